@@ -24,6 +24,7 @@ export interface HostedWorldOptions {
   readonly token: string
   readonly processes: number
   readonly own: number
+  readonly onLost: (process: number, reason: string) => void
   readonly program: string | undefined
   readonly library: string | undefined
   readonly settings: string
@@ -296,6 +297,7 @@ export class HostedWorld {
     const { process } = member
     const reason = error.message.slice(0, 500)
     this.#lost.push({ process, reason })
+    this.#options.onLost(process, reason)
     const text = encodeControl({ kind: 'lost', process, reason })
     for (const other of this.#members) if (other.state === 'joined') this.#sendText(other, text)
     this.#decisions.lose(process)

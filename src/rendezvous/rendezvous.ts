@@ -27,6 +27,8 @@ export interface WorldOptions {
   readonly processes: number
   /** @internal Of these, the first ones, which join through `admit` of the handle; nobody else takes their places. Default 0. */
   readonly own?: number
+  /** @internal A process is lost; called before the others are told. */
+  readonly onLost?: (process: number, reason: string) => void
   /** Digest of the program that members must run. Default: that of the first to join. */
   readonly program?: string
   /** Version of Rankweave that members must have. Default: that of the first to join. */
@@ -90,12 +92,13 @@ export class Rendezvous {
     requireKnownOptions('createWorld', options, {
       processes: true,
       own: true,
+      onLost: true,
       program: true,
       version: true,
       limits: true,
       settings: true,
     })
-    const { processes, own = 0, program, version, settings = '' } = options
+    const { processes, own = 0, onLost = () => {}, program, version, settings = '' } = options
     const { maxProcesses, maxWorlds } = this.limits
     if (!Number.isSafeInteger(processes) || processes < 1 || processes > maxProcesses) {
       throw new RankweaveError(
@@ -131,6 +134,7 @@ export class Rendezvous {
       ...{
         processes,
         own,
+        onLost,
         program,
         library: version,
         settings,

@@ -56,6 +56,8 @@ export interface OpenWorldOptions extends RanksOptions {
   readonly limits?: Partial<WorldLimits>
   /** @internal Processes of the host's own: see `WorldOptions`. */
   readonly own?: number
+  /** @internal A process is lost; called before the others are told. */
+  readonly onLost?: (process: number, reason: string) => void
 }
 
 /** A world of a mounted rendezvous. */
@@ -74,12 +76,13 @@ export interface MountedWorld extends WorldHandle {
 export function openWorld(rendezvous: Rendezvous, options: OpenWorldOptions): MountedWorld {
   requireRendezvous('openWorld', rendezvous)
   requireKnownOptions('openWorld', options, openWorldNames)
-  const { program, limits, own = 0, ...ofRanks } = options
+  const { program, limits, own = 0, onLost, ...ofRanks } = options
   const { processes, settings } = settingsOf('openWorld', ofRanks)
   const world = rendezvous.createWorld({
     ...{ processes, own, settings, version: ownVersion() },
     ...(program === undefined ? {} : { program }),
     ...(limits === undefined ? {} : { limits }),
+    ...(onLost === undefined ? {} : { onLost }),
   })
   return { ...world, ranks: options.ranks, processes }
 }
@@ -93,4 +96,5 @@ const openWorldNames: Readonly<Record<keyof OpenWorldOptions, true>> = {
   program: true,
   limits: true,
   own: true,
+  onLost: true,
 }

@@ -1,7 +1,9 @@
+import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
+import type { WorldEvent } from '../protocol/world-events.js'
 import type { WorldInfo } from '../protocol/worlds.js'
 import { endedError, toCallError } from './call-error.js'
-import { CommunicatorTree } from './communicator-tree.js'
+import { CommunicatorTree, listBudget } from './communicator-tree.js'
 import type { WorldHost } from './hosts/world-host.js'
 import type { Member, MemberWorld } from './member.js'
 
@@ -26,10 +28,12 @@ export class AskedWorld implements MemberWorld {
   readonly #options: AskedWorldOptions
   readonly #createdAt = new Date().toISOString()
   readonly #waiting = new Set<Member>()
-  /** By world rank, once it has begun. */
+  /** By world rank, once all have joined. */
   #members: readonly Member[] = []
   /** Sockets that keep a world that waits. */
   readonly #creators = new Set<object>()
+  /** Ranks of a world that runs, those of programs too, that are gone. */
+  readonly #departed: WorldEvent<'member'>[] = []
   /** The start that counts: one that was abandoned says nothing. */
   #start: object | undefined
   /** Starting: all members have joined, and the host waits for what else it needs. */
@@ -97,6 +101,7 @@ export class AskedWorld implements MemberWorld {
         // Too late: it is lost as soon as it has begun.
         if (!this.#options.host.abandon()) return
         this.#state = 'waiting'
+        this.#members = []
         this.#start = undefined
       }
       this.#waiting.delete(member)
@@ -110,8 +115,7 @@ export class AskedWorld implements MemberWorld {
     if (state === 'lost') this.#options.host.lose(worldRank, reason)
     member.end(state)
     if (state === 'left') this.#options.host.leave(worldRank, () => member.isIdle)
-    const event = { event: 'member', world: this.id, rank: worldRank, state, reason } as const
-    for (const other of this.#members) if (other.state === 'running') other.send(event)
+    this.#departs(worldRank, state, reason)
   }
 
   /** Ends it, whatever its members do. */
@@ -125,49 +129,69 @@ export class AskedWorld implements MemberWorld {
     if (this.#state !== 'ended') this.#options.onChange()
   }
 
-  info(): WorldInfo {
+  /** @param budget what it may list of its communicators */
+  info(budget = listBudget()): WorldInfo {
     const { id, name, members } = this.#options
-    const ranksOf = (state: Member['state']) =>
-      this.#members.filter((member) => member.state === state).map(({ worldRank }) => worldRank)
+    const ranksOf = (of: 'left' | 'lost') =>
+      this.#departed
+        .filter(({ state }) => state === of)
+        .map(({ rank }) => rank)
+        .sort((a, b) => a - b)
     return {
       ...{ id, name, members, createdAt: this.#createdAt, joined: this.joined },
       programs: this.#options.host.programs?.count ?? 0,
       state: this.#state === 'running' ? 'running' : 'waiting',
       left: ranksOf('left'),
       lost: ranksOf('lost'),
-      ...this.tree.list(),
+      ...this.tree.list(budget),
     }
   }
 
   #begin(): void {
     this.#state = 'starting'
-    const joined = [...this.#waiting]
-    const members: Member[] = []
-    this.#members = members
+    this.#members = [...this.#waiting]
     const start = {}
     this.#start = start
     this.#options.host
-      .run((world) => {
-        // Closed while its processes were started.
-        if (this.#state === 'ended') return Promise.resolve()
-        this.#state = 'running'
-        this.#waiting.clear()
-        const member = joined[world.rank]!
-        members[world.rank] = member
-        const isGone = member.state !== 'waiting'
-        const left = member.begin(world)
-        // Its socket closed while the processes were started; the others must have begun to hear of it.
-        if (isGone) queueMicrotask(() => this.depart(member, 'lost', 'its socket closed'))
-        const { rank, size } = world
-        member.send({ event: 'begun', world: this.id, rank, size, comm: 'world' })
-        return left
-      })
+      .run(
+        (world) => this.#beginRank(world),
+        (worldRank, reason) => this.#departs(worldRank, 'lost', reason),
+      )
       .then(
         () => this.#ended(undefined),
         (error: unknown) => {
           if (this.#start === start) this.#ended(error)
         },
       )
+  }
+
+  /** @returns when the member has left, or is lost */
+  #beginRank(world: Communicator): Promise<void> {
+    // Closed while its processes were started.
+    if (this.#state === 'ended') return Promise.resolve()
+    this.#state = 'running'
+    this.#waiting.clear()
+    this.#creators.clear()
+    const { rank, size } = world
+    const member = this.#members[rank]!
+    const isGone = member.state !== 'waiting'
+    const left = member.begin(world)
+    if (isGone) {
+      // Its process is there now, and can be lost.
+      queueMicrotask(() => this.depart(member, 'lost', 'it went before the world began'))
+      return left
+    }
+    member.send({ event: 'begun', world: this.id, rank, size, comm: 'world' })
+    // Others may have begun before it, and be gone.
+    for (const event of this.#departed) member.send(event)
+    return left
+  }
+
+  #departs(rank: number, state: 'left' | 'lost', reason: string): void {
+    const event = { event: 'member', world: this.id, rank, state, reason } as const
+    this.#departed.push(event)
+    for (const member of this.#members) if (member.state === 'running') member.send(event)
+    this.changed()
   }
 
   #discardIfUnwanted(): void {

@@ -12,11 +12,20 @@ interface Entry {
   readonly holders: Map<number, number>
   readonly children: Set<Entry>
   parent: Entry | undefined
+  /** Nobody holds it any more. */
+  isGone: boolean
 }
 
-/** Most communicators, and most world ranks of all communicators, that {@link CommunicatorTree.list} has. */
-const mostListed = 512
-const mostRanks = 16_384
+/** What a new communicator is made of; made before anybody can free that. */
+export type Parent = { readonly entry: Entry | undefined }
+
+/** Communicators, and world ranks of all of them, that may still be listed: what is sent is bounded. */
+export interface ListBudget {
+  communicators: number
+  ranks: number
+}
+
+export const listBudget = (): ListBudget => ({ communicators: 512, ranks: 16_384 })
 
 /**
  * Which communicators the members of a world hold, and of which each was made. One that nobody holds any more is removed, and
@@ -25,10 +34,15 @@ const mostRanks = 16_384
 export class CommunicatorTree {
   readonly #entries = new Map<string, Entry>()
 
-  /** A member has got a communicator. */
+  /** What a call that has begun makes a communicator of. @param id null: of nothing */
+  parent(id: string | null): Parent {
+    return { entry: id === null ? undefined : this.#entries.get(id) }
+  }
+
+  /** A member has got a communicator. Where its parent was freed meanwhile, it is a child of the nearest that was not. */
   add(
     id: string,
-    parent: string | null,
+    parent: Parent,
     operation: Operation,
     color: number | null,
     size: number,
@@ -37,8 +51,12 @@ export class CommunicatorTree {
   ): void {
     let entry = this.#entries.get(id)
     if (entry === undefined) {
-      const above = parent === null ? undefined : this.#entries.get(parent)
-      entry = { id, operation, color, size, holders: new Map(), children: new Set(), parent: above }
+      let above = parent.entry
+      while (above?.isGone === true) above = above.parent
+      entry = {
+        ...{ id, operation, color, size, parent: above, isGone: false },
+        ...{ holders: new Map(), children: new Set() },
+      }
       above?.children.add(entry)
       this.#entries.set(id, entry)
     }
@@ -50,6 +68,7 @@ export class CommunicatorTree {
     const entry = this.#entries.get(id)
     if (entry === undefined || !entry.holders.delete(rank) || entry.holders.size > 0) return
     this.#entries.delete(id)
+    entry.isGone = true
     const { parent, children } = entry
     parent?.children.delete(entry)
     for (const child of children) {
@@ -64,14 +83,16 @@ export class CommunicatorTree {
   }
 
   /** Of each those who hold it: ranks that have freed it are left out. */
-  list(): Pick<WorldInfo, 'communicators' | 'hidden'> {
+  list(budget: ListBudget): Pick<WorldInfo, 'communicators' | 'hidden'> {
     const communicators: WorldInfo['communicators'] = []
-    let ranks = 0
     for (const { id, parent, operation, color, size, holders } of this.#entries.values()) {
-      if (communicators.length === mostListed) break
-      ranks += holders.size
-      const worldRanks =
-        ranks > mostRanks ? null : [...holders].sort(([a], [b]) => a - b).map(([, worldRank]) => worldRank)
+      if (budget.communicators === 0) break
+      budget.communicators--
+      const isShown = holders.size <= budget.ranks
+      if (isShown) budget.ranks -= holders.size
+      const worldRanks = !isShown
+        ? null
+        : [...holders].sort(([a], [b]) => a - b).map(([, worldRank]) => worldRank)
       communicators.push({ id, parent: parent?.id ?? null, operation, color, size, worldRanks })
     }
     return { communicators, hidden: this.#entries.size - communicators.length }

@@ -9,7 +9,6 @@ import type { Log } from '../log.js'
 import type { WorldEvent } from '../protocol/world-events.js'
 import type { WorldServiceLimits } from '../protocol/world-limits.js'
 import type { WorldReply, WorldRequest } from '../protocol/worlds.js'
-import type { AskedWorld } from './asked-world.js'
 import { toCallError } from './call-error.js'
 import { type CallKind, call } from './calls.js'
 import { decodeRequest } from './decode-request.js'
@@ -38,8 +37,6 @@ export class Connection {
   readonly #rate: MessageRate
   #worlds: TenantWorlds | undefined
   #member: Member | undefined
-  /** Worlds that wait because this socket made them. */
-  readonly #created = new Set<AskedWorld>()
   #unwatch: (() => void) | undefined
   #lastId = -1
   #inFlight = 0
@@ -94,8 +91,7 @@ export class Connection {
     this.#rate.stop()
     this.#unwatch?.()
     this.#departs('lost', reason)
-    for (const world of this.#created) world.unkeep(this)
-    this.#created.clear()
+    this.#worlds?.unkeep(this)
   }
 
   /** Says why, and closes the socket; its member is lost. */
@@ -159,9 +155,7 @@ export class Connection {
 
   #create(request: WorldRequest<'createWorld'>, worlds: TenantWorlds): WorldReply<'createWorld'> {
     const { name = null, members, programs = 0 } = request
-    const world = worlds.create(name, members, programs, this)
-    this.#created.add(world)
-    const { id, token } = world
+    const { id, token } = worlds.create(name, members, programs, this)
     return { world: id, ...(token === null ? {} : { token }) }
   }
 

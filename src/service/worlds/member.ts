@@ -2,7 +2,7 @@ import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
 import type { WorldEvent } from '../protocol/world-events.js'
 import { communicatorName } from './communicator-name.js'
-import type { CommunicatorTree, Operation } from './communicator-tree.js'
+import type { CommunicatorTree, Operation, Parent } from './communicator-tree.js'
 
 /** What a member needs of its world. */
 export interface MemberWorld {
@@ -46,7 +46,7 @@ export class Member {
   begin(world: Communicator): Promise<void> {
     this.worldRank = world.rank
     this.state = 'running'
-    this.#hold('world', world, null, 'world', null)
+    this.#hold('world', world, this.world.tree.parent(null), 'world', null)
     return new Promise((resolve) => {
       this.#finish = resolve
     })
@@ -67,12 +67,17 @@ export class Member {
     }
   }
 
-  /** @throws ERR_NOT_FOUND for a communicator that this member does not have, ERR_WORLD before the world has begun */
+  /**
+   * @throws ERR_NOT_FOUND for a communicator that this member does not have, ERR_WORLD before the world has begun, ERR_WORLD_ENDED
+   *   when it has ended
+   */
   communicator(id: string): Communicator {
     const found = this.#communicators.get(id)
     if (found !== undefined) return found
     if (this.state === 'waiting')
       throw new RankweaveError('ERR_WORLD', 'the world waits for members: calls are permitted after `begun`')
+    if (this.state !== 'running')
+      throw new RankweaveError('ERR_WORLD_ENDED', `${this.world.id} has ended: join another world`)
     throw new RankweaveError(
       'ERR_NOT_FOUND',
       `this member has no communicator ${id}: it was freed, or is not of this world`,
@@ -82,15 +87,17 @@ export class Member {
   /**
    * Makes a communicator, for which there is room.
    *
-   * @throws ERR_LIMIT when this member has too many communicators
+   * @param of the communicator that it is made of
+   * @throws ERR_LIMIT when this member has too many communicators, ERR_WORLD when it has left before the call was complete
    */
   async make(
-    parent: string,
+    of: string,
     operation: Operation,
     color: number | null,
-    run: (parent: Communicator) => Promise<Communicator | null>,
+    run: (from: Communicator) => Promise<Communicator | null>,
   ): Promise<{ comm: string | null; rank: number | null; size: number | null }> {
-    const from = this.communicator(parent)
+    const from = this.communicator(of)
+    const parent = this.world.tree.parent(of)
     if (this.#communicators.size + this.#expected >= this.#mostCommunicators) {
       throw new RankweaveError(
         'ERR_LIMIT',
@@ -100,7 +107,9 @@ export class Member {
     this.#expected++
     try {
       const made = await run(from)
-      if (made === null || this.state !== 'running') return { comm: null, rank: null, size: null }
+      if (this.state !== 'running')
+        throw new RankweaveError('ERR_WORLD', `${operation}: this member has left its world`)
+      if (made === null) return { comm: null, rank: null, size: null }
       const comm = communicatorName(made)
       this.#hold(comm, made, parent, operation, color)
       return { comm, rank: made.rank, size: made.size }
@@ -129,7 +138,7 @@ export class Member {
   #hold(
     id: string,
     communicator: Communicator,
-    parent: string | null,
+    parent: Parent,
     operation: Operation,
     color: number | null,
   ): void {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { RankweaveError } from '../../errors.js'
 import type { WorldInfo, WorldRequest } from '../protocol/worlds.js'
 import { AskedWorld } from './asked-world.js'
+import { listBudget } from './communicator-tree.js'
 import type { WorldHost } from './hosts/world-host.js'
 import type { WorldWatch } from './world-watch.js'
 
@@ -91,8 +92,15 @@ export class TenantWorlds {
     return found
   }
 
+  /** A socket is gone: of the worlds that it made, those that nobody waits for are discarded. */
+  unkeep(creator: object): void {
+    for (const world of [...this.#worlds.values()]) world.unkeep(creator)
+  }
+
+  /** Together they list so many communicators and ranks as one alone may. */
   list(): WorldInfo[] {
-    return [...this.#worlds.values()].map((world) => world.info())
+    const budget = listBudget()
+    return [...this.#worlds.values()].map((world) => world.info(budget))
   }
 
   close(reason: string): void {

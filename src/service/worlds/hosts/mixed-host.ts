@@ -15,6 +15,12 @@ import type { WorldHost } from './world-host.js'
 /** How long a world that has failed waits for programs that do not take part in its end, in milliseconds. */
 const graceMs = 5_000
 
+/**
+ * What a process may have sent to another one that has not received it, in bytes. Members receive no data, so whatever a program
+ * sends to one stays here: this bounds it, and leaves much more than calls that make communicators need.
+ */
+const creditBytes = 2 ** 20
+
 export interface MixedHostOptions {
   readonly rendezvous: Rendezvous
   /** Members that ask: processes 0 to `members - 1`, one rank each. */
@@ -40,17 +46,27 @@ export class MixedHost implements WorldHost {
   #starting: AbortController | undefined
   /** Processes that are lost by {@link lose}. */
   readonly #gone = new Set<number>()
+  #lost: (worldRank: number, reason: string) => void = () => {}
   #hasFailed = false
 
   /** @throws ERR_WORLD for too many processes, ERR_LIMIT for too many worlds, ERR_WORLD_LOST when the rendezvous is closed */
   constructor({ rendezvous, members, programs, clock }: MixedHostOptions) {
     this.#members = members
     this.#clock = clock
-    this.#world = openWorld(rendezvous, { ranks: members + programs, own: members })
+    this.#world = openWorld(rendezvous, {
+      ...{ ranks: members + programs, own: members, creditBytes },
+      onLost: (process, reason) => {
+        if (process >= members) this.#lost(process, reason)
+      },
+    })
     this.programs = { count: programs, token: this.#world.token }
   }
 
-  async run(begin: (world: Communicator) => Promise<void>): Promise<void> {
+  async run(
+    begin: (world: Communicator) => Promise<void>,
+    lost: (worldRank: number, reason: string) => void,
+  ): Promise<void> {
+    this.#lost = lost
     const starting = new AbortController()
     this.#starting = starting
     const pairs = Array.from({ length: this.#members }, () => socketPair())
@@ -87,7 +103,7 @@ export class MixedHost implements WorldHost {
     const session = openWebSocket(membership, { dial: refuseToDial })
     try {
       await hostMember({ membership, session }, begin, {
-        ranks: membership.processes,
+        ...{ ranks: membership.processes, creditBytes },
         // Members think as long as they like: that none of them calls is no deadlock.
         detectDeadlock: false,
         onFailed: (_, afterSurvived) => this.#failed(membership.process, afterSurvived),

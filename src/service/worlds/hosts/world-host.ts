@@ -8,9 +8,13 @@ export interface WorldHost {
    * Runs the world: `begin` once for each rank that a member drives, ranks 0 to n - 1, all in one turn; what it returns settles
    * when that member has left. Called again only after `abandon`.
    *
+   * @param lost a process that runs a program is lost, by its world rank
    * @returns when the world has ended @throws its error
    */
-  run(begin: (world: Communicator) => Promise<void>): Promise<void>
+  run(
+    begin: (world: Communicator) => Promise<void>,
+    lost: (worldRank: number, reason: string) => void,
+  ): Promise<void>
   /** A member is gone before `begin`: `run` fails, and calls nothing. False when it is too late. */
   abandon(): boolean
   /** The process of a member is gone as by a crash; the others learn of it. */

@@ -61,3 +61,19 @@ it('calls that differ fail on all ranks, and the world goes on', async () => {
   await Promise.all(members.map((member) => member.ask('barrier', { comm: 'world' })))
   await worlds.close()
 })
+
+it('what is made while its parent is freed is a child of the nearest that is not', async () => {
+  const worlds = new WorldService({ tenants: { find: () => tenant }, log: silentLog })
+  const members = await begunWorld(worlds, 2)
+  const halves = await Promise.all(members.map((member) => member.ask('split', { comm: 'world', color: 0 })))
+  const comm = halves[0]!.comm!
+  // All at once: the communicator is freed before the other one is there.
+  const made = members.map((member) => [member.ask('dup', { comm }), member.ask('free', { comm })] as const)
+  const [dup] = await Promise.all(made.map(([dup]) => dup))
+  await Promise.all(made.map(([, freed]) => freed))
+  expect(worlds.list(tenant)[0]!.communicators).toMatchObject([
+    { id: 'world', parent: null },
+    { id: dup!.comm, parent: 'world', operation: 'dup' },
+  ])
+  await worlds.close()
+})

@@ -84,3 +84,14 @@ it('revoke fails pending calls of the communicator, and the world goes on', asyn
   await worlds.close()
   for (const member of members) expect(await member.event('ended')).toMatchObject({ event: 'ended' })
 })
+
+it('a split that its member leaves behind fails there, rather than to say that it is in none', async () => {
+  const worlds = service()
+  const [first, second] = (await begunWorld(worlds, 2)) as [AskingMember, AskingMember]
+  const split = first.ask('split', { comm: 'world', color: 0 })
+  const left = first.ask('leave', {})
+  const other = second.ask('split', { comm: 'world', color: 0 }).catch(() => {})
+  await expect(split).rejects.toMatchObject({ code: expect.stringMatching(/^ERR_/) })
+  await Promise.all([left, other])
+  await worlds.close()
+})

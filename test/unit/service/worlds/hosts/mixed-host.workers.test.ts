@@ -123,6 +123,8 @@ it('a program that fails ends the world of the members', async () => {
     expect(await member.event('ended')).toMatchObject({
       error: { message: expect.stringContaining('too far') },
     })
+    await expect(member.ask('barrier', { comm: 'world' })).rejects.toMatchObject({ code: 'ERR_WORLD_ENDED' })
+    await expect(member.ask('failed', { comm: 'world' })).rejects.toMatchObject({ code: 'ERR_WORLD_ENDED' })
   }
 })
 
