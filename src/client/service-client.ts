@@ -26,6 +26,7 @@ import {
   serviceUrl,
   unreachable,
 } from './answers.js'
+import { ProgramWorlds } from './program-worlds.js'
 
 export interface ServiceClientOptions extends ServiceAddress {
   /** Default: the global `fetch`. For certificates of one's own, or a proxy. */
@@ -249,6 +250,11 @@ export class ServiceClient {
   }
 
   // worlds
+
+  /** Worlds of programs, which `rankweave join` joins. */
+  get programWorlds(): ProgramWorlds {
+    return new ProgramWorlds(this.#base, (path, init) => this.#json(path, init))
+  }
 
   /** The worlds of members that ask, and their communicators. To be one of them: `WorldMember`. */
   async worlds(): Promise<readonly WorldInfo[]> {

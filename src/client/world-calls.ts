@@ -13,6 +13,9 @@ interface Waiting {
   readonly reject: (error: RankweaveError) => void
 }
 
+/** The close code of a WebSocket that got a message longer than it takes (RFC 6455, section 7.4.1). */
+const tooLarge = 1009
+
 export interface CallListener {
   readonly onEvent: (event: WorldEvent) => void
   /** Once: there are no replies and no events any more. */
@@ -40,7 +43,7 @@ export class WorldCalls {
       this.end(
         this.#refusal ??
           errorOf(
-            { code: refusalOf(code) ?? 'ERR_SERVICE' },
+            { code: refusalOf(code) ?? (code === tooLarge ? 'ERR_MESSAGE_TOO_LARGE' : 'ERR_SERVICE') },
             `the service has closed the connection (${reason === '' ? code : reason})`,
           ),
       ),

@@ -40,6 +40,14 @@ export interface BegunWorld extends MemberCommunicator {
   readonly world: string
 }
 
+/** A world that waits. */
+export interface CreatedWorld {
+  /** Its id. */
+  readonly world: string
+  /** With which programs join it; null: it has none. */
+  readonly token: string | null
+}
+
 /** What the service pushes. `world` and `worldEnded` come after {@link WorldMember.watch}. */
 export type MemberEventKind = 'member' | 'ended' | 'world' | 'worldEnded'
 export type MemberEvent<K extends MemberEventKind = MemberEventKind> = WorldEvent<K>
@@ -129,7 +137,7 @@ export class WorldMember {
   }
 
   /**
-   * Calls a listener for every event of a kind from now on: `member` (another member has left or is lost), `ended` (the world has
+   * Calls a listener for every event of a kind from now on: `member` (another rank has left or is lost), `ended` (the world has
    * ended before this member left it), `world` and `worldEnded`.
    *
    * @returns what ends that
@@ -141,9 +149,20 @@ export class WorldMember {
     return () => void listeners.delete(listener)
   }
 
-  /** Makes a world that waits for its members, without joining it. @returns its id @throws ERR_LIMIT, ERR_WORLD for a name in use */
-  async createWorld(options: { readonly members: number; readonly name?: string }): Promise<string> {
-    return (await this.#ask('createWorld', options)).world
+  /**
+   * Makes a world that waits for its members, without joining it. With `programs` it also waits for so many processes that run
+   * programs: each joins by `rankweave join`, or `join` from code, with the token that is returned, at `/v1/rendezvous` of the
+   * service; their ranks are those after the members.
+   *
+   * @throws ERR_LIMIT; ERR_WORLD for a name in use, or more than 1,024 members and programs
+   */
+  async createWorld(options: {
+    readonly members: number
+    readonly name?: string
+    readonly programs?: number
+  }): Promise<CreatedWorld> {
+    const { world, token = null } = await this.#ask('createWorld', options)
+    return { world, token }
   }
 
   /**

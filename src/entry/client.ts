@@ -6,6 +6,7 @@
  */
 export type { ServiceAddress } from '../client/answers.js'
 export type { ClientSocket, MakeSocket } from '../client/client-socket.js'
+export type { OpenedProgramWorld, ProgramWorlds } from '../client/program-worlds.js'
 export {
   type JobListener,
   ServiceClient,
@@ -15,6 +16,7 @@ export {
 } from '../client/service-client.js'
 export {
   type BegunWorld,
+  type CreatedWorld,
   type JoinedAs,
   type MemberCommunicator,
   type MemberEvent,
@@ -33,4 +35,8 @@ export type {
   TopologyFormat,
   TopologyInfo,
 } from '../service/protocol/http.js'
+export type {
+  MountedWorldInfo as ProgramWorldInfo,
+  MountedWorldRequest as ProgramWorldRequest,
+} from '../service/protocol/mounted-worlds.js'
 export type { WorldInfo } from '../service/protocol/worlds.js'

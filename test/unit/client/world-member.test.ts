@@ -121,13 +121,18 @@ it('worlds are watched as they change', async () => {
   const service = makeService()
   const watching = await connectTo(service)
   const member = await connectTo(service)
-  const world = await watching.createWorld({ members: 2, name: 'seen' })
+  const { world, token: ofWorld } = await watching.createWorld({ members: 2, name: 'seen' })
+  expect(ofWorld).toBeNull()
   expect(await watching.watch()).toMatchObject([{ id: world, name: 'seen', state: 'waiting', joined: 0 }])
   const changed = new Promise((resolve) => watching.on('world', ({ world: info }) => resolve(info.joined)))
   const waiting = member.join({ world })
   expect(await changed).toBe(1)
   await expect(member.join({ world })).rejects.toEqual(code('ERR_WORLD'))
   await Promise.all([member.leave(), expect(waiting).rejects.toEqual(code('ERR_WORLD_ENDED'))])
+  expect(await watching.createWorld({ members: 1, programs: 2 })).toMatchObject({
+    token: expect.stringMatching(/^[0-9a-f]{16}\.[0-9a-f]{32}$/),
+  })
+  await expect(watching.createWorld({ members: 1_000, programs: 25 })).rejects.toEqual(code('ERR_WORLD'))
   await Promise.all([member.close(), watching.close()])
   await service.close()
 })
@@ -166,4 +171,21 @@ it.each([
   [{ url: 'http://127.0.0.1', webSockets: () => {} }],
 ])('options %j are refused', async (options) => {
   await expect(WorldMember.connect(options as never)).rejects.toEqual(code('ERR_ARGUMENT'))
+})
+
+it('a message that is longer than the service takes ends the connection with its code', async () => {
+  const service = makeService()
+  let socket: MemorySocket | undefined
+  const member = await WorldMember.connect({
+    url: 'http://host.example',
+    token,
+    webSocket: () => {
+      socket = socketTo((other) => service.accept(other, 'memory'))
+      return socket
+    },
+  })
+  const waiting = member.publish('x')
+  socket!.ended(1009, '')
+  await expect(waiting).rejects.toEqual(code('ERR_MESSAGE_TOO_LARGE'))
+  await service.close()
 })
