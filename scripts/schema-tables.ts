@@ -1,6 +1,8 @@
 // Tables of Markdown from JSON Schemas and limits, for the pages of protocols.
 
 export interface JsonSchema {
+  /** Of what has a table of its own: its heading. */
+  readonly title?: string
   readonly type?: string
   readonly const?: unknown
   readonly enum?: readonly unknown[]
@@ -22,6 +24,7 @@ export interface JsonSchema {
 /** The value of a field in words: its type and bounds. */
 function typeText(schema: JsonSchema): string {
   const { type, anyOf, items } = schema
+  if (schema.title !== undefined) return `[${schema.title}](#${schema.title})`
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ')
   if (anyOf !== undefined) return anyOf.map(typeText).join(' or ')
@@ -68,8 +71,12 @@ export function tableText(head: readonly string[], rows: readonly (readonly unkn
   return [line(head), line(head.map(() => '---')).replaceAll(' ', ''), ...rows.map(line)].join('\n')
 }
 
-export const limitsText = (limits: object) =>
+/** @param meanings by the names of the limits; default: the table says none */
+export const limitsText = (limits: object, meanings?: Readonly<Record<string, string>>) =>
   tableText(
-    ['limit', 'default'],
-    Object.entries(limits).map(([name, value]) => [`\`${name}\``, (value as number).toLocaleString('en-US')]),
+    ['limit', 'default', ...(meanings === undefined ? [] : ['meaning'])],
+    Object.entries(limits).map(([name, value]) => [
+      ...[`\`${name}\``, (value as number).toLocaleString('en-US')],
+      ...(meanings === undefined ? [] : [meanings[name]]),
+    ]),
   )

@@ -5,7 +5,7 @@ import { refusalCodes } from '../src/rendezvous/protocol/refusals.js'
 import { httpRoutes } from '../src/service/protocol/http-routes.js'
 import { defaultServiceLimits } from '../src/service/protocol/limits.js'
 import { callError, worldEvents } from '../src/service/protocol/world-events.js'
-import { defaultWorldServiceLimits } from '../src/service/protocol/world-limits.js'
+import { defaultWorldServiceLimits, worldLimitMeanings } from '../src/service/protocol/world-limits.js'
 import { worldInfo, worldReplies, worldRequests } from '../src/service/protocol/worlds.js'
 import { fieldRows, limitsText, tableText } from './schema-tables.js'
 
@@ -103,7 +103,7 @@ export const serviceTables: Readonly<Record<string, () => string>> = {
   'limits of the service': () => limitsText(defaultServiceLimits),
   'parts of messages': partsText,
   'close codes of members': closeCodesText,
-  'limits of worlds': () => limitsText(defaultWorldServiceLimits),
+  'limits of worlds': () => limitsText(defaultWorldServiceLimits, worldLimitMeanings),
 }
 
 /** The JSON Schema of every message, as a text. */

@@ -38,6 +38,21 @@ export const defaultWorldServiceLimits: WorldServiceLimits = {
   watchMs: 250,
 }
 
+/** What each holds for, as a client reads it. */
+export const worldLimitMeanings: Readonly<Record<keyof WorldServiceLimits, string>> = {
+  maxSockets: 'sockets of all tokens; beyond: closed',
+  maxPendingSockets: 'sockets whose `hello` has not arrived; beyond: closed',
+  firstMessageMs: 'milliseconds that a socket may take for `hello`; then it is closed',
+  maxWorlds: 'worlds of a token, those included that wait; beyond: `ERR_LIMIT`',
+  maxMembers: 'members of a world; beyond: `ERR_LIMIT`',
+  maxCommunicators: 'communicators of a member, `world` included; beyond: `ERR_LIMIT`',
+  maxCallsInFlight: 'requests of a socket that have no reply yet; beyond: `ERR_LIMIT`',
+  maxMessageBytes: 'bytes of a message to the service; a longer one closes the socket with code 1009',
+  maxMessagesPerSecond: 'messages per second of a socket; beyond: closed',
+  maxBufferedBytes: 'bytes that a client has not read; beyond: closed without a word',
+  watchMs: 'milliseconds between two events of one world for those who watch',
+}
+
 /** Members that a world can have, whatever a service grants: logical processes of one fabric. */
 export const mostMembers = 4_096
 /** Members and programs of a world that has both: processes of one rendezvous. */

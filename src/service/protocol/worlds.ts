@@ -15,7 +15,7 @@ export const worldName = z
 export const communicatorId = z
   .string()
   .regex(/^(?:world|[0-9]{1,8}\.[0-9]{1,10})$/)
-  .describe('id of a communicator, the same at all its ranks; `world` is that of all members')
+  .describe('id of a communicator, the same at all its ranks; `world` is that of all ranks')
 const address = z
   .string()
   .max(512)
@@ -53,7 +53,7 @@ export const worldRequests = {
   createWorld: request(
     'createWorld',
     { name: worldName.optional(), members, programs: programs.optional() },
-    'Makes a world that waits for its members. It is discarded when this socket closes before any member has joined. The socket does not join it. ' +
+    'Makes a world that waits for its members. It is discarded when this socket has closed and nobody waits in it. The socket does not join it. ' +
       `With \`programs\`, members and programs are at most ${mostMixed} together.`,
   ),
   join: request(
@@ -62,16 +62,18 @@ export const worldRequests = {
       world: worldId.optional(),
       name: worldName
         .optional()
-        .describe('instead of `world`: the world of this name; it is made if there is none'),
+        .describe(
+          'instead of `world`: the world of this name; it is made if there is none and `members` says how many it is to have',
+        ),
       members: members.optional().describe('of a world that is made; of one that waits, the same number'),
       address: address.optional(),
     },
-    'This socket becomes a member of a world, one at a time. The event `begun` follows when all members have joined; ranks are given in the order of joining.',
+    'This socket becomes a member of a world, one at a time: of the one with this `world`, or of the one with this `name`. The event `begun` follows when all members have joined; ranks are given in the order of joining. `ERR_WORLD_FULL` when all have joined, also where some have left since.',
   ),
   leave: request(
     'leave',
     {},
-    'Leaves the world, or stops waiting for it. Calls of this socket that are pending fail; calls of others that need this member fail with `ERR_PEER_LOST` once what it has taken part in is complete.',
+    'Leaves the world, or stops waiting for it; the socket may join another one. Its calls that are pending complete where the others have taken part, and fail otherwise, those that make a communicator in any case. Calls of others that need this member fail with `ERR_PEER_LOST` once what it has taken part in is complete.',
   ),
   split: request(
     'split',
@@ -82,7 +84,7 @@ export const worldRequests = {
         .min(0)
         .max(2 ** 31 - 1)
         .nullable()
-        .describe('ranks of one color form a communicator; null: none'),
+        .describe('ranks of one color form a communicator; null (MPI_UNDEFINED): this rank is in none'),
       key: z
         .int()
         .min(-(2 ** 31))
@@ -100,14 +102,16 @@ export const worldRequests = {
       ranks: z
         .array(rank)
         .max(maxListedRanks)
-        .describe('of `comm`, in the order of the new one; empty: in none'),
+        .describe(
+          'of `comm`, distinct, in the order of the new one; empty, or without this rank: this rank is in none',
+        ),
     },
-    'Collective. A communicator of the ranks listed, each of which lists the same (MPI_Comm_create).',
+    'Collective of all ranks of `comm`. A communicator of the ranks listed, each of which lists the same; several lists without a common rank make a communicator each (MPI_Comm_create).',
   ),
   free: request(
     'free',
     { comm },
-    'Collective. The communicator is unusable at once (MPI_Comm_free). Local where a member is lost, or after `revoke`.',
+    'Collective. This member cannot use the communicator any more, also before the reply; calls that are pending on it, and communicators made of it, go on (MPI_Comm_free). Local where a rank is lost, or after `revoke`. `world` cannot be freed: `leave`.',
   ),
   barrier: request('barrier', { comm }, 'Collective. The reply comes when all ranks have called it.'),
   translate: request(
@@ -117,16 +121,24 @@ export const worldRequests = {
       ranks: z.array(rank).max(maxListedRanks).describe('of `comm`'),
       to: comm.default('world').describe('another communicator of this member'),
     },
-    'The same members as ranks of another communicator (MPI_Group_translate_ranks).',
+    'Local. Ranks of one communicator as ranks of another one (MPI_Group_translate_ranks).',
   ),
-  publish: request('publish', { address }, 'Replaces the address that `lookup` returns.'),
+  publish: request('publish', { address }, 'Replaces the address of this member that `lookup` returns.'),
   lookup: request(
     'lookup',
     { comm, rank: rank.describe('of `comm`') },
-    'The address that a member has published.',
+    'Local. The address that a rank has published, or has said in `join`; also of one that is lost.',
   ),
-  failed: request('failed', { comm }, 'Ranks that are lost (MPIX_Comm_get_failed).'),
-  ackFailed: request('ackFailed', { comm }, 'Acknowledges all losses that are known (MPIX_Comm_ack_failed).'),
+  failed: request(
+    'failed',
+    { comm },
+    'Local. Ranks that are known to be lost, in ascending order; those that have left are among them, except in a world with programs (MPIX_Comm_get_failed).',
+  ),
+  ackFailed: request(
+    'ackFailed',
+    { comm },
+    'Local. Acknowledges all losses that are known (MPIX_Comm_ack_failed).',
+  ),
   revoke: request(
     'revoke',
     { comm },
@@ -152,46 +164,54 @@ export const worldRequests = {
   watch: request(
     'watch',
     {},
-    'All worlds of the token, now; from then on the events `world` and `worldEnded`. Not limited to members.',
+    'All worlds of the token, now; from then on the events `world` and `worldEnded`, until the socket closes. Whoever has said `hello` may watch. Together the worlds of the reply list at most 512 communicators and 16,384 ranks, as does each event.',
   ),
 } as const
 
 const place = {
   comm: communicatorId.nullable().describe('null: this member is in none'),
-  rank: rank.nullable(),
-  size: z.int().min(1).nullable(),
+  rank: rank.nullable().describe('of this member in it'),
+  size: z.int().min(1).nullable().describe('number of its ranks'),
 }
 
 const worldRank = z.int().min(0).describe('rank in the world')
+const operation = z
+  .enum(['world', 'split', 'dup', 'create', 'shrink'])
+  .describe('that made it; `world`: it was there from the beginning')
+
+/** A communicator that members of a world hold. */
+const communicator = z
+  .strictObject({
+    id: communicatorId,
+    parent: communicatorId
+      .nullable()
+      .describe('that it was made of, or the nearest before it that is not freed; null: of none'),
+    operation,
+    color: z.int().nullable().describe('of the split that made it'),
+    size: z.int().min(1),
+    worldRanks: z
+      .array(worldRank)
+      .nullable()
+      .describe('members that hold it, by rank in it; null where the message would be too long'),
+  })
+  .meta({ title: 'communicator' })
 
 /** What is known of a world to those who watch it. */
-export const worldInfo = z.strictObject({
-  id: worldId,
-  name: worldName.nullable(),
-  state: z.enum(['waiting', 'running']),
-  createdAt: z.iso.datetime(),
-  members: z.int().min(1),
-  programs: z.int().min(0).describe('processes that run programs, besides the members'),
-  joined: z.int().min(0).describe('members so far; of a world that runs, all'),
-  left: z.array(worldRank).describe('members that have left'),
-  lost: z.array(worldRank).describe('members that are lost'),
-  communicators: z.array(
-    z.strictObject({
-      id: communicatorId,
-      parent: communicatorId
-        .nullable()
-        .describe('that it was made of, or the nearest before it that is not freed'),
-      operation: z.enum(['world', 'split', 'dup', 'create', 'shrink']),
-      color: z.int().nullable().describe('of the split that made it'),
-      size: z.int().min(1),
-      worldRanks: z
-        .array(worldRank)
-        .nullable()
-        .describe('members that hold it, by rank in it; null where the message would be too long'),
-    }),
-  ),
-  hidden: z.int().min(0).describe('communicators beyond those listed'),
-})
+export const worldInfo = z
+  .strictObject({
+    id: worldId,
+    name: worldName.nullable(),
+    state: z.enum(['waiting', 'running']),
+    createdAt: z.iso.datetime(),
+    members: z.int().min(1).describe('that it has, or waits for'),
+    programs: z.int().min(0).describe('processes that run programs, besides the members'),
+    joined: z.int().min(0).describe('members so far; of a world that runs, all'),
+    left: z.array(worldRank).describe('members that have left, by rank in the world'),
+    lost: z.array(worldRank).describe('members and programs that are lost, by rank in the world'),
+    communicators: z.array(communicator),
+    hidden: z.int().min(0).describe('communicators beyond those listed'),
+  })
+  .meta({ title: 'world' })
 
 const nothing = z.strictObject({})
 
@@ -199,13 +219,17 @@ const nothing = z.strictObject({})
 export const worldReplies = {
   hello: z.strictObject({
     version: z.string().describe('version of Rankweave'),
-    limits: z.record(z.string(), z.number()).describe('by name'),
+    limits: z.record(z.string(), z.number()).describe('of this service, by the names of [Limits](#limits)'),
   }),
   createWorld: z.strictObject({
     world: worldId,
     token: z.string().optional().describe('with which programs join; where there are `programs`'),
   }),
-  join: z.strictObject({ world: worldId, joined: z.int(), members: z.int() }),
+  join: z.strictObject({
+    world: worldId,
+    joined: z.int().describe('members so far, this one included'),
+    members: z.int().describe('that it waits for, or has'),
+  }),
   leave: nothing,
   split: z.strictObject(place),
   dup: z.strictObject(place),
@@ -215,17 +239,17 @@ export const worldReplies = {
   translate: z.strictObject({ ranks: z.array(rank.nullable()).describe('null: not in that communicator') }),
   publish: nothing,
   lookup: z.strictObject({ worldRank, address: address.nullable().describe('null: none published') }),
-  failed: z.strictObject({ ranks: z.array(rank) }),
-  ackFailed: z.strictObject({ acknowledged: z.int().describe('losses acknowledged so far') }),
+  failed: z.strictObject({ ranks: z.array(rank).describe('of `comm`') }),
+  ackFailed: z.strictObject({ acknowledged: z.int().describe('lost ranks of `comm` acknowledged so far') }),
   revoke: nothing,
-  agree: z.strictObject({ flag: z.int() }),
+  agree: z.strictObject({ flag: z.int().describe('the same at all ranks that live') }),
   shrink: z.strictObject(place),
   describe: z.strictObject({
     comm: communicatorId,
     parent: communicatorId.nullable(),
-    operation: z.string(),
+    operation,
     rank,
-    size: z.int(),
+    size: z.int().min(1),
     retainedBytes: z.int().describe('memory that the process of this member retains for it in the service'),
   }),
   watch: z.strictObject({ worlds: z.array(worldInfo) }),
