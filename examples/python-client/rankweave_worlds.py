@@ -25,6 +25,7 @@ class Member:
         self._socket = socket
         self._last_id = 0
         self._pending = {}
+        self._ended = ConnectionError("the service has closed the socket")
         self.events = asyncio.Queue()
         self.rank = None
         self.size = None
@@ -58,11 +59,16 @@ class Member:
         self.size = begun["size"]
 
     async def event(self, name):
-        """The next event of this name; others before it are dropped."""
+        """The next event of this name; others before it are dropped. Fails when the world, or the socket, ends first."""
         while True:
             event = await self.events.get()
+            if event is None:
+                self.events.put_nowait(None)  # for whoever asks next
+                raise self._ended
             if event["event"] == name:
                 return event
+            if event["event"] == "ended":
+                raise CallError(event["error"])
 
     def crash(self):
         """Ends the connection without a handshake, as a lost process would."""
@@ -74,10 +80,16 @@ class Member:
         self._reader.cancel()
 
     async def _read(self):
-        ended = ConnectionError("the service has closed the socket")
+        refusal = None
         try:
             async for text in self._socket:
                 message = json.loads(text)
+                if message.get("event") == "refused":
+                    # Of a request, or why the socket is closed next.
+                    refusal = CallError(message["error"])
+                    if message["id"] in self._pending:
+                        self._pending.pop(message["id"]).set_exception(refusal)
+                    continue
                 if "event" in message:
                     self.events.put_nowait(message)
                     continue
@@ -87,8 +99,9 @@ class Member:
                 else:
                     reply.set_result(message)
         except websockets.ConnectionClosed as closed:
-            ended = closed
+            self._ended = refusal or closed
         # No replies come any more; a socket may also be closed in good order.
         for reply in self._pending.values():
-            reply.set_exception(ended)
+            reply.set_exception(self._ended)
         self._pending.clear()
+        self.events.put_nowait(None)
