@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { asBuilt, base, fromSource } from './vitest.config.js'
 
 const soaking = {
-  env: { RANKWEAVE_SOAK_FACTOR: process.env['RANKWEAVE_SOAK_FACTOR'] ?? '20' },
+  env: { RANKWEAVE_SOAK_FACTOR: process.env['RANKWEAVE_SOAK_FACTOR'] ?? '10' },
   testTimeout: 1_500_000,
   hookTimeout: 1_500_000,
   // Each starts processes, and some tell a process that waits for a core from one that is lost.

@@ -17,7 +17,7 @@ import {
 } from '../support/reduction-schedules.js'
 import { type Choose, chooseBy } from '../support/schedule-faults.js'
 import { malformedMutantOf, mutantOf } from '../support/schedule-mutants.js'
-import { cases } from '../support/soak.js'
+import { cases, demanded } from '../support/soak.js'
 import { outcomeOf } from '../support/value-interpreter.js'
 
 /** A schedule of the library; of another algorithm where one cannot serve the shape. */
@@ -89,7 +89,7 @@ describe('verify and an interpreter that follows values agree', () => {
           expect([mutant.name, outcome.faults.length > 0]).toEqual([mutant.name, true])
         }
       }),
-      { numRuns: cases(600, 600) },
+      { numRuns: demanded(12_000, 600) },
     )
     expect(altered).toBeGreaterThan(harmless)
     expect(harmless).toBeGreaterThan(10)
@@ -131,7 +131,7 @@ test('verify neither throws nor accepts what does not work when one number of an
         expect([mutant.name, outcomeOf(mutant.schedule)]).toEqual([mutant.name, { faults: [], isOrdered }])
       else rejected++
     }),
-    { numRuns: cases(600, 600) },
+    { numRuns: demanded(12_000, 600) },
   )
-  expect(rejected).toBeGreaterThan(cases(200, 200))
+  expect(rejected).toBeGreaterThan(demanded(4_000, 200))
 })

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { counted, heldAround } from '../support/leaks.js'
 
-it('330 worlds on threads that ended in all kinds of ways leave nothing behind', async () => {
-  const { before, after } = await heldAround(330)
+it('165 worlds on threads that ended in all kinds of ways leave nothing behind', async () => {
+  const { before, after } = await heldAround(165)
   console.log(JSON.stringify({ before, after }))
   expect(counted(after)).toEqual(counted(before))
   expect(after.sharedBytes - before.sharedBytes).toBeLessThan(2 ** 18)
