@@ -1,5 +1,6 @@
 import Graph from 'graphology'
 import Sigma from 'sigma'
+import { EdgeLineProgram } from 'sigma/rendering'
 import type { GraphView } from '../../../src/report/graph-view.js'
 import type { NeighborhoodView } from '../../../src/report/neighborhood-view.js'
 import { positionOf, vertexOf } from '../../../src/report/tiling.js'
@@ -8,7 +9,7 @@ import { styleValue } from '../colors.js'
 import { figure } from '../format.js'
 import { layOut } from './layout.js'
 
-/** Whether WebGL has no graphics processor here: then frames with many edges are what the page waits for. */
+/** Whether WebGL has no graphics processor here: then the page waits for frames, and edges are lines of one pixel. */
 function isDrawnByProcessor(): boolean {
   drawnByProcessor ??=
     document.createElement('canvas').getContext('webgl2', { failIfMajorPerformanceCaveat: true }) === null
@@ -57,7 +58,9 @@ export class GraphPicture {
       ...this.#style(),
       renderLabels: false,
       renderEdgeLabels: false,
-      hideEdgesOnMove: view.from.length > (isDrawnByProcessor() ? 2_000 : 20_000),
+      ...(isDrawnByProcessor()
+        ? { hideEdgesOnMove: view.from.length > 2_000, edgeProgramClasses: { line: EdgeLineProgram } }
+        : { hideEdgesOnMove: view.from.length > 20_000 }),
       minEdgeThickness: 0.5,
       itemSizesReference: 'screen',
       zIndex: true,
