@@ -68,7 +68,8 @@ export const serveCommand: AddCommand = (program, act) => {
         const { host, port, data, publicUrl, allowOrigin, grace } = options
         const interrupted = deferred()
         const interrupt = () => interrupted.resolve()
-        process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
+        // For as long as it takes to end: `npx` and shells pass on a signal that the process has got already.
+        process.on('SIGINT', interrupt).on('SIGTERM', interrupt)
         try {
           const service = await serve({
             ...{ host, port, data, allowedOrigins: allowOrigin, limits: limitsOf(options.limits) },

@@ -8,12 +8,13 @@ import Fastify, {
 } from 'fastify'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { ServiceContext } from './context.js'
-import { errorAnswer } from './error-answer.js'
-import { bearerOf, isLoopbackPeer } from './guard.js'
+import { endWith, errorAnswer } from './error-answer.js'
+import { bearerOf } from './guard.js'
 import { addJobRoutes } from './job-routes.js'
 import type { ServiceMetrics } from './metrics.js'
 import { addPlanRoutes } from './plan-routes.js'
 import { addRendezvousRoutes } from './rendezvous-routes.js'
+import { endWhenStalled } from './stalled.js'
 import { addStaticFiles, type StaticFile } from './static-files.js'
 import { addTopologyRoutes } from './topology-routes.js'
 import { addViewRoutes } from './view-routes.js'
@@ -31,7 +32,11 @@ export interface AppOptions {
 export function makeApp({ context, metrics, files, tls, logger }: AppOptions): FastifyInstance {
   const { limits, tenants, guard } = context
   // Otherwise a slow client would be noticed half a minute late.
-  const checks = { connectionsCheckingInterval: Math.min(limits.requestMs, 5_000) }
+  const checks = {
+    connectionsCheckingInterval: Math.min(limits.requestMs, 5_000),
+    // The guard refuses requests without one, with a code.
+    requireHostHeader: false,
+  }
   const app = Fastify({
     // Both servers have what is used of them here.
     ...(tls === undefined ? { http: checks } : { https: { ...checks, ...tls } as never }),
@@ -87,7 +92,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
 
   app.get('/healthz', () => ({ status: 'ok' }))
   app.get('/metrics', async (request, reply) => {
-    if (!isLoopbackPeer(request.ip)) tenants.find(bearerOf(request.raw))
+    tenants.find(bearerOf(request.raw))
     reply.type(metrics.contentType)
     return metrics.text()
   })
@@ -112,6 +117,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
       })
       v1.addHook('onSend', async (_request, reply) => {
         if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+        endWhenStalled(reply.raw, limits.requestMs)
       })
       addTopologyRoutes(v1, context)
       addPlanRoutes(v1, context)
@@ -133,12 +139,8 @@ function refuseMalformed(error: Error & { readonly code?: string }, socket: Dupl
   }
   const status =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
-  const answer = JSON.stringify({
-    error: { code: 'ERR_ARGUMENT', message: 'the request is malformed, or late' },
-  })
-  socket.end(
-    `HTTP/1.1 ${status} Refused\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${answer.length}\r\n\r\n${answer}`,
-  )
+  const answer = { error: { code: 'ERR_ARGUMENT', message: 'the request is malformed, or late' } }
+  endWith(socket, { status, answer })
 }
 
 /** Without its query. */

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { FastifyError } from 'fastify'
 import type { z } from 'zod'
 import { type ErrorCode, RankweaveError } from '../../errors.js'
@@ -16,14 +17,30 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   ERR_STORE: 503,
 }
 
+export interface Refusal {
+  readonly status: number
+  readonly answer: ErrorAnswer
+}
+
 /** An error as it is answered: its status, and its code and message; of a defect no more than that it is one. */
-export function errorAnswer(error: unknown): { readonly status: number; readonly answer: ErrorAnswer } {
+export function errorAnswer(error: unknown): Refusal {
   if (error instanceof RankweaveError) return answerOf(statuses[error.code] ?? 400, error.code, error.message)
   const { statusCode = 500, message } = error as FastifyError
   if (statusCode === 413) return answerOf(413, 'ERR_MESSAGE_TOO_LARGE', message)
   if (statusCode === 503) return answerOf(503, 'ERR_BUSY', 'the service shuts down')
   if (statusCode < 500) return answerOf(statusCode, 'ERR_ARGUMENT', message)
   return answerOf(500, 'ERR_WORKER', 'a defect of the service, which is in its log')
+}
+
+/** Answers on a connection that is not, or no longer, one of HTTP, and ends it. */
+export function endWith(net: Duplex, { status, answer }: Refusal): void {
+  const body = JSON.stringify(answer)
+  const headers = [
+    'connection: close',
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ]
+  net.end(`HTTP/1.1 ${status} Refused\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
 }
 
 function answerOf(status: number, code: ErrorCode, message: string) {

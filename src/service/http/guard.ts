@@ -68,11 +68,6 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-/** Whether a connection comes from this host. */
-export function isLoopbackPeer(address: string | undefined): boolean {
-  return address !== undefined && isLoopback(address.replace(/^::ffff:/, ''))
-}
-
 function originOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/') return url

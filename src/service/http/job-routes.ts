@@ -5,6 +5,7 @@ import { isEnded } from '../jobs/jobs.js'
 import { type JobInfo, jobId } from '../protocol/http.js'
 import type { ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
+import { endWhenStalled } from './stalled.js'
 
 const params = z.strictObject({ id: jobId })
 
@@ -37,8 +38,10 @@ export function addJobRoutes(app: FastifyInstance, context: ServiceContext): voi
     raw.writeHead(200, headers as Record<string, string>)
     const tell = (info: JobInfo) => {
       const line = `data: ${JSON.stringify(info)}\n\n`
-      if (isEnded(info.state)) raw.end(line)
-      else if (raw.writableLength < mostBehind) raw.write(line)
+      if (isEnded(info.state)) {
+        endWhenStalled(raw, limits.requestMs)
+        raw.end(line)
+      } else if (raw.writableLength < mostBehind) raw.write(line)
     }
     const stop = jobs.watch(tenant, id, tell)
     raw.once('close', () => {

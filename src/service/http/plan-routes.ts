@@ -1,15 +1,13 @@
-import { createReadStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { createGzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { RankweaveError } from '../../errors.js'
 import type { Tasks } from '../jobs/task.js'
 import { exportQuery, planId, planRequest, scheduleQuery, simulationQuery } from '../protocol/http.js'
-import type { PlanRecord } from '../store/records.js'
-import type { Stored } from '../store/store.js'
+import { storing } from '../store/storing.js'
 import type { ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
+import { notThere, reading } from './reading.js'
 
 const params = z.strictObject({ id: planId })
 const rankParams = z.strictObject({
@@ -24,49 +22,42 @@ const rankParams = z.strictObject({
 export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): void {
   const { store, jobs, tasks, answers } = context
 
-  /** The plan of a request, its schedule verified. @throws ERR_NOT_FOUND */
-  const planOf = async (request: FastifyRequest, id: string): Promise<Stored<PlanRecord>> => {
-    const stored = await store.verified('plans', request.tenant, id)
-    if (stored !== undefined) return stored
-    throw new RankweaveError('ERR_NOT_FOUND', `there is no plan ${id}`)
-  }
-
   /** The answer of a worker about a plan, as JSON, computed once while it is remembered. */
-  const answer = async <K extends 'simulation' | 'rank'>(
-    request: FastifyRequest,
+  const answer = <K extends 'simulation' | 'rank'>(
+    { tenant }: FastifyRequest,
     reply: FastifyReply,
     id: string,
     kind: K,
     input: Omit<Tasks[K]['input'], 'schedule'>,
-  ): Promise<string> => {
-    const { path } = await planOf(request, id)
-    const key = `${request.tenant.id}/${id}/${kind}/${JSON.stringify(input)}`
-    const json = await answers.get(key, async () => {
-      const task = { ...input, schedule: path } as Tasks[K]['input']
-      return (await tasks.run(kind, task)).json
+  ): Promise<string> =>
+    reading(store, 'plans', tenant, id, async ({ path }) => {
+      const key = `${tenant.id}/${id}/${kind}/${JSON.stringify(input)}`
+      const json = await answers.get(key, async () => {
+        const task = { ...input, schedule: path } as Tasks[K]['input']
+        return (await tasks.run(kind, task, { tenant: tenant.id })).json
+      })
+      reply.type('application/json; charset=utf-8')
+      return json
     })
-    reply.type('application/json; charset=utf-8')
-    return json
-  }
 
-  /** A text that a worker makes of a plan, as a stream of a file that is gone afterwards. */
-  const text = async (
+  /** A text that a worker makes of a plan, as a stream of a file whose name is gone by then. */
+  const text = (
     request: FastifyRequest,
     reply: FastifyReply,
     id: string,
     form: Pick<Tasks['text']['input'], 'as' | 'bytes'>,
     type: string,
   ) => {
-    const { path } = await planOf(request, id)
-    const into = store.temporaryFile()
-    const remove = () => void rm(into, { force: true }).catch(() => {})
-    try {
-      await tasks.run('text', { ...form, schedule: path, into })
-    } catch (error) {
-      remove()
-      throw error
-    }
-    return sendFile(request, reply, into, type, remove)
+    const { tenant } = request
+    return reading(store, 'plans', tenant, id, async ({ path }) => {
+      const into = store.temporaryFile()
+      try {
+        await tasks.run('text', { ...form, schedule: path, into }, { tenant: tenant.id })
+        return sendFile(request, reply, await openStored(into), type)
+      } finally {
+        await rm(into, { force: true }).catch(() => {})
+      }
+    })
   }
 
   app.post('/plans', async (request, reply) => {
@@ -77,13 +68,12 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
   app.get('/plans/:id', (request) => {
     const { id } = parsed(params, request.params)
     const stored = store.get('plans', request.tenant, id)
-    if (stored === undefined) throw new RankweaveError('ERR_NOT_FOUND', `there is no plan ${id}`)
+    if (stored === undefined) throw notThere('plans', id)
     return stored.record.info
   })
   app.delete('/plans/:id', async (request, reply) => {
     const { id } = parsed(params, request.params)
-    if (!(await store.remove('plans', request.tenant, id)))
-      throw new RankweaveError('ERR_NOT_FOUND', `there is no plan ${id}`)
+    if (!(await store.remove('plans', request.tenant, id))) throw notThere('plans', id)
     return reply.code(204).send()
   })
   app.get('/plans/:id/schedule', async (request, reply) => {
@@ -91,8 +81,8 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
     const { version } = parsed(scheduleQuery, request.query)
     const type = 'application/x-ndjson'
     if (version === '1') return text(request, reply, id, { as: 'version 1', bytes: null }, type)
-    const { path } = await planOf(request, id)
-    return sendFile(request, reply, path, type)
+    const file = await reading(store, 'plans', request.tenant, id, ({ path }) => openStored(path))
+    return sendFile(request, reply, file, type)
   })
   app.get('/plans/:id/export', async (request, reply) => {
     const { id } = parsed(params, request.params)
@@ -109,16 +99,14 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
   })
 }
 
+/** A file that can be read to its end from here on, whoever removes it. @throws ERR_STORE */
+function openStored(path: string): Promise<FileHandle> {
+  return storing(() => open(path, 'r'))
+}
+
 /** A file as it is, or compressed where the client takes that. */
-function sendFile(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  path: string,
-  type: string,
-  done: () => void = () => {},
-) {
-  const file = createReadStream(path)
-  file.once('close', done)
+function sendFile(request: FastifyRequest, reply: FastifyReply, handle: FileHandle, type: string) {
+  const file = handle.createReadStream()
   reply.type(type).header('vary', 'accept-encoding')
   if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(file)
   const gzip = createGzip({ level: 1 })

@@ -4,23 +4,25 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { type TopologyInfo, topologyId, topologyQuery } from '../protocol/http.js'
+import { storeError } from '../store/storing.js'
 import type { ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
+import { notThere } from './reading.js'
 
 const params = z.strictObject({ id: topologyId })
 
 /** Uploads and lists of topologies. Bodies are files from their first byte: the event loop copies pieces, and a worker reads them. */
 export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext): void {
   const { store, tasks, jobs, limits, now } = context
-  /** Uploads under way: each may fill a file of `uploadBytes`. */
-  let uploads = 0
+  /** Uploads under way, by tenant: each may fill a file of `uploadBytes`. */
+  const uploads = new Map<string, number>()
   app.get('/topologies', ({ tenant }) => ({
     topologies: store.records('topologies', tenant).map(({ info }) => info),
   }))
   app.get('/topologies/:id', (request) => {
     const { id } = parsed(params, request.params)
     const stored = store.get('topologies', request.tenant, id)
-    if (stored === undefined) throw new RankweaveError('ERR_NOT_FOUND', `there is no topology ${id}`)
+    if (stored === undefined) throw notThere('topologies', id)
     return stored.record.info
   })
 
@@ -35,17 +37,21 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
       handler: async (request, reply) => {
         const { tenant } = request
         const { format, name = '', ranks = null } = parsed(topologyQuery, request.query)
-        if (uploads >= limits.queuedTasks)
+        // What is claimed is not waited for.
+        if (Number(request.headers['content-length'] ?? 0) > limits.uploadBytes)
+          throw tooLong(limits.uploadBytes)
+        const before = uploads.get(tenant.id) ?? 0
+        if (before >= limits.queuedTasks)
           throw new RankweaveError(
             'ERR_BUSY',
             `expected at most ${limits.queuedTasks} uploads at a time (queuedTasks)`,
           )
-        uploads++
+        uploads.set(tenant.id, before + 1)
         const path = store.temporaryFile()
         try {
           await receive(request.body as Readable | undefined, path, limits.uploadBytes)
           const upload = { path, format, ranks }
-          const built = await tasks.run('topology', { upload })
+          const built = await tasks.run('topology', { upload }, { tenant: tenant.id })
           const id = `t-${built.digest}`
           const known = store.get('topologies', tenant, id)
           if (known !== undefined) return known.record.info
@@ -62,7 +68,9 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
           const stored = await store.add('topologies', tenant, record, path, (...of) => jobs.needs(...of))
           return reply.code(stored === record ? 201 : 200).send(stored.info)
         } finally {
-          uploads--
+          const left = uploads.get(tenant.id)! - 1
+          if (left === 0) uploads.delete(tenant.id)
+          else uploads.set(tenant.id, left)
           await rm(path, { force: true })
         }
       },
@@ -70,18 +78,28 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
   })
 }
 
-/** Writes a body to a file as it arrives. @throws ERR_MESSAGE_TOO_LARGE */
+function tooLong(most: number): RankweaveError {
+  return new RankweaveError('ERR_MESSAGE_TOO_LARGE', `expected at most ${most} bytes (uploadBytes)`)
+}
+
+/** Writes a body to a file as it arrives. @throws ERR_MESSAGE_TOO_LARGE, ERR_STORE; ERR_ARGUMENT for one that ends early */
 async function receive(body: Readable | undefined, path: string, most: number): Promise<void> {
-  const file = await open(path, 'wx', 0o600)
-  let bytes = 0
   try {
-    for await (const piece of body ?? []) {
-      bytes += (piece as Buffer).length
-      if (bytes > most)
-        throw new RankweaveError('ERR_MESSAGE_TOO_LARGE', `expected at most ${most} bytes (uploadBytes)`)
-      await file.write(piece as Buffer)
+    const file = await open(path, 'wx', 0o600)
+    let bytes = 0
+    try {
+      for await (const piece of body ?? []) {
+        bytes += (piece as Buffer).length
+        if (bytes > most) throw tooLong(most)
+        // All of it, unlike `write`, which stops where a disk is full.
+        await file.writeFile(piece as Buffer)
+      }
+    } finally {
+      await file.close()
     }
-  } finally {
-    await file.close()
+  } catch (cause) {
+    const error = storeError(cause)
+    if (error instanceof RankweaveError) throw error
+    throw new RankweaveError('ERR_ARGUMENT', 'the upload ended early', { cause })
   }
 }

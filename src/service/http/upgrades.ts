@@ -1,9 +1,11 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
 import { WebSocketServer } from 'ws'
+import { RankweaveError } from '../../errors.js'
 import { NodeSocket } from '../../rendezvous/transport-node.js'
 import type { ServiceContext } from './context.js'
-import { errorAnswer } from './error-answer.js'
+import { endWith, errorAnswer, type Refusal } from './error-answer.js'
 
 /**
  * Hands WebSockets at `/v1/worlds` to worlds of members that ask, and those at `/v1/rendezvous` to worlds of programs; what else wants
@@ -27,9 +29,11 @@ export function acceptSockets(
   /** Whether each has answered the last ping. */
   const answered = new Map<NodeSocket, boolean>()
   server.on('upgrade', (request, net, head) => {
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket')
+      return withoutUpgrade(server, request, net, head)
     net.on('error', () => {})
     const refusal = refusalOf(request, guard)
-    if (refusal !== null) return refuse(net, refusal)
+    if (refusal !== null) return endWith(net, refusal)
     if (pathOf(request) === '/v1/rendezvous') return mounted.upgrade(request, net, head)
     sockets.handleUpgrade(request, net, head, (socket) => {
       socket.stand(request.socket, false)
@@ -53,20 +57,31 @@ export function acceptSockets(
   return () => clearInterval(timer)
 }
 
+/**
+ * An offer to speak another protocol, such as HTTP/2, which clients of some languages make with every request: it is not taken up, and the
+ * request is served as if it had not been made.
+ */
+function withoutUpgrade(server: Server, request: IncomingMessage, net: Duplex, head: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = request
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (!/^(upgrade|connection|http2-settings)$/i.test(rawHeaders[at]!))
+      lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`)
+  net.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
+  server.emit(net instanceof TLSSocket ? 'secureConnection' : 'connection', net)
+}
+
 const paths = ['/v1/worlds', '/v1/rendezvous']
 const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0]!
 
-/** Why a request is no socket of ours: an HTTP status; null if it is. */
-function refusalOf(request: IncomingMessage, guard: ServiceContext['guard']): number | null {
-  if (!paths.includes(pathOf(request))) return 404
+/** Why a request is no socket of ours; null if it is. */
+function refusalOf(request: IncomingMessage, guard: ServiceContext['guard']): Refusal | null {
+  if (!paths.includes(pathOf(request)))
+    return errorAnswer(new RankweaveError('ERR_NOT_FOUND', `expected a WebSocket at ${paths.join(' or ')}`))
   try {
     guard.check(request)
     return null
   } catch (error) {
-    return errorAnswer(error).status
+    return errorAnswer(error)
   }
-}
-
-function refuse(net: Duplex, status: number): void {
-  net.end(`HTTP/1.1 ${status} Refused\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
 }

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { RankweaveError } from '../../errors.js'
 import type { ViewedPlan } from '../jobs/task.js'
 import { type PlanInfo, planId, planViewQuery, topologyId, topologyViewQuery } from '../protocol/http.js'
 import type { ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
+import { reading } from './reading.js'
 
 const planParams = z.strictObject({ id: planId })
 const topologyParams = z.strictObject({ id: topologyId })
@@ -23,50 +23,53 @@ function friendsOf({ request, statistics }: PlanInfo): ViewedPlan['friends'] {
 /** What pictures of topologies and plans show, computed once while it is remembered, and reports. */
 export function addViewRoutes(app: FastifyInstance, { store, tasks, answers }: ServiceContext): void {
   /** @throws ERR_NOT_FOUND */
-  const viewedPlan = async (request: FastifyRequest): Promise<{ id: string; viewed: ViewedPlan }> => {
-    const { id } = parsed(planParams, request.params)
-    const query = parsed(planViewQuery, request.query)
-    const stored = await store.verified('plans', request.tenant, id)
-    if (stored === undefined) throw new RankweaveError('ERR_NOT_FOUND', `there is no plan ${id}`)
-    const { info } = stored.record
-    const topology = store.get('topologies', request.tenant, info.request.topology)
-    const { planMs } = info.statistics
-    const viewed = {
-      schedule: stored.path,
-      name: topology?.record.info.name || 'topology',
-      machine: query.machine ?? info.request.machine ?? null,
-      bytes: query.bytes ?? info.request.bytes ?? null,
-      rank: query.rank ?? null,
-      planMs: typeof planMs === 'number' ? planMs : null,
-      friends: friendsOf(info),
-    }
-    return { id, viewed }
+  const viewing = <T>(
+    { tenant, params, query }: FastifyRequest,
+    view: (viewed: ViewedPlan, id: string) => Promise<T>,
+  ): Promise<T> => {
+    const { id } = parsed(planParams, params)
+    const { machine, bytes, rank = null } = parsed(planViewQuery, query)
+    return reading(store, 'plans', tenant, id, async ({ record: { info }, path }) => {
+      const topology = store.get('topologies', tenant, info.request.topology)
+      const { planMs } = info.statistics
+      const viewed = {
+        schedule: path,
+        name: topology?.record.info.name || 'topology',
+        machine: machine ?? info.request.machine ?? null,
+        bytes: bytes ?? info.request.bytes ?? null,
+        rank,
+        planMs: typeof planMs === 'number' ? planMs : null,
+        friends: friendsOf(info),
+      }
+      return view(viewed, id)
+    })
   }
 
-  app.get('/topologies/:id/view', async (request, reply) => {
-    const { id } = parsed(topologyParams, request.params)
-    const { rank = null } = parsed(topologyViewQuery, request.query)
-    const stored = await store.verified('topologies', request.tenant, id)
-    if (stored === undefined) throw new RankweaveError('ERR_NOT_FOUND', `there is no topology ${id}`)
-    const { info, ranks } = stored.record
-    const upload = { path: stored.path, format: info.format, ranks }
-    const name = info.name || 'topology'
-    const text = await answers.get(`${request.tenant.id}/${id}/view/${rank}`, async () => {
-      return (await tasks.run('topologyView', { upload, name, rank })).json
+  app.get('/topologies/:id/view', async ({ tenant, params, query }, reply) => {
+    const { id } = parsed(topologyParams, params)
+    const { rank = null } = parsed(topologyViewQuery, query)
+    const text = await reading(store, 'topologies', tenant, id, ({ record: { info, ranks }, path }) => {
+      const input = { upload: { path, format: info.format, ranks }, name: info.name || 'topology', rank }
+      return answers.get(
+        `${tenant.id}/${id}/view/${rank}`,
+        async () => (await tasks.run('topologyView', input, { tenant: tenant.id })).json,
+      )
     })
     return reply.type(json).send(text)
   })
   app.get('/plans/:id/view', async (request, reply) => {
-    const { id, viewed } = await viewedPlan(request)
-    const text = await answers.get(
-      `${request.tenant.id}/${id}/view/${JSON.stringify(viewed)}`,
-      async () => (await tasks.run('planView', { viewed })).json,
+    const tenant = request.tenant.id
+    const text = await viewing(request, (viewed, id) =>
+      answers.get(
+        `${tenant}/${id}/view/${JSON.stringify(viewed)}`,
+        async () => (await tasks.run('planView', { viewed }, { tenant })).json,
+      ),
     )
     return reply.type(json).send(text)
   })
   app.get('/plans/:id/report', async (request, reply) => {
-    const { viewed } = await viewedPlan(request)
-    const { html } = await tasks.run('report', { viewed })
+    const tenant = request.tenant.id
+    const { html } = await viewing(request, (viewed) => tasks.run('report', { viewed }, { tenant }))
     return reply
       .headers({
         'content-disposition': 'attachment; filename="report.html"',

@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { boundGrowingArrays } from '../../base/growing-array.js'
 import { RankweaveError } from '../../errors.js'
 import { lowerTopologyLimits } from '../../topology/limits.js'
+import { storeError } from '../store/storing.js'
 import { mostListBytes } from './job-memory.js'
 import type { TaskKind, TaskProgress, WorkerSettings } from './task.js'
 import { work } from './tasks.js'
@@ -30,7 +31,9 @@ async function run(kind: TaskKind, input: never): Promise<void> {
   }
   try {
     say({ output: await work[kind](input, settings, report) })
-  } catch (error) {
+  } catch (cause) {
+    // The disk may be full.
+    const error = storeError(cause)
     const refused = error instanceof RankweaveError
     say(
       refused

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { type ErrorRecord, RankweaveError } from '../../errors.js'
 import { isSource, ownModule, workerFile } from '../../package-paths.js'
 import type { TaskKind, TaskProgress, Tasks, WorkerSettings } from './task.js'
+import { TenantQueue } from './tenant-queue.js'
 
 export interface ToWorker {
   readonly kind: TaskKind
@@ -17,13 +18,15 @@ export type FromWorker =
 
 export interface PoolOptions {
   readonly threads: number
-  /** Tasks that wait for a thread. */
+  /** Tasks of a tenant that wait for a thread. */
   readonly waiting: number
   readonly heapMb: number
   readonly settings: WorkerSettings
 }
 
 export interface TaskOptions {
+  /** For whom it is; default: '' */
+  readonly tenant?: string
   readonly onProgress?: (progress: TaskProgress) => void
   readonly onStart?: () => void
   readonly signal?: AbortSignal
@@ -34,17 +37,18 @@ interface Pending {
   readonly options: TaskOptions
   readonly resolve: (output: never) => void
   readonly reject: (error: unknown) => void
+  isRunning: boolean
 }
 
 /**
- * Threads that work one task at a time each, in the order in which tasks came. A task that is aborted takes its thread with it;
- * the next task gets a new one.
+ * Threads that work one task at a time each, in the order in which a tenant's tasks came; tenants take turns. A task that is aborted takes
+ * its thread with it; when that has ended, and its memory is free, the next task gets a new one.
  */
 export class WorkerPool {
   readonly #options: PoolOptions
   readonly #idle: Worker[] = []
   readonly #busy = new Set<Worker>()
-  readonly #waiting: Pending[] = []
+  readonly #waiting = new TenantQueue<Pending>()
   #isClosed = false
 
   constructor(options: PoolOptions) {
@@ -56,7 +60,7 @@ export class WorkerPool {
   }
 
   get waiting(): number {
-    return this.#waiting.length
+    return this.#waiting.size
   }
 
   /**
@@ -69,25 +73,31 @@ export class WorkerPool {
     options: TaskOptions = {},
   ): Promise<Tasks[K]['output']> {
     return new Promise((resolve, reject) => {
-      const { signal } = options
+      const { signal, tenant = '' } = options
       if (this.#isClosed) return reject(new RankweaveError('ERR_BUSY', 'the service shuts down'))
       if (signal?.aborted) return reject(cancelled())
-      if (this.#waiting.length >= this.#options.waiting && this.#busy.size >= this.#options.threads)
+      const waiting = this.#waiting.sizeOf(tenant)
+      if (waiting >= this.#options.waiting && this.#busy.size >= this.#options.threads)
         return reject(
           new RankweaveError('ERR_BUSY', `expected at most ${this.#options.waiting} tasks that wait`),
         )
-      const pending: Pending = { message: { kind, input: input as never }, options, resolve, reject }
+      const pending: Pending = {
+        message: { kind, input: input as never },
+        options,
+        resolve,
+        reject,
+        isRunning: false,
+      }
       signal?.addEventListener(
         'abort',
         () => {
-          const at = this.#waiting.indexOf(pending)
-          if (at < 0) return
-          this.#waiting.splice(at, 1)
-          reject(cancelled())
+          this.#waiting.remove(tenant, pending)
+          // Of a task that runs this is too early: its thread has not ended.
+          if (!pending.isRunning) reject(cancelled())
         },
         { once: true },
       )
-      this.#waiting.push(pending)
+      this.#waiting.add(tenant, pending)
       this.#next()
     })
   }
@@ -95,14 +105,15 @@ export class WorkerPool {
   /** Ends all threads; what they do, and what waits, is rejected with ERR_BUSY. */
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const { reject } of this.#waiting.splice(0))
-      reject(new RankweaveError('ERR_BUSY', 'the service shuts down'))
+    for (let waiting = this.#waiting.take(); waiting !== undefined; waiting = this.#waiting.take())
+      waiting.reject(new RankweaveError('ERR_BUSY', 'the service shuts down'))
     await Promise.all([...this.#idle, ...this.#busy].map((worker) => worker.terminate()))
   }
 
   #next(): void {
-    while (this.#waiting.length > 0 && this.#busy.size < this.#options.threads) {
-      const pending = this.#waiting.shift()!
+    while (this.#waiting.size > 0 && this.#busy.size < this.#options.threads) {
+      const pending = this.#waiting.take()!
+      pending.isRunning = true
       const worker = this.#idle.pop() ?? this.#start()
       this.#busy.add(worker)
       this.#give(worker, pending)
@@ -134,11 +145,14 @@ export class WorkerPool {
     const done = (settle: () => void, isUsable: boolean) => {
       worker.off('message', receive).off('error', fail).off('exit', exit)
       signal?.removeEventListener('abort', abort)
-      this.#busy.delete(worker)
-      if (isUsable && !this.#isClosed) this.#idle.push(worker)
-      else void worker.terminate()
-      settle()
-      this.#next()
+      const free = () => {
+        this.#busy.delete(worker)
+        settle()
+        this.#next()
+      }
+      if (!isUsable || this.#isClosed) return void worker.terminate().then(free, free)
+      this.#idle.push(worker)
+      free()
     }
     const receive = (answer: FromWorker) => {
       if ('progress' in answer) onProgress?.(answer.progress)

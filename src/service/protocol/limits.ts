@@ -16,11 +16,11 @@ export interface ServiceLimits {
   readonly jobArraysMb: number
   /** Threads that plan. Default 2, or one less than there are cores. */
   readonly workers: number
-  /** Jobs of a tenant that wait or run. Default 1,024. */
+  /** Jobs of a tenant that wait. Default 1,024. */
   readonly queuedJobs: number
   /** Jobs of a tenant that are remembered after they have ended. Default 1,024. */
   readonly endedJobs: number
-  /** Other work for workers (uploads, simulations, views) that waits, of all tenants. Default 64. */
+  /** Other work of a tenant (simulations, views, reports) that waits, and uploads of it at a time. Default 64. */
   readonly queuedTasks: number
   /** Bytes that a simulation, an export or a view may have. Default 256 MiB. */
   readonly answerBytes: number
@@ -40,7 +40,7 @@ export interface ServiceLimits {
   readonly pingMs: number
   /** Worlds of a tenant that go on, of members and of programs each. Default 256. */
   readonly worlds: number
-  /** Members of a world, or processes, at most 4,096. Default 1,024. */
+  /** Members of a world, at most 4,096; processes of a world of programs, at most 1,024. Default 1,024. */
   readonly members: number
   /** Calls of a member that wait for an answer. Default 64. */
   readonly callsInFlight: number
@@ -71,4 +71,32 @@ export const defaultServiceLimits: ServiceLimits = {
   callsInFlight: 64,
 }
 
-export const limitNames = Object.keys(defaultServiceLimits) as readonly (keyof ServiceLimits)[]
+/** The longest that timers of JavaScript can take; longer ones would be over at once. */
+const mostMs = 2 ** 31 - 1
+
+/** What a service can grant at most: beyond these a limit would not hold, as something else gives out first. */
+export const mostServiceLimits: ServiceLimits = {
+  uploadBytes: 2 ** 40,
+  expandedBytes: 2 ** 40,
+  requestBytes: 2 ** 26,
+  ranks: 2 ** 24,
+  edges: 2 ** 27,
+  jobHeapMb: 2 ** 20,
+  jobArraysMb: 2 ** 20,
+  workers: 1024,
+  queuedJobs: 2 ** 20,
+  endedJobs: 2 ** 20,
+  queuedTasks: 2 ** 16,
+  // The longest string.
+  answerBytes: 2 ** 29 - 24,
+  dataBytes: Number.MAX_SAFE_INTEGER,
+  entries: 2 ** 23,
+  connections: 2 ** 20,
+  eventStreams: 2 ** 20,
+  requestMs: mostMs,
+  messageBytes: 2 ** 26,
+  pingMs: mostMs,
+  worlds: 2 ** 20,
+  members: 4096,
+  callsInFlight: 2 ** 16,
+}

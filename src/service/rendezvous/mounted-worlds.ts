@@ -9,7 +9,7 @@ import type { MountedWorldInfo, MountedWorldRequest, OpenedWorld } from '../prot
 import type { Tenant } from '../tenant.js'
 
 export interface MountedWorldsOptions {
-  /** Where processes join, those of other worlds too. */
+  /** Where processes join, those of other worlds too; whoever made it closes it. */
   readonly rendezvous: Rendezvous
   readonly limits: Pick<ServiceLimits, 'worlds' | 'members' | 'ranks'>
   readonly log: Log
@@ -115,11 +115,6 @@ export class MountedWorlds {
     owned.world.close('its owner closed it')
     await owned.world.ended
     return owned.info
-  }
-
-  /** Ends all worlds, and takes no sockets any more. */
-  close(reason = 'the service shuts down'): void {
-    this.#rendezvous.close(reason)
   }
 
   #find({ id: tenant }: Tenant, id: string): Owned {

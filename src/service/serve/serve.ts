@@ -15,7 +15,7 @@ import { filesOf } from '../http/static-files.js'
 import { acceptSockets } from '../http/upgrades.js'
 import { Jobs } from '../jobs/jobs.js'
 import { WorkerPool } from '../jobs/worker-pool.js'
-import { defaultServiceLimits, type ServiceLimits } from '../protocol/limits.js'
+import { defaultServiceLimits, mostServiceLimits, type ServiceLimits } from '../protocol/limits.js'
 import { MountedWorlds } from '../rendezvous/mounted-worlds.js'
 import { Store } from '../store/store.js'
 import { Tenants } from '../tenant.js'
@@ -129,7 +129,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
     close(graceMs = defaultGraceMs) {
       closing ??= (async () => {
         const served = app.close()
-        mounted.close()
+        // With the rendezvous, which worlds of programs use, too.
         await worlds.close()
         endPings()
         await jobs.close(graceMs)
@@ -152,7 +152,7 @@ function urlOf(app: FastifyInstance, host: string, isTls: boolean): string {
   return `${isTls ? 'https' : 'http'}://${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
-/** @throws ERR_USAGE for what is no limit, or no positive integer */
+/** @throws ERR_USAGE for what is no limit, no positive integer, or more than can hold */
 function limitsOf(given: Partial<ServiceLimits> = {}): ServiceLimits {
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(defaultServiceLimits, name))
@@ -160,8 +160,9 @@ function limitsOf(given: Partial<ServiceLimits> = {}): ServiceLimits {
         'ERR_USAGE',
         `expected a limit among ${Object.keys(defaultServiceLimits).join(', ')}, got '${name}'`,
       )
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new RankweaveError('ERR_USAGE', `${name}: expected a positive integer, got ${value}`)
+    const most = mostServiceLimits[name as keyof ServiceLimits]
+    if (!Number.isSafeInteger(value) || value < 1 || value > most)
+      throw new RankweaveError('ERR_USAGE', `${name}: expected an integer from 1 to ${most}, got ${value}`)
   }
   const workers = Math.max(1, Math.min(defaultServiceLimits.workers, availableParallelism() - 1))
   return { ...defaultServiceLimits, workers, ...given }

@@ -56,7 +56,8 @@ it('requests that are generated from the schemas get answers with stable codes, 
   const store = await Store.open(folder(), limits, logger)
   const pool = { run: answer } as unknown as ServiceContext['tasks']
   const tenants = new Tenants(null)
-  const mounted = new MountedWorlds({ rendezvous: new Rendezvous(), limits, log: logger })
+  const rendezvous = new Rendezvous()
+  const mounted = new MountedWorlds({ rendezvous, limits, log: logger })
   const metrics = new ServiceMetrics({})
   const context: ServiceContext = {
     ...{ store, limits, tenants, mounted, log: logger, tasks: pool, now: () => new Date() },
@@ -115,7 +116,7 @@ it('requests that are generated from the schemas get answers with stable codes, 
   expect((await app.inject('/healthz')).statusCode).toBe(200)
   expect(defects).toEqual([])
   expect(unhandled).toEqual([])
-  mounted.close()
+  rendezvous.close('over')
   await context.jobs.close(1000)
   await app.close()
   metrics.close()

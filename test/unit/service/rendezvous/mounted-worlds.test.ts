@@ -14,11 +14,13 @@ function newWorlds(limits: { worlds?: number; members?: number; ranks?: number }
     info: (fields: object, text: string) => void lines.push(JSON.stringify([fields, text])),
   }
   const all = { worlds: 2, members: 16, ranks: 1000, ...limits }
-  return { worlds: new MountedWorlds({ rendezvous: new Rendezvous(), limits: all, log }), lines }
+  const rendezvous = new Rendezvous()
+  const close = (reason = 'over') => rendezvous.close(reason)
+  return { worlds: new MountedWorlds({ rendezvous, limits: all, log }), lines, close }
 }
 
 it('a world is told with its token once, and is there for its tenant alone', async () => {
-  const { worlds, lines } = newWorlds()
+  const { worlds, lines, close } = newWorlds()
   const opened = openedWorld.parse(worlds.create(ours, { ranks: 9, processes: 3 }))
   const { token, ...info } = opened
   expect(info).toMatchObject({ ranks: 9, processes: 3, ended: null })
@@ -28,13 +30,13 @@ it('a world is told with its token once, and is there for its tenant alone', asy
   expect(() => worlds.get(theirs, info.id)).toThrow(expect.objectContaining({ code: 'ERR_NOT_FOUND' }))
   await expect(worlds.end(theirs, info.id)).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
   expect(worlds.open).toBe(1)
-  worlds.close()
+  close()
   expect(lines.join()).toContain(info.id)
   expect(lines.join()).not.toContain(token)
 })
 
 it('a tenant has so many worlds that go on, and sees so many that have ended', async () => {
-  const { worlds } = newWorlds()
+  const { worlds, close } = newWorlds()
   const ids = []
   for (let round = 0; round < 5; round++) {
     const { id } = worlds.create(ours, { ranks: 2 })
@@ -47,14 +49,14 @@ it('a tenant has so many worlds that go on, and sees so many that have ended', a
   expect(() => worlds.create(ours, { ranks: 2 })).toThrow(expect.objectContaining({ code: 'ERR_BUSY' }))
   worlds.create(theirs, { ranks: 2 })
   expect(worlds.list(ours).map(({ id }) => id)).toEqual([...ids.slice(-2), ...open.map(({ id }) => id)])
-  worlds.close('over')
+  close()
   await Promise.resolve()
   expect(worlds.list(theirs)).toMatchObject([{ ended: { closed: 'over' } }])
   expect(worlds.open).toBe(0)
 })
 
 it('numbers beyond the limits, and numbers that do not agree, are refused', () => {
-  const { worlds } = newWorlds()
+  const { worlds, close } = newWorlds()
   for (const [request, code] of [
     [{ ranks: 1001, processes: 2 }, 'ERR_LIMIT'],
     [{ ranks: 100, processes: 17 }, 'ERR_LIMIT'],
@@ -64,6 +66,6 @@ it('numbers beyond the limits, and numbers that do not agree, are refused', () =
     expect(() => worlds.create(ours, request), JSON.stringify(request)).toThrow(
       expect.objectContaining({ code }),
     )
-  worlds.close()
+  close()
   expect(() => worlds.create(ours, { ranks: 2 })).toThrow(expect.objectContaining({ code: 'ERR_WORLD_LOST' }))
 })

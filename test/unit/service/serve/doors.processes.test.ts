@@ -40,6 +40,8 @@ describe('the command, with TLS, tokens, a public name and an allowed origin', (
   afterAll(async () => {
     // With worlds that wait and sockets that are open.
     served.process.kill('SIGTERM')
+    // As `npx` and shells do, which pass it on.
+    served.process.kill('SIGTERM')
     expect(await once(served.process, 'exit')).toEqual([0, null])
     expect(served.log()).not.toMatch(new RegExp(`${token}|${other}`))
   })

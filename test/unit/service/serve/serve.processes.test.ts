@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { plan } from '../../../../src/neighborhood/plan/plan.js'
@@ -220,12 +223,61 @@ describe('attacks', () => {
     await new Promise((resolve) => socket.once('close', resolve))
   })
 
+  it('an upload that ends early is no defect of the service, and leaves nothing', async () => {
+    const { port } = new URL(started.service.url)
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(
+      `POST /v1/topologies?format=edges HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${one}\r\ncontent-length: 9\r\n\r\n0 1`,
+    )
+    const temporary = () => readdirSync(join(started.data, 'temporary'))
+    while (temporary().length === 0) await turn()
+    socket.destroy()
+    while (temporary().length > 0) await turn()
+    expect(started.lines.filter((line) => /"level":[56]0/.test(line))).toEqual([])
+  })
+
+  it('what a request claims is not waited for, and one without a host is refused with a code', async () => {
+    const { port } = new URL(started.service.url)
+    const token = `authorization: Bearer ${one}\r\n`
+    for (const [request, code] of [
+      [
+        `POST /v1/topologies HTTP/1.1\r\nhost: 127.0.0.1\r\n${token}content-length: 9999999999\r\n\r\nx`,
+        'ERR_MESSAGE_TOO_LARGE',
+      ],
+      [`GET /v1/plans HTTP/1.1\r\n${token}\r\n`, 'ERR_ORIGIN'],
+    ]) {
+      const socket = connect(Number(port), '127.0.0.1')
+      socket.write(request!)
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      expect(String(answer)).toContain(`"code":"${code}"`)
+      socket.destroy()
+    }
+  })
+
+  it('clients that offer HTTP/2 with their requests get answers by HTTP/1.1', async () => {
+    const { port } = new URL(started.service.url)
+    const offer = 'connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n'
+    const headers = `host: 127.0.0.1:${port}\r\nauthorization: Bearer ${one}\r\n${offer}`
+    for (const [request, body] of [
+      ['GET /healthz', ''],
+      ['POST /v1/topologies?format=spec', 'moore:5x5:r=1'],
+    ]) {
+      const socket = connect(Number(port), '127.0.0.1')
+      socket.write(`${request} HTTP/1.1\r\n${headers}content-length: ${body!.length}\r\n\r\n${body}`)
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      expect(String(answer)).toMatch(/^HTTP\/1.1 20[01] /)
+      socket.destroy()
+    }
+  })
+
   it('no token is in the log', () => {
     expect(started.lines.length).toBeGreaterThan(10)
     expect(started.lines.join('')).not.toMatch(new RegExp(`${one}|${other}`))
   })
 
   it('metrics count requests by route', async () => {
+    expect((await asking(started.service).get('/metrics')).status).toBe(401)
     const text = await (await ours.get('/metrics')).text()
     expect(text).toMatch(
       /rankweave_http_requests_total\{method="POST",route="\/v1\/topologies",status="201"\} [1-9]/,
@@ -241,6 +293,11 @@ describe('a service', () => {
     await expect(serve({ data, limits: { nothing: 1 } as never })).rejects.toMatchObject({
       code: 'ERR_USAGE',
     })
+    // Timers take no more, and worlds have no more.
+    for (const limits of [{ pingMs: 2 ** 31 }, { members: 4097 }, { ranks: 2 ** 24 + 1 }, { workers: 0 }])
+      await expect(serve({ data, limits }), JSON.stringify(limits)).rejects.toMatchObject({
+        code: 'ERR_USAGE',
+      })
     // The same process may be a successor that got the id of the one that was killed; a live service of this process is not.
     await expect(serve({ data })).rejects.toMatchObject({ code: 'ERR_STORE' })
   })
