@@ -137,7 +137,6 @@ it('a plan that needs more arrays than it may have fails with a code before they
     )
   }
   expect(ends[0]).toBe(true)
-  console.log(ends)
   expect(ends).toContain('ERR_LIMIT')
   expect(
     ends.every((end) => end === true || end === 'ERR_LIMIT'),
