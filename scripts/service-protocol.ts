@@ -86,7 +86,7 @@ function partsText(): string {
 
 /** Codes with which the service closes the socket of a member. */
 const closing = [
-  ...['ERR_PROTOCOL', 'ERR_TOKEN', 'ERR_VERSION_MISMATCH', 'ERR_MESSAGE_TOO_LARGE', 'ERR_LIMIT'],
+  ...['ERR_PROTOCOL', 'ERR_TOKEN', 'ERR_VERSION_MISMATCH', 'ERR_LIMIT'],
   'ERR_WORLD_LOST',
 ] as readonly (keyof typeof refusalCodes)[]
 

@@ -12,7 +12,7 @@ export interface WorldServiceLimits {
   readonly maxMembers: number
   /** Communicators of a member, the world included. */
   readonly maxCommunicators: number
-  /** Calls of a socket that wait for their reply. */
+  /** Calls of a socket that wait for their reply, beyond which it makes no collective ones. */
   readonly maxCallsInFlight: number
   /** Bytes of a message to the service; as long as this in UTF-16 units. */
   readonly maxMessageBytes: number
@@ -46,7 +46,8 @@ export const worldLimitMeanings: Readonly<Record<keyof WorldServiceLimits, strin
   maxWorlds: 'worlds of a token, those included that wait; beyond: `ERR_LIMIT`',
   maxMembers: 'members of a world; beyond: `ERR_LIMIT`',
   maxCommunicators: 'communicators of a member, `world` included; beyond: `ERR_LIMIT`',
-  maxCallsInFlight: 'requests of a socket that have no reply yet; beyond: `ERR_LIMIT`',
+  maxCallsInFlight:
+    'requests of a socket that have no reply yet; beyond: `ERR_LIMIT` for those that are collective',
   maxMessageBytes: 'bytes of a message to the service; a longer one closes the socket with code 1009',
   maxMessagesPerSecond: 'messages per second of a socket; beyond: closed',
   maxBufferedBytes: 'bytes that a client has not read; beyond: closed without a word',

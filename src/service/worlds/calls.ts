@@ -60,6 +60,15 @@ export const calls: { readonly [K in CallKind]: Call<K> } = {
   },
 }
 
+const collective: ReadonlySet<WorldKind> = new Set<CallKind>([
+  ...(['split', 'dup', 'create', 'free', 'barrier', 'agree', 'shrink'] as const),
+])
+
+/** Whether a request completes only when others have made theirs. The rest, `revoke` and `leave` among it, is never refused for what waits. */
+export function waitsForOthers(kind: WorldKind): boolean {
+  return collective.has(kind)
+}
+
 /** Makes the call of a request. @throws what the call throws */
 export async function call(member: Member, request: WorldRequest<CallKind>): Promise<WorldReply> {
   // Each kind has its own function, which the type of the table states.

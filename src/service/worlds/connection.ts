@@ -10,7 +10,7 @@ import type { WorldEvent } from '../protocol/world-events.js'
 import type { WorldServiceLimits } from '../protocol/world-limits.js'
 import type { WorldReply, WorldRequest } from '../protocol/worlds.js'
 import { toCallError } from './call-error.js'
-import { type CallKind, call } from './calls.js'
+import { type CallKind, call, waitsForOthers } from './calls.js'
 import { decodeRequest } from './decode-request.js'
 import { Member } from './member.js'
 import type { TenantWorlds } from './tenant-worlds.js'
@@ -76,7 +76,7 @@ export class Connection {
     const { request } = decoded
     if (this.#worlds === undefined) {
       this.#greet(request)
-    } else if (this.#inFlight >= maxCallsInFlight) {
+    } else if (this.#inFlight >= maxCallsInFlight && waitsForOthers(request.kind)) {
       const error = beyond(`${maxCallsInFlight} calls in flight (maxCallsInFlight)`)
       this.#send({ reply: request.id, error: toCallError(error) })
     } else {

@@ -155,7 +155,7 @@ it('worlds of programs are opened, listed and ended, by their tenant alone', asy
   await expect(stranger.programWorlds.end(info.id)).rejects.toEqual(code('ERR_NOT_FOUND'))
   expect((await client.programWorlds.end(info.id)).ended).toMatchObject({ lost: [], failed: null })
   expect((await client.programWorlds.get(info.id)).ended).not.toBeNull()
-  for (const id of ['', '../worlds', info.id.toUpperCase().replace(/.$/, 'G')])
+  for (const id of ['', 'a/b', info.id.toUpperCase().replace(/.$/, 'G')])
     await expect(client.programWorlds.get(id)).rejects.toEqual(code('ERR_ARGUMENT'))
   await expect(client.programWorlds.open({ ranks: 2 ** 21, processes: 2 })).rejects.toEqual(code('ERR_LIMIT'))
 })

@@ -103,6 +103,18 @@ it('calls in flight, communicators, worlds, members, sockets and messages are li
   await worlds.close()
 })
 
+it('a member with all the calls in flight that it may have can still ask what is lost, revoke and leave', async () => {
+  const worlds = service({ maxCallsInFlight: 2 })
+  const [first] = (await begunWorld(worlds, 2)) as [AskingMember, AskingMember]
+  const pending = [1, 2].map(() => code(first.ask('barrier', { comm: 'world' })))
+  expect(await code(first.ask('barrier', { comm: 'world' }))).toBe('ERR_LIMIT')
+  expect(await first.ask('failed', { comm: 'world' })).toEqual({ ranks: [] })
+  await first.ask('revoke', { comm: 'world' })
+  expect(await Promise.all(pending)).toEqual(['ERR_REVOKED', 'ERR_REVOKED'])
+  await first.ask('leave', {})
+  await worlds.close()
+})
+
 it('a member that does not read is lost, and its world goes on', async () => {
   const worlds = service({ maxBufferedBytes: 1_000 })
   const [slow, other] = (await begunWorld(worlds, 2)) as [AskingMember, AskingMember]

@@ -2,8 +2,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Communicator } from '../../../../../src/comm/communicator.js'
 import { isRankweaveError } from '../../../../../src/errors.js'
 import { joinWith } from '../../../../../src/launch/websocket/join.js'
+import { ownVersion } from '../../../../../src/package-paths.js'
+import { joinWorld } from '../../../../../src/rendezvous/join-world.js'
 import { listenRendezvous } from '../../../../../src/rendezvous/rendezvous-server-node.js'
 import type { SocketListener } from '../../../../../src/rendezvous/socket.js'
+import { nodeTransport } from '../../../../../src/rendezvous/transport-node.js'
 import { silentLog } from '../../../../../src/service/log.js'
 import { WorldService } from '../../../../../src/service/worlds/world-service.js'
 import { AskingMember } from '../../../../support/asking-member.js'
@@ -157,4 +160,27 @@ it('members and programs are at most 1,024 together', async () => {
   await expect(member.ask('createWorld', { members: 1_000, programs: 100 })).rejects.toMatchObject({
     code: 'ERR_WORLD',
   })
+})
+
+it('a program that sends what is no frame is lost itself, and the members go on', async () => {
+  const { token, all } = await waitingWorld(2, 1)
+  const program = await joinWorld({
+    ...{ url: listener.url, token, program: 'none', version: ownVersion(), node: 'away', listenUrl: null },
+    transport: nodeTransport({ maxMessageBytes: 2 ** 21 }),
+  })
+  await Promise.all(all.map((member) => member.event('begun')))
+  const pending = all.map((member) => member.ask('barrier', { comm: 'world' }))
+  program.relay(0, new Uint8Array(1_000).fill(1))
+  for (const call of pending) await expect(call).rejects.toMatchObject({ code: 'ERR_PEER_LOST' })
+  for (const member of all) {
+    expect(await member.event('member')).toMatchObject({
+      ...{ rank: 2, state: 'lost', reason: expect.stringContaining('ERR_PROTOCOL') },
+    })
+  }
+  await Promise.all(all.map((member) => member.ask('ackFailed', { comm: 'world' })))
+  const shrunk = await Promise.all(all.map((member) => member.ask('shrink', { comm: 'world' })))
+  expect(shrunk.map(({ size }) => size)).toEqual([2, 2])
+  const ended = oneEnds()
+  await Promise.all(all.map((member) => member.ask('leave', {})))
+  await ended
 })
