@@ -2,6 +2,8 @@
 export interface WorldServiceLimits {
   /** Sockets of all tenants. */
   readonly maxSockets: number
+  /** Sockets of a tenant: fewer than all, so that one does not shut out the others. */
+  readonly maxTenantSockets: number
   /** Sockets whose `hello` has not arrived: by default half of all, so that 2,000 may connect at once and those that have are not shut out. */
   readonly maxPendingSockets: number
   /** Milliseconds that a socket may take for `hello`. */
@@ -26,6 +28,7 @@ export interface WorldServiceLimits {
 
 export const defaultWorldServiceLimits: WorldServiceLimits = {
   maxSockets: 4_096,
+  maxTenantSockets: 3_072,
   maxPendingSockets: 2_048,
   firstMessageMs: 10_000,
   maxWorlds: 256,
@@ -41,6 +44,7 @@ export const defaultWorldServiceLimits: WorldServiceLimits = {
 /** What each holds for, as a client reads it. */
 export const worldLimitMeanings: Readonly<Record<keyof WorldServiceLimits, string>> = {
   maxSockets: 'sockets of all tokens; beyond: closed',
+  maxTenantSockets: 'sockets of a token; beyond: closed',
   maxPendingSockets: 'sockets whose `hello` has not arrived; beyond: closed',
   firstMessageMs: 'milliseconds that a socket may take for `hello`; then it is closed',
   maxWorlds: 'worlds of a token, those included that wait; beyond: `ERR_LIMIT`',

@@ -91,7 +91,7 @@ export class Connection {
     this.#rate.stop()
     this.#unwatch?.()
     this.#departs('lost', reason)
-    this.#worlds?.unkeep(this)
+    this.#worlds?.exit(this)
   }
 
   /** Says why, and closes the socket; its member is lost. */
@@ -110,7 +110,9 @@ export class Connection {
       if (request.kind !== 'hello') {
         throw new RankweaveError('ERR_PROTOCOL', `expected 'hello' first, got '${request.kind}'`)
       }
-      this.#worlds = this.#options.worldsOf(request.token)
+      const worlds = this.#options.worldsOf(request.token)
+      worlds.enter(this)
+      this.#worlds = worlds
     } catch (error) {
       this.refuse(isRankweaveError(error) ? error : new RankweaveError('ERR_PROTOCOL', 'hello: see the log'))
       return

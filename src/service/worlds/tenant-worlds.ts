@@ -7,6 +7,7 @@ import type { WorldHost } from './hosts/world-host.js'
 import type { WorldWatch } from './world-watch.js'
 
 export interface TenantWorldsOptions {
+  readonly maxSockets: number
   readonly maxWorlds: number
   readonly maxMembers: number
   /** @throws ERR_WORLD for too many programs */
@@ -20,6 +21,8 @@ export class TenantWorlds {
   readonly #options: TenantWorldsOptions
   readonly #worlds = new Map<string, AskedWorld>()
   readonly #named = new Map<string, AskedWorld>()
+  /** Sockets that have shown its token. */
+  readonly #sockets = new Set<object>()
 
   constructor(options: TenantWorldsOptions) {
     this.#options = options
@@ -92,9 +95,22 @@ export class TenantWorlds {
     return found
   }
 
+  /** A socket has shown the token. @throws ERR_LIMIT for too many */
+  enter(socket: object): void {
+    const { maxSockets } = this.#options
+    if (this.#sockets.size >= maxSockets) {
+      throw new RankweaveError(
+        'ERR_LIMIT',
+        `expected at most ${maxSockets} sockets of a token (maxTenantSockets)`,
+      )
+    }
+    this.#sockets.add(socket)
+  }
+
   /** A socket is gone: of the worlds that it made, those that nobody waits for are discarded. */
-  unkeep(creator: object): void {
-    for (const world of [...this.#worlds.values()]) world.unkeep(creator)
+  exit(socket: object): void {
+    if (!this.#sockets.delete(socket)) return
+    for (const world of [...this.#worlds.values()]) world.unkeep(socket)
   }
 
   /** Together they list so many communicators and ranks as one alone may. */

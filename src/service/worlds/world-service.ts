@@ -121,9 +121,9 @@ export class WorldService {
   #of(tenant: Tenant): TenantWorlds {
     let worlds = this.#tenants.get(tenant.id)
     if (worlds === undefined) {
-      const { maxWorlds, maxMembers, watchMs } = this.limits
+      const { maxTenantSockets: maxSockets, maxWorlds, maxMembers, watchMs } = this.limits
       worlds = new TenantWorlds({
-        ...{ maxWorlds, maxMembers },
+        ...{ maxSockets, maxWorlds, maxMembers },
         openHost: (members, programs) => this.#openHost(members, programs),
         watch: new WorldWatch(this.#clock, watchMs),
         onEnd: (world, error) => {

@@ -103,6 +103,21 @@ it('calls in flight, communicators, worlds, members, sockets and messages are li
   await worlds.close()
 })
 
+it('a tenant takes only its share of the sockets', async () => {
+  const worlds = service({ maxTenantSockets: 2 }, tokens)
+  const [first] = await Promise.all([1, 2].map(() => AskingMember.greeted(worlds, tokens[0])))
+  const third = new AskingMember(worlds)
+  third.say({ id: 1, kind: 'hello', protocol: 1, token: tokens[0] })
+  expect(await third.event('refused')).toMatchObject({ error: { code: 'ERR_LIMIT' } })
+  await third.whenClosed()
+  expect(third.closed).toMatchObject({ code: 4007 })
+  await AskingMember.greeted(worlds, tokens[1])
+  first!.socket.close()
+  await first!.whenClosed()
+  await AskingMember.greeted(worlds, tokens[0])
+  await worlds.close()
+})
+
 it('a member with all the calls in flight that it may have can still ask what is lost, revoke and leave', async () => {
   const worlds = service({ maxCallsInFlight: 2 })
   const [first] = (await begunWorld(worlds, 2)) as [AskingMember, AskingMember]
