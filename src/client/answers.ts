@@ -9,6 +9,12 @@ export function errorOf({ code, message, details }: Partial<CallError>, otherwis
   })
 }
 
+/** What ended a request: whoever asked, or the network. */
+export function interrupted(signal: AbortSignal | undefined, otherwise: RankweaveError): RankweaveError {
+  if (signal?.aborted !== true) return otherwise
+  return new RankweaveError('ERR_ABORTED', 'the request was aborted', { cause: signal.reason })
+}
+
 export function unreachable(url: string, cause: unknown): RankweaveError {
   const { cause: below } = Object(cause) as { readonly cause?: unknown }
   return new RankweaveError('ERR_SERVICE', `no service at ${url}: ${reasonText(below ?? cause)}`, { cause })
@@ -29,7 +35,10 @@ export function queryText(values: object): string {
 }
 
 /** Lines of a text that arrives in pieces, without their ends. Cancels the stream when it is not read to its end. */
-export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
+export async function* linesOf(
+  stream: ReadableStream<Uint8Array>,
+  signal?: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
   const reader = stream.getReader()
   const decoder = new TextDecoder()
   let pieces: string[] = [] // of a line that spans pieces
@@ -47,9 +56,9 @@ export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerat
     const last = pieces.join('')
     if (last !== '') yield last
   } catch (cause) {
-    throw cause instanceof RankweaveError
-      ? cause
-      : new RankweaveError('ERR_SERVICE', `the answer ended early: ${reasonText(cause)}`, { cause })
+    if (cause instanceof RankweaveError) throw cause
+    const early = `the answer ended early: ${reasonText(cause)}`
+    throw interrupted(signal, new RankweaveError('ERR_SERVICE', early, { cause }))
   } finally {
     await reader.cancel().catch(() => {})
   }

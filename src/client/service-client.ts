@@ -20,6 +20,7 @@ import type { simulationObject } from '../simulate/simulation-object.js'
 import {
   errorOf,
   idText,
+  interrupted,
   linesOf,
   queryText,
   type ServiceAddress,
@@ -31,12 +32,15 @@ import { ProgramWorlds } from './program-worlds.js'
 export interface ServiceClientOptions extends ServiceAddress {
   /** Default: the global `fetch`. For certificates of one's own, or a proxy. */
   readonly fetch?: typeof fetch
+  /** Ends all requests of this client, streams included: they reject with ERR_ABORTED. Jobs go on; {@link ServiceClient.cancel} ends one. */
+  readonly signal?: AbortSignal
 }
 
 const knownOptions: Readonly<Record<keyof ServiceClientOptions, true>> = {
   url: true,
   token: true,
   fetch: true,
+  signal: true,
 }
 
 /** What pictures are to show. */
@@ -68,21 +72,25 @@ const ignore: JobListener = () => {}
  * Asks a service (docs/service.md) for topologies, plans and what is known of them, over HTTP. Nothing is retained, and no
  * connection is held between calls, so there is nothing to close. Every method rejects with a `RankweaveError`: with the code that
  * the service answers, ERR_SERVICE where it cannot be reached or ends within an answer, ERR_PROTOCOL for an answer that is none of
- * a service, ERR_ARGUMENT for an id that is none. ERR_TOKEN, ERR_BUSY and ERR_LIMIT may come from any of them.
+ * a service, ERR_ARGUMENT for an id that is none, ERR_ABORTED. ERR_TOKEN, ERR_BUSY and ERR_LIMIT may come from any of them.
  */
 export class ServiceClient {
   readonly #base: URL
   readonly #token: string | undefined
   readonly #fetch: typeof fetch
+  readonly #signal: AbortSignal | undefined
 
   /** @throws ERR_ARGUMENT */
   constructor(options: ServiceClientOptions) {
     requireKnownOptions('ServiceClient', options, knownOptions)
-    const { token, fetch: given } = options
+    const { token, fetch: given, signal } = options
     this.#base = new URL('/v1/', serviceUrl(options))
     if (given !== undefined && typeof given !== 'function')
       throw new RankweaveError('ERR_ARGUMENT', 'fetch: expected a function')
+    if (signal !== undefined && !(signal instanceof AbortSignal))
+      throw new RankweaveError('ERR_ARGUMENT', 'signal: expected an AbortSignal')
     this.#token = token
+    this.#signal = signal
     this.#fetch = given ?? ((input, init) => fetch(input, init))
   }
 
@@ -151,7 +159,7 @@ export class ServiceClient {
   /** The states of a job from now to its end. Leaving the loop ends the request, not the job. @throws ERR_NOT_FOUND */
   async *events(id: string): AsyncGenerator<JobInfo, void, undefined> {
     const { body } = await this.#ask(`jobs/${idText('a job', id)}/events`)
-    for await (const line of linesOf(body!))
+    for await (const line of linesOf(body!, this.#signal))
       if (line.startsWith('data: ')) yield parsed<JobInfo>(line.slice(6))
   }
 
@@ -198,7 +206,7 @@ export class ServiceClient {
 
   /** The schedule of a plan, parsed. It has passed all checks except `verify`. @throws ERR_NOT_FOUND, ERR_SCHEDULE_FORMAT */
   async schedule(id: string): Promise<Schedule> {
-    return parseScheduleStream(linesOf(await this.scheduleStream(id)), id)
+    return parseScheduleStream(linesOf(await this.scheduleStream(id), this.#signal), id)
   }
 
   /** The schedule as JSON Lines (docs/schedule-format.md), byte for byte what `rankweave plan -o` writes. @throws ERR_NOT_FOUND, ERR_SCHEDULE_VERSION */
@@ -270,7 +278,7 @@ export class ServiceClient {
     try {
       return await answer.text()
     } catch (cause) {
-      throw unreachable(this.#base.origin, cause)
+      throw interrupted(this.#signal, unreachable(this.#base.origin, cause))
     }
   }
 
@@ -279,9 +287,13 @@ export class ServiceClient {
     const headers = { ...(init.headers as Record<string, string> | undefined), ...authorization }
     let answer: Response
     try {
-      answer = await this.#fetch(new URL(path, this.#base), { ...init, headers })
+      answer = await this.#fetch(new URL(path, this.#base), {
+        ...init,
+        headers,
+        ...(this.#signal === undefined ? {} : { signal: this.#signal }),
+      })
     } catch (cause) {
-      throw unreachable(this.#base.origin, cause)
+      throw interrupted(this.#signal, unreachable(this.#base.origin, cause))
     }
     if (answer.ok) return answer
     const { error } = Object(await answer.json().catch(() => null)) as Partial<ErrorAnswer>

@@ -137,6 +137,24 @@ it('members of a world connect by the socket of the platform', async () => {
   await expect(nobody).rejects.toEqual(code('ERR_SERVICE'))
 })
 
+it('the examples of the documentation do what they say', async () => {
+  const blocks = readFileSync('docs/client.md', 'utf8').matchAll(/^```js\n(.*?)^```$/gms)
+  const service = `'http://127.0.0.1:7878'`
+  const [plans, worlds] = [...blocks].map(([, block]) => {
+    expect(block).toContain(service)
+    const body = block!
+      .replace(/^import .*$/m, '')
+      .replaceAll(service, `${JSON.stringify(started.service.url)}, token: '${one}'`)
+    return new Function(...['ServiceClient', 'WorldMember', 'console'], `return (async () => {${body}\n})()`)
+  })
+  const printed: unknown[][] = []
+  const log = (...values: unknown[]) => printed.push(values)
+  await plans!(ServiceClient, WorldMember, { log })
+  expect(printed.at(-1)).toMatchObject([{ direct: 6144 }])
+  await Promise.all(Array.from({ length: 4 }, () => worlds!(ServiceClient, WorldMember, { log })))
+  expect(await client.worlds()).toEqual([])
+})
+
 it('pages can load it: it imports no module of Node, and no package', () => {
   const { metafile } = pageBundle(`export * from 'rankweave/client'`)
   const imported = Object.values(metafile.inputs).flatMap(({ imports }) => imports.map(({ path }) => path))

@@ -16,7 +16,7 @@ const job = (state: string, error: unknown = null) => ({
 const { schedule } = plan(mooreTopology({ dims: [3, 3], radius: 1 }), { kind: 'direct' })
 const text = `${[...formatSchedule(schedule)].join('\n')}\n`
 
-/** What the server answers next: a status and the pieces of a body; null: it cuts the connection after the pieces. */
+/** What the server answers next: a status and the pieces of a body; null: it cuts the connection after the pieces; 0: it waits. */
 let answer: { readonly status: number | null; readonly pieces: readonly string[] }
 const asked: { method: string; url: string; token: string | undefined; body: string }[] = []
 
@@ -26,10 +26,10 @@ const server = createServer(async (request, response) => {
   const { method = '', url = '', headers } = request
   asked.push({ method, url, token: headers.authorization, body })
   const { status, pieces } = answer
-  response.writeHead(status ?? 200)
+  response.writeHead(status || 200)
   for (const piece of pieces) await new Promise((resolve) => response.write(piece, resolve))
   if (status === null) response.destroy()
-  else response.end()
+  else if (status !== 0) response.end()
 })
 let url: string
 let client: ServiceClient
@@ -111,6 +111,22 @@ it('errors have the codes of the service', async () => {
   const nowhere = new ServiceClient({ url: 'http://127.0.0.1:9' })
   await expect(nowhere.plans()).rejects.toEqual(code('ERR_SERVICE'))
   await expect(nowhere.events(`j-${digits}`).next()).rejects.toEqual(code('ERR_SERVICE'))
+})
+
+it('a signal ends what waits and what is asked later, and says so', async () => {
+  const aborting = new AbortController()
+  const ended = new ServiceClient({ url, signal: aborting.signal })
+  answer = { status: 0, pieces: [`data: ${JSON.stringify(job('running'))}\n\n`] }
+  const following = ended.follow(`j-${digits}`, () => aborting.abort())
+  await expect(following).rejects.toEqual(code('ERR_ABORTED'))
+  await expect(ended.plans()).rejects.toEqual(code('ERR_ABORTED'))
+  answer = { status: 0, pieces: [text.slice(0, 500)] }
+  const late = new AbortController()
+  const reading = new ServiceClient({ url, signal: late.signal })
+  const stream = reading.scheduleText(`p-${digits}`)
+  late.abort()
+  await expect(stream).rejects.toEqual(code('ERR_ABORTED'))
+  expect(() => new ServiceClient({ url, signal: 7 as never })).toThrow(code('ERR_ARGUMENT'))
 })
 
 it('what is no id is refused before anything is asked', async () => {
