@@ -26,7 +26,10 @@ export class Guard {
   /** @throws ERR_USAGE for what is no origin */
   constructor({ host, isTls, publicUrl, allowedOrigins }: GuardOptions) {
     const scheme = isTls ? 'https' : 'http'
-    const names = [isIP(host) === 6 ? `[${host}]` : host, ...(isLoopback(host) ? loopbackNames : [])]
+    const names = [
+      isIP(host) === 6 ? `[${host}]` : host,
+      ...(isLoopback(host) || isAny(host) ? loopbackNames : []),
+    ]
     for (const name of names) this.#hosts.add(name.toLowerCase())
     if (publicUrl !== undefined) {
       const { origin, hostname } = originOf(publicUrl)
@@ -62,6 +65,11 @@ export class Guard {
 function isOwnAddress(name: string, hosts: ReadonlySet<string>): boolean {
   const listensOnAll = hosts.has('0.0.0.0') || hosts.has('[::]')
   return listensOnAll && isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0
+}
+
+/** All addresses of this host, those of loopback included. */
+function isAny(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
 }
 
 export function isLoopback(host: string): boolean {

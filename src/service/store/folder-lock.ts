@@ -22,7 +22,11 @@ export function lockFolder(root: string): () => void {
   held.add(path)
   const unlock = () => {
     held.delete(path)
-    rmSync(path, { force: true })
+    try {
+      rmSync(path, { force: true })
+    } catch {
+      // The disk may be read-only by now. When this process is gone the file means nothing.
+    }
   }
   try {
     for (const name of readdirSync(folder)) {

@@ -72,12 +72,13 @@ describe('a service of other hosts', () => {
     expect(check('plans.example.org', 'http://plans.example.org')).toBe('ERR_ORIGIN')
   })
 
-  it('on all addresses is known by any address, which cannot be rebound, but not by any name', () => {
+  it('on all addresses is known by any address and by localhost, which cannot be rebound, but not by any other name', () => {
     for (const host of ['0.0.0.0', '::']) {
       const check = guardOf({ host })
-      for (const address of ['10.1.2.3:7878', '[fe80::1]:7878'])
+      for (const address of ['10.1.2.3:7878', '[fe80::1]:7878', 'localhost:7878'])
         expect(check(address), address).toBe('passes')
-      for (const name of ['evil.example', 'localhost', '[evil]']) expect(check(name), name).toBe('ERR_ORIGIN')
+      for (const name of ['evil.example', 'localhost.evil', '[evil]'])
+        expect(check(name), name).toBe('ERR_ORIGIN')
     }
   })
 

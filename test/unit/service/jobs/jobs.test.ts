@@ -218,6 +218,31 @@ describe('after the service was killed', () => {
   })
 })
 
+it('a plan that is asked for again in the moment in which its job fails or is cancelled is not lost', async () => {
+  const { jobs, asked, again } = await newJobs()
+  const infos: JobInfo[] = []
+  const accepted: Promise<unknown>[] = []
+  for (const k of [2, 3]) {
+    const { info } = await jobs.request(tenant, request(k))
+    infos.push(info)
+    const stop = jobs.watch(tenant, info.id, ({ state }) => {
+      if (!isEnded(state)) return
+      stop()
+      accepted.push(jobs.request(tenant, request(k)))
+    })
+  }
+  await jobs.cancel(tenant, infos[1]!.id)
+  ;(await asked(0)).fail(new RankweaveError('ERR_SPEC', 'cannot be planned'))
+  while (accepted.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  await Promise.all(accepted)
+  const after = await again()
+  for (const [index, info] of infos.entries()) {
+    expect(isEnded(after.jobs.get(tenant, info.id).state)).toBe(false)
+    ;(await after.asked(index)).finish()
+  }
+  for (const info of infos) expect((await endOf(after.jobs, info)).state).toBe('done')
+})
+
 it('a plan that was removed has no job, and is planned again when it is asked for', async () => {
   const { jobs, asked, store } = await newJobs()
   const { info } = await jobs.request(tenant, request(2))

@@ -311,6 +311,17 @@ describe('at the same time', () => {
   })
 })
 
+it('a folder that cannot be written any more can be given up', async () => {
+  const { store, root } = await newStore()
+  // As where the disk became read-only: the lock cannot be removed.
+  const lock = readdirSync(root).find((name) => name.startsWith('lock.'))!
+  rmSync(join(root, lock))
+  mkdirSync(join(root, lock, 'in the way'), { recursive: true })
+  await store.close()
+  rmSync(join(root, lock), { recursive: true })
+  await (await Store.open(root, most, silentLog)).close()
+})
+
 it('clients are not told where the data is', async () => {
   const { store, root, shelf } = await newStore()
   mkdirSync(join(root, tenant.id))
