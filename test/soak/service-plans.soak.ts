@@ -6,12 +6,15 @@ const requests = 1000
 const distinct = requests / 2
 const clients = 32
 
-/** Every label twice, in a random order. */
+/** Every label twice: of one half of the labels at the same moment, of the others in a random order. */
 function labelsTwice(): readonly number[] {
   const random = seededRandom(3)
-  return Array.from({ length: requests }, (_, n) => ({ label: n % distinct, place: random() }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ label }) => label)
+  const together = Array.from({ length: distinct }, (_, n) => n >> 1)
+  const apart = Array.from({ length: distinct }, (_, n) => ({
+    label: distinct - 1 - (n >> 1),
+    place: random(),
+  }))
+  return [...together, ...apart.sort((a, b) => a.place - b.place).map(({ label }) => label)]
 }
 
 it('1,000 plan requests of which half are equal: each distinct one is planned once, also after a restart', async () => {
