@@ -11,12 +11,22 @@ export function websocketSuites(built: BuiltPrograms, sizes: readonly number[]):
 
 /** Rounds of ping-pong and stream: each starts processes for every implementation. */
 const runs = 5
-/** Processes that share two cores with their compilers need as long until all is compiled; the bare ones have as long. */
-const warmUpMs = 1000
+/**
+ * Processes that share two cores with their compilers need as long until all is compiled, most of it with the first size. Bare
+ * ones have as long.
+ */
+const warmUps = { firstMs: 4000, laterMs: 1000 }
+
+const warmedUp = <S extends { readonly warmUp: number }>(sizes: readonly S[]) =>
+  sizes.map((size, n) =>
+    n === 0
+      ? { ...size, warmUp: 10 * size.warmUp, warmUpMs: warmUps.firstMs }
+      : { ...size, warmUpMs: warmUps.laterMs },
+  )
 
 function pingPong(built: BuiltPrograms, messages: readonly number[]): Suite {
   const plan = pingPongPlan(messages)
-  const sizes = plan.sizes.map((size) => ({ ...size, warmUpMs }))
+  const sizes = warmedUp(plan.sizes)
   const { words } = plan
   return {
     name: 'pingpong',
@@ -39,7 +49,7 @@ function pingPong(built: BuiltPrograms, messages: readonly number[]): Suite {
 
 function stream(built: BuiltPrograms, messages: readonly number[]): Suite {
   const plan = streamPlan(messages)
-  const sizes = plan.sizes.map((size) => ({ ...size, warmUpMs }))
+  const sizes = warmedUp(plan.sizes)
   const { words } = plan
   const bandwidths = sizes.map(
     ({ sizeBytes, window }): Case => ({
