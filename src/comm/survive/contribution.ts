@@ -1,3 +1,5 @@
+import { RankweaveError } from '../../errors.js'
+
 /** What the ranks of one process contribute to a decision of a communicator's survivors. */
 export interface Contribution {
   /** What they called; `mixed` when they called different things. */
@@ -16,6 +18,8 @@ export type SurvivorCall = 'agree' | 'shrink' | 'mixed'
 
 const kinds: readonly SurvivorCall[] = ['mixed', 'agree', 'shrink']
 
+const contributionBytes = 20
+
 export function encodeContribution({
   kind,
   flag,
@@ -23,7 +27,7 @@ export function encodeContribution({
   counter,
   returned,
 }: Contribution): Uint8Array {
-  const view = new DataView(new ArrayBuffer(20))
+  const view = new DataView(new ArrayBuffer(contributionBytes))
   view.setInt32(0, kinds.indexOf(kind), true)
   view.setInt32(4, flag, true)
   view.setInt32(8, acknowledged, true)
@@ -32,7 +36,12 @@ export function encodeContribution({
   return new Uint8Array(view.buffer)
 }
 
+/** @throws ERR_PROTOCOL for bytes that no member encodes */
 export function decodeContribution(bytes: Uint8Array): Contribution {
+  if (bytes.length !== contributionBytes) {
+    const got = `got ${bytes.length}`
+    throw new RankweaveError('ERR_PROTOCOL', `a contribution: expected ${contributionBytes} bytes, ${got}`)
+  }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return {
     kind: kinds[view.getInt32(0, true)] ?? 'mixed',
