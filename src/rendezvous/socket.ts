@@ -68,6 +68,9 @@ export function socketErrorText({ message = '', error }: SocketError): string {
   return Array.isArray(errors) ? errors.map(reasonText).join('; ') : ''
 }
 
+/** Milliseconds until a connection fails that the network does not establish. */
+export const connectMs = 10_000
+
 export const socketState = { connecting: 0, open: 1, closing: 2, closed: 3 } as const
 
 /** How a process reaches others and is reached. A browser can only dial. */

@@ -4,7 +4,7 @@ import { type AddressInfo, isIPv6, type Socket as NetSocket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer } from 'ws'
 import { RankweaveError, reasonText } from '../errors.js'
-import type { Socket, SocketListener, SocketTransport } from './socket.js'
+import { connectMs, type Socket, type SocketListener, type SocketTransport } from './socket.js'
 
 export interface NodeTransportOptions {
   /** Largest message accepted, in bytes; a connection with a larger one is closed with code 1009. */
@@ -23,8 +23,6 @@ export interface NodeTransportOptions {
   readonly ca?: string
 }
 
-/** Milliseconds until a connection fails that the network does not establish. */
-const connectMs = 10_000
 /** Milliseconds without traffic after which TCP asks whether the peer is there; Node then asks ten times, once per second. */
 const idleMs = 15_000
 /** Milliseconds that a client may take for its request. */

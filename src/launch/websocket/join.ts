@@ -6,6 +6,7 @@ import { hostUntilEmpty } from '../../comm/world/empty-loop.js'
 import { EventLoopWatch } from '../../comm/world/event-loop.js'
 import type { Main, WorldOptions } from '../../comm/world/world.js'
 import { RankweaveError, reasonText, shown } from '../../errors.js'
+import { connectMs } from '../../rendezvous/socket.js'
 import { loadDefault } from '../processes/load-program.js'
 import { programDigest } from '../processes/program-digest.js'
 import { checkReport, type ReportOptions } from '../processes/report-triggers.js'
@@ -14,9 +15,6 @@ import { failureText } from './failure-text.js'
 import { type Joined, joined } from './joined.js'
 import type { OpenMember } from './member.js'
 import { type ListenOptions, parseSettings } from './settings.js'
-
-/** Milliseconds until a connection fails that the network does not establish; those of WebSockets have the same limit. */
-const connectMs = 10_000
 
 export interface JoinOptions<A = unknown> {
   /** Of the rendezvous, as `host` returns it: `ws:` or `wss:`. */
