@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { host, type OpenWorld } from '../../launch/websocket/host.js'
-import { silenceLimits } from '../../launch/websocket/settings.js'
+import { shortestSilenceMs, silenceLimits } from '../../launch/websocket/settings.js'
 import { addListenOptions, listenOf, listenSchema } from '../input/listen-options.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
 import { worldSchema } from '../input/world-options.js'
@@ -29,7 +29,7 @@ const schema = z.object({
   processes: whole(1, 1024).optional(),
   ...listenSchema,
   tokenFile: z.string().optional(),
-  silence: seconds(86_400).optional(),
+  silence: seconds(86_400, shortestSilenceMs / 1000).optional(),
 })
 
 /** `rankweave host`: opens a world for processes that `rankweave join` it. */

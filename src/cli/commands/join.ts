@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { RankweaveError } from '../../errors.js'
 import { longestReportSeconds } from '../../launch/processes/report-triggers.js'
 import { installNeighborhood } from '../../neighborhood/install.js'
 import { addListenOptions, listenOf, listenSchema, readText } from '../input/listen-options.js'
@@ -64,7 +65,14 @@ export const joinCommand: AddCommand = (program, act) => {
     .action(
       act(async (report: Reporter, url: string, file: string, args: readonly string[], raw: unknown) => {
         const options = parseOptions(schema, raw)
-        const { listen, ca, node, process, tagOutput } = options
+        const { listen, advertise, tlsCert, tlsKey, ca, node, process, tagOutput } = options
+        if (listen === false && [advertise, tlsCert, tlsKey].some((given) => given !== undefined)) {
+          const options = '--advertise, --tls-cert, --tls-key'
+          throw new RankweaveError(
+            'ERR_USAGE',
+            `${options}: expected a process that listens, got --no-listen`,
+          )
+        }
         const chosen = listen === false ? null : listenOf({ ...options, listen })
         installNeighborhood()
         const started = performance.now()

@@ -27,10 +27,10 @@ export function whole(min: number, max: number = Number.MAX_SAFE_INTEGER) {
 }
 
 /** Seconds in decimal digits, a fraction allowed. */
-export function seconds(max: number) {
+export function seconds(max: number, min = 0) {
   return z.unknown().transform((text, context): number => {
     const value = typeof text === 'string' && /^\d{1,16}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
-    return value <= max ? value : refuse(context, `seconds from 0 to ${max}`, text)
+    return value >= min && value <= max ? value : refuse(context, `seconds from ${min} to ${max}`, text)
   })
 }
 

@@ -27,7 +27,7 @@ export interface WebSocketFactory extends FabricFactory {
 
 export const maxWebSocketProcesses = 256
 /** Shorter, a process that the operating system does not run for a moment would be lost. */
-const shortestSilenceMs = 100
+export const shortestSilenceMs = 100
 
 /**
  * Processes of the operating system on this host, connected by WebSockets over loopback. `run` starts them, and each loads
