@@ -83,7 +83,6 @@ function* figuresOf(
     }
   yield figure('processor of the service', '% of a core', (100 * (after.cpuMs - before.cpuMs)) / ms)
   yield figure('processor of the members', '% of a core', (100 * ownMs) / ms)
-  yield figure('errors', 'calls', 0, 0)
   yield figure('heap after it, of that before', 'ratio', after.heapBytes / before.heapBytes, mostHeapRatio)
 }
 
