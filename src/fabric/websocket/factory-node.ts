@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
+import { shortestSilenceMs } from '../../rendezvous/protocol/limits.js'
 import type { FabricFactory } from '../fabric.js'
 
 export interface WebSocketOptions {
@@ -26,8 +27,6 @@ export interface WebSocketFactory extends FabricFactory {
 }
 
 export const maxWebSocketProcesses = 256
-/** Shorter, a process that the operating system does not run for a moment would be lost. */
-export const shortestSilenceMs = 100
 
 /**
  * Processes of the operating system on this host, connected by WebSockets over loopback. `run` starts them, and each loads

@@ -3,7 +3,7 @@ import { maxWorldRanks, worldLayout } from '../../comm/process/world-layout.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { defaultRendezvousLimits, type WorldLimits } from '../../rendezvous/protocol/limits.js'
 
-export { shortestSilenceMs } from '../../fabric/websocket/factory-node.js'
+export { shortestSilenceMs } from '../../rendezvous/protocol/limits.js'
 
 /** What whoever opens a world decides for all its processes. */
 export interface WorldSettings {

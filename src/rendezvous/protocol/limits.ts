@@ -1,6 +1,9 @@
 /** Version of the protocol; a rendezvous serves one. */
 export const protocolVersion = 1
 
+/** Shorter, a process that the operating system does not run for a moment would be lost. */
+export const shortestSilenceMs = 100
+
 /** What holds for one world. The rendezvous sends it to every member. */
 export interface WorldLimits {
   /** Longest message on a data socket, and longest relayed message, in bytes. */
