@@ -1,4 +1,5 @@
 import type { PlanView } from '../../../src/report/plan-view.js'
+import type { SizeView } from '../../../src/report/simulation-view.js'
 import { h, panel, svg, table } from '../dom.js'
 import { bytes, figure, time } from '../format.js'
 
@@ -30,8 +31,8 @@ export function sizesPanel({ sizes, planMs }: PlanView): HTMLElement | null {
       points: shown.map((s) => `${x(s.bytes)},${y(s.speedup)}`).join(' '),
       class: 'line planned',
     }),
-    ...shown.flatMap((s) => [
-      svg('circle', { cx: x(s.bytes), cy: y(s.speedup), r: 3.5, class: 'planned' }),
+    ...shown.map((s) => svg('circle', { cx: x(s.bytes), cy: y(s.speedup), r: 3.5, class: 'planned' })),
+    ...labelled(shown, x).flatMap((s) => [
       svg(
         'text',
         { x: x(s.bytes), y: y(s.speedup) - 8, class: 'tick middle strong' },
@@ -79,4 +80,14 @@ export function sizesPanel({ sizes, planMs }: PlanView): HTMLElement | null {
       ),
     ),
   )
+}
+
+/** Those whose labels do not overlap; the table has all. */
+function labelled(sizes: readonly SizeView[], x: (length: number) => number): readonly SizeView[] {
+  let last = Number.NEGATIVE_INFINITY
+  return sizes.filter((size) => {
+    if (x(size.bytes) - last < 44) return false
+    last = x(size.bytes)
+    return true
+  })
 }
