@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WorldMember } from '../../src/client/world-member.js'
@@ -62,7 +64,30 @@ describe.skipIf(reason !== undefined)('the page of a service, in a browser', () 
     await screenshot(page, 'service-light')
     expect(complaints).toEqual([])
     await page.context().close()
+    await opensAlone(report)
   })
+
+  /** A report from a mail: no network, no error, and paper. */
+  const opensAlone = async (report: string) => {
+    const folder = mkdtempSync(join(tmpdir(), 'rankweave-report-'))
+    writeFileSync(join(folder, 'report.html'), report)
+    const { page, complaints } = await pages.tab(
+      { offline: true },
+      pathToFileURL(join(folder, 'report.html')).href,
+    )
+    const loaded: string[] = []
+    page.on('request', (request) => loaded.push(request.url()))
+    await page.reload()
+    await page.locator('.graph canvas').first().waitFor({ state: 'attached' })
+    await page.locator('.timeline-canvas').waitFor()
+    await page.getByRole('heading', { name: 'dwt_193.mtx' }).waitFor()
+    await screenshot(page, 'report')
+    expect((await page.pdf({ printBackground: true })).subarray(0, 4).toString()).toBe('%PDF')
+    expect(loaded.filter((url) => !/^(?:file|data|blob):/.test(url))).toEqual([])
+    expect(complaints).toEqual([])
+    await page.context().close()
+    rmSync(folder, { recursive: true })
+  }
 
   it('shows worlds as they begin, split and end', async () => {
     const { page, complaints } = await pages.tab({ colorScheme: 'dark' })

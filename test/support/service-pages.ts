@@ -29,7 +29,7 @@ export class ServicePages {
     return new ServicePages(await chromium.launch({ executablePath, args }), url)
   }
 
-  async tab(options: Parameters<Browser['newContext']>[0] = {}): Promise<Watched> {
+  async tab(options: Parameters<Browser['newContext']>[0] = {}, url = this.#url): Promise<Watched> {
     const context: BrowserContext = await this.#browser.newContext({
       viewport: { width: 1400, height: 1000 },
       ...options,
@@ -47,7 +47,7 @@ export class ServicePages {
     page.on('response', (response) => {
       if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`)
     })
-    await page.goto(this.#url)
+    await page.goto(url)
     return { page, complaints }
   }
 
