@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setImmediate as turn } from 'node:timers/promises'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
 import { asking } from './service.js'
 
@@ -42,6 +42,8 @@ export async function killService(data: string, kills: number, seed: number): Pr
   let labels = 0
   for (let kill = 0; kill <= kills; kill++) {
     const { process: child, url } = await serveProcess(data)
+    // Where an assertion fails it would stay.
+    onTestFinished(() => void child.kill('SIGKILL'))
     const ask = asking({ url })
     expect(readdirSync(join(data, 'damaged'))).toEqual([])
     const { topologies } = (await ask.json<{ topologies: { id: string }[] }>('/v1/topologies')).body
