@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { RankweaveError } from '../../errors.js'
 
 const megabyte = 2 ** 20
@@ -34,8 +36,33 @@ export function mostListBytes(arraysMb: number): number {
   return (arraysMb * megabyte) / 32
 }
 
-/** Typed arrays are not part of the heap that V8 bounds. @throws ERR_LIMIT */
-export function requireMemory(arraysMb: number, usedBytes = process.memoryUsage().arrayBuffers): void {
-  if (usedBytes > arraysMb * megabyte)
+/**
+ * Bounds what the arrays of this thread take; V8 bounds its heap only. What nobody uses any more, of an earlier job perhaps, does not
+ * count: it is collected before a job is refused.
+ *
+ * @param usedBytes bytes of arrays that are in use or not collected yet
+ * @throws ERR_LIMIT
+ */
+export function requireMemory(
+  arraysMb: number,
+  usedBytes = () => process.memoryUsage().arrayBuffers,
+  collect = collectGarbage,
+): void {
+  const most = arraysMb * megabyte
+  if (usedBytes() <= most) return
+  collect()
+  if (usedBytes() > most)
     throw new RankweaveError('ERR_LIMIT', `the job needs more than ${arraysMb} MB for arrays (jobArraysMb)`)
+}
+
+let gc: (() => void) | undefined
+
+/** Collects twice: arrays of the first time are swept beside the program, and the second waits for that. */
+function collectGarbage(): void {
+  if (gc === undefined) {
+    setFlagsFromString('--expose-gc')
+    gc = runInNewContext('gc') as () => void
+  }
+  gc()
+  gc()
 }

@@ -20,7 +20,26 @@ it('a topology is refused before planning when its arrays alone are beyond the b
 })
 
 it('what is in use is bounded, and so is each list that grows', () => {
-  expect(() => requireMemory(1, 2 ** 20)).not.toThrow()
-  expect(() => requireMemory(1, 2 ** 20 + 1)).toThrow(expect.objectContaining({ code: 'ERR_LIMIT' }))
+  expect(() => requireMemory(1, () => 2 ** 20)).not.toThrow()
+  expect(() => requireMemory(1, () => 2 ** 20 + 1)).toThrow(expect.objectContaining({ code: 'ERR_LIMIT' }))
   expect(mostListBytes(2048)).toBe(2 ** 26)
+})
+
+it('arrays that nobody uses are collected, and do not count', () => {
+  const used = [2 ** 20 + 1, 2 ** 20]
+  expect(() =>
+    requireMemory(
+      1,
+      () => used.shift()!,
+      () => {},
+    ),
+  ).not.toThrow()
+  const most = Math.ceil(process.memoryUsage().arrayBuffers / 2 ** 20) + 100
+  for (let n = 0; n < 200; n++) {
+    new Uint8Array(2 ** 20).fill(n)
+    requireMemory(most)
+  }
+  const held = Array.from({ length: 200 }, () => new Uint8Array(2 ** 20))
+  expect(() => requireMemory(most)).toThrow(expect.objectContaining({ code: 'ERR_LIMIT' }))
+  expect(held).toHaveLength(200)
 })
