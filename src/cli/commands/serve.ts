@@ -66,25 +66,20 @@ export const serveCommand: AddCommand = (program, act) => {
       act(async (report: Reporter, raw: unknown) => {
         const options = parseOptions(schema, raw)
         const { host, port, data, publicUrl, allowOrigin, grace } = options
+        const service = await serve({
+          ...{ host, port, data, allowedOrigins: allowOrigin, limits: limitsOf(options.limits) },
+          ...{ tokens: options.tokenFile === undefined ? null : tokensOf(readText(options.tokenFile)) },
+          ...(publicUrl === undefined ? {} : { publicUrl }),
+          ...tlsOf(options),
+        })
         const interrupted = deferred()
-        const interrupt = () => interrupted.resolve()
-        // For as long as it takes to end: `npx` and shells pass on a signal that the process has got already.
-        process.on('SIGINT', interrupt).on('SIGTERM', interrupt)
-        try {
-          const service = await serve({
-            ...{ host, port, data, allowedOrigins: allowOrigin, limits: limitsOf(options.limits) },
-            ...{ tokens: options.tokenFile === undefined ? null : tokensOf(readText(options.tokenFile)) },
-            ...(publicUrl === undefined ? {} : { publicUrl }),
-            ...tlsOf(options),
-          })
-          const { url, tenants } = service
-          const who = options.tokenFile === undefined ? '' : `, ${counted(tenants, 'tenant', 'tenants')}`
-          report.result({ url, tenants, data }, `listening on ${url}${who}`)
-          await interrupted.promise
-          await service.close(Math.round(grace * 1000))
-        } finally {
-          process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
-        }
+        // For good: `npx` and shells pass on a signal that the process has got already, while it ends perhaps.
+        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.resolve())
+        const { url, tenants } = service
+        const who = options.tokenFile === undefined ? '' : `, ${counted(tenants, 'tenant', 'tenants')}`
+        report.result({ url, tenants, data }, `listening on ${url}${who}`)
+        await interrupted.promise
+        await service.close(Math.round(grace * 1000))
         return exitCodes.ok
       }),
     )

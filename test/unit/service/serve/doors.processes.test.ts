@@ -197,7 +197,8 @@ describe('the command, with TLS, tokens, a public name and an allowed origin', (
 })
 
 it('a flood of connections is cut off at the limit, and a socket that does not answer pings is ended', async () => {
-  const { service, end } = await startService({ limits: { connections: 8, pingMs: 50 } })
+  // A machine that is busy must not take longer for an answer: service and members are one process here.
+  const { service, end } = await startService({ limits: { connections: 8, pingMs: 600 } })
   const { port } = new URL(service.url)
   const flood = Array.from({ length: 30 }, () => connect(Number(port), '127.0.0.1'))
   let cut = 0
@@ -226,9 +227,11 @@ it('a flood of connections is cut off at the limit, and a socket that does not a
   answers.on('ping', () => {
     pings++
   })
+  const lost = once(answers, 'close').then(() => expect.unreachable('a member that answers was ended'))
   await once(silent, 'close')
-  while (pings < 4) await once(answers, 'ping')
+  while (pings < 2) await Promise.race([once(answers, 'ping'), lost])
   expect(answers.readyState).toBe(WebSocket.OPEN)
+  lost.catch(() => {})
   answers.close()
   await end()
 })
