@@ -29,7 +29,7 @@ beforeAll(async () => {
     ranks: 4096,
     edges: 400_000,
   }
-  started = await startService({ tokens: [one, other], limits: { ...limits, requestMs: 1000, workers: 1 } })
+  started = await startService({ tokens: [one, other], limits: { ...limits, requestMs: 3000, workers: 1 } })
   ours = asking(started.service, one)
   theirs = asking(started.service, other)
 })
