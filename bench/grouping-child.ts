@@ -3,11 +3,11 @@
 import { local } from '../src/fabric/local/local.js'
 import { run } from '../src/launch/run.js'
 import { nodeOf as nodesOfMachine } from '../src/machine/machine.js'
-import { parseMachine } from '../src/machine/text/machine-text.js'
-import { installNeighborhood } from '../src/neighborhood/install.js'
+import { parseMachine } from '../src/machine/machine-text.js'
+import { buildTopology } from '../src/topology/files/topology-from-spec.js'
 import { groupFriends } from '../src/topology/grouping/group-friends.js'
 import { inNeighbors, outNeighbors } from '../src/topology/neighbors.js'
-import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
+import { installNeighborhood } from '../src/topology-communicator/install.js'
 
 const [how, spec, machine, k, runs, processes] = process.argv.slice(2)
 const topology = buildTopology(spec)

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { mulberry32 } from '../src/base/random.js'
+import { buildTopology } from '../src/topology/files/topology-from-spec.js'
 import { type GroupingEngine, groupingSettings } from '../src/topology/friends/grouping-options.js'
 import { ActiveNeighbors } from '../src/topology/grouping/active-neighbors.js'
 import { exactRound, preparedSolver, prepareEngine } from '../src/topology/grouping/exact-round.js'
 import { groupFriends } from '../src/topology/grouping/group-friends.js'
 import { distinctOut } from '../src/topology/neighbors.js'
 import type { ProcessTopology } from '../src/topology/process-topology.js'
-import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
 import type { Figure } from './bench.js'
 
 /** The folder of the matrices; `RANKWEAVE_MATRICES` names another. */

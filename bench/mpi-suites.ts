@@ -1,5 +1,5 @@
 import type { Strategy } from '../src/neighborhood/plan/strategy.js'
-import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
+import { buildTopology } from '../src/topology/files/topology-from-spec.js'
 import { type BuiltPrograms, twoCopies } from './build-programs.js'
 import {
   type Case,

@@ -1,9 +1,9 @@
-import { parseMachine } from '../src/machine/text/machine-text.js'
+import { parseMachine } from '../src/machine/machine-text.js'
 import { plan } from '../src/neighborhood/plan/plan.js'
 import type { Strategy } from '../src/neighborhood/plan/strategy.js'
 import { formatStrategy } from '../src/neighborhood/plan/strategy-text.js'
 import { verify } from '../src/schedule/verify/verify.js'
-import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
+import { buildTopology } from '../src/topology/files/topology-from-spec.js'
 import { type Bench, ownFigure } from './bench.js'
 
 interface Case {

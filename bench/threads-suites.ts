@@ -1,4 +1,4 @@
-import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
+import { buildTopology } from '../src/topology/files/topology-from-spec.js'
 import { type BuiltPrograms, twoCopies } from './build-programs.js'
 import {
   type Case,

@@ -1,10 +1,10 @@
 import { algorithmOf } from '../src/collective/algorithms.js'
-import { scheduleOf } from '../src/collective/shape/schedule-of.js'
+import { scheduleOf } from '../src/collective/patterns/schedule-of.js'
 import { plan } from '../src/neighborhood/plan/plan.js'
 import type { Schedule } from '../src/schedule/ir.js'
 import { verify } from '../src/schedule/verify/verify.js'
 import { countMessages } from '../src/schedule/walk.js'
-import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
+import { buildTopology } from '../src/topology/files/topology-from-spec.js'
 import { type Bench, ownFigure } from './bench.js'
 
 interface Case {

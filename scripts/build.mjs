@@ -19,7 +19,7 @@ const entriesByUrl = [
   'worker',
   'child',
   'package-paths',
-  'rendezvous/heartbeat-thread-node',
+  'websocket/rendezvous/heartbeat-thread-node',
   'service/jobs/planning-worker',
   'conformance/program',
   'cli/program/bench-program',

@@ -1,13 +1,13 @@
 // npm run docs:protocol: writes the tables of docs/websocket-protocol.md and docs/service-protocol.md from the schemas of messages
-// and the limits. What is written by hand is around them. test/unit/rendezvous/protocol/page.test.ts demands that they are current.
+// and the limits. What is written by hand is around them. test/unit/websocket/protocol/page.test.ts demands that they are current.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { closeCode, introductionMessages } from '../src/fabric/websocket/introduction.js'
-import { defaultRendezvousLimits, defaultWorldLimits } from '../src/rendezvous/protocol/limits.js'
-import { fromRendezvous, toRendezvous } from '../src/rendezvous/protocol/messages.js'
-import { refusalCodes } from '../src/rendezvous/protocol/refusals.js'
+import { closeCode, introductionMessages } from '../src/websocket/introduction.js'
+import { defaultRendezvousLimits, defaultWorldLimits } from '../src/websocket/protocol/limits.js'
+import { fromRendezvous, toRendezvous } from '../src/websocket/protocol/messages.js'
+import { refusalCodes } from '../src/websocket/protocol/refusals.js'
 import { fieldRows, limitsText, tableText } from './schema-tables.js'
 import { serviceSchema, serviceTables } from './service-protocol.js'
 

@@ -1,12 +1,12 @@
 // What `npm run docs:protocol` makes of the schemas of the service, of its worlds and of its requests over HTTP: the tables of docs/service-protocol.md and
-// docs/service-protocol.schema.json. test/unit/service/protocol/page.test.ts demands that both are current.
+// docs/service-protocol.schema.json. test/unit/client/protocol/page.test.ts demands that both are current.
 import { z } from 'zod'
-import { refusalCodes } from '../src/rendezvous/protocol/refusals.js'
-import { httpRoutes } from '../src/service/protocol/http-routes.js'
-import { defaultServiceLimits } from '../src/service/protocol/limits.js'
-import { callError, worldEvents } from '../src/service/protocol/world-events.js'
-import { defaultWorldServiceLimits, worldLimitMeanings } from '../src/service/protocol/world-limits.js'
-import { worldInfo, worldReplies, worldRequests } from '../src/service/protocol/worlds.js'
+import { httpRoutes } from '../src/client/protocol/http-routes.js'
+import { defaultServiceLimits } from '../src/client/protocol/limits.js'
+import { callError, worldEvents } from '../src/client/protocol/world-events.js'
+import { defaultWorldServiceLimits, worldLimitMeanings } from '../src/client/protocol/world-limits.js'
+import { worldInfo, worldReplies, worldRequests } from '../src/client/protocol/worlds.js'
+import { refusalCodes } from '../src/websocket/protocol/refusals.js'
 import { fieldRows, limitsText, tableText } from './schema-tables.js'
 
 type Schemas = Readonly<Record<string, z.ZodType>>

@@ -25,7 +25,7 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   'cli/program/join-program.ts': [['...badInput', 'a constant']],
   'cli/program/world-failure.ts': [['...notStarted', 'a constant']],
   'comm/table/shared-tables.ts': [['...header', 'words of a header']],
-  'comm/world/diagnosis-text.ts': [
+  'world/diagnosis-text.ts': [
     ['...limited(collectiveLines(known))', 'limited'],
     ['...limited(pointToPointLines(known.flatMap(({ waits }) => waits)))', 'limited'],
   ],
@@ -38,9 +38,9 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
     ['...placeHere()', 'two numbers'],
     ['...ranksOn.values()', 'processes of a world under test'],
   ],
-  'fabric/conformance/process-cases.ts': [['...placeHere()', 'two numbers']],
-  'neighborhood/constructors.ts': [['...seat', 'arguments of a constructor']],
-  'neighborhood/distributed/agreed-plan.ts': [
+  'conformance/process-cases.ts': [['...placeHere()', 'two numbers']],
+  'topology-communicator/constructors.ts': [['...seat', 'arguments of a constructor']],
+  'topology-communicator/distributed/agreed-plan.ts': [
     ['...least', 'words of a digest'],
     ['...most', 'words of a digest'],
   ],

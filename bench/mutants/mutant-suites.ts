@@ -7,11 +7,7 @@ export interface MutantSuite {
   readonly further: readonly string[]
 }
 
-const terms = [
-  'test/unit/schedule/terms',
-  'test/unit/schedule/verify',
-  'test/property/schedule-terms.test.ts',
-]
+const terms = ['test/unit/schedule/verify', 'test/property/schedule-terms.test.ts']
 
 const inFolder = ['builder', 'message-pairs', 'operation-log'].map((name) => `test/unit/schedule/${name}`)
 
@@ -23,7 +19,6 @@ export const mutantSuites: readonly MutantSuite[] = [
     tests: [...inFolder, ...terms],
     further: ['test/unit/collective', 'test/unit/schedule/lower', 'test/property/schedule-lower.test.ts'],
   },
-  { folder: 'schedule/terms', tests: terms, further: ['test/unit/collective'] },
   { folder: 'schedule/verify', tests: terms, further: ['test/unit/collective'] },
   {
     folder: 'schedule/lower',
@@ -33,13 +28,12 @@ export const mutantSuites: readonly MutantSuite[] = [
       'test/property/schedule-lower.test.ts',
     ],
     further: [
-      'test/unit/comm/calls/program',
-      'test/unit/comm/calls/collectives',
-      'test/unit/neighborhood/execute',
+      'test/unit/calls/program',
+      'test/unit/calls/collectives',
+      'test/unit/topology-communicator/execute',
     ],
   },
   { folder: 'schedule/file', tests: ['test/unit/schedule/file'], further: ['test/unit/cli/commands'] },
-  { folder: 'collective/shape', tests: algorithms, further: ['test/property/collective-algorithms.test.ts'] },
   {
     folder: 'collective/patterns',
     tests: algorithms,
@@ -47,8 +41,8 @@ export const mutantSuites: readonly MutantSuite[] = [
   },
   { folder: 'collective', tests: algorithms, further: ['test/property/collective-algorithms.test.ts'] },
   {
-    folder: 'comm/calls/program',
-    tests: ['test/unit/comm/calls/program', 'test/unit/comm/calls/collectives'],
-    further: ['test/unit/neighborhood', 'test/property/collective-algorithms.test.ts'],
+    folder: 'calls/program',
+    tests: ['test/unit/calls/program', 'test/unit/calls/collectives'],
+    further: ['test/unit/topology-communicator', 'test/property/collective-algorithms.test.ts'],
   },
 ]

@@ -1,3 +1,4 @@
+import { simulate } from '../../src/cost/simulate/simulate.js'
 import type { Machine } from '../../src/machine/machine.js'
 import { plan } from '../../src/neighborhood/plan/plan.js'
 import type { Strategy } from '../../src/neighborhood/plan/strategy.js'
@@ -6,7 +7,6 @@ import type { NeighborSchedule } from '../../src/schedule/ir.js'
 import { lower } from '../../src/schedule/lower/lower.js'
 import type { LoweredSchedule } from '../../src/schedule/lower/program.js'
 import { upTo } from '../../src/schedule/specification.js'
-import { simulate } from '../../src/simulate/simulate.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
 
 /** A strategy, planned and lowered with a rank per process. */

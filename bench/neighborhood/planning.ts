@@ -1,9 +1,9 @@
-import { parseMachine } from '../../src/machine/text/machine-text.js'
+import { parseMachine } from '../../src/machine/machine-text.js'
 import { chooseStrategy } from '../../src/neighborhood/choose/choose-strategy.js'
 import { plan, planStatistics } from '../../src/neighborhood/plan/plan.js'
 import { parseStrategy } from '../../src/neighborhood/plan/strategy-text.js'
 import { verify } from '../../src/schedule/verify/verify.js'
-import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
+import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 import { type BenchOptions, type Figure, ownFigure } from '../bench.js'
 
 /** Sends per rank of Moore neighborhoods of radius 4 on 4,096 ranks, 32 per node: mean, counted from the schedule. */

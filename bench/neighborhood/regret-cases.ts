@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { Machine } from '../../src/machine/machine.js'
-import { parseMachine } from '../../src/machine/text/machine-text.js'
-import { parseMatrixMarket } from '../../src/topology/matrix/matrix-market.js'
-import { topologyFromMatrix } from '../../src/topology/matrix/matrix-topology.js'
+import { parseMachine } from '../../src/machine/machine-text.js'
+import { parseMatrixMarket } from '../../src/topology/files/matrix-market.js'
+import { topologyFromMatrix } from '../../src/topology/files/matrix-topology.js'
+import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
-import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
 
 /** One topology on one machine, with blocks of one length. */
 export interface RegretCase {

@@ -1,5 +1,5 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
-import type { JobInfo, PlanRequest, TopologyInfo } from '../../src/service/protocol/http.js'
+import type { JobInfo, PlanRequest, TopologyInfo } from '../../src/client/protocol/http.js'
 
 /** Asks a service over connections that stay open. */
 export class Asking {

@@ -1,4 +1,4 @@
-import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
+import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 import type { Bench } from '../bench.js'
 import type { BuiltPrograms } from '../build-programs.js'
 import { oursAtMost, ratioAtMost, type Suite, type Target, timesFaster } from '../comparison.js'

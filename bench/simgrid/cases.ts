@@ -1,10 +1,10 @@
 import { algorithmOf } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/shape/schedule-of.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import type { Machine } from '../../src/machine/machine.js'
-import { parseMachine } from '../../src/machine/text/machine-text.js'
+import { parseMachine } from '../../src/machine/machine-text.js'
 import { plan } from '../../src/neighborhood/plan/plan.js'
 import type { Schedule } from '../../src/schedule/ir.js'
-import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
+import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 
 /** Schedules on one machine, one rank per core, with units of data of several lengths. */
 export interface Comparison {

@@ -1,6 +1,6 @@
+import { simulate } from '../../src/cost/simulate/simulate.js'
 import { lower } from '../../src/schedule/lower/lower.js'
 import { upTo } from '../../src/schedule/specification.js'
-import { simulate } from '../../src/simulate/simulate.js'
 import type { BenchOptions, Figure } from '../bench.js'
 import { bytesText } from '../message-plans.js'
 import {

@@ -1,18 +1,18 @@
-import { clos } from '../../src/machine/clos.js'
-import type { Machine } from '../../src/machine/machine.js'
-import { networkOf } from '../../src/machine/network.js'
-import { simgridFast } from '../../src/machine/profiles/simgrid-profiles.js'
-import { torus } from '../../src/machine/torus.js'
-import { congestedCost } from '../../src/models/congestion/congested-cost.js'
-import { closNetwork, torusNetwork } from '../../src/models/congestion/congestion-network.js'
+import { congestedCost } from '../../src/cost/models/congested-cost.js'
+import { closNetwork, torusNetwork } from '../../src/cost/models/congestion-network.js'
+import type { Hockney } from '../../src/cost/models/parameters.js'
+import { predictUs } from '../../src/cost/models/predict.js'
 import {
   closShuffleBytes,
   doublingStages,
   torusOrder,
   torusShuffleBytes,
-} from '../../src/models/congestion/stages.js'
-import type { Hockney } from '../../src/models/formulas/parameters.js'
-import { predictUs } from '../../src/models/predict.js'
+} from '../../src/cost/models/stages.js'
+import { clos } from '../../src/machine/clos.js'
+import type { Machine } from '../../src/machine/machine.js'
+import { networkOf } from '../../src/machine/network.js'
+import { simgridFast } from '../../src/machine/simgrid-profiles.js'
+import { torus } from '../../src/machine/torus.js'
 import type { Figure } from '../bench.js'
 
 /** Figures of papers from our formulas and routes. */

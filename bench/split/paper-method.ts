@@ -1,8 +1,8 @@
-import { mergeRows, type Rows, rowsBetween } from '../../src/comm/context/split/rows/rows.js'
-import { sortRows } from '../../src/comm/context/split/rows/sort-rows.js'
-import { sortRuns } from '../../src/comm/context/split/rows/sort-runs.js'
-import { splitConventional } from '../../src/comm/context/split/rows/sort-table.js'
-import { evenTargets, Owner, Seeker, verdictWords } from '../../src/comm/context/split/rows/splitters.js'
+import { mergeRows, type Rows, rowsBetween } from '../../src/comm/split/sort/rows.js'
+import { sortRows } from '../../src/comm/split/sort/sort-rows.js'
+import { sortRuns } from '../../src/comm/split/sort/sort-runs.js'
+import { splitConventional } from '../../src/comm/split/sort/sort-table.js'
+import { evenTargets, Owner, Seeker, verdictWords } from '../../src/comm/split/sort/splitters.js'
 import type { PhaseTable } from './paper-table.js'
 
 /**

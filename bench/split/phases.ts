@@ -1,4 +1,4 @@
-import type { SplitOptions } from '../../src/comm/context/split/plan/split-plan.js'
+import type { SplitOptions } from '../../src/comm/split/split-plan.js'
 import type { Figure } from '../bench.js'
 import { median } from '../bench.js'
 import type { BuiltPrograms, OurWorld } from '../build-programs.js'

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { SplitAlgorithmName } from '../../src/comm/context/split/plan/split-plan.js'
+import type { SplitAlgorithmName } from '../../src/comm/split/split-plan.js'
 import { type Figure, median, ownFigure } from '../bench.js'
 import type { Accounts, Measured } from './split-retained.js'
 

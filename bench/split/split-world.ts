@@ -5,9 +5,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Communicator } from '../../src/comm/communicator.js'
-import type { CommDescription } from '../../src/comm/context/describe.js'
-import { sortRows } from '../../src/comm/context/split/rows/sort-rows.js'
-import { splitConventional } from '../../src/comm/context/split/rows/sort-table.js'
+import type { CommDescription } from '../../src/comm/describe.js'
+import { sortRows } from '../../src/comm/split/sort/sort-rows.js'
+import { splitConventional } from '../../src/comm/split/sort/sort-table.js'
 import { run } from '../../src/launch/run.js'
 
 const [what, first, second] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-import { bufferFill } from './platform/node-process.js'
+import { bufferFill } from './node-process.js'
 
 /**
  * Copies `source` to `target` from `at` on; the two do not overlap. `TypedArray.set` copies to and from shared memory

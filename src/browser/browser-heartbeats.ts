@@ -1,6 +1,6 @@
 import { realClock } from '../base/clock.js'
-import { type StartHeartbeats, startHeartbeatLoop } from '../rendezvous/heartbeat-loop.js'
-import { refusalOf } from '../rendezvous/protocol/refusals.js'
+import { refusalOf } from '../websocket/protocol/refusals.js'
+import { type StartHeartbeats, startHeartbeatLoop } from '../websocket/rendezvous/heartbeat-loop.js'
 import { browserTransport } from './browser-transport.js'
 
 /** What a worker of a browser is, as far as it is used. */

@@ -1,4 +1,4 @@
-import type { Socket, SocketTransport } from '../rendezvous/socket.js'
+import type { Socket, SocketTransport } from '../websocket/rendezvous/socket.js'
 
 /** As every browser has it; the types of Node 20 lack it. */
 declare const WebSocket: new (url: string) => Socket

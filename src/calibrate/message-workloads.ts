@@ -1,5 +1,5 @@
 import type { Communicator } from '../comm/communicator.js'
-import type { Operation } from '../comm/datatype/operation.js'
+import type { Operation } from '../messages/datatype/operation.js'
 import { type Contrast, contrast, type SamplingOptions, timed, type Workload } from './sampler.js'
 import type { Stopwatch } from './stopwatch.js'
 

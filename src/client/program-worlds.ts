@@ -1,9 +1,5 @@
 import { RankweaveError, shown } from '../errors.js'
-import type {
-  MountedWorldInfo,
-  MountedWorldRequest,
-  OpenedWorld,
-} from '../service/protocol/mounted-worlds.js'
+import type { MountedWorldInfo, MountedWorldRequest, OpenedWorld } from './protocol/mounted-worlds.js'
 
 /** A world that waits for its processes, and what they need to join it. */
 export interface OpenedProgramWorld extends OpenedWorld {

@@ -1,22 +1,10 @@
 import { requireKnownOptions } from '../base/known-options.js'
+import type { simulationObject } from '../cost/simulate/simulation-object.js'
 import { RankweaveError } from '../errors.js'
 import type { PlanView } from '../report/plan-view.js'
 import type { TopologyView } from '../report/topology-view.js'
 import { parseScheduleStream } from '../schedule/file/reader.js'
 import type { Schedule } from '../schedule/ir.js'
-import type {
-  ErrorAnswer,
-  JobInfo,
-  PlanInfo,
-  PlanList,
-  PlanRequest,
-  RankProgram,
-  TopologyFormat,
-  TopologyInfo,
-  TopologyList,
-} from '../service/protocol/http.js'
-import type { WorldInfo } from '../service/protocol/worlds.js'
-import type { simulationObject } from '../simulate/simulation-object.js'
 import {
   errorOf,
   idText,
@@ -28,6 +16,18 @@ import {
   unreachable,
 } from './answers.js'
 import { ProgramWorlds } from './program-worlds.js'
+import type {
+  ErrorAnswer,
+  JobInfo,
+  PlanInfo,
+  PlanList,
+  PlanRequest,
+  RankProgram,
+  TopologyFormat,
+  TopologyInfo,
+  TopologyList,
+} from './protocol/http.js'
+import type { WorldInfo } from './protocol/worlds.js'
 
 export interface ServiceClientOptions extends ServiceAddress {
   /** Default: the global `fetch`. For certificates of one's own, or a proxy. */

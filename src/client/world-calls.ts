@@ -1,9 +1,9 @@
 import { RankweaveError } from '../errors.js'
-import { refusalOf } from '../rendezvous/protocol/refusals.js'
-import type { CallError, WorldEvent } from '../service/protocol/world-events.js'
-import type { WorldKind, WorldReply, WorldRequestInput } from '../service/protocol/worlds.js'
+import { refusalOf } from '../websocket/protocol/refusals.js'
 import { errorOf } from './answers.js'
 import type { ClientSocket } from './client-socket.js'
+import type { CallError, WorldEvent } from './protocol/world-events.js'
+import type { WorldKind, WorldReply, WorldRequestInput } from './protocol/worlds.js'
 
 /** The fields of a request that differ by its kind. */
 export type Fields<K extends WorldKind> = Omit<WorldRequestInput<K>, 'id' | 'kind'>

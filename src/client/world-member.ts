@@ -1,9 +1,9 @@
 import { requireKnownOptions } from '../base/known-options.js'
 import { RankweaveError } from '../errors.js'
-import type { WorldEvent } from '../service/protocol/world-events.js'
-import type { WorldInfo, WorldKind, WorldReply } from '../service/protocol/worlds.js'
 import { errorOf, type ServiceAddress, serviceUrl } from './answers.js'
 import { type ClientSocket, type MakeSocket, platformSocket } from './client-socket.js'
+import type { WorldEvent } from './protocol/world-events.js'
+import type { WorldInfo, WorldKind, WorldReply } from './protocol/worlds.js'
 import { type Fields, WorldCalls } from './world-calls.js'
 
 export interface WorldMemberOptions extends ServiceAddress {

@@ -26,6 +26,7 @@ import { exscanRecursiveDoubling } from './exscan-recursive-doubling.js'
 import { exscanTree } from './exscan-tree.js'
 import { gatherBinomial } from './gather-binomial.js'
 import { gatherLinear } from './gather-linear.js'
+import type { Algorithm } from './patterns/algorithm.js'
 import { reduceChain } from './reduce-chain.js'
 import { reduceLinear } from './reduce-linear.js'
 import { reduceScatterPairwise } from './reduce-scatter-pairwise.js'
@@ -38,7 +39,6 @@ import { scanRecursiveDoubling } from './scan-recursive-doubling.js'
 import { scanTree } from './scan-tree.js'
 import { scatterBinomial } from './scatter-binomial.js'
 import { scatterLinear } from './scatter-linear.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /** Every algorithm, by collective. */
 export const algorithms: readonly Algorithm[] = Object.freeze([

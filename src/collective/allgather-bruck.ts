@@ -1,5 +1,5 @@
+import type { Algorithm } from './patterns/algorithm.js'
 import { ceilLog2 } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Allgather by doubling for any number of ranks: in step k a rank sends what it has, at most 2^k blocks, to the rank 2^k

@@ -1,4 +1,4 @@
-import type { Algorithm } from './shape/algorithm.js'
+import type { Algorithm } from './patterns/algorithm.js'
 
 /**
  * Allgather by direct messages: every rank sends its block to every other. One phase and P(P - 1) messages per segment.

@@ -1,5 +1,5 @@
+import type { Algorithm } from './patterns/algorithm.js'
 import { ceilLog2 } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Allgather by exchanges: in step k a rank and the one whose number differs in bit k send each other what they have, 2^k

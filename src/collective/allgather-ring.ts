@@ -1,4 +1,4 @@
-import type { Algorithm } from './shape/algorithm.js'
+import type { Algorithm } from './patterns/algorithm.js'
 
 /**
  * Allgather around a ring: in every step a rank hands the block that it received last to the rank after it. P - 1

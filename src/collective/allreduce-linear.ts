@@ -1,7 +1,7 @@
 import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './patterns/algorithm.js'
 import { combineTree, refusesPieces } from './patterns/rank-tree.js'
 import { receiveStaged } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Allreduce by rank 0 alone: every rank sends it what it contributes, and it sends all the result. 2 phases for one segment,

@@ -1,8 +1,8 @@
 import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './patterns/algorithm.js'
 import { coreIndex, coreRank, coreStart, foldedRanks } from './patterns/folded-ranks.js'
 import { foldsLikeTree } from './patterns/rank-tree.js'
 import { combineReceived } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Allreduce by exchanges: in step k a rank and the one whose number differs in bit k send each other the combination of

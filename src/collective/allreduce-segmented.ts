@@ -1,7 +1,7 @@
 import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './patterns/algorithm.js'
 import { combineTree, refusesPieces } from './patterns/rank-tree.js'
 import { receiveStaged } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Allreduce of long data in P pieces: every rank receives its piece of all contributions, combines it and sends the

@@ -1,7 +1,7 @@
 import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './patterns/algorithm.js'
 import { refusesPieces, treeLevels, treePath } from './patterns/rank-tree.js'
 import { reduceUpTree } from './patterns/reduce-up-tree.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Allreduce up the library's tree over ranks to rank 0 and down again. 2 ceil(lg P) phases for one segment, and each

@@ -1,5 +1,5 @@
+import type { Algorithm } from './patterns/algorithm.js'
 import { ceilLog2 } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * All-to-all by forwarding: a block that has to travel t ranks onward moves by 2^k in step k if bit k of t is set, together

@@ -1,4 +1,4 @@
-import type { Algorithm } from './shape/algorithm.js'
+import type { Algorithm } from './patterns/algorithm.js'
 
 /**
  * All-to-all by direct messages, all at once: every rank sends every other its block, the rank after it first. One phase

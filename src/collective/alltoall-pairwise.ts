@@ -1,4 +1,4 @@
-import type { Algorithm } from './shape/algorithm.js'
+import type { Algorithm } from './patterns/algorithm.js'
 
 /**
  * All-to-all by steps: in step k every rank sends to the rank k after it and receives from the rank k before it, so

@@ -1,6 +1,6 @@
 import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './patterns/algorithm.js'
 import { ceilLog2, combineReceived } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Barrier by dissemination: in round k every rank signals the one 2^k after it. ceil(lg P) phases of P empty messages.

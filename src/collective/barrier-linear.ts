@@ -1,5 +1,5 @@
 import { allreduceLinear } from './allreduce-linear.js'
-import type { Algorithm } from './shape/algorithm.js'
+import type { Algorithm } from './patterns/algorithm.js'
 
 /**
  * Barrier by rank 0 alone: every rank signals it, and it signals all. 2 phases and 2(P - 1) empty messages, the fewest

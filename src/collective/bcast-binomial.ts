@@ -1,4 +1,4 @@
-import type { Algorithm } from './shape/algorithm.js'
+import type { Algorithm } from './patterns/algorithm.js'
 
 /**
  * Broadcast down a binomial tree, the largest subtree first: ceil(lg P) phases for one segment, and each further segment

@@ -1,4 +1,4 @@
-import type { Algorithm } from './shape/algorithm.js'
+import type { Algorithm } from './patterns/algorithm.js'
 
 /**
  * Broadcast along a chain of all ranks from the root on: P - 1 phases for one segment, and each further segment follows

@@ -1,4 +1,4 @@
-import type { Algorithm } from './shape/algorithm.js'
+import type { Algorithm } from './patterns/algorithm.js'
 
 /**
  * Broadcast by the root alone: it sends every segment to every rank. One phase per segment; P - 1 messages each.

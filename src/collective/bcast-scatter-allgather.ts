@@ -1,5 +1,5 @@
+import type { Algorithm } from './patterns/algorithm.js'
 import { ceilLog2 } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Broadcast of P pieces: the root scatters them down a binomial tree, then they go around the ring, but for those that a

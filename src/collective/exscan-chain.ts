@@ -1,5 +1,5 @@
 import { partialResult } from '../schedule/ir.js'
-import type { Algorithm } from './shape/algorithm.js'
+import type { Algorithm } from './patterns/algorithm.js'
 
 /**
  * Exclusive scan along the chain of ranks. P - 1 phases for one segment, and each further segment follows a phase later;

@@ -1,5 +1,5 @@
 import { partialResult } from '../schedule/ir.js'
-import type { Algorithm } from './shape/algorithm.js'
+import type { Algorithm } from './patterns/algorithm.js'
 
 /**
  * Exclusive scan by doubling: the messages of `scan-recursive-doubling`, and what comes is combined apart from what the

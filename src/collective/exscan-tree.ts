@@ -1,6 +1,6 @@
+import type { Algorithm } from './patterns/algorithm.js'
 import { prefixByTree } from './patterns/prefix-by-tree.js'
 import { refusesPieces } from './patterns/rank-tree.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Exclusive scan up and down the library's tree over ranks. 2 ceil(lg P) phases for one segment, and each further segment

@@ -1,4 +1,4 @@
-import type { Algorithm } from './shape/algorithm.js'
+import type { Algorithm } from './patterns/algorithm.js'
 
 /**
  * Gather by the root alone: every rank sends it its block. One phase per segment; P - 1 messages each.

@@ -1,6 +1,6 @@
 import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './patterns/algorithm.js'
 import { combineReceived } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Reduction along two chains that meet at the root: one from rank 0 up, one from the last rank down. As many phases as

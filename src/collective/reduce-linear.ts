@@ -1,6 +1,6 @@
 import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './patterns/algorithm.js'
 import { receiveStaged } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Reduction by the root alone: every rank sends it what it contributes, and it combines from rank 0 on. One phase and

@@ -1,6 +1,6 @@
 import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './patterns/algorithm.js'
 import { combineReceived, receiveStaged } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Reduce-scatter by steps: in step k every rank sends its block for the rank k after it to that rank. P - 1 phases for one

@@ -1,8 +1,8 @@
 import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './patterns/algorithm.js'
 import { coreIndex, foldedRanks } from './patterns/folded-ranks.js'
 import { foldsLikeTree } from './patterns/rank-tree.js'
 import { halvingPhases, reduceByHalving } from './patterns/reduce-by-halving.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Reduce-scatter by recursive halving. lg P phases of P messages per segment, the k-th of P / 2^k blocks; where P is no

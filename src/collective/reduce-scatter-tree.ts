@@ -1,7 +1,7 @@
 import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './patterns/algorithm.js'
 import { combineTree, refusesPieces } from './patterns/rank-tree.js'
 import { receiveStaged } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Reduce-scatter by direct messages: every rank receives its block of all contributions at once and combines them. One

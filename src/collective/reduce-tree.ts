@@ -1,6 +1,6 @@
+import type { Algorithm } from './patterns/algorithm.js'
 import { refusesPieces } from './patterns/rank-tree.js'
 import { reduceUpTree } from './patterns/reduce-up-tree.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Reduction up the library's tree over ranks. ceil(lg P) phases for one segment, and each further segment follows a phase

@@ -1,6 +1,6 @@
 import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './patterns/algorithm.js'
 import { combineReceived } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Scan along the chain of ranks. P - 1 phases for one segment, and each further segment follows a phase later; P - 1

@@ -1,6 +1,6 @@
 import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './patterns/algorithm.js'
 import { combineReceived } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Scan by doubling: in step k every rank sends the combination of its last 2^k ranks, itself included, to the rank 2^k

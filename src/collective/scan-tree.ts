@@ -1,6 +1,6 @@
+import type { Algorithm } from './patterns/algorithm.js'
 import { prefixByTree } from './patterns/prefix-by-tree.js'
 import { refusesPieces, treeLevels } from './patterns/rank-tree.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Scan up and down the library's tree over ranks: what precedes a rank, as in `exscan-tree`, combined with what it

@@ -1,5 +1,5 @@
+import type { Algorithm } from './patterns/algorithm.js'
 import { ceilLog2 } from './patterns/values.js'
-import type { Algorithm } from './shape/algorithm.js'
 
 /**
  * Scatter down a binomial tree whose subtrees are runs of ranks, counted from the root: a rank receives the blocks of its

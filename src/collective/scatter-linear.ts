@@ -1,4 +1,4 @@
-import type { Algorithm } from './shape/algorithm.js'
+import type { Algorithm } from './patterns/algorithm.js'
 
 /**
  * Scatter by the root alone: it sends every rank its block. One phase per segment; P - 1 messages each.

@@ -1,6 +1,6 @@
-import type { Gathered } from './calls/collectives/blocks/gathered.js'
-import * as collectives from './calls/collectives/collectives.js'
-import { blocking } from './calls/collectives/form.js'
+import * as collectives from '../calls/collectives/collectives.js'
+import { blocking } from '../calls/collectives/form.js'
+import type { Gathered } from '../calls/plan/gathered.js'
 import type {
   ArrayOperation,
   BlocksOptions,
@@ -9,13 +9,13 @@ import type {
   ReductionOptions,
   ScalarReductionOptions,
   ValueOptions,
-} from './calls/collectives/plan/options.js'
-import type { FreshArray, SameElements } from './datatype/array-types.js'
-import type { TypedArray } from './datatype/elements.js'
-import type { Operation } from './datatype/operation.js'
-import type { BigintOperation, NumberOperation } from './datatype/operation-names.js'
-import type { SendableValue } from './datatype/sendable.js'
-import type { StridedView } from './datatype/strided-view.js'
+} from '../calls/plan/options.js'
+import type { FreshArray, SameElements } from '../messages/datatype/array-types.js'
+import type { TypedArray } from '../messages/datatype/elements.js'
+import type { Operation } from '../messages/datatype/operation.js'
+import type { BigintOperation, NumberOperation } from '../messages/datatype/operation-names.js'
+import type { SendableValue } from '../messages/datatype/sendable.js'
+import type { StridedView } from '../messages/datatype/strided-view.js'
 import { MessageCommunicator } from './message-communicator.js'
 
 /**

@@ -1,12 +1,12 @@
 import { RankweaveError } from '../errors.js'
-import { alloc } from './context/alloc.js'
-import type { CommState } from './context/comm-state.js'
-import { type CommDescription, describeComm } from './context/describe.js'
-import type { CommSeat } from './context/handle.js'
-import type { TypedArray, TypedArrayConstructor } from './datatype/elements.js'
-import type { Mailbox } from './p2p/message/mailbox.js'
-import type { Matching } from './p2p/message-matching.js'
-import type { ProcessCounters, RankCounters } from './process/counters.js'
+import type { TypedArray, TypedArrayConstructor } from '../messages/datatype/elements.js'
+import type { Mailbox } from '../messages/matching/mailbox.js'
+import type { Matching } from '../messages/p2p/message-matching.js'
+import type { ProcessCounters, RankCounters } from '../messages/process/counters.js'
+import { alloc } from './alloc.js'
+import type { CommState } from './comm-state.js'
+import { type CommDescription, describeComm } from './describe.js'
+import type { CommSeat } from './handle.js'
 
 /** A rank's place in a communicator, its memory and its counters. */
 export abstract class RankCommunicator {

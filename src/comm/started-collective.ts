@@ -1,8 +1,8 @@
+import type { Form } from '../calls/collectives/form.js'
+import { copyIfAliased } from '../calls/plan/deliver.js'
 import { RankweaveError } from '../errors.js'
-import { copyIfAliased } from './calls/collectives/blocks/deliver.js'
-import type { Form } from './calls/collectives/form.js'
-import { type Owner, Pending } from './p2p/message/pending.js'
-import { Request } from './p2p/request.js'
+import { type Owner, Pending } from '../messages/matching/pending.js'
+import { Request } from '../messages/p2p/request.js'
 
 /** Who starts a collective. */
 interface Starter {

@@ -1,6 +1,6 @@
 import { promiseTry } from '../base/promise-try.js'
 import { RankweaveError, shown } from '../errors.js'
-import type { CommSeat } from './context/handle.js'
+import type { CommSeat } from './handle.js'
 import { PersistentCommunicator } from './persistent-communicator.js'
 import { lostRanks } from './survive/lost-ranks.js'
 import { noAuthorityError, revokedError } from './survive/survivor-errors.js'

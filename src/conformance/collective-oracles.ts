@@ -1,5 +1,5 @@
 import type { Communicator } from '../comm/communicator.js'
-import { type TypedArray, typedArrays } from '../comm/datatype/elements.js'
+import { type TypedArray, typedArrays } from '../messages/datatype/elements.js'
 
 // What the checks of collectives send and must receive: computed from the definitions, by one rank alone.
 

@@ -1,5 +1,5 @@
-import type { TypedArray } from '../comm/datatype/elements.js'
-import { waitall } from '../comm/p2p/request.js'
+import type { TypedArray } from '../messages/datatype/elements.js'
+import { waitall } from '../messages/p2p/request.js'
 import { elements, ranksOf } from './collective-oracles.js'
 import { same } from './expect.js'
 import { flowSettings } from './message-checks.js'

@@ -1,5 +1,5 @@
 import type { Communicator } from '../comm/communicator.js'
-import { waitall } from '../comm/p2p/request.js'
+import { waitall } from '../messages/p2p/request.js'
 import { elements, joined, ranksOf, same } from './collective-oracles.js'
 import type { WorldCase } from './world-case.js'
 

@@ -1,8 +1,8 @@
-import type { TypedArray } from '../comm/datatype/elements.js'
-import { createOperation } from '../comm/datatype/operation.js'
-import { PROC_NULL } from '../matching/wildcards.js'
-import type { CartCommunicator } from '../neighborhood/cart-communicator.js'
-import type { TopologyCommunicator } from '../neighborhood/topology-communicator.js'
+import type { TypedArray } from '../messages/datatype/elements.js'
+import { createOperation } from '../messages/datatype/operation.js'
+import { PROC_NULL } from '../messages/matching/wildcards.js'
+import type { CartCommunicator } from '../topology-communicator/cart-communicator.js'
+import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
 import { elements, joined } from './collective-oracles.js'
 import { same } from './expect.js'
 

@@ -1,5 +1,5 @@
 // What the workers of a world on threads load to run conformance cases.
-import { installNeighborhood } from '../neighborhood/install.js'
+import { installNeighborhood } from '../topology-communicator/install.js'
 
 installNeighborhood()
 

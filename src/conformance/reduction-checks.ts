@@ -1,5 +1,5 @@
 import type { Communicator } from '../comm/communicator.js'
-import { createOperation } from '../comm/datatype/operation.js'
+import { createOperation } from '../messages/datatype/operation.js'
 import {
   type AlgorithmCase,
   type AlgorithmCheck,

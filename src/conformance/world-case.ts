@@ -1,6 +1,6 @@
 import type { Communicator } from '../comm/communicator.js'
 import type { ErrorCode } from '../errors.js'
-import type { ExpectedFabric } from '../fabric/conformance/process-identity.js'
+import type { ExpectedFabric } from './process-identity.js'
 
 /** What a world must be. */
 export interface ExpectedWorld extends ExpectedFabric {

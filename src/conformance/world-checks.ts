@@ -1,7 +1,7 @@
-import { waitall } from '../comm/p2p/request.js'
-import { misplaced, placeHere } from '../fabric/conformance/process-identity.js'
+import { waitall } from '../messages/p2p/request.js'
 import { ranksOf } from './collective-oracles.js'
 import { same } from './expect.js'
+import { misplaced, placeHere } from './process-identity.js'
 import type { WorldCase } from './world-case.js'
 
 /** Identity and counters of a world, and progress of its event loops. */

@@ -1,12 +1,12 @@
 import { requireOptions } from '../base/require-options.js'
 import type { Communicator } from '../comm/communicator.js'
 import { type ErrorCode, isRankweaveError, reasonText } from '../errors.js'
-import type { ConformanceCase } from '../fabric/conformance/fabric-conformance.js'
-import { type ExpectedFabric, expectedFabric } from '../fabric/conformance/process-identity.js'
 import type { FabricFactory } from '../fabric/fabric.js'
 import { type Main, run } from '../launch/run.js'
 import { ownModule } from '../package-paths.js'
 import { allCases } from './all-cases.js'
+import type { ConformanceCase } from './fabric-conformance.js'
+import { type ExpectedFabric, expectedFabric } from './process-identity.js'
 import type { CaseContext, WorldCase, WorldSetting } from './world-case.js'
 
 export interface ConformanceOptions {

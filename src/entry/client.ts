@@ -7,6 +7,20 @@
 export type { ServiceAddress } from '../client/answers.js'
 export type { ClientSocket, MakeSocket } from '../client/client-socket.js'
 export type { OpenedProgramWorld, ProgramWorlds } from '../client/program-worlds.js'
+export type {
+  JobInfo,
+  JobState,
+  PlanInfo,
+  PlanRequest,
+  RankProgram,
+  TopologyFormat,
+  TopologyInfo,
+} from '../client/protocol/http.js'
+export type {
+  MountedWorldInfo as ProgramWorldInfo,
+  MountedWorldRequest as ProgramWorldRequest,
+} from '../client/protocol/mounted-worlds.js'
+export type { WorldInfo } from '../client/protocol/worlds.js'
 export {
   type JobListener,
   ServiceClient,
@@ -26,17 +40,3 @@ export {
 } from '../client/world-member.js'
 export type { PlanView } from '../report/plan-view.js'
 export type { TopologyView } from '../report/topology-view.js'
-export type {
-  JobInfo,
-  JobState,
-  PlanInfo,
-  PlanRequest,
-  RankProgram,
-  TopologyFormat,
-  TopologyInfo,
-} from '../service/protocol/http.js'
-export type {
-  MountedWorldInfo as ProgramWorldInfo,
-  MountedWorldRequest as ProgramWorldRequest,
-} from '../service/protocol/mounted-worlds.js'
-export type { WorldInfo } from '../service/protocol/worlds.js'

@@ -5,20 +5,20 @@
  */
 export { type MountedWorld, type OpenWorldOptions, openWorld } from '../launch/websocket/rendezvous.js'
 export type { RanksOptions } from '../launch/websocket/settings.js'
-export type { WorldEnd } from '../rendezvous/hosted-world.js'
 export {
   defaultRendezvousLimits,
   defaultWorldLimits,
   maxSettingsLength,
   type RendezvousLimits,
   type WorldLimits,
-} from '../rendezvous/protocol/limits.js'
+} from '../websocket/protocol/limits.js'
+export type { WorldEnd } from '../websocket/rendezvous/hosted-world.js'
 export {
   Rendezvous,
   type RendezvousOptions,
   type WorldHandle,
   type WorldOptions,
-} from '../rendezvous/rendezvous.js'
-export { upgradeHandler } from '../rendezvous/rendezvous-server-node.js'
-export type { Socket } from '../rendezvous/socket.js'
-export type { UpgradeListener } from '../rendezvous/transport-node.js'
+} from '../websocket/rendezvous/rendezvous.js'
+export { upgradeHandler } from '../websocket/rendezvous/rendezvous-server-node.js'
+export type { Socket } from '../websocket/rendezvous/socket.js'
+export type { UpgradeListener } from '../websocket/rendezvous/transport-node.js'

@@ -8,40 +8,33 @@
 // algorithms of collectives
 
 export { algorithmOf, algorithms } from '../collective/algorithms.js'
-export type { Algorithm, CombinationOrder, Shape } from '../collective/shape/algorithm.js'
-export { scheduleOf } from '../collective/shape/schedule-of.js'
-export { specificationOf } from '../collective/shape/specification-of.js'
+export type { Algorithm, CombinationOrder, Shape } from '../collective/patterns/algorithm.js'
+export { scheduleOf } from '../collective/patterns/schedule-of.js'
+export { specificationOf } from '../collective/patterns/specification-of.js'
 
 // what algorithms cost by formula
 
-export type { ModelledCall } from '../models/check-input.js'
-export { type Prediction, predictAlgorithms } from '../models/compare.js'
+export type { ModelledCall } from '../cost/models/check-input.js'
+export { type Prediction, predictAlgorithms } from '../cost/models/compare.js'
 export {
   type CongestedCost,
   congestedCost,
   type Stage,
-} from '../models/congestion/congested-cost.js'
+} from '../cost/models/congested-cost.js'
 export {
   type Clos,
   type CongestionNetwork,
   closNetwork,
   torusNetwork,
-} from '../models/congestion/congestion-network.js'
-export {
-  bucketStages,
-  closShuffleBytes,
-  doublingStages,
-  scheduleStages,
-  torusOrder,
-  torusShuffleBytes,
-} from '../models/congestion/stages.js'
+} from '../cost/models/congestion-network.js'
 export {
   hockneyOf,
   hockneyOfLevel,
   logGPOfLevel,
   logGPOfPLogP,
   pLogPOf,
-} from '../models/conversions.js'
+} from '../cost/models/conversions.js'
+export { type ModelledAlgorithmInfo, modelledAlgorithms } from '../cost/models/modelled-algorithms.js'
 export type {
   CostModel,
   Hockney,
@@ -50,31 +43,38 @@ export type {
   MemoryParameters,
   ModelName,
   PLogP,
-} from '../models/formulas/parameters.js'
-export { type ModelledAlgorithmInfo, modelledAlgorithms } from '../models/modelled-algorithms.js'
-export { type PredictedCall, predictUs } from '../models/predict.js'
-export { optimalSegmentBytes, type SegmentedCall } from '../models/segment-size.js'
+} from '../cost/models/parameters.js'
+export { type PredictedCall, predictUs } from '../cost/models/predict.js'
+export { optimalSegmentBytes, type SegmentedCall } from '../cost/models/segment-size.js'
+export {
+  bucketStages,
+  closShuffleBytes,
+  doublingStages,
+  scheduleStages,
+  torusOrder,
+  torusShuffleBytes,
+} from '../cost/models/stages.js'
 
 // strategies and their plans
 
-export type { ChosenOperation } from '../neighborhood/candidates/chosen-operation.js'
 export { type AutoStrategy, formatAuto, parseAuto } from '../neighborhood/choose/auto.js'
 export type { Alternative, Choice, Unsimulated } from '../neighborhood/choose/choice.js'
 export { type ChooseOptions, chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
-export type { CommonNeighbor } from '../neighborhood/friends/common-neighbor-strategy.js'
-export type { Cumulative } from '../neighborhood/friends/cumulative.js'
-export type { Descending } from '../neighborhood/friends/descending.js'
+export type { ChosenOperation } from '../neighborhood/choose/chosen-operation.js'
 export type { Direct } from '../neighborhood/plan/direct.js'
 export { type PlanOptions, plan, planStatistics } from '../neighborhood/plan/plan.js'
 export { type NeighborOperation, planOperation } from '../neighborhood/plan/plan-operation.js'
 export type { Plan, PlanStatistics, Strategy } from '../neighborhood/plan/strategy.js'
 export { formatStrategy, parseStrategy } from '../neighborhood/plan/strategy-text.js'
-export type { Allgather } from '../neighborhood/route/allgather.js'
-export type { Cartesian } from '../neighborhood/route/cartesian.js'
-export type { DigitOrder } from '../neighborhood/route/digits.js'
-export type { Hierarchical } from '../neighborhood/route/hierarchical.js'
-export type { Lanes } from '../neighborhood/route/lanes.js'
-export type { Routed } from '../neighborhood/route/routed.js'
+export type { Allgather } from '../neighborhood/strategies/allgather.js'
+export type { Cartesian } from '../neighborhood/strategies/cartesian.js'
+export type { CommonNeighbor } from '../neighborhood/strategies/common-neighbor-strategy.js'
+export type { Cumulative } from '../neighborhood/strategies/cumulative.js'
+export type { Descending } from '../neighborhood/strategies/descending.js'
+export type { DigitOrder } from '../neighborhood/strategies/digits.js'
+export type { Hierarchical } from '../neighborhood/strategies/hierarchical.js'
+export type { Lanes } from '../neighborhood/strategies/lanes.js'
+export type { Routed } from '../neighborhood/strategies/routed.js'
 
 // schedules
 
@@ -107,7 +107,7 @@ export {
   type Reductions,
   type Specification,
 } from '../schedule/specification.js'
-export { type TreeOptions, treeAssociation } from '../schedule/terms/tree-association.js'
+export { type TreeOptions, treeAssociation } from '../schedule/verify/tree-association.js'
 export { type VerifyOptions, verify, verifySlice } from '../schedule/verify/verify.js'
 export {
   type Verification,
@@ -119,10 +119,8 @@ export { countMessages, forEachOperation } from '../schedule/walk.js'
 
 // simulation
 
-export type { Progress } from '../simulate/engine/run.js'
-export { type TimelineSvgOptions, timelineSvg } from '../simulate/pictures/timeline-svg.js'
-export { type TraceOptions, traceEvents } from '../simulate/pictures/trace-events.js'
-export { type SimulateOptions, simulate } from '../simulate/simulate.js'
+export type { Progress } from '../cost/simulate/run.js'
+export { type SimulateOptions, simulate } from '../cost/simulate/simulate.js'
 export {
   type Activity,
   activities,
@@ -130,7 +128,9 @@ export {
   type Simulation,
   type Timeline,
   type Traffic,
-} from '../simulate/simulation.js'
+} from '../cost/simulate/simulation.js'
+export { type TimelineSvgOptions, timelineSvg } from '../cost/simulate/timeline-svg.js'
+export { type TraceOptions, traceEvents } from '../cost/simulate/trace-events.js'
 
 // schedules for programs that are not TypeScript
 

@@ -32,6 +32,9 @@ export { type TopologyStatistics, topologyStatistics } from '../topology/topolog
 // generators and the specifications that name them
 
 export { cartNeighborSlots, cartShift } from '../topology/cart-shape.js'
+export { formatTopologySpec, parseTopologySpec, type TopologySpec } from '../topology/files/spec-text.js'
+export { buildTopology } from '../topology/files/topology-from-spec.js'
+export { translationSpec } from '../topology/files/translation-spec.js'
 export { cartSub, cartTopology } from '../topology/generate/cartesian.js'
 export { dimsCreate } from '../topology/generate/dims-create.js'
 export { type ErdosRenyi, erdosRenyiTopology } from '../topology/generate/erdos-renyi.js'
@@ -46,15 +49,12 @@ export {
   stencilOffsets,
   stencilTopology,
 } from '../topology/generate/stencil.js'
-export { formatTopologySpec, parseTopologySpec, type TopologySpec } from '../topology/spec/spec-text.js'
-export { buildTopology } from '../topology/spec/topology-from-spec.js'
-export { translationSpec } from '../topology/spec/translation-spec.js'
 export {
   findTranslations,
   type TranslationFinding,
   type TranslationOptions,
   type Translations,
-} from '../topology/translations/translations.js'
+} from '../topology/generate/translations.js'
 
 // files
 
@@ -68,17 +68,17 @@ export { type MetisGraph, parseMetis } from '../topology/files/metis.js'
 
 // sparse matrices
 
-export { formatMatrixMarket } from '../topology/matrix/format-matrix-market.js'
-export { parseMatrixMarket, readMatrixMarket } from '../topology/matrix/matrix-market.js'
-export { matrixLimits } from '../topology/matrix/matrix-market-header.js'
-export { topologyFromMatrixMarket } from '../topology/matrix/matrix-market-topology.js'
-export { topologyFromMatrix } from '../topology/matrix/matrix-topology.js'
+export { formatMatrixMarket } from '../topology/files/format-matrix-market.js'
+export { parseMatrixMarket, readMatrixMarket } from '../topology/files/matrix-market.js'
+export { matrixLimits } from '../topology/files/matrix-market-header.js'
+export { topologyFromMatrixMarket } from '../topology/files/matrix-market-topology.js'
+export { topologyFromMatrix } from '../topology/files/matrix-topology.js'
 export {
   compressTriplets,
   type SparseMatrix,
   type SparsePattern,
   type Triplets,
-} from '../topology/matrix/sparse-matrix.js'
+} from '../topology/files/sparse-matrix.js'
 
 // friends and their grouping
 
@@ -101,20 +101,21 @@ export {
   type ForecastOptions,
   forecastCombining,
 } from '../topology/grouping/combining-forecast.js'
-export type { MessageCounts } from '../topology/grouping/distributed/rank-view.js'
 export { prepareEngine } from '../topology/grouping/exact-round.js'
 export { groupFriends } from '../topology/grouping/group-friends.js'
 export type { Grouping } from '../topology/grouping/grouping.js'
+export type { MessageCounts } from '../topology/grouping/rank-view.js'
 export { simulateGrouping } from '../topology/grouping/simulate-grouping.js'
 
 // machines
 
+export { builtInProfiles } from '../machine/built-in-profiles.js'
 export { checkMachine } from '../machine/check-machine.js'
 export { clos } from '../machine/clos.js'
-export { type HostMachine, machineFromHostList } from '../machine/hosts/host-list.js'
-export { expandHosts } from '../machine/hosts/host-names.js'
-export { type HwlocOptions, machineFromHwloc } from '../machine/hosts/hwloc.js'
-export { machineFromSlurm, type SlurmEnvironment, type SlurmOptions } from '../machine/hosts/slurm.js'
+export { formatMachine } from '../machine/format-machine.js'
+export { type HostMachine, machineFromHostList } from '../machine/host-list.js'
+export { expandHosts } from '../machine/host-names.js'
+export { type HwlocOptions, machineFromHwloc } from '../machine/hwloc.js'
 export {
   type ClosMachine,
   type ClusterMachine,
@@ -126,6 +127,7 @@ export {
   packageOf,
   type TorusMachine,
 } from '../machine/machine.js'
+export { type MachineTextOptions, parseMachine } from '../machine/machine-text.js'
 export { linkName, type Network, networkOf, routeBetween } from '../machine/network.js'
 export type { Nodes } from '../machine/nodes.js'
 export type {
@@ -138,8 +140,6 @@ export type {
   Provenance,
 } from '../machine/profile.js'
 export { checkProfile, type Figure, figuresOf } from '../machine/profile-figures.js'
-export { builtInProfiles } from '../machine/profiles/built-in-profiles.js'
-export { formatProfile, parseProfile } from '../machine/profiles/profile-file.js'
-export { formatMachine } from '../machine/text/format-machine.js'
-export { type MachineTextOptions, parseMachine } from '../machine/text/machine-text.js'
+export { formatProfile, parseProfile } from '../machine/profile-file.js'
+export { machineFromSlurm, type SlurmEnvironment, type SlurmOptions } from '../machine/slurm.js'
 export { torus } from '../machine/torus.js'

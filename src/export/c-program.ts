@@ -1,3 +1,4 @@
+import { unitCut } from '../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../errors.js'
 import { isNeighborSchedule, type Schedule } from '../schedule/ir.js'
 import { lower } from '../schedule/lower/lower.js'
@@ -10,7 +11,6 @@ import {
   type Specification,
   upTo,
 } from '../schedule/specification.js'
-import { unitCut } from '../simulate/engine/block-lengths.js'
 import { inOneFile, runtimeFiles } from './c-sources.js'
 import { concatenated, programWords } from './program-words.js'
 

@@ -1,11 +1,11 @@
 import { requireOptions } from '../base/require-options.js'
+import { type BytesOf, lengthsOfUnits, longestBlockBytes } from '../cost/simulate/block-lengths.js'
 import { RankweaveError, shown } from '../errors.js'
 import type { Schedule } from '../schedule/ir.js'
 import { lower } from '../schedule/lower/lower.js'
 import type { ProcessProgram } from '../schedule/lower/program.js'
 import { requireSchedule } from '../schedule/require-schedule.js'
 import { upTo } from '../schedule/specification.js'
-import { type BytesOf, lengthsOfUnits, longestBlockBytes } from '../simulate/engine/block-lengths.js'
 
 export interface GoalOptions {
   /** Bytes of every unit of data: what count describes in the MPI call. */

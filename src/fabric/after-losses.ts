@@ -1,4 +1,4 @@
-import { laterTurn } from '../base/platform/turn.js'
+import { laterTurn } from '../base/turn.js'
 import type { Authority } from './authority.js'
 
 /**

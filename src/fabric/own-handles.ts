@@ -1,5 +1,5 @@
-import { nodeProcess } from '../base/platform/node-process.js'
-import { cancelTurn, inLaterTurn } from '../base/platform/turn.js'
+import { nodeProcess } from '../base/node-process.js'
+import { cancelTurn, inLaterTurn } from '../base/turn.js'
 
 /**
  * One timer that only keeps the event loop alive while a wait holds it, so that a program that waits for a message does

@@ -1,7 +1,4 @@
 import { requireKnownOptions } from '../base/known-options.js'
-import { maxWorldRanks } from '../comm/process/world-layout.js'
-import { EventLoopWatch } from '../comm/world/event-loop.js'
-import type { Main, WorldOptions } from '../comm/world/world.js'
 import { RankweaveError, shown } from '../errors.js'
 import type { FabricFactory, FabricKind } from '../fabric/fabric.js'
 import { local } from '../fabric/local/local.js'
@@ -9,14 +6,17 @@ import { mpi } from '../fabric/mpi/mpi.js'
 import { abortJobOnEarlyExit } from '../fabric/mpi/mpi-early-exit.js'
 import { mpiLauncher } from '../fabric/mpi/mpi-launcher.js'
 import { threads } from '../fabric/threads/threads.js'
-import { websocket } from '../fabric/websocket/factory-node.js'
+import { maxWorldRanks } from '../messages/process/world-layout.js'
+import { websocket } from '../websocket/factory-node.js'
+import { EventLoopWatch } from '../world/event-loop.js'
+import type { Main, WorldOptions } from '../world/world.js'
 import { launchMpi } from './mpi-run.js'
 import type { Launcher } from './processes/launcher.js'
 import { checkReport, type ReportOptions } from './processes/report-triggers.js'
 import { launchLocal, launchSession } from './processes/session-launcher.js'
 import { launchThreads } from './threads-launcher.js'
 
-export type { Main } from '../comm/world/world.js'
+export type { Main } from '../world/world.js'
 
 export interface RunOptions<A = unknown> {
   /** Ranks of the world, 1 to 2^22. */

@@ -1,5 +1,5 @@
-import { worldLayout } from '../comm/process/world-layout.js'
 import type { ThreadsFactory } from '../fabric/threads/threads.js'
+import { worldLayout } from '../messages/process/world-layout.js'
 import type { Launcher } from './processes/launcher.js'
 import type { ProcessData } from './processes/process-protocol.js'
 import {

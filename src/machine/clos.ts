@@ -1,7 +1,7 @@
 import { requireOptions } from '../base/require-options.js'
 import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
-import { mostNodesOf, type Tree } from './interior/clos-interior.js'
+import { mostNodesOf, type Tree } from './clos-interior.js'
 import { type ClosMachine, equalPackages } from './machine.js'
 import { failMachine } from './machine-error.js'
 import { nodesOf } from './nodes.js'

@@ -2,11 +2,11 @@ import { requireOptions } from '../base/require-options.js'
 import { rangeAt } from '../base/search.js'
 import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
-import type { Tree } from './interior/clos-interior.js'
-import type { Grid } from './interior/torus-interior.js'
+import type { Tree } from './clos-interior.js'
 import { failMachine } from './machine-error.js'
 import { mostPackages, type NodeRun, type Nodes, nodesOf } from './nodes.js'
 import type { Level, Profile } from './profile.js'
+import type { Grid } from './torus-interior.js'
 
 interface NodesAndCosts extends Nodes {
   /** What messages cost; null where only nodes and cores matter, as in planning. */

@@ -1,10 +1,10 @@
 import { shown } from '../errors.js'
-import { closInterior } from './interior/clos-interior.js'
-import { type Interior, singleSwitch } from './interior/interior.js'
-import { torusInterior } from './interior/torus-interior.js'
+import { closInterior } from './clos-interior.js'
+import { type Interior, singleSwitch } from './interior.js'
 import { type Machine, requireMachine } from './machine.js'
 import { failMachine } from './machine-error.js'
 import type { Profile } from './profile.js'
+import { torusInterior } from './torus-interior.js'
 
 /**
  * The network between the nodes of a machine as one-way links, numbered: link `2 n` leads from node n into the network and

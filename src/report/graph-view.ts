@@ -1,7 +1,7 @@
 import type { CompressedRows } from '../topology/compressed-rows.js'
+import { findTranslations } from '../topology/generate/translations.js'
 import { distinctOut } from '../topology/neighbors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { findTranslations } from '../topology/translations/translations.js'
 import { communitiesOf, type VertexPairs } from './communities.js'
 import { positionOf, type Tiling, vertexOf } from './tiling.js'
 

@@ -1,7 +1,7 @@
 import { requireOptions } from '../base/require-options.js'
 import { RankweaveError } from '../errors.js'
+import { formatMachine } from '../machine/format-machine.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
-import { formatMachine } from '../machine/text/format-machine.js'
 import { planStatistics } from '../neighborhood/plan/plan.js'
 import { planOperation } from '../neighborhood/plan/plan-operation.js'
 import type { Plan, PlanStatistics } from '../neighborhood/plan/strategy.js'

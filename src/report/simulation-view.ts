@@ -1,9 +1,9 @@
+import { simulate } from '../cost/simulate/simulate.js'
+import type { Simulation, Timeline, Traffic } from '../cost/simulate/simulation.js'
 import type { Machine } from '../machine/machine.js'
 import type { Level } from '../machine/profile.js'
 import { startsUntilPaid } from '../neighborhood/choose/simulated.js'
 import type { LoweredSchedule } from '../schedule/lower/program.js'
-import { simulate } from '../simulate/simulate.js'
-import type { Simulation, Timeline, Traffic } from '../simulate/simulation.js'
 import { type Histogram, histograms } from './histogram.js'
 import { type TimelineView, timelineView } from './timeline-view.js'
 

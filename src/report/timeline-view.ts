@@ -4,7 +4,7 @@ import {
   type PathStep,
   type Simulation,
   type Timeline,
-} from '../simulate/simulation.js'
+} from '../cost/simulate/simulation.js'
 
 /** What the processors of some ranks do, and who waits for whom. Times are simulated microseconds after a common start. */
 export interface TimelineView {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { RankweaveError } from '../errors.js'
 import { runtimeFiles } from '../export/c-sources.js'
 import { ownFile } from '../package-paths.js'
@@ -8,26 +8,26 @@ import { makeDirectory } from '../text/make-directory.js'
 
 /** Below `shim/c`. */
 const ownSources = [
-  ...[
-    'shim.h',
-    'buffers.c',
-    'calls.c',
-    'create.c',
-    'fortran.c',
-    'lists.c',
-    'plan-file.c',
-    'record.c',
-    'report.c',
-  ],
-  ...['settings.c', 'state.c', 'trial.c', 'run/run.c', 'run/shared.c'],
-  ...[
-    'plan/choose.c',
-    'plan/moves.c',
-    'plan/part.c',
-    'plan/readings.c',
-    'plan/routes.c',
-    'plan/tell-moves.c',
-  ],
+  'shim.h',
+  'buffers.c',
+  'calls.c',
+  'choose.c',
+  'create.c',
+  'fortran.c',
+  'lists.c',
+  'moves.c',
+  'part.c',
+  'plan-file.c',
+  'readings.c',
+  'record.c',
+  'report.c',
+  'routes.c',
+  'run.c',
+  'settings.c',
+  'shared.c',
+  'state.c',
+  'tell-moves.c',
+  'trial.c',
 ] as const
 
 const libraryName = 'librankweave_shim.so'
@@ -67,7 +67,7 @@ export function compileLibrary(
   const sources = join(folder, 'sources')
   const files = [
     ...runtimeFiles.map((name) => ({ name, text: ownSource(`export/c/${name}`) })),
-    ...ownSources.map((path) => ({ name: basename(path), text: ownSource(`shim/c/${path}`) })),
+    ...ownSources.map((name) => ({ name, text: ownSource(`shim/c/${name}`) })),
   ]
   try {
     makeDirectory(sources)

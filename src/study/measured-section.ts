@@ -1,5 +1,5 @@
-import type { Cell, Column, LinePlot, Section, Table } from './document/document.js'
-import { bytesText } from './document/figure-text.js'
+import type { Cell, Column, LinePlot, Section, Table } from './document.js'
+import { bytesText } from './figure-text.js'
 import type { Measurements, Subject } from './study.js'
 
 /** What a fabric took, apart from everything simulated: it is another machine, and other work may have been on it. */

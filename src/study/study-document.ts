@@ -1,6 +1,6 @@
 import { levels } from '../machine/profile.js'
-import type { Cell, Column, LinePlot, Plot, Section, StudyDocument, Table } from './document/document.js'
-import { bytesText, numberText } from './document/figure-text.js'
+import type { Cell, Column, LinePlot, Plot, Section, StudyDocument, Table } from './document.js'
+import { bytesText, numberText } from './figure-text.js'
 import { measuredSection } from './measured-section.js'
 import type { StudiedStrategy, Study } from './study.js'
 

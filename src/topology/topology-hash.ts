@@ -1,4 +1,4 @@
-import { sha256 } from '../base/platform/sha256.js'
+import { sha256 } from '../base/sha256.js'
 import type { ProcessTopology } from './process-topology.js'
 import { requireTopology } from './require-topology.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fabricConformance } from '../../src/fabric/conformance/fabric-conformance.js'
+import { fabricConformance } from '../../src/conformance/fabric-conformance.js'
 import type { FabricFactory } from '../../src/fabric/fabric.js'
 import { local } from '../../src/fabric/local/local.js'
 import { soakFactor } from '../support/soak.js'

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { fabricConformance } from '../../src/fabric/conformance/fabric-conformance.js'
+import { fabricConformance } from '../../src/conformance/fabric-conformance.js'
 import { threads } from '../../src/fabric/threads/threads.js'
 import { caseOf, connectionsOfCase } from '../support/threads-sessions.js'
 

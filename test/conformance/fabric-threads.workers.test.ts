@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fabricConformance } from '../../src/fabric/conformance/fabric-conformance.js'
+import { fabricConformance } from '../../src/conformance/fabric-conformance.js'
 import { threads } from '../../src/fabric/threads/threads.js'
 import { compiled } from '../support/compiled.js'
 import type { CaseAnswer, CaseRequest } from '../support/threads-case.js'

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
+import { simulate } from '../../src/cost/simulate/simulate.js'
 import { cluster } from '../../src/machine/machine.js'
 import type { MessageCosts, Profile } from '../../src/machine/profile.js'
-import { simgridFast } from '../../src/machine/profiles/simgrid-profiles.js'
+import { simgridFast } from '../../src/machine/simgrid-profiles.js'
 import { planOperation } from '../../src/neighborhood/plan/plan-operation.js'
-import { simulate } from '../../src/simulate/simulate.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 
 // One group of k ranks with m common neighbors, each rank on a node of its own: one step, as in the cost model of one step.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { topologyFromMatrix } from '../../src/topology/matrix/matrix-topology.js'
+import { topologyFromMatrix } from '../../src/topology/files/matrix-topology.js'
 import { readMatrix } from '../support/matrices.js'
 import { asPrinted, printedRules, sends } from './printed.js'
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { algorithmOf } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/shape/schedule-of.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
+import { logGPOfLevel } from '../../src/cost/models/conversions.js'
+import { predictUs } from '../../src/cost/models/predict.js'
+import { simulate } from '../../src/cost/simulate/simulate.js'
 import { cluster } from '../../src/machine/machine.js'
 import type { MessageCosts, Profile } from '../../src/machine/profile.js'
-import { simgridFast } from '../../src/machine/profiles/simgrid-profiles.js'
-import { logGPOfLevel } from '../../src/models/conversions.js'
-import { predictUs } from '../../src/models/predict.js'
-import { simulate } from '../../src/simulate/simulate.js'
+import { simgridFast } from '../../src/machine/simgrid-profiles.js'
 
 // Where no two messages share a link and no message leaves before the step of its algorithm, the formula of LogGP and the
 // simulation of the schedule are the same time.

@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import type { CommState } from '../../src/comm/comm-state.js'
 import { Communicator } from '../../src/comm/communicator.js'
-import type { CommState } from '../../src/comm/context/comm-state.js'
-import type { MatchedMessage } from '../../src/comm/p2p/matched-message.js'
-import type { Request } from '../../src/comm/p2p/request.js'
-import { envelopeChargeBytes } from '../../src/comm/process/credit.js'
-import { creditWord, envelopeWord, frameKind, headerWord } from '../../src/comm/process/frames.js'
 import { stridedTable } from '../../src/comm/table/rank-table.js'
 import { RankweaveError } from '../../src/errors.js'
-import { ANY_SOURCE, ANY_TAG } from '../../src/matching/wildcards.js'
+import { ANY_SOURCE, ANY_TAG } from '../../src/messages/matching/wildcards.js'
+import type { MatchedMessage } from '../../src/messages/p2p/matched-message.js'
+import type { Request } from '../../src/messages/p2p/request.js'
+import { envelopeChargeBytes } from '../../src/messages/process/credit.js'
+import { creditWord, envelopeWord, frameKind, headerWord } from '../../src/messages/process/frames.js'
 import { cases } from '../support/soak.js'
-import { drained, openWorld, type TestWorld } from '../unit/comm/p2p/point-to-point-world.js'
+import { drained, openWorld, type TestWorld } from '../unit/messages/p2p/point-to-point-world.js'
 
 const worlds = fc
   .record({

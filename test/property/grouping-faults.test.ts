@@ -2,10 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { mulberry32 } from '../../src/base/random.js'
 import { isRankweaveError } from '../../src/errors.js'
-import {
-  type GroupingMessage,
-  groupingMessageKinds,
-} from '../../src/topology/grouping/distributed/rank-view.js'
+import { type GroupingMessage, groupingMessageKinds } from '../../src/topology/grouping/rank-view.js'
 import { cases } from '../support/soak.js'
 import { plainGroupsOf } from './grouping-oracle.js'
 import { type Configuration, configurations, groupsOf, type Tamper } from './random-delivery.js'

@@ -4,10 +4,10 @@ import { mulberry32 } from '../../src/base/random.js'
 import type { Communicator } from '../../src/comm/communicator.js'
 import { local } from '../../src/fabric/local/local.js'
 import { run } from '../../src/launch/run.js'
-import { installNeighborhood } from '../../src/neighborhood/install.js'
 import type { Strategy } from '../../src/neighborhood/plan/strategy.js'
-import type { TopologyCommunicator } from '../../src/neighborhood/topology-communicator.js'
 import { verify } from '../../src/schedule/verify/verify.js'
+import { installNeighborhood } from '../../src/topology-communicator/install.js'
+import type { TopologyCommunicator } from '../../src/topology-communicator/topology-communicator.js'
 import { cases } from '../support/soak.js'
 
 installNeighborhood()

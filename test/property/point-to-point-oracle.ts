@@ -1,4 +1,4 @@
-import { ANY_SOURCE, ANY_TAG } from '../../src/matching/wildcards.js'
+import { ANY_SOURCE, ANY_TAG } from '../../src/messages/matching/wildcards.js'
 
 export interface OracleMessage {
   readonly id: number

@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../../src/comm/p2p/message/received-message.js'
-import type { Request } from '../../src/comm/p2p/request.js'
-import { waitall } from '../../src/comm/p2p/request.js'
-import { waitLines } from '../../src/comm/world/world-report.js'
-import { ANY_SOURCE, ANY_TAG } from '../../src/matching/wildcards.js'
+import type { Message } from '../../src/messages/matching/received-message.js'
+import { ANY_SOURCE, ANY_TAG } from '../../src/messages/matching/wildcards.js'
+import type { Request } from '../../src/messages/p2p/request.js'
+import { waitall } from '../../src/messages/p2p/request.js'
+import { waitLines } from '../../src/world/world-report.js'
 import { cases } from '../support/soak.js'
-import { elementTypes, marked } from '../unit/comm/p2p/point-to-point-payloads.js'
+import { elementTypes, marked } from '../unit/messages/p2p/point-to-point-payloads.js'
 import {
   codeOf,
   drained,
   onEveryRank,
   openWorld,
   type TestWorldOptions,
-} from '../unit/comm/p2p/point-to-point-world.js'
+} from '../unit/messages/p2p/point-to-point-world.js'
 import { MatchingOracle } from './point-to-point-oracle.js'
 
 const parameters = { numRuns: cases(400, 200) }

@@ -6,7 +6,7 @@ import {
   type SplitAlgorithmName,
   type SplitOptions,
   splitAlgorithms,
-} from '../../src/comm/context/split/plan/split-plan.js'
+} from '../../src/comm/split/split-plan.js'
 import { local } from '../../src/fabric/local/local.js'
 import { run } from '../../src/launch/run.js'
 import { cases, soakFactor } from '../support/soak.js'

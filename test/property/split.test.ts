@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { splitConventional } from '../../src/comm/context/split/rows/sort-table.js'
+import { splitConventional } from '../../src/comm/split/sort/sort-table.js'
 import { local } from '../../src/fabric/local/local.js'
 import { run } from '../../src/launch/run.js'
 import { cases } from '../support/soak.js'

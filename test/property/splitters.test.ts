@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
-import { compareRows, type Rows, rowsBetween } from '../../src/comm/context/split/rows/rows.js'
-import { regularSample, sampledWindows } from '../../src/comm/context/split/rows/sampled-windows.js'
-import { sortRows } from '../../src/comm/context/split/rows/sort-rows.js'
-import { sortRuns } from '../../src/comm/context/split/rows/sort-runs.js'
-import { evenTargets, Owner, Seeker, verdictWords } from '../../src/comm/context/split/rows/splitters.js'
+import { compareRows, type Rows, rowsBetween } from '../../src/comm/split/sort/rows.js'
+import { regularSample, sampledWindows } from '../../src/comm/split/sort/sampled-windows.js'
+import { sortRows } from '../../src/comm/split/sort/sort-rows.js'
+import { sortRuns } from '../../src/comm/split/sort/sort-runs.js'
+import { evenTargets, Owner, Seeker, verdictWords } from '../../src/comm/split/sort/splitters.js'
 import { cases } from '../support/soak.js'
 
 const entry = fc.tuple(

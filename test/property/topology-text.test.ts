@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isRankweaveError } from '../../src/errors.js'
+import { builtInProfiles } from '../../src/machine/built-in-profiles.js'
 import { checkMachine } from '../../src/machine/check-machine.js'
+import { formatMachine } from '../../src/machine/format-machine.js'
 import type { Machine } from '../../src/machine/machine.js'
+import { parseMachine } from '../../src/machine/machine-text.js'
 import { nodesOf } from '../../src/machine/nodes.js'
-import { builtInProfiles } from '../../src/machine/profiles/built-in-profiles.js'
-import { formatMachine } from '../../src/machine/text/format-machine.js'
-import { parseMachine } from '../../src/machine/text/machine-text.js'
 import { formatEdgeList, parseEdgeList } from '../../src/topology/files/edge-list.js'
-import { stencilShapes } from '../../src/topology/generate/stencil.js'
-import { outNeighbors } from '../../src/topology/neighbors.js'
 import {
   formatTopologySpec,
   parseTopologySpec,
   type TopologySpec,
-} from '../../src/topology/spec/spec-text.js'
+} from '../../src/topology/files/spec-text.js'
+import { stencilShapes } from '../../src/topology/generate/stencil.js'
+import { outNeighbors } from '../../src/topology/neighbors.js'
 import { multigraphs, topologyOf } from '../support/multigraphs.js'
 import { cases } from '../support/soak.js'
 

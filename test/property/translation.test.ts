@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
+import { translationSpec } from '../../src/topology/files/translation-spec.js'
 import { stencilTopology } from '../../src/topology/generate/stencil.js'
+import { findTranslations } from '../../src/topology/generate/translations.js'
 import { distinctOut } from '../../src/topology/neighbors.js'
-import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
-import { translationSpec } from '../../src/topology/spec/translation-spec.js'
-import { findTranslations } from '../../src/topology/translations/translations.js'
 import { cases } from '../support/soak.js'
 
 const stencils = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 }).chain((dims) =>

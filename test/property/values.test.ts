@@ -2,9 +2,9 @@ import { deepStrictEqual } from 'node:assert'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decodeValue, encodeValue } from '../../src/comm/datatype/value-encoding.js'
+import { decodeValue, encodeValue } from '../../src/messages/datatype/value-encoding.js'
 import { cases } from '../support/soak.js'
-import { thrownCode } from '../unit/comm/p2p/point-to-point-world.js'
+import { thrownCode } from '../unit/messages/p2p/point-to-point-world.js'
 
 /** Node compares no two dates that are invalid as equal: those have a test of their own. */
 const isComparable = (value: unknown) => isDeepStrictEqual(structuredClone(value), structuredClone(value))

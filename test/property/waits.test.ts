@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Request, waitall, waitany, waitsome } from '../../src/comm/p2p/request.js'
+import { type Request, waitall, waitany, waitsome } from '../../src/messages/p2p/request.js'
 import { cases } from '../support/soak.js'
-import { openWorld } from '../unit/comm/p2p/point-to-point-world.js'
+import { openWorld } from '../unit/messages/p2p/point-to-point-world.js'
 
 /** Started receives; those of an odd number carry a signal that never aborts. */
 const requestCount = 6

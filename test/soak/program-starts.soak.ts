@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import type { Communicator } from '../../src/comm/communicator.js'
 import { run } from '../../src/launch/run.js'
-import { installNeighborhood } from '../../src/neighborhood/install.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
+import { installNeighborhood } from '../../src/topology-communicator/install.js'
 
 installNeighborhood()
 setFlagsFromString('--expose-gc')

@@ -77,7 +77,7 @@ describeMpi('the preloaded library on random graphs', (mpi) => {
     ['does not count what a call waits for ranks in the call before', 'trials'],
   ])('%s', (_, name) => {
     const pathOf = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url))
-    const headers = ['export/c', 'shim/c', 'shim/c/run'].map((path) => `-I${pathOf(path)}`)
+    const headers = ['export/c', 'shim/c'].map((path) => `-I${pathOf(path)}`)
     const program = compileProgram(folder(), mpicc!, name, headers)
     expect(execFileSync(program, { encoding: 'utf8' })).toBe('right\n')
   })

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { missingSimgrid, Simgrid } from '../../bench/simgrid/simgrid.js'
 import { algorithmOf } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/shape/schedule-of.js'
-import { parseMachine } from '../../src/machine/text/machine-text.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
+import { simulate } from '../../src/cost/simulate/simulate.js'
+import { parseMachine } from '../../src/machine/machine-text.js'
 import { plan } from '../../src/neighborhood/plan/plan.js'
 import type { Schedule } from '../../src/schedule/ir.js'
 import { lower } from '../../src/schedule/lower/lower.js'
 import type { LoweredSchedule } from '../../src/schedule/lower/program.js'
 import { upTo } from '../../src/schedule/specification.js'
-import { simulate } from '../../src/simulate/simulate.js'
-import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
+import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 
 const missing = missingSimgrid()
 if (missing !== null) {

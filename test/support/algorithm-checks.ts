@@ -1,8 +1,8 @@
-import type { Algorithm, Shape } from '../../src/collective/shape/algorithm.js'
-import { scheduleOf } from '../../src/collective/shape/schedule-of.js'
+import type { Algorithm, Shape } from '../../src/collective/patterns/algorithm.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import { opKind, type Schedule } from '../../src/schedule/ir.js'
 import { pairMessages } from '../../src/schedule/message-pairs.js'
-import { treeAssociation } from '../../src/schedule/terms/tree-association.js'
+import { treeAssociation } from '../../src/schedule/verify/tree-association.js'
 import { verify } from '../../src/schedule/verify/verify.js'
 import { interpretSchedule } from './schedule-interpreter.js'
 

@@ -1,20 +1,20 @@
 import { type EventEmitter, once } from 'node:events'
-import { RankweaveError } from '../../src/errors.js'
-import type { Socket } from '../../src/rendezvous/socket.js'
-import { nodeTransport } from '../../src/rendezvous/transport-node.js'
 import {
   type CallError,
   type WorldEvent,
   type WorldEventKind,
   worldEvents,
-} from '../../src/service/protocol/world-events.js'
+} from '../../src/client/protocol/world-events.js'
 import {
   type WorldKind,
   type WorldReply,
   type WorldRequestInput,
   worldReplies,
-} from '../../src/service/protocol/worlds.js'
+} from '../../src/client/protocol/worlds.js'
+import { RankweaveError } from '../../src/errors.js'
 import { WorldService } from '../../src/service/worlds/world-service.js'
+import type { Socket } from '../../src/websocket/rendezvous/socket.js'
+import { nodeTransport } from '../../src/websocket/rendezvous/transport-node.js'
 import { MemorySocket } from './memory-socket.js'
 
 /** The fields of a request that differ by its kind. */

@@ -1,7 +1,7 @@
 // A process that joins a world, computes for longer than it may be silent, says so, and goes on computing.
 // Arguments: URL of the rendezvous, token, module of the thread that sends heartbeats, milliseconds to compute.
 import { argv } from 'node:process'
-import { heartbeatWorker } from '../../src/rendezvous/heartbeat-worker-node.js'
+import { heartbeatWorker } from '../../src/websocket/rendezvous/heartbeat-worker-node.js'
 import { joinOver } from './loopback-rendezvous.js'
 
 const [, , url, token, workerUrl, computeMs] = argv as unknown as readonly [

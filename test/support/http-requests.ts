@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { z } from 'zod'
 import { seededRandom } from '../../src/base/random.js'
-import { type HttpRoute, httpRoutes } from '../../src/service/protocol/http-routes.js'
+import { type HttpRoute, httpRoutes } from '../../src/client/protocol/http-routes.js'
 
 export interface GeneratedRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS' | 'PATCH'

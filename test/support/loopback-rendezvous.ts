@@ -1,12 +1,12 @@
 import type { RankweaveError } from '../../src/errors.js'
-import { type JoinOptions, joinWorld } from '../../src/rendezvous/join-world.js'
-import type { Membership } from '../../src/rendezvous/membership.js'
-import { Rendezvous, type RendezvousOptions } from '../../src/rendezvous/rendezvous.js'
+import { type JoinOptions, joinWorld } from '../../src/websocket/rendezvous/join-world.js'
+import type { Membership } from '../../src/websocket/rendezvous/membership.js'
+import { Rendezvous, type RendezvousOptions } from '../../src/websocket/rendezvous/rendezvous.js'
 import {
   listenRendezvous,
   type RendezvousServerOptions,
-} from '../../src/rendezvous/rendezvous-server-node.js'
-import { nodeTransport } from '../../src/rendezvous/transport-node.js'
+} from '../../src/websocket/rendezvous/rendezvous-server-node.js'
+import { nodeTransport } from '../../src/websocket/rendezvous/transport-node.js'
 
 /** A rendezvous that listens on loopback, for as long as `use` takes. */
 export async function withRendezvous(

@@ -4,7 +4,7 @@ import {
   type SocketError,
   type SocketMessage,
   socketState,
-} from '../../src/rendezvous/socket.js'
+} from '../../src/websocket/rendezvous/socket.js'
 
 type Listener = (event: SocketMessage & SocketClose & SocketError) => void
 

@@ -1,13 +1,13 @@
 import type { RankweaveError } from '../../src/errors.js'
-import { type JoinOptions, joinWorld } from '../../src/rendezvous/join-world.js'
-import type { Membership } from '../../src/rendezvous/membership.js'
+import { type JoinOptions, joinWorld } from '../../src/websocket/rendezvous/join-world.js'
+import type { Membership } from '../../src/websocket/rendezvous/membership.js'
 import {
   Rendezvous,
   type RendezvousOptions,
   type WorldHandle,
   type WorldOptions,
-} from '../../src/rendezvous/rendezvous.js'
-import { type Socket, type SocketTransport, socketState } from '../../src/rendezvous/socket.js'
+} from '../../src/websocket/rendezvous/rendezvous.js'
+import { type Socket, type SocketTransport, socketState } from '../../src/websocket/rendezvous/socket.js'
 import { Network, type PairedSocket } from './socket-pair.js'
 import { VirtualClock } from './virtual-clock.js'
 

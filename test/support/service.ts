@@ -3,8 +3,8 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import type { JobInfo, PlanInfo, PlanRequest, TopologyInfo } from '../../src/service/protocol/http.js'
-import { type ServeOptions, type Service, serve } from '../../src/service/serve/serve.js'
+import type { JobInfo, PlanInfo, PlanRequest, TopologyInfo } from '../../src/client/protocol/http.js'
+import { type ServeOptions, type Service, serve } from '../../src/service/http/serve.js'
 
 /** A service of its own on a free port, with its log, and its data in a folder that goes with it. */
 export async function startService(options: Partial<ServeOptions> = {}) {

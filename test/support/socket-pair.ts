@@ -1,5 +1,10 @@
-import type { Socket, SocketClose, SocketError, SocketMessage } from '../../src/rendezvous/socket.js'
-import { socketState } from '../../src/rendezvous/socket.js'
+import type {
+  Socket,
+  SocketClose,
+  SocketError,
+  SocketMessage,
+} from '../../src/websocket/rendezvous/socket.js'
+import { socketState } from '../../src/websocket/rendezvous/socket.js'
 
 type Listener = (event: SocketMessage & SocketClose & SocketError) => void
 type Event = 'open' | 'message' | 'close' | 'error'

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { seededRandom } from '../../src/base/random.js'
 import type { Communicator } from '../../src/comm/communicator.js'
-import { type SplitOptions, splitAlgorithms } from '../../src/comm/context/split/plan/split-plan.js'
+import { type SplitOptions, splitAlgorithms } from '../../src/comm/split/split-plan.js'
 import { expectedGroups } from './split-cases.js'
 
 export interface Storm {

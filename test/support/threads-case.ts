@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import type { FabricConformanceOptions } from '../../src/fabric/conformance/fabric-conformance.js'
+import type { FabricConformanceOptions } from '../../src/conformance/fabric-conformance.js'
 import type { ThreadsConnection } from '../../src/fabric/threads/threads-connect.js'
 import { caseOf } from './threads-sessions.js'
 

@@ -1,8 +1,5 @@
-import type {
-  ConformanceCase,
-  FabricConformanceOptions,
-} from '../../src/fabric/conformance/fabric-conformance.js'
-import { fabricConformance } from '../../src/fabric/conformance/fabric-conformance.js'
+import type { ConformanceCase, FabricConformanceOptions } from '../../src/conformance/fabric-conformance.js'
+import { fabricConformance } from '../../src/conformance/fabric-conformance.js'
 import type { FabricFactory } from '../../src/fabric/fabric.js'
 import { openThreads } from '../../src/fabric/threads/threads.js'
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { z } from 'zod'
 import { seededRandom } from '../../src/base/random.js'
-import { type WorldKind, worldRequests } from '../../src/service/protocol/worlds.js'
+import { type WorldKind, worldRequests } from '../../src/client/protocol/worlds.js'
 
 interface Schema {
   readonly type?: string

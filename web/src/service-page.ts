@@ -1,7 +1,7 @@
+import type { PlanInfo, PlanRequest, TopologyFormat, TopologyInfo } from '../../src/client/protocol/http.js'
 import { ServiceClient, type ViewOptions } from '../../src/client/service-client.js'
 import type { PlanView } from '../../src/report/plan-view.js'
 import type { TopologyView } from '../../src/report/topology-view.js'
-import type { PlanInfo, PlanRequest, TopologyFormat, TopologyInfo } from '../../src/service/protocol/http.js'
 import { announce, h } from './dom.js'
 import { figure } from './format.js'
 import type { RankSource } from './source.js'

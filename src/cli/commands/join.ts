@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { longestReportSeconds } from '../../launch/processes/report-triggers.js'
-import { installNeighborhood } from '../../neighborhood/install.js'
+import { installNeighborhood } from '../../topology-communicator/install.js'
 import { addListenOptions, listenOf, listenSchema, readText } from '../input/listen-options.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
 import { tokenOf } from '../input/token.js'

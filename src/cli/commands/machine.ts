@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
+import { formatMachine } from '../../machine/format-machine.js'
 import type { Machine } from '../../machine/machine.js'
-import { formatMachine } from '../../machine/text/format-machine.js'
 import { readMachine } from '../input/machine-input.js'
 import { parseOptions } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'

@@ -1,20 +1,20 @@
 import { z } from 'zod'
+import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { planDirectory } from '../../launch/plan-directory.js'
 import { autoHelp } from '../../neighborhood/choose/auto.js'
-import { type PlanStore, storedPlan } from '../../neighborhood/plan/plan-store.js'
-import { strategiesHelp } from '../../neighborhood/plan/strategies.js'
-import type { Plan, Strategy } from '../../neighborhood/plan/strategy.js'
-import { formatStrategy } from '../../neighborhood/plan/strategy-text.js'
 import {
   type PlanReport,
   requestedPlan,
   type UnderstoodRequest,
   understand,
-} from '../../neighborhood/request/plan-request.js'
+} from '../../neighborhood/choose/plan-request.js'
+import { type PlanStore, storedPlan } from '../../neighborhood/plan/plan-store.js'
+import { strategiesHelp } from '../../neighborhood/plan/strategies.js'
+import type { Plan, Strategy } from '../../neighborhood/plan/strategy.js'
+import { formatStrategy } from '../../neighborhood/plan/strategy-text.js'
 import { scheduleText } from '../../schedule/file/schedule-file.js'
-import { longestBlockBytes } from '../../simulate/engine/block-lengths.js'
+import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { buildTopology } from '../../topology/spec/topology-from-spec.js'
 import { refuseGiven } from '../input/given-options.js'
 import { openInput } from '../input/open-input.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'

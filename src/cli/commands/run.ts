@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { installNeighborhood } from '../../neighborhood/install.js'
+import { installNeighborhood } from '../../topology-communicator/install.js'
 import { parseOptions } from '../input/options.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'

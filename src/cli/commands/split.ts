@@ -4,7 +4,7 @@ import {
   planSplit,
   type SplitOptions,
   splitAlgorithms,
-} from '../../comm/context/split/plan/split-plan.js'
+} from '../../comm/split/split-plan.js'
 import { RankweaveError } from '../../errors.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
 import { readSplitFile, type SplitInput } from '../input/split-input.js'

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
+import { defaultK } from '../../neighborhood/choose/strategy-choice.js'
 import { kindsText } from '../../neighborhood/plan/strategies.js'
-import { defaultK } from '../../neighborhood/request/strategy-choice.js'
 import { groupingEngines } from '../../topology/friends/grouping-options.js'
 import { refuseGiven } from './given-options.js'
 import { readMachine } from './machine-input.js'

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import { maxWorldRanks } from '../../comm/process/world-layout.js'
 import { RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import { local } from '../../fabric/local/local.js'
 import { mpi } from '../../fabric/mpi/mpi.js'
 import { threads } from '../../fabric/threads/threads.js'
-import { websocket } from '../../fabric/websocket/factory-node.js'
 import { longestReportSeconds, type ReportOptions } from '../../launch/processes/report-triggers.js'
+import { maxWorldRanks } from '../../messages/process/world-layout.js'
+import { websocket } from '../../websocket/factory-node.js'
 import { oneOf, seconds, whole } from './options.js'
 
 /** The options of a world, for every subcommand that runs one. */

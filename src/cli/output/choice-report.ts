@@ -1,6 +1,6 @@
 import { levels } from '../../machine/profile.js'
 import type { Alternative, Choice } from '../../neighborhood/choose/choice.js'
-import type { Compared } from '../../neighborhood/request/comparison.js'
+import type { Compared } from '../../neighborhood/choose/comparison.js'
 import { columns, figure, seconds } from './reporter.js'
 
 /** What is printed of a comparison. */

@@ -1,5 +1,5 @@
 import type { Schedule } from '../../schedule/ir.js'
-import { treeAssociation } from '../../schedule/terms/tree-association.js'
+import { treeAssociation } from '../../schedule/verify/tree-association.js'
 import type { Verification } from '../../schedule/verify/violations.js'
 
 /** What verification proves of the reductions of a schedule, as rows of a table; none without reductions. */

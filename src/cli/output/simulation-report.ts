@@ -1,5 +1,5 @@
+import type { Activity, PathStep, Simulation } from '../../cost/simulate/simulation.js'
 import { levels } from '../../machine/profile.js'
-import type { Activity, PathStep, Simulation } from '../../simulate/simulation.js'
 import { counted, figure, table } from './reporter.js'
 
 /** What a simulation's table says. */

@@ -1,5 +1,5 @@
 import { largestOf, smallestOf } from '../../base/extrema.js'
-import type { PhaseCost } from '../../comm/context/split/plan/split-meter.js'
+import type { PhaseCost } from '../../comm/split/split-meter.js'
 import type { SplitShare } from '../program/split-program.js'
 import { counted, figure, seconds, table } from './reporter.js'
 

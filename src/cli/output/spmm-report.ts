@@ -1,4 +1,4 @@
-import { mostAllgatherRanks } from '../../simulate/fastest-allgather.js'
+import { mostAllgatherRanks } from '../../cost/simulate/fastest-allgather.js'
 import type { TopologyStatistics } from '../../topology/topology-statistics.js'
 import { change, counted, figure, range, seconds, table } from './reporter.js'
 import { microseconds } from './simulation-report.js'

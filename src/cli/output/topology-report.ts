@@ -1,16 +1,16 @@
+import { formatTopologySpec } from '../../topology/files/spec-text.js'
+import { translationSpec } from '../../topology/files/translation-spec.js'
 import { type CommonNeighbors, commonNeighbors } from '../../topology/friends/common-neighbors.js'
 import { defaultTheta } from '../../topology/friends/grouping-options.js'
 import { countHyperedges } from '../../topology/friends/hyperedges.js'
+import { findTranslations, type TranslationFinding } from '../../topology/generate/translations.js'
 import {
   type CombiningForecast,
   forecastCombining,
   pairsAbove,
 } from '../../topology/grouping/combining-forecast.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { formatTopologySpec } from '../../topology/spec/spec-text.js'
-import { translationSpec } from '../../topology/spec/translation-spec.js'
 import { type TopologyStatistics, topologyStatistics } from '../../topology/topology-statistics.js'
-import { findTranslations, type TranslationFinding } from '../../topology/translations/translations.js'
 import { change, figure, groupProgress, type Reporter, range, table } from './reporter.js'
 
 /** A topology in figures. What would take too long to count is null; the reason is reported on standard error. */

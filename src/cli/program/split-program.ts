@@ -1,6 +1,6 @@
 import type { Communicator } from '../../comm/communicator.js'
-import type { CommDescription, SplitReport } from '../../comm/context/describe.js'
-import type { SplitOptions } from '../../comm/context/split/plan/split-plan.js'
+import type { CommDescription, SplitReport } from '../../comm/describe.js'
+import type { SplitOptions } from '../../comm/split/split-plan.js'
 import type { LookupStatistics } from '../../comm/table/distributed-table.js'
 import { type ColorsAndKeys, colorsAndKeys, type SplitInput } from '../input/split-input.js'
 import { type Places, placesByDefinition } from './split-oracle.js'

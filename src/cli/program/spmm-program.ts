@@ -1,10 +1,10 @@
 import type { Communicator } from '../../comm/communicator.js'
-import { type DenseRows, randomRows, toDenseRows } from '../../neighborhood/spmm/dense-matrix.js'
-import { type MatrixRows, rowsOfMatrix } from '../../neighborhood/spmm/matrix-rows.js'
-import type { SpmmOptions } from '../../neighborhood/spmm/prepared-product.js'
-import { readMatrixRows } from '../../neighborhood/spmm/read-rows.js'
-import { type StencilShape, stencilMatrix } from '../../neighborhood/spmm/sample-matrices.js'
-import { checkProblem, type SpmmShare, spmm } from '../../neighborhood/spmm/spmm.js'
+import { type DenseRows, randomRows, toDenseRows } from '../../spmm/dense-matrix.js'
+import { type MatrixRows, rowsOfMatrix } from '../../spmm/matrix-rows.js'
+import type { SpmmOptions } from '../../spmm/prepared-product.js'
+import { readMatrixRows } from '../../spmm/read-rows.js'
+import { type StencilShape, stencilMatrix } from '../../spmm/sample-matrices.js'
+import { checkProblem, type SpmmShare, spmm } from '../../spmm/spmm.js'
 import { openInput } from '../input/open-input.js'
 
 /** What `rankweave spmm` computes. */

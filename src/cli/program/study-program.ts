@@ -1,4 +1,4 @@
-import type { PersistentRequest } from '../../comm/calls/program/persistent-request.js'
+import type { PersistentRequest } from '../../calls/program/persistent-request.js'
 import type { Communicator } from '../../comm/communicator.js'
 import type { Machine } from '../../machine/machine.js'
 import type { Strategy } from '../../neighborhood/plan/strategy.js'

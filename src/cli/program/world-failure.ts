@@ -1,5 +1,5 @@
-import { isAbortedWorld } from '../../comm/world/aborted-world.js'
 import { type ErrorCode, isRankweaveError } from '../../errors.js'
+import { isAbortedWorld } from '../../world/aborted-world.js'
 import { OutputLost } from './output-lost.js'
 
 /** The error of a command whose program's world failed; `cause` is the world's first error. */

@@ -1,6 +1,6 @@
 import { rangeAt } from '../../base/search.js'
 import type { ScheduleBuilder } from '../../schedule/builder.js'
-import type { Shape } from '../shape/algorithm.js'
+import type { Shape } from './algorithm.js'
 import { ceilLog2 } from './values.js'
 
 /**

@@ -1,6 +1,6 @@
 import type { ScheduleBuilder } from '../../schedule/builder.js'
 import { partialResult } from '../../schedule/ir.js'
-import type { Shape } from '../shape/algorithm.js'
+import type { Shape } from './algorithm.js'
 import { treePath } from './rank-tree.js'
 import { combineReceived } from './values.js'
 

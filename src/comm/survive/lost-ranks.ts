@@ -1,4 +1,4 @@
-import { processOf } from '../process/world-layout.js'
+import { processOf } from '../../messages/process/world-layout.js'
 import type { CommContext } from '../table/comm-context.js'
 
 /** Ranks of a communicator whose processes are known as lost here, ascending. */

@@ -1,8 +1,8 @@
+import { describeContext, listRanks } from '../../calls/call-report.js'
 import type { RankweaveError } from '../../errors.js'
 import type { Authority, Decision } from '../../fabric/authority.js'
-import { describeContext, listRanks } from '../calls/call-report.js'
-import type { ContextId } from '../process/context-id.js'
-import { processOf } from '../process/world-layout.js'
+import type { ContextId } from '../../messages/process/context-id.js'
+import { processOf } from '../../messages/process/world-layout.js'
 import type { CommContext } from '../table/comm-context.js'
 import { type LocalRankTable, rankTable, worldRanksOf } from '../table/rank-table.js'
 import {

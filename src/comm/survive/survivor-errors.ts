@@ -1,6 +1,6 @@
+import { describeContext } from '../../calls/call-report.js'
 import { RankweaveError } from '../../errors.js'
-import { describeContext } from '../calls/call-report.js'
-import { ranksText } from '../process/world-layout.js'
+import { ranksText } from '../../messages/process/world-layout.js'
 import type { CommContext } from '../table/comm-context.js'
 
 /** The error of `agree`, the same at every survivor, when some of them have not acknowledged a loss. */

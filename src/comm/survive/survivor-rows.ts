@@ -1,6 +1,6 @@
 import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError } from '../../errors.js'
-import { frameKind } from '../process/frames.js'
+import { frameKind } from '../../messages/process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
 
 const word = { seq: 3, total: 4, at: 5 } as const

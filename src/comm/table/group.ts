@@ -1,6 +1,6 @@
 import { RankweaveError, shown } from '../../errors.js'
-import { PROC_NULL } from '../../matching/wildcards.js'
-import { requireFixed, type TypedArray } from '../datatype/elements.js'
+import { requireFixed, type TypedArray } from '../../messages/datatype/elements.js'
+import { PROC_NULL } from '../../messages/matching/wildcards.js'
 import { compareTables } from './compare-tables.js'
 import { type LocalRankTable, rankTable, stridedTable, worldRanksOf } from './rank-table.js'
 

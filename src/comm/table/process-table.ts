@@ -1,4 +1,4 @@
-import { processOf, type WorldLayout } from '../process/world-layout.js'
+import { processOf, type WorldLayout } from '../../messages/process/world-layout.js'
 import { ProcessList } from './process-list.js'
 import type { LocalRankTable, ReplicatedTable, StridedTable } from './rank-table.js'
 

@@ -1,4 +1,4 @@
-import { frameKind, headerWord } from '../process/frames.js'
+import { frameKind, headerWord } from '../../messages/process/frames.js'
 import type { CommContext } from './comm-context.js'
 
 /** Smaller tables do not justify a message. */

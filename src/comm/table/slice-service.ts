@@ -1,7 +1,7 @@
 import { RankweaveError } from '../../errors.js'
-import type { ContextId } from '../process/context-id.js'
-import type { FramePort } from '../process/frame-port.js'
-import { frameKind } from '../process/frames.js'
+import type { ContextId } from '../../messages/process/context-id.js'
+import type { FramePort } from '../../messages/process/frame-port.js'
+import { frameKind } from '../../messages/process/frames.js'
 
 /** A distributed table's name: the communicator that was split, and which of its collectives that was. */
 export interface TableId extends ContextId {

@@ -1,6 +1,6 @@
-import { decodeError, encodeError } from '../../comm/process/error-record.js'
-import { hostUntilEmpty } from '../../comm/world/empty-loop.js'
-import type { RunningWorld, WorldOptions } from '../../comm/world/world.js'
+import { decodeError, encodeError } from '../../messages/process/error-record.js'
+import { hostUntilEmpty } from '../../world/empty-loop.js'
+import type { RunningWorld, WorldOptions } from '../../world/world.js'
 import { type CallerPort, flushedOutput } from './hosted-program.js'
 import { type FromProcess, maxErrorBytes, type ToProcess } from './process-protocol.js'
 

@@ -1,5 +1,5 @@
-import type { Main } from '../../comm/world/world.js'
 import { RankweaveError, reasonText } from '../../errors.js'
+import type { Main } from '../../world/world.js'
 import { loadDefault, programError } from './load-program.js'
 
 /** What connects a worker, or another process, with the thread that called `run`; it may keep the event loop alive. */

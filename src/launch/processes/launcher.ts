@@ -1,6 +1,6 @@
-import type { EventLoopWatch } from '../../comm/world/event-loop.js'
-import type { Main, WorldOptions } from '../../comm/world/world.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
+import type { EventLoopWatch } from '../../world/event-loop.js'
+import type { Main, WorldOptions } from '../../world/world.js'
 import type { ReportOptions } from './report-triggers.js'
 
 /** A world that `run` was called for; its options have been checked. */

@@ -1,9 +1,9 @@
 import { createRequire, register } from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { Main } from '../../comm/world/world.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { isPackaged, ownModule } from '../../package-paths.js'
+import type { Main } from '../../world/world.js'
 
 /**
  * Loads a program's default export. TypeScript is compiled while it loads; `import 'rankweave'` resolves to this copy of

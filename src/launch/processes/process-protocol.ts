@@ -1,6 +1,6 @@
-import type { ProcessState } from '../../comm/world/diagnosis.js'
 import type { Decision } from '../../fabric/authority.js'
 import type { ThreadsConnection } from '../../fabric/threads/threads-connect.js'
+import type { ProcessState } from '../../world/diagnosis.js'
 
 /** What a world is started with, the same at all its processes. */
 export interface WorldData {

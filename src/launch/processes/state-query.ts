@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.js'
-import type { ProcessState } from '../../comm/world/diagnosis.js'
+import type { ProcessState } from '../../world/diagnosis.js'
 
 /** How long to wait for a process that does not answer. */
 const timeoutMs = 1000

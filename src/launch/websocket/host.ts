@@ -1,6 +1,6 @@
 import { requireKnownOptions } from '../../base/known-options.js'
-import type { WorldEnd } from '../../rendezvous/hosted-world.js'
-import type { WorldLimits } from '../../rendezvous/protocol/limits.js'
+import type { WorldLimits } from '../../websocket/protocol/limits.js'
+import type { WorldEnd } from '../../websocket/rendezvous/hosted-world.js'
 import { type ListenOptions, type RanksOptions, settingsOf } from './settings.js'
 
 export interface HostOptions extends RanksOptions {

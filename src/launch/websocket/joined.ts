@@ -1,5 +1,5 @@
-import { worldLayout } from '../../comm/process/world-layout.js'
-import type { Membership } from '../../rendezvous/membership.js'
+import { worldLayout } from '../../messages/process/world-layout.js'
+import type { Membership } from '../../websocket/rendezvous/membership.js'
 import type { WorldSettings } from './settings.js'
 
 // What a process of Node and a page of a browser do alike: no module of Node.

@@ -1,8 +1,8 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { ownVersion } from '../../package-paths.js'
-import type { WorldLimits } from '../../rendezvous/protocol/limits.js'
-import { Rendezvous, type WorldHandle } from '../../rendezvous/rendezvous.js'
-import { listenRendezvous, requireRendezvous } from '../../rendezvous/rendezvous-server-node.js'
+import type { WorldLimits } from '../../websocket/protocol/limits.js'
+import { Rendezvous, type WorldHandle } from '../../websocket/rendezvous/rendezvous.js'
+import { listenRendezvous, requireRendezvous } from '../../websocket/rendezvous/rendezvous-server-node.js'
 import { type ListenOptions, type RanksOptions, settingsOf } from './settings.js'
 
 export interface RendezvousWorldOptions {

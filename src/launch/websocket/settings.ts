@@ -1,9 +1,9 @@
 import { isCount } from '../../base/require-options.js'
-import { maxWorldRanks, worldLayout } from '../../comm/process/world-layout.js'
 import { RankweaveError, shown } from '../../errors.js'
-import { defaultRendezvousLimits, type WorldLimits } from '../../rendezvous/protocol/limits.js'
+import { maxWorldRanks, worldLayout } from '../../messages/process/world-layout.js'
+import { defaultRendezvousLimits, type WorldLimits } from '../../websocket/protocol/limits.js'
 
-export { shortestSilenceMs } from '../../rendezvous/protocol/limits.js'
+export { shortestSilenceMs } from '../../websocket/protocol/limits.js'
 
 /** What whoever opens a world decides for all its processes. */
 export interface WorldSettings {

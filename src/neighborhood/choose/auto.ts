@@ -1,6 +1,6 @@
 import { requireOptions, requireText } from '../../base/require-options.js'
+import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError, shown } from '../../errors.js'
-import { longestBlockBytes } from '../../simulate/engine/block-lengths.js'
 import type { Strategy } from '../plan/strategy.js'
 
 /** The library chooses a strategy, for a machine with a profile and a block size. */

@@ -1,7 +1,7 @@
 import type { Level } from '../../machine/profile.js'
 import type { Parameters } from '../../schedule/ir.js'
-import type { ChosenOperation } from '../candidates/chosen-operation.js'
 import type { Strategy } from '../plan/strategy.js'
+import type { ChosenOperation } from './chosen-operation.js'
 
 /** A strategy that was planned and simulated. */
 export interface Alternative {

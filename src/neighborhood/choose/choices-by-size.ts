@@ -1,10 +1,10 @@
 import { RecentObjects } from '../../base/recent-objects.js'
 import type { Machine } from '../../machine/machine.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import type { ChosenOperation } from '../candidates/chosen-operation.js'
 import type { AutoStrategy } from './auto.js'
 import type { Choice } from './choice.js'
 import { type ChooseOptions, chooseInSlices, chooseStrategy } from './choose-strategy.js'
+import type { ChosenOperation } from './chosen-operation.js'
 import { machineFacts } from './machine-facts.js'
 
 /** A choice and what it was made from. */

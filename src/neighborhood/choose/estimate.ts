@@ -1,7 +1,7 @@
 import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import type { Profile } from '../../machine/profile.js'
-import type { HopLoad, RankLoad } from '../candidates/route-load.js'
+import type { HopLoad, RankLoad } from './route-load.js'
 
 /**
  * What a route takes on a machine if all ranks did the mean of what ranks do, and all waited for each other between hops: per hop

@@ -1,6 +1,6 @@
-import { type Extents, similarTo, withoutDefaults } from '../candidates/similar.js'
 import type { Strategy } from '../plan/strategy.js'
 import { formatStrategy } from '../plan/strategy-text.js'
+import { type Extents, similarTo, withoutDefaults } from './similar.js'
 import type { Simulated } from './simulated.js'
 
 /** How much a search may do, whatever the computer. */

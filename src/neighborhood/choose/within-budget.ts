@@ -1,7 +1,7 @@
-import type { CandidateLoads, LoadedCandidate } from '../candidates/candidate-loads.js'
-import type { ChosenOperation } from '../candidates/chosen-operation.js'
 import type { Strategy } from '../plan/strategy.js'
+import type { CandidateLoads, LoadedCandidate } from './candidate-loads.js'
 import type { Unsimulated } from './choice.js'
+import type { ChosenOperation } from './chosen-operation.js'
 
 /** A candidate and its estimated time. */
 export interface Ranked extends LoadedCandidate {

@@ -1,6 +1,6 @@
 import { bytesOf } from '../../base/bytes.js'
 import { concatenate } from '../../base/packing.js'
-import { sha256 } from '../../base/platform/sha256.js'
+import { sha256 } from '../../base/sha256.js'
 import { RankweaveError } from '../../errors.js'
 import type { NeighborSchedule, Parameters } from '../../schedule/ir.js'
 import { neighborAllgatherSpecification } from '../../schedule/specification.js'

@@ -1,8 +1,8 @@
 import { requireText } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { Parameters } from '../../schedule/ir.js'
-import type { StrategyKind } from '../route/strategy-kind.js'
-import type { StrategyOption } from '../route/strategy-option.js'
+import type { StrategyKind } from '../strategies/strategy-kind.js'
+import type { StrategyOption } from '../strategies/strategy-option.js'
 import { kindOf, kindsText, strategies } from './strategies.js'
 import type { Strategy } from './strategy.js'
 

@@ -1,10 +1,10 @@
 import type { Schedule } from '../ir.js'
-import { AssociationList } from '../terms/association-list.js'
-import { describeDifference, describeOrder, describeReduction } from '../terms/describe-reduction.js'
-import { describeTerm } from '../terms/describe-term.js'
-import { ReductionCheck, verdicts } from '../terms/reduction-check.js'
-import { empty } from '../terms/term-table.js'
+import { AssociationList } from './association-list.js'
+import { describeDifference, describeOrder, describeReduction } from './describe-reduction.js'
+import { describeTerm } from './describe-term.js'
 import type { Contents } from './follow-terms.js'
+import { ReductionCheck, verdicts } from './reduction-check.js'
+import { empty } from './term-table.js'
 import type { ViolationList } from './violations.js'
 
 export interface SlotProof {

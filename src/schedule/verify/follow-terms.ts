@@ -1,8 +1,8 @@
 import { opKind, type Schedule } from '../ir.js'
-import { describeTerm } from '../terms/describe-term.js'
-import { Places } from '../terms/places.js'
-import { empty, TermTable } from '../terms/term-table.js'
 import { endOfPhase, type PhaseRows } from '../walk.js'
+import { describeTerm } from './describe-term.js'
+import { Places } from './places.js'
+import { empty, TermTable } from './term-table.js'
 import type { ViolationList } from './violations.js'
 
 /** What the places of all ranks hold at the end. */

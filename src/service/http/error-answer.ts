@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 import type { FastifyError } from 'fastify'
 import type { z } from 'zod'
+import type { ErrorAnswer } from '../../client/protocol/http.js'
 import { type ErrorCode, RankweaveError } from '../../errors.js'
-import type { ErrorAnswer } from '../protocol/http.js'
 
 const statuses: Partial<Record<ErrorCode, number>> = {
   ERR_TOKEN: 401,

@@ -2,8 +2,14 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { createGzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import {
+  exportQuery,
+  planId,
+  planRequest,
+  scheduleQuery,
+  simulationQuery,
+} from '../../client/protocol/http.js'
 import type { Tasks } from '../jobs/task.js'
-import { exportQuery, planId, planRequest, scheduleQuery, simulationQuery } from '../protocol/http.js'
 import { storing } from '../store/storing.js'
 import type { ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'

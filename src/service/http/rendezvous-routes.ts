@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { mountedWorldId, mountedWorldRequest } from '../protocol/mounted-worlds.js'
+import { mountedWorldId, mountedWorldRequest } from '../../client/protocol/mounted-worlds.js'
 import type { ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
 

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import { WebSocketServer } from 'ws'
 import { RankweaveError } from '../../errors.js'
-import { NodeSocket } from '../../rendezvous/transport-node.js'
+import { NodeSocket } from '../../websocket/rendezvous/transport-node.js'
 import type { ServiceContext } from './context.js'
 import { endWith, errorAnswer, type Refusal } from './error-answer.js'
 

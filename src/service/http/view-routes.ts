@@ -1,7 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import {
+  type PlanInfo,
+  planId,
+  planViewQuery,
+  topologyId,
+  topologyViewQuery,
+} from '../../client/protocol/http.js'
 import type { ViewedPlan } from '../jobs/task.js'
-import { type PlanInfo, planId, planViewQuery, topologyId, topologyViewQuery } from '../protocol/http.js'
 import type { ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
 import { reading } from './reading.js'

@@ -1,13 +1,9 @@
+import type { CompletePlanRequest } from '../../client/protocol/http.js'
 import { RankweaveError } from '../../errors.js'
-import { parseMachine } from '../../machine/text/machine-text.js'
-import {
-  type PlanWords,
-  type UnderstoodRequest,
-  understand,
-} from '../../neighborhood/request/plan-request.js'
-import { defaultK } from '../../neighborhood/request/strategy-choice.js'
+import { parseMachine } from '../../machine/machine-text.js'
+import { type PlanWords, type UnderstoodRequest, understand } from '../../neighborhood/choose/plan-request.js'
+import { defaultK } from '../../neighborhood/choose/strategy-choice.js'
 import { groupingEngines } from '../../topology/friends/grouping-options.js'
-import type { CompletePlanRequest } from '../protocol/http.js'
 
 const friendOptions = ['k', 'mode', 'theta', 'dedupe', 'elide', 'engine', 'labels'] as const
 

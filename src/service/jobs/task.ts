@@ -1,4 +1,4 @@
-import type { CompletePlanRequest, TopologyFormat } from '../protocol/http.js'
+import type { CompletePlanRequest, TopologyFormat } from '../../client/protocol/http.js'
 
 /** A topology as it was uploaded. */
 export interface UploadedTopology {

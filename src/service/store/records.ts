@@ -7,7 +7,7 @@ import {
   planRequest,
   serviceError,
   topologyInfo,
-} from '../protocol/http.js'
+} from '../../client/protocol/http.js'
 
 /** The body beside a head. */
 const body = z.strictObject({ bytes: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) })

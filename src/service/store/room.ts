@@ -1,4 +1,4 @@
-import type { ServiceLimits } from '../protocol/limits.js'
+import type { ServiceLimits } from '../../client/protocol/limits.js'
 
 /** Whether a job of a tenant that has not ended needs a topology. */
 export type IsNeeded = (tenant: string, topology: string) => boolean

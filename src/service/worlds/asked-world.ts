@@ -1,11 +1,11 @@
+import type { WorldEvent } from '../../client/protocol/world-events.js'
+import type { WorldInfo } from '../../client/protocol/worlds.js'
 import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
-import type { WorldEvent } from '../protocol/world-events.js'
-import type { WorldInfo } from '../protocol/worlds.js'
 import { endedError, toCallError } from './call-error.js'
 import { CommunicatorTree, listBudget } from './communicator-tree.js'
-import type { WorldHost } from './hosts/world-host.js'
 import type { Member, MemberWorld } from './member.js'
+import type { WorldHost } from './world-host.js'
 
 export interface AskedWorldOptions {
   readonly id: string

@@ -1,5 +1,5 @@
+import type { CallError } from '../../client/protocol/world-events.js'
 import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
-import type { CallError } from '../protocol/world-events.js'
 
 /** An error as it travels. One that is none of ours is contained: its text may name what is not for clients. */
 export function toCallError(error: unknown): CallError {

@@ -1,5 +1,5 @@
+import type { WorldKind, WorldReply, WorldRequest } from '../../client/protocol/worlds.js'
 import { RankweaveError, shown } from '../../errors.js'
-import type { WorldKind, WorldReply, WorldRequest } from '../protocol/worlds.js'
 import type { Member } from './member.js'
 
 /** Requests that a member makes of its world. */

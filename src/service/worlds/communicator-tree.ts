@@ -1,4 +1,4 @@
-import type { WorldInfo } from '../protocol/worlds.js'
+import type { WorldInfo } from '../../client/protocol/worlds.js'
 
 export type Operation = WorldInfo['communicators'][number]['operation']
 

@@ -1,7 +1,7 @@
+import { maxMessageDepth } from '../../client/protocol/world-limits.js'
+import { type WorldRequest, worldRequests } from '../../client/protocol/worlds.js'
 import { RankweaveError, shortened } from '../../errors.js'
 import { jsonDepth } from '../../text/json-depth.js'
-import { maxMessageDepth } from '../protocol/world-limits.js'
-import { type WorldRequest, worldRequests } from '../protocol/worlds.js'
 
 /** A message of a client: its request, or what is wrong with it. `id` is null where it could not be told. */
 export type Decoded =

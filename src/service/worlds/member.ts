@@ -1,6 +1,6 @@
+import type { WorldEvent } from '../../client/protocol/world-events.js'
 import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
-import type { WorldEvent } from '../protocol/world-events.js'
 import { communicatorName } from './communicator-name.js'
 import type { CommunicatorTree, Operation, Parent } from './communicator-tree.js'
 

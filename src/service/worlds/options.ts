@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js'
+import type { WorldServiceLimits } from '../../client/protocol/world-limits.js'
 import type { Log } from '../log.js'
-import type { WorldServiceLimits } from '../protocol/world-limits.js'
 import type { Tenant } from '../tenant.js'
 
 export interface WorldServiceOptions {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import type { WorldInfo, WorldRequest } from '../../client/protocol/worlds.js'
 import { RankweaveError } from '../../errors.js'
-import type { WorldInfo, WorldRequest } from '../protocol/worlds.js'
 import { AskedWorld } from './asked-world.js'
 import { listBudget } from './communicator-tree.js'
-import type { WorldHost } from './hosts/world-host.js'
+import type { WorldHost } from './world-host.js'
 import type { WorldWatch } from './world-watch.js'
 
 export interface TenantWorldsOptions {

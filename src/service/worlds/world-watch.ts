@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.js'
-import type { WorldEvent } from '../protocol/world-events.js'
+import type { WorldEvent } from '../../client/protocol/world-events.js'
 import type { AskedWorld } from './asked-world.js'
 
 export type WatchEvent = WorldEvent<'world' | 'worldEnded'>

@@ -1,5 +1,5 @@
 import type { Machine } from '../../machine/machine.js'
-import { parseMachine } from '../../machine/text/machine-text.js'
+import { parseMachine } from '../../machine/machine-text.js'
 import type { Strategy } from '../../neighborhood/plan/strategy.js'
 import { erdosRenyiTopology } from '../../topology/generate/erdos-renyi.js'
 import { mooreTopology } from '../../topology/generate/moore.js'

@@ -1,5 +1,5 @@
-import type { Cell, LinePlot, Section, StudyDocument, Table } from '../document/document.js'
-import { bytesText, numberText } from '../document/figure-text.js'
+import type { Cell, LinePlot, Section, StudyDocument, Table } from '../document.js'
+import { bytesText, numberText } from '../figure-text.js'
 import type { Study } from '../study.js'
 import { graham, niagara } from './chapter.js'
 import { type HyperedgeRow, workLimit } from './hyperedge-counts.js'

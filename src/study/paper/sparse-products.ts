@@ -1,7 +1,7 @@
-import { parseMachine } from '../../machine/text/machine-text.js'
-import { fastestAllgather } from '../../simulate/fastest-allgather.js'
-import { topologyFromMatrix } from '../../topology/matrix/matrix-topology.js'
-import type { SparsePattern } from '../../topology/matrix/sparse-matrix.js'
+import { fastestAllgather } from '../../cost/simulate/fastest-allgather.js'
+import { parseMachine } from '../../machine/machine-text.js'
+import { topologyFromMatrix } from '../../topology/files/matrix-topology.js'
+import type { SparsePattern } from '../../topology/files/sparse-matrix.js'
 import { makeStudy } from '../make-study.js'
 import { printedRules, randomSizes } from './chapter.js'
 

@@ -1,6 +1,6 @@
 import type { FriendGroups } from '../friends/friend-groups.js'
 import type { GroupingEngine } from '../friends/grouping-options.js'
-import type { MessageCounts } from './distributed/rank-view.js'
+import type { MessageCounts } from './rank-view.js'
 
 /** Groups, and how they were found. */
 export interface Grouping extends FriendGroups {

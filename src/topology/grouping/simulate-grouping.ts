@@ -3,7 +3,7 @@ import { type GroupingOptions, groupingSettings } from '../friends/grouping-opti
 import { ProgressMeter } from '../friends/grouping-progress.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { requireTopology } from '../require-topology.js'
-import { groupByMessages } from './distributed/group-by-messages.js'
+import { groupByMessages } from './group-by-messages.js'
 import type { Grouping } from './grouping.js'
 
 /**

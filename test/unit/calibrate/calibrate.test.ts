@@ -6,7 +6,7 @@ import { figureOf } from '../../../src/calibrate/figure.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { type VirtualCosts, VirtualTime } from '../../../src/fabric/local/virtual-time.js'
 import { run } from '../../../src/launch/run.js'
-import { installNeighborhood } from '../../../src/neighborhood/install.js'
+import { installNeighborhood } from '../../../src/topology-communicator/install.js'
 
 installNeighborhood()
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TopologyInfo } from '../../../src/client/protocol/http.js'
 import { ServiceClient } from '../../../src/client/service-client.js'
 import { WorldMember } from '../../../src/client/world-member.js'
-import type { TopologyInfo } from '../../../src/service/protocol/http.js'
 import { pageBundle } from '../../support/page-bundle.js'
 import { asking, startService } from '../../support/service.js'
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
-import { createOperation } from '../../../src/comm/datatype/operation.js'
-import type { Message } from '../../../src/comm/p2p/message/received-message.js'
-import { Request, testall, waitall, waitany, waitsome } from '../../../src/comm/p2p/request.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
+import { createOperation } from '../../../src/messages/datatype/operation.js'
+import type { Message } from '../../../src/messages/matching/received-message.js'
+import { Request, testall, waitall, waitany, waitsome } from '../../../src/messages/p2p/request.js'
 
 const codeOf = (call: () => unknown) =>
   Promise.resolve()

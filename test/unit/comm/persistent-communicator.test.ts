@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { PersistentRequest } from '../../../src/comm/calls/program/persistent-request.js'
+import type { PersistentRequest } from '../../../src/calls/program/persistent-request.js'
 import type { Communicator } from '../../../src/comm/communicator.js'
-import type { TypedArray } from '../../../src/comm/datatype/elements.js'
-import { strided } from '../../../src/comm/datatype/strided-view.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
+import type { TypedArray } from '../../../src/messages/datatype/elements.js'
+import { strided } from '../../../src/messages/datatype/strided-view.js'
 
 const codeOf = (call: () => unknown) =>
   Promise.resolve()

@@ -1,6 +1,5 @@
 import type { Communicator } from 'rankweave'
 import { expect, it } from 'vitest'
-import { hostSession } from '../../../src/comm/world/world.js'
 import { ownHandles } from '../../../src/fabric/own-handles.js'
 import { openThreads } from '../../../src/fabric/threads/threads.js'
 import {
@@ -9,6 +8,7 @@ import {
   resolveThreads,
   stateStride,
 } from '../../../src/fabric/threads/threads-connect.js'
+import { hostSession } from '../../../src/world/world.js'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 

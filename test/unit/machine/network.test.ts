@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { clos } from '../../../src/machine/clos.js'
 import { cluster, type Machine } from '../../../src/machine/machine.js'
 import { linkName, networkOf, routeBetween } from '../../../src/machine/network.js'
-import { simgridFast } from '../../../src/machine/profiles/simgrid-profiles.js'
+import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
 import { torus } from '../../../src/machine/torus.js'
 import { thrown } from '../topology/thrown.js'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { clos } from '../../../src/machine/clos.js'
+import { formatMachine } from '../../../src/machine/format-machine.js'
 import { cluster, clusterOf, nodeOf, packageOf } from '../../../src/machine/machine.js'
-import { formatMachine } from '../../../src/machine/text/format-machine.js'
-import { parseMachine } from '../../../src/machine/text/machine-text.js'
+import { parseMachine } from '../../../src/machine/machine-text.js'
 import { torus } from '../../../src/machine/torus.js'
 import { badRefusals } from '../../support/odd-values.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseMachine } from '../../../src/machine/text/machine-text.js'
+import { parseMachine } from '../../../src/machine/machine-text.js'
 import { plan } from '../../../src/neighborhood/plan/plan.js'
 import { rowsOf } from '../../../src/report/adjacency.js'
 import { nodeBounds, rankBounds } from '../../../src/report/cells.js'
@@ -9,8 +9,8 @@ import { planView } from '../../../src/report/plan-view.js'
 import { jsonInHtml, reportHtml } from '../../../src/report/report-html.js'
 import { vertexOf } from '../../../src/report/tiling.js'
 import { topologyView } from '../../../src/report/topology-view.js'
+import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
 import { distinctOut } from '../../../src/topology/neighbors.js'
-import { buildTopology } from '../../../src/topology/spec/topology-from-spec.js'
 
 const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
 const machine = parseMachine('cluster:nodes=4,cores=16,profile=simgrid-fast')

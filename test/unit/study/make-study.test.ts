@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { parseMachine } from '../../../src/machine/text/machine-text.js'
+import { parseMachine } from '../../../src/machine/machine-text.js'
 import { parseStrategy } from '../../../src/neighborhood/plan/strategy-text.js'
 import { makeStudy, type StudyOptions } from '../../../src/study/make-study.js'
-import { buildTopology } from '../../../src/topology/spec/topology-from-spec.js'
+import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 
 const machine = parseMachine('cluster:nodes=4,cores=4,profile=simgrid-fast')

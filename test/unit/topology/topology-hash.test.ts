@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { buildTopology } from '../../../src/topology/spec/topology-from-spec.js'
+import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { topologyHash } from '../../../src/topology/topology-hash.js'
 

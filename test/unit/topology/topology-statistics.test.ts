@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { parseEdgeList } from '../../../src/topology/files/edge-list.js'
+import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
 import { groupFriends } from '../../../src/topology/grouping/group-friends.js'
-import { buildTopology } from '../../../src/topology/spec/topology-from-spec.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { topologyStatistics } from '../../../src/topology/topology-statistics.js'
 

@@ -1,4 +1,4 @@
-import type { PlanRequest, TopologyInfo } from '../../../src/service/protocol/http.js'
+import type { PlanRequest, TopologyInfo } from '../../../src/client/protocol/http.js'
 import { h } from '../dom.js'
 
 const strategies = [

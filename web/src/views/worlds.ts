@@ -1,6 +1,6 @@
+import type { WorldInfo } from '../../../src/client/protocol/worlds.js'
 import { WorldMember } from '../../../src/client/world-member.js'
 import { isRankweaveError } from '../../../src/errors.js'
-import type { WorldInfo } from '../../../src/service/protocol/worlds.js'
 import { h } from '../dom.js'
 
 /** Milliseconds until a connection that was lost is tried again: twice as long every time, up to the second. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Profile } from '../../../../src/machine/profile.js'
-import { parseProfile } from '../../../../src/machine/profiles/profile-file.js'
+import { parseProfile } from '../../../../src/machine/profile-file.js'
 import { cli, onlyObject } from '../run-cli.js'
 
 let folder: string

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readMachine } from '../../../../src/cli/input/machine-input.js'
-import { formatProfile } from '../../../../src/machine/profiles/profile-file.js'
-import { simgridFast } from '../../../../src/machine/profiles/simgrid-profiles.js'
-import { formatMachine } from '../../../../src/machine/text/format-machine.js'
+import { formatMachine } from '../../../../src/machine/format-machine.js'
+import { formatProfile } from '../../../../src/machine/profile-file.js'
+import { simgridFast } from '../../../../src/machine/simgrid-profiles.js'
 import { cli, onlyObject } from '../run-cli.js'
 
 const nodeFile = fileURLToPath(new URL('../../../machines/32intel64-2p8co2t.xml', import.meta.url))

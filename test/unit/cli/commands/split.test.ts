@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SplitOutcome } from '../../../../src/cli/output/split-report.js'
 import splitProgram, { splitProblem } from '../../../../src/cli/program/split-program.js'
 import type { Communicator } from '../../../../src/comm/communicator.js'
-import type { SplitOptions } from '../../../../src/comm/context/split/plan/split-plan.js'
+import type { SplitOptions } from '../../../../src/comm/split/split-plan.js'
 import { run } from '../../../../src/launch/run.js'
 import { cli, onlyObject } from '../run-cli.js'
 

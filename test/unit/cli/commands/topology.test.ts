@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { topologyFormats } from '../../../../src/topology/files/format-topology.js'
+import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 import { distinctIn, distinctOut } from '../../../../src/topology/neighbors.js'
-import { buildTopology } from '../../../../src/topology/spec/topology-from-spec.js'
 import { cli, onlyObject } from '../run-cli.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'rankweave-'))

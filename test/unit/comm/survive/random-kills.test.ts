@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
 import type { Communicator } from '../../../../src/comm/communicator.js'
-import { hostSession } from '../../../../src/comm/world/world.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 import { local } from '../../../../src/fabric/local/local.js'
+import { hostSession } from '../../../../src/world/world.js'
 import { cases } from '../../../support/soak.js'
 
 /** What a rank saw of one round: the call of its last error, and what the survivors agreed on. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../../src/comm/communicator.js'
-import { hostSession } from '../../../../src/comm/world/world.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 import { type LocalOptions, local } from '../../../../src/fabric/local/local.js'
+import { hostSession } from '../../../../src/world/world.js'
 
 /** A world whose ranks can take processes from it. */
 async function withKills<T>(

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../../src/comm/communicator.js'
-import { hostSession } from '../../../../src/comm/world/world.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 import type { Fabric } from '../../../../src/fabric/fabric.js'
 import { type LocalOptions, type LocalSession, local } from '../../../../src/fabric/local/local.js'
-import { ANY_SOURCE } from '../../../../src/matching/wildcards.js'
+import { ANY_SOURCE } from '../../../../src/messages/matching/wildcards.js'
+import { hostSession } from '../../../../src/world/world.js'
 
 type Main<T> = (world: Communicator, kill: (process: number) => void) => Promise<T>
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { bytesOf } from '../../../../src/base/bytes.js'
-import { worldLayout } from '../../../../src/comm/process/world-layout.js'
 import { rowsCall, SurvivorRows } from '../../../../src/comm/survive/survivor-rows.js'
 import type { CommContext } from '../../../../src/comm/table/comm-context.js'
+import { worldLayout } from '../../../../src/messages/process/world-layout.js'
 
 /** The first of three processes with two ranks each. */
 function rowsOfFirst() {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { processOf, worldLayout } from '../../../../src/comm/process/world-layout.js'
 import { processTable, ranksHostedBy } from '../../../../src/comm/table/process-table.js'
 import { rankTable, stridedTable, worldRanksOf } from '../../../../src/comm/table/rank-table.js'
+import { processOf, worldLayout } from '../../../../src/messages/process/world-layout.js'
 
 describe('rankTable', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Communicator } from '../../../../src/comm/communicator.js'
-import type { RetainedBytes } from '../../../../src/comm/context/describe.js'
+import type { RetainedBytes } from '../../../../src/comm/describe.js'
 import { local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'
 

@@ -5,9 +5,9 @@ import { type Communicator, local, planDirectory, run } from 'rankweave'
 import { plan, type Strategy } from 'rankweave/schedule'
 import { cartTopology, inNeighbors, mooreTopology } from 'rankweave/topology'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { agreedPlan } from '../../../../src/neighborhood/distributed/agreed-plan.js'
 import { decodePlan, encodePlan, planDigest, planKey } from '../../../../src/neighborhood/plan/plan-file.js'
 import type { PlanStore } from '../../../../src/neighborhood/plan/plan-store.js'
+import { agreedPlan } from '../../../../src/topology-communicator/distributed/agreed-plan.js'
 import { memoryExchanges } from '../../../support/memory-exchange.js'
 
 const topology = mooreTopology({ dims: [3, 4], radius: 1 })

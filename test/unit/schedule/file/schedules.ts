@@ -1,10 +1,10 @@
 import { bcastBinomial } from '../../../../src/collective/bcast-binomial.js'
-import { scheduleOf } from '../../../../src/collective/shape/schedule-of.js'
-import { specificationOf } from '../../../../src/collective/shape/specification-of.js'
+import { scheduleOf } from '../../../../src/collective/patterns/schedule-of.js'
+import { specificationOf } from '../../../../src/collective/patterns/specification-of.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import { type NeighborSchedule, partialResult, type Schedule } from '../../../../src/schedule/ir.js'
 import { neighborAllgatherSpecification, type Specification } from '../../../../src/schedule/specification.js'
-import { buildTopology } from '../../../../src/topology/spec/topology-from-spec.js'
+import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 import { builderFor, directSchedule, friendsSchedule, topologyOf } from '../fixtures.js'
 
 /** Parallel edges and self loops. */

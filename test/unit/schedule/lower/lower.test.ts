@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { specificationOf } from '../../../../src/collective/shape/specification-of.js'
+import { specificationOf } from '../../../../src/collective/patterns/specification-of.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import { type NeighborSchedule, scheduleTag } from '../../../../src/schedule/ir.js'

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
-import { worldReplies } from '../../../../src/service/protocol/worlds.js'
+import { worldReplies } from '../../../../src/client/protocol/worlds.js'
 import { WorldService } from '../../../../src/service/worlds/world-service.js'
 import { AskingMember } from '../../../support/asking-member.js'
 import { MemorySocket } from '../../../support/memory-socket.js'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import type { WorldServiceLimits } from '../../../../src/client/protocol/world-limits.js'
 import { silentLog } from '../../../../src/service/log.js'
-import type { WorldServiceLimits } from '../../../../src/service/protocol/world-limits.js'
 import { Tenants } from '../../../../src/service/tenant.js'
 import { WorldService } from '../../../../src/service/worlds/world-service.js'
 import { AskingMember, begunWorld } from '../../../support/asking-member.js'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { adjacencySvg } from '../../../../src/topology/files/adjacency-picture.js'
+import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 import { groupFriends } from '../../../../src/topology/grouping/group-friends.js'
-import { buildTopology } from '../../../../src/topology/spec/topology-from-spec.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 

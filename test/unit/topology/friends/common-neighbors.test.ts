@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 import { commonNeighbors } from '../../../../src/topology/friends/common-neighbors.js'
 import { distinctOut } from '../../../../src/topology/neighbors.js'
-import { buildTopology } from '../../../../src/topology/spec/topology-from-spec.js'
 import { thrown } from '../thrown.js'
 
 /** Every pair compared, as sets. */

@@ -1,0 +1,100 @@
+import type { CommContext } from '../comm/table/comm-context.js'
+import { RankweaveError } from '../errors.js'
+import { calledBy, describeContext, localCall } from './call-report.js'
+import type { AnyCall } from './collective-call.js'
+import { collectiveWord } from './collective-frame.js'
+import { type Lane, plainLane } from './lane.js'
+import { describeWords, sameSignature, sameWords } from './signature.js'
+import type { Slot } from './slot.js'
+
+// Whether the calls of one collective agree. Each function returns the ERR_COLLECTIVE_MISMATCH that names two calls
+// that differ, or nothing.
+
+/** For a rank of this process that joins a slot after the first. */
+export function callMismatch(
+  state: CommContext,
+  lane: Lane,
+  slot: Slot,
+  localIndex: number,
+  call: AnyCall,
+): RankweaveError | undefined {
+  const first = slot.call!
+  if (first === call || sameSignature(first.signature, call.signature)) return undefined
+  const firstCall = localCall(state, slot.firstCaller, first.signature)
+  return mismatched(state, lane, slot.seq, firstCall, localCall(state, localIndex, call.signature))
+}
+
+/** For the first rank of this process that joins a slot, when frames of the collective arrived before it. */
+export function earlyMismatch(state: CommContext, lane: Lane, slot: Slot): RankweaveError | undefined {
+  const { early } = slot
+  slot.early = undefined
+  for (const [src, header] of early!) {
+    const mismatch = frameMismatch(state, lane, slot, src, header)
+    if (mismatch !== undefined) return mismatch
+  }
+  return undefined
+}
+
+/** For a frame from process `src` that arrives when a rank of this process has joined the slot. */
+export function frameMismatch(
+  state: CommContext,
+  lane: Lane,
+  slot: Slot,
+  src: number,
+  header: Int32Array,
+): RankweaveError | undefined {
+  const own = slot.exchange!.header
+  if (sameWords(own, collectiveWord.signature, header, collectiveWord.signature)) return undefined
+  const ownCall = localCall(state, slot.firstCaller, slot.call!.signature)
+  return mismatched(state, lane, slot.seq, remoteCall(state, src, header), ownCall)
+}
+
+/**
+ * For a frame of a collective that is complete here. All frames of a collective are consumed before it completes, so
+ * this one belongs to another call.
+ */
+export function lateFrameMismatch(
+  state: CommContext,
+  lane: Lane,
+  seq: number,
+  src: number,
+  header: Int32Array,
+): RankweaveError {
+  return mismatched(state, lane, seq, remoteCall(state, src, header), completedCall(state, lane, seq))
+}
+
+/** @param one `rank 0 called barrier()`, and what another rank called */
+export function mismatched(
+  state: Pick<CommContext, 'id' | 'size'>,
+  lane: Pick<Lane, 'id'>,
+  seq: number,
+  one: string,
+  other: string,
+): RankweaveError {
+  const where =
+    lane.id === plainLane ? `collective #${seq}` : `start #${seq} of persistent operation #${lane.id}`
+  return new RankweaveError(
+    'ERR_COLLECTIVE_MISMATCH',
+    `${where} of ${describeContext(state)}: expected the same call of every rank, but ${one}, ${other}`,
+    { details: { seq } },
+  )
+}
+
+/**
+ * What process `src` called, from a frame's header. Its ranks agree with each other, so the smallest represents them.
+ */
+function remoteCall(state: CommContext, process: number, header: Int32Array): string {
+  const { processes } = state
+  const call = describeWords(header, collectiveWord.signature)
+  if (!state.isPlaced) return `process ${process} called ${call}`
+  const run = processes.runProcess.indexOf(state.indexOfProcess(process))
+  return calledBy(processes.runStart[run]!, call)
+}
+
+/** What the ranks here called, of a collective that is complete. */
+function completedCall(state: CommContext, lane: Lane, seq: number): string {
+  const signature = lane.recent(seq)
+  return signature === undefined
+    ? `rank ${state.localRanks[0]!} has already completed another call`
+    : localCall(state, 0, signature)
+}

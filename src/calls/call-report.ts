@@ -1,0 +1,122 @@
+import type { CommContext } from '../comm/table/comm-context.js'
+import type { ProcessTable } from '../comm/table/process-table.js'
+import { isRankweaveError, RankweaveError, reasonText } from '../errors.js'
+import type { Lane } from './lane.js'
+import { detachedIn, isOfDetached } from './offered-message.js'
+import { describeSignature, type Signature } from './signature.js'
+import type { Slot } from './slot.js'
+
+/** The communicator as error messages and reports name it. */
+export function describeContext({ id, size }: Pick<CommContext, 'id' | 'size'>): string {
+  return `communicator ${id.leader}.${id.counter} of ${size} ranks`
+}
+
+export function calledBy(rank: number, call: string): string {
+  return `rank ${rank} called ${call}`
+}
+
+/** What the rank with this local index called. */
+export function localCall(state: CommContext, localIndex: number, signature: Signature): string {
+  return calledBy(state.localRanks[localIndex]!, describeSignature(signature))
+}
+
+export function abortedCollective(
+  state: CommContext,
+  seq: number,
+  localIndex: number,
+  signature: Signature,
+  signal: AbortSignal,
+): RankweaveError {
+  const call = localCall(state, localIndex, signature)
+  return new RankweaveError('ERR_ABORTED', `collective #${seq} was aborted by a signal: ${call}`, {
+    details: { rank: state.localRanks[localIndex]!, seq },
+    cause: signal.reason,
+  })
+}
+
+/** The error that the other ranks get when a collective is aborted. */
+export function revokedBy(state: CommContext, aborted: RankweaveError): RankweaveError {
+  const { message, details } = aborted
+  return new RankweaveError('ERR_REVOKED', `${describeContext(state)} is revoked: ${message}`, { details })
+}
+
+/** Why a collective failed: an error of this library as it is, any other as one that names the call. */
+export function failedIn({ runtime }: CommContext, signature: Signature, error: unknown): RankweaveError {
+  if (isOfDetached(error)) return detachedIn(signature, runtime.process)
+  if (isRankweaveError(error)) return error
+  return new RankweaveError('ERR_OP', `${describeSignature(signature)} failed: ${reasonText(error)}`, {
+    cause: error,
+  })
+}
+
+/** One line per collective that ranks of this process wait in. */
+export function describeWaits(state: CommContext, lanes: Iterable<Lane>): string[] {
+  const lines: string[] = []
+  for (const lane of lanes) {
+    for (const slot of lane.slots.values()) {
+      if (slot.call !== undefined) lines.push(describeWait(state, lane, slot))
+    }
+  }
+  return lines
+}
+
+/** Which ranks of this process wait in a collective, and for whom. */
+function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
+  const { localRanks, processes } = state
+  const waiting: number[] = []
+  const missing: number[] = []
+  localRanks.forEach((rank, localIndex) => {
+    if (lane.hasJoined(slot, localIndex)) waiting.push(rank)
+    else missing.push(rank)
+  })
+  const call = `${describeSignature(slot.call!.signature)} #${slot.seq}`
+  const verb = waiting.length > 1 ? 'wait' : 'waits'
+  const who = `${describeContext(state)}: ${listRanks(waiting)} ${verb} in ${call}`
+  if (missing.length > 0) {
+    return `${who}; ${listRanks(missing)} ${missing.length > 1 ? 'have' : 'has'} not called it`
+  }
+  const named = (peers: readonly number[]) =>
+    [...new Set(peers)]
+      .sort((a, b) => a - b)
+      .map((peer) => {
+        const process = `process ${processes.processes.at(peer)}`
+        return state.isPlaced ? `${process} with ${ranksOf(processes, peer)}` : process
+      })
+      .join(', ')
+  const reasons: string[] = []
+  const senders = slot.exchange?.awaited() ?? []
+  if (senders.length > 0) reasons.push(`for data from ${named(senders)}`)
+  const receivers = slot.exchange?.offeredTo() ?? []
+  if (receivers.length > 0) reasons.push(`for ${named(receivers)} to receive`)
+  return reasons.length === 0 ? who : `${who} ${reasons.join(' and ')}`
+}
+
+const mostParts = 16
+
+/** `rank 3`, or `ranks 0-3, 7`; long lists are truncated. */
+export function listRanks(ranks: ArrayLike<number>): string {
+  const parts: string[] = []
+  let i = 0
+  while (i < ranks.length && parts.length < mostParts) {
+    let last = i
+    while (last + 1 < ranks.length && ranks[last + 1] === ranks[last]! + 1) last++
+    parts.push(last === i ? `${ranks[i]}` : `${ranks[i]}-${ranks[last]}`)
+    i = last + 1
+  }
+  if (i < ranks.length) parts.push(`${ranks.length - i} more`)
+  return `${ranks.length > 1 ? 'ranks' : 'rank'} ${parts.join(', ')}`
+}
+
+function ranksOf({ runStart, runProcess }: ProcessTable, processIndex: number): string {
+  const parts: string[] = []
+  let runs = 0
+  for (let run = 0; run < runProcess.length; run++) {
+    if (runProcess[run] !== processIndex) continue
+    if (++runs > mostParts) continue
+    const first = runStart[run]!
+    const last = runStart[run + 1]! - 1
+    parts.push(first === last ? `${first}` : `${first}-${last}`)
+  }
+  if (runs > mostParts) parts.push('...')
+  return `${parts.length === 1 && !parts[0]!.includes('-') ? 'rank' : 'ranks'} ${parts.join(', ')}`
+}

@@ -1,0 +1,349 @@
+import type { CommContext } from '../comm/table/comm-context.js'
+import { RankweaveError } from '../errors.js'
+import { onAbort } from '../messages/process/abort.js'
+import { inTurn } from '../messages/process/completion-budget.js'
+import { decodeError, encodeError } from '../messages/process/error-record.js'
+import { frameKind, headerWord } from '../messages/process/frames.js'
+import type { WaitOptions } from '../messages/process/wait-options.js'
+import { callMismatch, earlyMismatch, frameMismatch, lateFrameMismatch } from './call-agreement.js'
+import { abortedCollective, describeWaits, failedIn, revokedBy } from './call-report.js'
+import type { AnyCall, CollectiveCall } from './collective-call.js'
+import { collectiveWord, returnCharge } from './collective-frame.js'
+import type { Exchange } from './exchange.js'
+import { type Lane, Lanes, plainLane } from './lane.js'
+import { passRevocation, startRevocation } from './revocation.js'
+import { quietRejection, type Slot } from './slot.js'
+import type { ExchangeOwner, SlotExchange } from './slot-exchange.js'
+
+/**
+ * Matches the collective calls of one communicator in one process by call order and runs them.
+ *
+ * A rank that calls with a signal that is already aborted does not join. Like any abort of a collective, the call
+ * rejects with ERR_ABORTED and revokes the communicator, because the other ranks would wait forever.
+ */
+export class CollectiveEngine implements ExchangeOwner {
+  readonly #state: CommContext
+  readonly #hosted: number
+  readonly #lanes: Lanes
+  #main: Lane | undefined
+  #lastCallWaiter: { resolve(): void; reject(error: RankweaveError): void } | undefined
+  #failed: RankweaveError | undefined
+  #isRevoked = false
+  #hasLastCall = false
+
+  constructor(state: CommContext) {
+    this.#state = state
+    this.#hosted = state.localRanks.length
+    this.#lanes = new Lanes(state, this)
+    for (const process of state.runtime.lostPeers) {
+      if (state.processes.processes.includes(process)) this.#failed ??= state.runtime.lostPeer(process)
+    }
+  }
+
+  /**
+   * One rank's call. The n-th call of every rank belongs to the n-th collective of the communicator; calls may be
+   * started before earlier ones complete. A rank that `waits` counts as blocked until its result is available.
+   */
+  call<C, R>(
+    localIndex: number,
+    call: CollectiveCall<C, R>,
+    contribution: C,
+    options?: WaitOptions,
+    waits = true,
+  ): Promise<R> {
+    this.#main ??= this.#lanes.lane(plainLane)
+    return this.#join(this.#main, localIndex, call, contribution, options?.signal, waits)
+  }
+
+  /**
+   * The call of the collective that was opened last: ranks that make the same call, or repeat it, can reuse one call
+   * object instead of describing each call again.
+   */
+  reusableCall(): AnyCall | undefined {
+    return this.#main?.lastCall
+  }
+
+  /**
+   * Opens a lane for a persistent operation; called inside `run` of its init, whose number is the same on all
+   * processes. One lane per init.
+   */
+  openLane(exchange: Exchange): number {
+    const id = (exchange.seq + 1) | 0
+    this.#lanes.lane(id)
+    return id
+  }
+
+  /** Forgets a lane; the caller guarantees that no rank starts it again. */
+  closeLane(lane: number): void {
+    if (lane !== plainLane) this.#lanes.delete(lane)
+  }
+
+  /** Like `call`, matched among the starts of one lane only: the n-th starts of all ranks belong together. */
+  start<C, R>(
+    lane: number,
+    localIndex: number,
+    call: CollectiveCall<C, R>,
+    contribution: C,
+    options?: WaitOptions,
+  ): Promise<R> {
+    return this.#join(this.#lanes.lane(lane), localIndex, call, contribution, options?.signal)
+  }
+
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    if (header[headerWord.kind] === frameKind.revoke) {
+      this.#revoked(payload)
+      return
+    }
+    if (!this.#accept(src, header, payload)) returnCharge(this.#state.runtime, src, header)
+  }
+
+  /** False for a message that is dropped: of a communicator that has failed, or that this message revokes. */
+  #accept(src: number, header: Int32Array, payload: Uint8Array): boolean {
+    if (this.#failed !== undefined) return false
+    const lane = this.#laneOf(header[collectiveWord.lane]!)
+    const seq = header[collectiveWord.seq]! >>> 0
+    if (lane.hasCompleted(seq)) {
+      this.revoke(lateFrameMismatch(this.#state, lane, seq, src, header))
+      return false
+    }
+    const slot = lane.slot(seq)
+    const exchange = lane.exchange(slot)
+    if (slot.call === undefined) {
+      slot.early ??= new Map()
+      if (!slot.early.has(src)) slot.early.set(src, header.slice())
+    } else {
+      const mismatch = frameMismatch(this.#state, lane, slot, src, header)
+      if (mismatch !== undefined) {
+        this.revoke(mismatch)
+        return false
+      }
+    }
+    exchange.frame(this.#state.indexOfProcess(src), header, payload)
+    return true
+  }
+
+  /** Fails all pending and later collectives here and on every other process of the communicator. */
+  revoke(error: RankweaveError): void {
+    const state = this.#state
+    if (state.failed !== undefined) return
+    this.#isRevoked = true
+    startRevocation(state, encodeError(error, state.runtime.fabric.maxPayloadBytes), this.#hasLastCall)
+    state.fail(error)
+  }
+
+  /** Another process reports that the communicator is revoked. The first error that fails it here remains its error. */
+  #revoked(payload: Uint8Array): void {
+    if (this.#isRevoked) return
+    this.#isRevoked = true
+    passRevocation(this.#state, payload)
+    this.#state.fail(decodeError(payload) as RankweaveError)
+  }
+
+  /** For the last collective, inside its `run`: resolves when all others, which no rank may have awaited, are complete here. */
+  whenOnlyCall(): Promise<void> {
+    this.#hasLastCall = true
+    if (this.isOnlyCall) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      this.#lastCallWaiter = { resolve, reject }
+    })
+  }
+
+  get isOnlyCall(): boolean {
+    return this.#lanes.openSlots === 1
+  }
+
+  /** One more start, or one fewer, that joins once its init is complete: the last call waits for them. */
+  countStartsToCome(change: 1 | -1): void {
+    this.#lanes.startsToCome += change
+    this.#noteIfOnlyCall()
+  }
+
+  #noteIfOnlyCall(): void {
+    if (this.#lastCallWaiter !== undefined && this.isOnlyCall) this.#lastCallWaiter.resolve()
+  }
+
+  /** No collective of this process completes any more. */
+  get hasFailed(): boolean {
+    return this.#failed !== undefined
+  }
+
+  get lanes(): Iterable<Lane> {
+    return this.#lanes.values()
+  }
+
+  fail(error: RankweaveError): void {
+    if (this.#failed !== undefined) return
+    this.#failed = error
+    this.#lastCallWaiter?.reject(error)
+    for (const lane of this.#lanes.values()) {
+      for (const slot of lane.clear()) {
+        // Whoever is rejected may use its buffers again.
+        const reject = () => {
+          this.#unblock(lane, slot)
+          slot.reject(error)
+        }
+        if (slot.exchange === undefined) reject()
+        else slot.exchange.fail(error, reject)
+      }
+    }
+  }
+
+  describeWaits(): string[] {
+    return describeWaits(this.#state, this.lanes)
+  }
+
+  #laneOf(id: number): Lane {
+    return this.#main?.id === id ? this.#main : this.#lanes.lane(id)
+  }
+
+  #join<C, R>(
+    lane: Lane,
+    localIndex: number,
+    call: CollectiveCall<C, R>,
+    contribution: C,
+    signal: AbortSignal | undefined,
+    waits = true,
+  ): Promise<R> {
+    const state = this.#state
+    const failed = this.#failed ?? state.failed
+    if (failed !== undefined) return quietRejection(failed)
+    if (signal !== undefined && !(signal instanceof AbortSignal)) {
+      const message = `expected an AbortSignal as signal, got ${typeof signal}`
+      return quietRejection(new RankweaveError('ERR_ARGUMENT', message))
+    }
+    const seq = lane.next[localIndex]!
+    if (signal?.aborted) {
+      const error = abortedCollective(state, seq, localIndex, call.signature, signal)
+      this.revoke(revokedBy(this.#state, error))
+      return quietRejection(error)
+    }
+    const slot = lane.slot(seq)
+    const mismatch =
+      slot.call === undefined
+        ? this.#open(lane, slot, localIndex, call)
+        : callMismatch(state, lane, slot, localIndex, call)
+    if (mismatch !== undefined) {
+      this.revoke(mismatch)
+      return quietRejection(mismatch)
+    }
+    lane.next[localIndex] = seq + 1
+    const hostedIndex = state.hostedIndex(localIndex)
+    state.runtime.countCollective(hostedIndex)
+    if (contribution !== undefined) {
+      slot.contributions ??= new Array(this.#hosted)
+      slot.contributions[localIndex] = contribution
+    }
+    slot.arrived++
+    const promise =
+      signal === undefined ? slot.promise(localIndex, call.shared === true) : slot.separatePromise(localIndex)
+    if (signal !== undefined) this.#watch(slot, localIndex, signal)
+    if (!waits) {
+      slot.awake ??= new Set()
+      slot.awake.add(localIndex)
+    }
+    if (slot.arrived === this.#hosted) this.#runNow(lane, slot, localIndex, waits)
+    if (waits && !slot.settled) state.runtime.waits.block(hostedIndex, signal !== undefined)
+    return promise as Promise<R>
+  }
+
+  /** The first local rank joins: frames that arrived earlier are compared with its call. */
+  #open(lane: Lane, slot: Slot, localIndex: number, call: AnyCall): RankweaveError | undefined {
+    slot.call = call
+    lane.lastCall = call
+    slot.firstCaller = localIndex
+    slot.exchange?.sign(call.signature)
+    if (slot.seq === lane.started) lane.started = (slot.seq + 1) >>> 0
+    return slot.early === undefined ? undefined : earlyMismatch(this.#state, lane, slot)
+  }
+
+  /**
+   * Runs it for the rank that joined last. If that waits, it polls for a while instead of blocking when all other ranks
+   * here wait.
+   */
+  #runNow(lane: Lane, slot: Slot, localIndex: number, waits: boolean): void {
+    const { progress } = this.#state.runtime
+    slot.runner = localIndex
+    if (this.#run(lane, slot) && waits && !slot.settled && progress.mayPoll) progress.pollFor(slot)
+    slot.runner = -1
+  }
+
+  /** True when nothing but the delivery of frames is left to complete it. */
+  #run(lane: Lane, slot: Slot): boolean {
+    if (!this.#state.isPlaced && slot.call!.unplaced !== true) {
+      this.#state.place().then(
+        () => this.#failed === undefined && this.#run(lane, slot),
+        (error) => this.#runFailed(slot, error),
+      )
+      return false
+    }
+    try {
+      const results = slot.call!.run((slot.contributions ?? []) as never[], lane.exchange(slot))
+      if (results === undefined) return true
+      if (results instanceof Promise) {
+        results.then(
+          (late) => late !== undefined && this.#complete(lane, slot, late),
+          (error) => this.#runFailed(slot, error),
+        )
+        return false
+      }
+      this.#complete(lane, slot, results)
+    } catch (error) {
+      this.#runFailed(slot, error)
+    }
+    return true
+  }
+
+  /** An exchange of this process has its results. */
+  finished(exchange: SlotExchange, results: readonly unknown[]): void {
+    if (this.#failed !== undefined) return
+    const lane = this.#laneOf(exchange.lane)
+    this.#complete(lane, lane.slot(exchange.seq), results)
+  }
+
+  /** An exchange of this process cannot go on. */
+  failed(exchange: SlotExchange, error: unknown): void {
+    if (this.#failed === undefined) this.#runFailed(this.#lanes.lane(exchange.lane).slot(exchange.seq), error)
+  }
+
+  /** Once every message has left: until then ranks must not change what they passed. */
+  #complete(lane: Lane, slot: Slot, results: readonly unknown[]): void {
+    if (this.#failed !== undefined) return
+    const { exchange } = slot
+    if (exchange !== undefined && !exchange.isSent) {
+      exchange.whenSent(() => this.#complete(lane, slot, results))
+      return
+    }
+    lane.complete(slot)
+    this.#unblock(lane, slot)
+    this.#noteIfOnlyCall()
+    inTurn(() => slot.resolve(results))
+  }
+
+  #runFailed(slot: Slot, error: unknown): void {
+    if (this.#failed === undefined) this.revoke(failedIn(this.#state, slot.call!.signature, error))
+  }
+
+  #watch(slot: Slot, localIndex: number, signal: AbortSignal): void {
+    const abort = () => {
+      const error = abortedCollective(this.#state, slot.seq, localIndex, slot.call!.signature, signal)
+      slot.failOne(localIndex, error)
+      this.revoke(revokedBy(this.#state, error))
+    }
+    slot.signals ??= new Map()
+    slot.signals.set(localIndex, onAbort(signal, abort))
+  }
+
+  #unblock(lane: Lane, slot: Slot): void {
+    const { waits } = this.#state.runtime
+    const { signals, runner, awake } = slot
+    for (let i = 0; i < this.#hosted; i++) {
+      if (!lane.hasJoined(slot, i)) continue
+      const detach = signals?.get(i)
+      detach?.()
+      if (i !== runner && awake?.has(i) !== true)
+        waits.unblock(this.#state.hostedIndex(i), detach !== undefined)
+    }
+    slot.signals = undefined
+    slot.settled = true
+  }
+}

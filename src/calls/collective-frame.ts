@@ -1,0 +1,112 @@
+import type { FramePort } from '../messages/process/frame-port.js'
+import {
+  frameKind,
+  headerWord,
+  transferMode,
+  transferWord,
+  transferWords,
+} from '../messages/process/frames.js'
+import type { ProcessPort } from '../messages/process/process-port.js'
+import { signatureWords } from './signature.js'
+
+/** Words of the header of a collective's frames after those of every communicator frame. */
+export const collectiveWord = {
+  lane: 3,
+  seq: 4,
+  step: 5,
+  signature: 6,
+  /** Bytes of the whole message; low 32 bits. */
+  total: 6 + signatureWords,
+  /**
+   * `collective`: offset of this frame's part in the message, low 32 bits. `collectiveOffer`: id of the transfer by which
+   * the receiver fetches it.
+   */
+  offset: 7 + signatureWords,
+  /** Bits 32 to 47 of both: the total's in the upper half, the offset's in the lower. */
+  high: 8 + signatureWords,
+} as const
+
+export const collectiveWords = 9 + signatureWords
+
+/** Bytes of the whole message. */
+export function totalOf(header: Int32Array): number {
+  return (header[collectiveWord.total]! >>> 0) + (header[collectiveWord.high]! >>> 16) * 2 ** 32
+}
+
+/** Where in the message the payload of a `collective` frame belongs. */
+export function offsetOf(header: Int32Array): number {
+  return (header[collectiveWord.offset]! >>> 0) + (header[collectiveWord.high]! & 0xffff) * 2 ** 32
+}
+
+export function writeTotal(header: Int32Array, totalBytes: number, offsetBytes: number): void {
+  header[collectiveWord.total] = totalBytes
+  header[collectiveWord.high] = (high(totalBytes) << 16) | high(offsetBytes)
+}
+
+/**
+ * Returns the charge of a message that is dropped instead of received, when its first frame arrives: once per message,
+ * however many frames it has. An offer is declined.
+ */
+export function returnCharge(port: ProcessPort, src: number, header: Int32Array): void {
+  const { credit } = port
+  if (header[headerWord.kind] === frameKind.collectiveOffer) {
+    // Its sender may hold a staged copy for this process.
+    const answer = new Int32Array(transferWords)
+    answer.set(header.subarray(0, transferWord.transferId))
+    answer[headerWord.kind] = frameKind.clearToSend
+    answer[transferWord.transferId] = header[collectiveWord.offset]!
+    answer[transferWord.argument] = transferMode.discard
+    port.send(src, answer)
+    return
+  }
+  if (header[headerWord.kind] === frameKind.collective && offsetOf(header) === 0) {
+    credit.consumed(src, totalOf(header))
+  }
+}
+
+function high(sizeBytes: number): number {
+  return Math.floor(sizeBytes / 2 ** 32)
+}
+
+/**
+ * Sends a message in as many frames as it needs.
+ *
+ * @param header whose words for total and offset are written here
+ */
+export function sendInFrames(
+  port: FramePort,
+  process: number,
+  header: Int32Array,
+  payload: Uint8Array,
+): void {
+  const { maxPayloadBytes } = port.fabric
+  const total = payload.length
+  let offset = 0
+  do {
+    const end = Math.min(total, offset + maxPayloadBytes)
+    header[collectiveWord.offset] = offset
+    writeTotal(header, total, offset)
+    port.send(process, header, offset === 0 && end === total ? payload : payload.subarray(offset, end))
+    offset = end
+  } while (offset < total)
+}
+
+/**
+ * Sends a message at once, if its receiver can store it until it is wanted: one within the eager limit, or a larger one that goes
+ * ahead because an answer would take long. False, and nothing done, where it has to be offered.
+ */
+export function sendAtOnce(
+  port: ProcessPort,
+  process: number,
+  header: Int32Array,
+  payload: Uint8Array,
+): boolean {
+  const { options, fabric, credit } = port
+  const total = payload.length
+  if (total > options.eagerLimitBytes) {
+    if (options.sendsAhead !== true || total > (fabric.ahead?.spaceFor(process) ?? 0)) return false
+  }
+  if (!credit.take(process, total)) return false
+  sendInFrames(port, process, header, payload)
+  return true
+}

@@ -1,0 +1,156 @@
+import { algorithms } from '../../collective/algorithms.js'
+import { typeCode } from '../../messages/datatype/elements.js'
+import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
+import type { CollectiveCall } from '../collective-call.js'
+import { copyOf, type Exchange, noBytes } from '../exchange.js'
+import { parentIn, sendToChildren } from '../exchange-patterns.js'
+import { decodeHead, encodeHead } from '../plan/call-head.js'
+import type { CollectiveContext } from '../plan/collective-context.js'
+import { type Block, deliver } from '../plan/deliver.js'
+import type { Method } from '../plan/method.js'
+import { moveBlocks, unitLengths } from '../plan/move-blocks.js'
+import { localIndexOf } from '../plan/placement.js'
+import { type Chosen, chooseMove, planMove, requireServed } from '../plan/planned-move.js'
+import { joined } from '../plan/process-order.js'
+import { SharedLanding } from '../plan/shared-landing.js'
+
+type TypedBytes = Pick<Block, 'type' | 'bytes'>
+
+export interface BcastContribution {
+  /** Only of the root: what it passed, and its bytes. */
+  readonly data?: unknown
+  readonly block?: TypedBytes
+  readonly into?: ReceiveBuffer | undefined
+}
+
+type Contributions = readonly (BcastContribution | undefined)[]
+
+/** Step of the heads, before those of a plan. */
+const headStep = 0
+/** Most processes to which the root sends the head itself. */
+const mostInStar = 8
+/** It begins with the element type and whether the payload follows it at once; else a {@link CallHead} does. */
+const inlineBytes = 8
+const planned = Uint8Array.of(0, 1, 0, 0, 0, 0, 0, 0)
+
+/**
+ * Only the root knows type and size, so it sends a head, down a binomial tree of processes unless they are few: short data come with it, others
+ * by the algorithm that the head names, from the root's array into one of each process, whose other ranks copy from it.
+ *
+ * @throws ERR_ALGORITHM when the method does not take this number of processes
+ */
+export function bcastCall(
+  state: CollectiveContext,
+  root: number,
+  method: Method | undefined,
+): CollectiveCall<BcastContribution | undefined, unknown> {
+  const { algorithm } = method ?? {}
+  if (algorithm !== undefined) requireServed(state, algorithm, method?.segments ?? 1)
+  return {
+    signature: { name: 'bcast', root, ...(method === undefined ? {} : { method: method.name }) },
+    unplaced: true,
+    run(contributions, exchange) {
+      const rootIndex = localIndexOf(state, root)
+      if (rootIndex >= 0) {
+        sendFromRoot(state, contributions, rootIndex, method, exchange)
+        return undefined
+      }
+      const found = state.processOfRank(root)
+      if (typeof found !== 'number')
+        return found.then((process) => receive(state, process, contributions, exchange))
+      return receive(state, found, contributions, exchange)
+    },
+  }
+}
+
+function sendFromRoot(
+  state: CollectiveContext,
+  contributions: Contributions,
+  rootIndex: number,
+  method: Method | undefined,
+  exchange: Exchange,
+): void {
+  const { data, block } = contributions[rootIndex]!
+  const { type, bytes } = block!
+  const finish = () =>
+    exchange.finish(
+      Array.from(state.localRanks, (_, localIndex) =>
+        localIndex === rootIndex ? data : deliver(state, type, bytes, contributions[localIndex]?.into),
+      ),
+    )
+  if (exchange.count === 1) {
+    finish()
+    return
+  }
+  const { me } = exchange
+  const chosen = chooseBcast(state, method, bytes.byteLength, exchange)
+  if (chosen === null) {
+    const head = new Uint8Array(inlineBytes + bytes.byteLength)
+    head[0] = type
+    head.set(bytes, inlineBytes)
+    sendHead(state, exchange, me, head)
+    finish()
+    return
+  }
+  const head = encodeHead({ ...chosen, type, sizes: Float64Array.of(bytes.byteLength) })
+  sendHead(state, exchange, me, joined([planned, head]))
+  const plan = planMove(state, chosen, me)
+  moveBlocks(plan, unitLengths(bytes.byteLength, plan.parts), [bytes], noBytes, exchange, finish)
+}
+
+/** From the root to every process at once where that is no slower: then the data, which come from the root too, meet their head. */
+function sendHead(state: CollectiveContext, exchange: Exchange, me: number, head: Uint8Array): void {
+  const { count } = exchange
+  if (!isStarOf(state, exchange)) {
+    sendToChildren(exchange, me, head, headStep)
+    return
+  }
+  for (let distance = 1; distance < count; distance++) exchange.send((me + distance) % count, headStep, head)
+}
+
+function isStarOf({ plans }: CollectiveContext, { count }: Exchange): boolean {
+  return count <= mostInStar && plans.isMemoryShared
+}
+
+/** Null for data that come with the head. */
+function chooseBcast(
+  state: CollectiveContext,
+  method: Method | undefined,
+  sizeBytes: number,
+  { eagerLimitBytes }: Exchange,
+): Chosen | null {
+  const chosen = chooseMove(state, 'bcast', method, sizeBytes)
+  if (chosen !== null || inlineBytes + sizeBytes <= eagerLimitBytes) return chosen
+  return { algorithm: fallback, segments: 1 }
+}
+
+const fallback = algorithms.find(({ id }) => id === 'bcast-binomial')!
+
+function receive(
+  state: CollectiveContext,
+  root: number,
+  contributions: Contributions,
+  exchange: Exchange,
+): undefined {
+  const isStar = isStarOf(state, exchange)
+  const parent = isStar ? root : parentIn(exchange, root)
+  const intos = Array.from(state.localRanks, (_, localIndex) => contributions[localIndex]?.into)
+  exchange.take(parent, headStep, (head, owned) => {
+    if (!isStar) sendToChildren(exchange, root, head, headStep)
+    if (head[1] === 0) {
+      const type = head[0]!
+      // A decoded value may be a view of its bytes.
+      const bytes = (owned || type !== typeCode.value ? head : copyOf(head)).subarray(inlineBytes)
+      exchange.finish(intos.map((into) => deliver(state, type, bytes, into)))
+      return
+    }
+    const chosen = decodeHead(copyOf(head.subarray(inlineBytes)))
+    const sizeBytes = chosen.sizes[0]!
+    const plan = planMove(state, chosen, root)
+    const landing = new SharedLanding(state, chosen.type, sizeBytes, intos)
+    moveBlocks(plan, unitLengths(sizeBytes, plan.parts), [noBytes], landing.bytes, exchange, () =>
+      exchange.finish(landing.results()),
+    )
+  })
+  return undefined
+}

@@ -1,0 +1,75 @@
+import { copyBytes } from '../../base/copy-bytes.js'
+import type { Exchange } from '../exchange.js'
+import { isLongBlock } from '../plan/default-rule.js'
+
+/** The blocks that one process has for another, or for all, of lengths that only it knows. */
+export interface BlockList {
+  /** A number that it adds: the wire code of the elements. */
+  readonly tag: number
+  readonly sizes: readonly number[]
+  /** Bytes of the short blocks; undefined for long ones, which follow. */
+  readonly short: readonly (Uint8Array | undefined)[]
+}
+
+/** Whether a block of this size is no part of its list. Processes that both know the size agree. */
+export function isLong({ eagerLimitBytes }: Pick<Exchange, 'eagerLimitBytes'>, sizeBytes: number): boolean {
+  return isLongBlock({ eagerLimitBytes, sizeBytes })
+}
+
+/**
+ * A list as bytes, a multiple of 8: their number, tag, number of blocks, and the size that all have, or -1 and each size; then
+ * the short blocks, each at a multiple of 8.
+ */
+export function encodeList(exchange: Exchange, blocks: readonly Uint8Array[], tag = 0): Uint8Array {
+  const count = blocks.length
+  const same = count > 0 ? blocks[0]!.byteLength : 0
+  let areSame = true
+  let short = 0
+  for (const { byteLength } of blocks) {
+    if (byteLength !== same) areSame = false
+    if (!isLong(exchange, byteLength)) short += padded(byteLength)
+  }
+  let at = 8 * (areSame ? 4 : 4 + count)
+  const bytes = new Uint8Array(at + short)
+  const head = new Float64Array(bytes.buffer, 0, at / 8)
+  head[0] = bytes.byteLength
+  head[1] = tag
+  head[2] = count
+  head[3] = areSame ? same : -1
+  for (let i = 0; i < count; i++) {
+    const { byteLength } = blocks[i]!
+    if (!areSame) head[4 + i] = byteLength
+    if (isLong(exchange, byteLength)) continue
+    copyBytes(bytes, at, blocks[i]!)
+    at += padded(byteLength)
+  }
+  return bytes
+}
+
+/** Bytes of the list that begins there. @param at a multiple of 8, as `bytes` begin in their buffer */
+export function listBytes(bytes: Uint8Array, at: number): number {
+  return new Float64Array(bytes.buffer, bytes.byteOffset + at, 1)[0]!
+}
+
+/** The short blocks are views of the bytes, which begin at a multiple of 8 in their buffer. */
+export function decodeList(exchange: Exchange, bytes: Uint8Array): BlockList {
+  const words = new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 3)
+  const [tag, count, same] = [words[1]!, words[2]!, words[3]!]
+  let at = 8 * (same < 0 ? 4 + count : 4)
+  const sizes: number[] = []
+  const short: (Uint8Array | undefined)[] = []
+  for (let i = 0; i < count; i++) {
+    const size = same < 0 ? words[4 + i]! : same
+    sizes.push(size)
+    if (isLong(exchange, size)) short.push(undefined)
+    else {
+      short.push(bytes.subarray(at, at + size))
+      at += padded(size)
+    }
+  }
+  return { tag, sizes, short }
+}
+
+function padded(sizeBytes: number): number {
+  return Math.ceil(sizeBytes / 8) * 8
+}

@@ -1,0 +1,348 @@
+import type { Seat } from '../../comm/table/seat.js'
+import { RankweaveError } from '../../errors.js'
+import { requireFixed, typeCode } from '../../messages/datatype/elements.js'
+import { StridedView } from '../../messages/datatype/strided-view.js'
+import type { AnyCall } from '../collective-call.js'
+import type { CollectiveContext } from '../plan/collective-context.js'
+import { blockOf, countsOf, type Layout, requireElements, requireRoot } from '../plan/deliver.js'
+import { methodOf } from '../plan/method.js'
+import {
+  type BlocksOptions,
+  intoOf,
+  type MovementOptions,
+  type ReductionOptions,
+  type ValueOptions,
+} from '../plan/options.js'
+import { countedBlocks, equalBlocks, type SendBlocks } from '../plan/send-blocks.js'
+import { AllreduceCall } from './allreduce.js'
+import { type AlltoallContribution, alltoallCall } from './alltoall.js'
+import { barrierOf } from './barrier.js'
+import { type BcastContribution, bcastCall } from './bcast.js'
+import type { Form, Handle } from './form.js'
+import { gatherCall } from './gather.js'
+import { ReduceCall } from './reduce.js'
+import { ReduceScatterCall } from './reduce-scatter.js'
+import { intoFor, reductionOf } from './reduction.js'
+import type { ReductionCall } from './reduction-call.js'
+import { ScanCall } from './scan.js'
+import { type ScatterContribution, scatterCall } from './scatter.js'
+
+// What the methods of a communicator do before a rank joins the collective, in every form: a rank with invalid arguments
+// fails here, without joining.
+
+export function barrier<R>(form: Form<R>, comm: Handle, options?: ValueOptions): R {
+  return form.attempt(comm, (seat) => {
+    const call = barrierOf(seat.state, methodOf('barrier', options))
+    return form.join(seat, call, undefined, options)
+  })
+}
+
+export function bcast<R>(
+  form: Form<R>,
+  comm: Handle,
+  data: unknown,
+  root: number,
+  options?: MovementOptions,
+): R {
+  return form.attempt(comm, (seat) => {
+    const { state, rank } = seat
+    requireRoot(root, state.size)
+    const into = intoOf(options)
+    let contribution: BcastContribution | undefined = into === undefined ? undefined : { into }
+    if (rank === root) contribution = { data, block: blockOf('bcast', data) }
+    const call = bcastCall(state, root, methodOf('bcast', options))
+    return form.join(seat, call, contribution, options)
+  })
+}
+
+export function reduce<R>(
+  form: Form<R>,
+  comm: Handle,
+  data: unknown,
+  op: unknown,
+  root: number,
+  options?: ReductionOptions,
+): R {
+  return form.attempt(comm, (seat) => {
+    const { state, rank } = seat
+    requireRoot(root, state.size)
+    const received = rank === root ? options : undefined
+    const last = lastCall(form, state)
+    if (last instanceof ReduceCall && last.root === root && last.isMethod(options)) {
+      const again = joinAgain(form, seat, last, data, op, options, received)
+      if (again !== undefined) return again
+    }
+    const { reduction, contribution } = reductionOf('reduce', data, op, received)
+    const call = new ReduceCall(state, reduction, root, methodOf('reduce', options)).check()
+    return form.join(seat, call, contribution, options)
+  })
+}
+
+export function allreduce<R>(
+  form: Form<R>,
+  comm: Handle,
+  data: unknown,
+  op: unknown,
+  options?: ReductionOptions,
+): R {
+  return form.attempt(comm, (seat) => {
+    const { state } = seat
+    const last = lastCall(form, state)
+    if (last instanceof AllreduceCall && last.isMethod(options)) {
+      const again = joinAgain(form, seat, last, data, op, options, options)
+      if (again !== undefined) return again
+    }
+    const { reduction, contribution } = reductionOf('allreduce', data, op, options)
+    const call = new AllreduceCall(state, reduction, methodOf('allreduce', options)).check()
+    return form.join(seat, call, contribution, options)
+  })
+}
+
+export function gather<R>(
+  form: Form<R>,
+  comm: Handle,
+  data: unknown,
+  root: number,
+  options?: MovementOptions,
+): R {
+  return gathering(form, comm, 'gather', data, root, options)
+}
+
+export function gatherv<R>(
+  form: Form<R>,
+  comm: Handle,
+  data: unknown,
+  root: number,
+  options?: BlocksOptions,
+): R {
+  return gathering(form, comm, 'gatherv', data, root, options)
+}
+
+export function allgather<R>(form: Form<R>, comm: Handle, data: unknown, options?: MovementOptions): R {
+  return gathering(form, comm, 'allgather', data, null, options)
+}
+
+export function allgatherv<R>(form: Form<R>, comm: Handle, data: unknown, options?: BlocksOptions): R {
+  return gathering(form, comm, 'allgatherv', data, null, options)
+}
+
+export function scatter<R>(
+  form: Form<R>,
+  comm: Handle,
+  data: unknown,
+  root: number,
+  options?: MovementOptions,
+): R {
+  return scattering(form, comm, 'scatter', root, options, (size) => equalBlocks('scatter', data, size))
+}
+
+export function scatterv<R>(
+  form: Form<R>,
+  comm: Handle,
+  data: unknown,
+  counts: ArrayLike<number> | null,
+  root: number,
+  options?: MovementOptions & { readonly displs?: ArrayLike<number> },
+): R {
+  return scattering(form, comm, 'scatterv', root, options, (size) =>
+    countedBlocks('scatterv', data, counts ?? [], options?.displs, size),
+  )
+}
+
+export function alltoall<R>(form: Form<R>, comm: Handle, data: unknown, options?: MovementOptions): R {
+  return form.attempt(comm, (seat) => {
+    const { state } = seat
+    const layout = layoutOf(options, state.size)
+    const contribution: AlltoallContribution = {
+      sendBlocks: form.unaliased(layout.into, equalBlocks('alltoall', data, state.size)),
+      layout,
+    }
+    return form.join(
+      seat,
+      alltoallCall(state, 'alltoall', contribution.sendBlocks, methodOf('alltoall', options)),
+      contribution,
+      options,
+    )
+  })
+}
+
+export function alltoallv<R>(
+  form: Form<R>,
+  comm: Handle,
+  data: unknown,
+  sendCounts: ArrayLike<number>,
+  options?: BlocksOptions & { readonly sendDispls?: ArrayLike<number> },
+): R {
+  return form.attempt(comm, (seat) => {
+    const { state } = seat
+    const layout = layoutOf(options, state.size)
+    const sendBlocks = countedBlocks('alltoallv', data, sendCounts, options?.sendDispls, state.size)
+    const contribution: AlltoallContribution = { sendBlocks: form.unaliased(layout.into, sendBlocks), layout }
+    return form.join(
+      seat,
+      alltoallCall(state, 'alltoallv', contribution.sendBlocks, methodOf('alltoall', options)),
+      contribution,
+      options,
+    )
+  })
+}
+
+export function reduceScatter<R>(
+  form: Form<R>,
+  comm: Handle,
+  data: unknown,
+  op: unknown,
+  options?: ReductionOptions & { readonly counts?: ArrayLike<number> },
+): R {
+  return form.attempt(comm, (seat) => {
+    const { state } = seat
+    const last = lastCall(form, state)
+    if (
+      last instanceof ReduceScatterCall &&
+      last.isEqual &&
+      options?.counts === undefined &&
+      last.isMethod(options)
+    ) {
+      const again = joinAgain(form, seat, last, data, op, options, options)
+      if (again !== undefined) return again
+    }
+    const { reduction, contribution } = reductionOf('reduceScatter', data, op, options)
+    requireElements('reduceScatter', reduction.scalar === null ? reduction.type : typeCode.value)
+    const counts = blockCounts(reduction.countElems, state.size, options?.counts)
+    const method = methodOf('reduce-scatter', options)
+    const isEqual = options?.counts === undefined
+    const call = new ReduceScatterCall(state, reduction, counts, isEqual, method).check()
+    return form.join(seat, call, contribution, options)
+  })
+}
+
+export function scan<R>(
+  form: Form<R>,
+  comm: Handle,
+  data: unknown,
+  op: unknown,
+  options?: ReductionOptions,
+): R {
+  return scanning(form, comm, 'scan', data, op, options)
+}
+
+export function exscan<R>(
+  form: Form<R>,
+  comm: Handle,
+  data: unknown,
+  op: unknown,
+  options?: ReductionOptions,
+): R {
+  return scanning(form, comm, 'exscan', data, op, options)
+}
+
+/** The call that was opened last, where ranks that make the same call may join with it instead of describing it again. */
+function lastCall<R>(form: Form<R>, { collectives }: CollectiveContext): AnyCall | undefined {
+  return form.mayReuse ? collectives.reusableCall() : undefined
+}
+
+/** Joins with a reduction of the same kind, or returns undefined where this rank's data or operation differ from it. */
+function joinAgain<R, P>(
+  form: Form<R>,
+  seat: Seat<CollectiveContext>,
+  call: ReductionCall<P>,
+  data: unknown,
+  op: unknown,
+  options: ReductionOptions | undefined,
+  received: ReductionOptions | undefined,
+): R | undefined {
+  const elements = call.elementsOf(data, op)
+  if (elements === undefined) return undefined
+  requireFixed(elements)
+  return form.join(seat, call, { data: elements, into: intoFor(data, received) }, options)
+}
+
+function scanning<R>(
+  form: Form<R>,
+  comm: Handle,
+  name: 'scan' | 'exscan',
+  data: unknown,
+  op: unknown,
+  options: ReductionOptions | undefined,
+): R {
+  return form.attempt(comm, (seat) => {
+    const { state } = seat
+    const last = lastCall(form, state)
+    if (last instanceof ScanCall && last.signature.name === name && last.isMethod(options)) {
+      const again = joinAgain(form, seat, last, data, op, options, options)
+      if (again !== undefined) return again
+    }
+    const { reduction, contribution } = reductionOf(name, data, op, options)
+    const call = new ScanCall(state, reduction, methodOf(name, options)).check()
+    return form.join(seat, call, contribution, options)
+  })
+}
+
+function gathering<R>(
+  form: Form<R>,
+  comm: Handle,
+  name: 'gather' | 'gatherv' | 'allgather' | 'allgatherv',
+  data: unknown,
+  root: number | null,
+  options: BlocksOptions | undefined,
+): R {
+  return form.attempt(comm, (seat) => {
+    const { state, rank } = seat
+    if (root !== null) requireRoot(root, state.size)
+    const isWanted = root === null || rank === root
+    const block = blockOf(name, data)
+    if (name === 'gatherv' || name === 'allgatherv') requireElements(name, block.type)
+    const layout = layoutOf(isWanted ? options : undefined, state.size)
+    const contribution = { block: form.unaliased(layout.into, block), layout }
+    const method = methodOf(root === null ? 'allgather' : 'gather', options)
+    const call = gatherCall(state, name, root, block, method)
+    return form.join(seat, call, contribution, options)
+  })
+}
+
+function scattering<R>(
+  form: Form<R>,
+  comm: Handle,
+  name: 'scatter' | 'scatterv',
+  root: number,
+  options: MovementOptions | undefined,
+  blocksOf: (size: number) => SendBlocks,
+): R {
+  return form.attempt(comm, (seat) => {
+    const { state, rank } = seat
+    requireRoot(root, state.size)
+    const into = intoOf(options)
+    let contribution: ScatterContribution | undefined = into === undefined ? undefined : { into }
+    if (rank === root) contribution = { sendBlocks: form.unaliased(into, blocksOf(state.size)), into }
+    const call = scatterCall(state, name, root, methodOf('scatter', options))
+    return form.join(seat, call, contribution, options)
+  })
+}
+
+function blockCounts(countElems: number, size: number, given: ArrayLike<number> | undefined): Int32Array {
+  if (given === undefined) {
+    if (countElems % size === 0) return new Int32Array(size).fill(countElems / size)
+    throw new RankweaveError(
+      'ERR_COUNT',
+      `reduceScatter: expected a multiple of ${size} elements, one block per rank, got ${countElems}`,
+    )
+  }
+  const counts = countsOf('reduceScatter: counts', given, size)
+  const sum = counts.reduce((a, b) => a + b, 0)
+  if (sum === countElems) return counts
+  throw new RankweaveError(
+    'ERR_COUNT',
+    `reduceScatter: counts add up to ${sum}, the data has ${countElems} elements`,
+  )
+}
+
+function layoutOf(options: BlocksOptions | undefined, size: number): Layout {
+  if (options?.into instanceof StridedView) {
+    throw new RankweaveError('ERR_TYPE', 'into must be a typed array where it takes the blocks of all ranks')
+  }
+  return {
+    into: intoOf(options),
+    counts: options?.counts === undefined ? undefined : countsOf('counts', options.counts, size),
+    displs: options?.displs === undefined ? undefined : countsOf('displs', options.displs, size),
+  }
+}

@@ -1,0 +1,40 @@
+import type { RankHandle, Seat } from '../../comm/table/seat.js'
+import type { WaitOptions } from '../../messages/process/wait-options.js'
+import type { CollectiveCall } from '../collective-call.js'
+import type { CollectiveContext } from '../plan/collective-context.js'
+import { copyIfAliased } from '../plan/deliver.js'
+
+/** A rank's handle, as collectives see it. */
+export type Handle = RankHandle<CollectiveContext>
+
+/** A form of a collective (MPI-4.1 §6.12, §6.13): what becomes of a call whose arguments are valid. */
+export interface Form<R> {
+  /** Whether the call may be that of an earlier collective: not if it is retained. */
+  readonly mayReuse: boolean
+  /** Checks the arguments and goes on with {@link join}; decides how an error is reported. */
+  attempt(comm: Handle, start: (seat: Seat<CollectiveContext>) => R): R
+  /** `part`, or a copy of it where the rank's result would overwrite its bytes while other ranks here still read them. */
+  unaliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P
+  join<C>(
+    seat: Seat<CollectiveContext>,
+    call: CollectiveCall<C, unknown>,
+    contribution: C,
+    options: WaitOptions | undefined,
+  ): R
+}
+
+/** The rank joins at once and waits for its result: a method that returns a promise never throws. */
+export const blocking: Form<Promise<unknown>> = {
+  mayReuse: true,
+  attempt(comm, start) {
+    try {
+      return start(comm.seat())
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  },
+  unaliased: copyIfAliased,
+  join({ state, localIndex }, call, contribution, options) {
+    return state.collectives.call(localIndex, call, contribution, options)
+  },
+}

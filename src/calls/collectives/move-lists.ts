@@ -1,0 +1,106 @@
+import type { Collective } from '../../schedule/specification.js'
+import type { Exchange } from '../exchange.js'
+import type { CollectiveContext } from '../plan/collective-context.js'
+import type { CollectivePlan } from '../plan/collective-plan.js'
+import type { Method } from '../plan/method.js'
+import { chooseMove, planMove } from '../plan/planned-move.js'
+import { type BlockList, isLong } from './block-list.js'
+import { ListStore, type OwnBlocks } from './list-store.js'
+import { PieceStore, type PlacesOf } from './piece-store.js'
+
+/** The plans of a call whose processes do not know each other's lengths. */
+export interface ListPlans {
+  /** Of the lists, without segments: lengths, and short blocks. */
+  readonly lists: CollectivePlan
+  /** Of the long blocks, whose lengths the lists have told. */
+  readonly long: () => CollectivePlan
+  readonly segments: number
+}
+
+/** @param root process index */
+export function planLists(
+  state: CollectiveContext,
+  collective: Collective,
+  method: Method | undefined,
+  root: number,
+): ListPlans {
+  const { algorithm } = chooseMove(state, collective, method, 0)!
+  const long = chooseMove(state, collective, method, Infinity)!
+  return {
+    lists: planMove(state, { algorithm, segments: 1 }, root),
+    long: () => planMove(state, long, root),
+    segments: long.segments,
+  }
+}
+
+/**
+ * Moves blocks of lengths that only their origin knows: lists of them, in which the short ones are, then the long ones one by
+ * one. Those that are here leave at once; what is to arrive is received when its lengths are known.
+ *
+ * @param own blocks of the units that are contributed here
+ * @param tag what the origin adds to every list
+ * @param meet called when all lists that this process gets are here, by unit: makes room for their long blocks
+ * @param done called when these are there
+ */
+export function moveLists(
+  plans: ListPlans,
+  own: OwnBlocks,
+  tag: number,
+  exchange: Exchange,
+  meet: (lists: ReadonlyMap<number, BlockList>) => PlacesOf,
+  done: () => void,
+): void {
+  const { program } = plans.lists
+  const store = new ListStore(program, exchange, own, tag)
+  let placesOf: PlacesOf | undefined
+  const longBlocks: OwnBlocks = (unit) => own(unit).filter(({ byteLength }) => isLong(exchange, byteLength))
+  const beginPieces = () => {
+    const plan = plans.long()
+    const pieces = new PieceStore(plan.program, plans.segments, longBlocks, (unit, isRelayed) =>
+      placesOf!(unit, isRelayed),
+    )
+    return plan.beginPieces(exchange, pieces, done)
+  }
+  const run = plans.lists.begin(exchange, store, () => {
+    const lists = store.arrived()
+    placesOf = meet(lists)
+    if (early !== undefined) early.post()
+    else if (hasLong(lists)) beginPieces().post()
+    else done()
+  })
+  const early = sendsLong() ? beginPieces() : undefined
+  run.post()
+
+  function sendsLong(): boolean {
+    const { ownStart, valueTerm, send } = program
+    const owns = ownStart[ownStart.length - 1]!
+    return send.value.some((value) => value < owns && own(valueTerm[value]!).some(isLongBlock))
+  }
+
+  function isLongBlock({ byteLength }: Uint8Array): boolean {
+    return isLong(exchange, byteLength)
+  }
+}
+
+function hasLong(lists: ReadonlyMap<number, BlockList>): boolean {
+  for (const { short } of lists.values()) if (short.includes(undefined)) return true
+  return false
+}
+
+/** Memory for the long blocks of a unit that is only relayed. */
+export function relayPlaces(exchange: Exchange, { sizes }: Pick<BlockList, 'sizes'>): Uint8Array[] {
+  return sizes.filter((size) => isLong(exchange, size)).map((size) => new Uint8Array(size))
+}
+
+/** Moves long blocks of lengths that all know. The same as the second part of {@link moveLists}. */
+export function movePieces(
+  plan: CollectivePlan,
+  segments: number,
+  own: OwnBlocks,
+  exchange: Exchange,
+  placesOf: PlacesOf,
+  done: () => void,
+): void {
+  const store = new PieceStore(plan.program, segments, own, placesOf)
+  plan.beginPieces(exchange, store, done).post()
+}

@@ -1,0 +1,100 @@
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { noBytes } from '../exchange.js'
+import { cutAt } from '../plan/move-blocks.js'
+import type { FramePieces, ProgramStore } from '../program/program-store.js'
+import type { OwnBlocks } from './list-store.js'
+
+/** Blocks in memory; null for those that are not wanted. */
+export type Places = readonly (Uint8Array | null)[]
+
+/**
+ * Where the blocks of a unit are written that arrives.
+ *
+ * @param isRelayed whether they are sent on, and need memory anyway
+ */
+export type PlacesOf = (unit: number, isRelayed: boolean) => Places
+
+/**
+ * The values of a program that moves long blocks, each from where it is to where it belongs: block `unit * segments + s` of the
+ * schedule is segment s of every block of the unit. For one run.
+ */
+export class PieceStore implements ProgramStore, FramePieces {
+  readonly pieces = this
+  readonly #program: ProcessProgram
+  readonly #segments: number
+  readonly #own: OwnBlocks
+  readonly #placesOf: PlacesOf
+  /** By unit. */
+  readonly #places = new Map<number, Places>()
+  /** By value; made when the first block arrives. */
+  #relayed: Uint8Array | undefined
+
+  constructor(program: ProcessProgram, segments: number, own: OwnBlocks, placesOf: PlacesOf) {
+    this.#program = program
+    this.#segments = segments
+    this.#own = own
+    this.#placesOf = placesOf
+  }
+
+  sent(frame: number): readonly Uint8Array[] {
+    const { valueStart, value } = this.#program.send
+    const first = valueStart[frame]!
+    // What is relayed has places.
+    if (valueStart[frame + 1] === first + 1) return this.#piecesOf(value[first]!) as readonly Uint8Array[]
+    const pieces: Uint8Array[] = []
+    for (let i = first; i < valueStart[frame + 1]!; i++) {
+      for (const piece of this.#piecesOf(value[i]!)) pieces.push(piece!)
+    }
+    return pieces
+  }
+
+  received(frame: number): Places {
+    const { valueStart } = this.#program.receive
+    const first = valueStart[frame]!
+    if (valueStart[frame + 1] === first + 1) return this.#piecesOf(first)
+    const pieces: (Uint8Array | null)[] = []
+    for (let value = first; value < valueStart[frame + 1]!; value++) {
+      for (const piece of this.#piecesOf(value)) pieces.push(piece)
+    }
+    return pieces
+  }
+
+  #piecesOf(value: number): Places {
+    const { valueTerm, ownStart } = this.#program
+    const segments = this.#segments
+    const unit = Math.floor(valueTerm[value]! / segments)
+    let places = this.#places.get(unit)
+    if (places === undefined) {
+      const isOwn = value < ownStart[ownStart.length - 1]!
+      places = isOwn ? this.#own(unit) : this.#placesOf(unit, this.#isRelayed(value))
+      this.#places.set(unit, places)
+    }
+    if (segments === 1) return places
+    const segment = valueTerm[value]! % segments
+    return places.map((place) => {
+      if (place === null) return null
+      const { byteLength } = place
+      return place.subarray(cutAt(byteLength, segments, segment), cutAt(byteLength, segments, segment + 1))
+    })
+  }
+
+  #isRelayed(value: number): boolean {
+    if (this.#relayed === undefined) {
+      this.#relayed = new Uint8Array(this.#program.valueTerm.length)
+      for (const sent of this.#program.send.value) this.#relayed[sent] = 1
+    }
+    return this.#relayed[value] === 1
+  }
+
+  pack(): Uint8Array {
+    return noBytes
+  }
+
+  landing(): undefined {
+    return undefined
+  }
+
+  unpack(): void {}
+
+  combine(): void {}
+}

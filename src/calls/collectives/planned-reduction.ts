@@ -1,0 +1,123 @@
+import { rangeAt } from '../../base/search.js'
+import { algorithmOf } from '../../collective/algorithms.js'
+import type { Algorithm, CombinationOrder, Shape } from '../../collective/patterns/algorithm.js'
+import { RankweaveError } from '../../errors.js'
+import { elementSizeBytes } from '../../messages/datatype/elements.js'
+import type { ReadyOperation } from '../../messages/datatype/operation.js'
+import type { Collective } from '../../schedule/specification.js'
+import type { CollectiveContext } from '../plan/collective-context.js'
+import { type CollectivePlan, shapeOf } from '../plan/collective-plan.js'
+import { defaultChoice, defaultSegments } from '../plan/default-rule.js'
+import type { Method } from '../plan/method.js'
+import type { Participants, WholeKind } from '../plan/participants.js'
+import { factsOf } from '../plan/planned-move.js'
+import { isUnplaced, participantsFor, requiredOrder, serves } from '../plan/required-order.js'
+import type { Reduction } from './reduction.js'
+
+/** Most pieces per process of an algorithm that the rule chooses and in which all exchange messages with all. */
+const mostPieces = 4
+
+type Planned = CollectivePlan | Promise<CollectivePlan>
+
+/**
+ * The plan of a reduction; a promise where addresses have to be looked up for it. Without {@link isUnplaced} it needs the
+ * location of every rank.
+ *
+ * @returns null where the rule's algorithm, and that along the tree, cannot serve
+ * @throws ERR_ALGORITHM where the algorithm that the ranks have chosen cannot serve
+ */
+export function planReduction(
+  state: CollectiveContext,
+  collective: Collective,
+  reduction: Reduction,
+  method: Method | undefined,
+  root = 0,
+): Planned | null {
+  const required = requiredOrder(reduction, method?.isAnyOrder === true)
+  const sizeBytes = reduction.countElems * elementSizeBytes(reduction.type)
+  const named = method?.algorithm
+  if (named !== undefined) {
+    const segments = method?.segments ?? defaultSegments(named.id, sizeBytes)
+    const plan = tryPlan(state, named, reduction, required, segments, root)
+    if (typeof plan !== 'string') return plan
+    throw unserved(named, plan)
+  }
+  const choice = defaultChoice(factsOf(state, collective, sizeBytes))
+  if (choice === null) return null
+  const { id, segments } = choice
+  for (const each of [id, `${collective}-tree`]) {
+    const algorithm = algorithmOf(each)
+    const kind = participantsFor(algorithm, required)
+    if (collective === 'reduce-scatter') {
+      const { length } = state.plans.participants(kind as WholeKind)?.process ?? { length: Infinity }
+      if (length > mostPieces * state.processes.count) return null
+    } else if (state.wasDistributed && !isUnplaced(algorithm, required)) continue
+    else if (each === 'allreduce-segmented' && !isPiecesFew(state, kind as WholeKind)) continue
+    const plan = tryPlan(state, algorithm, reduction, required, method?.segments ?? segments, root)
+    if (typeof plan !== 'string') return plan
+  }
+  return null
+}
+
+/** With more pieces, what each process sends exceeds what the tree of processes does. */
+function isPiecesFew(state: CollectiveContext, kind: WholeKind): boolean {
+  const participants = state.plans.participants(kind)
+  return participants !== null && participants.process.length <= mostPieces * state.processes.count
+}
+
+/** The plan, or why there is none. */
+function tryPlan(
+  state: CollectiveContext,
+  algorithm: Algorithm,
+  { op }: Reduction,
+  required: CombinationOrder,
+  segments: number,
+  root: number,
+): Planned | string {
+  const kind = participantsFor(algorithm, required)
+  if (kind === 'path') {
+    return isCut(op, segments) ? cutting(op.name) : state.plans.pathPlan(algorithm, root, segments)
+  }
+  const participants = state.plans.participants(kind)
+  if (participants === null) return 'the ranks of the communicator are spread over too many runs'
+  const rootIndex = kind === 'processes' ? state.processOfRank(root) : rangeAt(participants.firstRank!, root)
+  const planFor = (index: number): CollectivePlan | string =>
+    planOf(state, algorithm, op, required, shapeOf(participants, index, segments), participants)
+  if (typeof rootIndex === 'number') return planFor(rootIndex)
+  return rootIndex.then((index) => {
+    const plan = planFor(index)
+    if (typeof plan !== 'string') return plan
+    throw unserved(algorithm, plan)
+  })
+}
+
+function planOf(
+  state: CollectiveContext,
+  algorithm: Algorithm,
+  op: ReadyOperation,
+  required: CombinationOrder,
+  shape: Shape,
+  participants: Participants,
+): CollectivePlan | string {
+  const { segments = 1, root = 0 } = shape
+  const reason = algorithm.refuses?.(shape) ?? null
+  if (reason !== null) return reason
+  const isByRank = algorithm.collective === 'reduce-scatter'
+  if (isCut(op, isByRank ? shape.ranks : (algorithm.parts?.(shape) ?? segments))) return cutting(op.name)
+  if (serves(algorithm, shape, required)) return state.plans.plan(algorithm, participants, root, segments)
+  return required === 'tree'
+    ? "it associates differently from the tree, which changes the bits of the result: pass order: 'any'"
+    : `it does not combine in rank order, and operation ${op.name} does not commute`
+}
+
+function isCut(op: ReadyOperation, parts: number): boolean {
+  return parts > 1 && op.kind === 'function'
+}
+
+function unserved({ id }: Algorithm, reason: string): RankweaveError {
+  return new RankweaveError('ERR_ALGORITHM', `${id}: ${reason}`)
+}
+
+function cutting(name: string): string {
+  return `it cuts arrays into parts, and operation ${name} takes whole arrays`
+}

@@ -1,0 +1,163 @@
+import { bytesOf } from '../../base/bytes.js'
+import { algorithmOf } from '../../collective/algorithms.js'
+import { RankweaveError } from '../../errors.js'
+import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
+import { type Exchange, noBytes } from '../exchange.js'
+import type { CollectiveContext } from '../plan/collective-context.js'
+import type { CollectivePlan } from '../plan/collective-plan.js'
+import { deliver, packedDispls } from '../plan/deliver.js'
+import type { Method } from '../plan/method.js'
+import { moveBlocks, segmentLengths } from '../plan/move-blocks.js'
+import { byProcess } from '../plan/placement.js'
+import { planMove } from '../plan/planned-move.js'
+import { isRankOrder, sumsByProcess } from '../plan/process-order.js'
+import { hashIntegers } from '../signature.js'
+import type { ReduceContribution, Reduction } from './reduction.js'
+import { ReductionCall } from './reduction-call.js'
+import { leavesOf, pairCut, ReductionRun } from './reduction-run.js'
+
+/** Reduces, and calls back with the blocks of the ranks here side by side. */
+type BlocksRun = (
+  contributions: readonly ReduceContribution[],
+  exchange: Exchange,
+  done: (mine: Uint8Array) => void,
+) => void
+
+/** By a plan of its own, or reduced to the first rank, from which the blocks are scattered. */
+export class ReduceScatterCall extends ReductionCall<BlocksRun> {
+  readonly counts: Int32Array
+  readonly isEqual: boolean
+
+  /** @param isEqual whether all counts follow from the length of the data */
+  constructor(
+    state: CollectiveContext,
+    reduction: Reduction,
+    counts: Int32Array,
+    isEqual: boolean,
+    method: Method | undefined,
+  ) {
+    super(state, 'reduce-scatter', reduction, method, { extra: hashIntegers(counts) })
+    this.counts = counts
+    this.isEqual = isEqual
+  }
+
+  /** @throws ERR_ALGORITHM for pairs of elements that the counts would part, where the ranks have chosen the algorithm */
+  protected override prepare(plan: CollectivePlan | null): BlocksRun | Promise<BlocksRun> {
+    const { method, counts } = this
+    const { name } = this.reduction.op
+    const isParted = (name === 'minloc' || name === 'maxloc') && counts.some((count) => count % 2 !== 0)
+    if (plan !== null && !isParted) return this.#direct(plan)
+    if (method?.algorithm !== undefined) {
+      throw new RankweaveError('ERR_ALGORITHM', `${method.algorithm.id}: the counts part pairs of elements`)
+    }
+    const order = method?.isAnyOrder === true ? { ...method, segments: undefined } : undefined
+    const reduce = this.plan('reduce', order)!
+    return reduce instanceof Promise
+      ? reduce.then((found) => this.#throughFirst(found))
+      : this.#throughFirst(reduce)
+  }
+
+  protected override runBy(
+    run: BlocksRun,
+    contributions: readonly ReduceContribution[],
+    exchange: Exchange,
+  ): void {
+    const { state, counts } = this
+    const { type } = this.reduction
+    run(contributions, exchange, (mine) => {
+      // What a rank contributes may be the memory that its result fills.
+      exchange.whenSent(() => {
+        let at = 0
+        const results = contributions.map(({ into }, localIndex) => {
+          const end = at + counts[state.localRanks[localIndex]!]! * elementSizeBytes(type)
+          const block = mine.subarray(at, end)
+          at = end
+          return deliver(state, type, block, into)
+        })
+        exchange.finish(results)
+      })
+    })
+  }
+
+  #direct(plan: CollectivePlan): BlocksRun {
+    const { state, reduction, counts } = this
+    const { firstRank } = plan.participants
+    const { segments = 1 } = plan.shape
+    const displs = packedDispls(counts)
+    const units =
+      firstRank === null
+        ? sumsByProcess(state.processes, counts)
+        : Float64Array.from(plan.participants.process, (_, participant) => {
+            const [first, end] = [firstRank[participant]!, firstRank[participant + 1]!]
+            return displs[end - 1]! + counts[end - 1]! - displs[first]!
+          })
+    const parts = plan.shape.ranks * segments
+    const run = new ReductionRun(plan, reduction, (term) => {
+      const part = term < 0 ? ~term : term % parts
+      const unit = units[Math.floor(part / segments)]!
+      const segment = part % segments
+      return pairCut(unit, segments, segment + 1) - pairCut(unit, segments, segment)
+    })
+    const isOrdered = firstRank !== null || isRankOrder(state.processes)
+    const ranges = isOrdered ? null : rangesOf(state, counts, displs)
+    return (contributions, exchange, done) => {
+      const { values, owned } = run.folded(leavesOf(reduction.type, contributions))
+      const own = ranges === null ? values : values.map((value) => inOrder(value as TypedArray, ranges))
+      run.run({ values: own, owned }, exchange, newRoom, ({ data }) => done(bytesOf(data)))
+    }
+  }
+
+  #throughFirst(plan: CollectivePlan): BlocksRun {
+    const { state, reduction, counts } = this
+    const elemBytes = elementSizeBytes(reduction.type)
+    const displs = packedDispls(counts)
+    const run = new ReductionRun(plan, reduction)
+    const scatter = planMove(state, { algorithm: algorithmOf('scatter-linear'), segments: 1 })
+    const sums = sumsByProcess(state.processes, counts)
+    const lengths = segmentLengths((process) => sums[process]! * elemBytes, 1)
+    const ranges = isRankOrder(state.processes) ? null : rangesOf(state, counts, displs)
+    return (contributions, exchange, done) =>
+      run.run(run.folded(leavesOf(reduction.type, contributions)), exchange, newRoom, ({ data }) => {
+        const { me } = exchange
+        const total = ranges === null || me !== 0 ? data : inOrder(data, ranges)
+        if (exchange.count === 1) {
+          done(bytesOf(total))
+          return
+        }
+        const slots = new Uint8Array(sums[me]! * elemBytes)
+        moveBlocks(scatter, lengths, [me === 0 ? bytesOf(total) : noBytes], slots, exchange, () =>
+          done(slots),
+        )
+      })
+  }
+}
+
+function newRoom(sizeBytes: number): Uint8Array {
+  return new Uint8Array(sizeBytes)
+}
+
+/** A range of elements. */
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+/** Where the elements of the ranks are, process by process. */
+function rangesOf(state: CollectiveContext, counts: Int32Array, displs: Int32Array): readonly Range[] {
+  const ranks = byProcess(
+    state.processes,
+    Array.from(counts, (_, rank) => rank),
+  ).flat()
+  return ranks.map((rank) => ({ start: displs[rank]!, end: displs[rank]! + counts[rank]! }))
+}
+
+/** The elements of these ranges side by side. */
+function inOrder(array: TypedArray, ranges: readonly Range[]): TypedArray {
+  const ordered = array.slice()
+  let at = 0
+  for (const { start, end } of ranges) {
+    ;(ordered as Float64Array).set(array.subarray(start, end) as Float64Array, at)
+    at += end - start
+  }
+  return ordered
+}

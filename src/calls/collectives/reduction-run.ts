@@ -1,0 +1,220 @@
+import { overlap } from '../../base/bytes.js'
+import {
+  elementSizeBytes,
+  elementsIn,
+  newArray,
+  type TypedArray,
+  typeCode,
+} from '../../messages/datatype/elements.js'
+import type { Kernel } from '../../messages/datatype/operation-kernels.js'
+import { decodeValue } from '../../messages/datatype/value-encoding.js'
+import type { Exchange } from '../exchange.js'
+import type { CollectivePlan } from '../plan/collective-plan.js'
+import { type Combiner, combinerOf } from '../plan/combiner.js'
+import { ElementStore, type LengthOf } from '../plan/element-store.js'
+import { foldRanks, type Leaves } from '../plan/fold.js'
+import { ValueStore } from '../plan/value-store.js'
+import type { ReduceContribution, Reduction } from './reduction.js'
+
+/** A store of at most this many bytes, with its contributions and results, is retained for the next run. */
+const retainedBytes = 4096
+
+/** What a run yields; valid until the next run. */
+export interface Reduced {
+  /** The elements of all slots, or the encoded value of the first one. */
+  readonly data: TypedArray
+  /** The slot of the i-th participant here: its elements, or its value. */
+  slot(i: number): unknown
+}
+
+/**
+ * Runs the plan of a reduction: the contributions of every participant's ranks are combined in memory, then the
+ * participants'. Reductions of few elements reuse their memory.
+ */
+export class ReductionRun {
+  readonly plan: CollectivePlan
+  readonly combiner: Combiner<unknown>
+  readonly #reduction: Reduction
+  readonly #lengthOf: LengthOf
+  readonly #isSmall: boolean
+  #spare: Bound | undefined
+
+  /** @param lengthOf elements of every block or part; default: those of a unit cut into the parts of the plan */
+  constructor(
+    plan: CollectivePlan,
+    reduction: Reduction,
+    lengthOf: LengthOf = partLengths(reduction.countElems, plan.parts),
+  ) {
+    const { op, type, countElems } = reduction
+    this.plan = plan
+    this.#reduction = reduction
+    this.#lengthOf = lengthOf
+    this.combiner = combinerOf(op, type, countElems)
+    this.#isSmall = this.combiner.sizeBytes !== null && this.combiner.sizeBytes <= retainedBytes
+  }
+
+  /** What the ranks of each participant here contribute together. */
+  folded(leaves: Leaves<unknown>): Leaves<unknown> {
+    const { ownFirst } = this.plan.participants
+    const values: unknown[] = new Array(ownFirst.length - 1)
+    for (let i = 0; i < values.length; i++) {
+      values[i] = foldRanks(this.combiner, leaves, ownFirst[i]!, ownFirst[i + 1]! - ownFirst[i]!).value
+    }
+    return { values, owned: leaves.owned }
+  }
+
+  /**
+   * @param own what each participant here contributes
+   * @param roomFor memory for the slots of a reduction of many elements; asked once
+   */
+  run(
+    own: Leaves<unknown>,
+    exchange: Exchange,
+    roomFor: (sizeBytes: number) => Uint8Array,
+    done: (reduced: Reduced) => void,
+  ): void {
+    if (this.#reduction.type === typeCode.value) this.#runValues(own, exchange, done)
+    else if (this.#isSmall) this.#runSmall(own.values as readonly TypedArray[], exchange, done)
+    else this.#runLarge(own.values as readonly TypedArray[], exchange, roomFor, done)
+  }
+
+  #runValues(own: Leaves<unknown>, exchange: Exchange, done: (reduced: Reduced) => void): void {
+    const { program } = this.plan
+    const store = new ValueStore(program, this.combiner, own)
+    this.plan.run(exchange, store, () => {
+      const slots = new Int32Array(own.values.length).fill(-1)
+      for (let value = 0; value + 1 < program.fillStart.length; value++) {
+        for (let f = program.fillStart[value]!; f < program.fillStart[value + 1]!; f++) {
+          slots[program.fillRank[f]!] = value
+        }
+      }
+      const first = slots.find((value) => value >= 0)
+      done({
+        data: first === undefined ? noValue : store.bytesOf(first),
+        slot: (i) => store.valueOf(slots[i]!),
+      })
+    })
+  }
+
+  #runSmall(own: readonly TypedArray[], exchange: Exchange, done: (reduced: Reduced) => void): void {
+    const bound = this.#spare ?? this.#newBound()
+    this.#spare = undefined
+    const { store } = bound
+    for (let i = 0; i < own.length; i++) (bound.own[i] as Float64Array).set(own[i] as Float64Array)
+    store.bind(bound.own, bound.data)
+    this.plan.run(exchange, store, () => {
+      store.finish()
+      if (exchange.isSent) this.#spare = bound
+      done(bound)
+    })
+  }
+
+  #runLarge(
+    own: readonly TypedArray[],
+    exchange: Exchange,
+    roomFor: (sizeBytes: number) => Uint8Array,
+    done: (reduced: Reduced) => void,
+  ): void {
+    const { type, countElems } = this.#reduction
+    const store = this.newStore(false)
+    const slots = elementsIn(type, roomFor(store.slotElems * elementSizeBytes(type)))
+    let used = store
+    const arrays = own.map((array) => {
+      if (!overlap(array, slots)) return array
+      if (!this.#isInPlace(array, slots)) return array.slice()
+      used = this.newStore(true)
+      return array
+    })
+    const { scratch } = this.plan
+    const memory = scratch.take(used.scratchBytes)
+    used.bind(arrays, slots, memory)
+    this.plan.run(exchange, used, () => {
+      used.finish()
+      exchange.whenSent(() => scratch.give(memory))
+      done(new Bound(this.plan, countElems, used, own, slots))
+    })
+  }
+
+  /** Whether the result may replace the contribution, which begins where it does. */
+  #isInPlace(contribution: TypedArray, slots: TypedArray): boolean {
+    return (
+      contribution.byteOffset === slots.byteOffset &&
+      contribution.length === slots.length &&
+      this.plan.memory(true).isSafeInPlace
+    )
+  }
+
+  #newBound(): Bound {
+    const { type, countElems } = this.#reduction
+    const store = this.newStore(false)
+    const own = Array.from(this.plan.participants.own, () => newArray(type, countElems))
+    return new Bound(this.plan, countElems, store, own, newArray(type, store.slotElems))
+  }
+
+  newStore(isInPlace: boolean): ElementStore {
+    const { program } = this.plan
+    const { type, op } = this.#reduction
+    const kernel = op.kind === 'kernel' ? op.kernel : this.#userKernel()
+    const memory = this.plan.memory(isInPlace)
+    return new ElementStore(program, memory, type, this.#lengthOf, kernel, op.kind === 'kernel')
+  }
+
+  /** A user-defined operation may overwrite its left operand, and return another array than those it gets. */
+  #userKernel(): Kernel {
+    const combiner = this.combiner as Combiner<TypedArray>
+    return (out, left, right) => {
+      const isInPlace = out.buffer === left.buffer && out.byteOffset === left.byteOffset
+      const result = combiner.combine(left, isInPlace, right, false)
+      if (result !== out) (out as Float64Array).set(result as Float64Array)
+    }
+  }
+}
+
+/** A store with its contributions and slots. */
+class Bound implements Reduced {
+  readonly store: ElementStore
+  readonly own: readonly TypedArray[]
+  readonly data: TypedArray
+  readonly #plan: CollectivePlan
+  readonly #countElems: number
+
+  constructor(
+    plan: CollectivePlan,
+    countElems: number,
+    store: ElementStore,
+    own: readonly TypedArray[],
+    data: TypedArray,
+  ) {
+    this.#plan = plan
+    this.#countElems = countElems
+    this.store = store
+    this.own = own
+    this.data = data
+  }
+
+  slot(i: number): TypedArray {
+    const at = (this.#plan.memory().slotStart[i]! / this.#plan.parts) * this.#countElems
+    return this.data.subarray(at, at + this.#countElems)
+  }
+}
+
+/** Values are decoded here, so operations may modify them; elements remain the ranks' own. */
+export function leavesOf(type: number, contributions: readonly ReduceContribution[]): Leaves<unknown> {
+  if (type !== typeCode.value) return { values: contributions.map(({ data }) => data), owned: false }
+  return { values: contributions.map(({ data }) => decodeValue(data as Uint8Array)), owned: true }
+}
+
+const noValue = new Uint8Array(0)
+
+/** Start of a part where a unit of elements is cut into `parts`, between two pairs. */
+export function pairCut(countElems: number, parts: number, part: number): number {
+  return part === parts ? countElems : 2 * Math.floor((part * Math.floor(countElems / 2)) / parts)
+}
+
+/** Lengths where a unit of `countElems` elements is cut into `parts`, between two pairs of elements. */
+export function partLengths(countElems: number, parts: number): LengthOf {
+  return (term) => {
+    const part = term < 0 ? ~term : term % parts
+    return pairCut(countElems, parts, part + 1) - pairCut(countElems, parts, part)
+  }
+}

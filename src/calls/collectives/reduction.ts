@@ -1,0 +1,100 @@
+import type { CommContext } from '../../comm/table/comm-context.js'
+import { RankweaveError } from '../../errors.js'
+import { scalarCode, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
+import {
+  type ReadyOperation,
+  readyBigintOperation,
+  readyNumberOperation,
+  readyOperation,
+} from '../../messages/datatype/operation.js'
+import { isOperationName } from '../../messages/datatype/operation-names.js'
+import { payloadOf } from '../../messages/datatype/payload.js'
+import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
+import { encodeValue } from '../../messages/datatype/value-encoding.js'
+import type { CollectiveName } from '../collective-name.js'
+import { contiguous, deliverData } from '../plan/deliver.js'
+import { type IntoOptions, intoOf } from '../plan/options.js'
+import type { Signature } from '../signature.js'
+
+/** What one rank passes: its elements, or the bytes of its value. Ranks without `into` pass the array itself. */
+export interface ReduceContribution {
+  readonly data: TypedArray
+  readonly into: ReceiveBuffer | undefined
+}
+
+/** What all ranks of one reduction agree on. */
+export interface Reduction {
+  readonly name: CollectiveName
+  readonly op: ReadyOperation
+  /** Wire code of the elements, or of values. */
+  readonly type: number
+  /** 1 for a value. */
+  readonly countElems: number
+  /** Whether what ranks pass is a single number, which travels as one double, or bigint, which travels as a value. */
+  readonly scalar: 'number' | 'bigint' | null
+}
+
+/**
+ * The reduction that a rank joins, and what it contributes. Numbers and bigints with a user-defined operation are
+ * values like any other, because that operation may take other values, too.
+ *
+ * @throws ERR_OP for an operation that the data does not have; ERR_TYPE, ERR_CLONE, ERR_COUNT for data or `into`
+ */
+export function reductionOf(
+  name: CollectiveName,
+  data: unknown,
+  op: unknown,
+  options: IntoOptions | undefined,
+): { readonly reduction: Reduction; readonly contribution: ReduceContribution } {
+  const into = intoFor(data, options)
+  if (isOperationName(op)) {
+    if (typeof data === 'number') {
+      const type = typeCode.Float64Array
+      const reduction = { name, op: readyNumberOperation(op), type, countElems: 1, scalar: 'number' as const }
+      return { reduction, contribution: { data: doubleOf(data), into } }
+    }
+    if (typeof data === 'bigint') {
+      const type = typeCode.value
+      const reduction = { name, op: readyBigintOperation(op), type, countElems: 1, scalar: 'bigint' as const }
+      return { reduction, contribution: { data: encodeValue(data, name), into } }
+    }
+  }
+  const { type, countElems, data: elements } = payloadOf(data, name)
+  const reduction = { name, op: readyOperation(op, type, countElems, data), type, countElems, scalar: null }
+  return { reduction, contribution: { data: contiguous(elements), into } }
+}
+
+/** @throws ERR_TYPE for an `into` that is not a buffer, or that a number or bigint cannot fill */
+export function intoFor(data: unknown, options: IntoOptions | undefined): ReceiveBuffer | undefined {
+  const into = intoOf(options)
+  if (into !== undefined && (typeof data === 'number' || typeof data === 'bigint')) {
+    throw new RankweaveError('ERR_TYPE', `into takes the elements of arrays, the data is a ${typeof data}`)
+  }
+  return into
+}
+
+/** A number as the one element that travels. */
+export function doubleOf(value: number): Float64Array {
+  const double = new Float64Array(1)
+  double[0] = value
+  return double
+}
+
+/** What ranks compare before they reduce: a number is not one element of an array. */
+export function signatureOf(
+  { name, op, type, countElems, scalar }: Reduction,
+  more: { root?: number; extra?: number; method?: string } = {},
+): Signature {
+  if (scalar !== null) return { name, op: op.name, type: scalarCode[scalar], ...more }
+  return { name, op: op.name, type, ...(type === typeCode.value ? {} : { count: countElems }), ...more }
+}
+
+/** One rank's result: elements in an array of its own or `into`, or the number or value that they stand for. */
+export function deliverResult(
+  state: CommContext,
+  { type, scalar }: Reduction,
+  data: TypedArray,
+  into: ReceiveBuffer | undefined,
+): unknown {
+  return scalar === 'number' ? data[0] : deliverData(state, type, data, into)
+}

@@ -1,0 +1,135 @@
+import type { ProcessTable } from '../../comm/table/process-table.js'
+import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
+import { type CollectiveCall, RankFailure } from '../collective-call.js'
+import type { CollectiveContext } from '../plan/collective-context.js'
+import { deliver } from '../plan/deliver.js'
+import type { Method } from '../plan/method.js'
+import { localIndexOf, processOfRank, ranksByProcess } from '../plan/placement.js'
+import { requireServed } from '../plan/planned-move.js'
+import { isRankOrder } from '../plan/process-order.js'
+import { blockFor, type SendBlocks } from '../plan/send-blocks.js'
+import { landingOf } from '../plan/shared-landing.js'
+import type { BlockList } from './block-list.js'
+import type { OwnBlocks } from './list-store.js'
+import { moveLists, planLists, relayPlaces } from './move-lists.js'
+import type { Places } from './piece-store.js'
+
+export interface ScatterContribution {
+  /** Only of the root. */
+  readonly sendBlocks?: SendBlocks
+  readonly into?: ReceiveBuffer | undefined
+}
+
+type Contributions = readonly (ScatterContribution | undefined)[]
+
+/**
+ * Only the root knows type and sizes, so what it has for the ranks of a process is a list: short blocks travel in it, long ones
+ * from the root's array straight into those of the ranks.
+ *
+ * @throws ERR_ALGORITHM when the method does not take this number of processes
+ */
+export function scatterCall(
+  state: CollectiveContext,
+  name: 'scatter' | 'scatterv',
+  root: number,
+  method: Method | undefined,
+): CollectiveCall<ScatterContribution | undefined, unknown> {
+  if (method?.algorithm !== undefined) requireServed(state, method.algorithm, method.segments ?? 1)
+  return {
+    signature: { name, root, ...(method === undefined ? {} : { method: method.name }) },
+    run(contributions, exchange) {
+      const rootIndex = localIndexOf(state, root)
+      const process = processOfRank(state.processes, root)
+      if (rootIndex < 0) {
+        const arrival = new Arrival(state, contributions)
+        const meet = (lists: ReadonlyMap<number, BlockList>) => {
+          arrival.meet(lists.get(exchange.me)!)
+          return (to: number) =>
+            to === exchange.me ? arrival.places() : relayPlaces(exchange, lists.get(to)!)
+        }
+        const plans = planLists(state, 'scatter', method, process)
+        moveLists(plans, nothing, 0, exchange, meet, () => exchange.finish(arrival.results()))
+        return undefined
+      }
+      const sendBlocks = contributions[rootIndex]!.sendBlocks!
+      const { type } = sendBlocks
+      if (exchange.count > 1) {
+        const plans = planLists(state, 'scatter', method, process)
+        moveLists(plans, blocksByProcess(state, sendBlocks), type, exchange, () => nothing, noResults)
+      }
+      return Array.from(state.localRanks, (rank, localIndex) =>
+        deliver(state, type, blockFor(sendBlocks, rank), contributions[localIndex]?.into),
+      )
+    },
+  }
+}
+
+const nothing = () => []
+const noResults = () => {}
+
+function blocksByProcess(state: CollectiveContext, sendBlocks: SendBlocks): OwnBlocks {
+  const { processes } = state
+  // Without a list of the ranks of every process where each hosts one run of them.
+  if (isRankOrder(processes)) return blocksInRuns(processes, sendBlocks)
+  const ranks = ranksByProcess(state)
+  const blocks: (readonly Uint8Array[])[] = []
+  return (process) => {
+    blocks[process] ??= ranks[process]!.map((rank) => blockFor(sendBlocks, rank))
+    return blocks[process]
+  }
+}
+
+function blocksInRuns({ runStart }: ProcessTable, sendBlocks: SendBlocks): OwnBlocks {
+  const blocks: (readonly Uint8Array[])[] = []
+  return (process) => {
+    const first = runStart[process]!
+    blocks[process] ??= Array.from({ length: runStart[process + 1]! - first }, (_, i) =>
+      blockFor(sendBlocks, first + i),
+    )
+    return blocks[process]
+  }
+}
+
+/** What the ranks of a process get from a root elsewhere. */
+class Arrival {
+  readonly #state: CollectiveContext
+  readonly #contributions: Contributions
+  #list: BlockList | undefined
+  /** Of the long blocks, in order. */
+  #landings: readonly ReturnType<typeof landingOf>[] = []
+
+  constructor(state: CollectiveContext, contributions: Contributions) {
+    this.#state = state
+    this.#contributions = contributions
+  }
+
+  /** The lengths are known. */
+  meet(list: BlockList): void {
+    this.#list = list
+    const { tag: type, short, sizes } = list
+    if (!short.includes(undefined)) return
+    this.#landings = short.flatMap((block, localIndex) =>
+      block === undefined ? [landingOf(type, sizes[localIndex]!, this.#into(localIndex))] : [],
+    )
+  }
+
+  /** Where the long blocks go. */
+  places(): Places {
+    return this.#landings.map((landing) => (landing instanceof RankFailure ? null : landing.bytes))
+  }
+
+  /** By local index, when all blocks are there. */
+  results(): readonly unknown[] {
+    const { tag: type, short } = this.#list!
+    let long = 0
+    return short.map((block, localIndex) => {
+      if (block !== undefined) return deliver(this.#state, type, block, this.#into(localIndex))
+      const landing = this.#landings[long++]!
+      return landing instanceof RankFailure ? landing : landing.finish()
+    })
+  }
+
+  #into(localIndex: number): ReceiveBuffer | undefined {
+    return this.#contributions[localIndex]?.into
+  }
+}

@@ -1,0 +1,130 @@
+import { NumberMap } from '../base/number-map.js'
+import type { CommContext } from '../comm/table/comm-context.js'
+import type { AnyCall } from './collective-call.js'
+import type { Signature } from './signature.js'
+import { Slot } from './slot.js'
+import { type ExchangeOwner, SlotExchange } from './slot-exchange.js'
+
+/** Id of the lane of calls that are not starts of a persistent operation. */
+export const plainLane = 0
+
+/** Completed calls whose signature a lane retains for error messages. */
+const recentCalls = 32
+
+/**
+ * A lane is the sequence within which calls are matched by order: lane 0 for plain calls, one more per persistent
+ * operation. Sequence numbers wrap at 2^32, so they are compared by their difference.
+ */
+export class Lane {
+  readonly id: number
+  /** Sequence number of the next call of every local rank. */
+  readonly next: Uint32Array
+  /** The largest of `next`: frames from here on belong to collectives that no rank here has called yet. */
+  started = 0
+  readonly slots = new NumberMap<Slot>()
+  /** The call of the collective that was opened last. */
+  lastCall: AnyCall | undefined
+  /** Exchange of a completed collective, reused by the next one. */
+  spareExchange: SlotExchange | undefined
+  readonly #state: CommContext
+  readonly #owner: ExchangeOwner
+  /** The slot returned last: nearly always the one wanted next. */
+  #current: Slot | undefined
+  readonly #recent: (Signature | undefined)[] = []
+
+  constructor(id: number, state: CommContext, owner: ExchangeOwner) {
+    this.id = id
+    this.#state = state
+    this.#owner = owner
+    this.next = new Uint32Array(state.localRanks.length)
+  }
+
+  slot(seq: number): Slot {
+    if (this.#current?.seq === seq) return this.#current
+    let slot = this.slots.get(seq)
+    if (slot === undefined) {
+      slot = new Slot(seq, this.next.length)
+      this.slots.set(seq, slot)
+    }
+    this.#current = slot
+    return slot
+  }
+
+  /** The exchange of a slot, made when a frame arrives or the collective runs. */
+  exchange(slot: Slot): SlotExchange {
+    if (slot.exchange === undefined) {
+      slot.exchange = this.spareExchange ?? new SlotExchange(this.#state, this.#owner, this.id)
+      this.spareExchange = undefined
+      slot.exchange.begin(slot.seq)
+      if (slot.call !== undefined) slot.exchange.sign(slot.call.signature)
+    }
+    return slot.exchange
+  }
+
+  /** Whether the collective with this number is complete here. */
+  hasCompleted(seq: number): boolean {
+    return ((seq - this.started) | 0) < 0 && this.#current?.seq !== seq && !this.slots.has(seq)
+  }
+
+  /** Whether this local rank has joined the slot. */
+  hasJoined(slot: Slot, localIndex: number): boolean {
+    return slot.call !== undefined && ((this.next[localIndex]! - slot.seq) | 0) > 0
+  }
+
+  /**
+   * Removes a completed slot; its signature is retained for a while, to name the call that a late frame mismatches.
+   */
+  complete(slot: Slot): void {
+    this.slots.delete(slot.seq)
+    this.#current = undefined
+    this.#recent[slot.seq % recentCalls] = slot.call!.signature
+    const { exchange } = slot
+    if (exchange?.idle) this.spareExchange = exchange
+    else exchange?.drop()
+    slot.exchange = undefined
+  }
+
+  /** Removes and returns all slots, which the caller fails. */
+  clear(): Slot[] {
+    const slots = this.slots.values()
+    this.slots.clear()
+    this.#current = undefined
+    return slots
+  }
+
+  recent(seq: number): Signature | undefined {
+    return ((this.started - seq) | 0) <= recentCalls ? this.#recent[seq % recentCalls] : undefined
+  }
+}
+
+/** The lanes of one communicator in one process, by id. */
+export class Lanes extends Map<number, Lane> {
+  readonly #state: CommContext
+  readonly #owner: ExchangeOwner
+
+  constructor(state: CommContext, owner: ExchangeOwner) {
+    super()
+    this.#state = state
+    this.#owner = owner
+  }
+
+  /** The lane with this id, opened on first use. */
+  lane(id: number): Lane {
+    let lane = this.get(id)
+    if (lane === undefined) {
+      lane = new Lane(id, this.#state, this.#owner)
+      this.set(id, lane)
+    }
+    return lane
+  }
+
+  /** Starts of persistent operations that join once their init has completed. */
+  startsToCome = 0
+
+  /** Number of collectives in progress here, with the starts to come. */
+  get openSlots(): number {
+    let slots = this.startsToCome
+    for (const lane of this.values()) slots += lane.slots.size
+    return slots
+  }
+}

@@ -1,0 +1,161 @@
+import type { CommContext } from '../comm/table/comm-context.js'
+import { RankweaveError } from '../errors.js'
+import { decodeLocation, type MemoryLocation, type StagedCopy } from '../messages/process/staging.js'
+import {
+  detachedError,
+  type Incoming,
+  isDetached,
+  type Outgoing,
+} from '../messages/process/transfer-sides.js'
+import type { Transfers } from '../messages/process/transfers.js'
+import { hand, type Waiting } from './exchange.js'
+import { describeSignature, type Signature } from './signature.js'
+
+/** A message of a collective is offered in pieces of this size: one transfer carries less than 4 GiB. */
+export const defaultPieceBytes = 2 ** 30
+
+/** Notified of what becomes of the pieces it has offered. */
+export interface Offerer {
+  pieceSent(piece: OfferedPiece): void
+  pieceFailed(piece: OfferedPiece, error: RankweaveError): void
+}
+
+/** One piece of a message that stays with its sender until the receiver's algorithm takes the message. */
+export class OfferedPiece implements Outgoing {
+  readonly process: number
+  transferId = 0
+  readonly copy: StagedCopy | undefined
+  readonly #bytes: Uint8Array
+  readonly #sizeBytes: number
+  readonly #owner: Offerer
+
+  constructor(owner: Offerer, process: number, bytes: Uint8Array, copy?: StagedCopy) {
+    this.#owner = owner
+    this.process = process
+    this.copy = copy
+    this.#bytes = bytes
+    this.#sizeBytes = bytes.byteLength
+  }
+
+  begin(): Uint8Array | RankweaveError {
+    if (this.#bytes.byteLength === this.#sizeBytes) return this.#bytes
+    return detachedError()
+  }
+
+  sent(): void {
+    this.#owner.pieceSent(this)
+  }
+
+  failed(error: RankweaveError): void {
+    this.#owner.pieceFailed(this, error)
+  }
+}
+
+/** A message that a process has offered to this one: all its pieces have arrived by name, none by content. */
+export class OfferedMessage {
+  readonly process: number
+  readonly sizeBytes: number
+  /** Where this process can read it, if it can. */
+  location: MemoryLocation | undefined
+  readonly #pieceBytes: number
+  readonly #transferIds: number[] = []
+
+  constructor(process: number, sizeBytes: number, pieceBytes: number) {
+    this.process = process
+    this.sizeBytes = sizeBytes
+    this.#pieceBytes = pieceBytes
+  }
+
+  /** The next piece: true when no other is missing. @param location payload of the offer: empty, or where it is */
+  add(transferId: number, location: Uint8Array): boolean {
+    this.#transferIds.push(transferId)
+    if (location.byteLength > 0) {
+      this.location = decodeLocation(location)
+      return true
+    }
+    return this.#transferIds.length * this.#pieceBytes >= this.sizeBytes
+  }
+
+  /** Its sender need not send it; a copy that is read in place is read no more. */
+  decline(transfers: Transfers): void {
+    for (const transferId of this.#transferIds) transfers.decline(this.process, transferId)
+  }
+
+  /** Ends a fetch, which then reports `error`. */
+  abandon(transfers: Transfers, error: RankweaveError): void {
+    for (const transferId of this.#transferIds) transfers.abandon(this.process, transferId, error)
+  }
+
+  /** @param into as long as the message; written until `fetched` reports that it is there or has failed */
+  fetch(transfers: Transfers, into: Uint8Array, fetched: (error?: RankweaveError) => void): void {
+    let missing = this.#transferIds.length
+    let failure: RankweaveError | undefined
+    const { process } = this
+    const ended = (error?: RankweaveError) => {
+      failure ??= error
+      if (--missing === 0) fetched(failure)
+      else if (error !== undefined) this.abandon(transfers, error)
+    }
+    this.#transferIds.forEach((transferId, piece) => {
+      const at = piece * this.#pieceBytes
+      const incoming: Incoming = {
+        into: into.subarray(at, Math.min(at + this.#pieceBytes, into.byteLength)),
+        landed: () => ended(),
+        failed: ended,
+        lost: () => new RankweaveError('ERR_REVOKED', `process ${process} has left the collective`),
+      }
+      transfers.fetch(process, transferId, incoming)
+    })
+  }
+}
+
+/** Messages of one collective that are in memory which this process can read: copied from there, or lent to the algorithm. */
+export class MessagesInPlace {
+  readonly #state: CommContext
+  readonly #lent = new Set<OfferedMessage>()
+
+  constructor(state: CommContext) {
+    this.#state = state
+  }
+
+  /** Gives a receive its message. Its sender learns that it is read no more: now, or when the algorithm releases it. */
+  read(message: OfferedMessage, { take, room, lend }: Waiting): void {
+    const { transfers, runtime } = this.#state
+    const { process, location, sizeBytes } = message
+    const bytes = runtime.fabric.staging!.reach(process, location!, sizeBytes)
+    if (lend !== undefined) {
+      this.#lent.add(message)
+      lend(bytes, () => {
+        if (this.#lent.delete(message)) message.decline(transfers)
+      })
+      return
+    }
+    if (room !== undefined) runtime.processCounters.bytesCopied += sizeBytes
+    try {
+      hand(take, room, bytes, false)
+    } finally {
+      message.decline(transfers)
+    }
+  }
+
+  /** The algorithm reads no message any more. */
+  releaseAll(): void {
+    for (const message of this.#lent) message.decline(this.#state.transfers)
+    this.#lent.clear()
+  }
+}
+
+/** Whether a collective cannot go on since a buffer was detached: the fabric noticed, or the engine, by an error of its own. */
+export function isOfDetached(error: unknown): boolean {
+  return isDetached(error) || (error instanceof TypeError && error.message.includes('detached ArrayBuffer'))
+}
+
+/** The error, on all processes, of a collective one of whose buffers was detached on world process `process`. */
+export function detachedIn(signature: Signature, process: number): RankweaveError {
+  const call = describeSignature(signature)
+  return new RankweaveError(
+    'ERR_TYPE',
+    `${call}: a buffer was detached on process ${process} before it completed`,
+    { details: { process } },
+  )
+}

@@ -1,0 +1,103 @@
+import { copyBytes } from '../base/copy-bytes.js'
+import { detachedError } from '../messages/process/transfer-sides.js'
+import { collectiveWord, offsetOf, totalOf } from './collective-frame.js'
+import type { Room } from './exchange.js'
+import { OfferedMessage } from './offered-message.js'
+
+/** A message of several frames that is not complete. */
+export class PartialMessage {
+  readonly totalBytes: number
+  #place: Uint8Array | undefined
+  #own: Uint8Array | undefined
+  #filledBytes = 0
+
+  constructor(totalBytes: number) {
+    this.totalBytes = totalBytes
+  }
+
+  /** Writes the frames to where a receive wants the message. Before the first frame. */
+  landIn(place: Uint8Array | null | undefined): void {
+    this.#place = place ?? undefined
+  }
+
+  /** Whether the frames are where the receive wants them. */
+  get isInPlace(): boolean {
+    return this.#place !== undefined
+  }
+
+  /** The message, where it is not in place. */
+  get bytes(): Uint8Array {
+    this.#own ??= new Uint8Array(this.totalBytes)
+    return this.#own
+  }
+
+  /**
+   * The next frame: true when no other is missing.
+   *
+   * @throws ERR_FABRIC where the message goes to a buffer that was detached meanwhile
+   */
+  add(header: Int32Array, payload: Uint8Array): boolean {
+    const into = this.#place ?? this.bytes
+    if (into.byteLength !== this.totalBytes) throw detachedError()
+    copyBytes(into, offsetOf(header), payload)
+    this.#filledBytes += payload.byteLength
+    return this.#filledBytes === this.totalBytes
+  }
+}
+
+/** The messages of one collective that are not complete, by key: frames of those sent at once, pieces of those offered. */
+export class PartialMessages {
+  readonly #messages = new Map<number, PartialMessage | OfferedMessage>()
+
+  get isEmpty(): boolean {
+    return this.#messages.size === 0
+  }
+
+  /**
+   * A frame of a message, which is returned once it is complete.
+   *
+   * @param room of the receive that waits for it, if one does: it gets the frames at once where it wants them
+   */
+  frame(
+    key: number,
+    header: Int32Array,
+    payload: Uint8Array,
+    room: Room | undefined,
+  ): PartialMessage | undefined {
+    let message = this.#messages.get(key) as PartialMessage | undefined
+    if (message === undefined) {
+      const total = totalOf(header)
+      message = new PartialMessage(total)
+      this.#messages.set(key, message)
+      message.landIn(room?.(total))
+    }
+    if (!message.add(header, payload)) return undefined
+    this.#messages.delete(key)
+    return message
+  }
+
+  /** A piece of an offered message of world process `process`, which is returned once all its pieces are offered. */
+  offer(
+    key: number,
+    process: number,
+    header: Int32Array,
+    location: Uint8Array,
+    pieceBytes: number,
+  ): OfferedMessage | undefined {
+    const message =
+      (this.#messages.get(key) as OfferedMessage | undefined) ??
+      new OfferedMessage(process, totalOf(header), pieceBytes)
+    if (message.add(header[collectiveWord.offset]!, location)) {
+      this.#messages.delete(key)
+      return message
+    }
+    this.#messages.set(key, message)
+    return undefined
+  }
+
+  /** Forgets all of them; calls back with each. */
+  drop(dropped: (key: number, message: PartialMessage | OfferedMessage) => void): void {
+    for (const [key, message] of this.#messages) dropped(key, message)
+    this.#messages.clear()
+  }
+}

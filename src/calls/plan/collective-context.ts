@@ -1,0 +1,10 @@
+import type { CommContext } from '../../comm/table/comm-context.js'
+import type { CollectiveEngine } from '../collective-engine.js'
+import type { CollectivePlans } from './collective-plan.js'
+
+/** A communicator as its collectives see it. */
+export interface CollectiveContext extends CommContext {
+  readonly collectives: CollectiveEngine
+  /** Plans of its collectives. Made when the first one needs a plan. */
+  readonly plans: CollectivePlans
+}

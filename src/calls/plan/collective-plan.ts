@@ -1,0 +1,238 @@
+import { rangeAt } from '../../base/search.js'
+import type { Algorithm, Shape } from '../../collective/patterns/algorithm.js'
+import { scheduleOf } from '../../collective/patterns/schedule-of.js'
+import type { CommContext } from '../../comm/table/comm-context.js'
+import type { Scratch } from '../../messages/process/scratch.js'
+import { lowerInRounds } from '../../schedule/lower/lower.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { roundsByPhase } from '../../schedule/lower/rounds.js'
+import { type ValueMemory, valueMemory } from '../../schedule/lower/value-memory.js'
+import type { CollectiveCall } from '../collective-call.js'
+import type { Exchange } from '../exchange.js'
+import type { ProgramStore } from '../program/program-store.js'
+import { ProgramRun } from '../program/run-program.js'
+import type { MoveMemory } from './move-memory.js'
+import { type Participants, participantsOf, type WholeKind } from './participants.js'
+import { pathParticipants } from './path-participants.js'
+
+/** An algorithm for a shape, lowered for this process. */
+export class CollectivePlan {
+  readonly algorithm: Algorithm
+  readonly shape: Shape
+  readonly participants: Participants
+  readonly program: ProcessProgram
+  /** Memory for runs that do not retain their own. */
+  readonly scratch: Scratch
+  /** Of the arrays that it retains from the start. */
+  readonly sizeBytes: number
+  /** When it was used last, as a count of uses of all plans of its communicator. */
+  lastUse = 0
+  /** Blocks of the last call that moved short ones, between two runs. */
+  moveMemory: MoveMemory | undefined
+  readonly #memory: (ValueMemory | undefined)[] = []
+  /** Runs that are not active, of frames and of pieces. */
+  #spare: ProgramRun | undefined
+  #sparePieces: ProgramRun | undefined
+
+  constructor(algorithm: Algorithm, shape: Shape, participants: Participants, state: CommContext) {
+    this.scratch = state.runtime.scratch
+    this.algorithm = algorithm
+    this.shape = shape
+    this.participants = participants
+    const schedule = scheduleOf(algorithm, shape, participants.own)
+    const { processIndex } = state
+    this.program = lowerInRounds(schedule, participants.process, processIndex, roundsByPhase(schedule))
+    const { kind, own, ownFirst } = participants
+    this.sizeBytes = bytesOfArrays(this.program) + own.byteLength + ownFirst.byteLength
+    // Of the others it needs no more than the program has.
+    if (kind === 'path') this.participants = { kind, own, ownFirst, process: own, firstRank: null }
+  }
+
+  /** Parts into which a unit of data is cut. */
+  get parts(): number {
+    const { segments = 1 } = this.shape
+    return this.algorithm.parts?.(this.shape) ?? segments
+  }
+
+  /** Whether it is for this root and so many segments. */
+  isOf(root: number, segments: number): boolean {
+    return this.shape.root === root && this.shape.segments === segments
+  }
+
+  /** @param isInPlace the result is where the contribution is */
+  memory(isInPlace = false): ValueMemory {
+    const { collective } = this.algorithm
+    const isTotal = collective === 'allreduce' || collective === 'reduce'
+    const isShared = collective !== 'reduce-scatter' && collective !== 'exscan' && collective !== 'scan'
+    const options = { isTotal, isShared, isInPlace, ...(isTotal ? { parts: this.parts } : {}) }
+    this.#memory[Number(isInPlace)] ??= valueMemory(this.program, options)
+    return this.#memory[Number(isInPlace)]!
+  }
+
+  /** Runs the program once; runs may overlap. */
+  run(exchange: Exchange, store: ProgramStore, done: () => void): void {
+    this.begin(exchange, store, done).post()
+  }
+
+  /** Begins a run, which receives nothing until it is posted. */
+  begin(exchange: Exchange, store: ProgramStore, done: () => void): ProgramRun {
+    const run = this.#spare ?? new ProgramRun(this.program, firstStep)
+    this.#spare = undefined
+    run.begin(exchange, store, () => {
+      this.#spare = run
+      done()
+    })
+    return run
+  }
+
+  /** The same of a second run in one call, whose messages are told from those of the first. */
+  beginPieces(exchange: Exchange, store: ProgramStore, done: () => void): ProgramRun {
+    const run = this.#sparePieces ?? new ProgramRun(this.program, firstPieceStep)
+    this.#sparePieces = undefined
+    run.begin(exchange, store, () => {
+      this.#sparePieces = run
+      done()
+    })
+    return run
+  }
+}
+
+/** Steps below it are those of the messages by which processes agree on lengths. */
+export const firstStep = 64
+/** More than any run of frames has. */
+const firstPieceStep = 2 ** 21
+
+/** Most plans of a communicator that are retained in a process, and most bytes of them: those used last. */
+const mostPlans = 32
+const mostPlanBytes = 2 ** 26
+
+/** The plans of one communicator in one process: a plan is made once, and retained while it is among the last used. */
+export class CollectivePlans {
+  /** The call of its barriers that name no method. */
+  barrier: CollectiveCall<undefined, void> | undefined
+  readonly #state: CommContext
+  #isMemoryShared: boolean | undefined
+  readonly #plans = new Map<string, CollectivePlan>()
+  /** The plan of each algorithm that was asked for last: found without a key. */
+  readonly #lastOf = new Map<Algorithm, CollectivePlan>()
+  #uses = 0
+  readonly #participants = new Map<WholeKind, Participants | null>()
+  #planBytes = 0
+
+  constructor(state: CommContext) {
+    this.#state = state
+  }
+
+  /** Of the arrays of the plans that are retained. */
+  get sizeBytes(): number {
+    return this.#planBytes
+  }
+
+  /** Whether all its processes can read each other's memory. The same on all of them. */
+  get isMemoryShared(): boolean {
+    this.#isMemoryShared ??= isMemoryShared(this.#state)
+    return this.#isMemoryShared
+  }
+
+  participants(kind: WholeKind): Participants | null {
+    let found = this.#participants.get(kind)
+    if (found === undefined) {
+      found = participantsOf(this.#state, kind)
+      this.#participants.set(kind, found)
+    }
+    return found
+  }
+
+  /** @param root participant */
+  plan(algorithm: Algorithm, participants: Participants, root: number, segments: number): CollectivePlan {
+    const last = this.#lastOf.get(algorithm)
+    if (last?.participants === participants && last.isOf(root, segments)) {
+      last.lastUse = ++this.#uses
+      return last
+    }
+    const key = `${algorithm.id} ${participants.kind} ${root} ${segments}`
+    const plan = this.#used(key) ?? this.#make(key, algorithm, participants, root, segments)
+    this.#lastOf.set(algorithm, plan)
+    return plan
+  }
+
+  /**
+   * The plan of an algorithm along the tree over ranks; a promise where addresses have to be looked up for it.
+   *
+   * @param root rank
+   */
+  pathPlan(algorithm: Algorithm, root: number, segments: number): CollectivePlan | Promise<CollectivePlan> {
+    const key = `${algorithm.id} path ${root} ${segments}`
+    const found = this.#used(key)
+    if (found !== undefined) return found
+    const make = (participants: Participants): CollectivePlan => {
+      const rootIndex = rangeAt(participants.firstRank!, root)
+      return this.#used(key) ?? this.#make(key, algorithm, participants, rootIndex, segments)
+    }
+    const participants = pathParticipants(this.#state, root)
+    return participants instanceof Promise ? participants.then(make) : make(participants)
+  }
+
+  #used(key: string): CollectivePlan | undefined {
+    const plan = this.#plans.get(key)
+    if (plan !== undefined) plan.lastUse = ++this.#uses
+    return plan
+  }
+
+  #make(
+    key: string,
+    algorithm: Algorithm,
+    participants: Participants,
+    root: number,
+    segments: number,
+  ): CollectivePlan {
+    const shape = shapeOf(participants, root, segments)
+    const plan = new CollectivePlan(algorithm, shape, participants, this.#state)
+    plan.lastUse = ++this.#uses
+    this.#planBytes += plan.sizeBytes
+    while (this.#plans.size > 0 && (this.#plans.size >= mostPlans || this.#planBytes > mostPlanBytes)) {
+      this.#forgetOldest()
+    }
+    this.#plans.set(key, plan)
+    return plan
+  }
+
+  /** The plan whose last use is longest ago. */
+  #forgetOldest(): void {
+    let oldest = ''
+    let lastUse = Number.POSITIVE_INFINITY
+    for (const [key, plan] of this.#plans) {
+      if (plan.lastUse >= lastUse) continue
+      oldest = key
+      lastUse = plan.lastUse
+    }
+    const plan = this.#plans.get(oldest)!
+    this.#plans.delete(oldest)
+    this.#planBytes -= plan.sizeBytes
+    if (this.#lastOf.get(plan.algorithm) === plan) this.#lastOf.delete(plan.algorithm)
+  }
+}
+
+export function shapeOf({ process, kind, firstRank }: Participants, root: number, segments: number): Shape {
+  const shape = { ranks: process.length, root, segments }
+  return kind === 'pieces' || kind === 'path' ? { ...shape, firstRank: firstRank! } : shape
+}
+
+/** Of the arrays in a record, and in the records in it. */
+function bytesOfArrays(record: object): number {
+  let bytes = 0
+  for (const value of Object.values(record)) {
+    if (ArrayBuffer.isView(value)) bytes += value.byteLength
+    else if (typeof value === 'object' && value !== null) bytes += bytesOfArrays(value)
+  }
+  return bytes
+}
+
+function isMemoryShared({ runtime, processes, processIndex }: CommContext): boolean {
+  const { staging } = runtime
+  if (staging === undefined) return false
+  for (let i = 0; i < processes.count; i++) {
+    if (i !== processIndex && !staging.isSharedWith(processes.processes.at(i))) return false
+  }
+  return true
+}

@@ -1,0 +1,103 @@
+import type { Collective } from '../../schedule/specification.js'
+
+/** What all ranks of a call know before it; of a bcast or scatter, all ranks of the root's process. */
+export interface CallFacts {
+  readonly collective: Collective
+  /** Processes that host ranks of the communicator. */
+  readonly processes: number
+  /** Whether processes share cores, so that waiting for one another costs more than messages do. */
+  readonly isOversubscribed: boolean
+  /** Whether all these processes can read each other's memory. */
+  readonly isMemoryShared: boolean
+  /** Longer messages stay with their sender until the receiver is ready. */
+  readonly eagerLimitBytes: number
+  /** Bytes of the unit of data: what MPI's count describes. */
+  readonly sizeBytes: number
+}
+
+/** What the rule chooses; null for the messages that the collective's own file writes. */
+export interface Choice {
+  readonly id: string
+  readonly segments: number
+}
+
+/**
+ * The algorithm of a call that names none. Pure: ranks with the same facts choose alike.
+ *
+ * | collective | where | algorithm |
+ * |---|---|---|
+ * | barrier | processes share cores | `barrier-linear` |
+ * | barrier | elsewhere | `barrier-dissemination` |
+ * | allreduce | processes share cores, up to the eager limit | `allreduce-linear` |
+ * | allreduce | from 16 KiB per process, or what is past the eager limit | `allreduce-segmented` |
+ * | bcast | past the eager limit, where processes can read each other's memory | `bcast-linear` |
+ * | reduce, allreduce, scan, exscan | elsewhere | `reduce-tree`, `allreduce-tree`, `scan-tree`, `exscan-tree` |
+ * | reduce-scatter | elsewhere | `reduce-scatter-tree` |
+ * | reduce-scatter | processes share cores; where that cannot serve | `reduce-tree`, then `scatter-linear` |
+ * | bcast | elsewhere | with the head of the call, down a binomial tree; past the eager limit `bcast-binomial` |
+ * | allgather | blocks of a rank below 16 KiB and up to the eager limit | `allgather-bruck` |
+ * | allgather | longer blocks | `allgather-linear` |
+ * | scatter, gather, alltoall | | `scatter-linear`, `gather-linear`, `alltoall-linear` |
+ *
+ * Where memory is shared, what a root or a rank sends to many is copied once for all of them. Elsewhere, with 4 processes on 2 cores,
+ * 16 MiB by `allreduce-rabenseifner` reached 0.6 to 0.9 times the bandwidth of `allreduce-segmented`, and 1 MiB by `bcast-linear`
+ * 0.8 to 1.0 times that of `bcast-binomial`.
+ */
+export function defaultChoice(facts: CallFacts): Choice | null {
+  const { collective, processes, isOversubscribed, isMemoryShared, eagerLimitBytes, sizeBytes } = facts
+  const isCrowded = isOversubscribed && processes > 2
+  switch (collective) {
+    case 'barrier':
+      return { id: isCrowded ? 'barrier-linear' : 'barrier-dissemination', segments: 1 }
+    case 'allreduce':
+      if (isCrowded && sizeBytes <= eagerLimitBytes) return { id: 'allreduce-linear', segments: 1 }
+      return { id: isLongPart(facts) ? 'allreduce-segmented' : 'allreduce-tree', segments: 1 }
+    case 'bcast':
+      if (!isMemoryShared || sizeBytes <= eagerLimitBytes) return null
+      return { id: 'bcast-linear', segments: 1 }
+    case 'reduce-scatter':
+      return isCrowded ? null : { id: 'reduce-scatter-tree', segments: 1 }
+    case 'reduce':
+    case 'scan':
+    case 'exscan':
+      return { id: `${collective}-tree`, segments: 1 }
+    case 'allgather':
+      return { id: isLongBlock(facts) ? 'allgather-linear' : 'allgather-bruck', segments: 1 }
+    case 'scatter':
+    case 'gather':
+    case 'alltoall':
+      return { id: `${collective}-linear`, segments: 1 }
+    default:
+      return null
+  }
+}
+
+/**
+ * Whether a rank's block is sent by itself, from where it is to where it belongs; shorter ones are copied into one message with
+ * those of the other ranks of the process.
+ */
+export function isLongBlock({
+  sizeBytes,
+  eagerLimitBytes,
+}: Pick<CallFacts, 'sizeBytes' | 'eagerLimitBytes'>) {
+  return sizeBytes >= longPartBytes || sizeBytes > eagerLimitBytes
+}
+
+/** Whether what each process sends each other is worth messages of its own, where the data are cut into a part for each. */
+function isLongPart({ sizeBytes, processes, eagerLimitBytes }: CallFacts): boolean {
+  const partBytes = Math.floor(sizeBytes / processes)
+  return processes > 1 && (partBytes >= longPartBytes || partBytes > eagerLimitBytes)
+}
+
+const longPartBytes = 16_384
+
+/** Segments of an algorithm that a call names without their number. */
+export function defaultSegments(id: string, sizeBytes: number): number {
+  if (!id.endsWith('-chain')) return 1
+  let segments = 1
+  while (segments < mostDefaultSegments && sizeBytes / segments > segmentBytes) segments *= 2
+  return segments
+}
+
+const segmentBytes = 262_144
+const mostDefaultSegments = 256

@@ -1,0 +1,193 @@
+import { bytesOf, overlap } from '../../base/bytes.js'
+import type { CommContext } from '../../comm/table/comm-context.js'
+import { isRankweaveError, RankweaveError, shown } from '../../errors.js'
+import { elementSizeBytes, newArray, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
+import { landing, misfit, payloadOf } from '../../messages/datatype/payload.js'
+import { copyElements, pack, type ReceiveBuffer, StridedView } from '../../messages/datatype/strided-view.js'
+import { decodeValue } from '../../messages/datatype/value-encoding.js'
+import { RankFailure } from '../collective-call.js'
+import type { Gathered } from './gathered.js'
+
+/** What one rank passes: its elements, contiguous, or one encoded value. The bytes may be the user's own. */
+export interface Block {
+  readonly type: number
+  /** 1 for a value. */
+  readonly countElems: number
+  readonly bytes: Uint8Array
+}
+
+/** @throws ERR_TYPE, ERR_CLONE, ERR_COUNT for data that cannot be sent */
+export function blockOf(call: string, data: unknown): Block {
+  const payload = payloadOf(data, call)
+  return { type: payload.type, countElems: payload.countElems, bytes: bytesOf(contiguous(payload.data)) }
+}
+
+/** The elements of a payload as a typed array; strided elements are packed. */
+export function contiguous(data: Parameters<typeof pack>[0]): TypedArray {
+  return ArrayBuffer.isView(data) ? (data as TypedArray) : pack(data)
+}
+
+/**
+ * What a rank passes, with a copy of the bytes if `into` overlaps them: results are written rank by rank, while other
+ * ranks of the same process still read these bytes.
+ */
+export function copyIfAliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P {
+  if (into === undefined) return part
+  const target = into instanceof StridedView ? into.array : (into as TypedArray)
+  return overlap(target, part.bytes) ? { ...part, bytes: part.bytes.slice() } : part
+}
+
+/** One block as a rank gets it: a fresh array or value, or `into` filled; a failure when it does not fit. */
+export function deliver(
+  state: CommContext,
+  type: number,
+  bytes: Uint8Array,
+  into: ReceiveBuffer | undefined,
+): unknown {
+  const countElems = type === typeCode.value ? 1 : bytes.byteLength / elementSizeBytes(type)
+  const error = misfit(type, countElems, into)
+  if (error !== undefined) return new RankFailure(error)
+  state.runtime.processCounters.bytesCopied += bytes.byteLength
+  if (type === typeCode.value) return decodeValue(bytes)
+  const target = landing(type, countElems, bytes.byteLength, into)
+  target.bytes.set(bytes)
+  return target.finish()
+}
+
+/** Like {@link deliver}, for elements or an encoded value; cheap for the few elements of most reductions. */
+export function deliverData(
+  state: CommContext,
+  type: number,
+  data: TypedArray,
+  into: ReceiveBuffer | undefined,
+): unknown {
+  if (type === typeCode.value) return deliver(state, type, data as Uint8Array, into)
+  const error = misfit(type, data.length, into)
+  if (error !== undefined) return new RankFailure(error)
+  state.runtime.processCounters.bytesCopied += data.byteLength
+  if (into === undefined) return pack(data)
+  copyElements(data, into)
+  return into
+}
+
+/** What a gather gives a rank: the typed blocks as one array, or the list of values. */
+export function deliverAll(
+  state: CommContext,
+  type: number,
+  flat: Uint8Array | null,
+  blocks: readonly Uint8Array[],
+  into: ReceiveBuffer | undefined,
+): unknown {
+  if (type !== typeCode.value) return deliver(state, type, flat!, into)
+  const error = misfit(type, 1, into)
+  return error === undefined ? blocks.map(decodeValue) : new RankFailure(error)
+}
+
+/** How a rank wants blocks of varying lengths laid out. */
+export interface Layout {
+  readonly into: TypedArray | undefined
+  readonly counts: Int32Array | undefined
+  readonly displs: Int32Array | undefined
+}
+
+/**
+ * Blocks of varying lengths in the layout a rank asked for, with counts and offsets; a failure when they do not fit.
+ */
+export function deliverBlocks(
+  state: CommContext,
+  type: number,
+  blocks: readonly Uint8Array[],
+  layout: Layout,
+): Gathered | RankFailure {
+  const gathered = roomForBlocks(
+    type,
+    blocks.map((block) => block.byteLength),
+    layout,
+  )
+  if (gathered instanceof RankFailure) return gathered
+  blocks.forEach((block, rank) => {
+    placeOf(gathered, rank, block.byteLength).set(block)
+    state.runtime.processCounters.bytesCopied += block.byteLength
+  })
+  return gathered
+}
+
+/** The same before the blocks are there; a failure when they will not fit. */
+export function roomForBlocks(
+  type: number,
+  sizesBytes: readonly number[],
+  { into, counts: expected, displs: wanted }: Layout,
+): GatheredArray | RankFailure {
+  const elemBytes = elementSizeBytes(type)
+  const counts = Int32Array.from(sizesBytes, (sizeBytes) => sizeBytes / elemBytes)
+  for (let rank = 0; expected !== undefined && rank < counts.length; rank++) {
+    if (expected[rank] === counts[rank]) continue
+    const message = `expected ${expected[rank]} elements of rank ${rank}, got ${counts[rank]}`
+    return new RankFailure(new RankweaveError('ERR_COUNT', message, { details: { rank } }))
+  }
+  const displs = wanted?.slice() ?? packedDispls(counts)
+  let end = 0
+  counts.forEach((count, rank) => {
+    if (count > 0) end = Math.max(end, displs[rank]! + count)
+  })
+  const error = misfit(type, end, into)
+  if (error !== undefined) return new RankFailure(error)
+  const data = into ?? roomFor(type, end)
+  return data instanceof RankFailure ? data : { data, counts, displs }
+}
+
+type GatheredArray = Gathered<TypedArray>
+
+/** The bytes of rank r's block in the memory of {@link roomForBlocks}. */
+export function placeOf({ data, displs }: GatheredArray, rank: number, sizeBytes: number): Uint8Array {
+  const { BYTES_PER_ELEMENT, buffer, byteOffset } = data
+  // The start of an empty block may lie outside.
+  if (sizeBytes === 0) return nothing
+  return new Uint8Array(buffer, byteOffset + displs[rank]! * BYTES_PER_ELEMENT, sizeBytes)
+}
+
+const nothing = new Uint8Array(0)
+
+/** A rank's layout may need more memory than there is; then only that rank fails. */
+function roomFor(type: number, countElems: number): TypedArray | RankFailure {
+  try {
+    return newArray(type, countElems)
+  } catch (error) {
+    if (isRankweaveError(error)) return new RankFailure(error)
+    throw error
+  }
+}
+
+export function packedDispls(counts: Int32Array): Int32Array {
+  const displs = new Int32Array(counts.length)
+  for (let i = 1; i < counts.length; i++) displs[i] = displs[i - 1]! + counts[i - 1]!
+  return displs
+}
+
+/** @throws ERR_COUNT unless there is one integer >= 0 per rank */
+export function countsOf(what: string, list: ArrayLike<number>, size: number): Int32Array {
+  if (typeof list !== 'object' || list === null || list.length !== size) {
+    const got = list === null || typeof list !== 'object' ? shown(list) : `${list.length}`
+    throw new RankweaveError('ERR_COUNT', `${what}: expected ${size} numbers, one per rank, got ${got}`)
+  }
+  for (let rank = 0; rank < size; rank++) {
+    const count = list[rank]!
+    if (Number.isInteger(count) && count >= 0 && count <= 0x7fffffff) continue
+    throw new RankweaveError('ERR_COUNT', `${what}[${rank}] must be an integer >= 0, got ${count}`, {
+      details: { rank },
+    })
+  }
+  return Int32Array.from(list)
+}
+
+/** @throws ERR_RANK */
+export function requireRoot(root: unknown, size: number): void {
+  if (Number.isInteger(root) && (root as number) >= 0 && (root as number) < size) return
+  throw new RankweaveError('ERR_RANK', `root must be a rank from 0 to ${size - 1}, got ${shown(root)}`)
+}
+
+/** @throws ERR_TYPE unless the elements are those of a typed array */
+export function requireElements(what: string, type: number): void {
+  if (type !== typeCode.value) return
+  throw new RankweaveError('ERR_TYPE', `${what} needs a typed array or a strided view`)
+}

@@ -1,0 +1,47 @@
+import type { SameElements } from '../../messages/datatype/array-types.js'
+import type { TypedArray } from '../../messages/datatype/elements.js'
+import type { Operation } from '../../messages/datatype/operation.js'
+import type { ElementOperation } from '../../messages/datatype/operation-names.js'
+import { requireReceiveBuffer } from '../../messages/datatype/payload.js'
+import type { StridedView } from '../../messages/datatype/strided-view.js'
+import type { WaitOptions } from '../../messages/process/wait-options.js'
+import type { MethodOptions, OrderOptions } from './method.js'
+
+/** A typed array, or a strided view of one, whose elements a collective reads. */
+export type Elements<T extends TypedArray> = T | StridedView<T>
+
+/** An operation on arrays with the element type of `T`. */
+export type ArrayOperation<T extends TypedArray> = ElementOperation<T> | Operation<SameElements<T>>
+
+export interface IntoOptions<I extends TypedArray = TypedArray> extends WaitOptions {
+  /** Filled with the result instead of a fresh array, and returned. */
+  readonly into?: I
+}
+
+/** Options of collectives that combine nothing. */
+export interface MovementOptions<I extends TypedArray = TypedArray> extends IntoOptions<I>, MethodOptions {}
+
+/** The same where the data are no array. */
+export interface ValueOptions extends WaitOptions, MethodOptions {}
+
+/** Options of reductions. */
+export interface ReductionOptions<I extends TypedArray = TypedArray> extends IntoOptions<I>, OrderOptions {}
+
+/** The same where the data are no array. */
+export interface ScalarReductionOptions extends WaitOptions, OrderOptions {}
+
+/** Where blocks of varying lengths are in what a rank receives. A persistent request reads both at every start. */
+export interface BlockPlaces extends MethodOptions {
+  /** Elements of each rank's block, if known; checked against what arrives (ERR_COUNT). */
+  readonly counts?: ArrayLike<number>
+  /** Start of each rank's block in the result. Default: packed in rank order. */
+  readonly displs?: ArrayLike<number>
+}
+
+export interface BlocksOptions<I extends TypedArray = TypedArray> extends MovementOptions<I>, BlockPlaces {}
+
+/** @throws ERR_TYPE unless `into` is a buffer that results can fill */
+export function intoOf(options: IntoOptions | undefined): TypedArray | undefined {
+  if (options?.into !== undefined) requireReceiveBuffer(options.into)
+  return options?.into
+}

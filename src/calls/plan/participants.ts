@@ -1,0 +1,81 @@
+import { indexIn } from '../../base/search.js'
+import type { CommContext } from '../../comm/table/comm-context.js'
+import { pieceTree } from './tree-pieces.js'
+
+/**
+ * Who takes part in a collective as a participant of its schedule, which combines or joins what its ranks contribute:
+ *
+ * - `processes`: every process, whose ranks may lie anywhere; for data that are not combined, or in any order;
+ * - `runs`: every run of consecutive ranks of one process; for operations that do not commute;
+ * - `pieces`: every largest part of the reduction tree whose ranks are a part of one run; for the bits of the tree;
+ * - `path`: the same as far as a process exchanges messages with it along the tree ({@link pathParticipants}).
+ */
+export type ParticipantKind = WholeKind | 'path'
+/** Those of which every process knows all participants. */
+export type WholeKind = 'processes' | 'runs' | 'pieces'
+
+export interface Participants {
+  readonly kind: ParticipantKind
+  /** Process index of every participant. */
+  readonly process: Int32Array
+  /** Those of this process, ascending. */
+  readonly own: Int32Array
+  /** First rank of every participant, then the number of ranks; null for `processes`. */
+  readonly firstRank: Int32Array | null
+  /** Local index of the first rank of each own participant; then the number of ranks here. Ranks here are in this order. */
+  readonly ownFirst: Int32Array
+}
+
+/** More pieces, or runs, than this are not planned for: every participant takes memory on every process. */
+const mostParticipants = 2 ** 16
+
+/** Needs the location of every rank but for `processes`. Null where there are too many. */
+export function participantsOf(state: CommContext, kind: WholeKind): Participants | null {
+  const { processes, processIndex, localRanks, size } = state
+  if (kind === 'processes') {
+    const process = Int32Array.from({ length: processes.count }, (_, index) => index)
+    const ownFirst = Int32Array.of(0, localRanks.length)
+    return { kind, process, own: Int32Array.of(processIndex), firstRank: null, ownFirst }
+  }
+  if (kind === 'runs') return placed(state, kind, processes.runProcess, processes.runStart)
+  const locations = {
+    processOf: (rank: number) => state.processOfRank(rank) as number,
+    endOfRun: (rank: number) => processes.endOfRun(rank),
+  }
+  const tree = pieceTree(size, locations, mostParticipants)
+  if (tree === undefined) return null
+  const process = Int32Array.from(tree.pieces, (piece) => piece.process)
+  const firstRank = Int32Array.from([...tree.pieces.map((piece) => piece.first), size])
+  return placed(state, kind, process, firstRank)
+}
+
+function placed(
+  { processIndex, localRanks }: CommContext,
+  kind: ParticipantKind,
+  process: Int32Array,
+  firstRank: Int32Array,
+): Participants | null {
+  if (process.length > mostParticipants) return null
+  return withOwn({ processIndex, localRanks }, kind, process, firstRank)
+}
+
+/** With those of this process. */
+export function withOwn(
+  { processIndex, localRanks }: Pick<CommContext, 'processIndex' | 'localRanks'>,
+  kind: ParticipantKind,
+  process: Int32Array,
+  firstRank: Int32Array,
+): Participants {
+  const own: number[] = []
+  process.forEach((index, participant) => {
+    if (index === processIndex) own.push(participant)
+  })
+  const first = own.map((participant) => indexIn(localRanks, firstRank[participant]!))
+  return {
+    kind,
+    process,
+    own: Int32Array.from(own),
+    firstRank,
+    ownFirst: Int32Array.from([...first, localRanks.length]),
+  }
+}

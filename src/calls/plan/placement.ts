@@ -1,0 +1,61 @@
+import { indexIn, rangeAt } from '../../base/search.js'
+import type { CommContext } from '../../comm/table/comm-context.js'
+import type { ProcessTable } from '../../comm/table/process-table.js'
+
+// Which process hosts a rank, and conversion between lists by process and lists by rank.
+
+/** Process index of a rank. */
+export function processOfRank({ runStart, runProcess }: ProcessTable, rank: number): number {
+  return runProcess[rangeAt(runStart, rank)]!
+}
+
+/** Local index of a rank hosted here; -1 for other ranks. */
+export function localIndexOf(state: CommContext, rank: number): number {
+  return indexIn(state.localRanks, rank)
+}
+
+/** One list in rank order from a list per process, each in rank order. */
+export function byRank<T>(table: ProcessTable, perProcess: readonly (readonly T[])[]): T[] {
+  const taken = new Int32Array(table.count)
+  const items: T[] = []
+  for (let run = 0; run < table.runProcess.length; run++) {
+    const process = table.runProcess[run]!
+    const count = table.runStart[run + 1]! - table.runStart[run]!
+    for (let i = 0; i < count; i++) items.push(perProcess[process]![taken[process]!++]!)
+  }
+  return items
+}
+
+/** The inverse of {@link byRank}. */
+export function byProcess<T>(table: ProcessTable, items: readonly T[]): T[][] {
+  const lists: T[][] = Array.from({ length: table.count }, () => [])
+  for (let run = 0; run < table.runProcess.length; run++) {
+    const list = lists[table.runProcess[run]!]!
+    for (let rank = table.runStart[run]!; rank < table.runStart[run + 1]!; rank++) list.push(items[rank]!)
+  }
+  return lists
+}
+
+/** Number of ranks that each process hosts. */
+export function ranksPerProcess(table: ProcessTable): Int32Array {
+  const counts = new Int32Array(table.count)
+  for (let run = 0; run < table.runProcess.length; run++) {
+    counts[table.runProcess[run]!]! += table.runStart[run + 1]! - table.runStart[run]!
+  }
+  return counts
+}
+
+/** The ranks that each process hosts, ascending. */
+export function ranksByProcess({ size, processes }: CommContext): number[][] {
+  return byProcess(
+    processes,
+    Array.from({ length: size }, (_, rank) => rank),
+  )
+}
+
+/** Items `first`, `first + step`, ... */
+export function everyNth<T>(items: readonly T[], first: number, step: number): T[] {
+  const picked: T[] = []
+  for (let i = first; i < items.length; i += step) picked.push(items[i]!)
+  return picked
+}

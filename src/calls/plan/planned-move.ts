@@ -1,0 +1,78 @@
+import { algorithmOf } from '../../collective/algorithms.js'
+import type { Algorithm } from '../../collective/patterns/algorithm.js'
+import { RankweaveError } from '../../errors.js'
+import type { Collective } from '../../schedule/specification.js'
+import type { CollectiveContext } from './collective-context.js'
+import { type CollectivePlan, shapeOf } from './collective-plan.js'
+import { type CallFacts, defaultChoice, defaultSegments } from './default-rule.js'
+import type { Method } from './method.js'
+
+/** An algorithm for a call, and into how many segments it cuts every unit of data. */
+export interface Chosen {
+  readonly algorithm: Algorithm
+  readonly segments: number
+}
+
+/**
+ * How a collective that combines nothing is done: by what its ranks have chosen, or else by the rule; null for the messages
+ * that its own file writes.
+ *
+ * @param sizeBytes of a unit of data
+ */
+export function chooseMove(
+  state: CollectiveContext,
+  collective: Collective,
+  method: Method | undefined,
+  sizeBytes: number,
+): Chosen | null {
+  if (method?.algorithm !== undefined) {
+    const { algorithm } = method
+    return { algorithm, segments: method.segments ?? defaultSegments(algorithm.id, sizeBytes) }
+  }
+  const choice = defaultChoice(factsOf(state, collective, sizeBytes))
+  if (choice === null) return null
+  return { algorithm: algorithmOf(choice.id), segments: method?.segments ?? choice.segments }
+}
+
+/** What the rule takes into account. */
+export function factsOf(
+  { processes, runtime, plans }: CollectiveContext,
+  collective: Collective,
+  sizeBytes: number,
+): CallFacts {
+  return {
+    collective,
+    processes: processes.count,
+    isOversubscribed: runtime.fabric.isOversubscribed === true,
+    isMemoryShared: plans.isMemoryShared,
+    eagerLimitBytes: runtime.options.eagerLimitBytes,
+    sizeBytes,
+  }
+}
+
+/**
+ * The plan of a collective whose participants are the processes.
+ *
+ * @param root its process index
+ * @throws ERR_ALGORITHM when the algorithm does not take this number of processes
+ */
+export function planMove(
+  state: CollectiveContext,
+  { algorithm, segments }: Chosen,
+  root = 0,
+): CollectivePlan {
+  requireServed(state, algorithm, segments, root)
+  return state.plans.plan(algorithm, state.plans.participants('processes')!, root, segments)
+}
+
+/** @throws ERR_ALGORITHM */
+export function requireServed(
+  state: CollectiveContext,
+  algorithm: Algorithm,
+  segments: number,
+  root = 0,
+): void {
+  const shape = shapeOf(state.plans.participants('processes')!, root, segments)
+  const reason = algorithm.refuses?.(shape) ?? null
+  if (reason !== null) throw new RankweaveError('ERR_ALGORITHM', `${algorithm.id}: ${reason}`)
+}

@@ -1,0 +1,47 @@
+import { concatenate } from '../../base/packing.js'
+import type { CommContext } from '../../comm/table/comm-context.js'
+import type { ProcessTable } from '../../comm/table/process-table.js'
+
+// The blocks of all ranks next to each other, process by process and within one by rank.
+
+/** Whether that is the order of the ranks: every process hosts one run, in the order of the processes. */
+export function isRankOrder({ runProcess }: ProcessTable): boolean {
+  return runProcess.every((process, run) => process === run)
+}
+
+/** Sums of what the ranks of each process have, by process index. */
+export function sumsByProcess(
+  { runStart, runProcess, count }: ProcessTable,
+  sizes: ArrayLike<number>,
+): Float64Array {
+  const sums = new Float64Array(count)
+  runProcess.forEach((process, run) => {
+    for (let rank = runStart[run]!; rank < runStart[run + 1]!; rank++) sums[process]! += sizes[rank]!
+  })
+  return sums
+}
+
+/** The blocks by rank, as views. @param sizes by rank */
+export function blocksInRankOrder(
+  { processes }: CommContext,
+  joined: Uint8Array,
+  sizes: ArrayLike<number>,
+): Uint8Array[] {
+  const { runStart, runProcess, count } = processes
+  const at = new Float64Array(count)
+  const sums = sumsByProcess(processes, sizes)
+  for (let process = 1; process < count; process++) at[process] = at[process - 1]! + sums[process - 1]!
+  const blocks: Uint8Array[] = []
+  runProcess.forEach((process, run) => {
+    for (let rank = runStart[run]!; rank < runStart[run + 1]!; rank++) {
+      blocks.push(joined.subarray(at[process]!, at[process]! + sizes[rank]!))
+      at[process]! += sizes[rank]!
+    }
+  })
+  return blocks
+}
+
+/** Bytes of one block, or a copy of several next to each other. */
+export function joined(blocks: readonly Uint8Array[]): Uint8Array {
+  return blocks.length === 1 ? blocks[0]! : concatenate(blocks)
+}

@@ -1,0 +1,89 @@
+import type { CommContext } from '../../comm/table/comm-context.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import type { CollectiveCall, RankFailure } from '../collective-call.js'
+import type { CollectiveEngine } from '../collective-engine.js'
+import type { Exchange } from '../exchange.js'
+import type { Signature } from '../signature.js'
+import type { ProgramStore } from './program-store.js'
+import { ProgramRun } from './run-program.js'
+
+/** A communicator as its persistent collectives see it. */
+export interface PersistentContext extends CommContext {
+  readonly collectives: CollectiveEngine
+}
+
+/** How a persistent collective moves data between its values and the buffers of the ranks. */
+export interface BoundStore {
+  readonly store: ProgramStore
+  /** Makes what the ranks contribute values of the store. */
+  fill(): void
+  /** Copies values into the receive buffers. @returns why the ranks here fail, if a buffer does not fit what has come */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most return nothing
+  deliver(): RankFailure | undefined | void
+}
+
+/** What a start runs. */
+export type BoundStart = Pick<CollectiveCall<undefined, unknown>, 'signature' | 'unplaced' | 'run'>
+
+/** A start that runs a program. */
+export function programStart(signature: Signature, program: ProcessProgram, bound: BoundStore): BoundStart {
+  const run = new ProgramRun(program)
+  /** Of the start in progress. */
+  let exchange: Exchange
+  const done = (): void => {
+    const failure = bound.deliver()
+    exchange.finish(failure === undefined ? nothing : [failure])
+  }
+  return {
+    signature,
+    // The init has lowered the plan.
+    unplaced: true,
+    run: (_, startExchange) => {
+      exchange = startExchange
+      bound.fill()
+      run.start(startExchange, bound.store, done)
+      return undefined
+    },
+  }
+}
+
+/** A persistent collective in one process: the buffers of all its ranks, and a lane of its own. */
+export class BoundCollective {
+  readonly lane: number
+  readonly call: CollectiveCall<undefined, undefined>
+  /** The start in progress, which the ranks of the process share; undefined again before any of them continues. */
+  running: Promise<void> | undefined
+  readonly #state: PersistentContext
+  #holders: number
+
+  /**
+   * @param exchange of the init
+   * @param start its signature is compared by every start, because an init need not exchange a frame with any process
+   */
+  constructor(state: PersistentContext, exchange: Exchange, { signature, unplaced, run }: BoundStart) {
+    this.#state = state
+    this.#holders = state.localRanks.length
+    this.lane = state.collectives.openLane(exchange)
+    const call = { signature, shared: true, isResultless: true, run: run as () => undefined } as const
+    this.call = unplaced === undefined ? call : { ...call, unplaced }
+  }
+
+  start(state: PersistentContext, localIndex: number): Promise<void> {
+    const started: Promise<void> = state.collectives.start(this.lane, localIndex, this.call, undefined)
+    if (started !== this.running) {
+      this.running = started
+      const ended = () => {
+        if (this.running === started) this.running = undefined
+      }
+      started.then(ended, ended)
+    }
+    return started
+  }
+
+  /** One rank has freed its request. */
+  release(): void {
+    if (--this.#holders === 0) this.#state.collectives.closeLane(this.lane)
+  }
+}
+
+const nothing = [undefined] as const

@@ -1,0 +1,117 @@
+import type { RankHandle } from '../../comm/table/seat.js'
+import { RankweaveError } from '../../errors.js'
+import { requireFixed, type TypedArray } from '../../messages/datatype/elements.js'
+import type { WaitOptions } from '../../messages/process/wait-options.js'
+import type { BoundCollective, PersistentContext } from './bound-collective.js'
+
+/**
+ * A persistent collective: bound once to its buffers and started often (MPI-4.1 §6.13, §8.8). Every rank starts it the
+ * same number of times; one start may be active at a time. Starts of different requests, and other collectives, may overlap.
+ *
+ * **Buffers.** From `start` until its promise resolves, do not change the buffers that are sent or read those that are received.
+ */
+export class PersistentRequest {
+  readonly #handle: RankHandle<PersistentContext>
+  readonly #setup: Promise<BoundCollective>
+  /** Those with elements: an array that has none later has lost its buffer. */
+  readonly #buffers: readonly TypedArray[]
+  /** Defined once the setup has completed. */
+  #bound: BoundCollective | undefined
+  /** The previous start, if it was shared with the other ranks of the process. */
+  #shared: Promise<void> | undefined
+  /** A start that is not shared is active. */
+  #startedSeparately = false
+  #freed = false
+
+  /** Not for users: the methods whose names end in `Init` return these requests. */
+  constructor(
+    handle: RankHandle<PersistentContext>,
+    setup: Promise<BoundCollective>,
+    buffers: readonly TypedArray[],
+  ) {
+    this.#handle = handle
+    this.#setup = setup
+    this.#buffers = buffers.filter(({ length }) => length > 0)
+    // A failed setup is reported by every start; it must not be an unhandled rejection before.
+    setup.then(
+      (bound) => {
+        this.#bound = bound
+      },
+      () => {},
+    )
+  }
+
+  /**
+   * Runs the collective once; resolves when the receive buffer is filled.
+   *
+   * @throws ERR_REQUEST while the previous start is active, and after `free`; ERR_TYPE when a buffer has been detached
+   */
+  start(options?: WaitOptions): Promise<void> {
+    try {
+      this.#requireReady()
+      if (this.#bound === undefined || options?.signal !== undefined) return this.#startSeparately(options)
+      const { state, localIndex } = this.#handle.seat()
+      this.#shared = this.#bound.start(state, localIndex)
+      return this.#shared
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /**
+   * Frees the request. Local.
+   *
+   * @throws ERR_REQUEST while a start is active, and for a request that was freed before
+   */
+  free(): void {
+    if (this.#freed || this.#isActive) {
+      const why = this.#freed ? 'was freed before' : 'is active'
+      throw new RankweaveError('ERR_REQUEST', `free: this persistent request ${why}`)
+    }
+    this.#freed = true
+    this.#setup.then((bound) => bound.release()).catch(() => {})
+  }
+
+  #requireReady(): void {
+    if (this.#freed) {
+      throw new RankweaveError('ERR_REQUEST', 'start: this persistent request has been freed')
+    }
+    if (this.#isActive) {
+      throw new RankweaveError(
+        'ERR_REQUEST',
+        'start: expected the previous start to have completed, it is active',
+      )
+    }
+    for (let i = 0; i < this.#buffers.length; i++) {
+      if (this.#buffers[i]!.length === 0) requireFixed(this.#buffers[i]!)
+    }
+  }
+
+  get #isActive(): boolean {
+    return this.#startedSeparately || (this.#shared !== undefined && this.#shared === this.#bound?.running)
+  }
+
+  /** A start that waits for the setup, or that a signal may abort. */
+  async #startSeparately(options: WaitOptions | undefined): Promise<void> {
+    // Before anything is awaited: the communicator may be freed meanwhile, which waits for this start.
+    const { state, localIndex } = this.#handle.seat()
+    this.#startedSeparately = true
+    try {
+      await this.#joined(state, localIndex, options)
+    } finally {
+      this.#startedSeparately = false
+    }
+  }
+
+  async #joined({ collectives }: PersistentContext, localIndex: number, options: WaitOptions | undefined) {
+    let started: Promise<void> | undefined
+    collectives.countStartsToCome(1)
+    try {
+      const { lane, call } = await this.#setup
+      started = collectives.start(lane, localIndex, call, undefined, options)
+    } finally {
+      collectives.countStartsToCome(-1)
+    }
+    await started
+  }
+}

@@ -1,0 +1,215 @@
+import { RankweaveError } from '../../errors.js'
+import { isDetached } from '../../messages/datatype/elements.js'
+import { detachedError } from '../../messages/process/transfer-sides.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import type { Exchange, Lend, Room, Take } from '../exchange.js'
+import type { ProgramStore } from './program-store.js'
+
+/** Runs a process's program once. See {@link ProgramRun.start}. */
+export function runProgram(
+  program: ProcessProgram,
+  exchange: Exchange,
+  store: ProgramStore,
+  done: () => void,
+): void {
+  new ProgramRun(program).start(exchange, store, done)
+}
+
+/**
+ * Runs a process's program, again and again: all memory that a run needs is allocated with the object, so a start
+ * allocates nothing but what the exchange and the store do. One run at a time.
+ *
+ * A frame leaves as soon as the values that it carries are there, whatever else is late. All receives are posted at the
+ * start, so what arrives is written to its place at once and large frames are fetched at the same time.
+ */
+export class ProgramRun {
+  readonly #program: ProcessProgram
+  readonly #firstStep: number
+  readonly #receives: readonly PostedReceive[]
+  /** Tasks that wait for nothing. */
+  readonly #first: Int32Array
+  /** What each task still waits for. */
+  readonly #missing: Int32Array
+  /** Tasks whose values are there, in the order in which that came about. A task gets there once per run. */
+  readonly #ready: Int32Array
+  #readyCount = 0
+  #begun = 0
+  /** Frames that have not arrived and tasks that have not been done. */
+  #left = 0
+  #isWorking = false
+  #exchange: Exchange | undefined
+  #store: ProgramStore | undefined
+  #done: (() => void) | undefined
+
+  /** @param firstStep the step of round 0: a run uses the steps from there up to `firstStep + rounds - 1`. */
+  constructor(program: ProcessProgram, firstStep = 0) {
+    const { receive, dependencies } = program
+    this.#program = program
+    this.#firstStep = firstStep
+    this.#first = firstTasks(program)
+    this.#missing = new Int32Array(dependencies.needs.length)
+    this.#ready = new Int32Array(dependencies.needs.length)
+    this.#receives = Array.from(receive.peer, (_, frame) => new PostedReceive(this, frame))
+  }
+
+  /** Whether a run has been started and is not done. A run that failed stays active. */
+  get isActive(): boolean {
+    return this.#exchange !== undefined
+  }
+
+  /**
+   * Runs the program. `done` is called when the store holds all values and all frames have been handed to the exchange: at once
+   * where no other process is involved, else while the last frame is being delivered. What has been offered may
+   * still be read then (`exchange.whenSent`). When the exchange fails, the run ends: nothing is written or called any more.
+   */
+  start(exchange: Exchange, store: ProgramStore, done: () => void): void {
+    this.begin(exchange, store, done)
+    this.post()
+  }
+
+  /** The first part of {@link start}, which sends what is there. Until the second part nothing is received. */
+  begin(exchange: Exchange, store: ProgramStore, done: () => void): void {
+    const { needs } = this.#program.dependencies
+    this.#exchange = exchange
+    this.#store = store
+    this.#done = done
+    this.#missing.set(needs)
+    this.#begun = 0
+    this.#ready.set(this.#first)
+    this.#readyCount = this.#first.length
+    this.#left = this.#receives.length + needs.length
+    this.#isWorking = true
+    this.#work(exchange, store)
+    this.#isWorking = false
+  }
+
+  /** The second part. */
+  post(): void {
+    const exchange = this.#exchange!
+    const store = this.#store!
+    const receives = this.#receives
+    this.#isWorking = true
+    // Receives whose frame has arrived call back at once.
+    for (let frame = 0; frame < receives.length; frame++) this.#post(exchange, store, receives[frame])
+    this.#work(exchange, store)
+    this.#isWorking = false
+    if (this.#left === 0) this.#end()
+  }
+
+  #post(exchange: Exchange, store: ProgramStore, receive: PostedReceive): void {
+    const { frame } = receive
+    const { peer, round } = this.#program.receive
+    const step = this.#firstStep + round[frame]
+    if (store.pieces !== undefined) {
+      this.#postPieces(exchange, frame, step, store.pieces.received(frame))
+      return
+    }
+    receive.landing = store.landing(frame)
+    if (receive.landing === undefined) exchange.take(peer[frame], step, receive.take)
+    else {
+      const lend = store.lends?.(frame) === true ? receive.lend : undefined
+      exchange.takeInto(peer[frame], step, receive.room, receive.landed, lend)
+    }
+  }
+
+  #postPieces(exchange: Exchange, frame: number, step: number, places: readonly (Uint8Array | null)[]): void {
+    const peer = this.#program.receive.peer[frame]
+    let missing = places.length
+    if (missing === 0) this.arrived(frame, undefined, true)
+    const landed = (): void => {
+      if (--missing === 0) this.arrived(frame, undefined, true)
+    }
+    for (const place of places)
+      exchange.takeInto(peer, step, (sizeBytes) => fitting(place, sizeBytes), landed)
+  }
+
+  /** For a posted receive: its frame can be read in place. */
+  lent(frame: number, bytes: Uint8Array, release: () => void): void {
+    this.#store!.lend!(frame, bytes, release)
+    this.arrived(frame, undefined, true)
+  }
+
+  /** For a posted receive: its frame has arrived, and a store that unpacks has not seen it. */
+  arrived(frame: number, bytes: Uint8Array | undefined, owned: boolean): void {
+    const exchange = this.#exchange!
+    const store = this.#store!
+    if (bytes !== undefined) store.unpack(frame, bytes, owned)
+    this.#left--
+    this.#settle(frame)
+    if (this.#isWorking) return
+    this.#isWorking = true
+    this.#work(exchange, store)
+    this.#isWorking = false
+    if (this.#left === 0) this.#end()
+  }
+
+  /** What a receive frame or a combination brings is there. */
+  #settle(bringer: number): void {
+    const { useStart, use } = this.#program.dependencies
+    const missing = this.#missing
+    for (let u = useStart[bringer]; u < useStart[bringer + 1]; u++) {
+      if (--missing[use[u]] === 0) this.#ready[this.#readyCount++] = use[u]
+    }
+  }
+
+  #work(exchange: Exchange, store: ProgramStore): void {
+    const { send, receive } = this.#program
+    const frames = send.peer.length
+    while (this.#begun < this.#readyCount && !exchange.hasFailed) {
+      const task = this.#ready[this.#begun++]
+      if (task < frames) {
+        const step = this.#firstStep + send.round[task]
+        if (store.pieces === undefined) exchange.send(send.peer[task], step, store.pack(task))
+        else for (const piece of store.pieces.sent(task)) exchange.send(send.peer[task], step, piece)
+      } else {
+        store.combine(task - frames)
+        this.#settle(receive.peer.length + task - frames)
+      }
+      this.#left--
+    }
+  }
+
+  #end(): void {
+    const done = this.#done!
+    this.#exchange = undefined
+    this.#store = undefined
+    this.#done = undefined
+    done()
+  }
+}
+
+function firstTasks({ dependencies }: ProcessProgram): Int32Array {
+  const tasks: number[] = []
+  dependencies.needs.forEach((needs, task) => {
+    if (needs === 0) tasks.push(task)
+  })
+  return Int32Array.from(tasks)
+}
+
+/** The receive of one frame: functions for the exchange, made once. */
+class PostedReceive {
+  readonly frame: number
+  landing: Uint8Array | undefined
+  readonly room: Room
+  readonly landed: () => void
+  readonly take: Take
+  readonly lend: Lend
+
+  constructor(run: ProgramRun, frame: number) {
+    this.frame = frame
+    this.room = (sizeBytes) => fitting(this.landing!, sizeBytes)
+    this.landed = () => run.arrived(frame, undefined, true)
+    this.lend = (bytes, release) => run.lent(frame, bytes, release)
+    this.take = (bytes, owned) => run.arrived(frame, bytes, owned)
+  }
+}
+
+/** @throws ERR_COLLECTIVE_MISMATCH unless a message fills its place; ERR_FABRIC for a place in a buffer that was detached */
+function fitting(place: Uint8Array | null, sizeBytes: number): Uint8Array | null {
+  if (place === null || place.byteLength === sizeBytes) return place
+  if (isDetached(place)) throw detachedError()
+  throw new RankweaveError(
+    'ERR_COLLECTIVE_MISMATCH',
+    `expected a frame of ${place.byteLength} bytes, got ${sizeBytes}: the processes differ in what they run`,
+  )
+}

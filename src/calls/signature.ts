@@ -1,0 +1,184 @@
+import { algorithms } from '../collective/algorithms.js'
+import { typeName } from '../messages/datatype/elements.js'
+import { operationNames } from '../messages/datatype/operation-names.js'
+import type { CollectiveName } from './collective-name.js'
+
+/**
+ * What all ranks of a collective must agree on. Compared between the ranks of a process when they join and
+ * between processes by words in every frame's header; a difference is ERR_COLLECTIVE_MISMATCH, which names both calls.
+ * Fields that MPI lets differ between ranks (the count of a gatherv) are left out by the caller.
+ */
+export interface Signature {
+  readonly name: CollectiveName
+  readonly root?: number
+  /** Wire code of the element type. */
+  readonly type?: number
+  readonly count?: number
+  /** Name of the reduction operation; of a topology, the strategy. */
+  readonly op?: string
+  /** Hash of anything else that must agree, e.g. of a topology. */
+  readonly extra?: number
+  /** Name of how it is done, where the ranks have chosen it: algorithm, segments, order. */
+  readonly method?: string
+}
+
+/** Length of a signature in header words. */
+export const signatureWords = 7
+
+const word = { name: 0, root: 1, type: 2, countLow: 3, countHigh: 4, op: 5, extra: 6 } as const
+
+const names: readonly CollectiveName[] = [
+  'barrier',
+  'bcast',
+  'reduce',
+  'allreduce',
+  'gather',
+  'gatherv',
+  'scatter',
+  'scatterv',
+  'allgather',
+  'allgatherv',
+  'alltoall',
+  'alltoallv',
+  'reduceScatter',
+  'scan',
+  'exscan',
+  'split',
+  'splitType',
+  'dup',
+  'create',
+  'free',
+  'topology',
+  'neighborAllgather',
+  'neighborAllgatherv',
+  'neighborAllgatherInit',
+  'planLines',
+  'barrierInit',
+  'bcastInit',
+  'allgatherInit',
+  'allreduceInit',
+  'reduceInit',
+  'gatherInit',
+  'scatterInit',
+  'alltoallInit',
+  'reduceScatterInit',
+  'scanInit',
+  'exscanInit',
+  'neighborAlltoall',
+  'neighborAlltoallv',
+  'neighborAlltoallw',
+  'neighborReduce',
+  'neighborAlltoallInit',
+  'neighborAlltoallvInit',
+  'neighborAlltoallwInit',
+  'neighborReduceInit',
+  'gathervInit',
+  'scattervInit',
+  'allgathervInit',
+  'alltoallvInit',
+]
+const codeOfName = new Map(names.map((name, code) => [name, code]))
+
+// Which fields are present, in the bits of the name word above the name's code.
+const hasRoot = 1 << 16
+const hasType = 1 << 17
+const hasCount = 1 << 18
+const hasOp = 1 << 19
+const hasExtra = 1 << 20
+const hasMethod = 1 << 21
+const nameMask = 0xffff
+
+/** Writes a signature into `into[at .. at + signatureWords - 1]`. */
+export function encodeSignature(signature: Signature, into: Int32Array, at: number): void {
+  const { name, root, type, count, op, extra, method } = signature
+  into[at + word.name] =
+    codeOfName.get(name)! |
+    (root === undefined ? 0 : hasRoot) |
+    (type === undefined ? 0 : hasType) |
+    (count === undefined ? 0 : hasCount) |
+    (op === undefined ? 0 : hasOp) |
+    (extra === undefined ? 0 : hasExtra) |
+    (method === undefined ? 0 : hasMethod)
+  into[at + word.root] = root ?? 0
+  into[at + word.type] = type ?? 0
+  into[at + word.countLow] = count ?? 0
+  into[at + word.countHigh] = count === undefined ? 0 : Math.floor(count / 2 ** 32)
+  into[at + word.op] = op === undefined ? 0 : hashText(op)
+  into[at + word.extra] = method === undefined ? (extra ?? 0) : hashIntegers([extra ?? 0, hashText(method)])
+}
+
+/** Whether the signatures at these offsets of two word arrays agree. */
+export function sameWords(a: Int32Array, atA: number, b: Int32Array, atB: number): boolean {
+  for (let i = 0; i < signatureWords; i++) if (a[atA + i] !== b[atB + i]) return false
+  return true
+}
+
+export function sameSignature(a: Signature, b: Signature): boolean {
+  return (
+    a === b ||
+    (a.name === b.name &&
+      a.root === b.root &&
+      a.type === b.type &&
+      a.count === b.count &&
+      a.op === b.op &&
+      a.extra === b.extra &&
+      a.method === b.method)
+  )
+}
+
+/** The call as the user would write it, e.g. `allreduce(sum, 3 x float64)`. */
+export function describeSignature(signature: Signature): string {
+  const parts: string[] = []
+  if (signature.root !== undefined) parts.push(`root ${signature.root}`)
+  if (signature.op !== undefined) parts.push(signature.op)
+  const type = signature.type === undefined ? '' : typeName(signature.type)
+  if (signature.count !== undefined) parts.push(`${signature.count} x ${type || 'element'}`)
+  else if (type) parts.push(type)
+  if (signature.method !== undefined) parts.push(signature.method)
+  if (signature.extra !== undefined) parts.push(`#${(signature.extra >>> 0).toString(16)}`)
+  return `${signature.name}(${parts.join(', ')})`
+}
+
+/** The call that signature words of another process describe; a user-defined operation travels as a hash only. */
+export function describeWords(words: Int32Array, at: number): string {
+  const flags = words[at + word.name]!
+  return describeSignature({
+    name: names[flags & nameMask] ?? ('?' as CollectiveName),
+    ...(flags & hasRoot ? { root: words[at + word.root]! } : {}),
+    ...(flags & hasType ? { type: words[at + word.type]! } : {}),
+    ...(flags & hasCount
+      ? { count: (words[at + word.countLow]! >>> 0) + words[at + word.countHigh]! * 2 ** 32 }
+      : {}),
+    ...(flags & hasOp ? { op: opName(words[at + word.op]!, names[flags & nameMask]) } : {}),
+    ...methodOrExtra(flags, words[at + word.extra]!),
+  })
+}
+
+/** A method travels as a hash: that of an algorithm alone is known. */
+function methodOrExtra(flags: number, hash: number): Pick<Signature, 'extra' | 'method'> {
+  if ((flags & hasMethod) === 0) return flags & hasExtra ? { extra: hash } : {}
+  const id = flags & hasExtra ? undefined : idOfHash.get(hash)
+  return { method: id ?? `method #${(hash >>> 0).toString(16)}` }
+}
+
+/** FNV-1a over 32-bit integers, for `Signature.extra`. */
+export function hashIntegers(values: ArrayLike<number>): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < values.length; i++) hash = Math.imul(hash ^ values[i]!, 0x01000193)
+  return hash
+}
+
+function hashText(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash
+}
+
+const builtinOfHash = new Map<number, string>(operationNames.map((name) => [hashText(name), name]))
+
+const idOfHash = new Map(algorithms.map(({ id }) => [hashIntegers([0, hashText(id)]), id]))
+
+function opName(hash: number, name: CollectiveName | undefined): string {
+  const what = name === 'topology' ? 'strategy' : 'operation'
+  return builtinOfHash.get(hash) ?? `${what} #${(hash >>> 0).toString(16)}`
+}

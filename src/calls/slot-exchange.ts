@@ -1,0 +1,337 @@
+import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } from '../base/number-map.js'
+import type { CommContext } from '../comm/table/comm-context.js'
+import type { RankweaveError } from '../errors.js'
+import type { Credit } from '../messages/process/credit.js'
+import { frameKind, headerWord } from '../messages/process/frames.js'
+import { MemoryWait } from '../messages/process/memory-wait.js'
+import { collectiveWord, collectiveWords, sendAtOnce, totalOf } from './collective-frame.js'
+import {
+  copyOf,
+  type Exchange,
+  hand,
+  type Lend,
+  noBytes,
+  type Room,
+  type Take,
+  type Waiting,
+} from './exchange.js'
+import { defaultPieceBytes, MessagesInPlace, OfferedMessage } from './offered-message.js'
+import { Offers } from './offers.js'
+import { type PartialMessage, PartialMessages } from './partial-messages.js'
+import { encodeSignature, type Signature } from './signature.js'
+
+/** Notified when the collective of an exchange completes or fails. */
+export interface ExchangeOwner {
+  finished(exchange: SlotExchange, results: readonly unknown[]): void
+  failed(exchange: SlotExchange, error: unknown): void
+}
+
+/**
+ * The exchange of one collective: sends with its header, and retains what arrives until the algorithm receives it.
+ * When the collective is complete, a later one of the same lane reuses it.
+ *
+ * What arrives eagerly has been charged to its sender's credit, which is returned exactly once: when the algorithm takes
+ * the message, or when the message is dropped.
+ */
+export class SlotExchange implements Exchange {
+  readonly me: number
+  readonly count: number
+  readonly eagerLimitBytes: number
+  readonly #state: CommContext
+  readonly #owner: ExchangeOwner
+  readonly #credit: Credit
+  readonly #pieceBytes: number
+  readonly #header = new Int32Array(collectiveWords)
+  readonly #arrived = new NumberMap<(Uint8Array | OfferedMessage)[]>()
+  readonly #waiting = new NumberMap<Waiting>()
+  readonly #partial = new PartialMessages()
+  /** Receives whose payload is on its way, and the process indices it comes from. */
+  readonly #fetching = new Map<Waiting, { readonly peer: number; readonly message: OfferedMessage }>()
+  /** Made when the first message comes that this process can read where it is. */
+  #inPlace: MessagesInPlace | undefined
+  /** Made when the first message is offered. */
+  #offers: Offers | undefined
+  #memoryWait: MemoryWait | undefined
+  #signed: Signature | undefined
+  #failed: Error | undefined
+  #released: (() => void) | undefined
+
+  constructor(state: CommContext, owner: ExchangeOwner, lane: number, pieceBytes = defaultPieceBytes) {
+    const { runtime } = state
+    this.#state = state
+    this.#owner = owner
+    this.#credit = runtime.credit
+    this.#pieceBytes = pieceBytes
+    this.me = state.processIndex
+    this.count = state.processes.count
+    this.eagerLimitBytes = runtime.options.eagerLimitBytes
+    this.#header[headerWord.kind] = frameKind.collective
+    this.#header[headerWord.leader] = state.id.leader
+    this.#header[headerWord.counter] = state.id.counter
+    this.#header[collectiveWord.lane] = lane
+  }
+
+  /** Begins the collective with this sequence number. */
+  begin(seq: number): void {
+    this.#header[collectiveWord.seq] = seq
+  }
+
+  get seq(): number {
+    return this.#header[collectiveWord.seq]! >>> 0
+  }
+
+  get lane(): number {
+    return this.#header[collectiveWord.lane]!
+  }
+
+  /** Whether no receive is pending and no message is left. */
+  get idle(): boolean {
+    return (
+      this.#waiting.size === 0 &&
+      this.#arrived.size === 0 &&
+      this.#partial.isEmpty &&
+      this.#fetching.size === 0
+    )
+  }
+
+  get hasFailed(): boolean {
+    return this.#failed !== undefined
+  }
+
+  get isSent(): boolean {
+    return this.#offers === undefined || this.#offers.isEmpty
+  }
+
+  /** The header of this collective's frames; its signature words are valid after {@link sign}. */
+  get header(): Int32Array {
+    return this.#header
+  }
+
+  sign(signature: Signature): void {
+    if (signature === this.#signed) return
+    this.#signed = signature
+    encodeSignature(signature, this.#header, collectiveWord.signature)
+  }
+
+  send(peer: number, step: number, payload: Uint8Array): void {
+    // An offer made now would never be withdrawn, and those who wait for the release of buffers would wait for it.
+    if (this.#failed !== undefined) return
+    if (peer === this.me) {
+      this.#deliver(peer, this.#key(peer, step), copyOf(payload), true)
+      return
+    }
+    const process = this.#state.processes.processes.at(peer)
+    const header = this.#header
+    header[collectiveWord.step] = step
+    if (sendAtOnce(this.#state.runtime, process, header, payload)) return
+    const offered = payload.length <= this.eagerLimitBytes ? copyOf(payload) : payload
+    this.#offers ??= new Offers(this.#state, this.#pieceBytes, (error) => this.#transferFailed(error))
+    this.#offers.offer(process, header, offered)
+  }
+
+  receive(peer: number, step: number): Promise<Uint8Array> {
+    if (this.#failed !== undefined) return Promise.reject(this.#failed)
+    const key = this.#key(peer, step)
+    const message = takeFirst(this.#arrived, key)
+    if (message instanceof Uint8Array) {
+      this.#consumed(peer, message.byteLength)
+      return Promise.resolve(message)
+    }
+    return new Promise((resolve, reject) => {
+      const take: Take = (bytes, owned) => resolve(owned ? bytes : copyOf(bytes))
+      const waiting = { take, room: undefined, reject, lend: undefined, next: undefined }
+      if (message === undefined) appendLinked(this.#waiting, key, waiting)
+      else this.#fetch(peer, message, waiting)
+    })
+  }
+
+  take(peer: number, step: number, take: Take): void {
+    if (this.#failed !== undefined) return
+    this.#takeNext(peer, step, { take, room: undefined, reject: undefined, lend: undefined, next: undefined })
+  }
+
+  takeInto(peer: number, step: number, room: Room, landed: () => void, lend?: Lend): void {
+    if (this.#failed !== undefined) return
+    this.#takeNext(peer, step, { take: landed, room, reject: undefined, lend, next: undefined })
+  }
+
+  watch(look: () => boolean, awaited: () => readonly number[], done: () => void): void {
+    if (this.#failed !== undefined) return
+    const { fabric } = this.#state.runtime
+    const failed = (error: unknown) => this.#owner.failed(this, error)
+    this.#memoryWait = new MemoryWait((attempt) => fabric.watch!(attempt), look, awaited, done, failed)
+  }
+
+  #takeNext(peer: number, step: number, waiting: Waiting): void {
+    const key = this.#key(peer, step)
+    const message = takeFirst(this.#arrived, key)
+    if (message === undefined) appendLinked(this.#waiting, key, waiting)
+    else if (message instanceof OfferedMessage) this.#fetch(peer, message, waiting)
+    else {
+      this.#consumed(peer, message.byteLength)
+      hand(waiting.take, waiting.room, message, true)
+    }
+  }
+
+  whenSent(done: () => void): void {
+    if (this.#offers === undefined) done()
+    else this.#offers.whenEmpty(done)
+  }
+
+  finish(results: readonly unknown[]): void {
+    this.#owner.finished(this, results)
+  }
+
+  /** Takes in a frame of this collective: a message, a part of one, or the offer of one. Frames of a message arrive in order. */
+  frame(peer: number, header: Int32Array, payload: Uint8Array): void {
+    const key = this.#key(peer, header[collectiveWord.step]!)
+    if (header[headerWord.kind] === frameKind.collectiveOffer) this.#offerArrived(peer, key, header, payload)
+    else if (payload.length === totalOf(header)) this.#deliver(peer, key, payload, false)
+    else this.#attempt(() => this.#partArrived(peer, key, header, payload))
+  }
+
+  #partArrived(peer: number, key: number, header: Int32Array, payload: Uint8Array): void {
+    const message = this.#partial.frame(key, header, payload, this.#waiting.get(key)?.room)
+    if (message === undefined) return
+    if (!message.isInPlace) {
+      this.#deliver(peer, key, message.bytes, true)
+      return
+    }
+    this.#state.runtime.processCounters.bytesCopied += message.totalBytes
+    this.#consumed(peer, message.totalBytes)
+    // Messages of one key come in order, so this is still the receive that the first frame found.
+    takeFirstLinked(this.#waiting, key)!.take(noBytes, true)
+  }
+
+  /**
+   * Fails all pending and later receives with `error`, and withdraws what has been offered.
+   *
+   * @param released called when the fabric accesses no buffer of this collective any more: now, or once transfers in
+   *   progress have been cancelled
+   */
+  fail(error: RankweaveError, released: () => void): void {
+    this.#failed ??= error
+    this.#memoryWait?.end()
+    for (const { reject } of linked(this.#waiting)) reject?.(error)
+    this.#waiting.clear()
+    this.drop()
+    for (const [{ reject }, { message }] of [...this.#fetching]) {
+      reject?.(error)
+      message.abandon(this.#state.transfers, error)
+    }
+    this.#inPlace?.releaseAll()
+    this.#offers?.withdraw(error, () => this.#checkReleased())
+    this.#released = released
+    this.#checkReleased()
+  }
+
+  #checkReleased(): void {
+    if (this.#fetching.size > 0 || !this.isSent) return
+    const released = this.#released
+    this.#released = undefined
+    released?.()
+  }
+
+  /** Drops the messages that no receive has taken. */
+  drop(): void {
+    const arrived = this.#arrived
+    for (const key of arrived.keys()) for (const message of arrived.get(key)!) this.#dropMessage(key, message)
+    arrived.clear()
+    this.#partial.drop((key, message) => this.#dropMessage(key, message))
+  }
+
+  /** Process indices that receives wait for, in any order. */
+  awaited(): number[] {
+    const fetching = Array.from(this.#fetching.values(), ({ peer }) => peer)
+    const inMemory = this.#memoryWait?.awaited ?? []
+    return [...this.#waiting.keys().map((key) => key % this.count), ...fetching, ...inMemory]
+  }
+
+  /** Process indices that have not taken what this process offered, in any order. */
+  offeredTo(): number[] {
+    return this.#offers?.receivers ?? []
+  }
+
+  /** What waits or has arrived for (peer, step). */
+  #key(peer: number, step: number): number {
+    return step * this.count + peer
+  }
+
+  #offerArrived(peer: number, key: number, header: Int32Array, location: Uint8Array): void {
+    const process = this.#state.processes.processes.at(peer)
+    const message = this.#partial.offer(key, process, header, location, this.#pieceBytes)
+    if (message === undefined) return
+    const waiting = takeFirstLinked(this.#waiting, key)
+    if (waiting === undefined) append(this.#arrived, key, message)
+    else this.#attempt(() => this.#fetch(peer, message, waiting))
+  }
+
+  #deliver(peer: number, key: number, bytes: Uint8Array, owned: boolean): void {
+    this.#state.runtime.processCounters.bytesCopied += bytes.length
+    const waiting = takeFirstLinked(this.#waiting, key)
+    if (waiting === undefined) {
+      append(this.#arrived, key, owned ? bytes : copyOf(bytes))
+      return
+    }
+    this.#consumed(peer, bytes.length)
+    try {
+      hand(waiting.take, waiting.room, bytes, owned)
+    } catch (error) {
+      this.#owner.failed(this, error)
+    }
+  }
+
+  #fetch(peer: number, message: OfferedMessage, waiting: Waiting): void {
+    const { transfers } = this.#state
+    if (message.location !== undefined) {
+      this.#inPlace ??= new MessagesInPlace(this.#state)
+      this.#inPlace.read(message, waiting)
+      return
+    }
+    const { take, room } = waiting
+    const into = room === undefined ? new Uint8Array(message.sizeBytes) : room(message.sizeBytes)
+    if (into === null || message.sizeBytes === 0) {
+      message.decline(transfers)
+      take(into ?? noBytes, true)
+      return
+    }
+    this.#fetching.set(waiting, { peer, message })
+    message.fetch(transfers, into, (error) => {
+      this.#fetching.delete(waiting)
+      if (this.#failed !== undefined) this.#checkReleased()
+      else if (error === undefined) this.#attempt(() => take(into, true))
+      else {
+        waiting.reject?.(error)
+        this.#transferFailed(error)
+      }
+    })
+  }
+
+  /** Runs a part of the algorithm outside of any call of it: if it throws, the collective fails. */
+  #attempt(part: () => void): void {
+    try {
+      part()
+    } catch (error) {
+      this.#owner.failed(this, error)
+    }
+  }
+
+  /** That a process is lost, or has withdrawn its message, is followed by why: the same error everywhere. */
+  #transferFailed(error: RankweaveError): void {
+    const isExplained = error.code === 'ERR_PEER_LOST' || error.code === 'ERR_REVOKED'
+    if (this.#failed !== undefined || isExplained) return
+    this.#owner.failed(this, error)
+  }
+
+  /** What this process delivers to itself has not been charged. */
+  #consumed(peer: number, sizeBytes: number): void {
+    if (peer !== this.me) this.#credit.consumed(this.#state.processes.processes.at(peer), sizeBytes)
+  }
+
+  #dropMessage(key: number, message: Uint8Array | OfferedMessage | PartialMessage): void {
+    const { runtime, transfers } = this.#state
+    if (runtime.ended !== undefined) return
+    if (message instanceof OfferedMessage) message.decline(transfers)
+    else this.#consumed(key % this.count, 'totalBytes' in message ? message.totalBytes : message.byteLength)
+  }
+}

@@ -1,0 +1,166 @@
+import type { RankweaveError } from '../errors.js'
+import { type AnyCall, RankFailure } from './collective-call.js'
+import type { SlotExchange } from './slot-exchange.js'
+
+/** A promise with the functions that settle it. */
+interface Deferred {
+  readonly promise: Promise<unknown>
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+/** One collective in progress in one process: which ranks have joined, what they passed, and their promises. */
+export class Slot {
+  readonly seq: number
+  /** Made when a frame arrives or the collective runs. */
+  exchange: SlotExchange | undefined
+  /** Headers of frames that arrived before any local rank joined: one per process. */
+  early: Map<number, Int32Array> | undefined
+  /** The call of the first rank to join; its `run` is the one that runs. */
+  call: AnyCall | undefined
+  /** Local index of that rank. */
+  firstCaller = -1
+  arrived = 0
+  /** Local index of the rank whose call is running it and which does not wait yet; else -1. */
+  runner = -1
+  /** Local indices of ranks that have joined and do not wait. */
+  awake: Set<number> | undefined
+  /** Completed or failed here. */
+  settled = false
+  /** Allocated with the first contribution that is not undefined, so that a barrier retains nothing per rank. */
+  contributions: unknown[] | undefined
+  /** Detach functions of the ranks that wait with a signal, by local index. */
+  signals: Map<number, () => void> | undefined
+  /**
+   * Settles with the collective: the promise of all ranks of a shared result; other ranks' promises derive from it.
+   */
+  #shared: Deferred | undefined
+  /** Promises derived from `#shared`, and the local indices of their ranks, in order of derivation. */
+  #derived: Promise<unknown>[] | undefined
+  #owners: number[] | undefined
+  #deriving = 0
+  /** Promises that can be rejected separately, by local index. */
+  #separate: Map<number, Deferred> | undefined
+  #ownErrors: Map<number, RankweaveError> | undefined
+  #results: readonly unknown[] | undefined
+  #delivered = 0
+  readonly #localRanks: number
+
+  constructor(seq: number, localRanks: number) {
+    this.seq = seq
+    this.#localRanks = localRanks
+  }
+
+  /** The promise of one rank: the shared one for a shared result or an only rank, else one derived from it. */
+  promise(localIndex: number, shared: boolean): Promise<unknown> {
+    this.#shared ??= deferred()
+    if (shared || this.#localRanks === 1) return this.#shared.promise
+    this.#deliverNext ??= () => this.#deliver()
+    this.#derived ??= new Array(this.#localRanks)
+    this.#owners ??= new Array(this.#localRanks)
+    const own = this.#shared.promise.then(this.#deliverNext)
+    this.#derived[this.#deriving] = own
+    this.#owners[this.#deriving++] = localIndex
+    return own
+  }
+
+  /** A promise that {@link failOne} can fail; it costs more than a derived one. */
+  separatePromise(localIndex: number): Promise<unknown> {
+    const own = deferred()
+    this.#separate ??= new Map()
+    this.#separate.set(localIndex, own)
+    return own.promise
+  }
+
+  /** @param results by local index; a shared result is the first */
+  resolve(results: readonly unknown[]): void {
+    this.#results = results
+    const { shared, isResultless } = this.call!
+    const first = isResultless === true ? results.find(isFailure) : results[0]
+    if (this.#shared !== undefined) {
+      // Derived promises pick their own result.
+      if (this.#derived === undefined) settle(this.#shared, first)
+      else this.#shared.resolve(undefined)
+    }
+    if (this.#separate === undefined) return
+    for (const [localIndex, own] of this.#separate) {
+      settle(own, shared === true ? first : results[localIndex])
+    }
+  }
+
+  reject(error: RankweaveError): void {
+    if (this.call?.isOverWhenRevoked === true && error.code === 'ERR_REVOKED') {
+      this.#endRevoked()
+      return
+    }
+    for (let i = 0; i < this.#deriving; i++) this.#derived![i]!.catch(ignore)
+    rejectQuietly(this.#shared, error)
+    for (const [localIndex, own] of this.#separate ?? []) {
+      rejectQuietly(own, this.#ownErrors?.get(localIndex) ?? error)
+    }
+  }
+
+  #endRevoked(): void {
+    this.#shared?.resolve(undefined)
+    for (const [localIndex, own] of this.#separate ?? []) {
+      const error = this.#ownErrors?.get(localIndex)
+      if (error === undefined) own.resolve(undefined)
+      else rejectQuietly(own, error)
+    }
+  }
+
+  /** When it fails, this rank, which has a promise of its own, gets this error. */
+  failOne(localIndex: number, error: RankweaveError): void {
+    this.#ownErrors ??= new Map()
+    this.#ownErrors.set(localIndex, error)
+  }
+
+  /**
+   * One function for all derived promises instead of a closure for each: reactions of one promise run in the order in
+   * which they were attached, so the n-th run is for the n-th owner.
+   */
+  #deliverNext: (() => unknown) | undefined
+
+  #deliver(): unknown {
+    const result = this.#results![this.#owners![this.#delivered++]!]
+    if (result instanceof RankFailure) throw result.error
+    return result
+  }
+}
+
+/**
+ * An unhandled rejection must not end the host program: one failure rejects many promises, awaited or not, and the
+ * communicator retains the error for every later call.
+ */
+function rejectQuietly(own: Deferred | undefined, error: RankweaveError): void {
+  own?.promise.catch(ignore)
+  own?.reject(error)
+}
+
+function ignore(): void {}
+
+/** A rejected promise that may go unhandled: the communicator retains its error for every later call. */
+export function quietRejection(error: RankweaveError): Promise<never> {
+  const promise = Promise.reject(error)
+  promise.catch(ignore)
+  return promise
+}
+
+function isFailure(result: unknown): boolean {
+  return result instanceof RankFailure
+}
+
+function settle(own: Deferred, result: unknown): void {
+  if (result instanceof RankFailure) own.reject(result.error)
+  else own.resolve(result)
+}
+
+function deferred(): Deferred {
+  let resolve!: Deferred['resolve']
+  let reject!: Deferred['reject']
+  const promise = new Promise<unknown>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  return { promise, resolve, reject }
+}

@@ -1,0 +1,349 @@
+import { CollectiveEngine } from '../calls/collective-engine.js'
+import { CollectivePlans } from '../calls/plan/collective-plan.js'
+import { RankweaveError } from '../errors.js'
+import { Matching } from '../messages/p2p/message-matching.js'
+import type { ContextId } from '../messages/process/context-id.js'
+import type { EagerSink, FrameContext } from '../messages/process/frame-router.js'
+import { frameKind, headerWord } from '../messages/process/frames.js'
+import { KnownLosses } from '../messages/process/known-losses.js'
+import { Runtime } from '../messages/process/runtime.js'
+import { Transfers } from '../messages/process/transfers.js'
+import { processOf } from '../messages/process/world-layout.js'
+import type { PlannedSplit } from './planned-split.js'
+import type { RangeContexts } from './range-contexts.js'
+import { RetiredContext } from './retired-context.js'
+import type { SplitOrigin } from './split/split-call.js'
+import { Survival } from './survive/survival.js'
+import type { CommContext } from './table/comm-context.js'
+import type { CommTable } from './table/comm-table.js'
+import { Group } from './table/group.js'
+import type { ProcessList } from './table/process-list.js'
+import { ProcessTable, processTable, ranksHostedBy } from './table/process-table.js'
+import { type LocalRankTable, rankTable } from './table/rank-table.js'
+import { SharedTables } from './table/shared-tables.js'
+import { SliceService } from './table/slice-service.js'
+
+/** Frames of kinds below this one belong to point-to-point messages. */
+const firstCollectiveKind = 16
+
+/** One process of a world with its communicators, which it opens and drops. */
+export class CommRuntime extends Runtime<CommState> {
+  /** The distributed tables of all its communicators. */
+  readonly slices = new SliceService(this)
+
+  createContext(id: ContextId, table: CommTable, processes?: ProcessList): CommState {
+    return this.router.open(id, () => new CommState(this, id, table, processes))
+  }
+
+  hasFailed(id: ContextId): boolean {
+    return this.router.hasRetired(id) || this.router.find(id)?.collectives.hasFailed === true
+  }
+
+  /** Drops a communicator. The caller has made sure that no frame of it is in flight to this process. */
+  dropContext(id: ContextId): void {
+    const state = this.router.close(id)
+    state?.releaseTable()
+    if (state !== undefined) this.staging?.release(state)
+  }
+
+  /** Drops a communicator that has failed; frames of it that still arrive have no effect. */
+  retireContext(id: ContextId, rest: RetiredContext): void {
+    this.router.find(id)?.releaseTable()
+    this.router.retire(id, rest)
+  }
+}
+
+/**
+ * One communicator in one process, shared by all its ranks here: table, matching, collectives. A rank's `Communicator`
+ * is a small handle on it.
+ */
+export class CommState implements CommContext, FrameContext {
+  readonly runtime: CommRuntime
+  readonly id: ContextId
+  /** Index of this process in `processes`. */
+  readonly processIndex: number
+  /** Ranks of this communicator hosted here, ascending; the position in it is the local index of a rank. */
+  readonly localRanks: Int32Array
+  readonly collectives: CollectiveEngine
+  readonly losses: KnownLosses
+  /** The split that made it, if one did. */
+  origin: SplitOrigin | undefined
+  /** Plan and costs of its last split that completed, also where no rank of this process became a member. */
+  lastSplit: SplitOrigin | undefined
+  /** The last split that its ranks called: they share its plan and its call. */
+  plannedSplit: PlannedSplit | undefined
+  /** Communicators of ranges of it. */
+  ranges: RangeContexts<CommState> | undefined
+  /** Groups that were found to hold ranks of it only: ranks that pass one group check it once. */
+  subsets: WeakSet<Group> | undefined
+  readonly wasDistributed: boolean
+  #table: CommTable
+  #processes: ProcessTable
+  #placing: Promise<LocalRankTable> | undefined
+  #group: Group | undefined
+  #matching: Matching | undefined
+  #tables: SharedTables | undefined
+  #transfers: Transfers | undefined
+  #plans: CollectivePlans | undefined
+  #survival: Survival<CommState> | undefined
+  #isReleased = false
+  /** Ranks here that have called `free`. */
+  #freedRanks = 0
+  #failed: RankweaveError | undefined
+
+  /**
+   * @param processes world processes that host ranks, that of rank 0 first: for a distributed table, which does not
+   *   have them, and for one that was distributed, so that every process uses the same numbers
+   */
+  constructor(runtime: CommRuntime, id: ContextId, table: CommTable, processes?: ProcessList) {
+    this.runtime = runtime
+    this.id = id
+    this.#table = table
+    this.wasDistributed = processes !== undefined
+    if (table.kind === 'distributed') {
+      table.slices.retain()
+      this.#processes = new ProcessTable(processes!, undefined, runtime.layout)
+      this.localRanks = table.localRanks
+    } else {
+      this.#processes = processTable(table, runtime.layout, processes)
+      this.localRanks = ranksHostedBy(runtime.process, table, runtime.layout)
+    }
+    this.processIndex = this.indexOfProcess(runtime.process)
+    this.losses = new KnownLosses(this.localRanks.length)
+    for (const peer of runtime.lostPeers) {
+      if (this.#processes.processes.includes(peer)) this.losses.add(peer, runtime.lostPeer(peer)!)
+    }
+    this.collectives = new CollectiveEngine(this)
+    this.#shareRanks()
+  }
+
+  get table(): CommTable {
+    return this.#table
+  }
+
+  /** World rank of rank 0. */
+  get leader(): number {
+    return this.id.leader < 0 ? this.wholeTable.lookup(0) : this.id.leader
+  }
+
+  get processes(): ProcessTable {
+    return this.#processes
+  }
+
+  /** Index in `processes` of a world process that hosts ranks of this communicator. */
+  indexOfProcess(process: number): number {
+    return this.#processes.processes.indexOf(process)
+  }
+
+  processOfRank(rank: number): number | Promise<number> {
+    // Process 0 hosts rank 0.
+    if (rank === 0) return 0
+    const found = this.#table.lookup(rank)
+    return typeof found === 'number'
+      ? this.#indexOfHost(found)
+      : found.then((each) => this.#indexOfHost(each))
+  }
+
+  async processesOfRanks(ranks: Int32Array): Promise<Int32Array> {
+    const table = this.#table
+    const worldRanks =
+      table.kind === 'distributed' ? await table.lookupAll(ranks) : ranks.map((rank) => table.lookup(rank))
+    return worldRanks.map((worldRank) => this.#indexOfHost(worldRank))
+  }
+
+  async prefetch(ranks: ArrayLike<number>): Promise<void> {
+    if (this.#table.kind === 'distributed') await this.#table.prefetch(ranks)
+  }
+
+  #indexOfHost(worldRank: number): number {
+    return this.indexOfProcess(processOf(this.runtime.layout, worldRank))
+  }
+
+  get size(): number {
+    return this.#table.size
+  }
+
+  /** Whether it is known here where every rank lives: what collectives need that gather or scatter by rank. */
+  get isPlaced(): boolean {
+    return this.#table.kind !== 'distributed'
+  }
+
+  /**
+   * The whole table, fetched from its hosts unless it is here: O(size) memory, a message per slice, once. From then on
+   * it replaces the communicator's part of the distributed one.
+   */
+  place(): Promise<LocalRankTable> {
+    const table = this.#table
+    if (table.kind !== 'distributed') return Promise.resolve(table)
+    this.#placing ??= table.worldRanks().then((worldRanks) => {
+      const placed = rankTable(worldRanks)
+      this.#processes = processTable(placed, this.runtime.layout, this.#processes.processes)
+      this.releaseTable()
+      this.#table = placed
+      this.#shareRanks()
+      return placed
+    })
+    return this.#placing
+  }
+
+  /** The whole table, of a communicator that is placed. */
+  get wholeTable(): LocalRankTable {
+    if (this.#table.kind !== 'distributed') return this.#table
+    throw new Error('this communicator must be placed first')
+  }
+
+  /** Its ranks: one object for all of them here. */
+  get group(): Group {
+    this.#group ??= Group.ofTable(this.wholeTable)
+    return this.#group
+  }
+
+  /** Releases its share in a distributed table, once. */
+  releaseTable(): void {
+    if (this.#table.kind !== 'distributed' || this.#isReleased) return
+    this.#isReleased = true
+    this.#table.slices.release()
+  }
+
+  /** World rank of the rank with this local index. */
+  worldRank(localIndex: number): number {
+    const table = this.#table
+    if (table.kind === 'distributed') return table.localWorldRanks[localIndex]!
+    return table.lookup(this.localRanks[localIndex]!)
+  }
+
+  /** Why this communicator can no longer be used: revoked, freed, or the world ended. */
+  get failed(): RankweaveError | undefined {
+    return this.#failed ?? this.runtime.ended
+  }
+
+  /** Hosted index (for the wait tracker) of the rank with this local index. */
+  hostedIndex(localIndex: number): number {
+    return this.worldRank(localIndex) - this.runtime.firstRank
+  }
+
+  /** Made when the first payload is offered or fetched. */
+  get transfers(): Transfers {
+    this.#transfers ??= new Transfers(this.runtime, this.id)
+    return this.#transfers
+  }
+
+  get plans(): CollectivePlans {
+    this.#plans ??= new CollectivePlans(this)
+    return this.#plans
+  }
+
+  /** Agreements of its survivors. */
+  get survival(): Survival<CommState> {
+    const { runtime } = this
+    this.#survival ??= new Survival(
+      this,
+      () => runtime.drawCounter(),
+      (id, table) => runtime.createContext(id, table),
+    )
+    return this.#survival
+  }
+
+  /** The same, if a rank here has called one. */
+  get openedSurvival(): Survival<CommState> | undefined {
+    return this.#survival
+  }
+
+  /** Messages between ranks. Made when the first one is sent, received or waited for: many communicators have none. */
+  get matching(): Matching {
+    this.#matching ??= this.#newMatching()
+    return this.#matching
+  }
+
+  #newMatching(): Matching {
+    const matching = new Matching(this)
+    if (this.#failed !== undefined) matching.fail(this.#failed)
+    return matching
+  }
+
+  /** The same, if it has been made. */
+  get openedMatching(): Matching | undefined {
+    return this.#matching
+  }
+
+  get eagerSink(): EagerSink {
+    return this.matching.short
+  }
+
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    const kind = header[headerWord.kind]!
+    if (kind < firstCollectiveKind) {
+      // Payload of collectives only must not make a matching.
+      if (this.#matching === undefined && Transfers.concerns(header))
+        this.transfers.frame(src, header, payload)
+      else this.matching.frame(src, header, payload)
+    } else if (kind === frameKind.askTable || kind === frameKind.table)
+      this.tables.frame(src, header, payload)
+    else if (kind === frameKind.survivorRows) this.survival.frame(src, header, payload)
+    else this.collectives.frame(src, header, payload)
+  }
+
+  get tables(): SharedTables {
+    this.#tables ??= new SharedTables(this)
+    return this.#tables
+  }
+
+  /** Whether frames about tables may be in flight: checked when the communicator is freed. */
+  get sharesTables(): boolean {
+    return this.#tables !== undefined
+  }
+
+  /** A replicated rank table need not be in every process of a node. */
+  #shareRanks(): void {
+    const table = this.#table
+    if (table.kind !== 'replicated') return
+    this.tables.share('ranks', { worldRanks: table.worldRanks }, (shared) => table.adopt(shared.worldRanks))
+  }
+
+  /** Fails every pending and later operation on this communicator, in this process only. */
+  fail(error: RankweaveError): void {
+    this.#failed ??= error
+    this.#matching?.fail(error)
+    this.#transfers?.fail(error)
+    this.#failCollectives(error)
+    if (this.runtime.ended !== undefined) this.#survival?.worldEnded(error)
+    this.#retireIfFreed()
+  }
+
+  /**
+   * A rank here frees it. True when that is all, because it has failed: no collective can be completed on it any more.
+   * When the last rank here does so, the process releases it.
+   */
+  freeIfFailed(): boolean {
+    this.#freedRanks++
+    const hasFailed = this.failed !== undefined || this.collectives.hasFailed
+    if (hasFailed && this.failed === undefined && this.#freedRanks === this.localRanks.length) {
+      const { leader, counter } = this.id
+      this.fail(
+        new RankweaveError('ERR_COMM_FREED', `communicator ${leader}.${counter} was freed after a loss`),
+      )
+    } else this.#retireIfFreed()
+    return hasFailed
+  }
+
+  #retireIfFreed(): void {
+    const { runtime } = this
+    if (this.failed === undefined || runtime.ended !== undefined) return
+    if (this.#freedRanks === this.localRanks.length)
+      runtime.retireContext(this.id, new RetiredContext(runtime, this.#transfers))
+  }
+
+  peerLost(peer: number, error: RankweaveError): void {
+    if (!this.processes.processes.includes(peer)) return
+    this.losses.add(peer, error)
+    this.#survival?.peerLost()
+    this.#matching?.peerLost(peer, error)
+    this.#transfers?.fail(error, peer)
+    this.#failCollectives(error)
+  }
+
+  #failCollectives(error: RankweaveError): void {
+    this.collectives.fail(error)
+    this.runtime.slices.parentFailed(this.id)
+  }
+}

@@ -1,0 +1,107 @@
+import type { CollectiveCall } from '../calls/collective-call.js'
+import { failAllRanks } from '../calls/collective-call.js'
+import type { Exchange } from '../calls/exchange.js'
+import { allgatherBytes } from '../calls/exchange-patterns.js'
+import { RankweaveError } from '../errors.js'
+import type { WaitOptions } from '../messages/process/wait-options.js'
+import type { CommState } from './comm-state.js'
+import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
+import { runSplit, type SplitOutcome } from './split/run-split.js'
+import type { SplitRequest } from './split/split-call.js'
+import { planSplit, type SplitPlan } from './split/split-plan.js'
+import { compareTables } from './table/compare-tables.js'
+import { Group } from './table/group.js'
+import { type LocalRankTable, worldRanksOf } from './table/rank-table.js'
+
+/** Step of the agreement on the groups, distinct from those of the split. */
+const agreeStep = 1_001
+
+// Throws on invalid arguments; the method of the communicator turns that into a rejection.
+
+export function create<H>(
+  comm: CommHandle,
+  make: MakeHandle<H>,
+  group: Group,
+  options?: WaitOptions,
+): Promise<H | null> {
+  const { state, localIndex } = comm.seat()
+  requireGroup(group)
+  // With a distributed table the check waits until the communicator is placed; then all ranks get the error.
+  if (state.isPlaced) checkSubset(state, group)
+  const call: CollectiveCall<Group, H | null> = {
+    signature: { name: 'create' },
+    run: async (groups, exchange) => {
+      const isForeign = state.wasDistributed && groups.some((group) => !isSubset(state, group))
+      const plan = planSplit(state.size, state.processes.count)
+      const made = await splitOutcome(state, exchange, colorsOf(state, groups), plan)
+      // The result must be the group that was passed. All processes learn of a difference, so that none makes
+      // contexts.
+      const isWrong = made.parts.some(({ table, hosted }) =>
+        hosted.some((index) => compareTables(groups[index]!.table, table as LocalRankTable) !== 'ident'),
+      )
+      const verdicts = await allgatherBytes(exchange, Uint8Array.of(isWrong || isForeign ? 1 : 0), agreeStep)
+      if (verdicts.some((verdict) => verdict[0] === 1)) {
+        const message = 'create: expected every member of a group to pass that group, got different ones'
+        return failAllRanks(groups.length, new RankweaveError('ERR_GROUP', message))
+      }
+      return handlesOf(state, make, made)
+    },
+  }
+  return state.collectives.call(localIndex, call, group, options)
+}
+
+function splitOutcome(
+  state: CommState,
+  exchange: Exchange,
+  request: SplitRequest,
+  plan: SplitPlan,
+): Promise<SplitOutcome> {
+  return new Promise((resolve, reject) => {
+    runSplit(state, exchange, request, plan, resolve)?.catch(reject)
+  })
+}
+
+/** The groups as a split: the color is the first member's rank here, the key the rank in the group. */
+function colorsOf(state: CommState, groups: readonly Group[]): SplitRequest {
+  const parent = state.wholeTable
+  const color = new Int32Array(groups.length).fill(-1)
+  const key = new Int32Array(groups.length)
+  for (const [index, group] of groups.entries()) {
+    const rank = group.table.find(state.worldRank(index))
+    if (rank < 0) continue
+    color[index] = parent.find(group.table.lookup(0))
+    key[index] = rank
+  }
+  return { color, key }
+}
+
+function requireGroup(group: Group): void {
+  if (group instanceof Group) return
+  throw new RankweaveError('ERR_GROUP', `create: expected a Group, got ${typeof group}`)
+}
+
+function checkSubset(state: CommState, group: Group): void {
+  const worldRank = nonMemberIn(state, group)
+  if (worldRank === undefined) return
+  throw new RankweaveError(
+    'ERR_GROUP',
+    `create: expected a group of this communicator's ranks, got world rank ${worldRank}, which is not in it`,
+    { details: { worldRank } },
+  )
+}
+
+function isSubset(state: CommState, group: Group): boolean {
+  return nonMemberIn(state, group) === undefined
+}
+
+/** A world rank of the group that is not in the communicator, if any. */
+function nonMemberIn(state: CommState, group: Group): number | undefined {
+  if (state.subsets?.has(group)) return undefined
+  const parent = state.wholeTable
+  const nonMember = worldRanksOf(group.table).find((worldRank) => parent.find(worldRank) < 0)
+  if (nonMember === undefined) {
+    state.subsets ??= new WeakSet()
+    state.subsets.add(group)
+  }
+  return nonMember
+}

@@ -1,0 +1,92 @@
+import type { CommState } from './comm-state.js'
+import type { SplitOrigin } from './split/split-call.js'
+import type { PhaseCosts } from './split/split-meter.js'
+import type { SplitPlan } from './split/split-plan.js'
+import type { LookupStatistics } from './table/distributed-table.js'
+
+/** How one split was carried out, and what it cost this process. */
+export interface SplitReport extends Omit<SplitPlan, 'cacheRows'> {
+  /** In the order in which they ran: seconds, messages to other processes, and payload bytes of each. */
+  readonly phases: PhaseCosts
+  /**
+   * Peak size of the arrays of the sort: rows, received data, the slice. Arguments and results of the ranks are not
+   * counted.
+   */
+  readonly peakBytes: number
+}
+
+/** Bytes of the arrays that this process retains for a communicator, by what they hold. */
+export interface RetainedBytes {
+  /** World ranks: of all ranks, or, of a distributed table, of the ranks here and of those looked up ahead. */
+  readonly table: number
+  /** For all communicators of the same split together: slice, bounds, what look-ups remember; 0 unless distributed. */
+  readonly sharedTable: number
+  /** The list of processes, and which ranks each hosts from the first collective that gathers or scatters by rank on. */
+  readonly processes: number
+  /** The ranks here, and the number of collective calls that each has made. */
+  readonly ranksHere: number
+  /** Plans of its collectives: of those used last. */
+  readonly plans: number
+  /** The sum of these. */
+  readonly total: number
+}
+
+/** Where the time and memory of a communicator went in this process. */
+export interface CommDescription {
+  readonly size: number
+  readonly processes: number
+  readonly ranksHere: number
+  readonly table: {
+    readonly kind: 'strided' | 'replicated' | 'distributed'
+    /** Bytes retained here for this communicator alone. */
+    readonly bytes: number
+    /** Bytes retained here for all communicators of the same split: slice, bounds, cache; 0 unless distributed. */
+    readonly sharedBytes: number
+    /** Look-ups of all communicators of the same split; null unless distributed. */
+    readonly lookups: LookupStatistics | null
+  }
+  readonly retained: RetainedBytes
+  /** The split that made it, also that of a `create`; null for the world and communicators made in other ways. */
+  readonly split: SplitReport | null
+  /** The last completed split of it, also where no rank of this process became a member; null before the first. */
+  readonly lastSplit: SplitReport | null
+}
+
+/** Local: nothing is sent. */
+export function describeComm(state: CommState): CommDescription {
+  const { table, processes, localRanks } = state
+  const isDistributed = table.kind === 'distributed'
+  return {
+    size: state.size,
+    processes: processes.count,
+    ranksHere: localRanks.length,
+    table: {
+      kind: table.kind,
+      bytes: table.sizeBytes,
+      sharedBytes: isDistributed ? table.slices.sizeBytes : 0,
+      lookups: isDistributed ? table.slices.statistics : null,
+    },
+    retained: retainedBytes(state),
+    split: state.origin === undefined ? null : reportOf(state.origin),
+    lastSplit: state.lastSplit === undefined ? null : reportOf(state.lastSplit),
+  }
+}
+
+function retainedBytes(state: CommState): RetainedBytes {
+  const { table, processes, localRanks, collectives, plans } = state
+  let callBytes = 0
+  for (const lane of collectives.lanes) callBytes += lane.next.byteLength
+  const parts = {
+    table: table.sizeBytes,
+    sharedTable: table.kind === 'distributed' ? table.slices.sizeBytes : 0,
+    processes: processes.sizeBytes,
+    ranksHere: localRanks.byteLength + callBytes,
+    plans: plans.sizeBytes,
+  }
+  return { ...parts, total: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0) }
+}
+
+function reportOf({ plan, meter }: SplitOrigin): SplitReport {
+  const { cacheRows: _, ...planned } = plan
+  return { ...planned, phases: meter.costs, peakBytes: meter.peakBytes }
+}

@@ -1,0 +1,30 @@
+import type { CommState } from './comm-state.js'
+import type { SplitOutcome } from './split/run-split.js'
+import type { RankHandle, Seat } from './table/seat.js'
+
+/** A rank and its position in the state of its communicator. */
+export type CommSeat = Seat<CommState>
+
+/** A communicator's handle, as the functions behind its methods see it. */
+export type CommHandle = RankHandle<CommState>
+
+/** Makes the handle of the rank with this local index. All ranks of a process pass the same function. */
+export type MakeHandle<H> = (state: CommState, localIndex: number) => H
+
+/** Makes the contexts of a split, and the handle of every local rank of the parent, or null. */
+export function handlesOf<H>(
+  parent: CommState,
+  make: MakeHandle<H>,
+  { parts, origin }: SplitOutcome,
+): (H | null)[] {
+  parent.lastSplit = origin
+  const handles: (H | null)[] = new Array(parent.localRanks.length).fill(null)
+  for (const { id, table, hosted, processes } of parts) {
+    const state = parent.runtime.createContext(id, table, processes)
+    state.origin = origin
+    for (let index = 0; index < hosted.length; index++) {
+      handles[hosted[index]!] = make(state, index)
+    }
+  }
+  return handles
+}

@@ -1,0 +1,47 @@
+import { bytesOf, wordsOf } from '../base/bytes.js'
+import type { Exchange } from '../calls/exchange.js'
+import { bcastBytes } from '../calls/exchange-patterns.js'
+import { processOf } from '../messages/process/world-layout.js'
+import type { CommState } from './comm-state.js'
+import { processesOf } from './table/process-table.js'
+import type { LocalRankTable } from './table/rank-table.js'
+
+/**
+ * A new context over `table`, which must be the same on every process of the parent; each calls this within the same
+ * collective. Null where no rank of the table is hosted.
+ */
+export async function contextOver(
+  parent: CommState,
+  exchange: Exchange,
+  table: LocalRankTable,
+): Promise<CommState | null> {
+  const { runtime, processes } = parent
+  const leader = table.lookup(0)
+  const root = processes.processes.indexOf(processOf(runtime.layout, leader))
+  const counter = await drawCounterOn(parent, exchange, root)
+  return processesOf(table, runtime.layout).includes(runtime.process)
+    ? runtime.createContext({ leader, counter }, table)
+    : null
+}
+
+/** A new context over the ranks of `state`; its table need not be placed. Each process calls this within the same collective. */
+export async function contextLike(state: CommState, exchange: Exchange): Promise<CommState> {
+  // Process 0 hosts rank 0, which is the leader of the copy as of the original.
+  const counter = await drawCounterOn(state, exchange, 0)
+  const { table, processes, runtime } = state
+  const numbered = state.wasDistributed ? processes.processes : undefined
+  return runtime.createContext({ leader: state.leader, counter }, table, numbered)
+}
+
+/** Step of the exchange that a new context takes, distinct from those of the collective around it. */
+const contextStep = 1_000
+
+/** Draws a context counter on process `root`, for all processes. */
+export async function drawCounterOn(
+  { runtime }: CommState,
+  exchange: Exchange,
+  root: number,
+): Promise<number> {
+  const drawn = exchange.me === root ? bytesOf(Int32Array.of(runtime.drawCounter())) : null
+  return wordsOf(await bcastBytes(exchange, root, drawn, contextStep))[0]
+}

@@ -1,0 +1,102 @@
+import type { CollectiveCall } from '../calls/collective-call.js'
+import type { CollectiveName } from '../calls/collective-name.js'
+import { hashIntegers } from '../calls/signature.js'
+import { RankweaveError, shown } from '../errors.js'
+import type { WaitOptions } from '../messages/process/wait-options.js'
+import type { CommState } from './comm-state.js'
+import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
+import type { ColorAndKey } from './planned-split.js'
+import { runSplit } from './split/run-split.js'
+import {
+  agreedWords,
+  checkSplitOptions,
+  planSplit,
+  type SplitOptions,
+  sameSplitOptions,
+} from './split/split-plan.js'
+
+// These throw on invalid arguments; the methods of a communicator turn that into rejections.
+
+const maxColor = 0x7fffffff
+
+export function split<H>(
+  comm: CommHandle,
+  make: MakeHandle<H>,
+  color: number | null,
+  key: number,
+  options?: SplitOptions,
+): Promise<H | null> {
+  if (color !== null && (!Number.isInteger(color) || color < 0 || color > maxColor)) {
+    throw new RankweaveError(
+      'ERR_COLOR',
+      `split: expected a color from 0 to ${maxColor}, or null, got ${shown(color)}`,
+    )
+  }
+  return callSplit(comm, make, 'split', { color: color ?? -1, key: checkKey(key) }, options)
+}
+
+export function splitType<H>(
+  comm: CommHandle,
+  make: MakeHandle<H>,
+  type: 'node',
+  key: number,
+  options?: WaitOptions,
+): Promise<H> {
+  if (type !== 'node') {
+    throw new RankweaveError('ERR_ARGUMENT', `splitType: expected 'node', got ${shown(type)}`)
+  }
+  const { layout, process } = comm.seat().state.runtime
+  const color = layout.nodeOfProcess[process]!
+  return callSplit(comm, make, 'splitType', { color, key: checkKey(key) }, options) as Promise<H>
+}
+
+function callSplit<H>(
+  comm: CommHandle,
+  make: MakeHandle<H>,
+  name: CollectiveName,
+  contribution: ColorAndKey,
+  options: SplitOptions | undefined,
+): Promise<H | null> {
+  const { state, localIndex } = comm.seat()
+  const call = plannedCall(state, make, name, options)
+  return state.collectives.call(localIndex, call, contribution, options) as Promise<H | null>
+}
+
+function plannedCall<H>(
+  state: CommState,
+  make: MakeHandle<H>,
+  name: CollectiveName,
+  options: SplitOptions | undefined,
+): CollectiveCall<ColorAndKey, unknown> {
+  const last = state.plannedSplit
+  if (last !== undefined && last.name === name && sameSplitOptions(last.options, options)) return last.call
+  const { count } = state.processes
+  checkSplitOptions(options, count)
+  const plan = planSplit(state.size, count, options)
+  const agreed = agreedWords(options)
+  const call: CollectiveCall<ColorAndKey, unknown> = {
+    signature: { name, ...(agreed === undefined ? {} : { extra: hashIntegers(agreed) }) },
+    unplaced: true,
+    run: (rows, exchange) => {
+      const color = new Int32Array(rows.length)
+      const key = new Int32Array(rows.length)
+      for (let i = 0; i < rows.length; i++) {
+        color[i] = rows[i]!.color
+        key[i] = rows[i]!.key
+      }
+      return runSplit(state, exchange, { color, key }, plan, (outcome) => {
+        exchange.finish(handlesOf(state, make, outcome))
+      })
+    },
+  }
+  // Copied, because the caller may change its object.
+  state.plannedSplit = { name, options: options === undefined ? undefined : { ...options }, call }
+  return call
+}
+
+function checkKey(key: number): number {
+  if (!Number.isInteger(key) || key !== (key | 0)) {
+    throw new RankweaveError('ERR_ARGUMENT', `split: expected a signed 32-bit key, got ${shown(key)}`)
+  }
+  return key
+}

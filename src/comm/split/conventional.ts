@@ -1,0 +1,131 @@
+import { bytesOf } from '../../base/bytes.js'
+import { allgatherInto } from '../../calls/exchange-patterns.js'
+import { processOf } from '../../messages/process/world-layout.js'
+import { type LocalRankTable, rankTable, stridedTable } from '../table/rank-table.js'
+import { scratch } from './sort/scratch.js'
+import { type SplitTable, splitConventional } from './sort/sort-table.js'
+import type { SplitAlgorithm, SplitCall, SplitParent, SplitPart, SplitRequest } from './split-call.js'
+
+type Done = (parts: readonly SplitPart[]) => void
+
+/**
+ * Every process learns color and key of all ranks and sorts them for itself: O(n) words per process, whatever the
+ * number of ranks it hosts (docs/split-algorithms.md#conventional-and-merging). The counter that names the new
+ * contexts is in the same message, so ids cost no extra message (docs/split-algorithms.md#names-of-communicators).
+ */
+export const splitConventionally: SplitAlgorithm = (call, done) =>
+  call.parent.isPlaced ? collect(call, done) : call.parent.place().then(() => collect(call, done))
+
+function collect({ parent, exchange, request, meter }: SplitCall, done: Done): undefined {
+  meter.enter('collect')
+  const blocks = new Blocks(parent)
+  blocks.pack(parent.runtime.drawCounter(), request)
+  meter.hold(blocks.words)
+  allgatherInto(exchange, bytesOf(blocks.words), blocks.startBytes, () => {
+    meter.enter('merge')
+    done(partsOf(parent, blocks))
+  })
+}
+
+/**
+ * What every process contributes: a counter, then color and key of its ranks, ascending by rank. My block is first.
+ */
+class Blocks {
+  readonly words: Int32Array
+  /** Offset of each block, and the end. */
+  readonly startBytes: Int32Array
+  readonly #parent: SplitParent
+
+  constructor(parent: SplitParent) {
+    const { count, runStart, runProcess } = parent.processes
+    const startBytes = new Int32Array(count + 1)
+    this.#parent = parent
+    this.startBytes = startBytes
+    for (let run = 0; run < runProcess.length; run++) {
+      startBytes[this.#place(runProcess[run]!) + 1]! += 8 * (runStart[run + 1]! - runStart[run]!)
+    }
+    for (let place = 0; place < count; place++) startBytes[place + 1]! += startBytes[place]! + 4
+    this.words = new Int32Array(startBytes[count]! >> 2)
+  }
+
+  pack(counter: number, { color, key }: SplitRequest): void {
+    const { words } = this
+    words[0] = counter
+    for (let i = 0; i < color.length; i++) {
+      words[1 + 2 * i] = color[i]!
+      words[2 + 2 * i] = key[i]!
+    }
+  }
+
+  /** Colors and keys by rank. */
+  unpack(): SplitTable {
+    const { words } = this
+    const { size, processes } = this.#parent
+    const { count, runStart, runProcess } = processes
+    const color = scratch('color', size)
+    const key = scratch('key', size)
+    const next = scratch('next', count)
+    for (let process = 0; process < count; process++) next[process] = this.#at(process) + 1
+    for (let run = 0; run < runProcess.length; run++) {
+      const process = runProcess[run]!
+      let at = next[process]!
+      for (let rank = runStart[run]!; rank < runStart[run + 1]!; rank++) {
+        color[rank] = words[at++]!
+        key[rank] = words[at++]!
+      }
+      next[process] = at
+    }
+    return { color, key }
+  }
+
+  /** The context counter that a process drew. */
+  counter(process: number): number {
+    return this.words[this.#at(process)]!
+  }
+
+  #at(process: number): number {
+    return this.startBytes[this.#place(process)]! >> 2
+  }
+
+  #place(process: number): number {
+    const { processIndex, processes } = this.#parent
+    return process < processIndex ? process - processIndex + processes.count : process - processIndex
+  }
+}
+
+/** The communicators of the ranks hosted here. */
+function partsOf(parent: SplitParent, blocks: Blocks): SplitPart[] {
+  const parentTable = parent.wholeTable
+  const { start, members } = splitConventional(blocks.unpack())
+  const localIndex = scratch('localIndex', parent.size).fill(-1)
+  for (let i = 0; i < parent.localRanks.length; i++) localIndex[parent.localRanks[i]!] = i
+  const parts: SplitPart[] = []
+  for (let group = 0; group + 1 < start.length; group++) {
+    const from = start[group]!
+    const to = start[group + 1]!
+    let here = 0
+    for (let i = from; i < to; i++) if (localIndex[members[i]!]! >= 0) here++
+    if (here === 0) continue
+    const hosted = new Int32Array(here)
+    for (let i = from, at = 0; i < to; i++) {
+      const index = localIndex[members[i]!]!
+      if (index >= 0) hosted[at++] = index
+    }
+    const leader = parentTable.lookup(members[from]!)
+    const counter = blocks.counter(parent.indexOfProcess(processOf(parent.runtime.layout, leader)))
+    parts.push({ id: { leader, counter }, table: selectedTable(parentTable, members, from, to), hosted })
+  }
+  return parts
+}
+
+/** The table of the parent's ranks `ranks[from .. to - 1]`. */
+function selectedTable(parent: LocalRankTable, ranks: Int32Array, from: number, to: number): LocalRankTable {
+  const first = parent.lookup(ranks[from]!)
+  const stride = to - from > 1 ? parent.lookup(ranks[from + 1]!) - first : 1
+  let regular = from + 1
+  while (regular < to && parent.lookup(ranks[regular]!) === first + (regular - from) * stride) regular++
+  if (regular === to) return stridedTable(to - from, first, stride)
+  const worldRanks = new Int32Array(to - from)
+  for (let i = from; i < to; i++) worldRanks[i - from] = parent.lookup(ranks[i]!)
+  return rankTable(worldRanks)
+}

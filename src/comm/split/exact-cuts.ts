@@ -1,0 +1,71 @@
+import { bytesOf, wordsOf } from '../../base/bytes.js'
+import { packWords, unpackWords } from '../../base/packing.js'
+import type { Exchange } from '../../calls/exchange.js'
+import { allgatherBytes } from '../../calls/exchange-patterns.js'
+import { evenBounds, type SliceBounds } from '../table/slice-bounds.js'
+import { exchangeSteps } from './exchange-steps.js'
+import { alltoallWords } from './process-group.js'
+import { countRows, type Rows } from './sort/rows.js'
+import { regularSample, sampledWindows } from './sort/sampled-windows.js'
+import { evenTargets, Owner, Seeker, verdictWords } from './sort/splitters.js'
+
+const stepsPerRound = 128
+
+/** Where a column cuts its lists. */
+export interface Cuts {
+  /** First row of every slice in my list, then its length: `sorters + 1` of them. */
+  readonly cuts: Int32Array
+  /** Where the slices begin in the whole table. */
+  readonly bounds: SliceBounds
+}
+
+/** Samples of all sorters together, where each has at least `leastSamples`; and rows in question that an owner asks for. */
+const samplesInAll = 2048
+const leastSamples = 8
+const mostFewRows = 8192
+const leastFewRows = 64
+
+/**
+ * Cuts for slices that differ by at most one row, found by the search for exact splitters: regular samples narrow it
+ * down first, then two exchanges per round halve what remains, until there are few rows.
+ */
+export async function exactCuts(column: Exchange, rows: Rows, total: number): Promise<Cuts> {
+  const targets = evenTargets(total, column.count)
+  const seeker = new Seeker(rows, targets)
+  // Windows of all splitters are no more than a share together.
+  const fewRows = Math.max(leastFewRows, Math.min(mostFewRows, Math.ceil(total / column.count)))
+  const owner = new Owner(targets[column.me]!, fewRows)
+  const most = Math.floor(samplesInAll / column.count)
+  if (column.count > 1 && most >= leastSamples) await narrow(column, rows, targets, seeker, most)
+  for (let round = 0; !seeker.isDone; round++) {
+    const step = exchangeSteps.splitters + round * stepsPerRound
+    const answers = await alltoallWords(column, seeker.answers(), step)
+    seeker.apply(await verdictsOfAll(column, owner.decide(answers), step + stepsPerRound / 2))
+  }
+  return { cuts: seeker.cuts, bounds: evenBounds(total, column.count) }
+}
+
+async function narrow(
+  column: Exchange,
+  rows: Rows,
+  targets: Float64Array,
+  seeker: Seeker,
+  most: number,
+): Promise<void> {
+  const own = packWords([Int32Array.of(countRows(rows)), regularSample(rows, most)])
+  const all = (await allgatherBytes(column, own, exchangeSteps.samples)).map(unpackWords)
+  const lengths = all.map(([length]) => length![0]!)
+  const samples = all.map(([, sample]) => sample!)
+  sampledWindows(rows, samples, lengths, targets).forEach(({ from, to }, k) => {
+    if (k < column.count && targets[k]! > 0) seeker.narrow(k, from, to)
+  })
+}
+
+async function verdictsOfAll(column: Exchange, verdict: Int32Array, step: number): Promise<Int32Array> {
+  const all = new Int32Array(column.count * verdictWords)
+  const verdicts = await allgatherBytes(column, bytesOf(verdict), step)
+  verdicts.forEach((bytes, k) => {
+    all.set(wordsOf(bytes), k * verdictWords)
+  })
+  return all
+}

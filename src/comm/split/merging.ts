@@ -1,0 +1,29 @@
+import { collectRows } from './collect-rows.js'
+import { exchangeSteps } from './exchange-steps.js'
+import { localRows } from './local-rows.js'
+import { partsOfRows } from './parts-of-rows.js'
+import { RowLocator } from './row-locator.js'
+import type { AwaitingAlgorithm } from './split-call.js'
+
+/**
+ * Every process gets all rows, merged stage by stage as they arrive: O(n) time and memory, without the final sort
+ * of the conventional split (docs/split-algorithms.md#conventional-and-merging).
+ */
+export const splitByMerging: AwaitingAlgorithm = async (call) => {
+  const { parent, exchange, meter } = call
+  const locator = new RowLocator(parent)
+  meter.enter('collect')
+  const own = localRows(call, locator.width)
+  const counter = parent.runtime.drawCounter()
+  const all = await collectRows(
+    exchange,
+    own,
+    counter,
+    locator,
+    (process) => process,
+    meter,
+    exchangeSteps.collect,
+  )
+  meter.enter('ranks')
+  return partsOfRows(call, all.rows, locator, all.counters)
+}

@@ -1,0 +1,196 @@
+import { bytesOf, wordsOf } from '../../base/bytes.js'
+import type { Exchange } from '../../calls/exchange.js'
+import { allgatherBytes } from '../../calls/exchange-patterns.js'
+import { evenBounds, type SliceBounds } from '../table/slice-bounds.js'
+import { exchangeSteps } from './exchange-steps.js'
+import { moveRuns } from './move-runs.js'
+import { splitBySorting } from './parallel-sort.js'
+import { subrange } from './process-group.js'
+import { partitionRows, pivotOf, sampleRows } from './sort/partition.js'
+import { countRows, type Rows, type RowWidth } from './sort/rows.js'
+import { sortRows } from './sort/sort-rows.js'
+import type { AwaitingAlgorithm } from './split-call.js'
+import type { SplitMeter } from './split-meter.js'
+
+/**
+ * Split in minimal memory, after Siebert and Wolf 2010 (docs/split-algorithms.md#minimal): a quicksort of all rows over
+ * all processes, each of which holds N / P positions. The processes of a segment of positions agree on a pivot, divide
+ * their rows in place, and send both parts to their new positions; then both halves proceed independently, until
+ * each is on one process. Besides its rows, a process holds what it receives, and a few words per process of a segment.
+ */
+export const splitMinimally: AwaitingAlgorithm = (call) =>
+  splitBySorting(
+    call,
+    async (column, rows, total, meter) => {
+      const bounds = evenBounds(total, column.count)
+      meter.enter('exchange')
+      const { width } = rows
+      const words = await new Quicksort(column, bounds, width, meter).sort(rows)
+      meter.enter('merge')
+      const spare = new Int32Array(words.length)
+      meter.hold(spare)
+      sortRows(width, words, spare, 3)
+      meter.hold(null, spare)
+      return { rows: { words, width }, bounds }
+    },
+    'any order',
+  )
+
+const stepsPerRound = 256
+const step = { samples: 0, counts: 64, move: 128, few: 192 } as const
+
+/** Samples of all processes of a segment together, at least, and of one process at most. */
+const samplesInAll = 64
+const mostSamples = 16
+
+/** Segments of a quarter of a share, and no more rows than this, are sorted by every process that has a part of them. */
+const mostFewRows = 1024
+const leastFewRows = 16
+
+class Quicksort {
+  readonly #column: Exchange
+  readonly #bounds: SliceBounds
+  readonly #width: RowWidth
+  readonly #meter: SplitMeter
+  readonly #fewRows: number
+  /** Positions of this process: `#base` to `#limit - 1`. */
+  readonly #base: number
+  readonly #limit: number
+  /** The rows at these positions. */
+  #words: Int32Array = new Int32Array(0)
+
+  constructor(column: Exchange, bounds: SliceBounds, width: RowWidth, meter: SplitMeter) {
+    this.#column = column
+    this.#bounds = bounds
+    this.#width = width
+    this.#meter = meter
+    this.#base = bounds.start(column.me)
+    this.#limit = bounds.start(column.me + 1)
+    const share = Math.ceil(bounds.rows / column.count)
+    this.#fewRows = Math.max(leastFewRows, Math.min(mostFewRows, share >>> 2))
+  }
+
+  /** The rows at my positions of the sorted table, in any order. @param own the rows that I contribute, overwritten */
+  async sort(own: Rows): Promise<Int32Array> {
+    const column = this.#column
+    // First the rows are balanced, so that every process has its share.
+    const counts = await this.#allCounts(column, countRows(own), exchangeSteps.quicksort + step.counts)
+    if (
+      counts.every((rows, process) => rows === this.#bounds.start(process + 1) - this.#bounds.start(process))
+    ) {
+      this.#words = own.words
+    } else {
+      this.#words = new Int32Array((this.#limit - this.#base) * this.#width)
+      this.#meter.hold(this.#words)
+      const run = { word: 0, start: 0, counts }
+      await this.#move(column, 0, own.words, [run], exchangeSteps.quicksort + step.move)
+      this.#meter.hold(null, own.words)
+    }
+    await this.#sortSegment(0, this.#bounds.rows, 1)
+    return this.#words
+  }
+
+  /** Sorts positions `start` to `end - 1` between processes; two segments share one process at most. */
+  async #sortSegment(start: number, end: number, round: number): Promise<void> {
+    if (start === end) return
+    const first = this.#bounds.sliceOf(start)
+    const last = this.#bounds.sliceOf(end - 1)
+    const { me } = this.#column
+    if (first === last || me < first || me > last) return
+    const group = subrange(this.#column, first, last - first + 1)
+    const base = exchangeSteps.quicksort + round * stepsPerRound
+    if (end - start <= this.#fewRows) return this.#sortFew(group, start, end, base + step.few)
+
+    const pivot = await this.#choosePivot(group, first, start, end, base + step.samples)
+    const [from, to] = this.#wordsIn(start, end)
+    const above = partitionRows(this.#width, this.#words, from, to, pivot)
+    const low = await this.#allCounts(group, (above - from) / this.#width, base + step.counts)
+    const high = low.map((rows, i) => this.#rowsOf(first + i, start, end) - rows)
+    const middle = start + low.reduce((sum, rows) => sum + rows, 0)
+    const runs = [
+      { word: from, start, counts: low },
+      { word: above, start: middle, counts: high },
+    ]
+    await this.#move(group, first, this.#words, runs, base + step.move)
+    await Promise.all([
+      this.#sortSegment(start, middle, round + 1),
+      this.#sortSegment(middle, end, round + 1),
+    ])
+  }
+
+  /**
+   * A row that separates the segment near the boundary of processes next to its middle, from samples of all; never
+   * the greatest row, so that both halves are smaller.
+   */
+  async #choosePivot(
+    group: Exchange,
+    first: number,
+    start: number,
+    end: number,
+    at: number,
+  ): Promise<Int32Array> {
+    const [from, to] = this.#wordsIn(start, end)
+    const most = Math.min(mostSamples, Math.ceil(samplesInAll / group.count))
+    const own = sampleRows(this.#width, this.#words, from, to, most, start ^ at)
+    const samples = (await allgatherBytes(group, bytesOf(own), at)).map(wordsOf)
+    const rows = samples.map((_, i) => this.#rowsOf(first + i, start, end))
+    return pivotOf(samples, rows, this.#boundaryIn(start, end) - start)
+  }
+
+  /** The boundary of two processes, of those inside a segment, that is closest to its middle. */
+  #boundaryIn(start: number, end: number): number {
+    const middle = Math.floor((start + end) / 2)
+    const slice = this.#bounds.sliceOf(middle)
+    const before = this.#bounds.start(slice)
+    const after = this.#bounds.start(slice + 1)
+    return after >= end || (before > start && middle - before < after - middle) ? before : after
+  }
+
+  /** Every process with a part of the segment gets all of it, sorts it, and retains its own part. */
+  async #sortFew(group: Exchange, start: number, end: number, at: number): Promise<void> {
+    const [from, to] = this.#wordsIn(start, end)
+    const parts = await allgatherBytes(group, bytesOf(this.#words.subarray(from, to)), at)
+    const all = new Int32Array((end - start) * this.#width)
+    const spare = new Int32Array(all.length)
+    this.#meter.hold(all)
+    this.#meter.hold(spare)
+    let filled = 0
+    for (const part of parts) {
+      all.set(wordsOf(part), filled)
+      filled += part.byteLength >>> 2
+    }
+    sortRows(this.#width, all, spare, 3)
+    const skipped = (Math.max(start, this.#base) - start) * this.#width
+    this.#words.set(all.subarray(skipped, skipped + to - from), from)
+    this.#meter.hold(null, all, spare)
+  }
+
+  /** Where my rows of a segment lie: the first word, and the one after the last. */
+  #wordsIn(start: number, end: number): [number, number] {
+    const from = Math.max(start, this.#base)
+    const to = Math.max(from, Math.min(end, this.#limit))
+    return [(from - this.#base) * this.#width, (to - this.#base) * this.#width]
+  }
+
+  /** How many positions of a segment a process has. */
+  #rowsOf(process: number, start: number, end: number): number {
+    const { start: startOf } = this.#bounds
+    return Math.max(0, Math.min(end, startOf(process + 1)) - Math.max(start, startOf(process)))
+  }
+
+  async #allCounts(group: Exchange, mine: number, at: number): Promise<Int32Array> {
+    const all = await allgatherBytes(group, bytesOf(Int32Array.of(mine)), at)
+    return Int32Array.from(all, (bytes) => wordsOf(bytes)[0]!)
+  }
+
+  #move(
+    group: Exchange,
+    first: number,
+    from: Int32Array,
+    runs: Parameters<typeof moveRuns>[2],
+    at: number,
+  ): Promise<void> {
+    const into = { words: this.#words, width: this.#width, first, bounds: this.#bounds }
+    return moveRuns(group, from, runs, into, this.#meter, at)
+  }
+}

@@ -1,0 +1,183 @@
+import { bytesOf, wordsOf } from '../../base/bytes.js'
+import type { Exchange } from '../../calls/exchange.js'
+import { allgatherBytes, allSent, alltoallBytes } from '../../calls/exchange-patterns.js'
+import type { SliceBounds } from '../table/slice-bounds.js'
+import { type Collected, collectRows } from './collect-rows.js'
+import {
+  type ColumnOutcome,
+  distributeOutcome,
+  emptyOutcome,
+  receiveOutcome,
+  sendOutcome,
+} from './column-outcome.js'
+import { exactCuts } from './exact-cuts.js'
+import { exchangeSteps } from './exchange-steps.js'
+import { localRows } from './local-rows.js'
+import { partsOfOutcome } from './parts-of-outcome.js'
+import { subgroup } from './process-group.js'
+import { RowLocator } from './row-locator.js'
+import { scratchBytes } from './sort/distribute.js'
+import { type Rows, rowsBetween } from './sort/rows.js'
+import type { Slice } from './sort/runs.js'
+import { sortRuns } from './sort/sort-runs.js'
+import { type SorterLayout, sorterLayout } from './sorter-layout.js'
+import type { AwaitingAlgorithm, SplitCall, SplitPart } from './split-call.js'
+import type { SplitMeter } from './split-meter.js'
+import { tableOf } from './split-table.js'
+
+/** A sorter's part of the sorted table. */
+export interface SortedSlice {
+  readonly rows: Rows
+  /** Where the slices of all sorters begin in the whole table. */
+  readonly bounds: SliceBounds
+}
+
+/** How the sorters of a column turn their sorted lists, of `total` rows together (at least one), into slices. */
+export type SortColumn = (
+  column: Exchange,
+  lists: Rows,
+  total: number,
+  meter: SplitMeter,
+) => Promise<SortedSlice>
+
+/**
+ * Split by parallel sort (Sack 2011, chapter 2): the processes of a block merge their rows, the sorters of a column
+ * cut theirs at the same splitters, exchange, and merge; each then holds one slice of the sorted table, and sends
+ * the processes of its column their new ranks. O(p lg n + lg^2 n + (n/p) lg p) time, n/p rows per process.
+ */
+export const splitByParallelSort: AwaitingAlgorithm = (call) =>
+  splitBySorting(call, async (column, rows, total, meter) => {
+    const { cuts, bounds } = await exactCuts(column, rows, total)
+    return { rows: await exchangeAndMerge(column, rows, cuts, meter), bounds }
+  })
+
+/** @param lists order of the rows of one process before they are collected; `sort` gets them in any order if that is all it needs */
+export async function splitBySorting(
+  call: SplitCall,
+  sort: SortColumn,
+  lists: 'sorted' | 'any order' = 'sorted',
+): Promise<readonly SplitPart[]> {
+  const { parent, exchange, plan, meter } = call
+  const layout = sorterLayout(exchange.me, exchange.count, plan.sorters)
+  const locator = new RowLocator(parent)
+  const counter = parent.runtime.drawCounter()
+
+  meter.enter('collect')
+  const own = localRows(call, locator.width, lists === 'sorted')
+  const collected = await collectRows(
+    subgroup(exchange, blockMembers(layout)),
+    own,
+    counter,
+    locator,
+    (process) => process - layout.blockStart,
+    meter,
+    exchangeSteps.collect,
+  )
+  if (layout.isShadow) {
+    meter.enter('ranks')
+    meter.hold(null, collected.rows.words)
+    const outcome = await receiveOutcome(exchange, exchange.me - 1, exchangeSteps.shadow)
+    return partsOfOutcome(call, outcome, await tableOf(call, layout, outcome, null, null))
+  }
+
+  const column = subgroup(exchange, layout.members)
+  const { outcome, ofShadow, slice } = await sortInColumn(call, layout, column, collected, locator, sort)
+  if (layout.shadow >= 0) sendOutcome(exchange, layout.shadow, exchangeSteps.shadow, ofShadow)
+  meter.enter('table')
+  return partsOfOutcome(call, outcome, await tableOf(call, layout, outcome, column, slice))
+}
+
+async function sortInColumn(
+  call: SplitCall,
+  layout: SorterLayout,
+  column: Exchange,
+  collected: Collected,
+  locator: RowLocator,
+  sort: SortColumn,
+): Promise<{ outcome: ColumnOutcome; ofShadow: ColumnOutcome; slice: Slice | null }> {
+  const { meter } = call
+  meter.enter('splitters')
+  const { total, counters } = await agreeOnTotal(column, collected)
+  if (total === 0) {
+    meter.hold(null, collected.rows.words)
+    return { outcome: emptyOutcome, ofShadow: emptyOutcome, slice: null }
+  }
+  const { rows, bounds } = await sort(column, collected.rows, total, meter)
+  meter.enter('ranks')
+  const slice = sliceOf(bounds.start(column.me), rows, locator)
+  meter.hold(slice.worldRanks)
+  meter.hold(slice.processes)
+  const distributed = await distributeOutcome(call, layout, column, slice, bounds, locator, counters)
+  meter.hold(null, slice.processes)
+  return { ...distributed, slice }
+}
+
+/** Agrees on the number of rows of all lists, and on the context counters of all processes, block by block. */
+async function agreeOnTotal(
+  column: Exchange,
+  { rows, counters }: Collected,
+): Promise<{ total: number; counters: Int32Array }> {
+  const mine = new Int32Array(1 + counters.length)
+  mine[0] = rows.words.length / rows.width
+  mine.set(counters, 1)
+  const all = (await allgatherBytes(column, bytesOf(mine), exchangeSteps.agree)).map(wordsOf)
+  return {
+    total: all.reduce((sum, words) => sum + words[0]!, 0),
+    counters: Int32Array.from(all.flatMap((words) => [...words.subarray(1)])),
+  }
+}
+
+/** My slice of every sorter's list, merged in the order of the sorters. */
+async function exchangeAndMerge(
+  column: Exchange,
+  rows: Rows,
+  cuts: Int32Array,
+  meter: SplitMeter,
+): Promise<Rows> {
+  const { width } = rows
+  meter.enter('exchange')
+  const blocks = Array.from({ length: column.count }, (_, k) =>
+    bytesOf(rowsBetween(rows, cuts[k]!, cuts[k + 1]!)),
+  )
+  const received = (await alltoallBytes(column, blocks, exchangeSteps.exchange)).map(wordsOf)
+  for (const run of received) if (run !== received[column.me]) meter.hold(run)
+  const bounds = [0]
+  for (const run of received) bounds.push(bounds[bounds.length - 1]! + run.length)
+  const length = bounds[bounds.length - 1]!
+  // Once my own list has been sent, its memory is reused for the slice: at most twice the slice is held at any time.
+  await allSent(column)
+  received[column.me] = received[column.me]!.slice()
+  const words = rows.words.length >= length ? rows.words.subarray(0, length) : new Int32Array(length)
+  if (words.buffer !== rows.words.buffer) meter.hold(words, rows.words)
+  for (let k = 0; k < received.length; k++) {
+    words.set(received[k]!, bounds[k])
+    if (k !== column.me) meter.hold(null, received[k]!)
+    received[k] = nothing
+  }
+  meter.enter('merge')
+  const spare = new Int32Array(column.count > 1 ? length : 0)
+  meter.hold(spare)
+  const scratch = { byteLength: scratchBytes(length / width) }
+  meter.hold(scratch)
+  const sorted = sortRuns(width, words, bounds, spare)
+  meter.hold(null, spare, scratch)
+  return { words: sorted, width }
+}
+
+const nothing = new Int32Array(0)
+
+function sliceOf(base: number, rows: Rows, locator: RowLocator): Slice {
+  const count = rows.words.length / rows.width
+  const worldRanks = new Int32Array(count)
+  const processes = new Int32Array(count)
+  for (let row = 0; row < count; row++) {
+    const worldRank = locator.worldRank(rows, row * rows.width)
+    worldRanks[row] = worldRank
+    processes[row] = locator.process(worldRank)
+  }
+  return { base, rows, worldRanks, processes }
+}
+
+function blockMembers({ blockStart, blockEnd }: SorterLayout): Int32Array {
+  return Int32Array.from({ length: blockEnd - blockStart }, (_, i) => blockStart + i)
+}

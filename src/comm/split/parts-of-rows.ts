@@ -1,0 +1,38 @@
+import { indexIn } from '../../base/search.js'
+import type { CommTable } from '../table/comm-table.js'
+import { rankTable } from '../table/rank-table.js'
+import type { RowLocator } from './row-locator.js'
+import { type Rows, rowWord } from './sort/rows.js'
+import type { SplitCall, SplitPart } from './split-call.js'
+
+/** The communicators with ranks here, on a process that has the whole sorted table. */
+export function partsOfRows(
+  { parent }: SplitCall,
+  rows: Rows,
+  locator: RowLocator,
+  counters: Int32Array,
+): readonly SplitPart[] {
+  const { words, width } = rows
+  const count = words.length / width
+  const { localRanks } = parent
+  const parts: SplitPart[] = []
+  for (let from = 0, to = 0; from < count; from = to) {
+    const color = words[from * width]
+    const hosted: number[] = []
+    for (to = from; to < count && words[to * width] === color; to++) {
+      const index = indexIn(localRanks, words[to * width + rowWord.rank]!)
+      if (index >= 0) hosted.push(index)
+    }
+    if (hosted.length === 0) continue
+    const worldRanks = new Int32Array(to - from)
+    for (let row = from; row < to; row++) worldRanks[row - from] = locator.worldRank(rows, row * width)
+    const leader = worldRanks[0]!
+    const table: CommTable = rankTable(worldRanks)
+    parts.push({
+      id: { leader, counter: counters[locator.process(leader)]! },
+      table,
+      hosted: Int32Array.from(hosted),
+    })
+  }
+  return parts
+}

@@ -1,0 +1,36 @@
+import { processOf } from '../../messages/process/world-layout.js'
+import type { CommTable } from '../table/comm-table.js'
+import { type Rows, type RowWidth, rowWord } from './sort/rows.js'
+import type { SplitParent } from './split-call.js'
+
+/** Finds the world ranks of the rows of a split, and the parent's processes that host them. */
+export class RowLocator {
+  /** 4 if the parent's table was distributed: rows then carry their world ranks. */
+  readonly width: RowWidth
+  readonly #parent: SplitParent
+  readonly #table: CommTable
+  /** Index in the parent of every world process. */
+  readonly #indexOf: Int32Array
+
+  constructor(parent: SplitParent) {
+    const { layout } = parent.runtime
+    this.width = parent.wasDistributed ? 4 : 3
+    this.#parent = parent
+    this.#table = parent.table
+    this.#indexOf = new Int32Array(layout.processes).fill(-1)
+    let index = 0
+    for (const process of parent.processes.processes) this.#indexOf[process] = index++
+  }
+
+  /** World rank of the row at word `at`. */
+  worldRank({ words, width }: Rows, at: number): number {
+    return width === 4
+      ? words[at + rowWord.worldRank]!
+      : (this.#table.lookup(words[at + rowWord.rank]!) as number)
+  }
+
+  /** Index in the parent of the process that hosts a world rank. */
+  process(worldRank: number): number {
+    return this.#indexOf[processOf(this.#parent.runtime.layout, worldRank)]!
+  }
+}

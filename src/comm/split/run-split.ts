@@ -1,0 +1,51 @@
+import type { Exchange } from '../../calls/exchange.js'
+import { splitConventionally } from './conventional.js'
+import { splitByMerging } from './merging.js'
+import { splitMinimally } from './minimal.js'
+import { splitByParallelSort } from './parallel-sort.js'
+import { splitBySampleSort } from './sample-sort.js'
+import type {
+  AwaitingAlgorithm,
+  SplitAlgorithm,
+  SplitOrigin,
+  SplitParent,
+  SplitPart,
+  SplitRequest,
+} from './split-call.js'
+import { SplitMeter } from './split-meter.js'
+import type { SplitAlgorithmName, SplitPlan } from './split-plan.js'
+
+const awaiting =
+  (algorithm: AwaitingAlgorithm): SplitAlgorithm =>
+  async (call, done): Promise<undefined> => {
+    done(await algorithm(call))
+  }
+
+const algorithms: Readonly<Record<SplitAlgorithmName, SplitAlgorithm>> = {
+  conventional: splitConventionally,
+  merging: awaiting(splitByMerging),
+  'parallel-sort': awaiting(splitByParallelSort),
+  'sample-sort': awaiting(splitBySampleSort),
+  minimal: awaiting(splitMinimally),
+}
+
+export interface SplitOutcome {
+  readonly parts: readonly SplitPart[]
+  readonly origin: SplitOrigin
+}
+
+/** Runs a planned split within a collective of the parent. @param done as with a {@link SplitAlgorithm} */
+export function runSplit(
+  parent: SplitParent,
+  exchange: Exchange,
+  request: SplitRequest,
+  plan: SplitPlan,
+  done: (outcome: SplitOutcome) => void,
+): Promise<undefined> | undefined {
+  const meter = new SplitMeter()
+  const call = { parent, exchange: meter.counting(exchange), request, plan, meter }
+  return algorithms[plan.algorithm](call, (parts) => {
+    meter.leave()
+    done({ parts, origin: { plan, meter } })
+  })
+}

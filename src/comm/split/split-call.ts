@@ -1,0 +1,67 @@
+import type { Exchange } from '../../calls/exchange.js'
+import type { ContextId } from '../../messages/process/context-id.js'
+import type { ProcessPort } from '../../messages/process/process-port.js'
+import type { CommContext } from '../table/comm-context.js'
+import type { CommTable } from '../table/comm-table.js'
+import type { ProcessList } from '../table/process-list.js'
+import type { SliceService } from '../table/slice-service.js'
+import type { SplitMeter } from './split-meter.js'
+import type { SplitPlan } from './split-plan.js'
+
+/** What the ranks of one process passed to a split, by local index. */
+export interface SplitRequest {
+  /** -1: not a member of any new communicator. */
+  readonly color: Int32Array
+  readonly key: Int32Array
+}
+
+/** A new communicator as one of its processes knows it. */
+export interface SplitPart {
+  readonly id: ContextId
+  readonly table: CommTable
+  /** Local indices, in the parent, of its ranks hosted here, in the order of their new ranks. */
+  readonly hosted: Int32Array
+  /**
+   * World processes that host its ranks, that of rank 0 first; only with a distributed table, which does not contain
+   * them.
+   */
+  readonly processes?: ProcessList
+}
+
+/** The communicator that is split, in one process. */
+export interface SplitParent extends CommContext {
+  readonly runtime: SplitPort
+}
+
+/** A process that numbers new communicators and serves their distributed tables. */
+interface SplitPort extends ProcessPort {
+  readonly slices: SliceService
+  drawCounter(): number
+}
+
+/** One call of a split in one process. */
+export interface SplitCall {
+  readonly parent: SplitParent
+  readonly exchange: Exchange
+  readonly request: SplitRequest
+  readonly plan: SplitPlan
+  readonly meter: SplitMeter
+}
+
+/**
+ * How the processes of a communicator compute the new communicators. Each passes `done` only the parts that have
+ * ranks of its own: at once or later, possibly after its promise has resolved.
+ */
+export type SplitAlgorithm = (
+  call: SplitCall,
+  done: (parts: readonly SplitPart[]) => void,
+) => Promise<undefined> | undefined
+
+/** An algorithm that awaits its frames: for large or rare splits. */
+export type AwaitingAlgorithm = (call: SplitCall) => Promise<readonly SplitPart[]>
+
+/** The split that made a communicator, retained for its description. */
+export interface SplitOrigin {
+  readonly plan: SplitPlan
+  readonly meter: SplitMeter
+}

@@ -1,0 +1,126 @@
+import type { Exchange, Room, Take } from '../../calls/exchange.js'
+
+/** The cost of one phase of a split in this process. */
+export interface PhaseCost {
+  readonly seconds: number
+  readonly messages: number
+  readonly bytes: number
+}
+
+/** Phases in the order in which they first began. */
+export type PhaseCosts = Readonly<Record<string, PhaseCost>>
+
+interface Phase {
+  readonly name: string
+  seconds: number
+  messages: number
+  bytes: number
+}
+
+type Held = Pick<ArrayBufferView, 'byteLength'>
+
+/** Clock, message counter and memory account of one split in one process. */
+export class SplitMeter {
+  /** Largest sum of array bytes that the split held at one time. */
+  peakBytes = 0
+  readonly #phases: Phase[] = []
+  #current: Phase | undefined
+  #since = 0
+  #held = 0
+
+  /** Everything from here to the next call belongs to the phase `name`. */
+  enter(name: string): void {
+    this.leave()
+    let phase = this.#phases.find((each) => each.name === name)
+    if (phase === undefined) {
+      phase = { name, seconds: 0, messages: 0, bytes: 0 }
+      this.#phases.push(phase)
+    }
+    this.#current = phase
+  }
+
+  leave(): void {
+    const now = performance.now()
+    if (this.#current !== undefined) this.#current.seconds += (now - this.#since) / 1000
+    this.#current = undefined
+    this.#since = now
+  }
+
+  get costs(): PhaseCosts {
+    return Object.fromEntries(this.#phases.map(({ name, ...cost }) => [name, cost]))
+  }
+
+  /** Records that an array is held from now on, and others no longer are. */
+  hold(held: Held | null, ...dropped: readonly Held[]): void {
+    this.#held += held?.byteLength ?? 0
+    this.peakBytes = Math.max(this.peakBytes, this.#held)
+    for (const { byteLength } of dropped) this.#held -= byteLength
+  }
+
+  /** A message to another process. */
+  sent(sizeBytes: number): void {
+    if (this.#current === undefined) return
+    this.#current.messages++
+    this.#current.bytes += sizeBytes
+  }
+
+  /** The exchange, with what it sends counted in the current phase. */
+  counting(exchange: Exchange): Exchange {
+    return new CountingExchange(exchange, this)
+  }
+}
+
+class CountingExchange implements Exchange {
+  readonly me: number
+  readonly count: number
+  readonly seq: number
+  readonly eagerLimitBytes: number
+  readonly #exchange: Exchange
+  readonly #meter: SplitMeter
+
+  constructor(exchange: Exchange, meter: SplitMeter) {
+    this.me = exchange.me
+    this.count = exchange.count
+    this.seq = exchange.seq
+    this.eagerLimitBytes = exchange.eagerLimitBytes
+    this.#exchange = exchange
+    this.#meter = meter
+  }
+
+  send(peer: number, step: number, payload: Uint8Array): void {
+    if (peer !== this.me) this.#meter.sent(payload.byteLength)
+    this.#exchange.send(peer, step, payload)
+  }
+
+  receive(peer: number, step: number): Promise<Uint8Array> {
+    return this.#exchange.receive(peer, step)
+  }
+
+  take(peer: number, step: number, take: Take): void {
+    this.#exchange.take(peer, step, take)
+  }
+
+  takeInto(peer: number, step: number, room: Room, landed: () => void): void {
+    this.#exchange.takeInto(peer, step, room, landed)
+  }
+
+  watch(look: () => boolean, awaited: () => readonly number[], done: () => void): void {
+    this.#exchange.watch(look, awaited, done)
+  }
+
+  get hasFailed(): boolean {
+    return this.#exchange.hasFailed
+  }
+
+  get isSent(): boolean {
+    return this.#exchange.isSent
+  }
+
+  whenSent(done: () => void): void {
+    this.#exchange.whenSent(done)
+  }
+
+  finish(results: readonly unknown[]): void {
+    this.#exchange.finish(results)
+  }
+}

@@ -1,0 +1,189 @@
+import { requireKnownOptions } from '../../base/known-options.js'
+import { RankweaveError, shown } from '../../errors.js'
+import type { WaitOptions } from '../../messages/process/wait-options.js'
+import { sliceCount } from './sorter-layout.js'
+
+export const splitAlgorithms = ['conventional', 'merging', 'parallel-sort', 'sample-sort', 'minimal'] as const
+
+/** How the processes sort the colors and keys of all ranks. */
+export type SplitAlgorithmName = (typeof splitAlgorithms)[number]
+
+export interface SplitOptions extends WaitOptions {
+  /**
+   * `conventional`: every process gets all entries and sorts them. `merging`: the same, merged at every stage.
+   * `parallel-sort`: blocks of processes merge, sorters exchange by exact splitters. `sample-sort`: by sampled ones.
+   * `minimal`: every process stores only its own share. Default: `conventional`; `parallel-sort` if a distributed
+   * table, sorters or a table group is requested.
+   */
+  readonly algorithm?: SplitAlgorithmName
+  /** Whether every process stores the world ranks of its communicators, or a slice of the whole table. */
+  readonly table?: 'replicated' | 'distributed'
+  /** Sorters p of every group, 1 to the number of processes, of the two sorts. Default: all processes. */
+  readonly sorters?: number
+  /** Processes P' that share one distributed table. Default: as many as there are sorters. */
+  readonly tableGroup?: number
+  /** Communicators of at most this many ranks store their world ranks themselves. Default: max(64, N / P'). */
+  readonly selfHostRows?: number
+  /** World ranks that a process caches from look-ups in a distributed table. Default 1024. */
+  readonly cacheRows?: number
+  /** Rejects, before anything is allocated, a split that needs larger tables per process. Default: no limit. */
+  readonly maxTableBytes?: number
+}
+
+/** What all processes do in one split: the same on each, since it depends on what all ranks share. */
+export interface SplitPlan {
+  readonly algorithm: SplitAlgorithmName
+  readonly table: 'replicated' | 'distributed'
+  readonly sorters: number
+  readonly tableGroup: number
+  readonly selfHostRows: number
+  readonly cacheRows: number
+}
+
+/** The options that change what is sent, as numbers on which all ranks must agree. */
+export function agreedWords(options: SplitOptions | undefined): number[] | undefined {
+  const { algorithm, table, sorters, tableGroup, selfHostRows } = options ?? {}
+  if ((algorithm ?? table ?? sorters ?? tableGroup ?? selfHostRows) === undefined) return undefined
+  return [
+    algorithm === undefined ? -1 : splitAlgorithms.indexOf(algorithm),
+    table === undefined ? -1 : table === 'replicated' ? 0 : 1,
+    sorters ?? -1,
+    tableGroup ?? -1,
+    selfHostRows ?? -1,
+  ]
+}
+
+/** Whether two callers pass the same options; signals may differ. */
+export function sameSplitOptions(a: SplitOptions | undefined, b: SplitOptions | undefined): boolean {
+  if (a === b) return true
+  if (a === undefined || b === undefined || typeof b !== 'object' || b === null) return false
+  return (
+    a.algorithm === b.algorithm &&
+    a.table === b.table &&
+    a.sorters === b.sorters &&
+    a.tableGroup === b.tableGroup &&
+    a.selfHostRows === b.selfHostRows &&
+    a.cacheRows === b.cacheRows &&
+    a.maxTableBytes === b.maxTableBytes
+  )
+}
+
+const defaultCacheRows = 1024
+const leastSelfHostRows = 64
+
+/**
+ * Chooses from the options and the number of ranks and processes, which are the same on all ranks:
+ *
+ * - `conventional` with a replicated table, unless the options ask for a distributed table, sorters or a table
+ *   group; then
+ *   `parallel-sort` with a distributed one. Look-ups cost round trips, and below millions of ranks a whole table is small.
+ * - Every process sorts (p = P), and all share one table (P' = p).
+ * - With any table, a communicator whose world ranks form an arithmetic progression stores their closed form; with a
+ *   distributed one, those of at most max(64, N / P') ranks, or wholly on one process, store their own rows.
+ *
+ * @throws ERR_ARGUMENT, ERR_TABLE_SIZE
+ */
+export function planSplit(ranks: number, processes: number, options: SplitOptions = {}): SplitPlan {
+  const { cacheRows = defaultCacheRows, maxTableBytes } = options
+  const wantsParallel =
+    options.table === 'distributed' || options.sorters !== undefined || options.tableGroup !== undefined
+  const algorithm = options.algorithm ?? (wantsParallel ? 'parallel-sort' : 'conventional')
+  const sorts = algorithm === 'parallel-sort' || algorithm === 'sample-sort'
+  const table = options.table ?? (sorts || algorithm === 'minimal' ? 'distributed' : 'replicated')
+  // Every process stores its own share, so all of them sort.
+  const sorters = algorithm === 'minimal' ? processes : Math.min(options.sorters ?? processes, processes)
+  const tableGroup = Math.min(options.tableGroup ?? sorters, processes)
+  const selfHostRows = options.selfHostRows ?? Math.max(leastSelfHostRows, Math.ceil(ranks / tableGroup))
+  const plan = { algorithm, table, sorters, tableGroup, selfHostRows, cacheRows }
+  if (maxTableBytes !== undefined) requireRoom(plan, ranks, processes, maxTableBytes)
+  return plan
+}
+
+const optionNames: Readonly<Record<keyof SplitOptions, true>> = {
+  algorithm: true,
+  table: true,
+  sorters: true,
+  tableGroup: true,
+  selfHostRows: true,
+  cacheRows: true,
+  maxTableBytes: true,
+  signal: true,
+}
+
+/** Checks the options of one rank. @throws ERR_ARGUMENT */
+export function checkSplitOptions(options: SplitOptions | undefined, processes: number): void {
+  if (options === undefined) return
+  requireKnownOptions('split', options, optionNames)
+  requireWord('algorithm', options.algorithm, splitAlgorithms)
+  requireWord('table', options.table, ['replicated', 'distributed'])
+  requireWhole('sorters', options.sorters, 1, processes)
+  requireWhole('tableGroup', options.tableGroup, 1, processes)
+  requireWhole('selfHostRows', options.selfHostRows, 0, 2 ** 31 - 1)
+  requireWhole('cacheRows', options.cacheRows, 0, 2 ** 24)
+  requireWhole('maxTableBytes', options.maxTableBytes, 1, Number.MAX_SAFE_INTEGER)
+  const gathers = options.algorithm === 'conventional' || options.algorithm === 'merging'
+  if (gathers && options.table === 'distributed') {
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `split: algorithm ${options.algorithm} brings the whole table to every process, so expected table 'replicated', got 'distributed'`,
+    )
+  }
+}
+
+/**
+ * Most bytes of tables that a process retains after this split, if ranks are distributed evenly over processes:
+ * explicit rows of its own ranks and of small communicators, and its slice. Closed forms are not counted, nor is what
+ * look-ups remember.
+ */
+export function tableBytes(plan: SplitPlan, ranks: number, processes: number): number {
+  if (plan.table === 'replicated') return 4 * ranks
+  const { sorters, tableGroup, selfHostRows } = plan
+  const hosted = Math.ceil(ranks / processes)
+  const slices = sliceCount(tableGroup, sorters, processes)
+  const even = Math.ceil(ranks / slices)
+  // Regular samples give slices of about twice a share at most, whose bounds are stored
+  // (docs/split-algorithms.md#sample-sort).
+  const isSampled = plan.algorithm === 'sample-sort' && slices >= sorters
+  const slice = isSampled ? Math.min(ranks, 2 * even + sorters) : even
+  return 4 * (slice + Math.min(selfHostRows, ranks) + hosted) + (isSampled ? 8 * (slices + 1) : 0)
+}
+
+function requireRoom(plan: SplitPlan, ranks: number, processes: number, maxTableBytes: number): void {
+  const needed = tableBytes(plan, ranks, processes)
+  if (needed <= maxTableBytes) return
+  throw new RankweaveError(
+    'ERR_TABLE_SIZE',
+    `split: expected tables of at most ${maxTableBytes} bytes per process, a ${plan.table} table of ${ranks} ranks ` +
+      `may take ${needed}; ${adviceOn(plan, ranks, processes, needed)}`,
+    { details: { neededBytes: needed, maxTableBytes } },
+  )
+}
+
+/** Options that would need less memory, if any. */
+function adviceOn(plan: SplitPlan, ranks: number, processes: number, needed: number): string {
+  const spread = {
+    ...plan,
+    table: 'distributed',
+    sorters: processes,
+    tableGroup: processes,
+    selfHostRows: 0,
+  } as const
+  if (tableBytes(spread, ranks, processes) >= needed) return 'no table takes less on so many processes'
+  return "a smaller selfHostRows, or a 'distributed' table over a larger tableGroup, takes less"
+}
+
+function requireWord(name: string, value: string | undefined, words: readonly string[]): void {
+  if (value === undefined || words.includes(value)) return
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `split: ${name}: expected one of ${words.join(', ')}, got ${shown(value)}`,
+  )
+}
+
+function requireWhole(name: string, value: number | undefined, min: number, max: number): void {
+  if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `split: ${name}: expected an integer from ${min} to ${max}, got ${shown(value)}`,
+  )
+}

@@ -1,0 +1,128 @@
+import { bytesOf, wordsOf } from '../../base/bytes.js'
+import type { Exchange } from '../../calls/exchange.js'
+import { allgatherBytes } from '../../calls/exchange-patterns.js'
+import { SharedSlices } from '../table/distributed-table.js'
+import type { SliceBounds } from '../table/slice-bounds.js'
+import type { HostedSlice } from '../table/slice-service.js'
+import type { ColumnOutcome } from './column-outcome.js'
+import { exchangeSteps } from './exchange-steps.js'
+import type { Slice } from './sort/runs.js'
+import type { SorterLayout } from './sorter-layout.js'
+import type { SplitCall } from './split-call.js'
+import { type TableLayout, tableLayout } from './table-layout.js'
+
+/** Where the members of irregular communicators look up ranks. */
+export type SplitTable =
+  | { readonly kind: 'none' }
+  /** World ranks of all rows, by position. */
+  | { readonly kind: 'replicated'; readonly worldRanks: Int32Array }
+  | { readonly kind: 'distributed'; readonly slices: SharedSlices }
+
+/**
+ * Makes the table of a split out of the sorters' slices (docs/split-algorithms.md#tables).
+ *
+ * @param column null for a shadow, which hosts nothing
+ */
+export async function tableOf(
+  call: SplitCall,
+  sorting: SorterLayout,
+  outcome: ColumnOutcome,
+  column: Exchange | null,
+  slice: Slice | null,
+): Promise<SplitTable> {
+  const { exchange, plan, parent } = call
+  const { bounds } = outcome
+  if (!outcome.needsTable) return { kind: 'none' }
+  if (plan.table === 'replicated') {
+    return { kind: 'replicated', worldRanks: await replicate(call, sorting, column, slice) }
+  }
+  const layout = tableLayout(sorting, bounds, plan.tableGroup, exchange.count)
+  const { runtime } = parent
+  const { processes } = parent.processes
+  const worldProcess = (process: number) => processes.at(process)
+  const id = { leader: parent.id.leader, counter: parent.id.counter, seq: exchange.seq | 0 }
+  const service = runtime.slices
+  const hosted = slice === null ? undefined : await ownSlice(column!, layout, bounds, slice)
+  if (hosted !== undefined) {
+    call.meter.hold(hosted.worldRanks)
+    service.host(id, hosted)
+  }
+  if (layout.home === exchange.me) {
+    const { users, hosts } = layout
+    service.keepHome(id, { users, hosts, host: (index) => worldProcess(layout.host(index)) })
+  }
+  const slices = new SharedSlices(
+    service,
+    {
+      id,
+      bounds: layout.bounds,
+      server: (slice) => worldProcess(layout.server(slice)),
+      serverBytes: processes.sizeBytes,
+      home: worldProcess(layout.home),
+      hosted,
+    },
+    plan.cacheRows,
+  )
+  return { kind: 'distributed', slices }
+}
+
+/** The slice that this process hosts: part of its own, or several sorters' slices joined. */
+async function ownSlice(
+  column: Exchange,
+  { bounds, mine }: TableLayout,
+  sorted: SliceBounds,
+  { base, worldRanks }: Slice,
+): Promise<HostedSlice | undefined> {
+  if (bounds.slices >= sorted.slices) {
+    if (mine < 0) return undefined
+    const start = bounds.start(mine)
+    return { start, worldRanks: worldRanks.slice(start - base, bounds.start(mine + 1) - base) }
+  }
+  // All processes know who needs what, so no sizes are sent.
+  const { me, count } = column
+  const sliceAt = (sorter: number) => Math.floor((sorter * bounds.slices) / count)
+  const overlap = (sorter: number, slice: number): [number, number] => [
+    Math.max(sorted.start(sorter), bounds.start(slice)),
+    Math.min(sorted.start(sorter + 1), bounds.start(slice + 1)),
+  ]
+  for (let peer = 0; peer < count; peer++) {
+    const [from, to] = overlap(me, sliceAt(peer))
+    if (peer !== me && from < to) {
+      column.send(peer, exchangeSteps.reslice, bytesOf(worldRanks.subarray(from - base, to - base)))
+    }
+  }
+  const start = bounds.start(mine)
+  const rows = new Int32Array(bounds.start(mine + 1) - start)
+  for (let peer = 0; peer < count; peer++) {
+    const [from, to] = overlap(peer, mine)
+    if (from >= to) continue
+    const part =
+      peer === me
+        ? worldRanks.subarray(from - base, to - base)
+        : wordsOf(await column.receive(peer, exchangeSteps.reslice))
+    rows.set(part, from - start)
+  }
+  return { start, worldRanks: rows }
+}
+
+/** Brings all slices to every process of the column, and to its shadow. */
+async function replicate(
+  { exchange, meter }: SplitCall,
+  layout: SorterLayout,
+  column: Exchange | null,
+  slice: Slice | null,
+): Promise<Int32Array> {
+  if (column === null) return wordsOf(await exchange.receive(exchange.me - 1, exchangeSteps.replicate + 63))
+  const parts = (await allgatherBytes(column, bytesOf(slice!.worldRanks), exchangeSteps.replicate)).map(
+    wordsOf,
+  )
+  const all = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  meter.hold(all)
+  if (layout.shadow >= 0) exchange.send(layout.shadow, exchangeSteps.replicate + 63, bytesOf(all))
+  return all
+}

@@ -1,0 +1,66 @@
+import { hostname } from 'node:os'
+import { threadId } from 'node:worker_threads'
+import type { FabricKind } from '../fabric/fabric.js'
+
+/** Where the processes of a fabric run: all in one thread, each in a thread of its own, each in an OS process of its own. */
+export type Places = 'one thread' | 'threads' | 'OS processes' | 'anywhere'
+
+/** What a fabric must be; stated by the caller, so that a silent fallback to another fabric fails. */
+export interface ExpectedFabric {
+  readonly kind: FabricKind
+  readonly processes: number
+  readonly places: Places
+}
+
+/** Where each fabric's processes usually run. */
+const usualPlaces: Readonly<Record<FabricKind, Places>> = {
+  local: 'one thread',
+  threads: 'threads',
+  mpi: 'OS processes',
+  websocket: 'anywhere',
+}
+
+/** Fills in defaults from the factory. */
+export function expectedFabric(
+  factory: Pick<ExpectedFabric, 'kind' | 'processes'>,
+  given: Partial<ExpectedFabric> = {},
+): ExpectedFabric {
+  const kind = given.kind ?? factory.kind
+  return {
+    kind,
+    processes: given.processes ?? factory.processes,
+    places: given.places ?? usualPlaces[kind],
+  }
+}
+
+/** The identity of the calling thread in three words: host, OS process, thread. */
+export function placeHere(): Int32Array {
+  let host = 0
+  for (const char of hostname()) host = (Math.imul(host, 31) + char.codePointAt(0)!) | 0
+  return Int32Array.of(host, process.pid, threadId)
+}
+
+/**
+ * @param places of every process, as `placeHere` returns them
+ * @returns what is wrong with them, or undefined
+ */
+export function misplaced(places: readonly ArrayLike<number>[], expected: Places): string | undefined {
+  const distinct = (words: number) =>
+    new Set(places.map((place) => Array.from(place).slice(0, words).join(' '))).size
+  const [osProcesses, threads] = [distinct(2), distinct(3)]
+  const seen = `${places.length} processes in ${threads} threads of ${osProcesses} OS processes`
+  switch (expected) {
+    case 'one thread':
+      return threads === 1 ? undefined : `expected all processes in one thread, got ${seen}`
+    case 'threads':
+      return threads === places.length && osProcesses === 1
+        ? undefined
+        : `expected every process in a thread of its own in one OS process, got ${seen}`
+    case 'OS processes':
+      return osProcesses === places.length
+        ? undefined
+        : `expected every process in an OS process of its own, got ${seen}`
+    case 'anywhere':
+      return undefined
+  }
+}

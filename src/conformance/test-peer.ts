@@ -1,0 +1,90 @@
+import type { Fabric, FabricCounters, FabricSession, FrameSink } from '../fabric/fabric.js'
+import { turns } from './frame-checks.js'
+
+/** A frame as the sink saw it: copies of what it was lent. */
+export interface ReceivedFrame {
+  readonly src: number
+  readonly header: readonly number[]
+  readonly payload: Uint8Array
+}
+
+/** Event-loop turns without a frame in flight after which missing frames count as lost. */
+const quietTurns = 200
+/** Time limit for fabrics that cannot see their peers; it only ends what would hang. */
+const timeoutMs = 60_000
+
+/** One process of a conformance case: records what it receives and waits for more. */
+export class TestPeer implements FrameSink {
+  readonly fabric: Fabric
+  readonly received: ReceivedFrame[] = []
+  readonly #session: FabricSession
+  readonly #onFrame: ((src: number, header: Int32Array, payload: Uint8Array) => void) | undefined
+  #farewells = 0
+  #lost: string | undefined
+
+  constructor(
+    fabric: Fabric,
+    session: FabricSession,
+    onFrame?: (src: number, header: Int32Array, payload: Uint8Array) => void,
+  ) {
+    this.fabric = fabric
+    this.#session = session
+    this.#onFrame = onFrame
+    fabric.attach(this)
+  }
+
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    if (isFarewell(header)) {
+      this.#farewells++
+      return
+    }
+    this.received.push({ src, header: [...header], payload: payload.slice() })
+    this.#onFrame?.(src, header, payload)
+  }
+
+  peerLost(peer: number, reason: string): void {
+    this.#lost = `process ${peer} was lost: ${reason}`
+  }
+
+  /** @throws when the condition does not become true although no frame is in flight */
+  async until(condition: () => boolean, what: string): Promise<void> {
+    const deadlineMs = performance.now() + timeoutMs
+    const allHere = this.#session.hosted.length === this.#session.processes
+    for (let quiet = 0; !condition(); ) {
+      if (this.#lost !== undefined) throw new Error(this.#lost)
+      quiet = allHere && this.#session.quiet() ? quiet + 1 : 0
+      if (quiet > quietTurns || performance.now() > deadlineMs) {
+        throw new Error(
+          `process ${this.fabric.process}: expected ${what}, received ${this.received.length} frames`,
+        )
+      }
+      await turns(1)
+    }
+  }
+
+  /** Resolves when every process has called it, so that none closes while another still needs it. */
+  async part(): Promise<void> {
+    for (let peer = 0; peer < this.fabric.processes; peer++) this.fabric.send(peer, farewell)
+    await this.until(() => this.#farewells >= this.fabric.processes, 'a farewell from every process')
+  }
+
+  /** Frames delivered so far, farewells included. */
+  get delivered(): number {
+    return this.received.length + this.#farewells
+  }
+
+  /** What arrived, without the farewells of processes that were faster. */
+  countersOfCase(): Pick<FabricCounters, 'framesReceived' | 'bytesReceived'> {
+    const { framesReceived, bytesReceived } = this.fabric.counters
+    return {
+      framesReceived: framesReceived - this.#farewells,
+      bytesReceived: bytesReceived - this.#farewells * farewell.byteLength,
+    }
+  }
+}
+
+const farewell = Int32Array.of(0x0fa4e, 0x11e11, 0x0fa4e, 0x11e11)
+
+function isFarewell(header: Int32Array): boolean {
+  return header.length === farewell.length && farewell.every((word, n) => header[n] === word)
+}

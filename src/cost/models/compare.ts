@@ -1,0 +1,54 @@
+import { RankweaveError, shown } from '../../errors.js'
+import type { Collective } from '../../schedule/specification.js'
+import { checkCall, checkModel } from './check-input.js'
+import { modelledAlgorithmOf, modelledAlgorithms } from './modelled-algorithms.js'
+import type { CostModel } from './parameters.js'
+import { predictUs } from './predict.js'
+import { optimalSegmentBytes, type SegmentedCall } from './segment-size.js'
+
+/** What an algorithm is expected to take. Not measured. */
+export interface Prediction {
+  readonly algorithm: string
+  readonly timeUs: number
+  /** The best length of segments; null: none. */
+  readonly segmentBytes: number | null
+  /** Pieces of that length; 1 without segments. */
+  readonly segments: number
+}
+
+/**
+ * All algorithms of a collective that serve a number of ranks, each with its best segments, the fastest first.
+ *
+ * @throws ERR_ARGUMENT for a collective without a formula
+ * @throws ERR_MODEL for parameters and sizes out of range
+ */
+export function predictAlgorithms(
+  collective: Collective,
+  model: CostModel,
+  call: SegmentedCall,
+): readonly Prediction[] {
+  const known = modelledAlgorithms.filter((row) => row.collective === collective)
+  if (known.length === 0) {
+    const names = [...new Set(modelledAlgorithms.map((row) => row.collective))]
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `expected a collective with formulas among ${names.join(', ')}, got ${shown(collective)}`,
+    )
+  }
+  checkModel(model)
+  checkCall(call)
+  const { ranks, bytes = 0 } = call
+  return known
+    .filter(({ id }) => ranks === 1 || (modelledAlgorithmOf(id).refuses?.(ranks) ?? null) === null)
+    .map(({ id }) => {
+      const segmentBytes = optimalSegmentBytes(id, model, call)
+      const timeUs = predictUs(id, model, {
+        ranks,
+        bytes,
+        ...(segmentBytes === null ? {} : { segmentBytes }),
+      })
+      const segments = segmentBytes === null ? 1 : Math.ceil(bytes / segmentBytes)
+      return { algorithm: id, timeUs, segmentBytes, segments }
+    })
+    .sort((a, b) => a.timeUs - b.timeUs)
+}

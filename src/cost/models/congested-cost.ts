@@ -1,0 +1,208 @@
+import { shown } from '../../errors.js'
+import { fail } from './check-input.js'
+import type { CongestionNetwork } from './congestion-network.js'
+
+/** Messages between two barriers. */
+export interface Stage {
+  readonly source: ArrayLike<number>
+  readonly destination: ArrayLike<number>
+  readonly bytes: ArrayLike<number>
+  /** For every message the way round a ring of even extent that is equally long: 1 up, -1 down. Default: balanced. */
+  readonly side?: ArrayLike<number>
+  /** For every message those, by index, which must have arrived before it starts. Default: all start together. */
+  readonly after?: readonly (readonly number[])[]
+}
+
+/** What stages cost: `messages * alpha + bytes * delta`. */
+export interface CongestedCost {
+  /** Sum over the stages of the most messages that one node sends, or receives. */
+  readonly messages: number
+  /** Sum over the stages of the time until the last message has arrived, where a byte takes 1 on a link of its own. */
+  readonly bytes: number
+}
+
+/**
+ * What stages of messages cost on a network where messages that start together share links: each takes c times as long as
+ * alone, c the most messages per capacity of any link on its route. Exact where messages that meet on a link are equally
+ * long, start together and end together; others are refused, since their time depends on more than that.
+ *
+ * @throws ERR_MODEL for messages that meet and differ, for a message that waits for several which do not arrive together,
+ *   for messages that wait for each other, for nodes or bytes out of range, and for what is no network or no stages
+ * @see Sack 2011 §3.1
+ */
+export function congestedCost(network: CongestionNetwork, stages: Iterable<Stage>): CongestedCost {
+  requireNetwork(network)
+  if (typeof Object(stages)[Symbol.iterator] !== 'function')
+    fail(`expected a list of stages, got ${shown(stages)}`)
+  let messages = 0
+  let bytes = 0
+  for (const stage of stages) {
+    checkStage(network, stage)
+    messages += mostMessages(network, stage)
+    bytes += stageBytes(network, stage)
+  }
+  return { messages, bytes }
+}
+
+function requireNetwork(network: CongestionNetwork): void {
+  const { nodes, links, longestRoute, route } = Object(network) as CongestionNetwork
+  const counts = [nodes, links, longestRoute]
+  if (counts.every((count) => Number.isInteger(count) && count >= 0) && typeof route === 'function') return
+  fail(`expected a network, got ${shown(network)}`)
+}
+
+function checkStage({ nodes }: CongestionNetwork, stage: Stage): void {
+  const { source, destination, bytes, side, after } = Object(stage) as Stage
+  if (![source, destination, bytes].every(isList) || !(side === undefined || isList(side)))
+    fail(`expected a stage with lists of sources, destinations and bytes, got ${shown(stage)}`)
+  const count = source.length
+  if (after !== undefined && !(Array.isArray(after) && after.every(isList)))
+    fail(`expected lists of messages to wait for, got ${shown(after)}`)
+  if (destination.length !== count || bytes.length !== count || (after && after.length !== count))
+    fail(`expected a stage with ${count} destinations, lengths and dependencies, one per source`)
+  for (let i = 0; i < count; i++) {
+    for (const node of [source[i]!, destination[i]!])
+      if (!Number.isInteger(node) || node < 0 || node >= nodes)
+        fail(`message ${i}: expected nodes from 0 to ${nodes - 1}, got ${shown(node)}`)
+    if (!(Number.isFinite(bytes[i]) && bytes[i]! >= 0))
+      fail(`message ${i}: expected a length of at least 0, got ${shown(bytes[i])}`)
+    if (side?.[i] !== undefined && !Number.isFinite(side[i]))
+      fail(`message ${i}: expected a side of 1 or -1, got ${shown(side[i])}`)
+    for (const other of after?.[i] ?? [])
+      if (!Number.isInteger(other) || other < 0 || other >= count)
+        fail(`message ${i}: expected to wait for messages from 0 to ${count - 1}, got ${shown(other)}`)
+  }
+}
+
+function isList(value: unknown): boolean {
+  return typeof value === 'object' && Number.isInteger(Object(value).length)
+}
+
+function mostMessages({ nodes }: CongestionNetwork, { source, destination }: Stage): number {
+  const sent = new Int32Array(nodes)
+  const received = new Int32Array(nodes)
+  let most = 0
+  for (let i = 0; i < source.length; i++) {
+    most = Math.max(most, ++sent[source[i]!]!, ++received[destination[i]!]!)
+  }
+  return most
+}
+
+/** When the last message of a stage arrives. */
+function stageBytes(network: CongestionNetwork, stage: Stage): number {
+  const { source, after } = stage
+  const count = source.length
+  const load = new Loads(network, stage)
+  const missing = new Int32Array(count)
+  const waiting: number[][] = []
+  after?.forEach((others, i) => {
+    missing[i] = others.length
+    for (const other of others) {
+      waiting[other] ??= []
+      waiting[other].push(i)
+    }
+  })
+  /** When what a message waits for has arrived; not a number while nothing has. */
+  const start = new Float64Array(count).fill(Number.NaN)
+  const groups = new Map<number, number[]>()
+  const first: number[] = []
+  for (let i = 0; i < count; i++) if (missing[i] === 0) first.push(i)
+  if (first.length > 0) groups.set(0, first)
+  let done = 0
+  let last = 0
+  while (groups.size > 0) {
+    let now = Number.POSITIVE_INFINITY
+    for (const time of groups.keys()) now = Math.min(now, time)
+    const group = groups.get(now)!
+    groups.delete(now)
+    done += group.length
+    load.begin(group, now, (message, end) => {
+      last = Math.max(last, end)
+      for (const next of waiting[message] ?? []) {
+        if (!Number.isNaN(start[next]!) && start[next] !== end)
+          fail(`message ${next} waits for messages that do not arrive together: at ${start[next]} and ${end}`)
+        start[next] = end
+        if (--missing[next]! > 0) continue
+        const others = groups.get(end)
+        if (others === undefined) groups.set(end, [next])
+        else others.push(next)
+      }
+    })
+  }
+  if (done < count) fail(`${count - done} messages wait for each other`)
+  return last
+}
+
+/** The messages on the links of a network. */
+class Loads {
+  readonly #network: CongestionNetwork
+  readonly #stage: Stage
+  readonly #count: Int32Array
+  /** Until when the messages of an earlier group occupy a link. */
+  readonly #busyUntil: Float64Array
+  /** Of a message on the link, in this group. */
+  readonly #length: Float64Array
+  readonly #end: Float64Array
+  readonly #route: Int32Array
+
+  constructor(network: CongestionNetwork, stage: Stage) {
+    this.#network = network
+    this.#stage = stage
+    this.#count = new Int32Array(network.links)
+    this.#busyUntil = new Float64Array(network.links)
+    this.#length = new Float64Array(network.links)
+    this.#end = new Float64Array(network.links)
+    this.#route = new Int32Array(network.longestRoute)
+  }
+
+  /** Messages start together. @param ended called for each with the time of its arrival */
+  begin(group: readonly number[], now: number, ended: (message: number, end: number) => void): void {
+    const { capacity } = this.#network
+    const { bytes } = this.#stage
+    for (const message of group)
+      this.#each(message, (link) => {
+        if (bytes[message]! > 0 && this.#busyUntil[link]! > now)
+          fail(
+            `message ${message} starts at ${now} on a link that others occupy until ${this.#busyUntil[link]}`,
+          )
+        if (this.#count[link]!++ === 0) this.#length[link] = bytes[message]!
+        else if (this.#length[link] !== bytes[message])
+          fail(
+            `messages of ${this.#length[link]} and ${bytes[message]} bytes meet on a link: expected equal lengths`,
+          )
+      })
+    const ends = group.map((message) => {
+      let congestion = 1
+      this.#each(message, (link) => {
+        congestion = Math.max(congestion, this.#count[link]! / capacity[link]!)
+      })
+      return now + congestion * bytes[message]!
+    })
+    group.forEach((message, i) => {
+      this.#each(message, (link) => {
+        if (this.#count[link]! > 0) {
+          this.#count[link] = 0
+          this.#end[link] = ends[i]!
+          this.#busyUntil[link] = ends[i]!
+        } else if (this.#end[link] !== ends[i])
+          fail(
+            `messages that meet on a link end at ${this.#end[link]} and ${ends[i]}: expected the same time`,
+          )
+      })
+    })
+    group.forEach((message, i) => {
+      ended(message, ends[i]!)
+    })
+  }
+
+  #each(message: number, visit: (link: number) => void): void {
+    const { source, destination, side } = this.#stage
+    const links = this.#network.route(
+      source[message]!,
+      destination[message]!,
+      this.#route,
+      side?.[message] ?? 0,
+    )
+    for (let i = 0; i < links; i++) visit(this.#route[i]!)
+  }
+}

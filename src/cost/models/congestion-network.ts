@@ -1,0 +1,106 @@
+import { fail, requireInteger, requireList, requireTaper } from './check-input.js'
+
+/** A network as one-way links, numbered from 0, and how messages take them. */
+export interface CongestionNetwork {
+  readonly nodes: number
+  readonly links: number
+  /** How many messages a link carries at full speed at the same time. Length: links. */
+  readonly capacity: Float64Array
+  /**
+   * Writes the links of a route into `into` and returns their number.
+   *
+   * @param side where both ways round are equally long: 1 up, -1 down, 0 as the network chooses
+   */
+  route(source: number, destination: number, into: Int32Array, side: number): number
+  /** No route has more links. */
+  readonly longestRoute: number
+}
+
+const mostNodes = 2 ** 20
+
+/**
+ * A torus; node x + X y + X Y z is at (x, y, z). Routes correct one dimension after the other, each on the shorter side. Where
+ * both are equally long, nodes at an even coordinate go up and the others down, which balances them.
+ *
+ * @param dims extents of any number of dimensions, the fastest first
+ * @throws ERR_MODEL
+ * @see Sack 2011 §3.1
+ */
+export function torusNetwork(dims: readonly number[]): CongestionNetwork {
+  requireList('extents', dims)
+  if (dims.length === 0 || dims.length > 16) fail(`expected 1 to 16 dimensions, got ${dims.length}`)
+  for (const extent of dims) requireInteger('extents', extent, 1, mostNodes)
+  const nodes = dims.reduce((product, extent) => product * extent, 1)
+  requireInteger('nodes', nodes, 1, mostNodes)
+  const links = nodes * dims.length * 2
+  const strides = dims.map((_, d) => dims.slice(0, d).reduce((product, extent) => product * extent, 1))
+  return {
+    nodes,
+    links,
+    capacity: new Float64Array(links).fill(1),
+    longestRoute: dims.reduce((sum, extent) => sum + Math.floor(extent / 2), 0),
+    route(source, destination, into, side) {
+      let at = source
+      let count = 0
+      for (let d = 0; d < dims.length; d++) {
+        const [extent, stride] = [dims[d]!, strides[d]!]
+        const from = Math.floor(at / stride) % extent
+        const up = (Math.floor(destination / stride) - from + extent) % extent
+        const isTieUp = side === 0 ? from % 2 === 0 : side > 0
+        const isUp = 2 * up < extent || (2 * up === extent && isTieUp)
+        const hops = isUp ? up : (extent - up) % extent
+        let coordinate = from
+        for (let hop = 0; hop < hops; hop++) {
+          into[count++] = (at * dims.length + d) * 2 + (isUp ? 0 : 1)
+          const next = (coordinate + (isUp ? 1 : extent - 1)) % extent
+          at += (next - coordinate) * stride
+          coordinate = next
+        }
+      }
+      return count
+    },
+  }
+}
+
+export interface Clos {
+  readonly nodes: number
+  /** Nodes of every leaf switch. */
+  readonly nodesPerSwitch: number
+  /** mu: what a leaf switch can send to the others, in shares of what its nodes can send; above 0, at most 1. */
+  readonly taper: number
+}
+
+/**
+ * A Clos network whose routing balances the links between switches perfectly: messages that leave a leaf switch share
+ * `taper * nodesPerSwitch` links.
+ *
+ * @throws ERR_MODEL
+ * @see Sack 2011 §3.1
+ */
+export function closNetwork(clos: Clos): CongestionNetwork {
+  const { nodes, nodesPerSwitch, taper } = Object(clos) as Clos
+  requireInteger('nodes', nodes, 1, mostNodes)
+  requireInteger('nodesPerSwitch', nodesPerSwitch, 1, nodes)
+  requireTaper(taper)
+  const switches = Math.ceil(nodes / nodesPerSwitch)
+  const links = 2 * nodes + 2 * switches
+  const capacity = new Float64Array(links).fill(1, 0, 2 * nodes)
+  capacity.fill(taper * nodesPerSwitch, 2 * nodes)
+  const switchOf = (node: number): number => Math.floor(node / nodesPerSwitch)
+  return {
+    nodes,
+    links,
+    capacity,
+    longestRoute: 4,
+    route(source, destination, into) {
+      if (source === destination) return 0
+      into[0] = 2 * source
+      into[1] = 2 * destination + 1
+      const [from, to] = [switchOf(source), switchOf(destination)]
+      if (from === to) return 2
+      into[2] = 2 * nodes + 2 * from
+      into[3] = 2 * nodes + 2 * to + 1
+      return 4
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import { RankweaveError, shown } from '../../errors.js'
+import type { Collective } from '../../schedule/specification.js'
+import { composedFormulas } from './composed-formulas.js'
+import type { ModelledAlgorithm } from './modelled-algorithm.js'
+import { movementFormulas } from './movement-formulas.js'
+import { reductionFormulas } from './reduction-formulas.js'
+
+const rows = [...movementFormulas, ...reductionFormulas, ...composedFormulas]
+const byId: ReadonlyMap<string, ModelledAlgorithm> = new Map(rows.map((row) => [row.id, row]))
+
+/** An algorithm whose time is known in closed form. */
+export interface ModelledAlgorithmInfo {
+  /** The registry's id if the algorithm has a schedule (`algorithmOf`), else one in the same style. */
+  readonly id: string
+  readonly collective: Collective
+  /** Where the formula is printed, in Pjesivac-Grbovic 2007, or what it consists of. */
+  readonly source: string
+  /** Whether segments change its time. */
+  readonly segmented: boolean
+}
+
+/** All algorithms with a formula, by collective. */
+export const modelledAlgorithms: readonly ModelledAlgorithmInfo[] = Object.freeze(
+  [...new Set(rows.map(({ collective }) => collective))].flatMap((collective) =>
+    rows
+      .filter((row) => row.collective === collective)
+      .map(({ id, source, segmented = false }) => ({ id, collective, source, segmented })),
+  ),
+)
+
+/** The row of an id. @throws ERR_ARGUMENT naming the known ones */
+export function modelledAlgorithmOf(id: string): ModelledAlgorithm {
+  const row = byId.get(id)
+  if (row !== undefined) return row
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `expected an algorithm with a formula among ${[...byId.keys()].join(', ')}, got ${shown(id)}`,
+  )
+}

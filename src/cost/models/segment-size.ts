@@ -1,0 +1,74 @@
+import { checkCall, checkModel, type ModelledCall, modelLimits, requireInteger } from './check-input.js'
+import { evaluate, sizesOf, smoothSizesOf } from './evaluate.js'
+import type { ModelledAlgorithm } from './modelled-algorithm.js'
+import { modelledAlgorithmOf } from './modelled-algorithms.js'
+import type { CostModel, PLogP } from './parameters.js'
+import { requireServed } from './predict.js'
+import { segmentFormulas } from './segment-formulas.js'
+import { leastBetween } from './segment-search.js'
+import { type Terms, termsOf } from './terms.js'
+
+export interface SegmentedCall extends ModelledCall {
+  /** Segments are multiples of it. Default 1. */
+  readonly elementBytes?: number
+}
+
+/**
+ * The length of segments with which an algorithm is fastest: in closed form for Hockney, LogP and LogGP, by a search through
+ * the tables for PLogP.
+ *
+ * @returns bytes, or null where no segments are best
+ * @throws as {@link predictUs}
+ * @see Pjesivac-Grbovic 2007 §5.2.2
+ */
+export function optimalSegmentBytes(id: string, model: CostModel, call: SegmentedCall): number | null {
+  const algorithm = modelledAlgorithmOf(id)
+  checkModel(model)
+  checkCall(call)
+  const { ranks, bytes = 0, elementBytes = 1 } = call
+  requireInteger('elementBytes', elementBytes, 1, modelLimits.bytes)
+  if (ranks === 1) return null
+  requireServed(algorithm, ranks)
+  if (algorithm.segmented !== true || bytes <= elementBytes) return null
+  const terms = termsOf(model)
+  const timeOf = (segmentBytes: number): number =>
+    evaluate(algorithm.time, terms, sizesOf(ranks, bytes, segmentBytes))
+  let best: number | null = null
+  let least = timeOf(bytes)
+  const offer = (candidate: number): void => {
+    if (!Number.isFinite(candidate)) return
+    const rounded = Math.max(1, Math.round(candidate / elementBytes)) * elementBytes
+    if (rounded >= bytes || timeOf(rounded) >= least) return
+    least = timeOf(rounded)
+    best = rounded
+  }
+  const lengths = candidates(algorithm, model, terms, ranks, bytes, elementBytes)
+  lengths.forEach(offer)
+  if (best !== null) return best
+  // A last segment that is short may cost more than a few segments save: equal ones of about that length.
+  for (const length of lengths) {
+    const segments = Math.floor(bytes / length)
+    for (const count of [segments, segments + 1])
+      offer(Math.ceil(bytes / count / elementBytes) * elementBytes)
+  }
+  return best
+}
+
+function candidates(
+  { id, time }: ModelledAlgorithm,
+  model: CostModel,
+  terms: Terms,
+  ranks: number,
+  bytes: number,
+  elementBytes: number,
+): readonly number[] {
+  const formulas = segmentFormulas[id]
+  if (terms.model === 'hockney') return formulas?.hockney?.(terms, ranks, bytes) ?? []
+  if (terms.model === 'loggp') return formulas?.loggp?.(terms, ranks, bytes) ?? []
+  const smooth = (segmentBytes: number): number =>
+    evaluate(time, terms, smoothSizesOf(ranks, bytes, segmentBytes))
+  const { sizesBytes } = model as PLogP
+  return [...sizesBytes, leastBetween(sizesBytes, elementBytes, bytes, smooth)].filter(
+    (size) => size >= elementBytes && size <= bytes,
+  )
+}

@@ -1,0 +1,66 @@
+import type { Costs } from './costs.js'
+import type { FrameTable } from './frame-table.js'
+import type { JobLog } from './job-log.js'
+import type { Activity } from './simulation.js'
+import type { Ways } from './ways.js'
+
+/** A run, to be told as intervals. */
+export interface RunRecord {
+  readonly frames: FrameTable
+  readonly costs: Costs
+  readonly ways: Ways
+  readonly log: JobLog
+  readonly eagerLimitBytes: number
+}
+
+/** Takes an interval of a job or a frame, which is -1 of others; empty intervals are left out. */
+export type Tell = (
+  activity: Activity,
+  process: number,
+  peer: number,
+  frame: number,
+  startNs: number,
+  endNs: number,
+) => void
+
+/** The one or two intervals of a job, in order. */
+export function tellJob({ frames, costs, log }: RunRecord, process: number, job: number, tell: Tell): void {
+  const { from, to, frameAt } = frames
+  const start = log.startNs[job]
+  const end = log.endNs[job]
+  if (job < log.receives) {
+    const packed = Math.min(end, start + costs.packNs[job])
+    if (packed > start) tell('pack', process, -1, job, start, packed)
+    if (end > packed) tell('send', process, to[job], job, packed, end)
+  } else if (job < log.combinations) {
+    const frame = frameAt[job - log.receives]
+    const received = Math.min(end, start + costs.messages[costs.level[frame]].receiveOverheadNs)
+    if (received > start) tell('receive', process, from[frame], frame, start, received)
+    if (end > received) tell('unpack', process, -1, frame, received, end)
+  } else if (end > start) tell(job < log.copies ? 'combine' : 'copy', process, -1, -1, start, end)
+}
+
+/**
+ * The intervals of a frame between the two processors, in order: the time it stood behind others, all together, then the
+ * rest.
+ */
+export function tellFrame(record: RunRecord, frame: number, tell: Tell): void {
+  const { frames, ways, log } = record
+  const { from, to, bytes } = frames
+  const start = departureNs(record, frame)
+  const end = log.arrivedNs[frame]
+  let unloaded = ways.unloadedNs(frame)
+  // Announced and cleared, or where it waited for the receiver, cleared.
+  if (bytes[frame] > record.eagerLimitBytes)
+    unloaded += (log.awaited[frame] === -1 ? 2 : 1) * ways.latencyNs(frame)
+  const moving = end - start - unloaded > end * 1e-12 ? end - unloaded : start
+  if (moving > start) tell('queue', from[frame], to[frame], frame, start, moving)
+  if (end > moving) tell('transfer', from[frame], to[frame], frame, moving, end)
+}
+
+/** When a frame had its sender's and its receiver's permission to leave. */
+function departureNs({ log }: RunRecord, frame: number): number {
+  const awaited = log.awaited[frame]
+  if (awaited === -1) return log.endNs[frame]
+  return awaited >= 0 ? log.endNs[awaited] : log.arrivedNs[-2 - awaited]
+}

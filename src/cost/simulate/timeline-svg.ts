@@ -1,0 +1,186 @@
+import { requireOptions } from '../../base/require-options.js'
+import { escapeXml } from '../../text/escape-xml.js'
+import { intervalsOf, shownRanks, timelineIn } from './shown-ranks.js'
+import { type Activity, activities, type PathStep, type Simulation, type Timeline } from './simulation.js'
+
+export interface TimelineSvgOptions {
+  /** In the picture's first line. Default: the predicted time alone. */
+  readonly title?: string
+  /** At most this many rows, 1 to 256. Default 64. Where there are more ranks, those at the end of the critical path are among them. */
+  readonly rows?: number
+}
+
+/** What a processor does, and how it is drawn; messages on their way are not drawn but as arrows of the critical path. */
+const colors: readonly (readonly [Activity, string, string])[] = [
+  ['send', '#2563eb', 'send'],
+  ['receive', '#15803d', 'receive'],
+  ['pack', '#93c5fd', 'pack'],
+  ['unpack', '#86efac', 'unpack'],
+  ['combine', '#9333ea', 'combine'],
+  ['copy', '#f59e0b', 'copy'],
+  ['wait', '#e5e7eb', 'wait'],
+]
+
+const left = 64
+const top = 56
+const width = 960
+const right = 16
+const bottom = 36
+/** Times within a column cannot be told apart: what takes most of it is drawn. */
+const columnsPerUnit = 2
+const columns = width * columnsPerUnit
+const mostArrows = 500
+const mostRows = 256
+
+/**
+ * The timeline of a simulation as SVG: a row per rank; the critical path in red, its messages as arrows. At most
+ * `rows` times 50 kB, whatever the number of messages.
+ *
+ * @throws ERR_SIMULATION for a simulation without a timeline
+ */
+export function* timelineSvg(simulation: Simulation, options: TimelineSvgOptions = {}): Generator<string> {
+  requireOptions('timelineSvg', simulation)
+  requireOptions('timelineSvg', options)
+  const timeline = timelineIn(simulation.timeline)
+  const { timeUs, endUs, criticalPath } = simulation
+  const limit = Math.min(mostRows, Math.max(1, Math.floor(options.rows ?? 64)))
+  const ranks = shownRanks(simulation, limit)
+  const step = ranks.length <= 16 ? 24 : ranks.length <= 64 ? 12 : 6
+  const height = top + Math.max(1, ranks.length) * step + bottom
+  const x = (us: number): number => left + (timeUs === 0 ? 0 : (us / timeUs) * width)
+  const predicted = `predicted: ${timeText(timeUs)}`
+  const title = options.title === undefined ? predicted : `${options.title}; ${predicted}`
+  yield `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left + width + right} ${height}" font-family="sans-serif" font-size="12">\n`
+  yield `<title>${escapeXml(title)}</title>\n<rect width="100%" height="100%" fill="white"/>\n`
+  yield `<defs><marker id="tip" markerWidth="7" markerHeight="6" refX="6" refY="3" orient="auto"><path d="M0 0L7 3L0 6z" fill="#dc2626"/></marker></defs>\n`
+  yield `<text x="${left}" y="18" font-size="13">${escapeXml(title)}</text>\n`
+  yield legend(ranks.length, endUs.length)
+  yield axis(timeUs, x, top + ranks.length * step)
+  const rowOf = new Map<number, number>()
+  for (const [row, rank] of ranks.entries()) rowOf.set(rank, row)
+  const intervals = intervalsOf(timeline, ranks)
+  for (const [row, rank] of ranks.entries()) {
+    const [first, end] = intervals.get(rank)!
+    const y = top + row * step
+    const everyOther = step >= 12 ? 1 : 4
+    if (row % everyOther === 0)
+      yield `<text x="${left - 6}" y="${y + Math.max(9, step / 2 + 4)}" text-anchor="end" font-size="${step >= 24 ? 12 : 9}">${rank}</text>\n`
+    yield rowPaths(timeline, first, end, timeUs, y + 1, step - 2)
+  }
+  yield pathOf(criticalPath, rowOf, x, step)
+  yield '</svg>\n'
+}
+
+/** The activities of one rank, each one path of boxes. */
+function rowPaths(
+  timeline: Timeline,
+  first: number,
+  end: number,
+  timeUs: number,
+  y: number,
+  height: number,
+): string {
+  const { activity, startUs, endUs } = timeline
+  const share = colors.map(() => new Float64Array(columns))
+  const perColumn = timeUs / columns
+  for (let i = first; i < end; i++) {
+    const color = colorOf[activity[i]]
+    if (color === -1) continue
+    const from = startUs[i] / perColumn
+    const to = Math.min(columns, endUs[i] / perColumn)
+    for (let column = Math.floor(from); column < to; column++)
+      share[color][column] += Math.min(to, column + 1) - Math.max(from, column)
+  }
+  const paths = colors.map(() => '')
+  for (let column = 0; column < columns; ) {
+    const color = most(share, column)
+    let next = column + 1
+    while (next < columns && most(share, next) === color) next++
+    if (color !== -1)
+      paths[color] +=
+        `M${left + column / columnsPerUnit} ${y}h${(next - column) / columnsPerUnit}v${height}H${left + column / columnsPerUnit}z`
+    column = next
+  }
+  return paths
+    .map((path, color) => (path === '' ? '' : `<path fill="${colors[color][1]}" d="${path}"/>\n`))
+    .join('')
+}
+
+/** What takes most of a column; -1 where nothing does. */
+function most(share: readonly Float64Array[], column: number): number {
+  let found = -1
+  for (let color = 0; color < share.length; color++)
+    if (share[color][column] > (found === -1 ? 0 : share[found][column])) found = color
+  return found
+}
+
+const colorOf = activities.map((name) => colors.findIndex(([activity]) => activity === name))
+
+/** A line below what processors of the path do, and an arrow per message between rows. */
+function pathOf(
+  path: readonly PathStep[],
+  rowOf: ReadonlyMap<number, number>,
+  x: (us: number) => number,
+  step: number,
+): string {
+  let lines = ''
+  const arrows: string[] = []
+  let since = 0
+  for (const [i, { activity, peer, rank, startUs, endUs }] of path.entries()) {
+    const row = rowOf.get(rank)
+    if (activity === 'queue') continue
+    if (activity !== 'transfer') {
+      if (row !== undefined)
+        lines += `M${fixed(x(startUs))} ${top + (row + 1) * step - 1.5}H${fixed(x(endUs))}`
+      continue
+    }
+    since = path[i - 1]?.activity === 'queue' ? path[i - 1].startUs : startUs
+    const other = rowOf.get(peer)
+    if (row === undefined || other === undefined) continue
+    const [from, to] = [top + (row + 0.5) * step, top + (other + 0.5) * step]
+    arrows.push(`M${fixed(x(since))} ${from}L${fixed(x(endUs))} ${to}`)
+  }
+  const shown = arrows
+    .slice(-mostArrows)
+    .map((d) => `<path d="${d}" stroke="#dc2626" stroke-width="1.3" fill="none" marker-end="url(#tip)"/>\n`)
+  return `<path d="${lines}" stroke="#dc2626" stroke-width="2" fill="none"/>\n${shown.join('')}`
+}
+
+function legend(rows: number, ranks: number): string {
+  const entries = colors.map(([, color, label], i) => {
+    const at = left + i * 84
+    return `<rect x="${at}" y="28" width="11" height="11" fill="${color}"/><text x="${at + 15}" y="38">${label}</text>`
+  })
+  const at = left + colors.length * 84
+  entries.push(
+    `<path d="M${at} 34h20" stroke="#dc2626" stroke-width="2" marker-end="url(#tip)"/><text x="${at + 28}" y="38">critical path</text>`,
+  )
+  const text = rows < ranks ? `${rows} of ${ranks} ranks` : 'rank'
+  entries.push(`<text x="${left + width}" y="38" text-anchor="end" fill="#6b7280">rows: ${text}</text>`)
+  return `${entries.join('\n')}\n`
+}
+
+function axis(timeUs: number, x: (us: number) => number, y: number): string {
+  const wish = timeUs / 8
+  const power = timeUs === 0 ? 1 : 10 ** Math.floor(Math.log10(wish))
+  const tick = power * ([1, 2, 5, 10].find((factor) => factor * power >= wish) ?? 10)
+  const marks: string[] = []
+  for (let i = 0; i * tick <= timeUs * (1 + 1e-12); i++) {
+    const at = fixed(x(i * tick))
+    marks.push(`<path d="M${at} ${top}V${y + 4}" stroke="#d1d5db" stroke-width="0.5"/>`)
+    marks.push(
+      `<text x="${at}" y="${y + 18}" text-anchor="middle">${Number((i * tick).toPrecision(3))}</text>`,
+    )
+    if (timeUs === 0) break
+  }
+  marks.push(`<text x="${left - 6}" y="${y + 18}" text-anchor="end">us</text>`)
+  return `${marks.join('\n')}\n`
+}
+
+function timeText(us: number): string {
+  return `${Number(us.toPrecision(4)).toLocaleString('en-US')} us`
+}
+
+function fixed(value: number): string {
+  return value.toFixed(1)
+}

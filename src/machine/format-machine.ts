@@ -1,0 +1,79 @@
+import { type ClosMachine, type Machine, requireMachine, type TorusMachine } from './machine.js'
+import type { NodeRun, Nodes } from './nodes.js'
+
+/**
+ * The line of text that `parseMachine` reads, unless nodes differ so often that it is longer than 2^20 characters; of the
+ * profile only its name is in it.
+ *
+ * @throws ERR_MACHINE unless it has the fields of a machine
+ */
+export function formatMachine(machine: Machine): string {
+  requireMachine(machine)
+  const { isEven, clauses: inNodes } = nodeClauses(machine)
+  const nodes = `nodes=${machine.cores.length}`
+  const clauses = [...inNodes, ...(machine.profile === null ? [] : [`profile=${machine.profile.name}`])]
+  switch (machine.kind) {
+    case 'cluster':
+      return `cluster:${[...(isEven ? [nodes] : []), ...clauses].join(',')}`
+    case 'torus':
+      return `${gridText(machine)},${clauses.join(',')}`
+    case 'clos':
+      return `clos:${treeText(machine)},${nodes},${clauses.join(',')}`
+  }
+}
+
+function gridText({ dims, wraps }: TorusMachine): string {
+  const extents = `dims=${dims.join('x')}`
+  if (wraps.every((wrap) => wrap)) return `torus:${extents}`
+  if (!wraps.some((wrap) => wrap)) return `mesh:${extents}`
+  return `torus:${extents},wrap=${wraps.map(Number).join('')}`
+}
+
+function treeText({ radix, levels, nodesPerLeaf }: ClosMachine): string {
+  const size = `radix=${radix},levels=${levels}`
+  if (levels === 1 || 2 * nodesPerLeaf === radix) return size
+  const up = radix - nodesPerLeaf
+  const divisor = greatestDivisor(nodesPerLeaf, up)
+  return `${size},taper=${nodesPerLeaf / divisor}${up === divisor ? '' : `:${up / divisor}`}`
+}
+
+function greatestDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestDivisor(b, a % b)
+}
+
+/** Clauses that `parseMachine` reads: whether all nodes are equal, and `cores` and `packages`. */
+function nodeClauses(nodes: Nodes): { isEven: boolean; clauses: string[] } {
+  const runs = runsOf(nodes)
+  const packages = runs[0].packages.length
+  const isDivided = packages > 1 && runs.every((run) => isDividedBy(run, packages))
+  const cores = runs.map((run) => {
+    const ofOne = isDivided ? String(packages * run.packages[0]) : run.packages.join('/')
+    return runs.length === 1 || run.nodes === 1 ? ofOne : `${run.nodes}x${ofOne}`
+  })
+  const clauses = [`cores=${cores.join('+')}`]
+  if (isDivided) clauses.push(`packages=${packages}`)
+  return { isEven: runs.length === 1, clauses }
+}
+
+function isDividedBy(run: NodeRun, packages: number): boolean {
+  return run.packages.length === packages && run.packages.every((cores) => cores === run.packages[0])
+}
+
+/** Equal nodes that follow each other, as one run. */
+function runsOf({ cores, firstRank, packageFirstRank }: Nodes): NodeRun[] {
+  const runs: { nodes: number; packages: number[] }[] = []
+  let at = 0
+  for (let node = 0; node < cores.length; node++) {
+    const packages: number[] = []
+    for (; packageFirstRank[at] < firstRank[node + 1]; at++)
+      packages.push(packageFirstRank[at + 1] - packageFirstRank[at])
+    const last = runs.at(-1)
+    if (last !== undefined && isSame(last.packages, packages)) last.nodes++
+    else runs.push({ nodes: 1, packages })
+  }
+  return runs
+}
+
+function isSame(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((value, i) => value === b[i])
+}

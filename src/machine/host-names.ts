@@ -1,0 +1,101 @@
+import { requireText } from '../base/require-options.js'
+import { failMachine } from './machine-error.js'
+
+/** Hosts of a list. */
+export const mostHosts = 2 ** 20
+
+const word = /[^\s,[\]]+/y
+const range = /(\d+)(?:-(\d+))?/y
+
+/**
+ * The hosts of a list as Slurm abbreviates it: `n[001-003,7],gpu1` is n001, n002, n003, n7, gpu1. A name may have several
+ * brackets, of which the last varies fastest: `r[1-2]n[0-1]`.
+ *
+ * @throws ERR_MACHINE with the character, and beyond 2^20 hosts, before they are listed
+ */
+export function expandHosts(text: string): string[] {
+  requireText('expandHosts', text)
+  const hosts: string[] = []
+  let at = 0
+  while (true) {
+    const start = at
+    /** Per part of the name its alternatives. */
+    const parts: Alternatives[] = []
+    let count = 1
+    for (;;) {
+      const plain = matchAt(word, text, at)
+      if (plain !== null) {
+        parts.push({ count: 1, all: () => [plain] })
+        at += plain.length
+      } else if (text[at] === '[') {
+        const bracket = bracketAt(text, at)
+        parts.push(bracket)
+        count *= bracket.count
+        at = bracket.end
+      } else break
+      if (hosts.length + count > mostHosts) fail(text, start, `at most ${mostHosts} hosts`)
+    }
+    if (parts.length === 0) fail(text, at, 'the name of a host')
+    for (const host of combined(parts)) hosts.push(host)
+    if (at === text.length) return hosts
+    if (text[at] !== ',') fail(text, at, "','")
+    at++
+  }
+}
+
+interface Alternatives {
+  readonly count: number
+  all(): string[]
+}
+
+/** Of a number in a range, leading zeros included. */
+const mostDigits = 16
+
+/** `[001-003,7]` from its opening bracket. */
+function bracketAt(text: string, opening: number): Alternatives & { readonly end: number } {
+  const ranges: { first: number; last: number; width: number }[] = []
+  let at = opening + 1
+  let count = 0
+  for (;;) {
+    range.lastIndex = at
+    const match = range.exec(text)
+    if (match === null) return fail(text, at, 'a number or a range such as 001-003')
+    const [first, last] = [Number(match[1]), Number(match[2] ?? match[1])]
+    if (last < first || last > Number.MAX_SAFE_INTEGER) fail(text, at, 'an ascending range')
+    if (match[1].length > mostDigits) fail(text, at, `numbers of at most ${mostDigits} digits`)
+    ranges.push({ first, last, width: match[1].length })
+    count += last - first + 1
+    at += match[0].length
+    if (text[at] === ']') break
+    if (text[at] !== ',') fail(text, at, "',' or ']'")
+    at++
+  }
+  const all = () => {
+    const numbers: string[] = []
+    for (const { first, last, width } of ranges)
+      for (let number = first; number <= last; number++) numbers.push(String(number).padStart(width, '0'))
+    return numbers
+  }
+  return { count, all, end: at + 1 }
+}
+
+function combined(parts: readonly Alternatives[]): string[] {
+  let names = ['']
+  for (const part of parts) {
+    const all = part.all()
+    names = names.flatMap((name) => all.map((alternative) => name + alternative))
+  }
+  return names
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | null {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0] ?? null
+}
+
+function fail(text: string, at: number, expected: string): never {
+  const got = at < text.length ? `'${text.slice(at, at + 40)}'` : 'the end'
+  return failMachine(`hosts '${text.slice(0, 200)}', character ${at + 1}: expected ${expected}, got ${got}`, {
+    at,
+  })
+}

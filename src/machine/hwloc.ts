@@ -1,0 +1,110 @@
+import { requireOptions, requireText } from '../base/require-options.js'
+import type { ClusterMachine } from './machine.js'
+import { nodesOf } from './nodes.js'
+import type { Profile } from './profile.js'
+import { failAt, type XmlTag, xmlTags } from './xml-elements.js'
+
+/** Characters; `lstopo --of xml` of a node of 256 hardware threads takes 160,000. */
+export const longestHwlocText = 2 ** 26
+
+export interface HwlocOptions {
+  /** The machine has as many nodes like this one; default 1. */
+  readonly nodes?: number
+  readonly profile?: Profile | null
+}
+
+/**
+ * A cluster of nodes like the one that `lstopo --of xml` describes (hwloc 2: `<topology version="2.0">`). Packages are its
+ * packages, cores its cores with a hardware thread that the process may use; hardware threads are no cores of their own but
+ * where hwloc knows no cores. Cores outside of packages make one package.
+ *
+ * @throws ERR_MACHINE where the text is not such a topology, with line and character
+ */
+export function machineFromHwloc(text: string, options: HwlocOptions = {}): ClusterMachine {
+  requireText('machineFromHwloc', text)
+  requireOptions('machineFromHwloc', options)
+  const { nodes = 1, profile = null } = options
+  const packages = packagesOf(text)
+  return { kind: 'cluster', ...nodesOf([{ nodes, packages }]), profile }
+}
+
+/** Cores of every package. */
+function packagesOf(text: string): number[] {
+  if (text.length > longestHwlocText) failAt(text, longestHwlocText, 'at most 64 MiB of XML')
+  const packages: number[] = []
+  /** Index in `packages` of those outside of all, -1 before the first. */
+  let outside = -1
+  /** Types of the objects around, outermost first. */
+  const around: string[] = []
+  let allowed: CpuSet | null = null
+  let isTopology = false
+  /** Whether a hardware thread of the core around may be used, and whether it is counted. */
+  let core: { isCounted: boolean } | null = null
+  let packagesAround = 0
+  for (const tag of xmlTags(text)) {
+    if (!isTopology) {
+      checkRoot(text, tag)
+      isTopology = true
+    }
+    if (tag.name !== 'object') continue
+    if (tag.kind === 'end') {
+      const type = around.pop()
+      if (type === 'Core') core = null
+      else if (type === 'Package') packagesAround--
+      continue
+    }
+    const type = tag.attributes.get('type') ?? failAt(text, tag.at, "an attribute 'type'")
+    if (around.push(type) > deepest) failAt(text, tag.at, `objects at most ${deepest} deep`)
+    if (type === 'Machine') allowed = cpuSet(tag.attributes.get('allowed_cpuset') ?? '')
+    else if (type === 'Package') {
+      packages.push(0)
+      packagesAround++
+    } else if (type === 'Core') core = { isCounted: false }
+    else if (type === 'PU' && core?.isCounted !== true && mayUse(allowed, tag)) {
+      if (core !== null) core.isCounted = true
+      if (packagesAround > 0) packages[packages.length - 1]++
+      else {
+        if (outside < 0) outside = packages.push(0) - 1
+        packages[outside]++
+      }
+    }
+  }
+  if (!isTopology) failAt(text, 0, "'<topology'")
+  const used = packages.filter((cores) => cores > 0)
+  return used.length > 0 ? used : failAt(text, text.length, "an object of type 'PU'")
+}
+
+/** Of objects in objects; real machines have about 10. */
+const deepest = 256
+
+function checkRoot(text: string, { name, attributes, at }: XmlTag): void {
+  if (name !== 'topology') failAt(text, at, "'<topology'")
+  const version = attributes.get('version') ?? '1'
+  if (!/^2\./.test(version))
+    failAt(text, at, `a topology of version 2, which hwloc 2 writes, got version ${version}:`)
+}
+
+/** Hexadecimal digits, the last of the lowest four. */
+interface CpuSet {
+  readonly digits: string
+  /** Whether all above the digits are in it too. */
+  readonly isInfinite: boolean
+}
+
+/** Reads `0x00000001,0xffffffff`, the lowest word last; `0xf...f` first stands for all above. Null where nothing is said. */
+function cpuSet(text: string): CpuSet | null {
+  if (text === '') return null
+  const isInfinite = text.startsWith('0xf...f')
+  const words = text
+    .replace('0xf...f', '')
+    .split(',')
+    .filter((word) => word !== '')
+  return { digits: words.map((word) => word.replace(/^0x/, '').padStart(8, '0')).join(''), isInfinite }
+}
+
+function mayUse(allowed: CpuSet | null, { attributes }: XmlTag): boolean {
+  const index = Number(attributes.get('os_index') ?? Number.NaN)
+  if (allowed === null || !Number.isInteger(index)) return true
+  const digit = allowed.digits.at(-1 - Math.floor(index / 4))
+  return digit === undefined ? allowed.isInfinite : (Number.parseInt(digit, 16) >> (index % 4)) % 2 === 1
+}

@@ -1,0 +1,186 @@
+import type { MessageCosts, Origin, Profile } from './profile.js'
+
+const assumed = (source: string): Origin => ({ provenance: 'assumed', source })
+
+const inProcess: MessageCosts = {
+  latencyNs: 0,
+  sendOverheadNs: 0,
+  receiveOverheadNs: 0,
+  gapNs: 0,
+  nsPerByte: 0,
+}
+
+/** EDR InfiniBand; what is not its bandwidth is assumed, as usual for such nodes. */
+function edrInfiniBand(name: string, nodes: string): Profile {
+  const inPackage = {
+    latencyNs: 200,
+    sendOverheadNs: 150,
+    receiveOverheadNs: 150,
+    gapNs: 0,
+    nsPerByte: 0.1,
+  }
+  return {
+    name,
+    ...assumed(
+      `usual for ${nodes} with EDR InfiniBand: overhead 0.3 us, 1.2 us end to end, copies at 10 GB/s`,
+    ),
+    exceptions: {
+      'levels.network.nsPerByte': { provenance: 'given', source: 'EDR InfiniBand, four lanes: 100 Gbit/s' },
+    },
+    levels: {
+      process: inProcess,
+      package: inPackage,
+      node: { ...inPackage, latencyNs: 350 },
+      network: {
+        latencyNs: 600,
+        sendOverheadNs: 300,
+        receiveOverheadNs: 300,
+        gapNs: 0,
+        nsPerByte: 0.08,
+      },
+    },
+    hop: { latencyNs: 100, nsPerByte: 0.08 },
+    memory: { copyNsPerByte: 0.1, copyBlockNs: 2, reduceNsPerByte: 0.2 },
+    eagerLimitBytes: 16_384,
+  }
+}
+
+/** Niagara: 1,500 nodes of 40 Skylake cores at 2.4 GHz. */
+export const niagara = edrInfiniBand('niagara', 'nodes of 40 Skylake cores at 2.4 GHz')
+
+/** Graham: 924 nodes of 32 cores, E5-2683 v4 at 2.1 GHz. */
+export const graham = edrInfiniBand('graham', 'nodes of 32 cores, E5-2683 v4 at 2.1 GHz,')
+
+/** POWER5+ nodes of 16 cores at 1.9 GHz with the Federation switch. */
+export const power5plus: Profile = {
+  name: 'power5plus',
+  source: 'EuroBen, overview of recent supercomputers 2007, p575: 2 GB/s per link, MPI latency 5 to 7 us',
+  provenance: 'given',
+  exceptions: {
+    'levels.network.latencyNs': assumed('6 us from end to end less two overheads'),
+    'levels.network.sendOverheadNs': assumed('1 us'),
+    'levels.network.receiveOverheadNs': assumed('1 us'),
+    'levels.network.gapNs': assumed('as the overhead'),
+    'levels.process': assumed('ranks of one process share memory'),
+    'levels.package': assumed('shared memory: 1 us from end to end, 2 GB/s'),
+    'levels.node': assumed('shared memory: 1 us from end to end, 2 GB/s'),
+    hop: assumed('0.1 us per switch, at the bandwidth of the network interface'),
+    memory: assumed('copies at 2 GB/s, sums at 1 GB/s'),
+    eagerLimitBytes: assumed('64 KiB'),
+  },
+  levels: {
+    process: inProcess,
+    package: {
+      latencyNs: 400,
+      sendOverheadNs: 300,
+      receiveOverheadNs: 300,
+      gapNs: 300,
+      nsPerByte: 0.5,
+    },
+    node: {
+      latencyNs: 400,
+      sendOverheadNs: 300,
+      receiveOverheadNs: 300,
+      gapNs: 300,
+      nsPerByte: 0.5,
+    },
+    network: {
+      latencyNs: 4000,
+      sendOverheadNs: 1000,
+      receiveOverheadNs: 1000,
+      gapNs: 1000,
+      nsPerByte: 0.5,
+    },
+  },
+  hop: { latencyNs: 100, nsPerByte: 0.5 },
+  memory: { copyNsPerByte: 0.5, copyBlockNs: 10, reduceNsPerByte: 1 },
+  eagerLimitBytes: 65_536,
+}
+
+/** Blue Gene/P, for a torus of three dimensions with a process per node. */
+export const blueGeneP: Profile = {
+  name: 'bluegene-p',
+  source:
+    'Sack 2011: 375 MB/s per link and direction, 2.1 GB/s on six links, copies at 3.85 GB/s; 6.29 us per message',
+  provenance: 'measured',
+  exceptions: {
+    'levels.network.latencyNs': assumed('6.29 us per message less two overheads'),
+    'levels.network.sendOverheadNs': assumed('3 us of the 6.29 us'),
+    'levels.network.receiveOverheadNs': assumed('3 us of the 6.29 us'),
+    'levels.network.gapNs': assumed('none but the overhead'),
+    'levels.process': assumed('ranks of one process share memory'),
+    'levels.package': assumed('shared memory: 2 us from end to end, at the speed of copies'),
+    'levels.node': assumed('shared memory: 2 us from end to end, at the speed of copies'),
+    'hop.latencyNs': assumed('contained in the 6.29 us'),
+    'memory.copyBlockNs': assumed('a loop over blocks: 10 ns each'),
+    'memory.reduceNsPerByte': assumed('sums at half the speed of copies'),
+    eagerLimitBytes: assumed('none: the source has one cost for all lengths'),
+  },
+  levels: {
+    process: inProcess,
+    package: {
+      latencyNs: 400,
+      sendOverheadNs: 800,
+      receiveOverheadNs: 800,
+      gapNs: 0,
+      nsPerByte: 0.26,
+    },
+    node: {
+      latencyNs: 400,
+      sendOverheadNs: 800,
+      receiveOverheadNs: 800,
+      gapNs: 0,
+      nsPerByte: 0.26,
+    },
+    network: {
+      latencyNs: 290,
+      sendOverheadNs: 3000,
+      receiveOverheadNs: 3000,
+      gapNs: 0,
+      nsPerByte: 0.476,
+    },
+  },
+  hop: { latencyNs: 0, nsPerByte: 2.667 },
+  memory: { copyNsPerByte: 0.26, copyBlockNs: 10, reduceNsPerByte: 0.52 },
+  eagerLimitBytes: Number.POSITIVE_INFINITY,
+}
+
+/**
+ * Costs by which one message takes Hockney's `alpha + beta m`, and the next may follow after the longer of alpha and `beta m`:
+ * alpha is both latency and gap, since Hockney's model knows neither overheads nor what a processor could do meanwhile.
+ */
+function hockney(alphaNs: number, betaNsPerByte: number): MessageCosts {
+  return {
+    latencyNs: alphaNs,
+    sendOverheadNs: 0,
+    receiveOverheadNs: 0,
+    gapNs: alphaNs,
+    nsPerByte: betaNsPerByte,
+  }
+}
+
+/** Thunderbird: 4,480 nodes of two Xeon 3.6 GHz with InfiniBand. */
+export const thunderbird: Profile = {
+  name: 'thunderbird',
+  source: 'Pjesivac-Grbovic 2007: alpha 3.65 us, 7222.68 Mbit/s by NetPIPE, mapped from the model of Hockney',
+  provenance: 'measured',
+  exceptions: {
+    'levels.process': assumed('ranks of one process share memory'),
+    'levels.package': assumed('shared memory: 1 us and 1 GB/s'),
+    'levels.node': assumed('shared memory: 1 us and 1 GB/s'),
+    hop: assumed('0.2 us per switch, at the bandwidth of the network interface'),
+    'memory.copyNsPerByte': assumed('the source has no value: 1 GB/s'),
+    'memory.copyBlockNs': assumed('a loop over blocks: 10 ns each'),
+    'memory.reduceNsPerByte': assumed('gamma 1.75e-5 us/B, which the source estimates from bogomips'),
+    eagerLimitBytes: assumed('64 KiB'),
+  },
+  levels: {
+    process: inProcess,
+    package: hockney(1000, 1),
+    node: hockney(1000, 1),
+    network: hockney(3650, 1.1076),
+  },
+  hop: { latencyNs: 200, nsPerByte: 1.1076 },
+  memory: { copyNsPerByte: 1, copyBlockNs: 10, reduceNsPerByte: 0.0175 },
+  eagerLimitBytes: 65_536,
+}

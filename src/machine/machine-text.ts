@@ -1,0 +1,115 @@
+import { requireOptions } from '../base/require-options.js'
+import { shown } from '../errors.js'
+import { topologyLimits } from '../topology/limits.js'
+import { builtInProfiles } from './built-in-profiles.js'
+import { type Clause, ClauseReader } from './clause-reader.js'
+import { checkRoom, checkTree } from './clos.js'
+import { mostNodesOf } from './clos-interior.js'
+import type { ClosMachine, ClusterMachine, Machine, TorusMachine } from './machine.js'
+import { failMachine } from './machine-error.js'
+import { readNodes } from './node-clauses.js'
+import type { Profile } from './profile.js'
+import { checkGrid } from './torus.js'
+
+/** Characters of a text. */
+const longestText = 2 ** 20
+
+export interface MachineTextOptions {
+  /** The profiles that the text may name; default: {@link builtInProfiles}. */
+  readonly profiles?: readonly Profile[]
+}
+
+/**
+ * A machine from its line of text:
+ * - `cluster:nodes=103,cores=40`: equal nodes behind one switch
+ * - `cluster:cores=40+40+16`: uneven ones, where `102x40` stands for 102 nodes of 40 cores: `cluster:cores=102x40+16`
+ * - `torus:dims=8x8x16,cores=4`: a node at each router; `mesh:dims=8x8` does not wrap, `torus:dims=8x8x4,wrap=110` in the first
+ *   two dimensions only
+ * - `clos:radix=40,levels=2,taper=4,nodes=1024,cores=16`: below switches of 40 ports in two levels, where a leaf switch has
+ *   four ports down for each port up; `taper=5:3` five for three, without it as many up as down
+ *
+ * More clauses, of every kind, in any order:
+ * - `packages=2`: every node's cores are divided equally among two packages; `cores=20/20+8` gives each package's cores
+ * - `profile=simgrid-fast`: what messages cost; without it they have no cost, and only planning takes the machine
+ *
+ * Nodes of a torus and of a Clos network have one core unless given; a Clos network has all nodes it has room for.
+ *
+ * @throws ERR_MACHINE with what was expected and at which character, and beyond 2^20 characters; ERR_ARGUMENT unless
+ *   `options` is an object
+ */
+export function parseMachine(text: string, options: MachineTextOptions = {}): Machine {
+  if (typeof text !== 'string') failMachine(`expected a machine's line of text, got ${shown(text)}`)
+  if (text.length > longestText)
+    failMachine(`expected a machine's text of at most ${longestText} characters, got ${text.length}`)
+  requireOptions('parseMachine', options)
+  const { profiles = builtInProfiles } = options
+  if (!Array.isArray(profiles) || profiles.some((profile) => typeof profile?.name !== 'string'))
+    failMachine(`expected a list of profiles, got ${shown(profiles)}`)
+  const reader = new ClauseReader(text, ['cluster', 'torus', 'mesh', 'clos'])
+  const profile = profileIn(reader, profiles)
+  const machine = machineIn(reader, profile)
+  reader.end()
+  return machine
+}
+
+function machineIn(reader: ClauseReader, profile: Profile | null): Machine {
+  if (reader.kind === 'cluster') return clusterIn(reader, profile)
+  return reader.kind === 'clos' ? closIn(reader, profile) : torusIn(reader, profile)
+}
+
+function clusterIn(reader: ClauseReader, profile: Profile | null): ClusterMachine {
+  const nodes = reader.take('nodes')
+  if (reader.peek('cores') === null) reader.fail("'nodes=N,cores=C' or 'cores=C+C+...'")
+  const count = nodes === null ? null : reader.whole(nodes, 1, topologyLimits.ranks)
+  return { kind: 'cluster', ...readNodes(reader, count), profile }
+}
+
+function torusIn(reader: ClauseReader, profile: Profile | null): TorusMachine {
+  const extents = reader.take('dims') ?? reader.fail("'dims=8x8x8'")
+  if (!/^\d+(x\d+)*$/.test(extents.value)) reader.fail("extents such as '8x8x8'", extents.at)
+  const dims = extents.value.split('x').map(Number)
+  const wrap = reader.kind === 'torus' ? reader.take('wrap') : null
+  const wraps = wrap === null ? dims.map(() => reader.kind === 'torus') : wrapsOf(reader, wrap, dims.length)
+  const nodes = reader.located(extents, () => checkGrid({ dims, wraps }))
+  return { kind: 'torus', ...readNodes(reader, nodes), dims, wraps, profile }
+}
+
+function wrapsOf(reader: ClauseReader, { value, at }: Clause, dimensions: number): boolean[] {
+  if (!/^[01]+$/.test(value) || value.length !== dimensions)
+    reader.fail(`${dimensions} digits, 1 for a dimension that wraps and 0 for one that does not`, at)
+  return Array.from(value, (digit) => digit === '1')
+}
+
+function closIn(reader: ClauseReader, profile: Profile | null): ClosMachine {
+  const radixClause = reader.take('radix') ?? reader.fail("'radix=R,levels=L'")
+  const radix = reader.whole(radixClause, 2, 2 ** 16)
+  const levels = reader.whole(reader.take('levels') ?? reader.fail("'levels=L'"), 1, 16)
+  const taper = reader.take('taper')
+  const tree = { radix, levels, nodesPerLeaf: nodesPerLeafOf(reader, taper, radix, levels) }
+  reader.located(radixClause, () => checkTree(tree))
+  const count = reader.take('nodes')
+  const nodes = count === null ? mostNodesOf(tree) : reader.whole(count, 1, topologyLimits.ranks)
+  reader.located(count ?? radixClause, () => checkRoom(tree, nodes))
+  return { kind: 'clos', ...readNodes(reader, nodes), ...tree, profile }
+}
+
+/** Ports of a leaf switch divided as the taper says, `4` or `5:3`. */
+function nodesPerLeafOf(reader: ClauseReader, taper: Clause | null, radix: number, levels: number): number {
+  if (levels === 1) return taper === null ? radix : reader.fail('no taper where there is one level', taper.at)
+  const match = /^([1-9]\d{0,5})(?::([1-9]\d{0,5}))?$/.exec(taper?.value ?? '1')
+  if (match === null) return reader.fail("ports down for each port up, such as '4' or '5:3'", taper?.at)
+  const [down, up] = [Number(match[1]), Number(match[2] ?? 1)]
+  const nodes = (radix * down) / (down + up)
+  if (!Number.isInteger(nodes)) reader.fail(`a taper that divides ${radix} ports`, taper?.at)
+  return nodes
+}
+
+function profileIn(reader: ClauseReader, profiles: readonly Profile[]): Profile | null {
+  const clause = reader.take('profile')
+  if (clause === null) return null
+  const names = profiles.map((profile) => profile.name).join(', ')
+  return (
+    profiles.find((profile) => profile.name === clause.value) ??
+    reader.fail(`one of the profiles ${names}`, clause.at)
+  )
+}

@@ -1,0 +1,105 @@
+import { requireText } from '../base/require-options.js'
+import { failMachine } from './machine-error.js'
+import {
+  type HopCosts,
+  type Level,
+  levels,
+  type MemoryCosts,
+  type MessageCosts,
+  type Origin,
+  type Profile,
+} from './profile.js'
+import { checkProfile } from './profile-figures.js'
+
+/** Characters of a profile file. */
+export const longestProfileText = 2 ** 20
+
+const format = 'rankweave-profile'
+const fileKeys = [
+  'format',
+  'version',
+  'name',
+  'provenance',
+  'source',
+  'exceptions',
+  'levels',
+  'hop',
+  'memory',
+  'eagerLimitBytes',
+] as const
+const memoryKeys = ['copyNsPerByte', 'copyBlockNs', 'reduceNsPerByte'] as const
+const messageKeys = ['latencyNs', 'sendOverheadNs', 'receiveOverheadNs', 'gapNs', 'nsPerByte'] as const
+
+/**
+ * A profile from the JSON text that {@link formatProfile} writes. Units are in the keys; `eagerLimitBytes` is null where no
+ * message waits for its receiver.
+ *
+ * @throws ERR_MACHINE with the key that is missing, unknown or wrong
+ */
+export function parseProfile(text: string): Profile {
+  requireText('parseProfile', text)
+  if (text.length > longestProfileText)
+    failMachine(`profile: expected at most ${longestProfileText} characters, got ${text.length}`)
+  const file = withKeys(jsonOf(text), 'profile', fileKeys)
+  if (file.format !== format) failMachine(`profile, format: expected '${format}', got ${shown(file.format)}`)
+  if (file.version !== 1) failMachine(`profile, version: expected 1, got ${shown(file.version)}`)
+  const costs = withKeys(file.levels, 'profile, levels', levels)
+  for (const level of levels) withKeys(costs[level], `profile, levels.${level}`, messageKeys, ['headerBytes'])
+  const exceptions = withKeys(file.exceptions, 'profile, exceptions', null)
+  for (const [path, origin] of Object.entries(exceptions))
+    withKeys(origin, `profile, exceptions, ${path}`, ['provenance', 'source'])
+  // The types of names, origins and figures are what `checkProfile` checks.
+  const profile: Profile = {
+    name: file.name as string,
+    provenance: file.provenance as Origin['provenance'],
+    source: file.source as string,
+    exceptions: exceptions as Record<string, Origin>,
+    levels: costs as Record<Level, MessageCosts>,
+    hop: withKeys(file.hop, 'profile, hop', ['latencyNs', 'nsPerByte']) as unknown as HopCosts,
+    memory: withKeys(file.memory, 'profile, memory', memoryKeys) as unknown as MemoryCosts,
+    eagerLimitBytes:
+      file.eagerLimitBytes === null ? Number.POSITIVE_INFINITY : (file.eagerLimitBytes as number),
+  }
+  checkProfile(profile)
+  return profile
+}
+
+/** The value as an object that has these keys, perhaps some of the optional ones, and no others; null: any keys. */
+function withKeys<K extends string>(
+  value: unknown,
+  where: string,
+  keys: readonly K[] | null,
+  optional: readonly string[] = [],
+): Record<K, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return failMachine(`${where}: expected an object, got ${shown(value)}`)
+  for (const key of keys ?? [])
+    if (!Object.hasOwn(value, key)) failMachine(`${where}: expected '${key}', which is missing`)
+  for (const key of Object.keys(value))
+    if (keys !== null && ![...keys, ...optional].includes(key))
+      failMachine(`${where}: expected no key '${key}'`)
+  return value as Record<K, unknown>
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? 'nothing').slice(0, 80)
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    return failMachine(`profile: expected JSON: ${String(error)}`)
+  }
+}
+
+/** A profile as JSON text, which {@link parseProfile} reads. @throws ERR_MACHINE as {@link checkProfile} */
+export function formatProfile(profile: Profile): string {
+  checkProfile(profile)
+  const { name, provenance, source, exceptions, levels, hop, memory, eagerLimitBytes } = profile
+  const file = {
+    ...{ format, version: 1, name, provenance, source, exceptions, levels, hop, memory },
+    eagerLimitBytes: Number.isFinite(eagerLimitBytes) ? eagerLimitBytes : null,
+  }
+  return `${JSON.stringify(file, null, 2)}\n`
+}

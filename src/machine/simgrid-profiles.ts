@@ -1,0 +1,77 @@
+import type { MessageCosts, Origin, Profile } from './profile.js'
+
+/** What SMPI adds to every message. */
+const headerBytes = 16
+
+/** A message inside a node: SimGrid's loopback, which messages do not share, and the processors' overheads. */
+const loopback: MessageCosts = {
+  latencyNs: 50,
+  sendOverheadNs: 350,
+  receiveOverheadNs: 350,
+  gapNs: 0,
+  nsPerByte: 1 / 20,
+  headerBytes,
+}
+
+/** Ranks of one process share their values; nothing is sent. */
+const inProcess: MessageCosts = {
+  latencyNs: 0,
+  sendOverheadNs: 0,
+  receiveOverheadNs: 0,
+  gapNs: 0,
+  nsPerByte: 0,
+}
+
+const exceptions: Readonly<Record<string, Origin>> = {
+  'levels.process': { provenance: 'assumed', source: 'ranks of one process share memory' },
+  'memory.reduceNsPerByte': { provenance: 'assumed', source: 'as copying: no reduction was simulated' },
+  hop: { provenance: 'assumed', source: '0.1 us per switch, at the bandwidth of the network interface' },
+}
+
+const memory = { copyNsPerByte: 1 / 10, copyBlockNs: 2, reduceNsPerByte: 1 / 10 }
+
+/**
+ * Hosts of SimGrid 3.32 behind one switch: 0.3 us and 12.5 GB/s on the link of each host, an overhead of 0.35 us at each end.
+ */
+export const simgridFast: Profile = {
+  name: 'simgrid-fast',
+  source: 'parameters of SimGrid 3.32 platforms and of the runner, 2026-11-22',
+  provenance: 'given',
+  exceptions,
+  levels: {
+    process: inProcess,
+    package: loopback,
+    node: loopback,
+    network: {
+      latencyNs: 600,
+      sendOverheadNs: 350,
+      receiveOverheadNs: 350,
+      gapNs: 0,
+      nsPerByte: 1 / 12.5,
+      headerBytes,
+    },
+  },
+  hop: { latencyNs: 100, nsPerByte: 1 / 12.5 },
+  memory,
+  eagerLimitBytes: 65_536,
+}
+
+/** The same with slow links between nodes: 2.5 us and 1.25 GB/s on each host's link, an overhead of 2 us at each end. */
+export const simgridSlow: Profile = {
+  ...simgridFast,
+  name: 'simgrid-slow',
+  levels: {
+    process: inProcess,
+    package: loopback,
+    node: loopback,
+    network: {
+      latencyNs: 5000,
+      sendOverheadNs: 2000,
+      receiveOverheadNs: 2000,
+      gapNs: 0,
+      nsPerByte: 1 / 1.25,
+      headerBytes,
+    },
+  },
+  hop: { latencyNs: 100, nsPerByte: 1 / 1.25 },
+}

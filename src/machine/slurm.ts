@@ -1,0 +1,67 @@
+import { requireOptions, requireText } from '../base/require-options.js'
+import type { HostMachine } from './host-list.js'
+import { expandHosts, mostHosts } from './host-names.js'
+import type { ClusterMachine } from './machine.js'
+import { failMachine } from './machine-error.js'
+import { nodesOf } from './nodes.js'
+import type { Profile } from './profile.js'
+
+export interface SlurmOptions {
+  /** What a core of the machine is: a task of the job, or a processor that it was given. Default: tasks where they are set. */
+  readonly by?: 'tasks' | 'cpus'
+  readonly profile?: Profile | null
+}
+
+/** The variables of a job that are read. */
+export interface SlurmEnvironment {
+  readonly SLURM_JOB_NODELIST?: string | undefined
+  readonly SLURM_TASKS_PER_NODE?: string | undefined
+  readonly SLURM_JOB_CPUS_PER_NODE?: string | undefined
+}
+
+/**
+ * The machine of a Slurm job from its environment: nodes of `SLURM_JOB_NODELIST` (`n[001-003,7],gpu1`), their cores from
+ * `SLURM_TASKS_PER_NODE` (`16(x3),8`) or `SLURM_JOB_CPUS_PER_NODE`. Ranks are placed as `srun --distribution=block` does.
+ *
+ * @param environment such as `process.env`
+ * @throws ERR_MACHINE outside of a job, and for values that are malformed or of different numbers of nodes
+ */
+export function machineFromSlurm(environment: SlurmEnvironment, options: SlurmOptions = {}): HostMachine {
+  requireOptions('machineFromSlurm', environment)
+  requireOptions('machineFromSlurm', options)
+  const { by, profile = null } = options
+  const list = environment.SLURM_JOB_NODELIST
+  if (list === undefined || list === '')
+    failMachine('expected SLURM_JOB_NODELIST, as in a job of Slurm, got none')
+  requireText('SLURM_JOB_NODELIST', list)
+  const hosts = expandHosts(list)
+  const isByTasks = by === undefined ? environment.SLURM_TASKS_PER_NODE !== undefined : by === 'tasks'
+  const variable = isByTasks ? 'SLURM_TASKS_PER_NODE' : 'SLURM_JOB_CPUS_PER_NODE'
+  const counts = environment[variable]
+  if (counts === undefined) return failMachine(`expected ${variable}, as in a job of Slurm, got none`)
+  requireText(variable, counts)
+  const runs = runsOf(variable, counts)
+  const nodes = runs.reduce((sum, run) => sum + run.nodes, 0)
+  if (nodes !== hosts.length)
+    failMachine(
+      `${variable} '${counts}': expected ${hosts.length} nodes, as SLURM_JOB_NODELIST has, got ${nodes}`,
+    )
+  const machine: ClusterMachine = { kind: 'cluster', ...nodesOf(runs), profile }
+  return { machine, hosts }
+}
+
+/** Reads `16(x3),8`. */
+function runsOf(variable: string, text: string): { nodes: number; packages: number[] }[] {
+  let at = 0
+  return text.split(',').map((part) => {
+    const match = /^(\d+)(?:\(x(\d+)\))?$/.exec(part)
+    const nodes = Number(match?.[2] ?? 1)
+    if (match === null || nodes < 1 || nodes > mostHosts)
+      return failMachine(
+        `${variable} '${text}', character ${at + 1}: expected '16' or '16(x3)', got '${part}'`,
+        { at },
+      )
+    at += part.length + 1
+    return { nodes, packages: [Number(match[1])] }
+  })
+}

@@ -1,0 +1,82 @@
+import { RankweaveError } from '../../errors.js'
+import type { TypedArray } from '../datatype/elements.js'
+import type { Entry, EntryList } from './entry-list.js'
+import type { Envelope } from './envelope.js'
+import type { Receive } from './receive.js'
+import type { Status } from './received-message.js'
+import type { QueuedMessage, Send } from './send.js'
+
+/** Where the data of a message that waits for its receive are. */
+export type Content =
+  /** Here, in memory of their own; eager payload of `process`, to be credited when consumed. */
+  | {
+      readonly kind: 'held'
+      readonly data: TypedArray
+      readonly process: number
+      readonly transferId: number
+      readonly acknowledge: boolean
+    }
+  /** Arriving in more than one frame; becomes `held`. `receive` has matched it already. */
+  | {
+      readonly kind: 'filling'
+      readonly data: TypedArray
+      readonly process: number
+      readonly transferId: number
+      readonly acknowledge: boolean
+      filledBytes: number
+      receive?: Receive<unknown>
+    }
+  /** With its sender, in this process. */
+  | { readonly kind: 'local'; readonly send: Send }
+  /** With its sender, in another process. */
+  | {
+      readonly kind: 'remote'
+      readonly process: number
+      readonly transferId: number
+      /** The sender's own memory, where it can be read from here. */
+      readonly bytes?: Uint8Array
+    }
+  /** Nowhere: the message was discarded, or can no longer arrive. */
+  | { readonly kind: 'gone'; readonly error: RankweaveError }
+
+/** A message that arrived before its receive. */
+export class Arrived implements Entry, QueuedMessage {
+  /** Where it waits for its receive, while it is listed. */
+  readonly queue: EntryList<Arrived>
+  readonly source: number
+  readonly tag: number
+  readonly type: number
+  readonly countElems: number
+  readonly sizeBytes: number
+  content: Content
+  order = 0
+  listed = false
+  previous: Entry | undefined = undefined
+  next: Entry | undefined = undefined
+
+  constructor(queue: EntryList<Arrived>, envelope: Envelope, content: Content) {
+    this.queue = queue
+    this.source = envelope.source
+    this.tag = envelope.tag
+    this.type = envelope.type
+    this.countElems = envelope.countElems
+    this.sizeBytes = envelope.sizeBytes
+    this.content = content
+  }
+
+  get status(): Status {
+    return { source: this.source, tag: this.tag, count: this.countElems, sizeBytes: this.sizeBytes }
+  }
+
+  leaveQueue(): void {
+    this.queue.remove(this)
+  }
+}
+
+/** The error of a receive whose message's sender has detached the buffer. */
+export function lostMessageError(source: number): RankweaveError {
+  return new RankweaveError(
+    'ERR_TYPE',
+    `the message of rank ${source} is lost: its buffer was detached before it was received`,
+  )
+}

@@ -1,0 +1,89 @@
+import { bytesOf } from '../../base/bytes.js'
+import { copyBytes } from '../../base/copy-bytes.js'
+import type { RankweaveError } from '../../errors.js'
+import { elementsIn, newArray, type TypedArray, typeCode } from '../datatype/elements.js'
+import { misfit } from '../datatype/payload.js'
+import { copyElements, pack, StridedView, unpack } from '../datatype/strided-view.js'
+import { decodeValue } from '../datatype/value-encoding.js'
+import type { Envelope } from './envelope.js'
+import type { Receive } from './receive.js'
+
+/** Completes a receive from its sender's own memory, in one copy. */
+export function deliverCopy(
+  receive: Receive<unknown>,
+  envelope: Envelope,
+  data: TypedArray | StridedView,
+): void {
+  if (!admit(receive, envelope)) return
+  if (envelope.type === typeCode.value) {
+    complete(receive, envelope, () => decodeValue(data as Uint8Array))
+    return
+  }
+  const { into } = receive
+  receive.owner.processCounters.bytesCopied += envelope.sizeBytes
+  if (into === undefined) fulfil(receive, envelope, pack(data))
+  else {
+    copyElements(data, into)
+    fulfil(receive, envelope, into)
+  }
+}
+
+/** Completes a receive from memory that has no other owner: handed over where no `into` is given. */
+export function deliverHeld(receive: Receive<unknown>, envelope: Envelope, data: TypedArray): void {
+  if (receive.into === undefined && envelope.type !== typeCode.value) {
+    admit(receive, envelope)
+    fulfil(receive, envelope, data)
+  } else deliverCopy(receive, envelope, data)
+}
+
+/** Completes a receive from the bytes of a frame, which are borrowed. */
+export function deliverBytes(receive: Receive<unknown>, envelope: Envelope, bytes: Uint8Array): void {
+  if (!admit(receive, envelope)) return
+  if (envelope.type === typeCode.value) {
+    complete(receive, envelope, () => decodeValue(bytes))
+    return
+  }
+  const { into } = receive
+  receive.owner.processCounters.bytesCopied += envelope.sizeBytes
+  if (into instanceof StridedView) {
+    unpack(elementsIn(envelope.type, bytes), into)
+    fulfil(receive, envelope, into)
+    return
+  }
+  const target = into ?? newArray(envelope.type, envelope.countElems)
+  copyBytes(bytesOf(target), 0, bytes)
+  fulfil(receive, envelope, target)
+}
+
+/** Counts a message for its receiver. */
+export function countReceived(receive: Receive<unknown>, envelope: Envelope): void {
+  const { counters } = receive.owner
+  counters.messagesReceived++
+  counters.bytesReceived += envelope.sizeBytes
+}
+
+/** The message is consumed either way; false when it does not fit and the receive has failed. */
+function admit(receive: Receive<unknown>, envelope: Envelope): boolean {
+  countReceived(receive, envelope)
+  const error = misfit(envelope.type, envelope.countElems, receive.into)
+  if (error === undefined) return true
+  receive.reject(error)
+  return false
+}
+
+function complete(receive: Receive<unknown>, envelope: Envelope, decode: () => unknown): void {
+  receive.owner.processCounters.bytesCopied += envelope.sizeBytes
+  let data: unknown
+  try {
+    data = decode()
+  } catch (error) {
+    receive.reject(error as RankweaveError)
+    return
+  }
+  fulfil(receive, envelope, data)
+}
+
+function fulfil(receive: Receive<unknown>, envelope: Envelope, data: unknown): void {
+  const { source, tag, countElems, sizeBytes } = envelope
+  receive.fulfil({ source, tag, count: countElems, sizeBytes, data })
+}

@@ -1,0 +1,105 @@
+import type { CommContext } from '../../comm/table/comm-context.js'
+import type { RankweaveError } from '../../errors.js'
+import type { ProcessCounters, RankCounters } from '../process/counters.js'
+import type { Arrived } from './arrived.js'
+import { EntryList } from './entry-list.js'
+import type { Receive, Receiver } from './receive.js'
+import { type Send, type Sender, Sent } from './send.js'
+
+/** Ends what has left the mailbox: all that it needs of the message matching of its communicator. */
+export interface Withdrawal {
+  withdrawSend(send: Send, error: RankweaveError): void
+  abandonReceive(receive: Receive<unknown>, error: RankweaveError): void
+}
+
+/**
+ * One local rank of one communicator in message matching: the receives it has posted, the messages that arrived before
+ * their receive, and the probes that wait for one. Made when the rank first takes part in a message.
+ */
+export class Mailbox implements Sender, Receiver {
+  readonly rank: number
+  readonly worldRank: number
+  readonly counters: RankCounters
+  readonly processCounters: ProcessCounters
+  /** Receives and matched probes without a message, in the order they were posted. */
+  readonly posted = new EntryList<Receive<unknown>>('patterns')
+  /** Messages without a receive, in the order they arrived. */
+  readonly arrived = new EntryList<Arrived>('messages')
+  /** Probes without a message. */
+  readonly probes = new Set<Receive<unknown>>()
+  readonly #context: CommContext
+  readonly #withdrawal: Withdrawal
+  #sent: Sent | undefined
+
+  constructor(context: CommContext, withdrawal: Withdrawal, rank: number, worldRank: number) {
+    this.#context = context
+    this.#withdrawal = withdrawal
+    this.rank = rank
+    this.worldRank = worldRank
+    this.counters = context.runtime.rankCounters(worldRank)
+    this.processCounters = context.runtime.processCounters
+  }
+
+  /** One object for all sends that were complete when they were started. */
+  get sent(): Sent {
+    this.#sent ??= new Sent(this)
+    return this.#sent
+  }
+
+  get name(): string {
+    return `rank ${this.rank} (world ${this.worldRank})`
+  }
+
+  get communicatorName(): string {
+    const { leader, counter } = this.#context.id
+    return `communicator ${leader}.${counter}`
+  }
+
+  block(hasSignal: boolean): void {
+    const { runtime } = this.#context
+    runtime.waits.block(this.worldRank - runtime.firstRank, hasSignal)
+  }
+
+  unblock(hasSignal: boolean): void {
+    const { runtime } = this.#context
+    runtime.waits.unblock(this.worldRank - runtime.firstRank, hasSignal)
+  }
+
+  poll(): void {
+    this.#context.runtime.fabric.poll()
+  }
+
+  withdrawSend(send: Send, error: RankweaveError): void {
+    this.#withdrawal.withdrawSend(send, error)
+  }
+
+  abandonReceive(receive: Receive<unknown>, error: RankweaveError): void {
+    this.#withdrawal.abandonReceive(receive, error)
+  }
+
+  withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void {
+    if (this.probes.delete(receive)) receive.reject(error)
+    else if (receive.listed) {
+      this.posted.remove(receive)
+      receive.reject(error)
+    }
+  }
+}
+
+/** The mailboxes of one communicator in one process, by rank in the communicator. */
+export class Mailboxes extends Map<number, Mailbox> {
+  readonly #context: CommContext
+  readonly #withdrawal: Withdrawal
+
+  constructor(context: CommContext, withdrawal: Withdrawal) {
+    super()
+    this.#context = context
+    this.#withdrawal = withdrawal
+  }
+
+  add(rank: number, worldRank: number): Mailbox {
+    const mailbox = new Mailbox(this.#context, this.#withdrawal, rank, worldRank)
+    this.set(rank, mailbox)
+    return mailbox
+  }
+}

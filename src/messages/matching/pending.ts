@@ -1,0 +1,199 @@
+import { RankweaveError } from '../../errors.js'
+import { abortedError, misfitSignal, onAbort } from '../process/abort.js'
+import { inTurn, resolvedInTurn } from '../process/completion-budget.js'
+import type { RankCounters } from '../process/counters.js'
+
+/** The rank that started an operation, as the operation sees it. */
+export interface Owner {
+  /** In the communicator. */
+  readonly rank: number
+  readonly worldRank: number
+  readonly counters: RankCounters
+  readonly name: string
+  readonly communicatorName: string
+  /** A wait of the rank begins. */
+  block(hasSignal: boolean): void
+  /** Undoes one `block` with the same argument. */
+  unblock(hasSignal: boolean): void
+  /** Delivers the frames that have come. */
+  poll(): void
+}
+
+/** A wait for one operation. While it is attached, the operation's rank counts as blocked. */
+export interface Waiter {
+  readonly hasSignal: boolean
+  settled(): void
+}
+
+/**
+ * A wait for several operations, which blocks their ranks itself, once. It does not leave the operations one by one when
+ * it is over: they ignore it then, and the next one takes its place.
+ */
+export interface JointWaiter {
+  readonly isOver: boolean
+  settled(operation: Pending<unknown>): void
+}
+
+/**
+ * A started operation of one rank. It settles once, whether or not the rank waits for it, and an error that no wait
+ * collects stays here: there is no promise whose rejection could be unhandled.
+ */
+export abstract class Pending<T> {
+  readonly owner: Owner
+  /** The wait for several operations that this one is part of; another one at the same time attaches a waiter. */
+  joint: JointWaiter | undefined
+  #state: 'pending' | 'fulfilled' | 'rejected' = 'pending'
+  #value: T | undefined
+  #error: RankweaveError | undefined
+  #waiters: Waiter[] | undefined
+  #signal: AbortSignal | undefined
+  #ignoreSignal: (() => void) | undefined
+
+  constructor(owner: Owner) {
+    this.owner = owner
+  }
+
+  /** The call as reports show it. */
+  abstract get call(): string
+
+  /** Takes the operation back, if that is still possible; it then rejects with `error`. */
+  protected abstract withdraw(error: RankweaveError): void
+
+  get settled(): boolean {
+    return this.#state !== 'pending'
+  }
+
+  get awaited(): boolean {
+    return (this.#waiters !== undefined && this.#waiters.length > 0) || this.joint?.isOver === false
+  }
+
+  /** Whether a signal can cancel it. */
+  get hasSignal(): boolean {
+    return this.#signal !== undefined
+  }
+
+  /** Why it failed, if it has. */
+  get failure(): RankweaveError | undefined {
+    return this.#error
+  }
+
+  fulfil(value: T): void {
+    if (this.#state !== 'pending') return
+    this.#state = 'fulfilled'
+    this.#value = value
+    this.#settle()
+  }
+
+  reject(error: RankweaveError): void {
+    if (this.#state !== 'pending') return
+    this.#state = 'rejected'
+    this.#error = error
+    this.#settle()
+  }
+
+  cancel(signal?: AbortSignal): void {
+    if (!this.settled) this.withdraw(abortedError(this.call, signal))
+  }
+
+  /** Cancels the operation when the signal aborts. */
+  cancelOn(signal: AbortSignal): void {
+    if (this.settled) return
+    this.#signal = signal
+    this.#ignoreSignal = onAbort(signal, () => {
+      this.cancel(signal)
+      this.#dropSignal()
+    })
+  }
+
+  /** An operation that could not be taken back completes by itself or never: its signal cannot wake its waits. */
+  #dropSignal(): void {
+    const waiters = this.#waiters ?? []
+    for (const waiter of waiters) this.owner.unblock(this.#countsAsSignalled(waiter))
+    this.#signal = undefined
+    for (const waiter of waiters) this.owner.block(this.#countsAsSignalled(waiter))
+  }
+
+  attach(waiter: Waiter): void {
+    this.#waiters ??= []
+    this.#waiters.push(waiter)
+    this.owner.block(this.#countsAsSignalled(waiter))
+  }
+
+  detach(waiter: Waiter): void {
+    const at = this.#waiters?.indexOf(waiter) ?? -1
+    if (at < 0) return
+    this.#waiters!.splice(at, 1)
+    this.owner.unblock(this.#countsAsSignalled(waiter))
+  }
+
+  /** The outcome. `signal` ends this wait only, not the operation. */
+  wait(signal?: AbortSignal): Promise<T> {
+    const misfit = misfitSignal(signal)
+    if (misfit !== undefined) return Promise.reject(misfit)
+    if (this.settled) return this.outcome()
+    if (signal?.aborted) return Promise.reject(abortedError(`waiting for ${this.call}`, signal))
+    return new Promise((resolve, reject) => {
+      let ignore: (() => void) | undefined
+      const waiter: Waiter = {
+        hasSignal: signal !== undefined,
+        settled: () => {
+          ignore?.()
+          inTurn(() => this.deliver(resolve, reject))
+        },
+      }
+      this.attach(waiter)
+      if (signal === undefined) return
+      ignore = onAbort(signal, () => {
+        ignore?.()
+        this.detach(waiter)
+        reject(abortedError(`waiting for ${this.call}`, signal))
+      })
+    })
+  }
+
+  /** The value of a settled operation; throws its error. */
+  get result(): T {
+    if (this.#error !== undefined) throw this.#error
+    return this.#value as T
+  }
+
+  /** Of a settled operation. */
+  outcome(): Promise<T> {
+    if (this.#state === 'fulfilled') return resolvedInTurn(this.#value as T)
+    return new Promise((_, reject) => inTurn(() => reject(this.#error)))
+  }
+
+  /** Of a settled operation. */
+  deliver(resolve: (value: T) => void, reject: (error: unknown) => void): void {
+    if (this.#state === 'fulfilled') resolve(this.#value as T)
+    else reject(this.#error)
+  }
+
+  #countsAsSignalled(waiter: Waiter): boolean {
+    return waiter.hasSignal || this.hasSignal
+  }
+
+  #settle(): void {
+    this.#ignoreSignal?.()
+    const { joint } = this
+    const waiters = this.#waiters
+    if (waiters !== undefined) {
+      this.#waiters = undefined
+      // The rank is awake from now on, even if its continuation has to wait for the next turn.
+      for (const waiter of waiters) this.owner.unblock(this.#countsAsSignalled(waiter))
+      for (const waiter of waiters) waiter.settled()
+    }
+    if (joint === undefined) return
+    this.joint = undefined
+    if (!joint.isOver) joint.settled(this)
+  }
+}
+
+/** The error of an operation whose communicator was freed before it could complete. */
+export function freedError(operation: Pending<unknown>): RankweaveError {
+  const { communicatorName, name } = operation.owner
+  return new RankweaveError(
+    'ERR_COMM_FREED',
+    `${communicatorName} was freed before ${operation.call} of ${name} could complete`,
+  )
+}

@@ -1,0 +1,63 @@
+import type { RankweaveError } from '../../errors.js'
+import type { ReceiveBuffer } from '../datatype/strided-view.js'
+import { abortedError } from '../process/abort.js'
+import type { ProcessCounters } from '../process/counters.js'
+import type { Entry } from './entry-list.js'
+import { type Owner, Pending } from './pending.js'
+import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
+
+export type ReceiveKind = 'recv' | 'probe' | 'mprobe'
+
+/** The rank that receives. */
+export interface Receiver extends Owner {
+  readonly processCounters: ProcessCounters
+  /** Takes back a receive that has no message yet; it then rejects with `error`. */
+  withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void
+  /** Gives up a receive whose message is on its way: it rejects with `error` once its buffer is not written any more. */
+  abandonReceive(receive: Receive<unknown>, error: RankweaveError): void
+}
+
+/** A receive or a probe from its start until it has its message. */
+export class Receive<T> extends Pending<T> implements Entry {
+  declare readonly owner: Receiver
+  readonly kind: ReceiveKind
+  readonly source: number
+  readonly tag: number
+  readonly into: ReceiveBuffer | undefined
+  order = 0
+  listed = false
+  previous: Entry | undefined = undefined
+  next: Entry | undefined = undefined
+
+  constructor(owner: Receiver, kind: ReceiveKind, source: number, tag: number, into?: ReceiveBuffer) {
+    super(owner)
+    this.kind = kind
+    this.source = source
+    this.tag = tag
+    this.into = into
+  }
+
+  get call(): string {
+    const source = this.source === ANY_SOURCE ? 'any' : this.source
+    const tag = this.tag === ANY_TAG ? 'any' : this.tag
+    return `${this.kind}(source ${source}, tag ${tag})`
+  }
+
+  accepts(message: { readonly source: number; readonly tag: number }): boolean {
+    return (
+      (this.source === ANY_SOURCE || this.source === message.source) &&
+      (this.tag === ANY_TAG || this.tag === message.tag)
+    )
+  }
+
+  /** A signal also ends a receive whose message is on its way; `Request.cancel` comes too late for that. */
+  override cancel(signal?: AbortSignal): void {
+    super.cancel(signal)
+    if (signal !== undefined && !this.settled)
+      this.owner.abandonReceive(this, abortedError(this.call, signal))
+  }
+
+  protected withdraw(error: RankweaveError): void {
+    this.owner.withdrawReceive(this, error)
+  }
+}

@@ -1,0 +1,131 @@
+import { bytesOf } from '../../base/bytes.js'
+import { copyBytes } from '../../base/copy-bytes.js'
+import type { CommContext } from '../../comm/table/comm-context.js'
+import { newArray, typeCode } from '../datatype/elements.js'
+import { Arrived } from '../matching/arrived.js'
+import { deliverBytes } from '../matching/delivery.js'
+import { envelopeIn } from '../matching/envelope.js'
+import type { Mailbox, Mailboxes } from '../matching/mailbox.js'
+import type { Receive } from '../matching/receive.js'
+import type { Credit } from '../process/credit.js'
+import { cancelReason, envelopeWord, frameKind, headerWord, locationWord } from '../process/frames.js'
+import type { Rendezvous } from './rendezvous.js'
+import type { UnexpectedMessages } from './unexpected-messages.js'
+
+/** Messages of one communicator as they arrive: each goes to its posted receive, or into the mailbox until there is one. */
+export class Arrivals {
+  /** Messages removed from matching by a matched probe and not yet received. */
+  readonly extracted = new Set<Arrived>()
+  readonly #state: CommContext
+  readonly #credit: Credit
+  readonly #mailboxes: Mailboxes
+  readonly #rendezvous: Rendezvous
+  readonly #unexpected: UnexpectedMessages
+
+  constructor(
+    state: CommContext,
+    mailboxes: Mailboxes,
+    rendezvous: Rendezvous,
+    unexpected: UnexpectedMessages,
+  ) {
+    this.#state = state
+    this.#credit = state.runtime.credit
+    this.#mailboxes = mailboxes
+    this.#rendezvous = rendezvous
+    this.#unexpected = unexpected
+  }
+
+  /** An eager message, or the first part of a long one. */
+  eager(src: number, header: Int32Array, payload: Uint8Array): void {
+    const envelope = envelopeIn(header)
+    const transferId = header[envelopeWord.transferId]!
+    const acknowledge = header[envelopeWord.acknowledge] === 1
+    const mailbox = this.#mailboxOf(header)
+    const receive = mailbox.posted.find(envelope.source, envelope.tag)
+    const whole = payload.byteLength === envelope.sizeBytes
+    if (whole && receive?.kind === 'recv') {
+      mailbox.posted.remove(receive)
+      deliverBytes(receive, envelope, payload)
+      this.#credit.consumed(src, envelope.sizeBytes)
+      if (acknowledge) this.#rendezvous.acknowledge(src, transferId)
+      return
+    }
+    const { type, countElems, sizeBytes } = envelope
+    const data = type === typeCode.value ? new Uint8Array(sizeBytes) : newArray(type, countElems)
+    const from = { data, process: src, transferId, acknowledge }
+    const message = new Arrived(
+      mailbox.arrived,
+      envelope,
+      whole ? { kind: 'held', ...from } : { kind: 'filling', ...from, filledBytes: 0 },
+    )
+    if (transferId !== 0) this.#unexpected.open(src, transferId, message)
+    if (whole) {
+      copyBytes(bytesOf(data), 0, payload)
+      this.#state.runtime.processCounters.bytesCopied += payload.byteLength
+    } else this.#unexpected.fill(message, payload)
+    this.enter(mailbox, message, receive)
+  }
+
+  /** A message whose data stay with the sender until it is matched. */
+  offer(src: number, header: Int32Array): void {
+    const bytes = this.#bytesHere(src, header)
+    const transferId = header[envelopeWord.transferId]!
+    const mailbox = this.#mailboxOf(header)
+    const content = {
+      kind: 'remote',
+      process: src,
+      transferId,
+      ...(bytes === undefined ? {} : { bytes }),
+    } as const
+    const message = new Arrived(mailbox.arrived, envelopeIn(header), content)
+    this.#unexpected.open(src, transferId, message)
+    this.enter(mailbox, message, mailbox.posted.find(message.source, message.tag))
+  }
+
+  /** The payload of an offered message, where it can be read from here: in its sender's memory, or no bytes at all. */
+  #bytesHere(src: number, header: Int32Array): Uint8Array | undefined {
+    if (header[envelopeWord.sizeBytes] === 0) return noBytes
+    if (header[headerWord.kind] !== frameKind.shared) return undefined
+    const byteOffset = (header[locationWord.offsetLow]! >>> 0) + header[locationWord.offsetHigh]! * 2 ** 32
+    const location = { segment: header[locationWord.segment]!, byteOffset }
+    return this.#state.runtime.fabric.sharing!.reach(src, location, header[envelopeWord.sizeBytes]! >>> 0)
+  }
+
+  /** The sender requests its message back. No effect once it is matched: the reply to the match settles the send. */
+  takeBack(src: number, transferId: number): void {
+    const message = this.#unexpected.find(src, transferId)
+    if (message === undefined || !message.listed) return
+    message.leaveQueue()
+    this.#unexpected.discard(message, cancelReason.asked)
+  }
+
+  /** Hands a message over, or queues it. @param receive the first posted receive that matches, if any */
+  enter(mailbox: Mailbox, message: Arrived, receive: Receive<unknown> | undefined): void {
+    if (receive !== undefined) {
+      mailbox.posted.remove(receive)
+      if (receive.kind === 'recv') this.#unexpected.give(message, receive)
+      else receive.fulfil(this.extract(message))
+      return
+    }
+    mailbox.arrived.add(message)
+    if (mailbox.probes.size === 0) return
+    for (const probe of [...mailbox.probes]) {
+      if (!probe.accepts(message)) continue
+      mailbox.probes.delete(probe)
+      probe.fulfil(message.status)
+    }
+  }
+
+  /** Removes a message from matching. */
+  extract(message: Arrived): Arrived {
+    this.extracted.add(message)
+    return message
+  }
+
+  #mailboxOf(header: Int32Array): Mailbox {
+    const rank = header[envelopeWord.dest]!
+    return this.#mailboxes.get(rank) ?? this.#mailboxes.add(rank, header[envelopeWord.destWorldRank]!)
+  }
+}
+
+const noBytes = new Uint8Array(0)

@@ -1,0 +1,227 @@
+import { bytesOf } from '../../base/bytes.js'
+import { copyBytes } from '../../base/copy-bytes.js'
+import type { CommContext } from '../../comm/table/comm-context.js'
+import {
+  elementSizeBytes,
+  newArray,
+  requireFixed,
+  type TypedArray,
+  typeCode,
+  typeCodeOf,
+} from '../datatype/elements.js'
+import { type ReceiveBuffer, StridedView } from '../datatype/strided-view.js'
+import type { Mailbox } from '../matching/mailbox.js'
+import type { Receive } from '../matching/receive.js'
+import type { Message } from '../matching/received-message.js'
+import type { Credit } from '../process/credit.js'
+import type { EagerSink } from '../process/frame-router.js'
+import { envelopeWord, envelopeWords, frameKind, headerWord } from '../process/frames.js'
+import { processOf } from '../process/world-layout.js'
+import type { AddressQueue } from './address-queue.js'
+import { CheckedBufferCache } from './checked-buffer-cache.js'
+import type { EnvelopeCount, SentEnvelopes } from './envelope-count.js'
+import { UnpostedReceive } from './unposted-receive.js'
+
+/** How a rank in another process is reached. */
+interface Route {
+  readonly dest: number
+  readonly process: number
+  readonly sent: SentEnvelopes
+}
+
+/**
+ * The path of most messages: an array that fits in one frame, between ranks of two processes, whose receive is there when
+ * it arrives. Envelope and data are read in the fabric's memory, and no object is made but the message. Everything else
+ * is refused here, before anything has changed, and takes the general path (`Matching`).
+ */
+export class EagerFastPath implements EagerSink {
+  readonly #state: CommContext
+  readonly #credit: Credit
+  readonly #mailboxes: ReadonlyMap<number, Mailbox>
+  readonly #addressQueue: AddressQueue
+  readonly #envelopes: EnvelopeCount
+  readonly #header = new Int32Array(envelopeWords)
+  /** Of the last message: most often the next one takes the same route. Its words are in the header. */
+  #route: Route | undefined
+  readonly #sent = new CheckedBufferCache()
+  readonly #filled = new CheckedBufferCache()
+  readonly #unposted = new UnpostedReceive()
+  #stopped = false
+
+  constructor(
+    state: CommContext,
+    mailboxes: ReadonlyMap<number, Mailbox>,
+    addressQueue: AddressQueue,
+    envelopes: EnvelopeCount,
+  ) {
+    this.#state = state
+    this.#credit = state.runtime.credit
+    this.#mailboxes = mailboxes
+    this.#addressQueue = addressQueue
+    this.#envelopes = envelopes
+    this.#header[headerWord.kind] = frameKind.eager
+    this.#header[headerWord.leader] = state.id.leader
+    this.#header[headerWord.counter] = state.id.counter
+  }
+
+  /** Refuses everything from now on: the communicator has failed, or has lost a process. */
+  stop(): void {
+    this.#stopped = true
+  }
+
+  /** Sends a short array to a rank in another process. False, and nothing done, for everything else. */
+  send(owner: Mailbox, data: unknown, dest: number, tag: number): boolean {
+    if (this.#stopped || !this.#addressQueue.none) return false
+    const { runtime } = this.#state
+    const recent = this.#sent
+    let { type, bytes }: { type: number; bytes: Uint8Array } = recent
+    if (!recent.is(data)) {
+      if (!ArrayBuffer.isView(data)) return false
+      type = typeCodeOf(data)
+      if (type === typeCode.value || data.byteLength > runtime.shortBytes) return false
+      requireFixed(data as TypedArray)
+      bytes = bytesOf(data as TypedArray)
+      recent.remember(data as TypedArray, type, bytes)
+    }
+    const sizeBytes = bytes.length
+    const route = this.#route?.dest === dest ? this.#route : this.#routeTo(dest)
+    if (route === undefined || sizeBytes > runtime.shortBytes) return false
+    if (!this.#credit.take(route.process, sizeBytes)) return false
+    const { counters } = owner
+    counters.messagesSent++
+    counters.bytesSent += sizeBytes
+    route.sent.count++
+    const header = this.#header
+    header[envelopeWord.source] = owner.rank
+    header[envelopeWord.tag] = tag
+    header[envelopeWord.type] = type
+    header[envelopeWord.sizeBytes] = sizeBytes
+    runtime.send(route.process, header, bytes)
+    return true
+  }
+
+  /** The route to a rank in another process; undefined for a rank here, or one whose address may have to be fetched. */
+  #routeTo(dest: number): Route | undefined {
+    const { runtime, table } = this.#state
+    if (table.kind === 'distributed') return undefined
+    const worldRank = table.lookup(dest)
+    const process = processOf(runtime.layout, worldRank)
+    if (process === runtime.process) return undefined
+    this.#header[envelopeWord.destWorldRank] = worldRank
+    this.#header[envelopeWord.dest] = dest
+    this.#route = { dest, process, sent: this.#envelopes.to(process) }
+    return this.#route
+  }
+
+  /** Whether a receive buffer is the one checked last, and need not be checked again. */
+  knows(into: ReceiveBuffer): boolean {
+    return this.#filled.is(into)
+  }
+
+  /**
+   * Polls for the message of a receive that its rank is about to wait for. Returns the message; or the receive, if it had
+   * to be posted; undefined when nothing was done.
+   *
+   * @param into has been checked
+   */
+  seek(
+    owner: Mailbox,
+    source: number,
+    tag: number,
+    into: ReceiveBuffer | undefined,
+  ): Message | Receive<Message> | undefined {
+    const { progress } = this.#state.runtime
+    if (this.#stopped || !progress.mayPoll || owner.arrived.find(source, tag) !== undefined) return undefined
+    const unposted = this.#unposted
+    unposted.begin(owner, source, tag, into)
+    if (into !== undefined && !(into instanceof StridedView)) {
+      const recent = this.#filled
+      if (!recent.is(into)) {
+        unposted.bytes = bytesOf(into)
+        unposted.type = typeCodeOf(into)
+        recent.remember(into, unposted.type, unposted.bytes)
+      } else {
+        unposted.bytes = recent.bytes
+        unposted.type = recent.type
+      }
+    }
+    try {
+      progress.pollFor(unposted)
+      return unposted.isFound ? unposted.message : unposted.posted
+    } finally {
+      unposted.end()
+    }
+  }
+
+  /** Posts the unposted receive, if there is one: something has arrived that must see it. */
+  post(): void {
+    this.#unposted.post()
+  }
+
+  /** An eager message in the fabric's memory. True when it went to its receive; false, and nothing done, otherwise. */
+  arrive(
+    src: number,
+    words: Int32Array,
+    at: number,
+    bytes: Uint8Array,
+    payloadAt: number,
+    payloadBytes: number,
+  ): boolean {
+    const type = words[at + envelopeWord.type]!
+    if (
+      this.#stopped ||
+      this.#envelopes.awaited ||
+      type === typeCode.value ||
+      words[at + envelopeWord.transferId] !== 0 ||
+      words[at + envelopeWord.sizeBytes] !== payloadBytes
+    ) {
+      return false
+    }
+    const unposted = this.#unposted
+    const dest = words[at + envelopeWord.dest]!
+    const mailbox = unposted.owner?.rank === dest ? unposted.owner : this.#mailboxes.get(dest)
+    if (mailbox === undefined) return false
+    const source = words[at + envelopeWord.source]!
+    const tag = words[at + envelopeWord.tag]!
+    // Posted receives precede the unposted one.
+    const receive = mailbox.posted.find(source, tag)
+    const count = payloadBytes / elementSizeBytes(type)
+    let data: ReceiveBuffer | undefined
+    let target: Uint8Array
+    if (receive === undefined) {
+      if (unposted.owner !== mailbox || !unposted.accepts(source, tag)) return false
+      data = unposted.into
+      target = unposted.bytes
+      if (data !== undefined && (type !== unposted.type || payloadBytes > target.length)) return false
+    } else {
+      if (receive.kind !== 'recv') return false
+      data = receive.into
+      if (data instanceof StridedView || (data !== undefined && typeCodeOf(data) !== type)) return false
+      target = data === undefined ? none : bytesOf(data)
+      if (data !== undefined && payloadBytes > target.length) return false
+    }
+    if (data === undefined) {
+      data = newArray(type, count)
+      target = bytesOf(data)
+    }
+    if (payloadBytes <= smallBytes) {
+      for (let i = 0; i < payloadBytes; i++) target[i] = bytes[payloadAt + i]!
+    } else copyBytes(target, 0, bytes.subarray(payloadAt, payloadAt + payloadBytes))
+    const { counters } = mailbox
+    counters.messagesReceived++
+    counters.bytesReceived += payloadBytes
+    this.#state.runtime.processCounters.bytesCopied += payloadBytes
+    if (receive === undefined) unposted.found(source, tag, count, payloadBytes, data)
+    else {
+      mailbox.posted.remove(receive)
+      receive.fulfil({ source, tag, count, sizeBytes: payloadBytes, data })
+    }
+    this.#credit.consumed(src, payloadBytes)
+    this.#envelopes.arrive()
+    return true
+  }
+}
+
+const none = new Uint8Array(0)
+/** Up to this size, a loop is faster than any call. */
+const smallBytes = 32

@@ -1,0 +1,289 @@
+import { indexIn } from '../../base/search.js'
+import type { CommContext } from '../../comm/table/comm-context.js'
+import type { RankweaveError } from '../../errors.js'
+import type { Arrived } from '../matching/arrived.js'
+import { type Mailbox, Mailboxes, type Withdrawal } from '../matching/mailbox.js'
+import { freedError } from '../matching/pending.js'
+import type { Receive } from '../matching/receive.js'
+import type { Status } from '../matching/received-message.js'
+import type { Send } from '../matching/send.js'
+import { ANY_SOURCE } from '../matching/wildcards.js'
+import type { Credit } from '../process/credit.js'
+import { cancelStage, envelopeWord, frameKind, headerWord, transferWord } from '../process/frames.js'
+import { Transfers } from '../process/transfers.js'
+import { processOf } from '../process/world-layout.js'
+import { AddressQueue } from './address-queue.js'
+import { Arrivals } from './arrivals.js'
+import { EagerFastPath } from './eager-fast-path.js'
+import { EnvelopeCount } from './envelope-count.js'
+import { Rendezvous } from './rendezvous.js'
+import { SendPath } from './send-path.js'
+import { UnexpectedMessages } from './unexpected-messages.js'
+
+/**
+ * Point-to-point matching of one communicator in one process (MPI-4.1 §3.5): which message goes to which receive, and
+ * what happens to both when the communicator is freed or fails.
+ */
+export class Matching implements Withdrawal {
+  readonly #state: CommContext
+  readonly #credit: Credit
+  readonly #rendezvous: Rendezvous
+  /** By rank in the communicator. */
+  readonly #mailboxes: Mailboxes
+  readonly #addressQueue = new AddressQueue()
+  readonly short: EagerFastPath
+  /** A collective free adds them up. */
+  readonly envelopes = new EnvelopeCount()
+  readonly #unexpected: UnexpectedMessages
+  readonly #arrivals: Arrivals
+  readonly #sends: SendPath
+  #anyLost = false
+  #failed: RankweaveError | undefined
+
+  constructor(state: CommContext) {
+    this.#state = state
+    this.#credit = state.runtime.credit
+    this.#rendezvous = new Rendezvous(state)
+    this.#unexpected = new UnexpectedMessages(state, this.#rendezvous)
+    this.#mailboxes = new Mailboxes(state, this)
+    this.#arrivals = new Arrivals(state, this.#mailboxes, this.#rendezvous, this.#unexpected)
+    this.short = new EagerFastPath(state, this.#mailboxes, this.#addressQueue, this.envelopes)
+    this.#sends = new SendPath(
+      state,
+      this.#mailboxes,
+      this.#addressQueue,
+      this.#rendezvous,
+      this.#arrivals,
+      this.envelopes,
+    )
+    for (const peer of state.runtime.lostPeers) this.#anyLost ||= state.processes.processes.includes(peer)
+    if (this.#anyLost) this.short.stop()
+  }
+
+  /** Resolves when no send waits for the address of its destination; only then are the counts of `envelopes` complete. */
+  whenAddressed(): Promise<void> {
+    return this.#addressQueue.whenNone()
+  }
+
+  /** The mailbox of a local rank. */
+  mailbox(rank: number): Mailbox {
+    return this.#mailboxes.get(rank) ?? this.#mailboxes.add(rank, this.#state.table.lookup(rank) as number)
+  }
+
+  /** Starts a send. Sends of one rank to another keep their order, also while the destination is looked up. */
+  send(send: Send): void {
+    if (this.#failed !== undefined) {
+      send.reject(this.#failed)
+      return
+    }
+    this.#sends.start(send)
+  }
+
+  /** Starts a receive or a probe. @param mailbox of its owner */
+  receive(mailbox: Mailbox, receive: Receive<unknown>): void {
+    const { source, tag } = receive
+    const message = mailbox.arrived.find(source, tag)
+    if (message !== undefined) {
+      this.#satisfy(mailbox, receive, message)
+      return
+    }
+    const error = this.#failed ?? (this.#anyLost ? this.#lostSource(mailbox, source) : undefined)
+    if (error !== undefined) receive.reject(error)
+    else if (receive.kind === 'probe') mailbox.probes.add(receive)
+    else mailbox.posted.add(receive)
+  }
+
+  /** The earliest message that a receive would get now. */
+  peek(mailbox: Mailbox, source: number, tag: number): Status | undefined {
+    this.#requireSource(mailbox, source, tag)
+    return mailbox.arrived.find(source, tag)?.status
+  }
+
+  /** Removes that message from matching. */
+  extract(mailbox: Mailbox, source: number, tag: number): Arrived | undefined {
+    this.#requireSource(mailbox, source, tag)
+    const message = mailbox.arrived.find(source, tag)
+    if (message === undefined) return undefined
+    mailbox.arrived.remove(message)
+    return this.#arrivals.extract(message)
+  }
+
+  /** Receives a message that was removed from matching. */
+  receiveExtracted(message: Arrived, receive: Receive<unknown>): void {
+    this.#arrivals.extracted.delete(message)
+    this.#unexpected.give(message, receive)
+  }
+
+  withdrawSend(send: Send, error: RankweaveError): void {
+    this.#sends.withdraw(send, error)
+  }
+
+  abandonReceive(receive: Receive<unknown>, error: RankweaveError): void {
+    this.#rendezvous.abandon(receive, error)
+    this.#unexpected.abandon(receive, error)
+  }
+
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    this.short.post()
+    switch (header[headerWord.kind]) {
+      case frameKind.eager:
+        if (this.#failed === undefined) this.#arrivals.eager(src, header, payload)
+        else this.#credit.consumed(src, header[envelopeWord.sizeBytes]! >>> 0)
+        this.envelopes.arrive()
+        return
+      case frameKind.rendezvous:
+      case frameKind.shared:
+        if (this.#failed === undefined) this.#arrivals.offer(src, header)
+        this.envelopes.arrive()
+        return
+      case frameKind.cancel:
+        if (header[transferWord.argument] === cancelStage.matched) break
+        this.#arrivals.takeBack(src, header[transferWord.transferId]!)
+        this.envelopes.arrive()
+        return
+      case frameKind.data: {
+        const message = this.#unexpected.find(src, header[transferWord.transferId]!)
+        if (message === undefined) break
+        this.#unexpected.fill(message, payload)
+        return
+      }
+    }
+    if (Transfers.concerns(header)) this.#state.transfers.frame(src, header, payload)
+    else this.#rendezvous.frame(header)
+  }
+
+  /**
+   * Resolves when `count` envelopes have arrived here from other processes in total.
+   *
+   * @throws the error of the communicator, if it fails first
+   */
+  whenArrived(count: number): Promise<void> {
+    return this.#failed === undefined ? this.envelopes.whenArrived(count) : Promise.reject(this.#failed)
+  }
+
+  /**
+   * Ends point-to-point communication after every process has stopped starting operations and all envelopes have arrived:
+   * receives that no message can match any more and sends that no receive has matched fail with ERR_COMM_FREED.
+   * Resolves when matched transfers have completed, so that no frame of this communicator is in flight from here.
+   */
+  async close(): Promise<void> {
+    this.#sends.close()
+    this.short.post()
+    for (const mailbox of this.#mailboxes.values()) {
+      for (const receive of [...mailbox.posted, ...mailbox.probes]) {
+        mailbox.withdrawReceive(receive, freedError(receive))
+      }
+      for (const message of [...mailbox.arrived]) {
+        mailbox.arrived.remove(message)
+        this.#unexpected.discard(message)
+      }
+    }
+    for (const message of this.#arrivals.extracted) this.#unexpected.discard(message)
+    this.#arrivals.extracted.clear()
+    await this.#unexpected.close()
+    await this.#rendezvous.idle()
+  }
+
+  fail(error: RankweaveError): void {
+    if (this.#failed !== undefined) return
+    this.#failed = error
+    this.short.post()
+    this.short.stop()
+    // Those whose payload is being transferred fail when it is not accessed any more (`Transfers.fail`).
+    for (const operation of [...this.#untransferred()]) operation.reject(error)
+    for (const mailbox of this.#mailboxes.values()) {
+      for (const message of mailbox.arrived) this.#unexpected.lose(message, error)
+    }
+    for (const message of this.#arrivals.extracted) this.#unexpected.lose(message, error)
+    this.#unexpected.fail(error)
+    this.#mailboxes.clear()
+    this.#addressQueue.fail(error)
+    this.#arrivals.extracted.clear()
+    this.envelopes.fail(error)
+  }
+
+  /**
+   * Receives that only process `peer` can satisfy, or that it could have (any source), fail with ERR_PEER_LOST; so do
+   * sends to it. Receives from any source fail until their rank has acknowledged the loss; then they wait for the ranks that
+   * live.
+   */
+  peerLost(peer: number, error: RankweaveError): void {
+    this.#anyLost = true
+    this.short.post()
+    this.short.stop()
+    for (const mailbox of this.#mailboxes.values()) {
+      for (const receive of [...mailbox.posted, ...mailbox.probes]) {
+        if (this.#lostSource(mailbox, receive.source) !== undefined) {
+          mailbox.withdrawReceive(receive, error)
+        }
+      }
+    }
+    this.#unexpected.fail(error, peer)
+  }
+
+  /** Operations that a rank waits for. */
+  awaited(): (Send | Receive<unknown>)[] {
+    const awaited: (Send | Receive<unknown>)[] = []
+    for (const operation of this.#pending()) if (operation.awaited) awaited.push(operation)
+    return awaited
+  }
+
+  /** @param message is in the mailbox of the receive and matches it */
+  #satisfy(mailbox: Mailbox, receive: Receive<unknown>, message: Arrived): void {
+    if (receive.kind === 'probe') {
+      receive.fulfil(message.status)
+      return
+    }
+    mailbox.arrived.remove(message)
+    if (receive.kind === 'recv') this.#unexpected.give(message, receive)
+    else receive.fulfil(this.#arrivals.extract(message))
+  }
+
+  /** @throws ERR_PEER_LOST when there is no such message, and none can be waited for */
+  #requireSource(mailbox: Mailbox, source: number, tag: number): void {
+    if (!this.#anyLost || mailbox.arrived.find(source, tag) !== undefined) return
+    const error = this.#lostSource(mailbox, source)
+    if (error !== undefined) throw error
+  }
+
+  /** Why nothing can come from `source` any more, if its process is lost. */
+  #lostSource({ rank }: Mailbox, source: number): RankweaveError | undefined {
+    if (source === ANY_SOURCE) return this.#lostAny(rank)
+    if (this.#mailboxes.has(source)) return undefined
+    const { runtime, table } = this.#state
+    const worldRank = table.lookup(source)
+    // A look-up in progress fails by itself if it needs the lost process.
+    return typeof worldRank === 'number' ? runtime.lostPeer(processOf(runtime.layout, worldRank)) : undefined
+  }
+
+  /** Why a rank here may wait in vain for a message from any source: losses it has not acknowledged, or it is left alone. */
+  #lostAny(rank: number): RankweaveError | undefined {
+    const { losses, localRanks, processes } = this.#state
+    const unacknowledged = losses.unacknowledged(indexIn(localRanks, rank))
+    if (unacknowledged !== undefined) return unacknowledged
+    const isAlone = localRanks.length === 1 && losses.processes.length === processes.count - 1
+    return isAlone ? losses.last : undefined
+  }
+
+  /** Every operation that has not settled: as many as the program has started. */
+  *#pending(): Generator<Send | Receive<unknown>> {
+    for (const operation of this.#started()) if (!operation.settled) yield operation
+  }
+
+  *#started(): Generator<Send | Receive<unknown>> {
+    yield* this.#rendezvous.sends
+    yield* this.#rendezvous.receives
+    yield* this.#untransferred()
+  }
+
+  *#untransferred(): Generator<Send | Receive<unknown>> {
+    yield* this.#unexpected.receives
+    for (const { posted, probes, arrived } of this.#mailboxes.values()) {
+      yield* posted
+      yield* probes
+      for (const { content } of arrived) if (content.kind === 'local') yield content.send
+    }
+    for (const { content } of this.#arrivals.extracted) if (content.kind === 'local') yield content.send
+    yield* this.#addressQueue.sends
+  }
+}

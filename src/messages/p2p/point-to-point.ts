@@ -1,0 +1,263 @@
+import { promiseTry } from '../../base/promise-try.js'
+import { RankweaveError, shown } from '../../errors.js'
+import { payloadOf, requireReceiveBuffer } from '../datatype/payload.js'
+import type { ReceiveBuffer } from '../datatype/strided-view.js'
+import type { Mailbox } from '../matching/mailbox.js'
+import { Receive, type ReceiveKind } from '../matching/receive.js'
+import type { Message, RecvOptions, Status } from '../matching/received-message.js'
+import { Send } from '../matching/send.js'
+import { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../matching/wildcards.js'
+import { abortedError, misfitSignal } from '../process/abort.js'
+import { doneInTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
+import type { WaitOptions } from '../process/wait-options.js'
+import { MatchedMessage, MatchedProbe, nothingFrom } from './matched-message.js'
+import type { Matching } from './message-matching.js'
+import { Request } from './request.js'
+
+// What the point-to-point methods of `Communicator` do; they are documented there. Functions that return a promise
+// reject on bad arguments; those that return a request throw, because nothing was started.
+
+/** A rank's handle on a communicator, as sends and receives see it. */
+export interface Endpoint {
+  readonly size: number
+  readonly matching: Matching
+  /** Throws once the communicator cannot be used. */
+  mailbox(): Mailbox
+}
+
+/** `synchronous`: completes only when a receive has matched. */
+export type SendMode = 'standard' | 'synchronous'
+
+export function send(
+  comm: Endpoint,
+  data: unknown,
+  dest: number,
+  tag: number,
+  mode: SendMode,
+  options?: WaitOptions,
+): Promise<void> {
+  try {
+    if (mode === 'standard' && options === undefined && sendShort(comm, data, dest, tag)) return doneInTurn()
+    return startSend(comm, data, dest, tag, mode, options).wait()
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+export function isend(
+  comm: Endpoint,
+  data: unknown,
+  dest: number,
+  tag: number,
+  mode: SendMode,
+  options?: WaitOptions,
+): Request<void> {
+  if (mode === 'standard' && options === undefined && sendShort(comm, data, dest, tag)) {
+    return new Request(comm.mailbox().sent)
+  }
+  return new Request(startSend(comm, data, dest, tag, mode, options))
+}
+
+export function recv(comm: Endpoint, source: number, tag: number, options?: RecvOptions): Promise<Message> {
+  try {
+    const mailbox = comm.mailbox()
+    const { matching } = comm
+    const { short } = matching
+    const into = options?.into
+    requireReceive(comm, source, tag, options)
+    if (into !== undefined && !short.knows(into)) requireReceiveBuffer(into)
+    if (source !== PROC_NULL && options?.signal === undefined) {
+      const found = short.seek(mailbox, source, tag, into)
+      if (found instanceof Receive) return found.wait()
+      if (found !== undefined) return resolvedInTurn(found)
+    }
+    return startReceive<Message>(mailbox, matching, 'recv', source, tag, options).wait()
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+export function irecv(comm: Endpoint, source: number, tag: number, options?: RecvOptions): Request<Message> {
+  return new Request(started<Message>(comm, 'recv', source, tag, options))
+}
+
+/** Settles when both have, so that neither buffer is in use any more; the first error wins. */
+export async function sendrecv(
+  comm: Endpoint,
+  data: unknown,
+  dest: number,
+  source: number,
+  options: { readonly sendTag?: number; readonly recvTag?: number } & RecvOptions,
+): Promise<Message> {
+  signalOf(options)
+  const { sendTag = 0, recvTag = ANY_TAG, ...rest } = options
+  requireReceive(comm, source, recvTag, rest)
+  if (rest.into !== undefined) requireReceiveBuffer(rest.into)
+  const sending = startSend(comm, data, dest, sendTag, 'standard', rest)
+  const receiving = startReceive<Message>(comm.mailbox(), comm.matching, 'recv', source, recvTag, rest)
+  const [sent, received] = await Promise.allSettled([sending.wait(), receiving.wait()])
+  if (received.status === 'rejected') throw received.reason
+  if (sent.status === 'rejected') throw sent.reason
+  return received.value
+}
+
+export function probe(comm: Endpoint, source: number, tag: number, options?: WaitOptions): Promise<Status> {
+  return promiseTry(() => started<Status>(comm, 'probe', source, tag, options).wait())
+}
+
+export function mprobe(
+  comm: Endpoint,
+  source: number,
+  tag: number,
+  options?: WaitOptions,
+): Promise<MatchedMessage> {
+  return promiseTry(() => started<MatchedMessage>(comm, 'mprobe', source, tag, options).wait())
+}
+
+export function iprobe(comm: Endpoint, source: number, tag: number): Promise<Status | null> {
+  return poll(comm, source, tag, (mailbox) => {
+    if (source === PROC_NULL) return statusOf(nothingFrom(undefined))
+    return comm.matching.peek(mailbox, source, tag)
+  })
+}
+
+export function improbe(comm: Endpoint, source: number, tag: number): Promise<MatchedMessage | null> {
+  return poll(comm, source, tag, (mailbox) => {
+    const { matching } = comm
+    const message = source === PROC_NULL ? null : matching.extract(mailbox, source, tag)
+    return message === undefined ? undefined : new MatchedMessage(mailbox, matching, message)
+  })
+}
+
+/** Tries, delivers frames and tries again, lets timers and I/O run and tries a last time. */
+async function poll<T>(
+  comm: Endpoint,
+  source: number,
+  tag: number,
+  find: (mailbox: Mailbox) => T | undefined,
+): Promise<T | null> {
+  requireReceive(comm, source, tag)
+  const found = find(comm.mailbox())
+  if (found !== undefined) return resolvedInTurn(found)
+  comm.mailbox().poll()
+  const arrived = find(comm.mailbox())
+  if (arrived !== undefined) return resolvedInTurn(arrived)
+  await nextTurn()
+  return find(comm.mailbox()) ?? null
+}
+
+/** Sends what leaves before the call returns; false, and nothing done, for everything else. */
+function sendShort(comm: Endpoint, data: unknown, dest: number, tag: number): boolean {
+  const mailbox = comm.mailbox()
+  requireSend(comm, dest, tag)
+  return dest !== PROC_NULL && comm.matching.short.send(mailbox, data, dest, tag)
+}
+
+function startSend(
+  comm: Endpoint,
+  data: unknown,
+  dest: number,
+  tag: number,
+  mode: SendMode,
+  options: WaitOptions | undefined,
+): Send {
+  const mailbox = comm.mailbox()
+  requireSend(comm, dest, tag)
+  const signal = signalOf(options)
+  const synchronous = mode === 'synchronous'
+  const started = new Send(mailbox, payloadOf(data, synchronous ? 'ssend' : 'send'), dest, tag, synchronous)
+  if (signal?.aborted) throw abortedError(started.call, signal)
+  if (dest === PROC_NULL) {
+    started.fulfil()
+    return started
+  }
+  comm.matching.send(started)
+  if (signal !== undefined) started.cancelOn(signal)
+  return started
+}
+
+function started<T>(
+  comm: Endpoint,
+  kind: ReceiveKind,
+  source: number,
+  tag: number,
+  options: RecvOptions | undefined,
+): Receive<T> {
+  const mailbox = comm.mailbox()
+  requireReceive(comm, source, tag, options)
+  if (options?.into !== undefined) requireReceiveBuffer(options.into)
+  return startReceive(mailbox, comm.matching, kind, source, tag, options)
+}
+
+/** The arguments have been checked. */
+function startReceive<T>(
+  mailbox: Mailbox,
+  matching: Matching,
+  kind: ReceiveKind,
+  source: number,
+  tag: number,
+  options: RecvOptions | undefined,
+): Receive<T> {
+  const into: ReceiveBuffer | undefined = options?.into
+  const signal = signalOf(options)
+  const started: Receive<T> =
+    kind === 'mprobe'
+      ? (new MatchedProbe(mailbox, matching, source, tag) as Receive<unknown> as Receive<T>)
+      : new Receive<T>(mailbox, kind, source, tag, into)
+  if (signal?.aborted) throw abortedError(started.call, signal)
+  if (source === PROC_NULL) {
+    const nothing = nothingFrom(into)
+    started.fulfil((kind === 'mprobe' ? null : kind === 'probe' ? statusOf(nothing) : nothing) as T)
+    return started
+  }
+  matching.receive(mailbox, started)
+  if (signal !== undefined) started.cancelOn(signal)
+  return started
+}
+
+function requireSend(comm: Endpoint, dest: number, tag: number): void {
+  if (dest !== PROC_NULL && !isRank(dest, comm.size)) throw badRank('dest', dest, comm.size)
+  if (!isTag(tag)) throw badTag(tag, `a tag from 0 to ${maxTag}`)
+}
+
+function requireReceive(comm: Endpoint, source: number, tag: number, options?: RecvOptions): void {
+  if (source !== ANY_SOURCE && source !== PROC_NULL && !isRank(source, comm.size)) {
+    throw badRank('source', source, comm.size)
+  }
+  if (tag !== ANY_TAG && !isTag(tag)) throw badTag(tag, `ANY_TAG or a tag from 0 to ${maxTag}`)
+  signalOf(options)
+}
+
+function statusOf({ source, tag, count, sizeBytes }: Message): Status {
+  return { source, tag, count, sizeBytes }
+}
+
+function isRank(rank: unknown, size: number): boolean {
+  return Number.isInteger(rank) && (rank as number) >= 0 && (rank as number) < size
+}
+
+function isTag(tag: unknown): boolean {
+  return Number.isInteger(tag) && (tag as number) >= 0 && (tag as number) <= maxTag
+}
+
+function badRank(name: 'source' | 'dest', rank: unknown, size: number): RankweaveError {
+  const wildcard = name === 'source' ? 'ANY_SOURCE, ' : ''
+  return new RankweaveError(
+    'ERR_RANK',
+    `expected ${name} to be ${wildcard}PROC_NULL or a rank from 0 to ${size - 1}, got ${shown(rank)}`,
+  )
+}
+
+function badTag(tag: unknown, expected: string): RankweaveError {
+  return new RankweaveError('ERR_TAG', `expected ${expected}, got ${shown(tag)}`)
+}
+
+function signalOf(options: WaitOptions | undefined): AbortSignal | undefined {
+  if (options === undefined) return undefined
+  if (options === null || typeof options !== 'object') {
+    throw new RankweaveError('ERR_ARGUMENT', `expected options as an object, got ${shown(options)}`)
+  }
+  const misfit = misfitSignal(options.signal)
+  if (misfit !== undefined) throw misfit
+  return options.signal
+}

@@ -1,0 +1,228 @@
+import { bytesOf } from '../../base/bytes.js'
+import type { CommContext } from '../../comm/table/comm-context.js'
+import { RankweaveError } from '../../errors.js'
+import { type Landing, landing, misfit } from '../datatype/payload.js'
+import { StridedView } from '../datatype/strided-view.js'
+import { type Arrived, lostMessageError } from '../matching/arrived.js'
+import { freedError } from '../matching/pending.js'
+import type { Receive } from '../matching/receive.js'
+import type { Send } from '../matching/send.js'
+import { cancelReason, cancelStage, frameKind, headerWord, transferWord } from '../process/frames.js'
+import { TransferFrames } from '../process/transfer-frames.js'
+import { type Incoming, isDetached, type Outgoing, transferError } from '../process/transfer-sides.js'
+import { EnvelopeFrames } from './envelope-frames.js'
+
+/**
+ * Messages of one communicator to and from other processes. Eager: the data travel with the envelope. Rendezvous: the
+ * envelope alone is sent, and the data are transferred once the receiver is ready (`Transfers`), or the receiver reads
+ * them in the sender's memory. Which message goes to which receive is decided in `Matching`.
+ */
+export class Rendezvous {
+  readonly #state: CommContext
+  readonly #envelopes: EnvelopeFrames
+  readonly #frames: TransferFrames
+  /** By transfer id: sends whose receiver, in another process, has not replied finally. */
+  readonly #offered = new Map<number, OfferedSend>()
+  /** Receives whose message is on its way, with its transfer. */
+  readonly #matched = new Map<Receive<unknown>, { readonly process: number; readonly transferId: number }>()
+  #whenIdle: (() => void)[] = []
+
+  constructor(state: CommContext) {
+    this.#state = state
+    this.#envelopes = new EnvelopeFrames(state)
+    this.#frames = new TransferFrames(state.runtime, state.id)
+  }
+
+  get sends(): Send[] {
+    return Array.from(this.#offered.values(), ({ send }) => send)
+  }
+
+  get receives(): Receive<unknown>[] {
+    return [...this.#matched.keys()]
+  }
+
+  /** Sends the data along with its envelope; the caller has taken the credit. */
+  sendEager(send: Send, destWorldRank: number): void {
+    const { payload, process } = send
+    const { credit, fabric } = this.#state.runtime
+    const { maxPayloadBytes } = fabric
+    const bytes = this.#envelopes.bytesOf(payload)
+    const oneFrame = bytes.byteLength <= maxPayloadBytes
+    if (send.synchronous) this.#offer(send)
+    else if (!oneFrame) send.transferId = credit.drawTransferId()
+    this.#envelopes.eager(send, destWorldRank, oneFrame ? bytes : bytes.subarray(0, maxPayloadBytes))
+    if (!oneFrame) this.#frames.data(process, send.transferId, bytes, maxPayloadBytes, bytes.byteLength)
+    if (!send.synchronous) send.fulfil()
+  }
+
+  /** Sends the envelope; the data follow when the receiver is ready. */
+  offer(send: Send, destWorldRank: number): void {
+    const { process, payload } = send
+    const location =
+      payload.data instanceof StridedView
+        ? undefined
+        : this.#state.runtime.fabric.sharing?.locate(process, bytesOf(payload.data))
+    this.#offer(send)
+    if (location === undefined) this.#envelopes.offer(send, destWorldRank)
+    else this.#envelopes.offerShared(send, destWorldRank, location)
+  }
+
+  /** Requests an unmatched send back from its receiver. */
+  askBack(send: Send): void {
+    this.#frames.control(send.process, frameKind.cancel, send.transferId, cancelStage.unmatched)
+  }
+
+  acknowledge(process: number, transferId: number): void {
+    this.#frames.control(process, frameKind.acknowledge, transferId)
+  }
+
+  /** Notifies a sender that its message will not be received. */
+  refuse(process: number, transferId: number, reason: number): void {
+    this.#frames.control(process, frameKind.cancelled, transferId, reason)
+  }
+
+  /** Fetches the data of an offered message into its receive. */
+  accept(process: number, transferId: number, message: Arrived, receive: Receive<unknown>): void {
+    const { transfers } = this.#state
+    const error = misfit(message.type, message.countElems, receive.into)
+    if (error !== undefined) {
+      transfers.decline(process, transferId)
+      receive.reject(error)
+      return
+    }
+    const matched = new MatchedReceive(this.#state, message, receive, () => {
+      this.#matched.delete(receive)
+      this.#checkIdle()
+    })
+    this.#matched.set(receive, { process, transferId })
+    transfers.fetch(process, transferId, matched)
+  }
+
+  /** Gives up the message of a receive that is on its way: it rejects once its buffer is not written any more. */
+  abandon(receive: Receive<unknown>, error: RankweaveError): void {
+    const matched = this.#matched.get(receive)
+    if (matched !== undefined) this.#state.transfers.abandon(matched.process, matched.transferId, error)
+  }
+
+  /** Replies of receivers to offered messages. */
+  frame(header: Int32Array): void {
+    const transferId = header[transferWord.transferId]!
+    if (header[headerWord.kind] === frameKind.acknowledge) this.#state.transfers.settle(transferId)
+    else if (header[headerWord.kind] === frameKind.cancelled)
+      this.#cancelled(transferId, header[transferWord.argument]!)
+  }
+
+  /** Resolves when no transfer is in flight in either direction. */
+  idle(): Promise<void> {
+    if (this.#offered.size + this.#matched.size === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#whenIdle.push(resolve)
+    })
+  }
+
+  #cancelled(transferId: number, reason: number): void {
+    const send = this.#offered.get(transferId)?.send
+    if (send === undefined) return
+    const asked = reason === cancelReason.asked ? send.cancelledBy : undefined
+    this.#state.transfers.settle(transferId, asked ?? freedError(send))
+  }
+
+  #offer(send: Send): void {
+    const offered = new OfferedSend(send, this.#envelopes, () => {
+      this.#offered.delete(send.transferId)
+      this.#checkIdle()
+    })
+    send.stage = 'offered'
+    send.transferId = this.#state.transfers.offer(offered)
+    this.#offered.set(send.transferId, offered)
+  }
+
+  #checkIdle(): void {
+    if (this.#whenIdle.length === 0 || this.#offered.size + this.#matched.size > 0) return
+    for (const resolve of this.#whenIdle.splice(0)) resolve()
+  }
+}
+
+/** A send as its transfer sees it. */
+class OfferedSend implements Outgoing {
+  readonly send: Send
+  readonly process: number
+  readonly #envelopes: EnvelopeFrames
+  readonly #ended: () => void
+
+  constructor(send: Send, envelopes: EnvelopeFrames, ended: () => void) {
+    this.send = send
+    this.process = send.process
+    this.#envelopes = envelopes
+    this.#ended = ended
+  }
+
+  begin(): Uint8Array | RankweaveError {
+    this.send.stage = 'moving'
+    return this.send.isIntact ? this.#envelopes.bytesOf(this.send.payload) : this.send.detachedError()
+  }
+
+  sent(): void {
+    this.send.fulfil()
+    this.#ended()
+  }
+
+  failed(error: RankweaveError): void {
+    this.send.reject(isDetached(error) ? this.send.detachedError() : error)
+    this.#ended()
+  }
+}
+
+/** A receive whose message has been matched and is on its way into it. */
+class MatchedReceive implements Incoming {
+  readonly receive: Receive<unknown>
+  readonly #state: CommContext
+  readonly #message: Arrived
+  readonly #landing: Landing
+  readonly #ended: () => void
+
+  constructor(state: CommContext, message: Arrived, receive: Receive<unknown>, ended: () => void) {
+    const { type, countElems, sizeBytes } = message
+    this.receive = receive
+    this.#state = state
+    this.#message = message
+    this.#landing = landing(type, countElems, sizeBytes, receive.into)
+    this.#ended = ended
+  }
+
+  get into(): Uint8Array {
+    return this.#landing.bytes
+  }
+
+  landed(): void {
+    this.#ended()
+    const { receive } = this
+    if (receive.settled) return
+    if (this.into.byteLength !== this.#message.sizeBytes) {
+      receive.reject(detachedInto(receive))
+      return
+    }
+    try {
+      const data = this.#landing.finish()
+      if (receive.into instanceof StridedView)
+        this.#state.runtime.processCounters.bytesCopied += this.#message.sizeBytes
+      receive.fulfil({ ...this.#message.status, data })
+    } catch (cause) {
+      receive.reject(transferError(cause))
+    }
+  }
+
+  failed(error: RankweaveError): void {
+    this.#ended()
+    this.receive.reject(isDetached(error) ? detachedInto(this.receive) : error)
+  }
+
+  lost(): RankweaveError {
+    return lostMessageError(this.#message.source)
+  }
+}
+
+/** The error of a receive whose buffer has gone. */
+function detachedInto(receive: Receive<unknown>): RankweaveError {
+  return new RankweaveError('ERR_TYPE', `${receive.call}: into was detached before the message had arrived`)
+}

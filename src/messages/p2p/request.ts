@@ -1,0 +1,227 @@
+import { RankweaveError, shown } from '../../errors.js'
+import type { Pending } from '../matching/pending.js'
+import { misfitSignal } from '../process/abort.js'
+import { inTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
+import type { WaitOptions } from '../process/wait-options.js'
+import { waitForSeveral } from './joint-wait.js'
+
+/** Result of `test`. */
+export type Tested<T> = { readonly done: false } | { readonly done: true; readonly value: T }
+
+/**
+ * An operation that was started and completes by itself; wait for it or test it, as often as you like. Not a
+ * promise, so that it can be returned from async functions, and so that an error that is not asked for is not unhandled.
+ *
+ * @see MPI-4.1 §3.7
+ */
+export class Request<T> {
+  /** @internal */
+  readonly pending: Pending<T>
+
+  /** Not for users: `isend`, `irecv` and the like return requests. */
+  constructor(pending: Pending<T>) {
+    this.pending = pending
+  }
+
+  /**
+   * Resolves to the operation's value when it has completed.
+   *
+   * @param options `signal` ends this wait only; the operation goes on, and can be waited for again or cancelled
+   * @throws ERR_ABORTED through `signal`, or when the operation was cancelled; else the operation's own error
+   * @see MPI-4.1 §3.7.3 (MPI_Wait)
+   */
+  wait(options?: WaitOptions): Promise<T> {
+    return this.pending.wait(options?.signal)
+  }
+
+  /**
+   * Whether the operation has completed. Polling it in a loop lets timers and I/O run.
+   *
+   * @throws the operation's error, once it has failed
+   * @see MPI-4.1 §3.7.3 (MPI_Test)
+   */
+  async test(): Promise<Tested<T>> {
+    await progress([this], allSettled)
+    if (!this.pending.settled) return { done: false }
+    return { done: true, value: this.pending.result }
+  }
+
+  /**
+   * Requests the operation back. `wait` reports whether that was in time: ERR_ABORTED if it was; otherwise the operation
+   * completes as if nothing had been requested. Data that was buffered for its receiver is not taken back.
+   *
+   * @throws ERR_REQUEST for a collective, which no rank can take back alone
+   * @see MPI-4.1 §3.8.4 (MPI_Cancel)
+   */
+  cancel(): void {
+    this.pending.cancel()
+  }
+}
+
+type Values<R extends readonly Request<unknown>[]> = {
+  -readonly [K in keyof R]: R[K] extends Request<infer T> ? T : never
+}
+
+/** One of several requests, by its index among them, and its value. */
+export interface Completed<R extends readonly Request<unknown>[]> {
+  readonly index: number
+  readonly value: Values<R>[number]
+}
+
+/**
+ * Resolves when all have completed, to their values in order. Rejects as soon as one has failed; the others continue.
+ *
+ * @see MPI-4.1 §3.7.5 (MPI_Waitall)
+ */
+export function waitall<const R extends readonly Request<unknown>[]>(
+  requests: R,
+  options?: WaitOptions,
+): Promise<Values<R>> {
+  const misfit = misfitWait('waitall', requests, options)
+  if (misfit !== undefined) return Promise.reject(misfit)
+  const values = () => requests.map(({ pending }) => pending.result) as Values<R>
+  let open = 0
+  for (const { pending } of requests) {
+    if (pending.failure !== undefined) return settledInTurn(values)
+    if (!pending.settled) open++
+  }
+  if (open === 0) return settledInTurn(values)
+  return waitForSeveral(requests, options?.signal, 'waitall', (settled, left) =>
+    left === 0 || settled.failure !== undefined ? values : undefined,
+  )
+}
+
+/**
+ * Resolves when one has completed, to its index (the lowest, if several have) and value. A call takes time in proportion
+ * to the number of requests.
+ *
+ * @throws ERR_REQUEST for an empty list; the error of the request that completed, if it failed
+ * @see MPI-4.1 §3.7.5 (MPI_Waitany)
+ */
+export function waitany<const R extends readonly Request<unknown>[]>(
+  requests: R,
+  options?: WaitOptions,
+): Promise<Completed<R>> {
+  const misfit = misfitWait('waitany', requests, options) ?? emptyList('waitany', requests)
+  if (misfit !== undefined) return Promise.reject(misfit)
+  const ready = firstSettled(requests)
+  if (ready >= 0) return settledInTurn(() => completed(requests, ready))
+  return waitForSeveral(requests, options?.signal, 'waitany', (settled) => {
+    const index = requests.findIndex(({ pending }) => pending === settled)
+    return () => completed(requests, index)
+  })
+}
+
+/**
+ * Resolves when at least one has completed, to all that have.
+ *
+ * @throws ERR_REQUEST for an empty list; the error of the first that failed
+ * @see MPI-4.1 §3.7.5 (MPI_Waitsome)
+ */
+export async function waitsome<const R extends readonly Request<unknown>[]>(
+  requests: R,
+  options?: WaitOptions,
+): Promise<Completed<R>[]> {
+  await waitany(requests, options)
+  const done: Completed<R>[] = []
+  for (let i = 0; i < requests.length; i++)
+    if (requests[i]!.pending.settled) done.push(completed(requests, i))
+  return done
+}
+
+/** Whether all have completed. @throws the error of the first that failed @see MPI-4.1 §3.7.5 (MPI_Testall) */
+export async function testall<const R extends readonly Request<unknown>[]>(
+  requests: R,
+): Promise<{ readonly done: false } | { readonly done: true; readonly values: Values<R> }> {
+  requireRequests('testall', requests)
+  await progress(requests, allSettled)
+  const values: unknown[] = []
+  for (const { pending } of requests) {
+    if (!pending.settled) return { done: false }
+    values.push(pending.result)
+  }
+  return { done: true, values: values as Values<R> }
+}
+
+/** Whether one has completed. @throws its error, if it failed @see MPI-4.1 §3.7.5 (MPI_Testany) */
+export async function testany<const R extends readonly Request<unknown>[]>(
+  requests: R,
+): Promise<{ readonly done: false } | ({ readonly done: true } & Completed<R>)> {
+  requireRequests('testany', requests)
+  await progress(requests, firstSettled)
+  const index = firstSettled(requests)
+  return index < 0 ? { done: false } : { done: true, ...completed(requests, index) }
+}
+
+/**
+ * Delivers frames; if the requests are still incomplete, lets timers and I/O run before the caller tests them again.
+ *
+ * @param found the index that completes the test, negative as long as there is none
+ */
+function progress(
+  requests: readonly Request<unknown>[],
+  found: (requests: readonly Request<unknown>[]) => number,
+): Promise<void> {
+  if (found(requests) >= 0) return resolvedInTurn(undefined)
+  requests[firstPending(requests)]?.pending.owner.poll()
+  return found(requests) >= 0 ? resolvedInTurn(undefined) : nextTurn()
+}
+
+/** Index of the first request that has completed, -1 when none has. */
+function firstSettled(requests: readonly Request<unknown>[]): number {
+  for (let i = 0; i < requests.length; i++) if (requests[i]!.pending.settled) return i
+  return -1
+}
+
+/** Index of the first request that has not completed, -1 when all have. */
+function firstPending(requests: readonly Request<unknown>[]): number {
+  for (let i = 0; i < requests.length; i++) if (!requests[i]!.pending.settled) return i
+  return -1
+}
+
+/** 0 when all have completed, else -1. */
+const allSettled = (requests: readonly Request<unknown>[]) => (firstPending(requests) < 0 ? 0 : -1)
+
+function completed<R extends readonly Request<unknown>[]>(requests: R, index: number): Completed<R> {
+  return { index, value: requests[index]!.pending.result as Values<R>[number] }
+}
+
+function settledInTurn<T>(value: () => T): Promise<T> {
+  try {
+    return resolvedInTurn(value())
+  } catch (error) {
+    return new Promise((_, reject) => inTurn(() => reject(error)))
+  }
+}
+
+function emptyList(name: string, requests: readonly unknown[]): RankweaveError | undefined {
+  if (requests.length > 0) return undefined
+  return new RankweaveError('ERR_REQUEST', `${name}: expected at least one request, got none`)
+}
+
+/** Why the arguments of a wait for several requests are not valid, if they are not. */
+function misfitWait(
+  name: string,
+  requests: unknown,
+  options: WaitOptions | undefined,
+): RankweaveError | undefined {
+  return misfitRequests(name, requests) ?? misfitSignal(options?.signal)
+}
+
+function requireRequests(name: string, requests: unknown): void {
+  const misfit = misfitRequests(name, requests)
+  if (misfit !== undefined) throw misfit
+}
+
+function misfitRequests(name: string, requests: unknown): RankweaveError | undefined {
+  if (!Array.isArray(requests)) {
+    return new RankweaveError(
+      'ERR_ARGUMENT',
+      `${name}: expected an array of requests, got ${shown(requests)}`,
+    )
+  }
+  const bad = requests.findIndex((request) => !(request instanceof Request))
+  if (bad < 0) return undefined
+  const got = shown(requests[bad])
+  return new RankweaveError('ERR_ARGUMENT', `${name}: expected a request at index ${bad}, got ${got}`)
+}

@@ -1,0 +1,190 @@
+import { bytesOf } from '../../base/bytes.js'
+import type { CommContext } from '../../comm/table/comm-context.js'
+import { RankweaveError } from '../../errors.js'
+import { type Arrived, lostMessageError } from '../matching/arrived.js'
+import { countReceived, deliverBytes, deliverCopy, deliverHeld } from '../matching/delivery.js'
+import { freedError } from '../matching/pending.js'
+import type { Receive } from '../matching/receive.js'
+import type { Send } from '../matching/send.js'
+import type { Credit } from '../process/credit.js'
+import { cancelReason } from '../process/frames.js'
+import { transferKey } from '../process/transfers.js'
+import type { Rendezvous } from './rendezvous.js'
+
+/**
+ * Messages of one communicator that arrived before their receive: moves their data to the receive, wherever they are, or
+ * drops them. Which receive gets which message is decided in `Matching`.
+ */
+export class UnexpectedMessages {
+  readonly #state: CommContext
+  readonly #credit: Credit
+  readonly #rendezvous: Rendezvous
+  /** Messages of other processes that can still be taken back, or have not arrived completely. */
+  readonly #open = new Map<number, Arrived>()
+  #filling = 0
+  #whenFilled: (() => void)[] = []
+  #closing = false
+
+  constructor(state: CommContext, rendezvous: Rendezvous) {
+    this.#state = state
+    this.#credit = state.runtime.credit
+    this.#rendezvous = rendezvous
+  }
+
+  /** Receives that have their message, but not all of its data. */
+  get receives(): Receive<unknown>[] {
+    const receives: Receive<unknown>[] = []
+    for (const { content } of this.#open.values()) {
+      if (content.kind === 'filling' && content.receive !== undefined) receives.push(content.receive)
+    }
+    return receives
+  }
+
+  /** A message of process `src` to which later frames refer by this id. */
+  open(src: number, transferId: number, message: Arrived): void {
+    this.#open.set(transferKey(src, transferId), message)
+    if (message.content.kind === 'filling') this.#filling++
+  }
+
+  find(src: number, transferId: number): Arrived | undefined {
+    return this.#open.get(transferKey(src, transferId))
+  }
+
+  /** A further frame of an eager message that is longer than one. */
+  fill(message: Arrived, payload: Uint8Array): void {
+    const { content } = message
+    if (content.kind !== 'filling') return
+    bytesOf(content.data).set(payload, content.filledBytes)
+    this.#state.runtime.processCounters.bytesCopied += payload.byteLength
+    content.filledBytes += payload.byteLength
+    if (content.filledBytes < message.sizeBytes) return
+    const { data, process, transferId, acknowledge, receive } = content
+    message.content = { kind: 'held', data, process, transferId, acknowledge }
+    this.#filled()
+    if (!acknowledge) this.#open.delete(transferKey(process, transferId))
+    if (receive !== undefined) this.give(message, receive)
+    else if (this.#closing) this.discard(message)
+  }
+
+  /** Gives up a receive whose message is partly here: the message is dropped when it is complete. */
+  abandon(receive: Receive<unknown>, error: RankweaveError): void {
+    if (this.#filling > 0 && this.receives.includes(receive)) receive.reject(error)
+  }
+
+  /** Completes a receive with a message that is no longer queued, or starts to fetch its data. */
+  give(message: Arrived, receive: Receive<unknown>): void {
+    const { content } = message
+    switch (content.kind) {
+      case 'held':
+        // Unless it was given up while the message arrived.
+        if (!receive.settled) deliverHeld(receive, message, content.data)
+        this.#consumed(message, content.process)
+        if (content.acknowledge) {
+          this.#open.delete(transferKey(content.process, content.transferId))
+          this.#rendezvous.acknowledge(content.process, content.transferId)
+        }
+        break
+      case 'filling':
+        content.receive = receive
+        return
+      case 'local':
+        this.#giveLocal(message, content.send, receive)
+        break
+      case 'remote':
+        this.#open.delete(transferKey(content.process, content.transferId))
+        if (content.bytes !== undefined) {
+          deliverBytes(receive, message, content.bytes)
+          this.#rendezvous.acknowledge(content.process, content.transferId)
+          break
+        }
+        countReceived(receive, message)
+        this.#rendezvous.accept(content.process, content.transferId, message, receive)
+        break
+      case 'gone':
+        receive.reject(content.error)
+    }
+  }
+
+  #giveLocal(message: Arrived, send: Send, receive: Receive<unknown>): void {
+    if (send.isIntact) {
+      deliverCopy(receive, message, send.payload.data)
+      send.fulfil()
+    } else {
+      receive.reject(lostMessageError(message.source))
+      send.reject(send.detachedError())
+    }
+  }
+
+  /** Drops a message that no receive will get, and notifies its sender. */
+  discard(message: Arrived, reason: number = cancelReason.freed): void {
+    const { content } = message
+    switch (content.kind) {
+      case 'held':
+        this.#consumed(message, content.process)
+        if (content.acknowledge) this.#refuse(content.process, content.transferId, reason)
+        break
+      case 'filling':
+        // Discarded when its last frame has arrived.
+        return
+      case 'local':
+        content.send.reject(freedError(content.send))
+        break
+      case 'remote':
+        this.#refuse(content.process, content.transferId, reason)
+    }
+    message.content = { kind: 'gone', error: freedMessage(message) }
+  }
+
+  #refuse(process: number, transferId: number, reason: number): void {
+    this.#open.delete(transferKey(process, transferId))
+    this.#rendezvous.refuse(process, transferId, reason)
+  }
+
+  /** The data of a message cannot arrive, or no longer matter; its sender finds that out by itself. */
+  lose(message: Arrived, error: RankweaveError): void {
+    const { content } = message
+    if (content.kind === 'gone') return
+    message.content = { kind: 'gone', error }
+    if (content.kind === 'held' || content.kind === 'filling') this.#consumed(message, content.process)
+    if (content.kind !== 'filling') return
+    content.receive?.reject(error)
+    this.#filled()
+  }
+
+  #consumed(message: Arrived, process: number): void {
+    this.#credit.consumed(process, message.sizeBytes)
+  }
+
+  /** Resolves when no message is partly here; such messages are discarded unless a receive has matched them. */
+  close(): Promise<void> {
+    this.#closing = true
+    if (this.#filling === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#whenFilled.push(resolve)
+    })
+  }
+
+  /** Loses the messages that are not all here, of process `peer` or, when it is undefined, of all. */
+  fail(error: RankweaveError, peer?: number): void {
+    for (const [key, message] of [...this.#open]) {
+      const { content } = message
+      if (content.kind !== 'remote' && content.kind !== 'filling') continue
+      if (peer !== undefined && content.process !== peer) continue
+      this.#open.delete(key)
+      if (message.listed) message.leaveQueue()
+      this.lose(message, error)
+    }
+  }
+
+  #filled(): void {
+    if (--this.#filling > 0) return
+    for (const resolve of this.#whenFilled.splice(0)) resolve()
+  }
+}
+
+function freedMessage({ source, tag }: Arrived): RankweaveError {
+  return new RankweaveError(
+    'ERR_COMM_FREED',
+    `the communicator of the message of rank ${source} with tag ${tag} was freed before it was received`,
+  )
+}

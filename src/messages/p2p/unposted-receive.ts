@@ -1,0 +1,82 @@
+import type { ReceiveBuffer } from '../datatype/strided-view.js'
+import type { Mailbox } from '../matching/mailbox.js'
+import { Receive } from '../matching/receive.js'
+import type { Message } from '../matching/received-message.js'
+import { ANY_SOURCE, ANY_TAG } from '../matching/wildcards.js'
+
+const none = new Uint8Array(0)
+/** Of a buffer that messages cannot be copied into directly. */
+const noType = -1
+
+/** A receive whose rank polls for its message before it waits: it is posted only when another message must see it. */
+export class UnpostedReceive {
+  /** Undefined while there is no such receive. */
+  owner: Mailbox | undefined
+  into: ReceiveBuffer | undefined
+  /** Element type of `into`, and its bytes. */
+  type: number = noType
+  bytes: Uint8Array = none
+  posted: Receive<Message> | undefined
+  /** The message that was found, in fields; `message` makes the object. */
+  data: ReceiveBuffer | undefined
+  source = 0
+  tag = 0
+  count = 0
+  sizeBytes = 0
+  isFound = false
+  #fromSource = 0
+  #withTag = 0
+
+  get settled(): boolean {
+    return this.isFound || this.posted?.settled === true
+  }
+
+  begin(owner: Mailbox, source: number, tag: number, into: ReceiveBuffer | undefined): void {
+    this.owner = owner
+    this.#fromSource = source
+    this.#withTag = tag
+    this.into = into
+  }
+
+  accepts(source: number, tag: number): boolean {
+    return (
+      (this.#fromSource === source || this.#fromSource === ANY_SOURCE) &&
+      (this.#withTag === tag || this.#withTag === ANY_TAG)
+    )
+  }
+
+  found(source: number, tag: number, count: number, sizeBytes: number, data: ReceiveBuffer): void {
+    this.source = source
+    this.tag = tag
+    this.count = count
+    this.sizeBytes = sizeBytes
+    this.data = data
+    this.isFound = true
+    this.owner = undefined
+  }
+
+  /** Made when it is handed on: to store a young object in an old one costs more than to make it. */
+  get message(): Message {
+    const { source, tag, count, sizeBytes, data } = this
+    return { source, tag, count, sizeBytes, data }
+  }
+
+  post(): void {
+    const { owner } = this
+    if (owner === undefined) return
+    this.owner = undefined
+    this.posted = new Receive<Message>(owner, 'recv', this.#fromSource, this.#withTag, this.into)
+    owner.posted.add(this.posted)
+  }
+
+  /** Releases everything. */
+  end(): void {
+    this.owner = undefined
+    this.into = undefined
+    this.type = noType
+    this.bytes = none
+    this.data = undefined
+    this.isFound = false
+    this.posted = undefined
+  }
+}

@@ -1,0 +1,38 @@
+import { RankweaveError, shown } from '../../errors.js'
+
+const subscribers = new WeakMap<AbortSignal, Set<() => void>>()
+
+/**
+ * Calls back when the signal aborts; the returned function cancels that. One listener per signal however many waits
+ * share it, since Node warns of a leak beyond ten.
+ */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  let callbacks = subscribers.get(signal)
+  if (callbacks === undefined) {
+    const set = new Set<() => void>()
+    callbacks = set
+    subscribers.set(signal, set)
+    signal.addEventListener(
+      'abort',
+      () => {
+        for (const each of [...set]) each()
+      },
+      { once: true },
+    )
+  }
+  const set = callbacks
+  set.add(callback)
+  return () => set.delete(callback)
+}
+
+/** Why `signal` is not a valid signal, if it is not. */
+export function misfitSignal(signal: unknown): RankweaveError | undefined {
+  if (signal === undefined || signal instanceof AbortSignal) return undefined
+  return new RankweaveError('ERR_ARGUMENT', `expected an AbortSignal as signal, got ${shown(signal)}`)
+}
+
+/** The error of a wait or an operation that `signal` ended, or, without one, `cancel`. */
+export function abortedError(what: string, signal?: AbortSignal): RankweaveError {
+  if (signal === undefined) return new RankweaveError('ERR_ABORTED', `${what} was cancelled`)
+  return new RankweaveError('ERR_ABORTED', `${what} was aborted`, { cause: signal.reason })
+}

@@ -1,0 +1,49 @@
+import { inLaterTurn, laterTurn } from '../../base/turn.js'
+
+/**
+ * Ranks that share an event loop and only complete each other's operations would run in microtasks without end, and no
+ * timer or socket would be served. So after this many completions the next ones wait for a turn of the event loop.
+ */
+const completionsPerTurn = 1024
+
+let completions = 0
+const held: (() => void)[] = []
+
+/** Runs `complete` now, or in the next turn of the event loop when this one has spent its budget. */
+export function inTurn(complete: () => void): void {
+  if (held.length === 0 && ++completions < completionsPerTurn) {
+    complete()
+    return
+  }
+  if (held.push(complete) === 1) inLaterTurn(releaseHeld, undefined)
+}
+
+/** Whether completions wait for a turn of the event loop. */
+export function completionsHeld(): boolean {
+  return held.length > 0
+}
+
+/** A resolved promise, within the same budget. */
+export function resolvedInTurn<T>(value: T): Promise<T> {
+  if (held.length === 0 && ++completions < completionsPerTurn) return Promise.resolve(value)
+  return new Promise((resolve) => inTurn(() => resolve(value)))
+}
+
+/** A completion without a value, within the same budget. */
+export function doneInTurn(): Promise<void> {
+  return held.length === 0 && ++completions < completionsPerTurn
+    ? done
+    : new Promise((resolve) => inTurn(resolve))
+}
+
+const done = Promise.resolve()
+
+/** Resolves after timers and I/O have had their turn: what an unsuccessful poll waits for. */
+export function nextTurn(): Promise<void> {
+  return laterTurn()
+}
+
+function releaseHeld(): void {
+  completions = 0
+  for (const complete of held.splice(0)) complete()
+}

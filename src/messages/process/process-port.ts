@@ -1,0 +1,36 @@
+import type { Acknowledgements } from './acknowledgements.js'
+import type { ProcessCounters, RankCounters } from './counters.js'
+import type { Credit } from './credit.js'
+import type { FramePort } from './frame-port.js'
+import type { Progress } from './progress.js'
+import type { Scratch } from './scratch.js'
+import type { Staging } from './staging.js'
+import type { WaitTracker } from './wait-tracker.js'
+
+/**
+ * One process as the layers above see it: its identity, how it sends, what it counts, and which of its ranks are blocked.
+ * Implemented by the runtime of a world; tests implement as much of it as they need.
+ */
+export interface ProcessPort extends FramePort {
+  /** World rank of the first rank hosted here, and how many follow. */
+  readonly firstRank: number
+  readonly hostedRanks: number
+  /** Messages of at most this many payload bytes go in one frame, with their envelope. */
+  readonly shortBytes: number
+  readonly waits: WaitTracker
+  readonly progress: Progress
+  /** Flow control of payload, over all communicators. */
+  readonly credit: Credit
+  readonly processCounters: ProcessCounters
+  /** Memory for large values, retained from call to call. */
+  readonly scratch: Scratch
+  /** Where payloads are copied for processes that can read this one's memory; undefined where none can. */
+  readonly staging: Staging | undefined
+
+  /** Which ranks here go on without which lost processes. */
+  readonly acknowledgements: Acknowledgements
+
+  rankCounters(worldRank: number): RankCounters
+  /** @param index hosted index: world rank minus the first world rank of this process */
+  countCollective(index: number): void
+}

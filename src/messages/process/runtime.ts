@@ -1,0 +1,160 @@
+import { RankweaveError, reasonText } from '../../errors.js'
+import type { Fabric } from '../../fabric/fabric.js'
+import { Acknowledgements } from './acknowledgements.js'
+import { HostedCounters, newProcessCounters, type RankCounters } from './counters.js'
+import { Credit } from './credit.js'
+import { Failures } from './failures.js'
+import type { RuntimeOptions, ServiceHandler, Trouble } from './frame-port.js'
+import { type FrameContext, FrameRouter } from './frame-router.js'
+import type { ProcessPort } from './process-port.js'
+import { Progress } from './progress.js'
+import { Scratch } from './scratch.js'
+import { Staging } from './staging.js'
+import { WaitTracker } from './wait-tracker.js'
+import type { WorldLayout } from './world-layout.js'
+
+export const defaultRuntimeOptions: RuntimeOptions = { eagerLimitBytes: 65_536, creditBytes: 16 * 2 ** 20 }
+
+/** The limits on a fabric: those given, else the defaults. Whoever sets an eager limit sets it for collectives, too. */
+export function runtimeOptions(
+  given: Partial<RuntimeOptions>,
+  { ahead }: Pick<Fabric, 'ahead'>,
+): RuntimeOptions {
+  return {
+    eagerLimitBytes: given.eagerLimitBytes ?? defaultRuntimeOptions.eagerLimitBytes,
+    creditBytes: given.creditBytes ?? Math.max(defaultRuntimeOptions.creditBytes, ahead?.windowBytes ?? 0),
+    sendsAhead: given.eagerLimitBytes === undefined,
+  }
+}
+
+/**
+ * One process of a world: its end of the fabric, the communicators its ranks belong to, its counters, and which ranks
+ * wait. Everything the ranks of a process can share belongs to it, once (decision 1).
+ */
+export class Runtime<C extends FrameContext> implements ProcessPort {
+  readonly fabric: Fabric
+  readonly layout: WorldLayout
+  readonly options: RuntimeOptions
+  readonly firstRank: number
+  readonly hostedRanks: number
+  readonly shortBytes: number
+  readonly waits: WaitTracker
+  readonly progress: Progress
+  readonly credit: Credit
+  readonly processCounters = newProcessCounters()
+  readonly scratch = new Scratch()
+  readonly acknowledgements = new Acknowledgements()
+  readonly staging: Staging | undefined
+  protected readonly router: FrameRouter<C>
+  readonly #rankCounters: HostedCounters
+  readonly #failures: Failures
+  #lastCounter = 0
+
+  constructor(fabric: Fabric, layout: WorldLayout, options: RuntimeOptions = defaultRuntimeOptions) {
+    this.fabric = fabric
+    this.layout = layout
+    this.#failures = new Failures(layout)
+    this.options = options
+    this.firstRank = layout.firstRank[fabric.process]!
+    this.hostedRanks = layout.firstRank[fabric.process + 1]! - this.firstRank
+    this.shortBytes = Math.min(options.eagerLimitBytes, fabric.maxPayloadBytes)
+    this.#rankCounters = new HostedCounters(this.hostedRanks)
+    this.waits = new WaitTracker(this.hostedRanks)
+    this.progress = new Progress(fabric, this.waits, this.processCounters, this.#failures)
+    this.waits.listener = {
+      waiting: () => fabric.ref(),
+      idle: () => fabric.unref(),
+      allAsleep: () => {
+        this.onAllAsleep()
+        this.progress.spinLater()
+      },
+    }
+    this.router = new FrameRouter(
+      this.processCounters,
+      this.progress,
+      this.#failures,
+      (peer, reason) => this.onPeerLost(peer, reason),
+      (error) => this.onWorldLost(error),
+    )
+    this.credit = new Credit(this)
+    this.staging = fabric.staging === undefined ? undefined : new Staging(fabric.staging)
+    fabric.attach(this.router)
+  }
+
+  get process(): number {
+    return this.fabric.process
+  }
+
+  get ended(): RankweaveError | undefined {
+    return this.#failures.ended
+  }
+
+  get contexts(): Iterable<C> {
+    return this.router.contexts
+  }
+
+  rankCounters(worldRank: number): RankCounters {
+    return this.#rankCounters.of(worldRank - this.firstRank)
+  }
+
+  countCollective(index: number): void {
+    this.#rankCounters.countCollective(index)
+  }
+
+  /**
+   * A number that this process has not drawn before. With the leader's world rank it names a communicator uniquely,
+   so no agreement is needed (docs/split-algorithms.md#names-of-communicators).
+   */
+  drawCounter(): number {
+    return ++this.#lastCounter
+  }
+
+  send(peer: number, header: Int32Array, payload?: Uint8Array): void {
+    const counters = this.processCounters
+    counters.framesSent++
+    counters.frameBytesSent += header.length * 4 + (payload === undefined ? 0 : payload.length)
+    this.fabric.send(peer, header, payload)
+  }
+
+  onService(kind: number, handler: ServiceHandler): void {
+    this.router.onService(kind, handler)
+  }
+
+  onTrouble(service: Trouble): void {
+    this.#failures.listen(service)
+  }
+
+  get lostPeers(): Iterable<number> {
+    return this.#failures.lostPeers
+  }
+
+  lostPeer(peer: number): RankweaveError | undefined {
+    return this.#failures.lostPeer(peer)
+  }
+
+  /** Called when every hosted rank is blocked or has ended; set by the world that hosts this process. */
+  onAllAsleep: () => void = () => {}
+
+  /** Called when a process is lost, this one included; set by the world that hosts this process. */
+  onPeerLost: (peer: number, reason: string) => void = () => {}
+
+  /** Called when the authority of the world is lost; set by the world that hosts this process. */
+  onWorldLost: (error: RankweaveError) => void = (error) => this.end(error)
+
+  /** What `world.abort` does; set by the world that hosts this process. */
+  onAbort: (error: RankweaveError) => void = (error) => this.end(error)
+
+  abort(worldRank: number, reason: unknown): void {
+    this.onAbort(
+      new RankweaveError('ERR_WORLD_ABORTED', `rank ${worldRank} aborted the world: ${reasonText(reason)}`, {
+        details: { rank: worldRank },
+        cause: reason,
+      }),
+    )
+  }
+
+  /** Ends the world here: every pending wait and every later call fails with `error`. */
+  end(error: RankweaveError): void {
+    this.#failures.end(error)
+  }
+}

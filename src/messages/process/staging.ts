@@ -1,0 +1,137 @@
+import { copyBytes } from '../../base/copy-bytes.js'
+import type { MemoryLocation, StagingMemory } from '../../fabric/fabric.js'
+import { FreeRanges } from './free-ranges.js'
+
+export type { MemoryLocation }
+
+/**
+ * Copies of payloads in memory that the other processes read in place: one copy serves any number of readers, who need not
+ * ask for it first. Its memory is bounded by the fabric (`StagingMemory`); what finds no room there is sent otherwise.
+ */
+export class Staging {
+  readonly #fabric: StagingMemory
+  #memory: Uint8Array | undefined
+  #free: FreeRanges | undefined
+  readonly #reserved = new Map<object, Uint8Array[]>()
+  #reservedBytes = 0
+
+  constructor(fabric: StagingMemory) {
+    this.#fabric = fabric
+  }
+
+  /** Bytes that are not taken, for tests. */
+  get freeBytes(): number {
+    return this.#ranges().freeBytes
+  }
+
+  /** Whether a process can read this memory. */
+  isSharedWith(process: number): boolean {
+    return this.#fabric.isSharedWith(process)
+  }
+
+  /** A copy, which lives until all of its readers have been released; undefined where there is no room for it. */
+  copy(bytes: Uint8Array): StagedCopy | undefined {
+    const free = this.#ranges()
+    // What was copied may be detached before the copy is released.
+    const { byteLength } = bytes
+    const at = free.take(byteLength)
+    if (at < 0) return undefined
+    const memory = this.#memory!
+    copyBytes(memory, at, bytes)
+    return new StagedCopy(this.#fabric, memory.subarray(at, at + byteLength), () => free.give(at, byteLength))
+  }
+
+  /**
+   * Memory that this process writes again and again and others read; undefined where there is no room: at most a quarter of the
+   * memory is reserved at a time.
+   *
+   * @param owner until {@link release} of which it is reserved
+   */
+  reserve(sizeBytes: number, owner: object): Uint8Array | undefined {
+    const free = this.#ranges()
+    const memory = this.#memory!
+    if (this.#reservedBytes + sizeBytes > memory.byteLength / 4) return undefined
+    const at = free.take(sizeBytes)
+    if (at < 0) return undefined
+    const ranges = this.#reserved.get(owner) ?? []
+    this.#reserved.set(owner, ranges)
+    const reserved = memory.subarray(at, at + sizeBytes)
+    ranges.push(reserved)
+    this.#reservedBytes += sizeBytes
+    return reserved
+  }
+
+  /** What {@link reserve} returned will not be read, and never was. */
+  giveBack(reserved: Uint8Array, owner: object): void {
+    const ranges = this.#reserved.get(owner)!
+    ranges.splice(ranges.indexOf(reserved), 1)
+    this.#give(reserved)
+  }
+
+  /** Nobody reads any more what was reserved for this owner. */
+  release(owner: object): void {
+    for (const reserved of this.#reserved.get(owner) ?? []) this.#give(reserved)
+    this.#reserved.delete(owner)
+  }
+
+  #give({ byteOffset, byteLength }: Uint8Array): void {
+    this.#free!.give(byteOffset - this.#memory!.byteOffset, byteLength)
+    this.#reservedBytes -= byteLength
+  }
+
+  /** Where a process finds bytes of this memory. */
+  locate(process: number, bytes: Uint8Array): MemoryLocation {
+    return this.#fabric.locate(process, bytes)!
+  }
+
+  /** Bytes in the memory of another process. */
+  reach(process: number, location: MemoryLocation, sizeBytes: number): Uint8Array {
+    return this.#fabric.reach(process, location, sizeBytes)
+  }
+
+  #ranges(): FreeRanges {
+    this.#memory ??= this.#fabric.memory()
+    this.#free ??= new FreeRanges(this.#memory.byteLength)
+    return this.#free
+  }
+}
+
+export class StagedCopy {
+  readonly bytes: Uint8Array
+  readonly #fabric: StagingMemory
+  readonly #free: () => void
+  #readers = 0
+
+  constructor(fabric: StagingMemory, bytes: Uint8Array, free: () => void) {
+    this.#fabric = fabric
+    this.bytes = bytes
+    this.#free = free
+  }
+
+  /** Adds a reader, which must be able to read it: where it finds the copy. */
+  addReader(process: number): MemoryLocation {
+    this.#readers++
+    return this.#fabric.locate(process, this.bytes)!
+  }
+
+  /** Whether it has readers that have not been released. */
+  get isRead(): boolean {
+    return this.#readers > 0
+  }
+
+  /** One reader reads it no more. */
+  release(): void {
+    this.#readers--
+    if (this.#readers === 0) this.#free()
+  }
+}
+
+/** The payload of a frame that names a message which its receiver can read in place. */
+export function encodeLocation({ segment, byteOffset }: MemoryLocation): Uint8Array {
+  return new Uint8Array(Float64Array.of(segment, byteOffset).buffer)
+}
+
+export function decodeLocation(payload: Uint8Array): MemoryLocation {
+  const [segment, byteOffset] = new Float64Array(payload.slice().buffer)
+  return { segment: segment!, byteOffset: byteOffset! }
+}

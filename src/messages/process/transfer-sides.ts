@@ -1,0 +1,71 @@
+import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
+import type { Grantee } from './credit.js'
+import type { StagedCopy } from './staging.js'
+
+/** A payload that stays with its sender until its receiver is ready. Its owner has sent, or sends, the envelope. */
+export interface Outgoing {
+  /** World process of the receiver. */
+  readonly process: number
+  /** A copy that the receiver may read at any time, until it declines the payload. Released by the transfers. */
+  readonly copy?: StagedCopy | undefined
+  /**
+   * The receiver is ready: the payload, borrowed until `sent` or `failed`; or why it can no longer be sent, which then
+   * is the error of `failed`. Called at most once. A payload that is detached meanwhile fails with an error
+   * that `isDetached`, where the fabric notices.
+   */
+  begin(): Uint8Array | RankweaveError
+  /** The payload has been sent, or its receiver does not want it. */
+  sent(): void
+  failed(error: RankweaveError): void
+}
+
+/** A payload on its way here. */
+export interface Incoming {
+  /** Filled entirely; its length is that of the payload. Written until `landed` or `failed`. */
+  readonly into: Uint8Array
+  landed(): void
+  failed(error: RankweaveError): void
+  /** The error of a payload that its sender could not send. */
+  lost(): RankweaveError
+}
+
+/** How a side ends: well, or with an error. */
+export type Outcome = 'done' | RankweaveError
+
+export interface OutgoingState {
+  readonly outgoing: Outgoing
+  /** Set once the receiver is ready. */
+  bytes: Uint8Array | undefined
+  sentBytes: number
+  /** The fabric reads the payload. */
+  moves: boolean
+  /** Set when the side is to end before all has been moved; it ends when the fabric has released the payload. */
+  outcome: Outcome | undefined
+}
+
+export interface IncomingState extends Grantee {
+  readonly transferId: number
+  readonly incoming: Incoming
+  /** The fabric writes the payload. */
+  moves: boolean
+  /** Why the side is to end before all has come; it fails when the fabric has released the buffer. */
+  error: RankweaveError | undefined
+}
+
+/** Whether a transfer failed because the buffer of this side was detached, which the peer does not know. */
+export function isDetached(cause: unknown): boolean {
+  return isRankweaveError(cause, 'ERR_FABRIC') && cause.details['detached'] === true
+}
+
+/** Why a transfer failed, as an error of this library. */
+export function transferError(cause: unknown): RankweaveError {
+  if (isRankweaveError(cause)) return cause
+  return new RankweaveError('ERR_FABRIC', `a transfer failed: ${reasonText(cause)}`, { cause })
+}
+
+/** The error of a side whose buffer was detached between two frames. */
+export function detachedError(): RankweaveError {
+  return new RankweaveError('ERR_FABRIC', 'a buffer was detached during its transfer', {
+    details: { detached: true },
+  })
+}

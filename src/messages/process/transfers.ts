@@ -1,0 +1,307 @@
+import { RankweaveError } from '../../errors.js'
+import type { ContextId } from './context-id.js'
+import { cancelStage, frameKind, headerWord, transferMode, transferWord } from './frames.js'
+import type { ProcessPort } from './process-port.js'
+import { TransferFrames } from './transfer-frames.js'
+import {
+  detachedError,
+  type Incoming,
+  type IncomingState,
+  isDetached,
+  type Outcome,
+  type Outgoing,
+  type OutgoingState,
+  transferError,
+} from './transfer-sides.js'
+
+/**
+ * Transfers of one communicator in one process: payload that follows its envelope only when the receiver is ready for it
+ * (rendezvous). The receiver reports that it is ready (`clearToSend`), and the data come by the fabric's bulk transfers,
+ * or in frames as far as they are granted (`Credit`). Which envelope announces a payload, and who receives it, is the
+ * business of the callers: point-to-point messages and collectives.
+ *
+ * A side that ends early, for whatever reason, reports `failed` or `sent` only when the fabric accesses its buffer no more
+ * (`BulkTransfer.cancel`): at once, but on MPI after the pieces in flight. When one side alone ends, it notifies
+ * the other, which ends too: a receiver that gives up declines the payload, a sender sends `cancel`.
+ *
+ * Memory: an entry per transfer on either side; the payload is never copied here.
+ */
+export class Transfers {
+  readonly #port: ProcessPort
+  readonly #frames: TransferFrames
+  /** By transfer id. */
+  readonly #outgoing = new Map<number, OutgoingState>()
+  /** By {@link transferKey}. */
+  readonly #incoming = new Map<number, IncomingState>()
+  /** Failed offers, by transfer id: their receivers may still read the staged copy. */
+  readonly #lingering = new Map<number, Outgoing>()
+
+  #failed = false
+
+  constructor(port: ProcessPort, id: ContextId) {
+    this.#port = port
+    this.#frames = new TransferFrames(port, id)
+  }
+
+  /** Nothing is offered or on its way. */
+  get isIdle(): boolean {
+    return this.#outgoing.size + this.#incoming.size + this.#lingering.size === 0
+  }
+
+  /** Registers a payload; its id goes into the envelope, by which the receiver asks for it. */
+  offer(outgoing: Outgoing): number {
+    const transferId = this.#port.credit.drawTransferId()
+    this.#outgoing.set(transferId, {
+      outgoing,
+      bytes: undefined,
+      sentBytes: 0,
+      moves: false,
+      outcome: undefined,
+    })
+    return transferId
+  }
+
+  /**
+   * Ends an offer for another reason than its receiver being ready. With an error, a receiver that waits for the rest, or asks
+   * for it later, loses the payload. No effect on one that has ended.
+   */
+  settle(transferId: number, error?: RankweaveError): void {
+    const state = this.#outgoing.get(transferId)
+    if (state === undefined || state.outcome !== undefined) return
+    if (error !== undefined && state.bytes !== undefined) this.#withdraw(state.outgoing.process, transferId)
+    this.#endOutgoing(transferId, state, error ?? 'done')
+  }
+
+  /** The owner of an offer that has not ended. */
+  offered(transferId: number): Outgoing | undefined {
+    return this.#outgoing.get(transferId)?.outgoing
+  }
+
+  /** Fetches an offered payload; an empty one lands at once. */
+  fetch(process: number, transferId: number, incoming: Incoming): void {
+    const { into } = incoming
+    if (into.byteLength === 0) {
+      this.decline(process, transferId)
+      incoming.landed()
+      return
+    }
+    const state: IncomingState = {
+      process,
+      transferId,
+      sizeBytes: into.byteLength,
+      grantedBytes: 0,
+      receivedBytes: 0,
+      incoming,
+      moves: false,
+      error: undefined,
+      announce: () =>
+        this.#frames.control(
+          process,
+          frameKind.clearToSend,
+          transferId,
+          transferMode.frames,
+          state.grantedBytes,
+        ),
+    }
+    this.#incoming.set(transferKey(process, transferId), state)
+    const { bulk } = this.#port.fabric
+    if (bulk === undefined) {
+      this.#port.credit.request(state)
+      return
+    }
+    state.moves = true
+    // Before the frame: a fabric can then send both together.
+    const moved = this.#port.progress.watch(bulk.receive(process, transferId, into))
+    this.#frames.control(process, frameKind.clearToSend, transferId, transferMode.bulk)
+    moved.then(
+      () => this.#landed(state),
+      (cause) => {
+        // The payload is of no use here: the buffer was detached.
+        if (state.error === undefined && isDetached(cause)) this.decline(process, transferId)
+        this.#drop(state, transferError(cause))
+      },
+    )
+  }
+
+  /**
+   * Gives up a payload that is on its way here: `failed` is called with `error` when its buffer is not written any more,
+   * and its sender need not send the rest. No effect on one that has landed or failed.
+   */
+  abandon(process: number, transferId: number, error: RankweaveError): void {
+    const state = this.#incoming.get(transferKey(process, transferId))
+    if (state === undefined || state.error !== undefined) return
+    this.decline(process, transferId)
+    this.#endIncoming(state, error)
+  }
+
+  /** Reports to the sender of an offered payload that it need not be sent, or not to its end. */
+  decline(process: number, transferId: number): void {
+    this.#frames.control(process, frameKind.clearToSend, transferId, transferMode.discard)
+  }
+
+  /** Whether a frame concerns a payload whose receiver is ready. */
+  static concerns(header: Int32Array): boolean {
+    const kind = header[headerWord.kind]
+    return (
+      kind === frameKind.clearToSend ||
+      kind === frameKind.data ||
+      (kind === frameKind.cancel && header[transferWord.argument] === cancelStage.matched)
+    )
+  }
+
+  /** A frame that {@link concerns} payload; others are ignored. */
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    const transferId = header[transferWord.transferId]!
+    switch (header[headerWord.kind]) {
+      case frameKind.clearToSend:
+        this.#clearToSend(src, transferId, header[transferWord.argument]!, header[transferWord.bytes]! >>> 0)
+        return
+      case frameKind.data:
+        this.#data(src, transferId, payload)
+        return
+      case frameKind.cancel: {
+        const state = this.#incoming.get(transferKey(src, transferId))
+        if (state !== undefined) this.#endIncoming(state, state.incoming.lost())
+      }
+    }
+  }
+
+  /** Fails what needs process `peer`, or everything when it is undefined. */
+  fail(error: RankweaveError, peer?: number): void {
+    if (peer === undefined) this.#failed = true
+    for (const [transferId, state] of [...this.#outgoing]) {
+      if (peer === undefined || state.outgoing.process === peer) this.#endOutgoing(transferId, state, error)
+    }
+    for (const state of [...this.#incoming.values()]) {
+      if (peer === undefined || state.process === peer) this.#endIncoming(state, error)
+    }
+    for (const [transferId, { process }] of [...this.#lingering]) {
+      if (process === peer) this.#endLingering(transferId)
+    }
+  }
+
+  /** The receiver of a failed offer has declined it, or is lost. */
+  #endLingering(transferId: number): void {
+    const lingering = this.#lingering.get(transferId)
+    this.#lingering.delete(transferId)
+    lingering?.copy?.release()
+  }
+
+  #clearToSend(src: number, transferId: number, mode: number, grantedBytes: number): void {
+    const state = this.#outgoing.get(transferId)
+    if (state === undefined) {
+      if (mode === transferMode.discard) this.#endLingering(transferId)
+      // Where the communicator has failed, the receiver learns that by itself.
+      if (!this.#failed && mode !== transferMode.discard) this.#withdraw(src, transferId)
+      return
+    }
+    const { process } = state.outgoing
+    if (mode === transferMode.discard) {
+      this.settle(transferId)
+      return
+    }
+    if (state.bytes === undefined) {
+      const begun = state.outgoing.begin()
+      if (begun instanceof RankweaveError) {
+        this.#withdraw(process, transferId)
+        this.settle(transferId, begun)
+        return
+      }
+      state.bytes = begun
+    }
+    const { bytes } = state
+    if (mode === transferMode.bulk) {
+      state.moves = true
+      this.#port.progress.watch(this.#port.fabric.bulk!.send(process, transferId, bytes)).then(
+        () => this.#sent(transferId, state, 'done'),
+        (cause) => {
+          // The receiver waits for what will not come: the payload was detached.
+          if (state.outcome === undefined && isDetached(cause)) this.#withdraw(process, transferId)
+          this.#sent(transferId, state, transferError(cause))
+        },
+      )
+      return
+    }
+    if (bytes.byteLength < grantedBytes) {
+      this.settle(transferId, detachedError())
+      return
+    }
+    this.#frames.data(process, transferId, bytes, state.sentBytes, grantedBytes)
+    state.sentBytes = grantedBytes
+    if (grantedBytes === bytes.byteLength) this.settle(transferId)
+  }
+
+  #data(src: number, transferId: number, payload: Uint8Array): void {
+    const state = this.#incoming.get(transferKey(src, transferId))
+    if (state === undefined) return
+    if (state.incoming.into.byteLength !== state.sizeBytes) {
+      this.abandon(src, transferId, detachedError())
+      return
+    }
+    state.incoming.into.set(payload, state.receivedBytes)
+    this.#port.processCounters.bytesCopied += payload.byteLength
+    this.#port.credit.arrived(state, payload.byteLength)
+    if (state.receivedBytes === state.sizeBytes) this.#landed(state)
+  }
+
+  /** Reports to a receiver that is ready that its payload will not come. */
+  #withdraw(process: number, transferId: number): void {
+    this.#frames.control(process, frameKind.cancel, transferId, cancelStage.matched)
+  }
+
+  /** Ends a sender: at once unless the fabric reads its payload. */
+  #endOutgoing(transferId: number, state: OutgoingState, outcome: Outcome): void {
+    if (!state.moves) {
+      this.#sent(transferId, state, outcome)
+      return
+    }
+    if (state.outcome !== undefined) return
+    state.outcome = outcome
+    this.#port.fabric.bulk!.cancel('sender', state.outgoing.process, transferId, cancelled)
+  }
+
+  #sent(transferId: number, state: OutgoingState, moved: Outcome): void {
+    if (!this.#outgoing.delete(transferId)) return
+    const outcome = state.outcome ?? moved
+    const { outgoing } = state
+    if (outcome === 'done') {
+      outgoing.copy?.release()
+      outgoing.sent()
+    } else {
+      if (outgoing.copy !== undefined) this.#lingering.set(transferId, outgoing)
+      outgoing.failed(outcome)
+    }
+  }
+
+  /** Ends a receiver: at once unless the fabric writes its buffer. */
+  #endIncoming(state: IncomingState, error: RankweaveError): void {
+    if (!state.moves) {
+      this.#drop(state, error)
+      return
+    }
+    if (state.error !== undefined) return
+    state.error = error
+    this.#port.fabric.bulk!.cancel('receiver', state.process, state.transferId, cancelled)
+  }
+
+  #landed(state: IncomingState): void {
+    if (state.error !== undefined) this.#drop(state, state.error)
+    else if (this.#incoming.delete(transferKey(state.process, state.transferId))) {
+      state.incoming.landed()
+    }
+  }
+
+  #drop(state: IncomingState, error: RankweaveError): void {
+    if (!this.#incoming.delete(transferKey(state.process, state.transferId))) return
+    if (!state.moves) this.#port.credit.abandon(state)
+    state.incoming.failed(state.error ?? error)
+  }
+}
+
+/** What the fabric reports of a side that was cancelled: its owner gets its own reason. */
+const cancelled = new RankweaveError('ERR_ABORTED', 'the transfer was cancelled')
+
+/** Identifies a transfer among those of all processes: the id is unique to its sender. */
+export function transferKey(process: number, transferId: number): number {
+  return process * 2 ** 31 + transferId
+}

@@ -1,0 +1,204 @@
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import type { Strategy } from '../plan/strategy.js'
+import { windowsOf } from '../strategies/cartesian.js'
+import type { Lanes } from '../strategies/lanes.js'
+import type { Pipelined } from '../strategies/pipelined.js'
+import { nodesOf } from './candidates.js'
+import { isTight } from './radices.js'
+
+/** What radices have to cover. */
+export interface Extents {
+  readonly ranks: number
+  readonly nodes: number
+  /** The most ranks of a node. */
+  readonly largest: number
+  /** Offsets of every dimension of a grid. */
+  readonly windows: readonly number[]
+}
+
+export function extentsOf(topology: ProcessTopology, nodeOf: Int32Array): Extents {
+  const grid = windowsOf(topology)
+  return {
+    ranks: topology.ranks,
+    ...nodesOf(nodeOf),
+    windows: grid === null ? [] : grid.dims.map((_, d) => grid.high[d] - grid.low[d] + 1),
+  }
+}
+
+/**
+ * Strategies of the same kind that differ from one in a step: a list of radices or widths, or one of the options. Those that come
+ * first have paid most often. Lists that a strategy leaves to their defaults stay there; an option that a step returns to its default
+ * is left out.
+ */
+export function similarTo(strategy: Strategy, extents: Extents): Strategy[] {
+  const { ranks, nodes, largest } = extents
+  switch (strategy.kind) {
+    case 'routed':
+    case 'allgather':
+      return [
+        ...lists(strategy.radices, ranks).map((radices) => ({ ...strategy, radices })),
+        ...switched(strategy),
+      ]
+    case 'hierarchical':
+      return [
+        ...lists(strategy.between, nodes).map((between) => ({ ...strategy, between })),
+        ...lists(strategy.inside, largest).map((inside) => ({ ...strategy, inside })),
+        ...switched(strategy),
+      ]
+    case 'lanes':
+      return similarLanes(strategy, largest)
+    case 'pipelined':
+      return [
+        ...lists(strategy.between, nodes).map((between) => ({ ...strategy, between })),
+        ...lists(strategy.inside, largest).map((inside) => ({ ...strategy, inside })),
+        ...(strategy.steps === undefined ? [] : similarSteps(strategy)),
+      ]
+    case 'cartesian': {
+      const { windows = [], order } = strategy
+      return [
+        ...windows.flatMap((window, d) =>
+          lists(window, extents.windows[d]).map((other) => ({
+            ...strategy,
+            windows: windows.with(d, other),
+          })),
+        ),
+        ...swaps(order ?? windows.map((_, d) => d)).map((swapped) => ({ ...strategy, order: swapped })),
+      ]
+    }
+    default:
+      return []
+  }
+}
+
+function similarLanes(strategy: Lanes, largest: number): Strategy[] {
+  const { lanes, widths, digits, order, own, ...others } = strategy
+  const options = {
+    ...(own === undefined ? {} : { own }),
+    ...(digits === undefined ? {} : { digits }),
+    ...(order === undefined ? {} : { order }),
+  }
+  const counts = lanes === undefined ? [2, 4] : [2 * lanes, lanes / 2]
+  const isCount = (count: number): boolean => count >= 1 && count <= largest && Number.isInteger(count)
+  const all = widths ?? (lanes === undefined ? null : [Math.ceil(largest / lanes)])
+  return [
+    ...lists(strategy.radices, largest).map((radices) => ({ ...strategy, radices })),
+    ...(widths === undefined
+      ? counts.filter(isCount).map((count) => ({ ...others, ...options, lanes: count }))
+      : []),
+    ...(all === null ? [] : divisions(expanded(all, largest))).map((divided) => ({
+      ...others,
+      ...options,
+      widths: divided,
+    })),
+    ...switched(strategy),
+  ]
+}
+
+/** Options with two values: the default, which the route of the kind applies, and the other. */
+type Switches = Readonly<Record<string, readonly [string, string]>>
+
+/** Those to try first in front. */
+const switches: Readonly<Partial<Record<Strategy['kind'], Switches>>> = {
+  routed: { first: ['lowest', 'highest'] },
+  allgather: { first: ['highest', 'lowest'] },
+  hierarchical: {
+    digits: ['number', 'offset'],
+    order: ['lowest', 'highest'],
+    first: ['between', 'inside'],
+  },
+  lanes: { order: ['lowest', 'highest'], digits: ['number', 'offset'], own: ['gather', 'spread'] },
+}
+const none: Switches = {}
+
+/** With one option at its other value. */
+function switched(strategy: Strategy): Strategy[] {
+  return Object.entries(switches[strategy.kind] ?? none).map(([name, [initial, other]]) => {
+    const { [name]: value = initial, ...others } = optionsOf(strategy)
+    return (value === initial ? { ...others, [name]: other } : others) as unknown as Strategy
+  })
+}
+
+/** The same strategy without options that are at their defaults: equal for strategies that differ in what they write out. */
+export function withoutDefaults(strategy: Strategy): Strategy {
+  const known = switches[strategy.kind] ?? none
+  const given = Object.entries(optionsOf(strategy)).filter(([name, value]) => value !== known[name]?.[0])
+  return Object.fromEntries(given) as unknown as Strategy
+}
+
+const optionsOf = (strategy: Strategy) => strategy as unknown as Readonly<Record<string, unknown>>
+
+/** The same way behind in one step less, and ahead. */
+function similarSteps({ steps = [], back = steps, ...others }: Pipelined): Strategy[] {
+  const shorter = (list: readonly number[]): number[][] =>
+    list.slice(1).map((step, i) => list.toSpliced(i, 2, list[i] + step))
+  return [
+    ...shorter(back).map((fewer) => ({ ...others, steps, back: fewer })),
+    ...shorter(steps).map((fewer) => ({ ...others, steps: fewer, back })),
+  ]
+}
+
+/** Every lane of a node: the last width is repeated as often as ranks are left. */
+function expanded(widths: readonly number[], largest: number): number[] {
+  const all: number[] = []
+  for (let left = largest; left > 0; ) {
+    const width = Math.min(left, widths[Math.min(all.length, widths.length - 1)])
+    all.push(width)
+    left -= width
+  }
+  return all
+}
+
+/** Other widths with the same sum. */
+function divisions(widths: readonly number[]): number[][] {
+  const found = [...swaps(widths)]
+  for (let i = 0; i < widths.length; i++) {
+    if (widths[i] > 1) found.push(widths.toSpliced(i, 1, Math.ceil(widths[i] / 2), Math.floor(widths[i] / 2)))
+    if (i > 0) found.push(widths.toSpliced(i - 1, 2, widths[i - 1] + widths[i]))
+    for (let j = 0; j < widths.length; j++)
+      for (const step of [1, 2])
+        if (i !== j && widths[i] > step)
+          found.push(widths.with(i, widths[i] - step).with(j, widths[j] + step))
+  }
+  return distinct(found, widths)
+}
+
+/**
+ * Radices that cover as much in another order, with two digits for one or one for two, or with one digit larger or smaller and another
+ * as large as is needed then.
+ */
+function lists(radices: readonly number[] | undefined, count: number): number[][] {
+  if (radices === undefined || count <= 1) return []
+  const found = swaps(radices)
+  for (let i = 0; i < radices.length; i++) {
+    const half = Math.ceil(radices[i] / 2)
+    found.push(radices.toSpliced(i, 1, half, 2), radices.toSpliced(i, 1, 2, half))
+    if (i > 0) found.push(radices.toSpliced(i - 1, 2, Math.min(count, radices[i - 1] * radices[i])))
+    for (const other of [radices[i] - 1, radices[i] + 1]) {
+      const changed = radices.with(i, other)
+      for (let j = 0; j < radices.length; j++) {
+        const rest = productOf(changed) / changed[j]
+        if (i !== j) found.push(changed.with(j, Math.ceil(count / rest)))
+      }
+    }
+  }
+  const fits = (digits: readonly number[]): boolean => {
+    const product = productOf(digits)
+    return digits.every((radix) => radix > 1) && product >= count && isTight(digits, product, count)
+  }
+  return distinct(found.filter(fits), radices)
+}
+
+function productOf(radices: readonly number[]): number {
+  return radices.reduce((product, radix) => product * radix, 1)
+}
+
+/** With two neighbors swapped that differ. */
+function swaps(list: readonly number[]): number[][] {
+  return list.slice(1).flatMap((next, i) => (next === list[i] ? [] : [list.toSpliced(i, 2, next, list[i])]))
+}
+
+function distinct(all: readonly number[][], known: readonly number[]): number[][] {
+  const texts = new Map(all.map((list) => [list.join('.'), list]))
+  texts.delete(known.join('.'))
+  return [...texts.values()]
+}

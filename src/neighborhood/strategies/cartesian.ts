@@ -1,0 +1,134 @@
+import { strategyError } from '../../topology/friends/grouping-options.js'
+import { findTranslations, shorterWay } from '../../topology/generate/translations.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { requireCover } from './digits.js'
+import type { Route } from './route.js'
+import type { StrategyKind } from './strategy-kind.js'
+import { checkOptions, listOption, listsOption } from './strategy-option.js'
+import { WindowDigits, windowRadices } from './window-digits.js'
+
+/**
+ * Dimension by dimension of a grid on which every rank has the same offsets to its destinations; inside a dimension by digits of
+ * the offset.
+ */
+export interface Cartesian {
+  readonly kind: 'cartesian'
+  /** Per dimension the radices of its offsets, lowest first; 1 for a dimension without offsets. Default: fewest messages. */
+  readonly windows?: readonly (readonly number[])[]
+  /** Dimensions in the order in which they are corrected. Default: in their order, so with the most distant ranks first. */
+  readonly order?: readonly number[]
+}
+
+/** @see Traeff, Hunold, Mercier, Holmes 2019 (Cartesian collective communication) */
+export const cartesian: StrategyKind<Cartesian> = {
+  help: 'cartesian:windows=3.3/3.3,order=0.1   on a grid, dimension by dimension, digits of the offset',
+  initial: { kind: 'cartesian' },
+  options: { windows: listsOption(1), order: listOption(0) },
+  planningLimit: Number.POSITIVE_INFINITY,
+  check(strategy) {
+    checkOptions(strategy, cartesian.options)
+  },
+  route({ kind, windows, order }, { topology }) {
+    const grid = windowsOf(topology)
+    if (grid === null)
+      throw strategyError(
+        'cartesian: expected a topology with the same offsets from every rank of a grid, found none',
+      )
+    const { dims, low, high } = grid
+    if (windows !== undefined && windows.length !== dims.length)
+      throw strategyError(`cartesian: expected windows for ${dims.length} dimensions, got ${windows.length}`)
+    const inOrder = order ?? dims.map((_, d) => d)
+    if (inOrder.length !== dims.length || dims.some((_, d) => !inOrder.includes(d)))
+      throw strategyError(
+        `cartesian: expected an order of ${dims.length} dimensions, got ${inOrder.join('.')}`,
+      )
+    const digits = dims.map((_, d) => {
+      const offsets = high[d] - low[d] + 1
+      const radices = windows?.[d] ?? windowRadices(offsets)
+      requireCover(kind, 'windows', radices, offsets, `the offsets of dimension ${d}`)
+      return new WindowDigits(low[d], radices)
+    })
+    return routeByOffsets(grid, digits, inOrder)
+  },
+}
+
+interface Grid {
+  readonly dims: readonly number[]
+  readonly periods: readonly boolean[]
+}
+
+/** Offsets of a dimension: `low`, at most 0, to `high`, at least 0. */
+export interface Windows extends Grid {
+  readonly low: readonly number[]
+  readonly high: readonly number[]
+}
+
+/** Of topologies in use: a search for translations visits every edge, several times. */
+const found = new WeakMap<ProcessTopology, Windows | null>()
+
+/** The offsets of every dimension; null where ranks have different offsets. */
+export function windowsOf(topology: ProcessTopology): Windows | null {
+  let windows = found.get(topology)
+  if (windows === undefined) {
+    windows = findWindows(topology)
+    found.set(topology, windows)
+  }
+  return windows
+}
+
+function findWindows(topology: ProcessTopology): Windows | null {
+  const { cart, ranks } = topology
+  if (ranks === 0) return { dims: [], periods: [], low: [], high: [] }
+  if (cart !== null) {
+    const { dims, periods } = cart
+    // A way along a dimension of one or two ranks is the same in both directions.
+    return {
+      dims,
+      periods,
+      low: dims.map((n) => (n > 2 ? -1 : 1 - n)),
+      high: dims.map((n) => (n > 1 ? 1 : 0)),
+    }
+  }
+  const finding = findTranslations(topology)
+  if (finding.kind !== 'invariant') return null
+  const { dims, periods, offsets } = finding
+  const along = dims.map((_, d) => offsets.map((offset) => offset[d]))
+  return {
+    dims,
+    periods,
+    low: along.map((steps) => steps.reduce((a, b) => Math.min(a, b), 0)),
+    high: along.map((steps) => steps.reduce((a, b) => Math.max(a, b), 0)),
+  }
+}
+
+function routeByOffsets(
+  { dims, periods }: Grid,
+  digits: readonly WindowDigits[],
+  order: readonly number[],
+): Route {
+  const strides = dims.map((_, d) => dims.slice(d + 1).reduce((product, extent) => product * extent, 1))
+  const coordinate = (rank: number, d: number): number => Math.floor(rank / strides[d]) % dims[d]
+  /** The place of every dimension in the order, and which dimension and step a hop is. */
+  const placeOf = dims.map((_, d) => order.indexOf(d))
+  const hops = order.flatMap((d) => Array.from({ length: digits[d].steps }, (_, step) => ({ d, step })))
+  return {
+    hops: hops.length,
+    hop(h, source, destination) {
+      const { d, step } = hops[h]
+      let rank = 0
+      for (let other = 0; other < dims.length; other++) {
+        const isDone = placeOf[other] < placeOf[d]
+        if (other !== d) rank += strides[other] * coordinate(isDone ? destination : source, other)
+      }
+      const from = coordinate(source, d)
+      const to = coordinate(destination, d)
+      const offset = periods[d] ? shorterWay(to - from, dims[d]) : to - from
+      const at = from + digits[d].after(step, offset)
+      return rank + strides[d] * (periods[d] ? wrapped(at, dims[d]) : Math.min(Math.max(at, 0), dims[d] - 1))
+    },
+  }
+}
+
+function wrapped(coordinate: number, extent: number): number {
+  return ((coordinate % extent) + extent) % extent
+}

@@ -1,0 +1,87 @@
+import { shown } from '../../errors.js'
+import type { FriendGroups } from '../../topology/friends/friend-groups.js'
+import {
+  checkEngine,
+  checkFriendOptions,
+  type GroupingEngine,
+  groupingEngines,
+  strategyError,
+} from '../../topology/friends/grouping-options.js'
+import { groupFriends } from '../../topology/grouping/group-friends.js'
+import type { Grouping } from '../../topology/grouping/grouping.js'
+import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
+import { commonNeighborSchedule } from './common-neighbor.js'
+import { routeByEdges } from './edge-ways.js'
+import { serveEdges } from './served-edges.js'
+import type { RouteFacts, StrategyKind } from './strategy-kind.js'
+import { checkOptions, wholeOption, wordOption } from './strategy-option.js'
+
+/** Groups of k friends combine what they send to common neighbors (Ghazimirsaeed 2019 §7). */
+export interface CommonNeighbor {
+  readonly kind: 'common-neighbor'
+  /** Friends per group, at least 2. */
+  readonly k: number
+  /** `aware`: friends share a node, theta defaults to k. `agnostic`: any ranks, theta defaults to k(k-1). */
+  readonly mode: 'agnostic' | 'aware'
+  /** A group needs strictly more common neighbors than this. */
+  readonly theta?: number
+  /** One exchange per pair of friends, even if they are in several groups together. Default true. */
+  readonly dedupe?: boolean
+  /** No direct message to a rank that an exchange reaches as well. Default true. */
+  readonly elide?: boolean
+  /**
+   * The engine that groups friends. Default `greedy`, or `distributed` where `createDistGraphAdjacent` plans from
+   * neighbors: the ranks group friends by messages to their neighbors, and find the plan of `greedy`. Other calls refuse
+   * `distributed`: a process that has the whole topology could only simulate the ranks.
+   */
+  readonly engine?: GroupingEngine
+  /** Breaks ties between equally heavy groups by a permutation of the ranks. Default: by the ranks themselves. */
+  readonly labelSeed?: number
+}
+
+export const commonNeighbor: StrategyKind<CommonNeighbor> = {
+  help: 'common-neighbor:k=4,mode=aware   groups of k ranks with common neighbors combine what they send',
+  initial: { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
+  options: {
+    k: wholeOption(2),
+    mode: wordOption(['aware', 'agnostic']),
+    theta: wholeOption(0),
+    dedupe: wordOption([true, false]),
+    elide: wordOption([true, false]),
+    engine: wordOption(groupingEngines),
+    labelSeed: wholeOption(0, 'labels'),
+  },
+  planningLimit: 2 ** 20,
+  check({ k, mode, theta = 0, engine, labelSeed, ...strategy }, ranks) {
+    if (mode !== 'aware' && mode !== 'agnostic')
+      throw strategyError(`expected mode aware or agnostic, got ${shown(mode)}`)
+    checkFriendOptions(ranks, k, theta, null)
+    checkEngine(engine, labelSeed, k)
+    checkOptions(strategy, commonNeighbor.options)
+  },
+  route(strategy, facts) {
+    const out = distinctOut(facts.topology)
+    return routeByEdges(out, [friendsOfEdges(out, groupsOf(strategy, facts))])
+  },
+  schedule(strategy, facts) {
+    const groups = groupsOf(strategy, facts)
+    return { schedule: commonNeighborSchedule(facts.topology, groups, strategy), groups }
+  },
+}
+
+function groupsOf(strategy: CommonNeighbor, { topology, nodeOf, progress }: RouteFacts): Grouping {
+  return groupFriends(topology, {
+    ...strategy,
+    ...progress,
+    nodeOf: strategy.mode === 'aware' ? nodeOf : null,
+  })
+}
+
+/** For every edge the rank that serves it: a friend, or the destination itself. */
+function friendsOfEdges(out: NeighborSets, groups: FriendGroups): Int32Array {
+  const friends = out.rank.slice()
+  serveEdges(groups, out, (edge, holder) => {
+    friends[edge] = holder
+  })
+  return friends
+}

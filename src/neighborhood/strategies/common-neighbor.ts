@@ -1,0 +1,207 @@
+import { NeighborScheduleBuilder, type ScheduleBuilder } from '../../schedule/builder.js'
+import { type NeighborSchedule, scheduleTag } from '../../schedule/ir.js'
+import { transposeRows } from '../../topology/compressed-rows.js'
+import { type FriendGroups, partBounds } from '../../topology/friends/friend-groups.js'
+import type { NeighborSets } from '../../topology/neighbors.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { type Occurrences, occurrencesOf, rowOfEntries } from './occurrences.js'
+import { ownPlace, ReceiveSlots } from './receive-slots.js'
+
+export interface CombiningOptions {
+  /** One exchange per pair of friends, even if they are in several groups together. Default true. */
+  readonly dedupe?: boolean
+  /** No direct message to a rank that an exchange reaches as well. Default true. */
+  readonly elide?: boolean
+}
+
+/**
+ * Friends combine what they send to common neighbors. Phase 0: members of a group exchange their blocks, and every
+ * rank sends directly what no group serves. Phase 1: every member sends the blocks of the whole group, by ascending
+ * rank, to each common neighbor in its part. Contributed blocks do not change, so all steps share these two phases.
+ *
+ * An exchange is omitted where its receiver has no part (fewer common neighbors than members): its block would not be used.
+ *
+ * @param ranks whose operations are emitted, ascending; their groups must be complete. Default: all.
+ * @see Ghazimirsaeed 2019 §7.2.3, Algorithm 7.4 (there step by step)
+ */
+export function commonNeighborSchedule(
+  topology: ProcessTopology,
+  groups: FriendGroups,
+  options: CombiningOptions = {},
+  ranks: Iterable<number> = Array(topology.ranks).keys(),
+): NeighborSchedule {
+  const { dedupe = true, elide = true } = options
+  const { k, theta, mode } = groups
+  const builder = new NeighborScheduleBuilder({
+    topology,
+    strategy: 'common-neighbor',
+    parameters: { k, theta, mode, dedupe, elide },
+    phases: groups.steps > 0 ? 2 : 1,
+  })
+  const programs = new CombiningPrograms(builder, topology, groups, { dedupe, elide })
+  for (const rank of ranks) programs.emit(rank)
+  return builder.build()
+}
+
+/** Several exchanges of one pair differ by the step in their tag. */
+const tagsPerStep = 4
+
+/**
+ * Emits one rank after the other, each from what is local to that rank: its groups, the groups that serve it, and the ranks
+ * that it sends to and receives from directly.
+ */
+class CombiningPrograms {
+  readonly #builder: ScheduleBuilder
+  readonly #groups: FriendGroups
+  readonly #options: Required<CombiningOptions>
+  readonly #slots: ReceiveSlots
+  /** Positions of a rank in `groups.members` and `groups.common`. */
+  readonly #memberships: Occurrences
+  readonly #served: Occurrences
+  readonly #groupOfCommon: Int32Array
+  /** The ranks that send to a rank directly. */
+  readonly #directIn: NeighborSets
+  /** Marks are valid for the rank they name, so they are never cleared. */
+  readonly #exchangesTo: Int32Array
+  readonly #exchangesFrom: Int32Array
+  readonly #sendsDirectly: Int32Array
+  /** Where the block of a friend is, valid where `#exchangesFrom` names the rank. */
+  readonly #friendAt: Int32Array
+  /** Where the block of member i is in the rank's j-th group: `j * k + i`. */
+  readonly #memberAt: number[] = []
+
+  constructor(
+    builder: ScheduleBuilder,
+    topology: ProcessTopology,
+    groups: FriendGroups,
+    options: Required<CombiningOptions>,
+  ) {
+    const { ranks } = topology
+    this.#builder = builder
+    this.#groups = groups
+    this.#options = options
+    this.#slots = new ReceiveSlots(builder, topology)
+    this.#memberships = occurrencesOf(groups.members, ranks)
+    this.#served = occurrencesOf(groups.common, ranks)
+    this.#groupOfCommon = rowOfEntries(groups.commonStart)
+    this.#directIn = transposeRows(ranks, { start: groups.directStart, rank: groups.direct })
+    this.#exchangesTo = new Int32Array(ranks).fill(-1)
+    this.#exchangesFrom = new Int32Array(ranks).fill(-1)
+    this.#sendsDirectly = new Int32Array(ranks).fill(-1)
+    this.#friendAt = new Int32Array(ranks)
+  }
+
+  emit(rank: number): void {
+    this.#slots.enter(rank)
+    this.#sendExchanges(rank)
+    this.#sendDirect(rank)
+    this.#receiveExchanges(rank)
+    this.#receiveDirect(rank)
+    this.#sendCombined(rank)
+    this.#receiveCombined(rank)
+    this.#slots.copyRest(this.#groups.steps > 0 ? 1 : 0)
+  }
+
+  #sendExchanges(rank: number): void {
+    const { k, members } = this.#groups
+    const { start, position } = this.#memberships
+    for (let m = start[rank]; m < start[rank + 1]; m++) {
+      const group = Math.floor(position[m] / k)
+      for (let i = 0; i < k; i++) {
+        const friend = members[group * k + i]
+        if (friend === rank || !this.#hasPart(group, i)) continue
+        if (this.#options.dedupe && this.#exchangesTo[friend] === rank) continue
+        this.#exchangesTo[friend] = rank
+        this.#builder.send(rank, 0, friend, this.#exchangeTag(group)).add(rank, ownPlace)
+      }
+    }
+  }
+
+  #sendDirect(rank: number): void {
+    const { directStart, direct } = this.#groups
+    for (let e = directStart[rank]; e < directStart[rank + 1]; e++) {
+      const destination = direct[e]
+      if (this.#options.elide && this.#exchangesTo[destination] === rank) continue
+      this.#builder.send(rank, 0, destination, scheduleTag.direct).add(rank, ownPlace)
+    }
+  }
+
+  /** A friend's first block goes into its slot when it replaces a direct message, all others into temporary places. */
+  #receiveExchanges(rank: number): void {
+    const { k, members } = this.#groups
+    const { start, position } = this.#memberships
+    this.#markDirectSources(rank)
+    for (let m = start[rank]; m < start[rank + 1]; m++) {
+      const group = Math.floor(position[m] / k)
+      const at = (m - start[rank]) * k
+      const own = position[m] % k
+      this.#memberAt[at + own] = ownPlace
+      if (!this.#hasPart(group, own)) continue
+      for (let i = 0; i < k; i++) {
+        const friend = members[group * k + i]
+        if (i === own) continue
+        const isFirst = this.#exchangesFrom[friend] !== rank
+        if (isFirst || !this.#options.dedupe) {
+          const isDelivery = isFirst && this.#options.elide && this.#sendsDirectly[friend] === rank
+          const place = isDelivery ? this.#slots.placeOf(friend) : this.#builder.stage(rank)
+          this.#builder.receive(rank, 0, friend, this.#exchangeTag(group)).add(friend, place)
+          this.#exchangesFrom[friend] = rank
+          this.#friendAt[friend] = place
+        }
+        this.#memberAt[at + i] = this.#friendAt[friend]
+      }
+    }
+  }
+
+  #receiveDirect(rank: number): void {
+    const { start, rank: sources } = this.#directIn
+    for (let d = start[rank]; d < start[rank + 1]; d++) {
+      const source = sources[d]
+      if (this.#options.elide && this.#exchangesFrom[source] === rank) continue
+      this.#builder.receive(rank, 0, source, scheduleTag.direct).add(source, this.#slots.placeOf(source))
+    }
+  }
+
+  #sendCombined(rank: number): void {
+    const { k, members, commonStart, common } = this.#groups
+    const { start, position } = this.#memberships
+    for (let m = start[rank]; m < start[rank + 1]; m++) {
+      const group = Math.floor(position[m] / k)
+      const at = (m - start[rank]) * k
+      const first = commonStart[group]
+      const [from, to] = partBounds(commonStart[group + 1] - first, k, position[m] % k)
+      for (let c = first + from; c < first + to; c++) {
+        this.#builder.send(rank, 1, common[c], scheduleTag.combined)
+        for (let i = 0; i < k; i++) this.#builder.add(members[group * k + i], this.#memberAt[at + i])
+      }
+    }
+  }
+
+  #receiveCombined(rank: number): void {
+    const { k, members, holder } = this.#groups
+    const { start, position } = this.#served
+    for (let s = start[rank]; s < start[rank + 1]; s++) {
+      const group = this.#groupOfCommon[position[s]]
+      this.#builder.receive(rank, 1, members[group * k + holder[position[s]]], scheduleTag.combined)
+      for (let i = 0; i < k; i++) {
+        const member = members[group * k + i]
+        this.#builder.add(member, this.#slots.placeOf(member))
+      }
+    }
+  }
+
+  #markDirectSources(rank: number): void {
+    const { start, rank: sources } = this.#directIn
+    for (let d = start[rank]; d < start[rank + 1]; d++) this.#sendsDirectly[sources[d]] = rank
+  }
+
+  #hasPart(group: number, i: number): boolean {
+    const { commonStart } = this.#groups
+    return i < commonStart[group + 1] - commonStart[group]
+  }
+
+  #exchangeTag(group: number): number {
+    if (this.#options.dedupe) return scheduleTag.exchange
+    return scheduleTag.exchange + tagsPerStep * this.#groups.step[group]
+  }
+}

@@ -1,0 +1,70 @@
+import { checkFriendOptions, largestGroup, strategyError } from '../../topology/friends/grouping-options.js'
+import { groupFriends } from '../../topology/grouping/group-friends.js'
+import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
+import { edgeOf, routeByEdges } from './edge-ways.js'
+import { rowOfEntries } from './occurrences.js'
+import type { Route } from './route.js'
+import { serveEdges } from './served-edges.js'
+import type { RouteFacts, StrategyKind } from './strategy-kind.js'
+import { checkOptions, wholeOption, wordOption } from './strategy-option.js'
+
+/**
+ * Friends hand over neighbors step by step: a friend that serves a common neighbor keeps it, with all blocks that it holds for it,
+ * and may hand it over again. Nothing is sent to a neighbor before the last phase, of which there are as many as steps, and one.
+ */
+export interface Cumulative {
+  readonly kind: 'cumulative'
+  /** Friends per group, at least 2. */
+  readonly k: number
+  /** As of `common-neighbor`, with its default theta. */
+  readonly mode: 'agnostic' | 'aware'
+}
+
+/** @see Ghazimirsaeed 2019 §8.2 (cumulative combining) */
+export const cumulative: StrategyKind<Cumulative> = {
+  help: 'cumulative:k=2,mode=aware   friends hand over what they hold for common neighbors, again and again',
+  initial: { kind: 'cumulative', k: 2, mode: 'agnostic' },
+  options: { k: wholeOption(2), mode: wordOption(['aware', 'agnostic']) },
+  planningLimit: Number.POSITIVE_INFINITY,
+  check(strategy, ranks) {
+    checkOptions(strategy, cumulative.options)
+    const { k, mode } = strategy
+    if (mode === undefined) throw strategyError('cumulative: expected mode aware or agnostic')
+    checkFriendOptions(ranks, k, 0, null)
+    if (k > largestGroup) throw strategyError(`cumulative: expected k of at most ${largestGroup}, got ${k}`)
+  },
+  route: ({ k, mode }, facts) => routeOfSteps(k, mode, facts),
+}
+
+function routeOfSteps(
+  k: number,
+  mode: 'agnostic' | 'aware',
+  { topology, nodeOf, progress }: RouteFacts,
+): Route {
+  const out = distinctOut(topology)
+  const groups = groupFriends(topology, { k, mode, nodeOf, cumulative: true, ...progress })
+  const handedTo = out.rank.map((_, edge) => edge)
+  const handedAt = new Int32Array(out.rank.length).fill(-1)
+  serveEdges(groups, out, (edge, holder, step) => {
+    const kept = edgeOf(out, holder, out.rank[edge])
+    if (kept === edge) return
+    handedTo[edge] = kept
+    handedAt[edge] = step
+  })
+  return routeByEdges(out, holdersAfterSteps(out, groups.steps, handedTo, handedAt))
+}
+
+/** After every step the rank that holds the block of every edge: `edges * steps` numbers. */
+function holdersAfterSteps(
+  out: NeighborSets,
+  steps: number,
+  handedTo: Int32Array,
+  handedAt: Int32Array,
+): Int32Array[] {
+  const source = rowOfEntries(out.start)
+  const edges = handedTo.map((_, edge) => edge)
+  return Array.from({ length: steps }, (_, step) => {
+    for (let e = 0; e < edges.length; e++) if (handedAt[edges[e]] === step) edges[e] = handedTo[edges[e]]
+    return edges.map((edge) => source[edge])
+  })
+}

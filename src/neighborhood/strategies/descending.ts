@@ -1,0 +1,55 @@
+import { checkFriendOptions, largestGroup, strategyError } from '../../topology/friends/grouping-options.js'
+import { groupFriends } from '../../topology/grouping/group-friends.js'
+import { distinctOut } from '../../topology/neighbors.js'
+import { topologyFromEdges } from '../../topology/topology-builders.js'
+import { routeByEdges } from './edge-ways.js'
+import { rowOfEntries } from './occurrences.js'
+import type { Route } from './route.js'
+import { serveEdges } from './served-edges.js'
+import type { RouteFacts, StrategyKind } from './strategy-kind.js'
+import { checkOptions, listOption, wordOption } from './strategy-option.js'
+
+/** Friend groups of falling size: those of the first k, then smaller ones for the edges that no group serves yet. */
+export interface Descending {
+  readonly kind: 'descending'
+  /** Friends per group, in the order in which groups are formed, each at least 2. */
+  readonly ks: readonly number[]
+  /** As of `common-neighbor`, with its default theta for every k. */
+  readonly mode: 'agnostic' | 'aware'
+}
+
+export const descending: StrategyKind<Descending> = {
+  help: 'descending:ks=4.3.2,mode=aware   friend groups of 4, then of 3, then of 2 for what is left',
+  initial: { kind: 'descending', ks: [4, 3, 2], mode: 'agnostic' },
+  options: { ks: listOption(2), mode: wordOption(['aware', 'agnostic']) },
+  planningLimit: Number.POSITIVE_INFINITY,
+  check(strategy, ranks) {
+    checkOptions(strategy, descending.options)
+    const { ks, mode } = strategy
+    if (ks === undefined || mode === undefined || ks.length === 0)
+      throw strategyError('descending: expected ks and mode')
+    for (const k of ks) checkFriendOptions(ranks, k, 0, null)
+    if (ks.some((k) => k > largestGroup))
+      throw strategyError(`descending: expected ks of at most ${largestGroup}, got ${ks.join('.')}`)
+  },
+  route: ({ ks, mode }, facts) => routeOfGroups(ks, mode, facts),
+}
+
+function routeOfGroups(
+  ks: readonly number[],
+  mode: 'agnostic' | 'aware',
+  { topology, nodeOf, progress }: RouteFacts,
+): Route {
+  const out = distinctOut(topology)
+  const friends = out.rank.slice()
+  let rest = topology
+  for (const k of ks) {
+    const groups = groupFriends(rest, { k, mode, nodeOf, ...progress })
+    serveEdges(groups, out, (edge, holder) => {
+      friends[edge] = holder
+    })
+    const { directStart, direct } = groups
+    rest = topologyFromEdges(topology.ranks, { sources: rowOfEntries(directStart), destinations: direct })
+  }
+  return routeByEdges(out, [friends])
+}

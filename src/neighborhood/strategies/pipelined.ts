@@ -1,0 +1,134 @@
+import { strategyError } from '../../topology/friends/grouping-options.js'
+import { shorterWay } from '../../topology/generate/translations.js'
+import { binaryRadices, requireCover } from './digits.js'
+import { type NodeLayout, nodeLayout } from './node-layout.js'
+import type { Route } from './route.js'
+import type { StrategyKind } from './strategy-kind.js'
+import { checkOptions, listOption } from './strategy-option.js'
+
+/**
+ * Blocks go from node to node between ranks of the same number, and each is spread inside a node as soon as it has come there,
+ * while the network carries the others. For long blocks: more messages, but processors and links work at the same time.
+ */
+export interface Pipelined {
+  readonly kind: 'pipelined'
+  /** Of the digits of the distance between nodes, lowest first; their product must be at least the number of nodes. Default: 2. */
+  readonly between?: readonly number[]
+  /**
+   * Instead of `between`: nodes that a block passes in each hop, either way around, until it is there; the last hop goes
+   * however far. 1.1 for grids of which every node hosts a row, and radius 2.
+   */
+  readonly steps?: readonly number[]
+  /**
+   * The steps to nodes behind, where they are others than those ahead. 1.1 ahead and 2 behind: messages that come to the same node
+   * are spread one after the other, and the last ones are half as many. Default: `steps`.
+   */
+  readonly back?: readonly number[]
+  /** Of the digits of the distance on a node, lowest first; their product must be at least the ranks of a node. Default: 2. */
+  readonly inside?: readonly number[]
+}
+
+export const pipelined: StrategyKind<Pipelined> = {
+  help: 'pipelined:steps=1.1,inside=4.4   from node to node, and spread on each while others are on their way; or between=4.4',
+  initial: { kind: 'pipelined' },
+  options: { between: listOption(2), steps: listOption(1), back: listOption(1), inside: listOption(2) },
+  planningLimit: 2 ** 16,
+  routeNeeds: 'nodes',
+  check(strategy) {
+    checkOptions(strategy, pipelined.options)
+    const { between, steps, back } = strategy
+    if (between !== undefined && steps !== undefined)
+      throw strategyError('pipelined: expected between or steps, got both')
+    if (back !== undefined && steps === undefined)
+      throw strategyError('pipelined: expected back with steps, got it alone')
+    if (steps?.length === 0 || back?.length === 0)
+      throw strategyError('pipelined: expected at least one step, got none')
+  },
+  route({ kind, between, steps, back, inside: given }, facts) {
+    const layout = nodeLayout(kind, facts)
+    const { nodes, largest } = layout
+    if (between !== undefined) requireCover(kind, 'between', between, nodes, 'the nodes')
+    if (given !== undefined) requireCover(kind, 'inside', given, largest, 'the ranks of a node')
+    const travel =
+      steps === undefined
+        ? byDigits(between ?? binaryRadices(nodes), nodes)
+        : bySteps(steps, back ?? steps, nodes)
+    return spreadOnArrival(layout, travel, weightsOf(given ?? binaryRadices(largest)))
+  },
+}
+
+/** How nodes are travelled: a block to a node at this distance is there after `hops(distance)`, and before at `after(h, distance)`. */
+interface Travel {
+  readonly most: number
+  hops(distance: number): number
+  /** The distance travelled after hop h, for h below `hops(distance)`. */
+  after(h: number, distance: number): number
+}
+
+function byDigits(radices: readonly number[], nodes: number): Travel {
+  const weights = weightsOf(radices)
+  const ahead = (distance: number): number => (distance < 0 ? distance + nodes : distance)
+  return {
+    most: radices.length,
+    hops(distance) {
+      let hops = 0
+      for (let i = 0; i < radices.length; i++) {
+        if (ahead(distance) % weights[i + 1] >= weights[i]) hops = i + 1
+      }
+      return hops
+    },
+    after: (h, distance) => ahead(distance) % weights[h + 1],
+  }
+}
+
+function bySteps(ahead: readonly number[], behind: readonly number[], nodes: number): Travel {
+  const [forwards, backwards] = [reachOf(ahead, nodes), reachOf(behind, nodes)]
+  const reach = (distance: number): readonly number[] => (distance < 0 ? backwards : forwards)
+  return {
+    most: Math.max(ahead.length, behind.length),
+    hops(distance) {
+      const far = Math.abs(distance)
+      return far === 0 ? 0 : reach(distance).findIndex((most) => most >= far) + 1
+    },
+    after: (h, distance) => Math.sign(distance) * Math.min(Math.abs(distance), reach(distance)[h]),
+  }
+}
+
+/** How far blocks are after every hop at most; the last one goes however far. */
+function reachOf(steps: readonly number[], nodes: number): number[] {
+  const reach = steps.map((_, h) => steps.slice(0, h + 1).reduce((sum, step) => sum + step, 0))
+  reach[steps.length - 1] = nodes
+  return reach
+}
+
+/** The products of the first radices, from none to all. */
+function weightsOf(radices: readonly number[]): readonly number[] {
+  const weights = [1]
+  for (const radix of radices) weights.push(weights[weights.length - 1] * radix)
+  return weights
+}
+
+function spreadOnArrival(
+  { nodes, node, local, start, ranks }: NodeLayout,
+  travel: Travel,
+  weights: readonly number[],
+): Route {
+  const spreads = weights.length - 1
+  /** By distance, from `-nodes` to `nodes`: in a table, as a choice follows thousands of blocks. */
+  const arrivals = Int32Array.from({ length: 2 * nodes + 1 }, (_, i) => travel.hops(i - nodes))
+  return {
+    hops: travel.most + spreads,
+    hop(h, source, destination) {
+      const distance = shorterWay(node[destination] - node[source], nodes)
+      const arrival = arrivals[distance + nodes]
+      if (h >= arrival + spreads) return destination
+      const at = h < arrival ? (node[source] + travel.after(h, distance) + nodes) % nodes : node[destination]
+      const size = start[at + 1] - start[at]
+      // On a node with fewer ranks several stand for one of this number.
+      const entered = local[source] % size
+      if (h < arrival) return ranks[start[at] + entered]
+      const inside = (local[destination] - entered + size) % size
+      return ranks[start[at] + ((entered + (inside % weights[h - arrival + 1])) % size)]
+    },
+  }
+}

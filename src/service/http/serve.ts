@@ -1,0 +1,169 @@
+import type { AddressInfo } from 'node:net'
+import { isIPv6 } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { defaultServiceLimits, mostServiceLimits, type ServiceLimits } from '../../client/protocol/limits.js'
+import { RankweaveError, reasonText } from '../../errors.js'
+import { pageFile } from '../../package-paths.js'
+import { Jobs } from '../jobs/jobs.js'
+import { WorkerPool } from '../jobs/worker-pool.js'
+import { Store } from '../store/store.js'
+import { Tenants } from '../tenant.js'
+import { MountedWorlds } from '../worlds/mounted-worlds.js'
+import { WorldService } from '../worlds/world-service.js'
+import { AnswerCache } from './answer-cache.js'
+import { makeApp } from './app.js'
+import type { ServiceContext } from './context.js'
+import { Guard, isLoopback } from './guard.js'
+import { ServiceMetrics } from './metrics.js'
+import { filesOf } from './static-files.js'
+import { acceptSockets } from './upgrades.js'
+
+export interface ServeOptions {
+  /** Folder of the service's data; made if it is not there. One service at a time. */
+  readonly data: string
+  /** Default `127.0.0.1`. Another address needs tokens. */
+  readonly host?: string
+  /** Default 0: any that is free. */
+  readonly port?: number
+  /** One per tenant. Default: none, for programs and pages of this host only. */
+  readonly tokens?: readonly string[] | null
+  readonly tls?: { readonly cert: string; readonly key: string }
+  /** Where it is reached, if not where it listens. */
+  readonly publicUrl?: string
+  readonly allowedOrigins?: readonly string[]
+  readonly limits?: Partial<ServiceLimits>
+  /** Default: JSON lines on standard error. */
+  readonly logger?: FastifyBaseLogger
+}
+
+/** A service that runs. */
+export interface Service {
+  readonly url: string
+  readonly tenants: number
+  /**
+   * Takes no more requests, lets running jobs end for `graceMs` (default 10 s), and gives up port and data. Accepted jobs that have
+   * not ended are on the disk, and go on when the service is started again.
+   */
+  close(graceMs?: number): Promise<void>
+}
+
+const defaultGraceMs = 10_000
+
+/**
+ * Starts the service.
+ *
+ * @throws ERR_USAGE for an address beyond this host without tokens, and for origins that are none
+ * @throws ERR_TOKEN for malformed tokens, ERR_STORE for data that cannot be used
+ * @throws ERR_FABRIC when the address cannot be listened on, or certificate and key are no pair
+ */
+export async function serve(options: ServeOptions): Promise<Service> {
+  const { data, host = '127.0.0.1', port = 0, tls, tokens = null, publicUrl, allowedOrigins = [] } = options
+  if (tokens === null && !isLoopback(host))
+    throw new RankweaveError('ERR_USAGE', `${host}: expected tokens, as it is not a loopback address`)
+  const limits = limitsOf(options.limits)
+  const tenants = new Tenants(tokens)
+  const guard = new Guard({ host, isTls: tls !== undefined, publicUrl, allowedOrigins })
+  const logger = options.logger ?? pino({ level: 'info' }, pino.destination(2))
+  const store = await Store.open(data, limits, logger)
+  const settings = { ...limits, arraysMb: limits.jobArraysMb }
+  const pool = (threads: number, waiting: number) =>
+    new WorkerPool({ threads, waiting, heapMb: limits.jobHeapMb, settings })
+  const planning = pool(limits.workers, 0)
+  const tasks = pool(1, limits.queuedTasks)
+  const jobs = new Jobs({ store, pool: planning, limits, log: logger })
+  const worlds = new WorldService({
+    tenants,
+    log: logger,
+    limits: {
+      maxSockets: limits.connections,
+      maxWorlds: limits.worlds,
+      maxMembers: limits.members,
+      maxCallsInFlight: limits.callsInFlight,
+      maxMessageBytes: limits.messageBytes,
+    },
+  })
+  const mounted = new MountedWorlds({ rendezvous: worlds.rendezvous, limits, log: logger })
+  const metrics = new ServiceMetrics({
+    jobs_queued: { help: 'Jobs that wait.', value: () => jobs.queued },
+    jobs_running: { help: 'Jobs that run.', value: () => jobs.running },
+    jobs_done: { help: 'Plans that were made.', value: () => jobs.ended.done },
+    jobs_failed: { help: 'Jobs that failed.', value: () => jobs.ended.failed },
+    jobs_cancelled: { help: 'Jobs that were cancelled.', value: () => jobs.ended.cancelled },
+    tasks_waiting: { help: 'Uploads and answers that wait for a thread.', value: () => tasks.waiting },
+    worlds: { help: 'Worlds of members that ask.', value: () => worlds.metrics().worlds },
+    mounted_worlds: { help: 'Worlds of programs.', value: () => mounted.open },
+    world_sockets: { help: 'Their sockets.', value: () => worlds.metrics().sockets },
+    data_bytes: { help: 'Bytes below the data folder.', value: () => store.bytes },
+  })
+  const context: ServiceContext = {
+    ...{ store, jobs, tasks, worlds, mounted, limits, tenants, guard, log: logger },
+    ...{ answers: new AnswerCache(limits.answerBytes), now: () => new Date() },
+  }
+  const release = async () => {
+    await Promise.all([planning.close(), tasks.close()])
+    metrics.close()
+    await store.close()
+  }
+  let app: FastifyInstance
+  let endPings = () => {}
+  try {
+    const files = filesOf(webFolder())
+    app = makeApp({ context, metrics, files, tls, logger })
+    endPings = acceptSockets(app.server, context)
+    await jobs.resume()
+    await app.listen({ host, port })
+  } catch (cause) {
+    endPings()
+    await release()
+    throw cause instanceof RankweaveError
+      ? cause
+      : new RankweaveError('ERR_FABRIC', `cannot listen on ${host}:${port}: ${reasonText(cause)}`, { cause })
+  }
+  let closing: Promise<void> | undefined
+  return {
+    url: urlOf(app, host, tls !== undefined),
+    tenants: tenants.count,
+    close(graceMs = defaultGraceMs) {
+      closing ??= (async () => {
+        const served = app.close()
+        // With the rendezvous, which worlds of programs use, too.
+        await worlds.close()
+        endPings()
+        await jobs.close(graceMs)
+        await release()
+        app.server.closeAllConnections()
+        await served
+      })()
+      return closing
+    },
+  }
+}
+
+/** The page, where the package has it. */
+function webFolder(): string {
+  return fileURLToPath(new URL('.', pageFile('index.html')))
+}
+
+function urlOf(app: FastifyInstance, host: string, isTls: boolean): string {
+  const { port } = app.server.address() as AddressInfo
+  return `${isTls ? 'https' : 'http'}://${isIPv6(host) ? `[${host}]` : host}:${port}`
+}
+
+/** @throws ERR_USAGE for what is no limit, no positive integer, or more than can hold */
+function limitsOf(given: Partial<ServiceLimits> = {}): ServiceLimits {
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(defaultServiceLimits, name))
+      throw new RankweaveError(
+        'ERR_USAGE',
+        `expected a limit among ${Object.keys(defaultServiceLimits).join(', ')}, got '${name}'`,
+      )
+    const most = mostServiceLimits[name as keyof ServiceLimits]
+    if (!Number.isSafeInteger(value) || value < 1 || value > most)
+      throw new RankweaveError('ERR_USAGE', `${name}: expected an integer from 1 to ${most}, got ${value}`)
+  }
+  const workers = Math.max(1, Math.min(defaultServiceLimits.workers, availableParallelism() - 1))
+  return { ...defaultServiceLimits, workers, ...given }
+}

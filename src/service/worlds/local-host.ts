@@ -1,0 +1,93 @@
+import type { Clock } from '../../base/clock.js'
+import type { Communicator } from '../../comm/communicator.js'
+import { RankweaveError } from '../../errors.js'
+import { type LocalSession, local } from '../../fabric/local/local.js'
+import { completionsHeld } from '../../messages/process/completion-budget.js'
+import { hostSession, type RunningWorld } from '../../world/world.js'
+import type { WorldHost } from './world-host.js'
+
+/** Milliseconds between two looks whether a member that leaves may go. */
+const lookMs = 2
+/** Looks after which it goes, whatever is in flight: a second. */
+const mostLooks = 500
+
+/** A member that leaves. */
+interface Leaving {
+  readonly isIdle: () => boolean
+  looks: number
+}
+
+/** A world of members that ask only: logical processes of fabric `local`, one rank each. */
+export class LocalHost implements WorldHost {
+  readonly programs = null
+  readonly #members: number
+  readonly #clock: Clock
+  readonly #leaving = new Map<number, Leaving>()
+  #session: LocalSession | undefined
+  #world: RunningWorld | undefined
+  #cancel: (() => void) | undefined
+  #isOver = false
+
+  constructor(members: number, clock: Clock) {
+    this.#members = members
+    this.#clock = clock
+  }
+
+  async run(begin: (world: Communicator) => Promise<void>): Promise<void> {
+    const session = await local({ processes: this.#members }).open()
+    this.#session = session
+    try {
+      await hostSession<void, undefined>(session, begin, {
+        ranks: this.#members,
+        // Members think as long as they like: that none of them calls is no deadlock.
+        detectDeadlock: false,
+        onStart: (world) => {
+          this.#world = world
+        },
+      })
+    } finally {
+      this.#isOver = true
+      this.#cancel?.()
+    }
+  }
+
+  /** Its processes are here at once. */
+  abandon(): boolean {
+    return false
+  }
+
+  lose(worldRank: number, reason: string): void {
+    this.#session?.kill(worldRank, reason)
+  }
+
+  /**
+   * The process goes when it has made its part of every call that it could: its own calls have settled and what it sent has
+   * arrived; or the world is at rest, so that a call which is not complete would wait for this member for ever; or a second has
+   * passed, so that others that never rest cannot delay it without bound.
+   */
+  leave(worldRank: number, isIdle: () => boolean): void {
+    this.#leaving.set(worldRank, { isIdle, looks: 0 })
+    this.#look()
+  }
+
+  fail(reason: string): void {
+    this.#world?.fail(new RankweaveError('ERR_WORLD_ENDED', reason))
+  }
+
+  #look(): void {
+    this.#cancel ??= this.#clock.later(lookMs, () => {
+      this.#cancel = undefined
+      if (this.#isOver) return
+      const session = this.#session!
+      const isHeld = completionsHeld()
+      const isAtRest = !isHeld && session.quiet()
+      for (const [process, leaving] of this.#leaving) {
+        const hasDone = !isHeld && leaving.isIdle() && !session.isSending(process)
+        if (!isAtRest && !hasDone && ++leaving.looks < mostLooks) continue
+        this.#leaving.delete(process)
+        session.kill(process, 'it has left the world')
+      }
+      if (this.#leaving.size > 0) this.#look()
+    })
+  }
+}

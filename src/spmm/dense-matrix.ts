@@ -1,0 +1,127 @@
+import { mulberry32 } from '../base/random.js'
+import { isCount } from '../base/require-options.js'
+import { RankweaveError, shown } from '../errors.js'
+import { blockBounds } from '../topology/block-bounds.js'
+import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
+import { type MatrixRows, requireMatrixRows, requireShare } from './matrix-rows.js'
+
+/** A dense matrix, rows one after another. */
+export interface DenseMatrix {
+  readonly rows: number
+  readonly cols: number
+  readonly values: Float64Array
+}
+
+/** One rank's consecutive rows of a dense matrix that is distributed over ranks by `blockBounds`. */
+export interface DenseRows {
+  /** Of the whole matrix. */
+  readonly rows: number
+  readonly cols: number
+  /** This rank's rows, one after another. */
+  readonly values: Float64Array
+}
+
+/**
+ * Zeros for the rows of a dense matrix.
+ *
+ * @param what in messages
+ * @throws ERR_ARGUMENT where there is no memory for as many, which a size line of few bytes can ask for
+ */
+export function zeros(what: string, rows: number, cols: number): Float64Array {
+  try {
+    return new Float64Array(rows * cols)
+  } catch (cause) {
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `${what}: no memory for ${rows} x ${cols} numbers on one rank, ${8 * rows * cols} bytes`,
+      { details: { rows, cols }, cause },
+    )
+  }
+}
+
+/** Seeded numbers in [-1, 1). */
+export function randomDense(rows: number, cols: number, seed: number): DenseMatrix {
+  return { rows, cols, values: randomValues(0, rows, cols, seed) }
+}
+
+/** A rank's rows of {@link randomDense}, without the others. @throws ERR_ARGUMENT for sizes and seeds that are no integers */
+export function randomRows(
+  share: { readonly rank: number; readonly size: number },
+  matrix: { readonly rows: number; readonly cols: number; readonly seed: number },
+): DenseRows {
+  requireShare('randomRows', share)
+  requireDense('randomRows', matrix, 'size only')
+  const { rank, size } = share
+  const { rows, cols, seed } = matrix
+  if (!Number.isSafeInteger(seed))
+    throw new RankweaveError('ERR_ARGUMENT', `randomRows: expected an integer as seed, got ${shown(seed)}`)
+  const bounds = blockBounds(rows, size)
+  return { rows, cols, values: randomValues(bounds[rank], bounds[rank + 1], cols, seed) }
+}
+
+/** Rows `from` to `to - 1` of a sequence of numbers, row by row. */
+function randomValues(from: number, to: number, cols: number, seed: number): Float64Array {
+  // The state grows by this with every number.
+  const random = mulberry32((seed | 0) + Math.imul(from * cols, 0x6d2b79f5))
+  const values = zeros('B', to - from, cols)
+  for (let i = 0; i < values.length; i++) values[i] = random() / 2 ** 31 - 1
+  return values
+}
+
+/** A sparse matrix in dense form. @throws ERR_ARGUMENT for a complex matrix, and one that memory cannot hold */
+export function toDense(matrix: SparseMatrix): DenseMatrix {
+  requireReal(matrix, 'B')
+  const { rows, cols, rowStart, colIndex } = matrix
+  const values = zeros('B', rows, cols)
+  for (let row = 0; row < rows; row++) {
+    for (let i = rowStart[row]; i < rowStart[row + 1]; i++)
+      values[row * cols + colIndex[i]] = matrix.values[i]
+  }
+  return { rows, cols, values }
+}
+
+/** Rows of a sparse matrix in dense form. @throws ERR_ARGUMENT for a complex matrix, and rows that memory cannot hold */
+export function toDenseRows(share: MatrixRows): DenseRows {
+  requireMatrixRows('toDenseRows', share)
+  const { rows, cols, block } = share
+  return { rows, cols, values: toDense(block).values }
+}
+
+/** A rank's rows of a dense matrix that it holds as a whole, a view into it. */
+export function rowsOfDense(
+  share: { readonly rank: number; readonly size: number },
+  matrix: DenseMatrix,
+): DenseRows {
+  requireShare('rowsOfDense', share)
+  requireDense('rowsOfDense', matrix, 'values')
+  const { rank, size } = share
+  const { rows, cols, values } = matrix
+  const bounds = blockBounds(rows, size)
+  return { rows, cols, values: values.subarray(bounds[rank] * cols, bounds[rank + 1] * cols) }
+}
+
+/** Copies columns `from` to `to - 1` into `into`, row after row without gaps. */
+export function packColumns(matrix: DenseMatrix, from: number, to: number, into: Float64Array): void {
+  const { rows, cols, values } = matrix
+  if (from === 0 && to === cols) {
+    into.set(values)
+    return
+  }
+  for (let row = 0, next = 0; row < rows; row++) {
+    for (let at = row * cols + from; at < row * cols + to; at++) into[next++] = values[at]
+  }
+}
+
+/** @throws ERR_ARGUMENT */
+export function requireReal(matrix: Pick<SparseMatrix, 'imag'>, name: string): void {
+  if (matrix.imag === null) return
+  throw new RankweaveError('ERR_ARGUMENT', `expected ${name} to be a real matrix, got a complex one`)
+}
+
+/** @throws ERR_ARGUMENT unless the value has numbers of rows and columns, and its values where they are wanted */
+export function requireDense(where: string, value: unknown, values: 'values' | 'size only'): void {
+  const { rows, cols, ...rest } = Object(value) as Readonly<Record<string, unknown>>
+  if (isCount(rows) && isCount(cols) && (values === 'size only' || rest['values'] instanceof Float64Array))
+    return
+  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a dense matrix, got ${shown(value)}`)
+}

@@ -1,0 +1,104 @@
+import { medianOf } from '../base/extrema.js'
+import type { Communicator } from '../comm/communicator.js'
+import type { SparseProduct } from './sparse-product.js'
+
+/** What a product took. */
+export interface ProductTime {
+  /** `planned`, `direct` or `ordinary allgather`. */
+  readonly name: string
+  /** Of one product, between two barriers, of the slowest rank: median of the turns. */
+  readonly seconds: number
+  /** The same of every turn. Turns of all products with the same number were timed one after the other. */
+  readonly turnSeconds: readonly number[]
+  /** Of one product, what all ranks together spent multiplying and packing: mean of the turns. */
+  readonly localSeconds: number
+  /** Numbers, of all ranks, whose bits differ from those of the first product. */
+  readonly differing: number
+}
+
+/** Turns of every product, if all together take no longer than {@link mostSeconds}. */
+export const usualTurns = 9
+const mostSeconds = 2
+/** Products are repeated until a turn takes this long. */
+const leastTurnSeconds = 0.005
+
+/**
+ * Times products that compute the same, in turn, so that whatever else the machine does meets all of them. Collective.
+ *
+ * @param expected what the first computed
+ */
+export async function timeProducts(
+  world: Communicator,
+  products: readonly { readonly name: string; readonly product: SparseProduct }[],
+  b: Float64Array,
+  expected: Float64Array,
+  mostTurns: number,
+): Promise<readonly ProductTime[]> {
+  const into = new Float64Array(expected.length)
+  const samples = products.map(() => ({ seconds: [] as number[], local: [] as number[], differing: 0 }))
+  const turn = async (i: number, repeats: number) => {
+    const { product } = products[i]
+    const before = product.localSeconds
+    const seconds = await secondsOfTurn(world, product, b, into, repeats)
+    return { seconds, local: (product.localSeconds - before) / repeats }
+  }
+  let total = 0
+  for (let i = 0; i < products.length; i++) {
+    // Warms up; the second is timed as a forecast.
+    await turn(i, 1)
+    samples[i].differing = differences(into, expected)
+    total += (await turn(i, 1)).seconds
+  }
+  const repeats = Math.max(1, Math.ceil((leastTurnSeconds * products.length) / total))
+  const fitting = Math.floor(mostSeconds / (repeats * total))
+  const turns = Math.max(1, Math.min(mostTurns, fitting % 2 === 0 ? fitting - 1 : fitting))
+  for (let t = 0; t < turns; t++) {
+    for (let k = 0; k < products.length; k++) {
+      // Another one begins every time: none always comes after the same.
+      const i = (k + t) % products.length
+      const { seconds, local } = await turn(i, repeats)
+      samples[i].seconds.push(seconds)
+      samples[i].local.push(local)
+    }
+  }
+  const sums = await world.allreduce(
+    Float64Array.from(samples.flatMap(({ local, differing }) => [mean(local), differing])),
+    'sum',
+  )
+  return products.map(({ name }, i) => ({
+    name,
+    seconds: medianOf(samples[i].seconds),
+    turnSeconds: samples[i].seconds,
+    localSeconds: sums[2 * i],
+    differing: sums[2 * i + 1],
+  }))
+}
+
+/**
+ * Seconds of a product between two barriers, those of the slowest rank: the same on all ranks. Collective.
+ *
+ * @param repeats products between the barriers
+ */
+export async function secondsOfTurn(
+  world: Communicator,
+  product: SparseProduct,
+  b: Float64Array,
+  into: Float64Array,
+  repeats: number,
+): Promise<number> {
+  await world.barrier()
+  const begin = performance.now()
+  for (let repeat = 0; repeat < repeats; repeat++) await product.multiply(b, into)
+  await world.barrier()
+  return world.allreduce((performance.now() - begin) / 1000 / repeats, 'max')
+}
+
+function differences(actual: Float64Array, expected: Float64Array): number {
+  let count = 0
+  for (let i = 0; i < expected.length; i++) if (!Object.is(actual[i], expected[i])) count++
+  return count
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}

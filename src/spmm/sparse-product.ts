@@ -1,0 +1,154 @@
+import type { PersistentRequest } from '../calls/program/persistent-request.js'
+import type { Communicator } from '../comm/communicator.js'
+import { RankweaveError } from '../errors.js'
+import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
+import { type DenseMatrix, packColumns, zeros } from './dense-matrix.js'
+import { type LocalBlock, localBlock, type RowOwners } from './local-block.js'
+import type { MatrixRows } from './matrix-rows.js'
+import { multiplyRows } from './multiply.js'
+
+/** How blocks of B reach the ranks that need them. */
+export interface BlockExchange {
+  /** The ranks whose blocks arrive, in their order in the receive buffer. */
+  readonly sources: Int32Array
+  /** Binds an exchange to its buffers: a block, and one per source. Collective. */
+  bind(mine: Float64Array, halo: Float64Array): PersistentRequest
+}
+
+/** Blocks of the ranks that have a row which this rank needs: a neighbor allgather. */
+export function neighborExchange(graph: TopologyCommunicator): BlockExchange {
+  return { sources: graph.sources, bind: (mine, halo) => graph.neighborAllgatherInit(mine, halo) }
+}
+
+/** The same, read where they are by the ranks that need them: where all processes share memory. */
+export function sharedExchange(graph: TopologyCommunicator): BlockExchange {
+  const bind = (mine: Float64Array, halo: Float64Array) =>
+    graph.neighborAllgatherInit(mine, halo, { sharedMemory: true })
+  return { sources: graph.sources, bind }
+}
+
+/** Blocks of every rank, needed or not: an ordinary allgather, the baseline. */
+export function allgatherExchange(comm: Communicator): BlockExchange {
+  return {
+    sources: Int32Array.from({ length: comm.size }, (_, rank) => rank),
+    bind: (mine, halo) => comm.allgatherInit(mine, halo),
+  }
+}
+
+/** Columns of B that are exchanged and multiplied together, and what is bound to them. */
+interface Batch {
+  readonly from: number
+  readonly width: number
+  readonly operand: Float64Array
+  readonly mine: Float64Array
+  readonly exchange: PersistentRequest
+}
+
+/**
+ * C = A x B for one A and any number of B of one width: this rank's part, row-wise block-striped. The exchanges are
+ * persistent requests, bound once. Rows of A that need own rows of B only are multiplied while the others' are in flight.
+ *
+ * Memory: 8 bytes x columns per exchange x rows of a block x (1 + sources), twice that where the last exchange has fewer
+ * columns.
+ *
+ * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
+ */
+export class SparseProduct {
+  readonly #block: LocalBlock
+  readonly #ownRows: number
+  readonly #width: number
+  readonly #batches: readonly Batch[]
+  #localSeconds = 0
+  #running = false
+
+  /**
+   * Collective.
+   *
+   * @param owners which rank holds which rows of B
+   * @param width columns of B
+   */
+  constructor(
+    rows: MatrixRows,
+    owners: RowOwners,
+    rank: number,
+    width: number,
+    columnsAtOnce: number,
+    exchange: BlockExchange,
+  ) {
+    this.#block = localBlock(rows.block, owners, rank, exchange.sources)
+    this.#ownRows = owners[rank + 1] - owners[rank]
+    this.#width = width
+    const batches: Batch[] = []
+    for (let from = 0; from < width; from += columnsAtOnce) {
+      const columns = Math.min(columnsAtOnce, width - from)
+      const last = batches.at(-1)
+      if (last?.width === columns) batches.push({ ...last, from })
+      else batches.push({ from, width: columns, ...bound(this.#block, columns, exchange) })
+    }
+    this.#batches = batches
+  }
+
+  /** Seconds that this rank has spent multiplying and packing, in all products. */
+  get localSeconds(): number {
+    return this.#localSeconds
+  }
+
+  /**
+   * Multiplies. Collective; one product at a time.
+   *
+   * @param b this rank's rows of B, one after another; read until the promise settles
+   * @param into takes this rank's rows of C; default: a fresh array
+   * @throws ERR_COUNT for arrays of other lengths, ERR_REQUEST while a product is being computed, before anything is sent
+   */
+  async multiply(
+    b: Float64Array,
+    into: Float64Array = zeros('the product', this.#block.rows, this.#width),
+  ): Promise<Float64Array> {
+    const block = this.#block
+    requireLength('B', b, this.#ownRows, this.#width)
+    requireLength('the product', into, block.rows, this.#width)
+    if (this.#running)
+      throw new RankweaveError('ERR_REQUEST', 'multiply: expected the product before to be complete')
+    this.#running = true
+    try {
+      const own: DenseMatrix = { rows: this.#ownRows, cols: this.#width, values: b }
+      for (const { from, width, operand, mine, exchange } of this.#batches) {
+        this.#locally(() => packColumns(own, from, from + width, mine))
+        const arrival = exchange.start()
+        // First every rank of this process starts, so that what they send is in flight.
+        await null
+        this.#locally(() => multiplyRows(block, block.innerRows, operand, width, into, this.#width, from))
+        await arrival
+        this.#locally(() => multiplyRows(block, block.outerRows, operand, width, into, this.#width, from))
+      }
+    } finally {
+      this.#running = false
+    }
+    return into
+  }
+
+  /** Frees the requests. Local. @throws ERR_REQUEST while a product is being computed, and when it was freed before */
+  free(): void {
+    for (const exchange of new Set(this.#batches.map((batch) => batch.exchange))) exchange.free()
+  }
+
+  #locally(work: () => void): void {
+    const begin = performance.now()
+    work()
+    this.#localSeconds += (performance.now() - begin) / 1000
+  }
+}
+
+function bound({ blockRows, operandRows }: LocalBlock, width: number, exchange: BlockExchange) {
+  const operand = zeros('the rows of B that arrive', operandRows, width)
+  const mine = operand.subarray(0, blockRows * width)
+  return { operand, mine, exchange: exchange.bind(mine, operand.subarray(mine.length)) }
+}
+
+function requireLength(what: string, { length }: Float64Array, rows: number, width: number): void {
+  if (length === rows * width) return
+  throw new RankweaveError(
+    'ERR_COUNT',
+    `multiply: expected ${what} as ${rows} rows of ${width} numbers, got ${length} numbers`,
+  )
+}

@@ -1,0 +1,122 @@
+import { requireOptions } from '../base/require-options.js'
+import type { Communicator } from '../comm/communicator.js'
+import { RankweaveError } from '../errors.js'
+import { type Machine, nodeOf } from '../machine/machine.js'
+import { planStatistics } from '../neighborhood/plan/plan.js'
+import type { PlanStatistics } from '../neighborhood/plan/strategy.js'
+import { blockBounds } from '../topology/block-bounds.js'
+import type { ProcessTopology } from '../topology/process-topology.js'
+import { createTopology } from '../topology-communicator/constructors.js'
+import { type NeighborTraffic, noTraffic } from '../topology-communicator/execute/neighbor-traffic.js'
+import { type DenseRows, requireDense, requireReal } from './dense-matrix.js'
+import { ordinaryName, type TriedExchange } from './fastest-exchange.js'
+import { type MatrixRows, requireCommunicator, requireMatrixRows } from './matrix-rows.js'
+import { type PreparedProduct, prepareProduct, requireColumns, type SpmmOptions } from './prepared-product.js'
+import { type ProductTime, timeProducts, usualTurns } from './product-times.js'
+import { allgatherExchange, neighborExchange, SparseProduct } from './sparse-product.js'
+
+/** C = A x B, rows of A, B and C distributed by `blockBounds`: what one rank passes. */
+export interface SpmmProblem extends SpmmOptions {
+  readonly a: MatrixRows
+  readonly b: DenseRows
+  /** Also multiply with direct sends and with an ordinary allgather, for comparison. */
+  readonly compare: boolean
+  /** How often each product is timed, at most. Default {@link usualTurns}. */
+  readonly turns?: number
+}
+
+/** What one rank has when the product is done. */
+export interface SpmmShare {
+  /** This rank's rows of C, one after another. */
+  readonly product: Float64Array
+  /** On rank 0; null on the others. */
+  readonly facts: SpmmFacts | null
+  readonly process: number
+  /** What this rank's process sent in the neighbor allgathers of the first product. */
+  readonly traffic: Readonly<NeighborTraffic>
+}
+
+/** What is the same for all ranks. */
+export interface SpmmFacts {
+  /** Who sends to whom. */
+  readonly topology: ProcessTopology
+  /** Null where an ordinary allgather was chosen. */
+  readonly plan: (PlanStatistics & { readonly planMs: number }) | null
+  /** The strategy that was used, as its line of text, `shared memory` or `ordinary allgather`. */
+  readonly exchange: string
+  /** Bytes of every block of an exchange. */
+  readonly blockBytes: number
+  /** What `auto` without a machine tried, fastest first; null otherwise. */
+  readonly tried: readonly TriedExchange[] | null
+  /** First of the product, then, with a comparison, those of direct sends and of an ordinary allgather. */
+  readonly times: readonly ProductTime[]
+}
+
+/** @throws ERR_ARGUMENT complex matrices; A and B that do not fit; columnsAtOnce < 1 */
+export function checkProblem(problem: Pick<SpmmProblem, 'a' | 'b' | 'columnsAtOnce'>): void {
+  requireOptions('spmm', problem)
+  const { a, b, columnsAtOnce } = problem
+  requireMatrixRows('spmm: a', a)
+  requireDense('spmm: b', b, 'values')
+  requireReal(a.block, 'A')
+  if (a.cols !== b.rows) {
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `A is ${a.rows} x ${a.cols}: expected B to have ${a.cols} rows, it is ${b.rows} x ${b.cols}`,
+      { details: { rowsOfA: a.rows, colsOfA: a.cols, rowsOfB: b.rows, colsOfB: b.cols } },
+    )
+  }
+  requireColumns(columnsAtOnce)
+}
+
+/**
+ * Multiplies, and times the product: row-wise block-striped sparse times dense. Collective. What it creates is freed.
+ *
+ * @throws ERR_ARGUMENT see {@link checkProblem}; ERR_STRATEGY, ERR_MACHINE; ERR_COUNT for rows of B of another length
+ * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
+ */
+export async function spmm(world: Communicator, problem: SpmmProblem): Promise<SpmmShare> {
+  requireCommunicator('spmm', world)
+  checkProblem(problem)
+  const { a, b, machine, columnsAtOnce, compare, turns = usualTurns } = problem
+  const prepared = await prepareProduct(world, a, b.cols, problem)
+  const { graph, topology } = prepared
+  const first = await prepared.product.multiply(b.values)
+  const traffic = { ...noTraffic(), ...graph?.traffic }
+  const products = [{ name: 'planned', product: prepared.product }]
+  const graphs = graph === null ? [] : [graph]
+  if (compare) {
+    const owners = blockBounds(a.cols, world.size)
+    const direct = await createTopology(world, topology, { strategy: { kind: 'direct' } })
+    graphs.push(direct)
+    for (const [name, exchange] of [
+      ['direct', neighborExchange(direct)],
+      [ordinaryName, allgatherExchange(world)],
+    ] as const) {
+      const product = new SparseProduct(a, owners, world.rank, b.cols, columnsAtOnce, exchange)
+      products.push({ name, product })
+    }
+  }
+  const times = await timeProducts(world, products, b.values, first, turns)
+  const facts = world.rank === 0 ? await factsOf(prepared, machine, times) : null
+  for (const { product } of products) product.free()
+  for (const each of graphs) await each.free()
+  return { product: first, facts, process: world.location.process, traffic }
+}
+
+async function factsOf(
+  { graph, topology, exchange, tried, blockBytes }: PreparedProduct,
+  machine: Machine | undefined,
+  times: readonly ProductTime[],
+): Promise<SpmmFacts> {
+  const plan = graph === null ? null : await graph.plan({ bytes: blockBytes })
+  const nodes = machine === undefined ? null : nodeOf(machine, topology.ranks)
+  return {
+    topology,
+    plan: plan === null ? null : { ...planStatistics(plan, nodes), planMs: plan.planMs },
+    exchange,
+    blockBytes,
+    tried,
+    times,
+  }
+}

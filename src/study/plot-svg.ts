@@ -1,0 +1,122 @@
+import { largestOf } from '../base/extrema.js'
+import { scaledAxis } from './axis.js'
+import { type BarPlot, type LinePlot, marks, type Plot } from './document.js'
+import { numberText } from './figure-text.js'
+import { clipped, colors, fixed, linesOf, marker, picture, rule, widthOf, words } from './svg-parts.js'
+
+const width = 900
+
+/** A plot as an SVG picture, readable on light and on dark pages. Its heading says where the figures are from. */
+export function plotSvg(plot: Plot): string {
+  return plot.kind === 'lines' ? linesSvg(plot) : barsSvg(plot)
+}
+
+/** The origin first: a picture may be copied without the page. */
+function heading({ title, origin, source }: Plot): string[] {
+  return [
+    words(16, 22, title, 'start', ' font-size="15" font-weight="bold"'),
+    words(16, 41, clipped(`${marks[origin].toUpperCase()}: ${source}`, mostCharacters), 'start'),
+  ]
+}
+
+/** That fit in the width of the picture. */
+const mostCharacters = 124
+/** Size of the names of lines and bars. */
+const nameSize = 11
+
+const described = (plot: Plot, more: string) => `${marks[plot.origin]}, ${plot.source}. ${more}`
+
+function linesSvg(plot: LinePlot): string {
+  const names = plot.series.map(({ name }) => linesOf(name, 46))
+  const legend = 70 + largestOf([0, ...names.flat().map((line) => widthOf(line, nameSize))])
+  const area = { left: 84, top: 62, right: Math.round(width - legend), bottom: 400 }
+  const isDrawn = plot.y.scale === 'logarithmic' ? ([, y]: readonly [number, number]) => y > 0 : () => true
+  const drawn = plot.series.map(({ points }) => points.filter(isDrawn))
+  const all = drawn.flat()
+  const xAxis = scaledAxis(
+    plot.x,
+    all.map(([x]) => x),
+  )
+  const yAxis = scaledAxis(
+    plot.y,
+    all.map(([, y]) => y),
+  )
+  const x = (value: number) => area.left + xAxis.at(value) * (area.right - area.left)
+  const y = (value: number) => area.bottom - yAxis.at(value) * (area.bottom - area.top)
+  const parts = [...heading(plot)]
+  for (const { value, text } of yAxis.marks) {
+    parts.push(rule(area.left, y(value), area.right, y(value)))
+    parts.push(words(area.left - 8, y(value) + 4, text, 'end'))
+  }
+  for (const { value, text } of xAxis.marks) {
+    parts.push(rule(x(value), area.top, x(value), area.bottom))
+    parts.push(words(x(value), area.bottom + 18, text, 'middle'))
+  }
+  const middle = (area.top + area.bottom) / 2
+  parts.push(words((area.left + area.right) / 2, area.bottom + 40, plot.x.label, 'middle'))
+  parts.push(words(22, middle, plot.y.label, 'middle', ` transform="rotate(-90 22 ${fixed(middle)})"`))
+  let row = area.top + 8
+  for (const [i, points] of drawn.entries()) {
+    const color = colors[i % colors.length]
+    const shape = i + Math.floor(i / colors.length)
+    const dashes = i < colors.length ? '' : ' stroke-dasharray="6 4"'
+    const path = points.map(([a, b], n) => `${n === 0 ? 'M' : 'L'}${fixed(x(a))} ${fixed(y(b))}`).join('')
+    if (path !== '') parts.push(`<path d="${path}" fill="none" stroke="${color}" stroke-width="2"${dashes}/>`)
+    for (const [a, b] of points) parts.push(marker(shape, x(a), y(b), color))
+    parts.push(`<path d="M${area.right + 14} ${row}h22" stroke="${color}" stroke-width="2"${dashes}/>`)
+    parts.push(marker(shape, area.right + 25, row, color))
+    for (const [n, line] of names[i].entries())
+      parts.push(words(area.right + 42, row + 4 + 14 * n, line, 'start', ` font-size="${nameSize}"`))
+    row += 4 + 14 * names[i].length
+  }
+  const description = described(
+    plot,
+    `${plot.y.label} by ${plot.x.label}; lines: ${plot.series.map(({ name }) => name).join(', ')}. The table beside it has the figures.`,
+  )
+  const height = Math.max(460, row + 20)
+  return picture(plot.name, { width, height }, { title: plot.title, description }, parts)
+}
+
+function barsSvg(plot: BarPlot): string {
+  const names = plot.bars.map(({ name }) => linesOf(name, 46))
+  const left = 24 + largestOf([0, ...names.flat().map((line) => widthOf(line, nameSize))])
+  const area = { left: Math.round(left), top: 86, right: width - 90 }
+  const heights = names.map((lines) => 10 + 12 * lines.length)
+  const bottom = heights.reduce((sum, height) => sum + height, area.top)
+  const sums = plot.bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0))
+  const axis = scaledAxis({ label: plot.unit, scale: 'linear' }, [0, largestOf([0, ...sums])])
+  const x = (value: number) => area.left + axis.at(value) * (area.right - area.left)
+  const parts = [...heading(plot)]
+  for (const [i, part] of plot.parts.entries()) {
+    const at = 16 + 150 * i
+    parts.push(`<path fill="${colors[i % colors.length]}" d="M${at} 54h12v12h-12z"/>`)
+    parts.push(words(at + 18, 64, part, 'start'))
+  }
+  for (const { value, text } of axis.marks) {
+    parts.push(rule(x(value), area.top - 6, x(value), bottom))
+    parts.push(words(x(value), bottom + 16, text, 'middle'))
+  }
+  parts.push(words((area.left + area.right) / 2, bottom + 36, plot.unit, 'middle'))
+  let top = area.top
+  for (const [row, { values }] of plot.bars.entries()) {
+    const middle = top + heights[row] / 2
+    const firstLine = middle + 4 - 6 * (names[row].length - 1)
+    for (const [n, line] of names[row].entries())
+      parts.push(words(area.left - 8, firstLine + 12 * n, line, 'end', ` font-size="${nameSize}"`))
+    let from = 0
+    for (const [i, value] of values.entries()) {
+      if (value > 0)
+        parts.push(
+          `<path fill="${colors[i % colors.length]}" d="M${fixed(x(from))} ${fixed(middle - 8)}H${fixed(x(from + value))}v16H${fixed(x(from))}z"/>`,
+        )
+      from += value
+    }
+    parts.push(words(x(from) + 6, middle + 4, numberText(from), 'start', ` font-size="${nameSize}"`))
+    top += heights[row]
+  }
+  const description = described(
+    plot,
+    `${plot.unit}, a bar each for ${plot.bars.map(({ name }) => name).join(', ')}.`,
+  )
+  return picture(plot.name, { width, height: bottom + 44 }, { title: plot.title, description }, parts)
+}

@@ -1,0 +1,31 @@
+import { formatMachine } from '../machine/format-machine.js'
+import type { Machine } from '../machine/machine.js'
+import { type AutoStrategy, formatAuto, isAuto } from '../neighborhood/choose/auto.js'
+import { machineFacts } from '../neighborhood/choose/machine-facts.js'
+import type { Strategy } from '../neighborhood/plan/strategy.js'
+import { formatStrategy } from '../neighborhood/plan/strategy-text.js'
+
+/**
+ * What ranks agree on besides the name of the call: the strategy as text, which errors show, and a hash that differs, almost surely,
+ * when they pass different machines or other arguments.
+ */
+export function agreementOf(
+  strategy: Strategy | AutoStrategy,
+  machine: Machine | undefined,
+  others: readonly (string | number)[],
+): { readonly op: string; readonly extra: number } {
+  const text = [
+    machine === undefined ? 'nodes of the world' : formatMachine(machine),
+    // Costs decide what is chosen.
+    isAuto(strategy) ? machineFacts(machine!) : '',
+    ...others,
+  ].join(' ')
+  return { op: isAuto(strategy) ? formatAuto(strategy) : formatStrategy(strategy), extra: hashText(text) }
+}
+
+/** Every rank computes it, so no array is made of the text. */
+function hashText(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash
+}

@@ -1,0 +1,68 @@
+import { RankweaveError, shown } from '../errors.js'
+import { requireFixed, type TypedArray } from '../messages/datatype/elements.js'
+
+/**
+ * Accepts anything with a length whose first element, if any, is a number; the values are checked elsewhere.
+ *
+ * @throws ERR_ARGUMENT; ERR_TYPE for a typed array over a detached or resizable buffer
+ */
+export function requireNumbers(where: string, what: string, list: unknown): void {
+  if (ArrayBuffer.isView(list)) requireFixed(list as TypedArray)
+  const { length, 0: first } = Object(list) as { length?: unknown; 0?: unknown }
+  const isList = typeof list === 'object' && Number.isInteger(length) && (length as number) >= 0
+  if (isList && (length === 0 || typeof first === 'number')) return
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `${where}: expected ${what} as an array of numbers, got ${shown(list)}`,
+  )
+}
+
+/** @throws ERR_RANK for what is not a rank of a communicator of this size */
+export function requireRanks(where: string, what: string, ranks: ArrayLike<number>, size: number): void {
+  requireNumbers(where, `${what}s`, ranks)
+  for (let i = 0; i < ranks.length; i++) {
+    const rank = ranks[i]
+    if (!Number.isInteger(rank) || rank < 0 || rank >= size) {
+      throw new RankweaveError(
+        'ERR_RANK',
+        `${where}: ${what} ${i}: expected 0 to ${size - 1}, got ${shown(rank)}`,
+        {
+          details: { rank, size },
+        },
+      )
+    }
+  }
+}
+
+/** @throws ERR_COUNT for another number of values than expected */
+export function requireLength(
+  where: string,
+  what: string,
+  values: ArrayLike<number> | undefined,
+  expected: number,
+): void {
+  if (values === undefined) return
+  requireNumbers(where, `${what}s`, values)
+  if (values.length === expected) return
+  throw new RankweaveError('ERR_COUNT', `${where}: expected ${expected} ${what}s, got ${values.length}`)
+}
+
+/** @throws ERR_COUNT for degrees that are negative or do not add up */
+export function requireDegrees(where: string, degrees: ArrayLike<number>, destinations: number): void {
+  let total = 0
+  for (let i = 0; i < degrees.length; i++) {
+    if (!Number.isInteger(degrees[i]) || degrees[i] < 0) {
+      throw new RankweaveError(
+        'ERR_COUNT',
+        `${where}: degree ${i}: expected an integer >= 0, got ${shown(degrees[i])}`,
+      )
+    }
+    total += degrees[i]
+  }
+  if (total !== destinations) {
+    throw new RankweaveError(
+      'ERR_COUNT',
+      `${where}: expected degrees that add up to the ${destinations} destinations, got ${total}`,
+    )
+  }
+}

@@ -1,0 +1,199 @@
+import { requireKnownOptions } from '../base/known-options.js'
+import { hashIntegers } from '../calls/signature.js'
+import type { Communicator } from '../comm/communicator.js'
+import { RankweaveError } from '../errors.js'
+import { checkCartShape, sizeOf } from '../topology/cart-shape.js'
+import { cartTopology } from '../topology/generate/cartesian.js'
+import type { CartShape, ProcessTopology } from '../topology/process-topology.js'
+import { topologyFromEdges, topologyFromLists } from '../topology/topology-builders.js'
+import { requireDegrees, requireLength, requireNumbers, requireRanks } from './arguments.js'
+import { CartCommunicator } from './cart-communicator.js'
+import { createWith, strategyOf, type TopologyOptions } from './create.js'
+import { type AdjacentEdges, type DistributedEdges, gatherEdges } from './distributed/gather-lists.js'
+import { checkPlanFrom, type PlanFrom, topologyOrPlan } from './plan-from.js'
+import { cachedTopology } from './topology-cache.js'
+import { TopologyCommunicator } from './topology-communicator.js'
+import { checkedFingerprint } from './topology-fingerprint.js'
+
+export interface CartOptions extends TopologyOptions {
+  /** Which dimensions wrap around. Default: none. */
+  readonly periods?: readonly boolean[]
+}
+
+export interface AdjacentOptions extends AdjacentEdges, TopologyOptions {
+  /**
+   * `graph`: every process gathers the lists of all ranks and plans for all. `neighbors`: every process plans for its own
+   * ranks, from their lists and by messages. Default: by the size of the graph ({@link planningLimits}), and `neighbors`
+   * with the engine `distributed`. The plan is the same.
+   */
+  readonly planFrom?: PlanFrom
+}
+
+export interface DistGraphOptions extends DistributedEdges, TopologyOptions {}
+
+type Names<O> = Readonly<Record<keyof O, true>>
+const topologyOptions: Names<TopologyOptions> = {
+  signal: true,
+  strategy: true,
+  machine: true,
+  planCache: true,
+  reorder: true,
+}
+const cartOptions: Names<CartOptions> = { ...topologyOptions, periods: true }
+const lists = { sources: true, destinations: true } as const
+const adjacentOptions: Names<AdjacentOptions> = {
+  ...topologyOptions,
+  ...lists,
+  sourceWeights: true,
+  destinationWeights: true,
+  planFrom: true,
+}
+const distGraphOptions: Names<DistGraphOptions> = {
+  ...topologyOptions,
+  ...lists,
+  degrees: true,
+  weights: true,
+}
+
+export function createCart(
+  comm: Communicator,
+  dims: readonly number[],
+  options: CartOptions = {},
+): Promise<CartCommunicator | null> {
+  requireNumbers('createCart', 'dims', dims)
+  requireKnownOptions('createCart', options, cartOptions)
+  const shape: CartShape = { dims: [...dims], periods: options.periods ?? Array.from(dims, () => false) }
+  checkCartShape(shape)
+  const ranks = sizeOf(shape)
+  if (ranks > comm.size) {
+    throw new RankweaveError(
+      'ERR_DIMS',
+      `createCart: expected a grid of at most ${comm.size} ranks, got ${dims.join('x')} = ${ranks}`,
+    )
+  }
+  return createWith(comm, options, {
+    ranks,
+    contribution: null,
+    make: () => ({ topology: cachedTopology(cartTopology(shape)) }),
+    whole: 'createCart',
+    agreed: ['cart', shape.dims.join('x'), shape.periods.join()],
+    handle: (state, localIndex, neighborhood) => new CartCommunicator(state, localIndex, neighborhood),
+  })
+}
+
+export function createGraph(
+  comm: Communicator,
+  index: ArrayLike<number>,
+  edges: ArrayLike<number>,
+  options: TopologyOptions = {},
+): Promise<TopologyCommunicator | null> {
+  requireKnownOptions('createGraph', options, topologyOptions)
+  requireNumbers('createGraph', 'index', index)
+  requireNumbers('createGraph', 'edges', edges)
+  const ranks = index.length
+  if (ranks > comm.size) {
+    throw new RankweaveError(
+      'ERR_TOPOLOGY',
+      `createGraph: expected at most ${comm.size} ranks, got an index of ${ranks}`,
+    )
+  }
+  return createWith(comm, options, {
+    ranks,
+    contribution: null,
+    make: () => {
+      if (ranks === 0) return null
+      const start = [0, ...Array.from(index)]
+      const lists = { ranks, inStart: start, inRank: edges, outStart: start, outRank: edges }
+      return { topology: cachedTopology(topologyFromLists(lists)) }
+    },
+    whole: 'createGraph',
+    agreed: ['graph', hashIntegers(index), hashIntegers(edges)],
+    handle: graphHandle,
+  })
+}
+
+export function createTopology(
+  comm: Communicator,
+  topology: ProcessTopology,
+  options: TopologyOptions = {},
+): Promise<TopologyCommunicator> {
+  requireKnownOptions('createTopology', options, topologyOptions)
+  const fingerprint = checkedFingerprint(topology)
+  if (topology.ranks !== comm.size) {
+    throw new RankweaveError(
+      'ERR_TOPOLOGY',
+      `createTopology: expected a topology of ${comm.size} ranks, got one of ${topology.ranks}`,
+    )
+  }
+  const made = createWith(comm, options, {
+    ranks: topology.ranks,
+    contribution: null,
+    make: () => ({ topology }),
+    whole: 'createTopology',
+    agreed: ['topology', fingerprint],
+    handle: topology.cart === null ? graphHandle : cartHandle,
+  })
+  return made as Promise<TopologyCommunicator>
+}
+
+export function createDistGraphAdjacent(
+  comm: Communicator,
+  options: AdjacentOptions,
+): Promise<TopologyCommunicator> {
+  const where = 'createDistGraphAdjacent'
+  requireKnownOptions(where, options, adjacentOptions)
+  const { sources, destinations, sourceWeights, destinationWeights } = options
+  requireRanks(where, 'source', sources, comm.size)
+  requireRanks(where, 'destination', destinations, comm.size)
+  const isWeighted = sourceWeights !== undefined
+  if (isWeighted !== (destinationWeights !== undefined)) {
+    throw new RankweaveError('ERR_ARGUMENT', `${where}: expected weights on both sides or on neither`)
+  }
+  requireLength(where, 'source weight', sourceWeights, sources.length)
+  requireLength(where, 'destination weight', destinationWeights, destinations.length)
+  const { machine, planFrom } = options
+  const strategy = strategyOf(options)
+  checkPlanFrom(strategy, planFrom)
+  const made = createWith(comm, options, {
+    ranks: comm.size,
+    contribution: { sources, destinations, sourceWeights, destinationWeights } as AdjacentEdges,
+    make: (state, exchange, hosted) =>
+      topologyOrPlan(state, exchange, hosted, { isWeighted, strategy, machine, planFrom }),
+    agreed: ['adjacent', isWeighted ? 'weighted' : 'unweighted', planFrom ?? 'by size'],
+    handle: graphHandle,
+  })
+  return made as Promise<TopologyCommunicator>
+}
+
+export function createDistGraph(
+  comm: Communicator,
+  options: DistGraphOptions,
+): Promise<TopologyCommunicator> {
+  const where = 'createDistGraph'
+  requireKnownOptions(where, options, distGraphOptions)
+  const { sources, degrees, destinations, weights } = options
+  requireRanks(where, 'source', sources, comm.size)
+  requireRanks(where, 'destination', destinations, comm.size)
+  requireNumbers(where, 'degrees', degrees)
+  requireLength(where, 'degree', degrees, sources.length)
+  requireDegrees(where, degrees, destinations.length)
+  requireLength(where, 'weight', weights, destinations.length)
+  const isWeighted = weights !== undefined
+  const made = createWith(comm, options, {
+    ranks: comm.size,
+    contribution: { sources, degrees, destinations, weights } as DistributedEdges,
+    make: async (state, exchange, hosted) => {
+      const edges = await gatherEdges(state, exchange, hosted, isWeighted)
+      return { topology: cachedTopology(topologyFromEdges(comm.size, edges)) }
+    },
+    whole: where,
+    agreed: ['edges', isWeighted ? 'weighted' : 'unweighted'],
+    handle: graphHandle,
+  })
+  return made as Promise<TopologyCommunicator>
+}
+
+type Handle = ConstructorParameters<typeof TopologyCommunicator>
+
+const graphHandle = (...seat: Handle) => new TopologyCommunicator(...seat)
+const cartHandle = (...seat: Handle) => new CartCommunicator(...seat)

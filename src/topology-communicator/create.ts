@@ -1,0 +1,168 @@
+import { requireOptions } from '../base/require-options.js'
+import type { CollectiveCall } from '../calls/collective-call.js'
+import { failAllRanks } from '../calls/collective-call.js'
+import type { Exchange } from '../calls/exchange.js'
+import type { CommState } from '../comm/comm-state.js'
+import type { Communicator } from '../comm/communicator.js'
+import { contextLike, contextOver } from '../comm/new-context.js'
+import { rankTable, worldRanksOf } from '../comm/table/rank-table.js'
+import { isRankweaveError, RankweaveError, shown } from '../errors.js'
+import { isMachine, type Machine, nodeOf } from '../machine/machine.js'
+import { profileOf } from '../machine/network.js'
+import type { WaitOptions } from '../messages/process/wait-options.js'
+import { type AutoStrategy, checkAuto, isAuto } from '../neighborhood/choose/auto.js'
+import { prepareChoices } from '../neighborhood/choose/choose-strategy.js'
+import type { PlanStore } from '../neighborhood/plan/plan-store.js'
+import { kindOf } from '../neighborhood/plan/strategies.js'
+import type { Strategy } from '../neighborhood/plan/strategy.js'
+import { refuseSimulation } from '../topology/friends/grouping-options.js'
+import { prepareEngine } from '../topology/grouping/exact-round.js'
+import { agreementOf } from './agreement.js'
+import { Neighborhood, type TopologyOrPlan } from './execute/neighborhood.js'
+import type { PlanFrom } from './plan-from.js'
+import { checkPlanStore, planByStore } from './stored-plans.js'
+
+/** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
+export interface TopologyOptions extends WaitOptions {
+  /**
+   * `auto`: the library chooses one per class of block lengths, by what the simulator predicts for the machine. Default:
+   * `{ kind: 'auto' }` with a machine that has a profile, else `{ kind: 'direct' }`.
+   */
+  readonly strategy?: Strategy | AutoStrategy
+  /** Nodes and cores of the ranks, for strategies that know nodes. Default: the nodes of the world's processes. */
+  readonly machine?: Machine
+  /**
+   * Where plans of neighbor allgathers are retained between programs, as {@link planDirectory} returns it; given by all ranks or
+   * by none. Then the plan is made or read, verified and compared between processes with the communicator. Plans from
+   * neighbors, and those that `auto` chooses at the calls, are not stored.
+   */
+  readonly planCache?: PlanStore
+  /** Permits a library to renumber the ranks; this one does not. Default false. */
+  readonly reorder?: boolean
+}
+
+/** The strategy of some options, or its default. */
+export function strategyOf({
+  strategy,
+  machine,
+  planFrom,
+}: TopologyOptions & { readonly planFrom?: PlanFrom }): Strategy | AutoStrategy {
+  if (strategy !== undefined) return strategy
+  // A choice needs the whole graph.
+  if (planFrom === 'neighbors') return { kind: 'direct' }
+  // Undefined in machines from JSON that leaves it out.
+  return (machine?.profile ?? null) === null ? { kind: 'direct' } : { kind: 'auto' }
+}
+
+/** What distinguishes the ways to give a topology. */
+export interface Creation<C, H> {
+  /** Ranks of the topology as far as this rank knows: those of the communicator, or fewer. */
+  readonly ranks: number
+  readonly contribution: C
+  /**
+   * The topology, the same on every process, or the plan of this process's ranks; null for a topology without ranks. A
+   * RankweaveError that it throws is the same on all processes, and every rank gets it.
+   *
+   * @param hosted what each rank of this process contributed
+   */
+  make(
+    state: CommState,
+    exchange: Exchange,
+    hosted: readonly C[],
+  ): TopologyOrPlan | null | Promise<TopologyOrPlan | null>
+  /**
+   * The name of the call, where every process has the whole topology, and so needs the whole rank table; absent where ranks
+   * may plan from their neighbors.
+   */
+  readonly whole?: string
+  /** Further arguments that must be equal on all ranks. */
+  readonly agreed: readonly (string | number)[]
+  handle(state: CommState, localIndex: number, neighborhood: Neighborhood): H
+}
+
+/**
+ * Makes a communicator over the first ranks of `comm`, as many as the topology has; null on the others.
+ *
+ * @throws ERR_STRATEGY, ERR_MACHINE before anything is sent
+ */
+export function createWith<C, H>(
+  comm: Communicator,
+  options: TopologyOptions,
+  creation: Creation<C, H>,
+): Promise<H | null> {
+  requireOptions('topology', options)
+  const { machine, planCache } = options
+  const strategy = strategyOf(options)
+  checkPlanStore(planCache)
+  const { state, localIndex } = comm.seat()
+  checkStrategy(strategy, machine, creation.ranks)
+  if (creation.whole !== undefined && strategy.kind === 'common-neighbor') {
+    refuseSimulation(creation.whole, strategy.engine)
+  }
+  const call: CollectiveCall<C, H | null> = {
+    signature: {
+      name: 'topology',
+      ...agreementOf(strategy, machine, [...creation.agreed, planCache === undefined ? '' : 'stored']),
+    },
+    unplaced: creation.whole === undefined,
+    run: async (hosted, exchange) => {
+      if (strategy.kind === 'common-neighbor') await prepareEngine(strategy.engine)
+      let given: TopologyOrPlan | null
+      try {
+        given = await creation.make(state, exchange, hosted)
+      } catch (error) {
+        if (!isRankweaveError(error)) throw error
+        return failAllRanks(hosted.length, error)
+      }
+      if (given === null) return hosted.map(() => null)
+      // Ranks choose at their calls, of what the lengths of blocks do not change.
+      if (isAuto(strategy) && !('plan' in given)) await prepareChoices(given.topology, machine!)
+      const { ranks } = 'plan' in given ? given.plan : given.topology
+      const made = await contextOfFirst(state, exchange, ranks)
+      const choice = isAuto(strategy)
+        ? { strategy: { kind: 'direct' } as const, auto: strategy, machine }
+        : { strategy, machine }
+      const neighborhood = made && new Neighborhood(made, given, choice)
+      if (planCache !== undefined && !('plan' in given) && !isAuto(strategy)) {
+        try {
+          await planByStore(exchange, neighborhood, planCache)
+        } catch (error) {
+          if (!isRankweaveError(error)) throw error
+          return failAllRanks(hosted.length, error)
+        }
+      }
+      if (made === null || neighborhood === null) return hosted.map(() => null)
+      // The first ranks keep their numbers, so their local indices too.
+      return hosted.map((_, index) =>
+        index < made.localRanks.length ? creation.handle(made, index, neighborhood) : null,
+      )
+    },
+  }
+  return state.collectives.call(localIndex, call, creation.contribution, options)
+}
+
+/** A new context over the first ranks; null where none of them is hosted. For all ranks it needs no placed table. */
+async function contextOfFirst(
+  state: CommState,
+  exchange: Exchange,
+  ranks: number,
+): Promise<CommState | null> {
+  if (ranks === state.size) return contextLike(state, exchange)
+  return contextOver(state, exchange, rankTable(worldRanksOf(state.wholeTable).slice(0, ranks)))
+}
+
+/** Finds, before anything is sent, what planning would reject later. */
+function checkStrategy(strategy: Strategy | AutoStrategy, machine: Machine | undefined, ranks: number): void {
+  const auto = isAuto(strategy) ? strategy : null
+  if (auto === null) kindOf(strategy as Strategy).check(strategy as Strategy, ranks)
+  else checkAuto(auto)
+  if (machine !== undefined && !isMachine(machine)) {
+    throw new RankweaveError('ERR_MACHINE', `expected a machine, got ${shown(machine)}`)
+  }
+  if (auto !== null && machine === undefined) {
+    throw new RankweaveError('ERR_MACHINE', 'strategy auto: expected a machine with a profile, got none')
+  }
+  if (auto !== null) profileOf(machine!)
+  // Called only when it will throw: every rank checks its arguments, and the result has an entry per rank.
+  if (machine !== undefined && machine.firstRank[machine.cores.length] < ranks) nodeOf(machine, ranks)
+}

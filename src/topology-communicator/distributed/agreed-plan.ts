@@ -1,0 +1,72 @@
+import type { Exchange } from '../../calls/exchange.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { planDigest } from '../../neighborhood/plan/plan-file.js'
+import type { Plan } from '../../neighborhood/plan/strategy.js'
+import { firstFailure } from './agreed-failure.js'
+import { combineAll } from './combine-all.js'
+
+// Steps of the exchange; an allgather takes up to 32.
+const compareStep = 700
+const failureStep = 710
+
+/** Words of a digest that are compared. */
+const digestWords = 4
+
+/**
+ * The plan of this process where those of all are the same, by a reduction of 72 bytes. Where they are not, as when one has an
+ * older plan stored, all make it afresh and compare again.
+ *
+ * @param first the plan at hand
+ * @param afresh makes it from the topology alone; both null on a process without ranks
+ * @throws ERR_PLAN_MISMATCH when plans differ that were made afresh, or why one could not be made: the same on all processes
+ */
+export async function agreedPlan(
+  exchange: Exchange,
+  first: (() => Promise<Plan>) | null,
+  afresh: (() => Promise<Plan>) | null,
+): Promise<Plan | null> {
+  for (const [round, make] of [first, afresh].entries()) {
+    const own = make === null ? null : await attempted(make)
+    const { failures, areEqual } = await compare(exchange, own, compareStep + 2 * round)
+    if (failures === 0 && areEqual) return own as Plan | null
+    if (round === 0) continue
+    if (failures > 0) throw await firstFailure(exchange, own instanceof Error ? own : null, failureStep)
+  }
+  throw new RankweaveError(
+    'ERR_PLAN_MISMATCH',
+    'processes planned differently from the same topology, strategy and nodes',
+  )
+}
+
+async function attempted(make: () => Promise<Plan>): Promise<Plan | RankweaveError> {
+  try {
+    return await make()
+  } catch (error) {
+    if (isRankweaveError(error)) return error
+    throw error
+  }
+}
+
+async function compare(exchange: Exchange, own: Plan | RankweaveError | null, step: number) {
+  const least = new Float64Array(digestWords).fill(Number.POSITIVE_INFINITY)
+  const most = new Float64Array(digestWords).fill(Number.NEGATIVE_INFINITY)
+  if (own !== null && !(own instanceof Error)) {
+    const digest = planDigest(own)
+    for (let i = 0; i < digestWords; i++) {
+      most[i] = Number.parseInt(digest.slice(8 * i, 8 * i + 8), 16)
+      least[i] = most[i]
+    }
+  }
+  const failures = own instanceof Error ? 1 : 0
+  const all = await combineAll(exchange, Float64Array.of(failures, ...least, ...most), combined, step)
+  const areEqual = least.every((_, i) => !(all[1 + i] < all[1 + digestWords + i]))
+  return { failures: all[0], areEqual }
+}
+
+/** The sum of failures, the least and the greatest of every word. */
+function combined(a: Float64Array, b: Float64Array): Float64Array {
+  return a.map((value, i) => {
+    if (i === 0) return value + b[i]
+    return i <= digestWords ? Math.min(value, b[i]) : Math.max(value, b[i])
+  })
+}

@@ -1,0 +1,72 @@
+import { rangeAt } from '../../base/search.js'
+import type { CommState } from '../../comm/comm-state.js'
+
+/** Which processes host ranks, as far as this process knows: of all ranks, or of those that it has looked up. */
+export interface RankHosts {
+  /** Process index; undefined for a rank that has not been looked up. */
+  find(rank: number): number | undefined
+  /** Looks up those of these ranks that are not known, with one message per slice of the rank table. */
+  learn(ranks: Int32Array): Promise<void>
+  /** Records where a rank is that another process has reported; what is known already stays. */
+  believe(rank: number, process: number): void
+}
+
+/** Where ranks are, answered for single ranks: no process needs it of all. */
+export interface RankPlacement {
+  /** Ranks of the communicator. */
+  readonly ranks: number
+  /** Of a rank that `hosts` knows. */
+  nodeOf(rank: number): number
+  /** Of every rank: with a distributed table it is fetched. */
+  nodesOfAll(): Promise<Int32Array>
+  readonly hosts: RankHosts
+}
+
+/** With a distributed rank table only the ranks hosted here are known at first, and the table is not fetched. */
+export function rankHosts(state: CommState): RankHosts {
+  return state.isPlaced ? new PlacedHosts(state) : new LookedUpHosts(state)
+}
+
+class PlacedHosts implements RankHosts {
+  readonly #state: CommState
+
+  constructor(state: CommState) {
+    this.#state = state
+  }
+
+  find(rank: number): number {
+    const { runStart, runProcess } = this.#state.processes
+    return runProcess[rangeAt(runStart, rank)]
+  }
+
+  learn(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  believe(): void {}
+}
+
+class LookedUpHosts implements RankHosts {
+  readonly #state: CommState
+  readonly #found = new Map<number, number>()
+
+  constructor(state: CommState) {
+    this.#state = state
+    for (const rank of state.localRanks) this.#found.set(rank, state.processIndex)
+  }
+
+  find(rank: number): number | undefined {
+    return this.#found.get(rank)
+  }
+
+  async learn(ranks: Int32Array): Promise<void> {
+    const missing = Int32Array.from(new Set(ranks.filter((rank) => !this.#found.has(rank))))
+    if (missing.length === 0) return
+    const processes = await this.#state.processesOfRanks(missing)
+    for (const [i, rank] of missing.entries()) this.#found.set(rank, processes[i])
+  }
+
+  believe(rank: number, process: number): void {
+    if (!this.#found.has(rank)) this.#found.set(rank, process)
+  }
+}

@@ -1,0 +1,164 @@
+import { GrowingInt32Array } from '../../base/growing-array.js'
+import { indexIn } from '../../base/search.js'
+import type { Exchange } from '../../calls/exchange.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
+import type { PlanOfRanks } from '../../neighborhood/plan/plan-of-ranks.js'
+import type { Route } from '../../neighborhood/strategies/route.js'
+import { type RouteHeader, scheduleOfMoves } from '../../neighborhood/strategies/route-schedule.js'
+import { distinctBut, namedRanks, numberedTopology, type OwnLists } from './own-lists.js'
+import { type OwnMoves, ownTrees } from './own-trees.js'
+import type { RankHosts } from './rank-hosts.js'
+import { type Parcel, relay } from './relay.js'
+
+/** Of the exchange; a relay takes up to 31. */
+const movesStep = 600
+
+/** Words of a move that a process tells another: the move, and where its other end is. */
+const moveWords = 5
+
+/**
+ * The plan of a route for the ranks of this process: it finds the trees of their blocks, and processes tell each other the
+ * moves from and to their ranks. So a process gets what passes its ranks, by lg(processes) messages.
+ *
+ * @param routeOf the same route on all processes, or it throws
+ * @param hosts learns the ranks that blocks of this process pass, and gets to know those of the plan
+ * @returns the plan, or why this process has none
+ */
+export async function planOfRoute(
+  exchange: Exchange,
+  lists: OwnLists,
+  routeOf: () => Route,
+  header: RouteHeader,
+  { ranks, hosts }: { readonly ranks: number; readonly hosts: RankHosts },
+): Promise<PlanOfRanks | RankweaveError> {
+  let failure: RankweaveError | null = null
+  const moves = new MovesHere(lists.localRanks, ranks, hosts)
+  let parcels: readonly Parcel[] = []
+  let lastPhase = -1
+  let hops = 0
+  try {
+    const route = routeOf()
+    hops = route.hops
+    if (hasCopies(lists)) lastPhase = Math.max(0, hops - 1)
+    const own = ownTrees(route, lists, ranks)
+    await hosts.learn(distinctEnds(own))
+    parcels = tell(exchange.me, own, hosts, moves)
+    for (const hop of own.hop) lastPhase = Math.max(lastPhase, hop)
+  } catch (error) {
+    if (!isRankweaveError(error)) throw error
+    failure = error
+  }
+  const relayed = await relay(exchange, parcels, lastPhase, movesStep)
+  try {
+    for (const parcel of relayed.parcels) moves.addParcel(parcel)
+    return failure ?? moves.plan(lists, hops, { ...header, phases: relayed.greatest + 1 })
+  } catch (error) {
+    if (isRankweaveError(error)) return error
+    throw error
+  }
+}
+
+/** Whether some slot is filled by a copy, in the last phase: of a self loop or a source that is listed again. */
+function hasCopies({ localRanks, hosted }: OwnLists): boolean {
+  return hosted.some(({ sources }, i) => distinctBut(localRanks[i], sources).length < sources.length)
+}
+
+function distinctEnds({ from, to }: OwnMoves): Int32Array {
+  return Int32Array.from(new Set([...from, ...to]))
+}
+
+/** Adds the moves from and to ranks here, and packs the others for the processes at their ends. */
+function tell(me: number, { block, hop, from, to }: OwnMoves, hosts: RankHosts, here: MovesHere): Parcel[] {
+  const outside = new Map<number, GrowingInt32Array>()
+  for (let m = 0; m < block.length; m++) {
+    const sender = hosts.find(from[m])!
+    const receiver = hosts.find(to[m])!
+    if (sender === me || receiver === me) here.add(block[m], hop[m], from[m], to[m])
+    for (const end of sender === receiver ? [sender] : [sender, receiver]) {
+      if (end === me) continue
+      let words = outside.get(end)
+      if (words === undefined) {
+        words = new GrowingInt32Array()
+        outside.set(end, words)
+      }
+      words.push(block[m])
+      words.push(hop[m])
+      words.push(from[m])
+      words.push(to[m])
+      words.push(end === sender ? receiver : sender)
+    }
+  }
+  return Array.from(outside, ([end, words]) => ({ from: me, to: end, words: words.toArray() }))
+}
+
+/** The moves from and to the ranks of this process, of whatever block. */
+class MovesHere {
+  readonly #localRanks: Int32Array
+  readonly #ranks: number
+  readonly #hosts: RankHosts
+  /** Four words per move: block, hop, from, to. */
+  readonly #words = new GrowingInt32Array()
+
+  constructor(localRanks: Int32Array, ranks: number, hosts: RankHosts) {
+    this.#localRanks = localRanks
+    this.#ranks = ranks
+    this.#hosts = hosts
+  }
+
+  add(block: number, hop: number, from: number, to: number): void {
+    this.#words.push(block)
+    this.#words.push(hop)
+    this.#words.push(from)
+    this.#words.push(to)
+  }
+
+  /** @throws ERR_PLAN_MISMATCH when a move is not from or to a rank here */
+  addParcel({ from: sender, words }: Parcel): void {
+    for (let at = 0; at < words.length; at += moveWords) {
+      const [block, hop, from, to, otherEnd] = words.subarray(at, at + moveWords)
+      const isFrom = indexIn(this.#localRanks, from) >= 0
+      const isTo = indexIn(this.#localRanks, to) >= 0
+      if ((!isFrom && !isTo) || !(block >= 0 && block < this.#ranks) || otherEnd === undefined) {
+        throw new RankweaveError(
+          'ERR_PLAN_MISMATCH',
+          `planning: expected moves from and to ranks of this process, got one of block ${block} from ${from} to ${to} of process ${sender}`,
+          { details: { peer: sender } },
+        )
+      }
+      this.add(block, hop, from, to)
+      this.#hosts.believe(block, sender)
+      if (!isFrom) this.#hosts.believe(from, otherEnd)
+      if (!isTo) this.#hosts.believe(to, otherEnd)
+    }
+  }
+
+  plan(lists: OwnLists, hops: number, header: RouteHeader & { readonly phases: number }): PlanOfRanks {
+    const words = this.#words.view()
+    const count = words.length / 4
+    const column = (at: number) => Int32Array.from({ length: count }, (_, m) => words[4 * m + at])
+    const [blocks, hopOf, froms, tos] = [0, 1, 2, 3].map(column)
+    const rankOf = namedRanks(lists, [blocks, froms, tos])
+    const order = Int32Array.from({ length: count }, (_, m) => m).sort(
+      (a, b) => blocks[a] - blocks[b] || hopOf[a] - hopOf[b] || tos[a] - tos[b],
+    )
+    const sorted = (ofMove: Int32Array) => order.map((m) => ofMove[m])
+    const numbers = (ofMove: Int32Array) => order.map((m) => indexIn(rankOf, ofMove[m]))
+    const [block, from, to] = [blocks, froms, tos].map(numbers)
+    const moves = { block, hop: sorted(hopOf), from, to, before: beforeOf(block, from, to, rankOf.length) }
+    const own = lists.localRanks.map((rank) => indexIn(rankOf, rank))
+    const schedule = scheduleOfMoves(numberedTopology(rankOf, lists), moves, hops, header, own)
+    return { ranks: this.#ranks, rankOf, own, schedule, groups: null, planMs: 0 }
+  }
+}
+
+/** The move that brought the block to where a move begins; -1 at its source. Moves are by block, then hop. */
+function beforeOf(block: Int32Array, from: Int32Array, to: Int32Array, numbers: number): Int32Array {
+  const moveTo = new Int32Array(numbers)
+  const blockOf = new Int32Array(numbers).fill(-1)
+  return block.map((b, m) => {
+    const before = blockOf[from[m]] === b ? moveTo[from[m]] : -1
+    blockOf[to[m]] = b
+    moveTo[to[m]] = m
+    return before
+  })
+}

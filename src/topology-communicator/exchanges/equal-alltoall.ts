@@ -1,0 +1,222 @@
+import { type CollectiveCall, RankFailure } from '../../calls/collective-call.js'
+import type { CollectiveName } from '../../calls/collective-name.js'
+import type { Exchange } from '../../calls/exchange.js'
+import { ProgramRun } from '../../calls/program/run-program.js'
+import type { Signature } from '../../calls/signature.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { elementSizeBytes, newArray, type TypedArray } from '../../messages/datatype/elements.js'
+import { chosenAlltoall, isChosenByLength } from '../execute/chosen.js'
+import { countRun } from '../execute/neighbor-traffic.js'
+import type { Neighborhood } from '../execute/neighborhood.js'
+import type { OperationProgram } from '../execute/operation-program.js'
+import { checkInto } from '../memory/buffers.js'
+import { LearningStore } from '../memory/learning-store.js'
+import { copyWords, wordViewOf } from '../memory/memory-words.js'
+import { RankResults } from '../memory/rank-results.js'
+import { SpareRun } from '../memory/spare-run.js'
+import { UniformStore } from '../memory/uniform-store.js'
+import { equalEdgeBlocks } from './edge-blocks.js'
+
+/** What a rank passes to an alltoall of equal blocks. */
+export interface EqualBlocks {
+  readonly elements: TypedArray
+  /** Elements of a block; null of a rank whose buffer has none, which does not know. */
+  readonly count: number | null
+  readonly into: TypedArray | undefined
+}
+
+/** What a rank passes, checked; its receive buffer only where it knows how long blocks are. */
+export function equalBlocks(
+  name: CollectiveName,
+  neighborhood: Neighborhood,
+  rank: number,
+  data: unknown,
+  into: TypedArray | undefined,
+): { readonly type: number; readonly blocks: EqualBlocks } {
+  const sendSlots = neighborhood.sendSlotsOf(rank)
+  const { type, elements, count } = equalEdgeBlocks(name, data, sendSlots)
+  checkInto(name, into, type, count === null ? 0 : neighborhood.slotsOf(rank) * count)
+  return { type, blocks: { elements, count, into } }
+}
+
+const spares = new WeakMap<OperationProgram, SpareRun<UniformStore>>()
+
+/**
+ * Blocks of one length: frames are exactly as long as their blocks, and land where these are. A process none of whose ranks has
+ * a destination learns the length from the first frame.
+ */
+export function equalCall(
+  localRanks: Int32Array,
+  neighborhood: Neighborhood,
+  type: number,
+  count: number | null,
+): CollectiveCall<EqualBlocks, TypedArray | RankFailure> {
+  const signature = equalSignature('neighborAlltoall', neighborhood, type, count)
+  return {
+    signature,
+    unplaced: neighborhood.isLocated,
+    run(blocks, exchange) {
+      const agreed = agreedCount(signature.name, localRanks, blocks)
+      const start = (by: Neighborhood) => exchangeEqual(by, type, agreed, blocks, exchange)
+      const chosen = chosenAlltoall(neighborhood, bytesOfBlocks(type, agreed))
+      return chosen instanceof Promise ? chosen.then(start) : start(chosen)
+    },
+  }
+}
+
+/** The signature of an alltoall of equal blocks: with their length where the strategy is chosen by it. */
+export function equalSignature(
+  name: CollectiveName,
+  neighborhood: Neighborhood,
+  type: number,
+  count: number | null,
+): Signature {
+  return count !== null && isChosenByLength(neighborhood) ? { name, type, count } : { name, type }
+}
+
+/** Null where no rank here knows. */
+export function bytesOfBlocks(type: number, count: number | null): number | null {
+  return count === null ? null : count * elementSizeBytes(type)
+}
+
+function exchangeEqual(
+  neighborhood: Neighborhood,
+  type: number,
+  count: number | null,
+  blocks: readonly EqualBlocks[],
+  exchange: Exchange,
+): undefined {
+  const operation = neighborhood.operation('neighbor-alltoall')
+  const { program } = operation
+  const delivery = new Delivery(neighborhood, operation, 'neighborAlltoall', type)
+  if (count === null) {
+    const store = new LearningStore(program, type)
+    new ProgramRun(program).start(exchange, store, () =>
+      exchange.finish(delivery.results(store.learned, blocks)),
+    )
+    return undefined
+  }
+  const spare = spareOf(operation)
+  const newStore = () => new UniformStore(program, type, elementSizeBytes(type), count)
+  const memory = spare.take(program, type, count, newStore)
+  fillBlocks(operation, blocks, memory.store)
+  memory.run.start(exchange, memory.store, () => {
+    const results = delivery.results(memory.store, blocks)
+    spare.put(memory, exchange)
+    exchange.finish(results)
+  })
+  return undefined
+}
+
+function spareOf(operation: OperationProgram): SpareRun<UniformStore> {
+  let spare = spares.get(operation)
+  if (spare === undefined) {
+    spare = new SpareRun()
+    spares.set(operation, spare)
+  }
+  return spare
+}
+
+/** @returns null where no rank here knows. @throws ERR_COLLECTIVE_MISMATCH */
+export function agreedCount(
+  name: CollectiveName,
+  ranks: Int32Array,
+  blocks: readonly EqualBlocks[],
+): number | null {
+  const first = blocks.findIndex(({ count }) => count !== null)
+  if (first < 0) return null
+  const { count } = blocks[first]
+  for (const [i, each] of blocks.entries()) {
+    if (each.count === null || each.count === count) continue
+    throw new RankweaveError(
+      'ERR_COLLECTIVE_MISMATCH',
+      `${name}: rank ${ranks[first]} passes blocks of ${count} elements, rank ${ranks[i]} of ${each.count}`,
+      { details: { rank: ranks[i], other: ranks[first] } },
+    )
+  }
+  return count
+}
+
+/** Makes what the ranks send values of the store. */
+export function fillBlocks(
+  operation: OperationProgram,
+  blocks: readonly EqualBlocks[],
+  { words, elements, width }: UniformStore,
+): void {
+  const { program, ownSlot } = operation
+  const { ownStart } = program
+  for (let i = 0; i < blocks.length; i++) {
+    const sent = blocks[i].elements
+    const first = ownStart[i]
+    if (first === ownStart[i + 1]) continue
+    if (ownSlot === null) {
+      ;(elements as Float64Array).set(sent as Float64Array, first * blocks[i].count!)
+      continue
+    }
+    const from = wordViewOf(sent)
+    for (let value = first; value < ownStart[i + 1]; value++) {
+      copyWords(from, ownSlot[value] * width, words, value * width, width)
+    }
+  }
+}
+
+/** How blocks come to the ranks that get them. */
+export class Delivery {
+  readonly #neighborhood: Neighborhood
+  readonly #operation: OperationProgram
+  readonly #name: CollectiveName
+  readonly #type: number
+  readonly #results: RankResults
+
+  constructor(neighborhood: Neighborhood, operation: OperationProgram, name: CollectiveName, type: number) {
+    this.#neighborhood = neighborhood
+    this.#operation = operation
+    this.#name = name
+    this.#type = type
+    this.#results = new RankResults(type)
+  }
+
+  /** After a run. @param store undefined where there was no block */
+  results(store: UniformStore | undefined, blocks: readonly EqualBlocks[]): (TypedArray | RankFailure)[] {
+    countRun(this.#neighborhood.traffic, this.#operation.program.counts)
+    const results: (TypedArray | RankFailure)[] = new Array(blocks.length)
+    for (let i = 0; i < blocks.length; i++) results[i] = this.#result(store, i, blocks[i])
+    return results
+  }
+
+  #result(
+    store: UniformStore | undefined,
+    i: number,
+    { count, into }: EqualBlocks,
+  ): TypedArray | RankFailure {
+    const { program, slots } = this.#operation
+    const size = store === undefined ? 0 : this.#neighborhood.slotsOf(program.ranks[i]) * store.countElems
+    if (count === null) {
+      // Others have checked their buffers before.
+      const failure = misfitOf(this.#name, into, this.#type, size)
+      if (failure !== undefined) return failure
+    }
+    const target = into ?? newArray(this.#type, size)
+    if (store !== undefined) this.#results.fill(slots, i, store, target, size, !this.#neighborhood.isGrid)
+    return target
+  }
+}
+
+function misfitOf(
+  name: CollectiveName,
+  into: TypedArray | undefined,
+  type: number,
+  countElems: number,
+): RankFailure | undefined {
+  try {
+    checkInto(name, into, type, countElems)
+    return undefined
+  } catch (error) {
+    if (!isRankweaveError(error)) throw error
+    return new RankFailure(error)
+  }
+}
+
+export function isFailure(result: TypedArray | RankFailure): result is RankFailure {
+  return result instanceof RankFailure
+}

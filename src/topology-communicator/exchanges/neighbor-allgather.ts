@@ -1,0 +1,127 @@
+import { requireOptions } from '../../base/require-options.js'
+import type { CollectiveCall, RankFailure } from '../../calls/collective-call.js'
+import type { Exchange } from '../../calls/exchange.js'
+import type { Gathered } from '../../calls/plan/gathered.js'
+import type { BlocksOptions, IntoOptions } from '../../calls/plan/options.js'
+import { runProgram } from '../../calls/program/run-program.js'
+import type { CommSeat } from '../../comm/handle.js'
+import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
+import { deliverVarying } from '../execute/deliver-varying.js'
+import { countRun } from '../execute/neighbor-traffic.js'
+import type { Neighborhood } from '../execute/neighborhood.js'
+import { BlockStore } from '../memory/block-store.js'
+import { checkInto, contributionOf } from '../memory/buffers.js'
+import { wordViewOf } from '../memory/memory-words.js'
+import { type Blocks, UniformAllgather } from './uniform-allgather.js'
+
+/** The checked arguments of a rank's last call and how much of `into` it fills: the same arguments need no check again. */
+export interface CheckedCall {
+  readonly call: UniformAllgather
+  readonly blocks: Blocks
+  readonly neededElems: number
+}
+
+/** Larger buffers are checked every time, and not retained. */
+const maxRetainedBytes = 65_536
+
+/** Equal blocks, checked: slot i of the result will be the block of the i-th source. */
+export function checkedAllgather(
+  { state, rank }: CommSeat,
+  neighborhood: Neighborhood,
+  data: unknown,
+  options: IntoOptions,
+): CheckedCall {
+  const name = 'neighborAllgather'
+  requireOptions(name, options)
+  const { type, elements } = contributionOf(name, data)
+  const { into } = options
+  const neededElems = neighborhood.slotsOf(rank) * elements.length
+  checkInto(name, into, type, neededElems)
+  const chosen = neighborhood.forBlocks(elements.byteLength)
+  const likely = state.collectives.reusableCall()
+  const call =
+    likely instanceof UniformAllgather && likely.fits(chosen, type, elements.length)
+      ? likely
+      : new UniformAllgather(chosen, type, elements.length)
+  return { call, blocks: { elements, into }, neededElems }
+}
+
+/** Whether a later call passes the same arguments: arrays keep their length unless their buffer was detached. */
+export function isRepeated(
+  { call, blocks: { elements, into }, neededElems }: CheckedCall,
+  data: unknown,
+  options: IntoOptions,
+): boolean {
+  requireOptions('neighborAllgather', options)
+  return (
+    data === elements &&
+    options.into === into &&
+    elements.length === call.countElems &&
+    (into === undefined || into.length >= neededElems)
+  )
+}
+
+/** Whether a call is retained for the next. */
+export function isRetained({ call, blocks: { elements, into } }: CheckedCall): boolean {
+  return (
+    call.countElems > 0 &&
+    elements.byteLength <= maxRetainedBytes &&
+    (into?.byteLength ?? 0) <= maxRetainedBytes
+  )
+}
+
+/** What a rank contributes to a neighbor allgatherv. */
+interface VaryingBlocks {
+  readonly elements: TypedArray
+  readonly into: TypedArray | undefined
+  readonly options: BlocksOptions
+}
+
+/** A neighbor allgatherv of one rank, checked. */
+interface CheckedVaryingCall {
+  readonly call: CollectiveCall<VaryingBlocks, Gathered<TypedArray> | RankFailure>
+  readonly blocks: VaryingBlocks
+}
+
+/** Blocks of varying lengths; lengths are sent in the frames, so no rank needs to know them before. */
+export function checkedAllgatherv(
+  neighborhood: Neighborhood,
+  data: unknown,
+  options: BlocksOptions,
+): CheckedVaryingCall {
+  const name = 'neighborAllgatherv'
+  requireOptions(name, options)
+  const { type, elements } = contributionOf(name, data)
+  const { into } = options
+  checkInto(name, into, type, 0)
+  return {
+    call: {
+      signature: { name, type },
+      unplaced: neighborhood.isLocated,
+      run: (blocks, exchange) => gatherVarying(neighborhood.forBlocks(null), type, blocks, exchange),
+    },
+    blocks: { elements, into, options },
+  }
+}
+
+function gatherVarying(
+  neighborhood: Neighborhood,
+  type: number,
+  blocks: readonly VaryingBlocks[],
+  exchange: Exchange,
+) {
+  const { program, traffic } = neighborhood
+  const views = blocks.map(({ elements }) => wordViewOf(elements))
+  const ownWords = views.reduce((sum, { length }) => sum + length, 0)
+  const store = BlockStore.open(program, elementSizeBytes(type), ownWords)
+  for (const [v, words] of views.entries()) {
+    store.extend(v, words.length)
+    store.put(v, words)
+  }
+  runProgram(program, exchange, store, () => {
+    countRun(traffic, program.counts)
+    const wanted = blocks.map(({ options }) => options)
+    exchange.finish(deliverVarying('neighborAllgatherv', neighborhood, program, store, type, wanted))
+  })
+  return undefined
+}

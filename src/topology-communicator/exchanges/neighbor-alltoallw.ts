@@ -1,0 +1,158 @@
+import { bytesOf } from '../../base/bytes.js'
+import { requireOptions } from '../../base/require-options.js'
+import { RankFailure } from '../../calls/collective-call.js'
+import type { Form, Handle } from '../../calls/collectives/form.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
+import type { TypedArray } from '../../messages/datatype/elements.js'
+import { elementSizeBytes, elementsIn, kindOf, typeCode, typeName } from '../../messages/datatype/elements.js'
+import { misfit, requireReceiveBuffer } from '../../messages/datatype/payload.js'
+import { type ReceiveBuffer, type StridedView, unpack } from '../../messages/datatype/strided-view.js'
+import type { WaitOptions } from '../../messages/process/wait-options.js'
+import type { Neighborhood } from '../execute/neighborhood.js'
+import type { OperationProgram } from '../execute/operation-program.js'
+import type { BlockStore } from '../memory/block-store.js'
+import { contributionOf } from '../memory/buffers.js'
+import type { EdgeBlocks } from './edge-blocks.js'
+import { alltoallCall } from './neighbor-alltoall.js'
+
+/** What a rank sends along an edge; null, or anything, on a grid where there is no neighbor. */
+export type EdgeData = TypedArray | StridedView | null
+
+/** Options of an alltoall of blocks of various types. */
+export interface EdgeBuffersOptions extends WaitOptions {
+  /** One buffer per source, exactly as long as what it sends. Default: fresh arrays of the types that are sent. */
+  readonly into?: readonly (ReceiveBuffer | null)[]
+}
+
+/** Blocks of any lengths and types: a byte with the type travels in front of each, so receivers check it or learn it. */
+export function neighborAlltoallw<R>(
+  form: Form<R>,
+  comm: Handle,
+  neighborhood: Neighborhood,
+  data: readonly EdgeData[],
+  options: EdgeBuffersOptions = {},
+): R {
+  const name = 'neighborAlltoallw'
+  return form.attempt(comm, (seat) => {
+    requireOptions(name, options)
+    const given = checkEdgeData(name, neighborhood, seat.rank, data, options.into)
+    const call = alltoallCall<EdgeContribution>(
+      neighborhood,
+      name,
+      typeCode.Uint8Array,
+      (contribution) => typedBlocks(name, contribution.data, contribution.isSent),
+      (contributions, operation, store) => deliverTyped(operation, store, contributions),
+    )
+    return form.join(seat, call, given, options)
+  })
+}
+
+/** What one rank passes, checked now; what the blocks hold is read when the call runs. */
+export interface EdgeContribution {
+  readonly data: readonly EdgeData[]
+  readonly isSent: Uint8Array
+  readonly into: readonly (ReceiveBuffer | null)[] | undefined
+  readonly slots: number
+}
+
+/** @throws ERR_COUNT, ERR_TYPE */
+export function checkEdgeData(
+  name: string,
+  neighborhood: Neighborhood,
+  rank: number,
+  data: readonly EdgeData[],
+  into: readonly (ReceiveBuffer | null)[] | undefined,
+): EdgeContribution {
+  const slots = neighborhood.slotsOf(rank)
+  requireList(name, 'blocks to send', data, neighborhood.sendSlotsOf(rank))
+  const isSent = neighborhood.destinationSlotsOf(rank)
+  if (into !== undefined) {
+    requireList(name, 'buffers to receive into', into, slots)
+    for (const buffer of into) if (buffer !== null) requireReceiveBuffer(buffer)
+  }
+  for (const [slot, each] of data.entries()) {
+    if (isSent[slot] === 1) contributionOf(`${name}: block ${slot}`, each)
+  }
+  // The lists are the caller's, who may change them before the call runs or a request starts.
+  return { data: [...data], isSent, into: into && [...into], slots }
+}
+
+function requireList(name: string, what: string, list: unknown, length: number): void {
+  if (Array.isArray(list) && list.length === length) return
+  const got = Array.isArray(list) ? `${list.length}` : kindOf(list)
+  throw new RankweaveError('ERR_COUNT', `${name}: expected an array of ${length} ${what}, got ${got}`)
+}
+
+/** Every block as bytes, behind a byte with the type of its elements. @throws ERR_TYPE */
+function typedBlocks(name: string, data: readonly EdgeData[], isSent: Uint8Array): EdgeBlocks {
+  const blocks = data.map((each, slot) => {
+    if (isSent[slot] === 0) return null
+    const { type, elements } = contributionOf(`${name}: block ${slot}`, each)
+    return { type, bytes: bytesOf(elements) }
+  })
+  const counts = Int32Array.from(blocks, (block) => (block === null ? 0 : 1 + block.bytes.byteLength))
+  const starts = new Int32Array(counts.length)
+  for (let slot = 1; slot < counts.length; slot++) starts[slot] = starts[slot - 1] + counts[slot - 1]
+  const elements = new Uint8Array(counts.reduce((sum, count) => sum + count, 0))
+  for (const [slot, block] of blocks.entries()) {
+    if (block === null) continue
+    elements[starts[slot]] = block.type
+    elements.set(block.bytes, starts[slot] + 1)
+  }
+  return { type: typeCode.Uint8Array, elements, starts, counts }
+}
+
+function deliverTyped(
+  { program }: OperationProgram,
+  store: BlockStore,
+  contributions: readonly EdgeContribution[],
+): readonly unknown[] {
+  const { fillStart, fillRank, fillSlot } = program
+  const results: ((ReceiveBuffer | null)[] | RankFailure)[] = contributions.map(({ into, slots }) =>
+    Array.from({ length: slots }, (_, slot) => into?.[slot] ?? null),
+  )
+  for (let value = 0; value + 1 < fillStart.length; value++) {
+    const bytes = store.words.subarray(store.start[value], store.start[value] + store.length[value])
+    for (let f = fillStart[value]; f < fillStart[value + 1]; f++) {
+      const result = results[fillRank[f]]
+      if (result instanceof RankFailure) continue
+      const slot = fillSlot[f]
+      const delivered = deliverOne(slot, bytes as Uint8Array, contributions[fillRank[f]].into?.[slot])
+      if (isRankweaveError(delivered)) results[fillRank[f]] = new RankFailure(delivered)
+      else result[slot] = delivered
+    }
+  }
+  return results
+}
+
+function deliverOne(
+  slot: number,
+  bytes: Uint8Array,
+  into: ReceiveBuffer | null | undefined,
+): ReceiveBuffer | RankweaveError {
+  const type = bytes[0]
+  const count = (bytes.byteLength - 1) / elementSizeBytes(type)
+  // A copy: other slots may be filled from the same bytes.
+  const elements = elementsIn(type, bytes.slice(1))
+  if (into === undefined || into === null) return elements
+  const error = misfitOf(slot, type, count, into)
+  if (error !== undefined) return error
+  unpack(elements, into)
+  return into
+}
+
+/** Why a block does not fit its buffer, which it has to fill. */
+export function misfitOf(
+  slot: number,
+  type: number,
+  count: number,
+  into: ReceiveBuffer,
+): RankweaveError | undefined {
+  const error = misfit(type, count, into)
+  if (error !== undefined || count === into.length) return error
+  return new RankweaveError(
+    'ERR_COUNT',
+    `neighborAlltoallw: block ${slot}: expected ${into.length} elements of a ${typeName(type)}, ${count} arrived`,
+    { details: { slot, expected: into.length, arrived: count } },
+  )
+}

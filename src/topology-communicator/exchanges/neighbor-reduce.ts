@@ -1,0 +1,191 @@
+import { requireKnownOptions } from '../../base/known-options.js'
+import { requireOptions } from '../../base/require-options.js'
+import type { CollectiveCall } from '../../calls/collective-call.js'
+import type { CollectiveName } from '../../calls/collective-name.js'
+import type { Form, Handle } from '../../calls/collectives/form.js'
+import type { Exchange } from '../../calls/exchange.js'
+import { methodOf, type OrderOptions } from '../../calls/plan/method.js'
+import type { IntoOptions } from '../../calls/plan/options.js'
+import { requiredOrder } from '../../calls/plan/required-order.js'
+import { programStart } from '../../calls/program/bound-collective.js'
+import type { PersistentRequest } from '../../calls/program/persistent-request.js'
+import type { Signature } from '../../calls/signature.js'
+import type { CommSeat } from '../../comm/handle.js'
+import { elementSizeBytes, newArray, type TypedArray } from '../../messages/datatype/elements.js'
+import { type ReadyOperation, readyOperation } from '../../messages/datatype/operation.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { boundRequest } from '../execute/bound-request.js'
+import { chosenNeighborhood } from '../execute/chosen.js'
+import { countRun } from '../execute/neighbor-traffic.js'
+import type { Neighborhood } from '../execute/neighborhood.js'
+import type { OperationProgram } from '../execute/operation-program.js'
+import { boundElements, checkInto, contributionOf } from '../memory/buffers.js'
+import { SpareRun } from '../memory/spare-run.js'
+import { CombiningStore } from './combining-store.js'
+
+/** Options of a neighbor reduction. */
+export interface NeighborReduceOptions<I extends TypedArray = TypedArray>
+  extends IntoOptions<I>,
+    Pick<OrderOptions, 'order'> {}
+
+interface Contribution {
+  readonly elements: TypedArray
+  readonly into: TypedArray | undefined
+}
+
+/** What all ranks of a call agree on. */
+interface Agreed {
+  readonly signature: Signature
+  readonly op: ReadyOperation
+  readonly type: number
+  readonly countElems: number
+  /** Whether it may be combined in any order. */
+  readonly isAny: boolean
+}
+
+/**
+ * In list order, unless the operation may be applied in any: then along reversed ways, on which partial results are combined.
+ * Sent directly, blocks need no more messages in list order.
+ */
+export function neighborReduce<R>(
+  form: Form<R>,
+  comm: Handle,
+  neighborhood: Neighborhood,
+  data: unknown,
+  op: unknown,
+  options: NeighborReduceOptions = {},
+): R {
+  const name = 'neighborReduce'
+  return form.attempt(comm, (seat) => {
+    requireOptions(name, options)
+    const { order, into } = options
+    const { agreed, given } = checked(name, neighborhood, seat.rank, data, op, order, into)
+    const call: CollectiveCall<Contribution, TypedArray | null> = {
+      signature: agreed.signature,
+      unplaced: neighborhood.isLocated,
+      run(contributions, exchange) {
+        const start = (by: Neighborhood) => reduceBlocks(by, agreed, contributions, exchange)
+        const chosen = chosenReduce(neighborhood, agreed)
+        return chosen instanceof Promise ? chosen.then(start) : start(chosen)
+      },
+    }
+    return form.join(seat, call, given, options)
+  })
+}
+
+export function neighborReduceInit(
+  seat: CommSeat,
+  neighborhood: Neighborhood,
+  send: unknown,
+  recv: unknown,
+  op: unknown,
+  options: Pick<NeighborReduceOptions, 'order'> = {},
+): PersistentRequest {
+  const name = 'neighborReduceInit'
+  requireKnownOptions(name, options, { order: true })
+  const { elements, into } = boundElements(name, send, recv)
+  const { agreed, given } = checked(name, neighborhood, seat.rank, elements, op, options.order, into)
+  const { signature, type, countElems } = agreed
+  return boundRequest(seat, neighborhood, signature, [elements, into], given, async (all) => {
+    const { program } = operationOf(await chosenReduce(neighborhood, agreed), agreed)
+    const store = new CombiningStore(program, type, countElems)
+    store.bind(agreed.op)
+    const { traffic } = neighborhood
+    return programStart(signature, program, {
+      store,
+      fill: () => contribute(store, all),
+      deliver() {
+        countRun(traffic, program.counts)
+        deliver(program, store, (rank) => all[rank].into!)
+      },
+    })
+  })
+}
+
+/** @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_OP, ERR_ARGUMENT */
+function checked(
+  name: CollectiveName,
+  neighborhood: Neighborhood,
+  rank: number,
+  data: unknown,
+  op: unknown,
+  order: OrderOptions['order'],
+  into: TypedArray | undefined,
+): { readonly agreed: Agreed; readonly given: Contribution } {
+  const { type, elements } = contributionOf(name, data)
+  const countElems = elements.length
+  checkInto(name, into, type, neighborhood.slotsOf(rank) > 0 ? countElems : 0)
+  const method = methodOf('reduce', order === undefined ? undefined : { order })
+  const ready = readyOperation(op, type, countElems, data)
+  const isAny = requiredOrder({ op: ready, type, scalar: null }, method?.isAnyOrder === true) === 'any'
+  const signature: Signature = {
+    name,
+    type,
+    count: countElems,
+    op: ready.name,
+    ...(method === undefined ? {} : { method: method.name }),
+  }
+  return { agreed: { signature, op: ready, type, countElems, isAny }, given: { elements, into } }
+}
+
+/** A reduction in list order moves blocks as an allgather does; in any order, they are combined on their way. */
+function chosenReduce(neighborhood: Neighborhood, { type, countElems, isAny }: Agreed) {
+  const bytes = countElems * elementSizeBytes(type)
+  return chosenNeighborhood(neighborhood, bytes, isAny ? 'neighbor-reduce-any' : 'neighbor-allgather')
+}
+
+function operationOf(chosen: Neighborhood, { isAny }: Agreed): OperationProgram {
+  const isCombined = isAny && chosen.strategy.kind !== 'direct'
+  return chosen.operation(isCombined ? 'neighbor-reduce-any' : 'neighbor-reduce')
+}
+
+const spares = new WeakMap<OperationProgram, SpareRun<CombiningStore>>()
+
+function reduceBlocks(
+  neighborhood: Neighborhood,
+  agreed: Agreed,
+  contributions: readonly Contribution[],
+  exchange: Exchange,
+): undefined {
+  const { op, type, countElems } = agreed
+  const operation = operationOf(neighborhood, agreed)
+  const { program } = operation
+  const spare = spares.get(operation) ?? new SpareRun<CombiningStore>()
+  spares.set(operation, spare)
+  const newStore = () => new CombiningStore(program, type, countElems)
+  const memory = spare.take(program, type, countElems, newStore)
+  const { store } = memory
+  store.bind(op)
+  contribute(store, contributions)
+  memory.run.start(exchange, store, () => {
+    countRun(neighborhood.traffic, program.counts)
+    const results: (TypedArray | null)[] = new Array(contributions.length).fill(null)
+    deliver(program, store, (rank) => {
+      const result = contributions[rank].into ?? newArray(type, countElems)
+      results[rank] = result
+      return result
+    })
+    spare.put(memory, exchange)
+    exchange.finish(results)
+  })
+  return undefined
+}
+
+function contribute({ elements, countElems }: CombiningStore, contributions: readonly Contribution[]): void {
+  for (let value = 0; value < contributions.length; value++) {
+    ;(elements as Float64Array).set(contributions[value].elements as Float64Array, value * countElems)
+  }
+}
+
+/** @param resultOf the buffer of a hosted rank that has sources */
+function deliver(
+  { fillStart, fillRank }: ProcessProgram,
+  store: CombiningStore,
+  resultOf: (rank: number) => TypedArray,
+): void {
+  for (let value = 0; value + 1 < fillStart.length; value++) {
+    for (let f = fillStart[value]; f < fillStart[value + 1]; f++) {
+      ;(resultOf(fillRank[f]) as Float64Array).set(store.view(value) as Float64Array)
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import { requireKnownOptions } from '../../base/known-options.js'
+import { programStart } from '../../calls/program/bound-collective.js'
+import type { PersistentRequest } from '../../calls/program/persistent-request.js'
+import { canPublish } from '../../calls/program/publication.js'
+import type { Signature } from '../../calls/signature.js'
+import type { CommSeat } from '../../comm/handle.js'
+import { RankweaveError, shown } from '../../errors.js'
+import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
+import { boundCollective, boundRequest } from '../execute/bound-request.js'
+import { chosenNeighborhood } from '../execute/chosen.js'
+import { slotCounts, varyingFill } from '../execute/deliver-varying.js'
+import { exchangeLengths } from '../execute/exchange-lengths.js'
+import { NeighborRequest, type TunerPlace } from '../execute/neighbor-request.js'
+import { countRun } from '../execute/neighbor-traffic.js'
+import type { Neighborhood } from '../execute/neighborhood.js'
+import { requestStart } from '../execute/request-start.js'
+import { checkedTune, type NeighborInitOptions, textOf } from '../execute/tune-options.js'
+import type { BoundProgram } from '../execute/tuned-start.js'
+import { type BlockLayoutOptions, blockLayout } from '../memory/block-layout.js'
+import { BlockStore } from '../memory/block-store.js'
+import { boundElements, checkInto } from '../memory/buffers.js'
+import { fillSlots } from '../memory/fill-slots.js'
+import { copyWords, wordsPerElement, wordViewOf } from '../memory/memory-words.js'
+import { fillRankSlots } from '../memory/slot-list.js'
+import { UniformStore } from '../memory/uniform-store.js'
+import { publishedAllgather } from './published-allgather.js'
+
+/** Options of a persistent neighbor allgather. */
+export interface AllgatherInitOptions extends NeighborInitOptions {
+  /**
+   * Instead of direct sends: where all processes of the communicator share memory, every process writes its blocks there once per start,
+   * and neighbors read them. Elsewhere, and where a process has no such memory left, blocks are sent. Default false.
+   */
+  readonly sharedMemory?: boolean
+}
+
+/** What ranks compare: those that pass other options are a mismatch. */
+const publishedText = 'sharedMemory'
+
+/** What a rank binds to a persistent allgather. */
+interface UniformBuffers {
+  readonly send: TypedArray
+  readonly recv: TypedArray
+}
+
+interface VaryingBuffers extends UniformBuffers {
+  readonly layoutOptions: BlockLayoutOptions
+}
+
+export function neighborAllgatherInit(
+  seat: CommSeat,
+  neighborhood: Neighborhood,
+  send: unknown,
+  recv: unknown,
+  options: AllgatherInitOptions = {},
+): NeighborRequest {
+  const name = 'neighborAllgatherInit'
+  const { tune, isPublished } = checkedInit(name, neighborhood, options)
+  const { type, elements, into } = boundElements(name, send, recv)
+  const count = elements.length
+  checkInto(name, into, type, neighborhood.slotsOf(seat.rank) * count)
+  const method = isPublished ? publishedText : tune === null ? null : textOf(tune)
+  const signature: Signature = { name, type, count, ...(method === null ? {} : { method }) }
+  const given: UniformBuffers = { send: elements, recv: into }
+  const place: TunerPlace = {}
+  const setup = boundCollective(seat, neighborhood, signature, { given, place }, async (all, exchange) => {
+    const buffers = all.map((each) => each.given)
+    if (isPublished && canPublish(seat.state)) {
+      const direct = neighborhood.by({ kind: 'direct' })
+      const blocks = { blockBytes: elements.byteLength, ...wordsOfBuffers(buffers, type, count) }
+      const start = await publishedAllgather(seat.state, direct, signature, blocks, exchange)
+      if (start !== null) return start
+    }
+    const operation = 'neighbor-allgather'
+    const bytes = elements.byteLength
+    const bound = (by: Neighborhood) => boundAllgather(by, type, count, buffers)
+    const untuned = () => chosenNeighborhood(neighborhood, bytes, operation)
+    return requestStart(signature, tune, { neighborhood, operation, bytes, all, untuned, bound })
+  })
+  return new NeighborRequest(seat, setup, [elements, into], place)
+}
+
+/** Options with defaults. @throws ERR_ARGUMENT; ERR_STRATEGY where blocks are not sent directly */
+function checkedInit(name: string, neighborhood: Neighborhood, options: AllgatherInitOptions) {
+  requireKnownOptions(name, options, { tune: true, sharedMemory: true })
+  const { sharedMemory = false, ...others } = options
+  if (typeof sharedMemory !== 'boolean')
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `${name}: expected sharedMemory as a boolean, got ${shown(sharedMemory)}`,
+    )
+  const tune = checkedTune(name, neighborhood, others)
+  if (sharedMemory && tune !== null)
+    throw new RankweaveError('ERR_ARGUMENT', `${name}: expected either tune or sharedMemory`)
+  const { isAuto, isLocated, strategy } = neighborhood
+  if (sharedMemory && !isAuto && strategy.kind !== 'direct')
+    throw new RankweaveError(
+      'ERR_STRATEGY',
+      `${name}: sharedMemory is another way to send directly: expected strategy direct or auto, got ${strategy.kind}`,
+    )
+  return { tune, isPublished: sharedMemory && !isLocated }
+}
+
+function wordsOfBuffers(buffers: readonly UniformBuffers[], type: number, count: number) {
+  return {
+    width: count * wordsPerElement(elementSizeBytes(type)),
+    sends: buffers.map(({ send }) => wordViewOf(send)),
+    receives: buffers.map(({ recv }) => wordViewOf(recv)),
+  }
+}
+
+function boundAllgather(
+  { program, slots, traffic }: Neighborhood,
+  type: number,
+  count: number,
+  buffers: readonly UniformBuffers[],
+): BoundProgram {
+  const store = new UniformStore(program, type, elementSizeBytes(type), count)
+  const sends = buffers.map(({ send }) => wordViewOf(send))
+  const receives = buffers.map(({ recv }) => wordViewOf(recv))
+  return {
+    program,
+    store,
+    fill() {
+      const { words, width } = store
+      for (let v = 0; v < sends.length; v++) copyWords(sends[v], 0, words, v * width, width)
+    },
+    deliver() {
+      countRun(traffic, program.counts)
+      for (let i = 0; i < receives.length; i++) fillRankSlots(slots, i, store, receives[i])
+    },
+  }
+}
+
+export function neighborAllgathervInit(
+  seat: CommSeat,
+  neighborhood: Neighborhood,
+  send: unknown,
+  recv: unknown,
+  layoutOptions: BlockLayoutOptions,
+): PersistentRequest {
+  const name = 'neighborAllgathervInit'
+  requireKnownOptions(name, layoutOptions, { counts: true, displs: true })
+  const { type, elements, into } = boundElements(name, send, recv)
+  checkInto(name, into, type, 0)
+  const signature: Signature = { name: 'neighborAllgatherInit', type }
+  const given: VaryingBuffers = { send: elements, recv: into, layoutOptions }
+  return boundRequest(seat, neighborhood, signature, [elements, into], given, async (buffers, exchange) => {
+    const chosen = neighborhood.forBlocks(null)
+    const { program, traffic } = chosen
+    const sends = buffers.map((bound) => wordViewOf(bound.send))
+    const lengths = await exchangeLengths(program, traffic, exchange, 1, (words) => {
+      for (const [v, { length }] of sends.entries()) words[v] = length
+    })
+    const store = BlockStore.of(program, elementSizeBytes(type), lengths)
+    const counts = slotCounts(chosen, program, store, type)
+    const displs = buffers.map((bound, i) => {
+      const layout = blockLayout(name, counts[i], bound.layoutOptions)
+      checkInto(name, bound.recv, type, layout.size)
+      return layout.displs
+    })
+    const receives = {
+      words: buffers.map((bound) => wordViewOf(bound.recv)),
+      base: new Int32Array(buffers.length),
+    }
+    const fillTo = varyingFill(program, displs, type)
+    return programStart(signature, program, {
+      store,
+      fill() {
+        for (let v = 0; v < sends.length; v++) store.put(v, sends[v])
+      },
+      deliver() {
+        countRun(traffic, program.counts)
+        fillSlots(program, store, receives, fillTo)
+      },
+    })
+  })
+}

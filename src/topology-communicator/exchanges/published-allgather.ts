@@ -1,0 +1,156 @@
+import { wordsOf } from '../../base/bytes.js'
+import type { Exchange } from '../../calls/exchange.js'
+import type { BoundStart } from '../../calls/program/bound-collective.js'
+import {
+  exchangePublications,
+  type PublishingPeer,
+  reservePublication,
+} from '../../calls/program/publication.js'
+import { PublishedBlocks, type PublishedData } from '../../calls/program/published-blocks.js'
+import type { Signature } from '../../calls/signature.js'
+import type { CommState } from '../../comm/comm-state.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { largestOfAll } from '../execute/largest-of-all.js'
+import { countRun, type NeighborTraffic } from '../execute/neighbor-traffic.js'
+import { placementOf } from '../execute/placement.js'
+import { copyWords, type Words } from '../memory/memory-words.js'
+
+/** Steps of the exchange: the agreement takes up to 31. */
+const locationStep = 64
+
+/** What the ranks of a process bind. Blocks have one length on all ranks. */
+export interface BoundBlocks {
+  readonly blockBytes: number
+  /** Words of a block. */
+  readonly width: number
+  /** By hosted rank. */
+  readonly sends: readonly Words[]
+  readonly receives: readonly Words[]
+}
+
+/**
+ * A persistent neighbor allgather whose blocks stay in the memory of their process, where neighbors read them. Null where some
+ * process has no memory left for it. Collective, of processes that {@link canPublish}.
+ *
+ * Memory that others read, until the communicator is freed: 64 bytes and two times the blocks of the process's ranks, rounded up to 64.
+ *
+ * @param program of direct sends
+ */
+export async function publishedAllgather(
+  state: CommState,
+  { program, traffic }: { readonly program: ProcessProgram; readonly traffic: NeighborTraffic },
+  signature: Signature,
+  bound: BoundBlocks,
+  exchange: Exchange,
+): Promise<BoundStart | null> {
+  const { runtime, processIndex } = state
+  const own = reservePublication(state, bound.blockBytes * program.ranks.length)
+  if ((await largestOfAll(exchange, own === undefined ? 1 : 0, 0)) === 1) {
+    if (own !== undefined) runtime.staging!.giveBack(own, state)
+    return null
+  }
+  const placement = placementOf(state)
+  const hosted = ranksByProcess(placement, exchange.count)
+  const readers = [...new Set(program.send.peer)]
+  const publishing = await exchangePublications(
+    state,
+    exchange,
+    own!,
+    [...new Set([...program.receive.peer, ...readers])],
+    (peer) => bound.blockBytes * hosted[peer],
+    locationStep,
+  )
+  const reading = readingBySource(program, placement, bound.width)
+  const sources = reading.map(({ peer }) => publishing.get(peer)!)
+  const blocks = new PublishedBlocks(
+    publishing.get(processIndex)!,
+    sources,
+    readers.map((peer) => publishing.get(peer)!),
+    dataOf(bound, publishing.get(processIndex)!, sources, reading),
+    runtime.processCounters,
+  )
+  const counts = { ...program.counts, framesSent: 0, messagesSent: 0, blocksSent: 0 }
+  return {
+    signature,
+    unplaced: true,
+    run: (_, started) => {
+      blocks.start(started, () => {
+        countRun(traffic, counts)
+        started.finish(nothing)
+      })
+      return undefined
+    },
+  }
+}
+
+/** What the ranks of this process read of one process. */
+interface Reading {
+  readonly peer: number
+  /** Where a block begins among the blocks of the peer's ranks, in words. */
+  readonly from: Int32Array
+  /** Index of the hosted rank that gets it, and where in its buffer, in words. */
+  readonly rank: Int32Array
+  readonly to: Int32Array
+}
+
+function readingBySource(
+  { valueTerm, fillStart, fillRank, fillSlot }: ProcessProgram,
+  placement: Int32Array,
+  width: number,
+): Reading[] {
+  const indexInProcess = new Int32Array(placement.length)
+  const seen = new Map<number, number>()
+  for (const [rank, process] of placement.entries()) {
+    const index = seen.get(process) ?? 0
+    indexInProcess[rank] = index
+    seen.set(process, index + 1)
+  }
+  const lists = new Map<number, { from: number[]; rank: number[]; to: number[] }>()
+  for (const [v, origin] of valueTerm.entries()) {
+    for (let f = fillStart[v]; f < fillStart[v + 1]; f++) {
+      const peer = placement[origin]
+      const list = lists.get(peer) ?? { from: [], rank: [], to: [] }
+      lists.set(peer, list)
+      list.from.push(indexInProcess[origin] * width)
+      list.rank.push(fillRank[f])
+      list.to.push(fillSlot[f] * width)
+    }
+  }
+  return Array.from(lists, ([peer, { from, rank, to }]) => ({
+    peer,
+    from: Int32Array.from(from),
+    rank: Int32Array.from(rank),
+    to: Int32Array.from(to),
+  }))
+}
+
+function ranksByProcess(placement: Int32Array, processes: number): Int32Array {
+  const ranks = new Int32Array(processes)
+  for (const process of placement) ranks[process]++
+  return ranks
+}
+
+function dataOf(
+  { width, sends, receives }: BoundBlocks,
+  own: PublishingPeer,
+  sources: readonly PublishingPeer[],
+  reading: readonly Reading[],
+): PublishedData {
+  const wordsIn = ({ publication }: PublishingPeer): Words[] =>
+    publication.places.map((place) => (sends[0] instanceof Uint8Array ? place : wordsOf(place)))
+  const ownPlaces = wordsIn(own)
+  const placesOf = sources.map(wordsIn)
+  return {
+    write(place) {
+      const words = ownPlaces[place]
+      for (let i = 0; i < sends.length; i++) copyWords(sends[i], 0, words, i * width, width)
+    },
+    read(source, place) {
+      const { from, rank, to } = reading[source]
+      const words = placesOf[source][place]
+      for (let k = 0; k < from.length; k++) copyWords(words, from[k], receives[rank[k]], to[k], width)
+    },
+  }
+}
+
+const nothing = [undefined] as const

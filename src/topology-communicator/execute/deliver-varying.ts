@@ -1,0 +1,114 @@
+import { RankFailure } from '../../calls/collective-call.js'
+import type { Gathered } from '../../calls/plan/gathered.js'
+import type { BlocksOptions } from '../../calls/plan/options.js'
+import { isRankweaveError } from '../../errors.js'
+import type { TypedArray } from '../../messages/datatype/elements.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { type BlockLayout, blockLayout } from '../memory/block-layout.js'
+import type { BlockStore } from '../memory/block-store.js'
+import { checkInto, elementWords } from '../memory/buffers.js'
+import { fillSlots } from '../memory/fill-slots.js'
+import { receiveBuffers } from '../memory/receive-buffers.js'
+import type { Neighborhood } from './neighborhood.js'
+
+/**
+ * Delivers blocks whose lengths have arrived with them: what every hosted rank gets, or the failure of a rank whose counts or
+ * buffer did not fit.
+ *
+ * @param wanted what every hosted rank expects, and where
+ */
+export function deliverVarying(
+  name: string,
+  neighborhood: Neighborhood,
+  program: ProcessProgram,
+  store: BlockStore,
+  type: number,
+  wanted: readonly BlocksOptions[],
+): (Gathered<TypedArray> | RankFailure)[] {
+  const delivery = varyingDelivery(name, neighborhood, program, store, type, wanted)
+  const { counts, displs, failures } = delivery
+  delivery.fill()
+  return delivery.results().map((data, i) => failures[i] ?? { data, counts: counts[i], displs: displs[i] })
+}
+
+/** Where the blocks of a store go whose lengths are known. All lists are by hosted rank. */
+interface VaryingDelivery {
+  readonly counts: readonly Int32Array[]
+  readonly displs: readonly Int32Array[]
+  /** Of ranks whose counts or buffer do not fit: their blocks go to buffers that are dropped. */
+  readonly failures: readonly (RankFailure | undefined)[]
+  /** Copies what the store holds now. */
+  fill(): void
+  results(): TypedArray[]
+}
+
+export function varyingDelivery(
+  name: string,
+  neighborhood: Neighborhood,
+  program: ProcessProgram,
+  store: BlockStore,
+  type: number,
+  wanted: readonly BlocksOptions[],
+): VaryingDelivery {
+  const counts = slotCounts(neighborhood, program, store, type)
+  const layouts = wanted.map((options, i) => receiveLayout(name, type, counts[i], options))
+  const sizes = layouts.map(({ size }) => size)
+  const buffers = receiveBuffers(type, sizes, (i) => layouts[i].into)
+  const displs = layouts.map((layout) => layout.displs)
+  const fillTo = varyingFill(program, displs, type)
+  return {
+    counts,
+    displs,
+    failures: layouts.map(({ failure }) => failure),
+    fill: () => fillSlots(program, store, buffers, fillTo),
+    results: buffers.results,
+  }
+}
+
+/** Elements of every slot of every hosted rank; 0 where a grid has no neighbor. */
+export function slotCounts(
+  neighborhood: Neighborhood,
+  { ranks, fillStart, fillRank, fillSlot }: ProcessProgram,
+  store: BlockStore,
+  type: number,
+): Int32Array[] {
+  const perElement = elementWords(type)
+  const counts = Array.from(ranks, (rank) => new Int32Array(neighborhood.slotsOf(rank)))
+  for (let v = 0; v + 1 < fillStart.length; v++) {
+    const count = store.length[v] / perElement
+    for (let f = fillStart[v]; f < fillStart[v + 1]; f++) counts[fillRank[f]][fillSlot[f]] = count
+  }
+  return counts
+}
+
+/** Where slots begin that are `displs[i][slot]` elements into the buffer of the i-th hosted rank. */
+export function varyingFill(
+  { fillRank, fillSlot }: ProcessProgram,
+  displs: readonly Int32Array[],
+  type: number,
+): Int32Array {
+  const perElement = elementWords(type)
+  return fillSlot.map((slot, f) => displs[fillRank[f]][slot] * perElement)
+}
+
+interface ReceiveLayout extends BlockLayout {
+  readonly into: TypedArray | undefined
+  /** The rank's counts or buffer did not fit: it fails alone, and its blocks go to a buffer that is dropped. */
+  readonly failure?: RankFailure
+}
+
+function receiveLayout(
+  name: string,
+  type: number,
+  arrived: Int32Array,
+  options: BlocksOptions,
+): ReceiveLayout {
+  try {
+    const layout = blockLayout(name, arrived, options)
+    checkInto(name, options.into, type, layout.size)
+    return { ...layout, into: options.into }
+  } catch (error) {
+    if (!isRankweaveError(error)) throw error
+    return { ...blockLayout(name, arrived, {}), into: undefined, failure: new RankFailure(error) }
+  }
+}

@@ -1,0 +1,28 @@
+import type { Exchange } from '../../calls/exchange.js'
+import { runProgram } from '../../calls/program/run-program.js'
+import { elementSizeBytes, typeCode } from '../../messages/datatype/elements.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { UniformStore } from '../memory/uniform-store.js'
+import { countRun, type NeighborTraffic } from './neighbor-traffic.js'
+
+/**
+ * Some integers about every value, by running the program once with them as blocks.
+ *
+ * @param each integers per value
+ * @param fill writes those of the contributed values: of value v from `v * each` on
+ */
+export async function exchangeLengths(
+  program: ProcessProgram,
+  traffic: NeighborTraffic,
+  exchange: Exchange,
+  each: number,
+  fill: (words: Int32Array) => void,
+): Promise<Int32Array> {
+  const type = typeCode.Int32Array
+  const store = new UniformStore(program, type, elementSizeBytes(type), each)
+  const words = store.words as Int32Array
+  fill(words)
+  await new Promise<void>((resolve) => runProgram(program, exchange, store, resolve))
+  countRun(traffic, program.counts)
+  return words
+}

@@ -1,0 +1,348 @@
+import { indexIn } from '../../base/search.js'
+import type { CommState } from '../../comm/comm-state.js'
+import type { Machine } from '../../machine/machine.js'
+import type { AutoStrategy } from '../../neighborhood/choose/auto.js'
+import type { Choice } from '../../neighborhood/choose/choice.js'
+import { ChoicesBySize } from '../../neighborhood/choose/choices-by-size.js'
+import type { ChosenOperation } from '../../neighborhood/choose/chosen-operation.js'
+import { directAlltoallOfRanks } from '../../neighborhood/plan/alltoall-of-ranks.js'
+import { type CachedPlan, PlanCache } from '../../neighborhood/plan/plan-cache.js'
+import { type PlanOfRanks, planInRanks } from '../../neighborhood/plan/plan-of-ranks.js'
+import type { NeighborOperation } from '../../neighborhood/plan/plan-operation.js'
+import type { Plan, Strategy } from '../../neighborhood/plan/strategy.js'
+import { formatStrategy } from '../../neighborhood/plan/strategy-text.js'
+import { reduceInOrder } from '../../neighborhood/strategies/reduce-in-order.js'
+import { lowerInRounds } from '../../schedule/lower/lower.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { roundsByPhase } from '../../schedule/lower/rounds.js'
+import { neighborAllgatherSpecification } from '../../schedule/specification.js'
+import { cartNeighborSlots, procNull } from '../../topology/cart-shape.js'
+import { inNeighbors, outNeighbors } from '../../topology/neighbors.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { type SlotList, slotList } from '../memory/slot-list.js'
+import { onGrid, ownSlotsOnGrid } from './buffer-slots.js'
+import { type NeighborTraffic, noTraffic } from './neighbor-traffic.js'
+import { OperationProgram } from './operation-program.js'
+import { nodesInCommunicator, placementOf } from './placement.js'
+
+/** The plans of this thread's communicators: logical processes that have the same topology object share its plan. */
+const plans = new PlanCache(32)
+
+/** The plan for a process's ranks where no process has the whole topology. */
+interface PlacedPart {
+  readonly plan: PlanOfRanks
+  /** Process index of the rank of every number. */
+  readonly placement: Int32Array
+}
+
+/** The whole topology, or the plan for this process's ranks. */
+export type TopologyOrPlan = { readonly topology: ProcessTopology } | PlacedPart
+
+export interface NeighborhoodOptions {
+  readonly strategy: Strategy
+  /** Nodes and cores of the ranks, for strategies in aware mode. Default: the nodes of the world's processes. */
+  readonly machine?: Machine | undefined
+  /** The library chooses by block length, for the machine, which has a profile; `strategy` is for what it cannot choose for. */
+  readonly auto?: AutoStrategy | undefined
+}
+
+/** Neighborhoods that carry out what was chosen are retained up to this number per communicator. */
+const mostChosen = 8
+
+/** Where a rank's lists are in the arrays of a topology. */
+interface OwnRow {
+  readonly topology: ProcessTopology
+  readonly row: number
+  /** The rank of every number; null where numbers are ranks. */
+  readonly rankOf: Int32Array | null
+}
+
+/**
+ * What the ranks of a process share of a communicator with a topology: the topology, and, from the first neighborhood
+ * collective on, the plan and this process's part of it. Every process makes the plan itself, without messages: a plan is
+ * a function of topology, strategy and nodes alone. Where no process has the whole topology, the plan of this process's
+ * ranks was made with the communicator, and memory is in proportion to their neighborhoods.
+ */
+export class Neighborhood {
+  readonly strategy: Strategy
+  readonly traffic: NeighborTraffic
+  readonly isAuto: boolean
+  readonly #state: CommState
+  readonly #machine: Machine | undefined
+  /** Undefined where no process has it. */
+  #topology: ProcessTopology | undefined
+  readonly #part: PlanOfRanks | undefined
+  /** Of the ranks of the part. */
+  readonly #placement: Int32Array | undefined
+  /** The same part in ranks, while it is in use: it takes memory for all ranks. */
+  #partInRanks: WeakRef<Plan> | undefined
+  #cached: CachedPlan | undefined
+  #program: ProcessProgram | undefined
+  #slots: SlotList | undefined
+  readonly #operations = new Map<NeighborOperation, OperationProgram>()
+  /** Undefined where the strategy was given. */
+  readonly #choices: ChoicesBySize | undefined
+  /** By strategy, the one that was used last at the end. */
+  readonly #chosen = new Map<string, Neighborhood>()
+  /** Whether processes share its tables: those of a communicator have one plan to share, and what was chosen is further ones. */
+  readonly #isShared: boolean
+  /** Slices that not all of their ranks in this process have requested yet. */
+  readonly #slices = new Map<CommState, { readonly neighborhood: Neighborhood; missing: number }>()
+
+  /** @param of that of the communicator, where this one carries out what was chosen */
+  constructor(
+    state: CommState,
+    given: TopologyOrPlan,
+    { strategy, machine, auto }: NeighborhoodOptions,
+    of?: Neighborhood,
+  ) {
+    this.#state = state
+    this.strategy = strategy
+    this.isAuto = auto !== undefined
+    this.#machine = machine
+    this.traffic = of?.traffic ?? noTraffic()
+    this.#isShared = of === undefined && auto === undefined
+    if ('plan' in given) {
+      this.#part = given.plan
+      this.#placement = given.placement
+      return
+    }
+    this.#topology = given.topology
+    if (auto !== undefined) this.#choices = new ChoicesBySize(machine!, auto)
+    if (of !== undefined) return
+    state.tables.share('topology', given.topology, (shared) => {
+      this.#topology = shared
+    })
+  }
+
+  /**
+   * What carries out collectives with blocks of some length, or with blocks whose lengths no rank knows of all (null): this
+   * neighborhood, or where the library chooses, one for the strategy chosen. All ranks ask for the same.
+   */
+  forBlocks(bytes: number | null, operation: ChosenOperation = 'neighbor-allgather'): Neighborhood {
+    const choice = this.choiceFor(bytes, operation)
+    return choice === null ? this : this.by(choice.strategy)
+  }
+
+  /** What carries out collectives by a strategy that the library may choose: one object while it is in use. */
+  by(strategy: Strategy): Neighborhood {
+    if (this.#choices === undefined) return this
+    const text = formatStrategy(strategy)
+    const options = { strategy, machine: this.#machine }
+    const chosen =
+      this.#chosen.get(text) ?? new Neighborhood(this.#state, { topology: this.topology }, options, this)
+    this.#chosen.delete(text)
+    this.#chosen.set(text, chosen)
+    if (this.#chosen.size > mostChosen) this.#chosen.delete(this.#chosen.keys().next().value!)
+    return chosen
+  }
+
+  /** Chooses for blocks of some length, unless that is done, without holding the event loop for long. */
+  async prepareChoice(bytes: number | null, operation: ChosenOperation): Promise<void> {
+    await this.#choices?.prepare(this.topology, bytes, operation)
+  }
+
+  /** Whether a choice is to be made, which takes time. */
+  mustChoose(bytes: number | null, operation: ChosenOperation): boolean {
+    return this.#choices?.has(this.topology, bytes, operation) === false
+  }
+
+  /** The length that is chosen for, whatever is sent; null where the lengths of blocks decide. */
+  get fixedBytes(): number | null {
+    return this.#choices?.fixedBytes ?? null
+  }
+
+  /** What was chosen for blocks of some length; null where the strategy was given. */
+  choiceFor(bytes: number | null, operation: ChosenOperation): Choice | null {
+    return this.#choices?.choiceFor(this.topology, bytes, operation) ?? null
+  }
+
+  /** Whether calls need no rank table: where every rank of a part lives was looked up when it was made. */
+  get isLocated(): boolean {
+    return this.#part !== undefined
+  }
+
+  /** Whether receive buffers have slots for neighbors that do not exist. */
+  get isGrid(): boolean {
+    return this.#part === undefined && this.#topology!.cart !== null
+  }
+
+  /** Of a part: with the lists of this process's ranks only. */
+  get topology(): ProcessTopology {
+    return this.#topology ?? this.plan.schedule.topology
+  }
+
+  /** Fresh arrays: the ranks that a rank of this process receives from, in list order. */
+  sourcesOf(rank: number): Int32Array {
+    const { topology, row, rankOf } = this.#rowOf(rank)
+    return named(inNeighbors(topology, row), rankOf)
+  }
+
+  destinationsOf(rank: number): Int32Array {
+    const { topology, row, rankOf } = this.#rowOf(rank)
+    return named(outNeighbors(topology, row), rankOf)
+  }
+
+  sourceWeightsOf(rank: number): Float64Array | null {
+    const { topology, row } = this.#rowOf(rank)
+    return topology.inWeight?.slice(topology.inStart[row], topology.inStart[row + 1]) ?? null
+  }
+
+  destinationWeightsOf(rank: number): Float64Array | null {
+    const { topology, row } = this.#rowOf(rank)
+    return topology.outWeight?.slice(topology.outStart[row], topology.outStart[row + 1]) ?? null
+  }
+
+  /** Blocks in the receive buffer of a rank: its sources, or on a grid two per dimension (MPI-4.1 §8.6). */
+  slotsOf(rank: number): number {
+    const { topology, row } = this.#rowOf(rank)
+    const { cart, inStart } = topology
+    return cart === null ? inStart[row + 1] - inStart[row] : 2 * cart.dims.length
+  }
+
+  /** Blocks in the send buffer of a rank, in an alltoall: its destinations, or on a grid two per dimension. */
+  sendSlotsOf(rank: number): number {
+    const { topology, row } = this.#rowOf(rank)
+    const { cart, outStart } = topology
+    return cart === null ? outStart[row + 1] - outStart[row] : 2 * cart.dims.length
+  }
+
+  /** 1 for every block of the send buffer of a rank that has a destination. */
+  destinationSlotsOf(rank: number): Uint8Array {
+    const { cart } = this.#rowOf(rank).topology
+    if (cart === null) return new Uint8Array(this.sendSlotsOf(rank)).fill(1)
+    return Uint8Array.from(cartNeighborSlots(cart, rank), (neighbor) => (neighbor === procNull ? 0 : 1))
+  }
+
+  #rowOf(rank: number): OwnRow {
+    if (this.#part === undefined) return { topology: this.#topology!, row: rank, rankOf: null }
+    const { rankOf, schedule } = this.#part
+    return { topology: schedule.topology, row: indexIn(rankOf, rank), rankOf }
+  }
+
+  get plan(): Plan {
+    if (this.#part === undefined) return this.#cachedPlan().plan
+    let plan = this.#partInRanks?.deref()
+    if (plan === undefined) {
+      plan = planInRanks(this.#part)
+      this.#partInRanks = new WeakRef(plan)
+    }
+    return plan
+  }
+
+  /** This process's program; its slots are those of MPI's receive buffer. */
+  get program(): ProcessProgram {
+    this.#program ??= this.#part === undefined ? this.#programOfPlan() : this.#programOfPart(this.#part)
+    return this.#program
+  }
+
+  #programOfPlan(): ProcessProgram {
+    const { processIndex } = this.#state
+    const { plan, rounds } = this.#cachedPlan()
+    const program = lowerInRounds(plan.schedule, placementOf(this.#state), processIndex, rounds)
+    return this.topology.cart === null ? program : onGrid(program, this.topology)
+  }
+
+  #programOfPart({ schedule, rankOf }: PlanOfRanks): ProcessProgram {
+    const rounds = roundsByPhase(schedule)
+    const program = lowerInRounds(schedule, this.#placement!, this.#state.processIndex, rounds)
+    return {
+      ...program,
+      ranks: program.ranks.map((number) => rankOf[number]),
+      valueTerm: program.valueTerm.map((number) => rankOf[number]),
+    }
+  }
+
+  /**
+   * This process's program for another operation: planned and lowered at its first call. Where no process has the whole
+   * topology, blocks of an alltoall are sent directly, whatever the strategy, and reductions are in list order.
+   *
+   * @throws ERR_SCHEDULE when the plan does not verify
+   */
+  operation(operation: NeighborOperation): OperationProgram {
+    let found = this.#operations.get(operation)
+    if (found === undefined) {
+      const part = this.#part
+      found = part === undefined ? this.#wholeOperation(operation) : this.#partOperation(operation, part)
+      this.#operations.set(operation, found)
+    }
+    return found
+  }
+
+  #wholeOperation(operation: NeighborOperation): OperationProgram {
+    const placement = placementOf(this.#state)
+    const nodeOf = nodesInCommunicator(this.#state, this.#machine, placement)
+    const cached = plans.planFor(this.topology, this.strategy, nodeOf, operation)
+    const { plan, rounds } = cached
+    const program = lowerInRounds(plan.schedule, placement, this.#state.processIndex, rounds)
+    const isOnGrid = this.topology.cart !== null && operation === 'neighbor-alltoall'
+    if (!isOnGrid) return new OperationProgram(program, null, cached)
+    const ownSlot = ownSlotsOnGrid(program, this.topology)
+    return new OperationProgram(onGrid(program, this.topology), ownSlot, cached)
+  }
+
+  #partOperation(operation: NeighborOperation, part: PlanOfRanks): OperationProgram {
+    const isAlltoall = operation === 'neighbor-alltoall'
+    const schedule = isAlltoall ? directAlltoallOfRanks(part) : reduceInOrder(part.schedule)
+    const { processIndex } = this.#state
+    const program = lowerInRounds(schedule, this.#placement!, processIndex, roundsByPhase(schedule))
+    const ranks = program.ranks.map((number) => part.rankOf[number])
+    return new OperationProgram({ ...program, ranks }, null, null)
+  }
+
+  /** The slots of the program, rank by rank. */
+  get slots(): SlotList {
+    this.#slots ??= slotList(this.program)
+    return this.#slots
+  }
+
+  /** The neighborhood of a slice of this grid: one object for the slice's ranks in this process. */
+  ofSlice(state: CommState, topologyOfSlice: () => ProcessTopology): Neighborhood {
+    let slice = this.#slices.get(state)
+    if (slice === undefined) {
+      const { strategy } = this
+      const neighborhood = new Neighborhood(state, { topology: topologyOfSlice() }, { strategy })
+      slice = { neighborhood, missing: state.localRanks.length }
+      this.#slices.set(state, slice)
+    }
+    if (--slice.missing === 0) this.#slices.delete(state)
+    return slice.neighborhood
+  }
+
+  /** Node of every rank. */
+  get nodes(): Int32Array {
+    return nodesInCommunicator(this.#state, this.#machine, placementOf(this.#state))
+  }
+
+  /** The plan, where another communicator of this thread has it. */
+  get planInMemory(): Plan | undefined {
+    return plans.find(this.topology, this.strategy, this.nodes)?.plan
+  }
+
+  /** Takes a verified plan of the whole topology, unless there is one in memory. */
+  adopt(plan: Plan): void {
+    const { topology, strategy, nodes } = this
+    if (plans.find(topology, strategy, nodes) === undefined) plans.adopt(topology, strategy, nodes, plan)
+    this.#cachedPlan()
+  }
+
+  #cachedPlan(): CachedPlan {
+    if (this.#cached === undefined) {
+      const cached = plans.planFor(this.topology, this.strategy, this.nodes)
+      this.#cached = cached
+      if (!this.#isShared) return cached
+      const { schedule, ...others } = cached.plan
+      const { topology: _, specification: __, ...tables } = schedule
+      this.#state.tables.share('plan', { ...others, schedule: tables }, (shared) => {
+        const { topology } = this
+        const specification = neighborAllgatherSpecification(topology)
+        cached.replace({ ...shared, schedule: { ...shared.schedule, specification, topology } })
+      })
+    }
+    return this.#cached
+  }
+}
+
+/** A copy of numbers as the ranks that they stand for. */
+const named = (numbers: Int32Array, rankOf: Int32Array | null): Int32Array =>
+  rankOf === null ? numbers.slice() : numbers.map((number) => rankOf[number])

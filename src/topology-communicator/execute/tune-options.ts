@@ -1,0 +1,127 @@
+import { requireKnownOptions } from '../../base/known-options.js'
+import { RankweaveError, shown } from '../../errors.js'
+import type { ChosenOperation } from '../../neighborhood/choose/chosen-operation.js'
+import type { Strategy } from '../../neighborhood/plan/strategy.js'
+import { formatStrategy, parseStrategy } from '../../neighborhood/plan/strategy-text.js'
+import type { Neighborhood } from './neighborhood.js'
+
+/**
+ * Which strategies the first starts of a persistent request try, and how often. They are those that the library would choose among
+ * (`choice()`), best predicted first.
+ */
+export interface TuneOptions {
+  /** Strategies, at most: 1 to 8. Default 3. Of two or more, one is direct sends. */
+  readonly candidates?: number
+  /** Only strategies predicted to take at most this many times the best: 1 to 1,000. Default 2. */
+  readonly within?: number
+  /** Starts that are timed of each strategy: 1 to 1,000. Default 3. */
+  readonly starts?: number
+  /**
+   * Milliseconds; only differences count. Default `performance.now`. The clock of the first rank of every process is used; those of
+   * all are read once when the request is made.
+   */
+  readonly now?: () => number
+}
+
+/** Options of a persistent neighbor allgather or alltoall. */
+export interface NeighborInitOptions {
+  /** Whether the first starts try strategies; true: by the defaults. Default false. */
+  readonly tune?: boolean | TuneOptions
+}
+
+/** With defaults. */
+export interface Tune {
+  readonly candidates: number
+  readonly within: number
+  readonly starts: number
+  readonly now: () => number
+}
+
+const optionNames = { candidates: true, within: true, starts: true, now: true } as const
+
+/**
+ * @returns null where nothing is tried
+ * @throws ERR_ARGUMENT; ERR_STRATEGY where the library has nothing to choose
+ */
+export function checkedTune(
+  name: string,
+  { isAuto, strategy }: Neighborhood,
+  options: NeighborInitOptions,
+): Tune | null {
+  requireKnownOptions(name, options, { tune: true })
+  const { tune = false } = options
+  if (tune === false) return null
+  if (!isAuto)
+    throw new RankweaveError(
+      'ERR_STRATEGY',
+      `${name}: tune tries what the library would choose among: expected strategy auto, got ${formatStrategy(strategy)}`,
+    )
+  if (tune !== true) requireKnownOptions(`${name}: tune`, tune, optionNames)
+  const given: TuneOptions = tune === true ? {} : tune
+  const { candidates = 3, within = 2, starts = 3, now = () => performance.now() } = given
+  requireNumber(name, 'candidates', candidates, Number.isInteger(candidates), 8)
+  requireNumber(name, 'within', within, typeof within === 'number', 1000)
+  requireNumber(name, 'starts', starts, Number.isInteger(starts), 1000)
+  return { candidates, within, starts, now: checkedClock(name, now) }
+}
+
+/** Its first reading shows whether it gives milliseconds; what is no number later on makes a start infinitely long. */
+function checkedClock(name: string, now: unknown): () => number {
+  const refuse = (got: string): never => {
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `${name}: tune: expected now as a function of milliseconds, got ${got}`,
+    )
+  }
+  if (typeof now !== 'function') return refuse(shown(now))
+  const read = (): number => {
+    const ms: unknown = now()
+    return typeof ms === 'number' ? ms : Number.NaN
+  }
+  if (!Number.isFinite(read())) refuse('one that returns no finite number')
+  return read
+}
+
+function requireNumber(name: string, option: string, value: number, isNumber: boolean, most: number): void {
+  if (isNumber && value >= 1 && value <= most) return
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `${name}: tune: expected ${option} from 1 to ${most}, got ${shown(value)}`,
+  )
+}
+
+/** What ranks compare: those that pass other options are a mismatch. */
+export function textOf({ candidates, within, starts }: Tune): string {
+  return `tune:candidates=${candidates},within=${within},starts=${starts}`
+}
+
+/** A strategy to try. */
+export interface Candidate {
+  readonly strategy: Strategy
+  /** Absent where nothing is predicted. */
+  readonly predictedUs?: number
+}
+
+/**
+ * The same on all ranks: of what the library would choose among, the alternatives that were simulated and are predicted to be fast
+ * enough, and direct sends. Where ranks plan from their neighbors, the strategy at hand alone. Does not hold the event loop for long.
+ *
+ * @param bytes of a block; null where no rank knows all lengths
+ */
+export async function candidatesFor(
+  neighborhood: Neighborhood,
+  bytes: number | null,
+  operation: ChosenOperation,
+  { candidates, within }: Tune,
+): Promise<Candidate[]> {
+  await neighborhood.prepareChoice(bytes, operation)
+  const choice = neighborhood.choiceFor(bytes, operation)
+  if (choice === null) return [{ strategy: neighborhood.strategy }]
+  const { alternatives } = choice
+  const limit = within * alternatives[0].timeUs
+  const best = alternatives.filter(({ timeUs }) => timeUs <= limit).slice(0, candidates)
+  // The trivial competitor has the last place, whatever is predicted for it.
+  const direct = alternatives.find(({ strategy }) => strategy === 'direct')
+  if (direct !== undefined && candidates > 1 && !best.includes(direct)) best.splice(candidates - 1, 1, direct)
+  return best.map(({ strategy, timeUs }) => ({ strategy: parseStrategy(strategy), predictedUs: timeUs }))
+}

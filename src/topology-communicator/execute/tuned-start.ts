@@ -1,0 +1,73 @@
+import type { Exchange } from '../../calls/exchange.js'
+import { type BoundStart, type BoundStore, programStart } from '../../calls/program/bound-collective.js'
+import { ProgramRun } from '../../calls/program/run-program.js'
+import type { Signature } from '../../calls/signature.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { largestOfAll } from './largest-of-all.js'
+import type { Tuner } from './tuner.js'
+
+/** A program, and how the buffers of the ranks are its values. */
+export interface BoundProgram extends BoundStore {
+  readonly program: ProcessProgram
+}
+
+// Step of the exchange, above those of programs.
+const agreementStep = 2 ** 30
+
+/**
+ * Starts that try programs which do the same, until one is chosen. While they do, a start begins with the agreement on the time of
+ * the one before it, which no process leaves before all have started: times do not depend on who came late.
+ *
+ * @param programs of the candidates; released when one is chosen
+ * @param now milliseconds
+ */
+export function tunedStart(
+  signature: Signature,
+  tuner: Tuner,
+  programs: readonly BoundProgram[],
+  now: () => number,
+): BoundStart {
+  let tried: readonly TriedProgram[] = programs.map((bound) => ({
+    bound,
+    run: new ProgramRun(bound.program),
+  }))
+  let chosen: BoundStart | undefined
+  /** Of the last start; null before the first. */
+  let lastUs: number | null = null
+  const choose = (): BoundStart | undefined => {
+    if (tuner.chosen === null) return undefined
+    const { bound } = tried[tuner.chosen]
+    tried = []
+    return programStart(signature, bound.program, bound)
+  }
+  const tryNext = async (exchange: Exchange): Promise<undefined> => {
+    const agreedUs = await largestOfAll(exchange, lastUs ?? 0, agreementStep)
+    if (lastUs !== null) tuner.agree(agreedUs)
+    chosen = choose()
+    if (chosen !== undefined) {
+      chosen.run([], exchange)
+      return undefined
+    }
+    const { bound, run } = tried[tuner.next]
+    const begin = now()
+    bound.fill()
+    run.start(exchange, bound.store, () => {
+      const failure = bound.deliver()
+      const us = 1000 * (now() - begin)
+      lastUs = Number.isNaN(us) ? Number.POSITIVE_INFINITY : us
+      exchange.finish([failure])
+    })
+    return undefined
+  }
+  chosen = choose()
+  return {
+    signature,
+    unplaced: true,
+    run: (all, exchange) => (chosen === undefined ? tryNext(exchange) : chosen.run(all, exchange)),
+  }
+}
+
+interface TriedProgram {
+  readonly bound: BoundProgram
+  readonly run: ProgramRun
+}

@@ -1,0 +1,152 @@
+import { bytesOf } from '../../base/bytes.js'
+import { copyOf } from '../../calls/exchange.js'
+import type { ProgramStore } from '../../calls/program/program-store.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { checkTotal, copyWords, newWords, type Words } from './memory-words.js'
+
+/**
+ * The values of a program that combines nothing, during one call, in one arena: value v is `length[v]` words from `start[v]`
+ * on. Either all lengths are known from the start, and values lie in their order; or they become known as frames
+ * arrive, in any order.
+ *
+ * A frame is the words of its values one after another; where the store does not know lengths, they are preceded by the
+ * number of words of each, as 32-bit integers, padded to a multiple of 8 bytes.
+ */
+export class BlockStore implements ProgramStore {
+  /** Whether all lengths are known, so that frames do not carry them. */
+  readonly sized: boolean
+  readonly elementSizeBytes: number
+  readonly start: Int32Array
+  readonly length: Int32Array
+  words: Words
+  /** Words in use. */
+  #used = 0
+  readonly #program: ProcessProgram
+  readonly #landings: readonly Uint8Array[]
+
+  private constructor(
+    program: ProcessProgram,
+    elementSizeBytes: number,
+    lengths: Int32Array | null,
+    expectedWords: number,
+  ) {
+    const values = program.valueTerm.length
+    this.elementSizeBytes = elementSizeBytes
+    this.#program = program
+    this.sized = lengths !== null
+    this.start = new Int32Array(values)
+    this.length = lengths ?? new Int32Array(values)
+    for (let v = 0; v < values; v++) {
+      this.start[v] = this.#used
+      this.#used += this.length[v]
+      checkTotal(this.#used)
+    }
+    this.words = newWords(elementSizeBytes, Math.max(this.#used, expectedWords))
+    const { valueStart, peer } = program.receive
+    const bytes = bytesOf(this.words)
+    this.#landings = this.sized
+      ? Array.from(peer, (_, frame) =>
+          bytes.subarray(this.#byteOf(valueStart[frame]), this.#byteOf(valueStart[frame + 1])),
+        )
+      : []
+  }
+
+  /** Values of the given lengths, in words. */
+  static of(program: ProcessProgram, elementSizeBytes: number, lengths: ArrayLike<number>): BlockStore {
+    return new BlockStore(program, elementSizeBytes, Int32Array.from(lengths), 0)
+  }
+
+  /**
+   * Values whose lengths arrive with them.
+   *
+   * @param ownWords of the contributed values; memory is allocated as if the others had the same mean, and grows
+   */
+  static open(program: ProcessProgram, elementSizeBytes: number, ownWords = 0): BlockStore {
+    const { valueTerm, ownStart, ranks } = program
+    const mean = ownWords / Math.max(1, ownStart[ranks.length])
+    return new BlockStore(
+      program,
+      elementSizeBytes,
+      null,
+      Math.min(Math.ceil(mean * valueTerm.length), mostExpected),
+    )
+  }
+
+  /** Gives a value its length and its place: once per value, in any order, where lengths are not known. */
+  extend(value: number, length: number): void {
+    const end = this.#used + length
+    checkTotal(end)
+    this.start[value] = this.#used
+    this.length[value] = length
+    if (end > this.words.length) {
+      const grown = newWords(this.elementSizeBytes, Math.max(end, 2 * this.words.length))
+      grown.set(this.words.subarray(0, this.#used))
+      this.words = grown
+    }
+    this.#used = end
+  }
+
+  /** Writes a value, whose length is known, from `from[fromAt]` on. */
+  put(value: number, from: Words, fromAt = 0): void {
+    copyWords(from, fromAt, this.words, this.start[value], this.length[value])
+  }
+
+  pack(frame: number): Uint8Array {
+    const { valueStart, value } = this.#program.send
+    const { words: arena, start, length, sized, elementSizeBytes } = this
+    const from = valueStart[frame]
+    const to = valueStart[frame + 1]
+    const headWords = sized ? 0 : lengthWords(to - from, elementSizeBytes)
+    let total = headWords
+    for (let i = from; i < to; i++) total += length[value[i]]
+    const words = newWords(elementSizeBytes, total)
+    if (!sized) {
+      const lengths = new Int32Array(words.buffer, 0, to - from)
+      for (let i = from; i < to; i++) lengths[i - from] = length[value[i]]
+    }
+    let at = headWords
+    for (let i = from; i < to; i++) {
+      const v = value[i]
+      copyWords(arena, start[v], words, at, length[v])
+      at += length[v]
+    }
+    return new Uint8Array(words.buffer, 0, words.byteLength)
+  }
+
+  landing(frame: number): Uint8Array | undefined {
+    return this.#landings[frame]
+  }
+
+  unpack(frame: number, arrived: Uint8Array, owned: boolean): void {
+    const { valueStart } = this.#program.receive
+    const from = valueStart[frame]
+    const to = valueStart[frame + 1]
+    // Lent bytes need not be aligned.
+    const bytes = owned ? arrived : copyOf(arrived)
+    const words: Words =
+      this.elementSizeBytes >= 4
+        ? new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2)
+        : bytes
+    const lengths = new Int32Array(bytes.buffer, bytes.byteOffset, to - from)
+    const first = this.#used
+    for (let v = from; v < to; v++) this.extend(v, lengths[v - from])
+    copyWords(words, lengthWords(to - from, this.elementSizeBytes), this.words, first, this.#used - first)
+  }
+
+  combine(): void {}
+
+  /** Where a value begins, or the last one ends. */
+  #byteOf(value: number): number {
+    const word = value < this.start.length ? this.start[value] : this.#used
+    return this.elementSizeBytes >= 4 ? 4 * word : word
+  }
+}
+
+/** Words that are allocated before they are needed, at most: 4 MiB, or 1 MiB of single bytes. */
+const mostExpected = 2 ** 20
+
+/** Words, of elements of this size, that the lengths of so many values take. */
+function lengthWords(values: number, elementSizeBytes: number): number {
+  const sizeBytes = (4 * values + 7) & ~7
+  return elementSizeBytes >= 4 ? sizeBytes >>> 2 : sizeBytes
+}

@@ -1,0 +1,43 @@
+import { RankweaveError } from '../../errors.js'
+import type { TypedArray } from '../../messages/datatype/elements.js'
+
+/**
+ * The memory of a typed array in units that are copied alike whatever the element type: 32-bit words, or bytes for elements
+ * below 4 bytes. Two kinds of array instead of eleven keep the copy loops fast, and integers
+ * preserve every bit of a NaN.
+ */
+export type Words = Int32Array | Uint8Array
+
+export function wordViewOf(array: TypedArray): Words {
+  return array.BYTES_PER_ELEMENT >= 4
+    ? new Int32Array(array.buffer, array.byteOffset, array.byteLength >>> 2)
+    : new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
+}
+
+/** Words of one element of this size. */
+export function wordsPerElement(elementSizeBytes: number): number {
+  return elementSizeBytes >= 4 ? elementSizeBytes >>> 2 : elementSizeBytes
+}
+
+/** Fresh memory in words, for elements of this size. */
+export function newWords(elementSizeBytes: number, count: number): Words {
+  return elementSizeBytes >= 4 ? new Int32Array(count) : new Uint8Array(count)
+}
+
+/** Below this, a loop is faster than `set` of a `subarray`. */
+const setWords = 96
+
+export function copyWords(from: Words, fromAt: number, to: Words, toAt: number, count: number): void {
+  if (count >= setWords) to.set(from.subarray(fromAt, fromAt + count), toAt)
+  else for (let i = 0; i < count; i++) to[toAt + i] = from[fromAt + i]
+}
+
+/** @throws ERR_COUNT for more words than a store holds */
+export function checkTotal(words: number): void {
+  if (words > 0x7fffffff) {
+    throw new RankweaveError(
+      'ERR_COUNT',
+      `the blocks of one process may have at most 2^31 - 1 words in one call, got ${words}`,
+    )
+  }
+}

@@ -1,0 +1,43 @@
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { copyWords, type Words } from './memory-words.js'
+import type { UniformStore } from './uniform-store.js'
+
+/**
+ * The slots of a lowered program rank by rank: the i-th hosted rank's are those from `start[i]` up to the next, and
+ * value `value[k]` belongs in slot `slot[k]`.
+ */
+export interface SlotList {
+  readonly start: Int32Array
+  readonly value: Int32Array
+  readonly slot: Int32Array
+}
+
+export function slotList({ ranks, fillStart, fillRank, fillSlot }: ProcessProgram): SlotList {
+  const start = new Int32Array(ranks.length + 1)
+  for (const rank of fillRank) start[rank + 1]++
+  for (let i = 0; i < ranks.length; i++) start[i + 1] += start[i]
+  const next = start.slice()
+  const value = new Int32Array(fillRank.length)
+  const slot = new Int32Array(fillRank.length)
+  for (let v = 0; v + 1 < fillStart.length; v++) {
+    for (let f = fillStart[v]; f < fillStart[v + 1]; f++) {
+      const at = next[fillRank[f]]++
+      value[at] = v
+      slot[at] = fillSlot[f]
+    }
+  }
+  return { start, value, slot }
+}
+
+/** Copies the values of one hosted rank's slots into `target`. */
+export function fillRankSlots(
+  { start, value, slot }: SlotList,
+  rank: number,
+  { words, width }: UniformStore,
+  target: Words,
+): void {
+  const end = start[rank + 1]
+  if (width === 1) for (let k = start[rank]; k < end; k++) target[slot[k]] = words[value[k]]
+  else
+    for (let k = start[rank]; k < end; k++) copyWords(words, value[k] * width, target, slot[k] * width, width)
+}

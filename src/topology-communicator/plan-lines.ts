@@ -1,0 +1,87 @@
+import type { CollectiveCall } from '../calls/collective-call.js'
+import { gatherBytes } from '../calls/exchange-patterns.js'
+import type { CommSeat } from '../comm/handle.js'
+import { RankweaveError, shown } from '../errors.js'
+import type { WaitOptions } from '../messages/process/wait-options.js'
+import { type FormatOptions, formatSchedule } from '../schedule/file/format-schedule.js'
+import { currentVersion, requireVersion } from '../schedule/file/format-version.js'
+import { headerOf } from '../schedule/file/header.js'
+import { rankLine } from '../schedule/file/write-rank-line.js'
+import type { ProcessTopology } from '../topology/process-topology.js'
+import type { Neighborhood } from './execute/neighborhood.js'
+
+export interface PlanLinesOptions extends WaitOptions, FormatOptions {}
+
+/** The lines of a plan's schedule file on the root, null on the others, whether one process planned or all did. */
+export function planLines(
+  { state, localIndex }: CommSeat,
+  neighborhood: Neighborhood,
+  root: number,
+  options?: PlanLinesOptions,
+): Promise<string[] | null> {
+  const { size } = state
+  const version = options?.version ?? currentVersion
+  requireVersion(version)
+  if (!Number.isInteger(root) || root < 0 || root >= size) {
+    throw new RankweaveError(
+      'ERR_RANK',
+      `planLines: expected a root from 0 to ${size - 1}, got ${shown(root)}`,
+    )
+  }
+  const call: CollectiveCall<null, string[] | null> = {
+    signature: { name: 'planLines', root, extra: version },
+    unplaced: neighborhood.isLocated,
+    run: async (hosted, exchange) => {
+      const { schedule, ranks } = neighborhood.forBlocks(null).plan
+      const { localRanks } = state
+      const isRootHere = localRanks.includes(root)
+      let lines: string[] | null = null
+      if (ranks === undefined) {
+        if (isRootHere) lines = [...formatSchedule(schedule, { version })]
+      } else {
+        const own = Array.from(ranks, (rank) => rankLine(schedule, rank, version)).join('\n')
+        const rootProcess = await state.processOfRank(root)
+        const parts = await gatherBytes(exchange, rootProcess, new TextEncoder().encode(own))
+        if (parts !== null) {
+          const ofRanks = linesOf(parts)
+          const topology = topologyOf(ofRanks)
+          lines = [JSON.stringify(headerOf({ ...schedule, topology }, version)), ...ofRanks]
+        }
+      }
+      return hosted.map((_, i) => (localRanks[i] === root ? lines : null))
+    },
+  }
+  return state.collectives.call(localIndex, call, null, options)
+}
+
+/** The line of every rank. */
+function linesOf(parts: readonly Uint8Array[]): string[] {
+  const lines: string[] = []
+  for (const part of parts) {
+    for (const line of new TextDecoder().decode(part).split('\n')) {
+      if (line !== '') lines[Number(/\d+/.exec(line)![0])] = line
+    }
+  }
+  return lines
+}
+
+/** The topology that the header of a schedule file needs. */
+function topologyOf(lines: readonly string[]): ProcessTopology {
+  const parsed = lines.map((line) => JSON.parse(line) as { readonly out: number[]; readonly in: number[] })
+  const start = (side: 'out' | 'in') => {
+    const starts = new Int32Array(parsed.length + 1)
+    for (const [rank, lists] of parsed.entries()) starts[rank + 1] = starts[rank] + lists[side].length
+    return starts
+  }
+  return {
+    ranks: parsed.length,
+    outStart: start('out'),
+    outRank: Int32Array.from(parsed.flatMap((lists) => lists.out)),
+    outWeight: null,
+    inStart: start('in'),
+    inRank: Int32Array.from(parsed.flatMap((lists) => lists.in)),
+    inWeight: null,
+    pairing: 'occurrence',
+    cart: null,
+  }
+}

@@ -1,0 +1,43 @@
+import type { Exchange } from '../calls/exchange.js'
+import { RankweaveError, shown } from '../errors.js'
+import { type PlanStore, storedPlan, storePlan, verifiedPlan } from '../neighborhood/plan/plan-store.js'
+import { agreedPlan } from './distributed/agreed-plan.js'
+import type { Neighborhood } from './execute/neighborhood.js'
+
+/** @throws ERR_ARGUMENT for what cannot store plans */
+export function checkPlanStore(store: PlanStore | undefined): void {
+  if (store === undefined) return
+  const { read, write, onProblem = () => {} } = Object(store) as Partial<PlanStore>
+  if ([read, write, onProblem].every((each) => typeof each === 'function')) return
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `planCache: expected an object with functions read and write, perhaps onProblem, as planDirectory returns, got ${shown(store)}`,
+  )
+}
+
+/**
+ * Plans with the communicator, by a stored plan if there is one, and the same on all processes. Called by all processes of the
+ * exchange; `neighborhood` is null on those without ranks of the topology.
+ *
+ * @throws what {@link agreedPlan} throws, the same on all processes
+ */
+export async function planByStore(
+  exchange: Exchange,
+  neighborhood: Neighborhood | null,
+  store: PlanStore,
+): Promise<void> {
+  if (neighborhood === null) {
+    await agreedPlan(exchange, null, null)
+    return
+  }
+  const { topology, strategy, nodes } = neighborhood
+  const make = () => verifiedPlan(topology, strategy, nodes)
+  const first = async () =>
+    neighborhood.planInMemory ?? (await storedPlan(store, topology, strategy, nodes, make)).plan
+  const afresh = async () => {
+    const made = make()
+    await storePlan(store, topology, strategy, nodes, made)
+    return made
+  }
+  neighborhood.adopt((await agreedPlan(exchange, first, afresh))!)
+}

@@ -1,0 +1,72 @@
+import { requireOptions } from '../../base/require-options.js'
+import { RankweaveError, shown } from '../../errors.js'
+import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
+import { cartTopology } from '../generate/cartesian.js'
+import { erdosRenyiTopology } from '../generate/erdos-renyi.js'
+import { mooreTopology } from '../generate/moore.js'
+import { powerLawTopology } from '../generate/power-law.js'
+import { randomGeometricTopology } from '../generate/random-geometric.js'
+import { rmatTopology } from '../generate/rmat.js'
+import { smallWorldTopology } from '../generate/small-world.js'
+import { stencilOffsets, stencilTopology } from '../generate/stencil.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { parseCsv } from './csv.js'
+import { parseEdgeList } from './edge-list.js'
+import { parseGraphologyJson } from './graphology-json.js'
+import { topologyFromMatrixMarket } from './matrix-market-topology.js'
+import { parseMetis } from './metis.js'
+import { parseTopologySpec, type TopologySpec } from './spec-text.js'
+
+/** How the file of a specification is opened, and what follows its reading. */
+interface FileOptions {
+  readonly open?: OpenSource
+  readonly onProgress?: ReadProgress
+}
+
+/**
+ * Makes the topology, reading its file if it has one.
+ *
+ * @throws what the generator or reader throws: ERR_TOPOLOGY, ERR_DIMS, ERR_MATRIX_MARKET, ERR_FILE; ERR_SPEC for text
+ */
+export function buildTopology(specOrText: TopologySpec | string, options: FileOptions = {}): ProcessTopology {
+  const spec = typeof specOrText === 'string' ? parseTopologySpec(specOrText) : specOrText
+  requireOptions('buildTopology', options)
+  const { kind } = Object(spec) as Partial<TopologySpec>
+  if (typeof kind !== 'string' || !Object.hasOwn(builders, kind))
+    throw new RankweaveError('ERR_SPEC', `expected a specification of a topology, got ${shown(spec)}`)
+  // The kind selects the builder for this member of the union; TypeScript cannot express that.
+  const build = builders[kind] as Builder<TopologySpec>
+  return build(spec, options)
+}
+
+type Builder<S> = (spec: S, options: FileOptions) => ProcessTopology
+type SpecOf<K, S = TopologySpec> = S extends { readonly kind: infer Kinds }
+  ? K extends Kinds
+    ? S
+    : never
+  : never
+
+const builders: { readonly [K in TopologySpec['kind']]: Builder<SpecOf<K>> } = {
+  moore: mooreTopology,
+  stencil: ({ dims, periods, neighbors }) =>
+    stencilTopology({
+      dims,
+      periods,
+      offsets:
+        'shape' in neighbors
+          ? stencilOffsets(neighbors.shape, dims.length, neighbors.radius)
+          : neighbors.offsets,
+    }),
+  cart: cartTopology,
+  er: erdosRenyiTopology,
+  rgg: randomGeometricTopology,
+  ws: smallWorldTopology,
+  powerlaw: powerLawTopology,
+  rmat: rmatTopology,
+  mtx: (spec, options) => withSource(spec.file, (source) => topologyFromMatrixMarket(source, spec), options),
+  metis: ({ file }, options) => withSource(file, (source) => parseMetis(source, file).topology, options),
+  csv: ({ file }, options) => withSource(file, (source) => parseCsv(source, { file }), options),
+  graphology: ({ file }, options) =>
+    withSource(file, (source) => parseGraphologyJson(source, { file }), options),
+  edges: ({ file }, options) => withSource(file, (source) => parseEdgeList(source, file), options),
+}

@@ -1,0 +1,236 @@
+import type { Clock } from '../base/clock.js'
+import { reasonText } from '../errors.js'
+import { closeCode, dataVersion, decodeIntroduction, encodeIntroduction, type Hello } from './introduction.js'
+import type { IncomingSocket, PeerListener } from './peer-listener.js'
+import { type Meeting, newNonce, ProofKey } from './proof.js'
+import type { Membership } from './rendezvous/membership.js'
+import { drop, type Socket, type SocketTransport, socketErrorText, socketState } from './rendezvous/socket.js'
+
+/** What connects a process to others. */
+export interface ConnectorParts {
+  readonly membership: Pick<Membership, 'world' | 'process' | 'processes' | 'addresses' | 'peerKey'>
+  readonly transport: Pick<SocketTransport, 'dial'>
+  /** Absent where a process cannot listen. */
+  readonly listener: PeerListener | undefined
+  readonly clock: Clock
+}
+
+/** What connecting needs of its process. */
+export interface ConnectorHost {
+  /** Whether a connection of `peer` may become its link: it has none and never had one. */
+  wants(peer: number): boolean
+  /** Whether frames wait for a connection to `peer`. */
+  awaits(peer: number): boolean
+  /** Both sides have introduced themselves: messages that arrive from now on are batches. */
+  connected(peer: number, socket: Socket): void
+  /** There will be no connection to `peer`. */
+  failed(peer: number, reason: string): void
+}
+
+/** A connection that this process dials. */
+interface Dial {
+  readonly socket: Socket
+  readonly nonce: string
+  /** 1 for the first connection that is tried. */
+  readonly attempt: number
+}
+
+/** Connections tried before a peer counts as one that cannot be reached. */
+const mostAttempts = 3
+/** Between two of them, in milliseconds. */
+const retryMs = 100
+/** How long the connection of a peer that dials too is waited for before this side tries again, in milliseconds. */
+const supersededMs = 1_000
+
+/**
+ * Connects processes in pairs. Both may dial at the same time: then the connection that the lower process has dialed stays,
+ * and the other one is closed. Both sides decide so by themselves: the lower process refuses the other's connection as long as it
+ * dials itself; the higher one gives up its own once the lower one has proved who it is.
+ *
+ * There is no limit of time here: a process that computes does not answer, and whether it lives is for the rendezvous to say.
+ * A connection that the peer closes as late, because either of them computed or too many came at once, is dialed again.
+ */
+export class Connector {
+  readonly #parts: ConnectorParts
+  readonly #host: ConnectorHost
+  readonly #key: ProofKey
+  readonly #dials = new Map<number, Dial>()
+  #closed = false
+
+  constructor(parts: ConnectorParts, host: ConnectorHost) {
+    this.#parts = parts
+    this.#host = host
+    this.#key = new ProofKey(parts.membership.peerKey)
+  }
+
+  /** Accepts connections of peers from now on. */
+  listen(): void {
+    this.#parts.listener?.attach((incoming) => {
+      this.#greet(incoming).catch(() => this.#refuse(incoming.socket, closeCode.malformed))
+    })
+  }
+
+  dial(peer: number, attempt = 1): void {
+    const { transport, membership } = this.#parts
+    const { world, process: from } = membership
+    let socket: Socket
+    try {
+      socket = transport.dial(membership.addresses[peer] ?? '')
+    } catch (error) {
+      this.#host.failed(peer, `cannot be dialed: ${reasonText(error)}`)
+      return
+    }
+    socket.binaryType = 'arraybuffer'
+    const dial: Dial = { socket, nonce: newNonce(), attempt }
+    this.#dials.set(peer, dial)
+    let lastError = ''
+    socket.addEventListener('open', () => {
+      const hello: Hello = {
+        ...{ kind: 'hello', version: dataVersion, world, from, to: peer, nonce: dial.nonce },
+      }
+      socket.unref?.()
+      socket.send(encodeIntroduction<'hello'>(hello))
+    })
+    socket.addEventListener('error', (event) => {
+      lastError = socketErrorText(event)
+    })
+    socket.addEventListener('close', ({ code, reason }) => {
+      if (this.#dials.get(peer)?.socket !== socket) return
+      // The peer dials too, and its connection stays: it comes, or the peer has ended and is no longer there to dial.
+      if (code === closeCode.superseded) this.#dialAgain(peer, attempt, supersededMs)
+      else if (code === closeCode.late) this.#dialAgain(peer, attempt)
+      else if (code !== closeCode.malformed && code !== closeCode.proof && attempt < mostAttempts) {
+        this.#dialAgain(peer, attempt + 1)
+      } else {
+        this.#fail(
+          peer,
+          socket,
+          [`cannot be reached (${code})`, reason, lastError].filter(Boolean).join(': '),
+        )
+      }
+    })
+    const answered = ({ data }: { readonly data: unknown }) => {
+      socket.removeEventListener('message', answered)
+      this.#prove(peer, dial, data).catch((error) => this.#fail(peer, socket, reasonText(error)))
+    }
+    socket.addEventListener('message', answered)
+  }
+
+  /** Gives up what is not connected yet. */
+  close(): void {
+    this.#closed = true
+    for (const peer of [...this.#dials.keys()]) this.abandon(peer)
+  }
+
+  /** Gives up the own connection to `peer`, if it is not complete. */
+  abandon(peer: number): void {
+    const dial = this.#dials.get(peer)
+    this.#dials.delete(peer)
+    if (dial !== undefined) drop(dial.socket, closeCode.superseded, 'superseded')
+  }
+
+  // -- the side that dials -------------------------------------------------------------------------------------
+
+  async #prove(peer: number, dial: Dial, data: unknown): Promise<void> {
+    const { socket } = dial
+    const answer = decodeIntroduction(data, 'answer')
+    const { world, process: from } = this.#parts.membership
+    const meeting: Meeting = { world, from, nonceFrom: dial.nonce, to: peer, nonceTo: answer.nonce }
+    if (!(await this.#key.check('accepted', meeting, answer.proof))) throw new Error('its proof is wrong')
+    const proof = await this.#key.make('dialed', meeting)
+    if (this.#dials.get(peer) !== dial || socket.readyState !== socketState.open) return
+    // Batches may follow `ready` in the same turn, so nothing may be awaited from here on.
+    const ready = ({ data: text }: { readonly data: unknown }) => {
+      socket.removeEventListener('message', ready)
+      try {
+        decodeIntroduction(text, 'ready')
+      } catch (error) {
+        this.#fail(peer, socket, reasonText(error))
+        return
+      }
+      if (this.#dials.get(peer) !== dial) return
+      this.#dials.delete(peer)
+      this.#host.connected(peer, socket)
+    }
+    socket.addEventListener('message', ready)
+    socket.send(encodeIntroduction<'proof'>({ kind: 'proof', proof }))
+  }
+
+  #fail(peer: number, socket: Socket, reason: string): void {
+    if (this.#dials.get(peer)?.socket !== socket) return
+    this.abandon(peer)
+    this.#host.failed(peer, reason)
+  }
+
+  /** Unless the peer has connected, or is lost, meanwhile. */
+  #dialAgain(peer: number, attempt: number, delayMs = retryMs): void {
+    this.#dials.delete(peer)
+    this.#parts.clock.later(delayMs, () => {
+      if (!this.#closed && !this.#dials.has(peer) && this.#host.awaits(peer)) this.dial(peer, attempt)
+    })
+  }
+
+  // -- the side that is dialed ---------------------------------------------------------------------------------
+
+  async #greet({ socket, hello }: IncomingSocket): Promise<void> {
+    const { world, process: to, processes } = this.#parts.membership
+    const { from } = hello
+    const isForUs = hello.version === dataVersion && hello.world === world && hello.to === to
+    if (!isForUs || from >= processes || from === to) {
+      this.#refuse(socket, closeCode.malformed)
+      return
+    }
+    if (!this.#admits(from, socket)) return
+    socket.binaryType = 'arraybuffer'
+    const meeting: Meeting = { world, from, nonceFrom: hello.nonce, to, nonceTo: newNonce() }
+    const proof = await this.#key.make('accepted', meeting)
+    if (socket.readyState !== socketState.open) return
+    const proved = ({ data }: { readonly data: unknown }) => {
+      socket.removeEventListener('message', proved)
+      void this.#decide(socket, meeting, data)
+    }
+    socket.addEventListener('message', proved)
+    socket.send(encodeIntroduction<'answer'>({ kind: 'answer', nonce: meeting.nonceTo, proof }))
+  }
+
+  async #decide(socket: Socket, meeting: Meeting, data: unknown): Promise<void> {
+    const isMember = await this.#isProof(meeting, data)
+    if (!isMember) this.#refuse(socket, closeCode.proof)
+    else if (socket.readyState === socketState.open && this.#admits(meeting.from, socket)) {
+      this.#adopt(meeting.from, socket)
+    }
+  }
+
+  async #isProof(meeting: Meeting, data: unknown): Promise<boolean> {
+    try {
+      return await this.#key.check('dialed', meeting, decodeIntroduction(data, 'proof').proof)
+    } catch {
+      return false
+    }
+  }
+
+  /** Refuses a connection that is not to be the link to `peer`. */
+  #admits(peer: number, socket: Socket): boolean {
+    if (this.#closed || !this.#host.wants(peer)) {
+      this.#refuse(socket, closeCode.occupied)
+      return false
+    }
+    if (this.#dials.has(peer) && this.#parts.membership.process < peer) {
+      this.#refuse(socket, closeCode.superseded)
+      return false
+    }
+    return true
+  }
+
+  #adopt(peer: number, socket: Socket): void {
+    this.abandon(peer)
+    this.#parts.listener?.introduced(socket)
+    socket.send(encodeIntroduction<'ready'>({ kind: 'ready' }))
+    this.#host.connected(peer, socket)
+  }
+
+  #refuse(socket: Socket, code: number): void {
+    // If it does not answer, its time limit drops it.
+    socket.close(code)
+  }
+}

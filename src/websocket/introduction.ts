@@ -1,0 +1,93 @@
+import * as z from 'zod'
+import { RankweaveError, shortened } from '../errors.js'
+
+/** Version of what processes send each other. */
+export const dataVersion = 1
+
+const process = z
+  .int()
+  .min(0)
+  .max(2 ** 24)
+const nonce = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('32 random bytes in hexadecimal digits, new for every connection')
+const proof = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('HMAC-SHA-256 of role, world, both processes and both nonces, keyed by the peer key of the world')
+
+/**
+ * The text messages of two processes. Up to `ready` they are exchanged before the first batch, in this order; the process that
+ * dials begins. Each side proves that it knows the peer key, for nonces of both, so that neither an observed nor a mirrored
+ * message is of use. `end` is of either side: a close code alone could be of anything between them.
+ */
+export const introductionMessages = {
+  hello: z
+    .strictObject({
+      kind: z.literal('hello'),
+      version: z.int().min(1).describe('version of this exchange and of batches'),
+      world: z.string().min(1).max(64),
+      from: process.describe('the process that dials'),
+      to: process.describe('the process that it dials'),
+      nonce,
+    })
+    .describe('First message of a data connection.'),
+  answer: z.strictObject({ kind: z.literal('answer'), nonce, proof }).describe('Of the process dialed.'),
+  proof: z.strictObject({ kind: z.literal('proof'), proof }).describe('Of the process that dials.'),
+  ready: z
+    .strictObject({ kind: z.literal('ready') })
+    .describe('Of the process dialed: both may send batches from here on.'),
+  end: z
+    .strictObject({ kind: z.literal('end') })
+    .describe('Of either process, after its last batch, before it closes the socket: its session has ended.'),
+} as const
+
+type Messages = typeof introductionMessages
+export type IntroductionKind = keyof Messages
+export type IntroductionMessage<K extends IntroductionKind> = z.infer<Messages[K]>
+export type Hello = IntroductionMessage<'hello'>
+
+/** Longest text message, in UTF-16 units. */
+const longestText = 1024
+
+/** Why a process closes a data connection that is not in use, as the close code of the socket. */
+export const closeCode = {
+  /** The session has ended, after `end`: frames that it sent have arrived. */
+  ended: 1000,
+  /** The connection in the other direction stays. */
+  superseded: 4100,
+  /** There is a connection already, or was one. */
+  occupied: 4101,
+  malformed: 4102,
+  proof: 4103,
+  /** It took too long to introduce itself, or others do at the moment: the peer may dial again. */
+  late: 4104,
+} as const
+
+export function encodeIntroduction<K extends IntroductionKind>(message: IntroductionMessage<K>): string {
+  return JSON.stringify(message)
+}
+
+/** @throws ERR_PROTOCOL when `data` is not a message of that kind */
+export function decodeIntroduction<K extends IntroductionKind>(
+  data: unknown,
+  kind: K,
+): IntroductionMessage<K> {
+  if (typeof data !== 'string' || data.length > longestText) {
+    throw malformed(kind, typeof data === 'string' ? `${data.length} characters` : 'bytes')
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(data)
+  } catch {
+    throw malformed(kind, shortened(data))
+  }
+  const result = introductionMessages[kind].safeParse(value)
+  if (!result.success) throw malformed(kind, shortened(data))
+  return result.data as IntroductionMessage<K>
+}
+
+function malformed(kind: string, got: string): RankweaveError {
+  return new RankweaveError('ERR_PROTOCOL', `expected '${kind}' of a data connection, got ${got}`)
+}

@@ -1,0 +1,125 @@
+import type { Clock } from '../base/clock.js'
+
+/** A connection as its watch sees it. */
+export interface WatchedConnection {
+  /** Bytes that have come, of whatever kind, also parts of messages; undefined where nobody tells. */
+  readonly receivedBytes: number | undefined
+  /** Bytes of messages that the network has taken. */
+  readonly takenBytes: number
+  /** Bytes that it has not. */
+  readonly bufferedBytes: number
+  /** Sends what the peer's side answers by itself, where that is possible. */
+  ping(): void
+}
+
+export interface LinkWatchHost {
+  /** Asks, by way of the rendezvous, whether `peer` is there: its answer is `present`, after it has sent a ping of its own. */
+  probe(peer: number): void
+  silent(peer: number): void
+}
+
+interface Watched {
+  readonly connection: WatchedConnection
+  received: number | undefined
+  taken: number
+  buffered: number
+  /** Ticks without a sign of life. */
+  ticks: number
+  /** Since the peer has answered, while there was none. */
+  ticksSincePresent: number | undefined
+}
+
+/** A ping that the peer sent before it answered has come in this time: one heartbeat at least, and part of another. */
+const ticksToArrive = 2
+
+/**
+ * Notices connections that carry nothing any more though nobody closes them: a firewall has forgotten them, or the host of the
+ * peer has another address. The operating system notices bytes in flight after a quarter of an hour.
+ *
+ * A process that computes reads nothing and is not to blame, so a silent connection is reported only when its peer has answered
+ * on another way, the rendezvous, and still nothing has come. Signs of life are bytes that arrive, to which both sides contribute
+ * a ping every `heartbeatMs`, and that the network goes on taking bytes that had to wait. In a browser, which tells of no pings,
+ * a connection is suspect only while bytes wait that the network does not take. Like the rendezvous it counts ticks of its
+ * own, so a process that was stopped blames no peer for that.
+ *
+ * Memory: one record per connection.
+ */
+export class LinkWatch {
+  readonly #clock: Clock
+  readonly #heartbeatMs: number
+  readonly #mostTicks: number
+  readonly #host: LinkWatchHost
+  readonly #watched = new Map<number, Watched>()
+  #cancel: (() => void) | undefined
+
+  constructor(
+    { heartbeatMs, silenceMs }: { readonly heartbeatMs: number; readonly silenceMs: number },
+    clock: Clock,
+    host: LinkWatchHost,
+  ) {
+    this.#clock = clock
+    this.#heartbeatMs = heartbeatMs
+    this.#mostTicks = Math.ceil(silenceMs / heartbeatMs) + 1
+    this.#host = host
+  }
+
+  add(peer: number, connection: WatchedConnection): void {
+    const { receivedBytes: received, takenBytes: taken, bufferedBytes: buffered } = connection
+    const counts = { ticks: 0, ticksSincePresent: undefined }
+    this.#watched.set(peer, { connection, received, taken, buffered, ...counts })
+    this.#cancel ??= this.#clock.later(this.#heartbeatMs, this.#pass)
+  }
+
+  /** Nothing runs here when no connection is watched. */
+  forget(peer: number): void {
+    this.#watched.delete(peer)
+    if (this.#watched.size === 0) this.stop()
+  }
+
+  stop(): void {
+    this.#watched.clear()
+    this.#cancel?.()
+    this.#cancel = undefined
+  }
+
+  /** `peer` asks whether this process is there. */
+  probed(peer: number): void {
+    this.#watched.get(peer)?.connection.ping()
+  }
+
+  /** `peer` is there, and has sent a ping. */
+  present(peer: number): void {
+    const watched = this.#watched.get(peer)
+    if (watched !== undefined && watched.ticks >= this.#mostTicks) watched.ticksSincePresent ??= 0
+  }
+
+  readonly #pass = () => {
+    this.#cancel = this.#clock.later(this.#heartbeatMs, this.#pass)
+    for (const [peer, watched] of [...this.#watched]) {
+      if (isAlive(watched)) {
+        watched.ticks = 0
+        watched.ticksSincePresent = undefined
+      } else {
+        watched.ticks++
+        if (watched.ticksSincePresent !== undefined) watched.ticksSincePresent++
+      }
+      watched.connection.ping()
+      if (watched.ticks === this.#mostTicks) this.#host.probe(peer)
+      if ((watched.ticksSincePresent ?? 0) < ticksToArrive) continue
+      this.forget(peer)
+      this.#host.silent(peer)
+    }
+  }
+}
+
+/** Whether there was a sign of life since it was asked last. */
+function isAlive(watched: Watched): boolean {
+  const { connection, received, taken, buffered } = watched
+  watched.received = connection.receivedBytes
+  watched.taken = connection.takenBytes
+  watched.buffered = connection.bufferedBytes
+  if (watched.received !== received) return true
+  // What the network takes while nothing waits only fills the buffer of this host.
+  if (buffered > 0 && watched.taken > taken) return true
+  return watched.received === undefined && watched.buffered === 0
+}

@@ -1,0 +1,240 @@
+import { reasonText } from '../errors.js'
+import {
+  type Batch,
+  type BatchReader,
+  batchBytes,
+  frameBytes,
+  headBytes,
+  pieceMessageBytes,
+} from './batch.js'
+import { BatchPool } from './batch-pool.js'
+import type { Channel } from './channel.js'
+import type { BreakCause } from './protocol/messages.js'
+
+/** What a link needs of its process. */
+export interface LinkHost {
+  /** The most that a link may hold, in bytes; beyond that it breaks. */
+  readonly maxQueuedBytes: number
+  /** Longest message of the peer, in bytes; a longer one breaks it. */
+  readonly maxMessageBytes: number
+  /** A link has its first frame to send: it needs a channel. */
+  connect(peer: number): void
+  /** A batch has been begun and has to be sent soon. */
+  pending(link: Link): void
+  /** The network has taken a message: there may be space for a piece. */
+  taken(peer: number): void
+  /** The current frame of `reader`. @throws what breaks the link */
+  frame(peer: number, reader: BatchReader): void
+  /** No channel carries it any more. */
+  ended(peer: number): void
+  /** Frames were lost, so that no later one may be delivered. */
+  broken(peer: number, reason: string, cause: BreakCause): void
+}
+
+/**
+ * - `idle`: nothing was ever sent;
+ * - `waiting`: messages wait for a channel;
+ * - `open`;
+ * - `ended`: whatever is posted is dropped. A link never opens twice, because frames could be lost in between.
+ */
+export type LinkState = 'idle' | 'waiting' | 'open' | 'ended'
+
+/** Bytes that may wait in the socket before pieces of bulk transfers are held back. */
+const fullFromBytes = 2 ** 20
+/** Pieces sent before the event loop gets its turn, however fast the network takes them. */
+const piecesPerTurn = 16
+
+const batches = new BatchPool(batchBytes, 64)
+const pieces = new BatchPool(pieceMessageBytes, 16)
+
+/**
+ * What one process sends to one peer and receives from it: batches of frames, numbered in each direction.
+ *
+ * Memory: frames that wait for the channel or the network, at most `maxQueuedBytes`; of bulk transfers `fullFromBytes` and
+ * a piece.
+ */
+export class Link {
+  readonly peer: number
+  state: LinkState = 'idle'
+  readonly #host: LinkHost
+  #channel: Channel | undefined
+  #batch: Batch | undefined
+  /** Complete messages that wait for the channel. */
+  #waiting: Uint8Array<ArrayBuffer>[] = []
+  #waitingBytes = 0
+  #sent = 0
+  #received = 0
+  #piecesInTurn = 0
+  #onOpenOrEnded: (() => void) | undefined
+  readonly #taken = () => this.#host.taken(this.peer)
+
+  constructor(peer: number, host: LinkHost) {
+    this.peer = peer
+    this.#host = host
+  }
+
+  /** Bytes that wait here or in the socket. */
+  get queuedBytes(): number {
+    const begun = this.#batch === undefined ? 0 : this.#batch.length - headBytes
+    return begun + this.#waitingBytes + (this.#channel?.bufferedBytes ?? 0)
+  }
+
+  /** Whether anything waits to be handed to the channel. */
+  get hasPending(): boolean {
+    return this.#waiting.length > 0 || (this.#batch !== undefined && !this.#batch.isEmpty)
+  }
+
+  /** Whether somebody has to look when the network has taken what was sent. */
+  get needsWatch(): boolean {
+    return this.#channel?.reportsSent === false
+  }
+
+  /** Appends a frame to the current batch. */
+  post(kind: number, header: Int32Array, payload: Uint8Array | undefined, payloadBytes: number): void {
+    if (this.state === 'ended') return
+    let batch = this.#batch
+    if (batch !== undefined && !batch.hasSpaceFor(header.length, payloadBytes)) {
+      this.flush()
+      batch = undefined
+    }
+    if (batch === undefined) {
+      batch = this.#batch ?? batches.take()
+      this.#batch = batch
+    }
+    if (batch.isEmpty) this.#host.pending(this)
+    batch.add(kind, header, payload, 0, payloadBytes)
+    if (this.state === 'idle') this.#connect()
+  }
+
+  /** Sends a piece of a bulk transfer in a message of its own; false when there is no space for it now. */
+  postPiece(kind: number, header: Int32Array, payload: Uint8Array, from: number, to: number): boolean {
+    if (this.state === 'ended') return true
+    // What was posted before must not be overtaken.
+    this.flush()
+    const size = frameBytes(header.length, to - from)
+    if (this.#piecesInTurn >= piecesPerTurn || this.queuedBytes + size > fullFromBytes) return false
+    this.#piecesInTurn++
+    const piece = pieces.take()
+    piece.add(kind, header, payload, from, to)
+    this.#send(piece, pieces)
+    if (this.state === 'idle') this.#connect()
+    return true
+  }
+
+  /** Pieces that are too many for this turn may go in the next. */
+  newTurn(): void {
+    this.#piecesInTurn = 0
+  }
+
+  /** Sends the current batch. */
+  flush(): void {
+    const batch = this.#batch
+    if (batch === undefined || batch.isEmpty) return
+    this.#batch = undefined
+    this.#send(batch, batches)
+  }
+
+  /** The channel is there: sends what has waited. */
+  open(channel: Channel): void {
+    if (this.state === 'ended') {
+      channel.drop()
+      return
+    }
+    this.state = 'open'
+    this.#channel = channel
+    const waiting = this.#waiting
+    this.#waiting = []
+    this.#waitingBytes = 0
+    for (const message of waiting) channel.send(message)
+    this.flush()
+    this.#onOpenOrEnded?.()
+    this.#host.taken(this.peer)
+  }
+
+  /** A message of the peer: delivers its frames; breaks the link, and delivers none, when it is malformed. */
+  receive(message: Uint8Array, reader: BatchReader): void {
+    if (this.state === 'ended') return
+    const { maxMessageBytes } = this.#host
+    if (message.length > maxMessageBytes) {
+      this.break(
+        `a message has ${message.length} bytes: at most ${maxMessageBytes} are accepted`,
+        'too large',
+      )
+      return
+    }
+    try {
+      reader.open(message, this.#received)
+      this.#received = (this.#received + 1) >>> 0
+      // A frame that nobody can read, such as an error that is none, is the fault of the peer.
+      while (!this.#hasEnded() && reader.next()) this.#host.frame(this.peer, reader)
+    } catch (error) {
+      this.break(reasonText(error), 'malformed')
+    }
+    reader.close()
+  }
+
+  /** Frames were lost, or must not be delivered. */
+  break(reason: string, cause: BreakCause): void {
+    if (this.state === 'ended') return
+    this.end()
+    this.#host.broken(this.peer, reason, cause)
+  }
+
+  /** Drops what waits and what is posted from now on. */
+  end(): void {
+    this.state = 'ended'
+    this.#host.ended(this.peer)
+    this.#channel?.drop()
+    this.#channel = undefined
+    this.#batch = undefined
+    this.#waiting = []
+    this.#waitingBytes = 0
+    this.#onOpenOrEnded?.()
+  }
+
+  /** Resolves when everything posted has been handed over, or the link has ended. */
+  async close(): Promise<void> {
+    this.flush()
+    if (this.state === 'waiting' && this.hasPending) {
+      await new Promise<void>((resolve) => {
+        this.#onOpenOrEnded = resolve
+      })
+    }
+    const channel = this.#channel
+    if (channel !== undefined) await channel.close()
+    if (this.state !== 'ended') this.end()
+  }
+
+  /** What a frame leads to may end the link. */
+  #hasEnded(): boolean {
+    return this.state === 'ended'
+  }
+
+  #connect(): void {
+    this.state = 'waiting'
+    this.#host.connect(this.peer)
+  }
+
+  #send(batch: Batch, pool: BatchPool): void {
+    const message = batch.seal(this.#sent)
+    this.#sent = (this.#sent + 1) >>> 0
+    const channel = this.#channel
+    if (channel === undefined) {
+      this.#waiting.push(message)
+      this.#waitingBytes += message.length
+    } else {
+      channel.send(message, pool === pieces ? this.#taken : undefined)
+      if (channel.bufferedBytes === 0) {
+        pool.give(batch)
+        return
+      }
+    }
+    const { queuedBytes } = this
+    if (queuedBytes > this.#host.maxQueuedBytes) {
+      this.break(
+        `${queuedBytes} bytes are queued for process ${this.peer}, which does not take them: at most ${this.#host.maxQueuedBytes} may be`,
+        'unread',
+      )
+    }
+  }
+}

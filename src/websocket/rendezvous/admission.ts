@@ -1,0 +1,76 @@
+import { RankweaveError } from '../../errors.js'
+import type { JoinRequest } from '../protocol/messages.js'
+
+/** What a world requires of those who join. */
+export interface Requirements {
+  readonly processes: number
+  /** Of these, the first ones, which the host of the world runs itself: nobody else takes their places. */
+  readonly own: number
+  /** Undefined: that of the member that has waited longest. */
+  readonly program: string | undefined
+  readonly library: string | undefined
+}
+
+interface Joined {
+  readonly request: JoinRequest
+  /** A process of the host's own, which needs no program. */
+  readonly isOwn: boolean
+}
+
+/**
+ * Whether a request to join may be granted.
+ *
+ * @param joined members so far, the oldest first
+ * @param candidate who asks
+ * @param nonces of all requests that were granted
+ * @throws ERR_REPLAYED, ERR_WORLD_FULL, ERR_VERSION_MISMATCH, ERR_PROGRAM_MISMATCH, ERR_WORLD for a number out of range, ERR_LIMIT
+ */
+export function admit(
+  { processes, own, program, library }: Requirements,
+  joined: readonly Joined[],
+  nonces: ReadonlySet<string>,
+  hasBegun: boolean,
+  { request, isOwn }: Joined,
+): void {
+  const first = joined.find((other) => !other.isOwn)?.request ?? request
+  const [from, to] = isOwn ? [0, own] : [own, processes]
+  const expected = { program: program ?? first.program, library: library ?? first.library }
+  if (nonces.has(request.nonce)) throw refusal('ERR_REPLAYED', 'this request to join was made before')
+  if (hasBegun || joined.filter((other) => other.isOwn === isOwn).length >= to - from) {
+    throw refusal('ERR_WORLD_FULL', `all ${to - from} processes have joined`)
+  }
+  if (request.library !== expected.library) {
+    throw refusal('ERR_VERSION_MISMATCH', `expected Rankweave ${expected.library}, got ${request.library}`)
+  }
+  if (!isOwn && request.program !== expected.program) {
+    throw refusal('ERR_PROGRAM_MISMATCH', `expected the program ${expected.program}, got ${request.program}`)
+  }
+  if (request.process !== null && (request.process < from || request.process >= to)) {
+    const range = from === 0 ? `below ${to}` : `from ${from} to ${to - 1}`
+    throw refusal('ERR_WORLD', `expected a process ${range}, got ${request.process}`)
+  }
+  if (request.process !== null && joined.some((other) => other.request.process === request.process)) {
+    throw refusal('ERR_WORLD_FULL', `process ${request.process} has joined`)
+  }
+  if (nonces.size >= 4 * processes + 1_000) {
+    throw refusal('ERR_LIMIT', `expected at most ${nonces.size} requests to join this world`)
+  }
+}
+
+/** Members by process: those that asked for a number have it, the others get what is free, in their order; own ones come first. */
+export function numbered<Member extends Joined>(all: readonly Member[]): Member[] {
+  const joined = [...all.filter(({ isOwn }) => isOwn), ...all.filter(({ isOwn }) => !isOwn)]
+  const members = new Array<Member>(joined.length)
+  for (const member of joined) if (member.request.process !== null) members[member.request.process] = member
+  let free = 0
+  for (const member of joined) {
+    if (member.request.process !== null) continue
+    while (members[free] !== undefined) free++
+    members[free] = member
+  }
+  return members
+}
+
+function refusal(code: RankweaveError['code'], message: string): RankweaveError {
+  return new RankweaveError(code, message)
+}

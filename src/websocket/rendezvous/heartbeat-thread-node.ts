@@ -1,0 +1,25 @@
+// The entry of the thread that sends heartbeats.
+import { parentPort, workerData } from 'node:worker_threads'
+import { realClock } from '../../base/clock.js'
+import { startHeartbeatLoop } from './heartbeat-loop.js'
+import type { HeartbeatData } from './heartbeat-worker-node.js'
+import { nodeTransport } from './transport-node.js'
+
+/** The rendezvous answers a beat with a beat, or refuses. */
+const maxMessageBytes = 4_096
+
+const { task, ca, parentPid } = workerData as HeartbeatData
+const transport = nodeTransport({ maxMessageBytes, ...(ca === undefined ? {} : { ca }) })
+startHeartbeatLoop(task, transport, realClock, (reason) => parentPort!.postMessage(reason))
+if (parentPid !== undefined) endWithParent(parentPid)
+// Keeps this thread alive while its socket is dialled again.
+parentPort!.on('message', () => {})
+
+/** The main thread ends by itself when its event loop turns; that it does not is known a second later. */
+function endWithParent(parentPid: number): void {
+  let isOrphan = false
+  setInterval(() => {
+    if (isOrphan) process.kill(process.pid, 'SIGKILL')
+    isOrphan = process.ppid !== parentPid
+  }, 1000)
+}

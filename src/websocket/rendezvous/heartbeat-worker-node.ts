@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+import { RankweaveError } from '../../errors.js'
+import { isSource, ownModule, workerFile } from '../../package-paths.js'
+import type { HeartbeatTask, StartHeartbeats } from './heartbeat-loop.js'
+
+/** What the thread is started with. */
+export interface HeartbeatData {
+  readonly kind: 'rankweave heartbeats'
+  readonly task: HeartbeatTask
+  readonly ca: string | undefined
+  readonly parentPid: number | undefined
+  /** As source: the module that the thread runs. */
+  readonly entry: string
+}
+
+export interface HeartbeatWorkerOptions {
+  /** Certificates in PEM that sign that of the rendezvous. Default: those that Node trusts. */
+  readonly ca?: string
+  /**
+   * The process that started this one: when it has ended, the thread kills this process, even one that computes without end.
+   * Default: it does not.
+   */
+  readonly parentPid?: number
+  /** The module of the thread. Default: that of this package. */
+  readonly workerUrl?: URL
+}
+
+/**
+ * Heartbeats from a worker thread with a socket of its own: a process that computes for longer than `silenceMs` lives on,
+ * while one that is stopped, or cut off, is noticed. Does not keep the event loop alive.
+ *
+ * @throws ERR_WORKER when the module of the thread is not there, as where an application bundles this code
+ */
+export function heartbeatWorker({ ca, workerUrl, parentPid }: HeartbeatWorkerOptions = {}): StartHeartbeats {
+  const entry = workerUrl ?? ownModule('websocket/rendezvous/heartbeat-thread-node')
+  if (!existsSync(entry)) {
+    throw new RankweaveError(
+      'ERR_WORKER',
+      `there is no file '${entry.href}', from which the thread for heartbeats starts: ` +
+        "bundle 'rankweave/dist/rendezvous/heartbeat-thread-node.js' as an entry of its own, and pass its URL",
+    )
+  }
+  return (task, silent) => {
+    const workerData: HeartbeatData = { kind: 'rankweave heartbeats', task, ca, parentPid, entry: entry.href }
+    const worker = new Worker(isSource ? workerFile : entry, {
+      workerData,
+      name: 'rankweave heartbeats',
+      // The thread is this library's: it gets no hooks of the program.
+      execArgv: [],
+      env: {},
+    })
+    worker.unref()
+    let isStopped = false
+    worker.on('message', (reason: string) => {
+      if (!isStopped) silent(reason)
+    })
+    worker.on('error', (error) => {
+      if (!isStopped) silent(`the thread that sends heartbeats failed: ${error.message}`)
+    })
+    return {
+      stop() {
+        isStopped = true
+        void worker.terminate()
+      },
+    }
+  }
+}

@@ -1,0 +1,335 @@
+import type { Clock } from '../../base/clock.js'
+import { RankweaveError } from '../../errors.js'
+import { Decisions } from '../../fabric/decisions.js'
+import { decodeFromMember, encodeControl } from '../protocol/control-codec.js'
+import type { RendezvousLimits, WorldLimits } from '../protocol/limits.js'
+import {
+  breakCauses,
+  type FromRendezvous,
+  type HeartbeatRequest,
+  type JoinRequest,
+  type ToRendezvous,
+} from '../protocol/messages.js'
+import { relayedProcess, setRelayedProcess } from '../protocol/relayed.js'
+import { equalSecrets, fromHex, randomBytes, toHex } from '../protocol/secrets.js'
+import { admit, numbered } from './admission.js'
+import { BrokenLinks } from './broken-links.js'
+import { protocolError, refusalFrom, wrongToken } from './refuse.js'
+import { SilenceMonitor } from './silence-monitor.js'
+import { messageBytes, type Socket } from './socket.js'
+import { beat, type Party, WorldMember } from './world-member.js'
+
+export interface HostedWorldOptions {
+  readonly id: string
+  readonly token: string
+  readonly processes: number
+  readonly own: number
+  readonly onLost: (process: number, reason: string) => void
+  readonly program: string | undefined
+  readonly library: string | undefined
+  readonly settings: string
+  readonly limits: WorldLimits
+  readonly rendezvous: RendezvousLimits
+  readonly clock: Clock
+  /** Called when the world has ended, before `ended` resolves. */
+  readonly forget: () => void
+}
+
+/** How a world ended. */
+export interface WorldEnd {
+  /** Processes that were lost, in order, and why; all others have left. */
+  readonly lost: readonly { readonly process: number; readonly reason: string }[]
+  /** What the first process to say so reported as the failure of the world: all others fail with it; null: none has. */
+  readonly failed: string | null
+  /** Why it was closed before all processes had left or were lost; null if it was not. */
+  readonly closed: string | null
+}
+
+/** One world of a rendezvous: it collects members, starts, orders losses and decisions, relays, and ends. */
+export class HostedWorld {
+  readonly id: string
+  readonly token: string
+  readonly ended: Promise<WorldEnd>
+  readonly #options: HostedWorldOptions
+  readonly #clock: Clock
+  /** Members that wait, in the order in which they joined. */
+  readonly #waiting = new Set<WorldMember>()
+  /** By process; empty while the world waits. */
+  #members: readonly WorldMember[] = []
+  readonly #nonces = new Set<string>()
+  readonly #silence: SilenceMonitor<WorldMember>
+  readonly #links: BrokenLinks
+  readonly #decisions: Decisions
+  readonly #lost: { readonly process: number; readonly reason: string }[] = []
+  /** Losses in the order in which they were noticed, not yet told. */
+  readonly #noticed: { readonly member: WorldMember; readonly error: RankweaveError }[] = []
+  #isTelling = false
+  #failure: string | null = null
+  /** Bytes handed on, by sender, that it has not been told of. */
+  readonly #handed = new Map<WorldMember, number>()
+  #resolveEnded!: (end: WorldEnd) => void
+  #isEnded = false
+
+  constructor(options: HostedWorldOptions) {
+    const { id, token, processes, limits, clock } = options
+    this.id = id
+    this.token = token
+    this.#options = options
+    this.#clock = clock
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve
+    })
+    this.#silence = new SilenceMonitor(limits, clock, (member) =>
+      this.#fail(member, lost(`it was silent for ${limits.silenceMs} ms`)),
+    )
+    this.#links = new BrokenLinks(clock, limits, {
+      isOverdue: (process) => this.#silence.isOverdue(this.#members[process]!),
+      lose: (process, reason) => this.#fail(this.#members[process]!, lost(reason)),
+    })
+    this.#decisions = new Decisions(processes, (process, key, { contributions, lost }) => {
+      this.#send(this.#members[process]!, {
+        kind: 'decided',
+        key,
+        contributions: contributions.map((bytes) => (bytes === null ? null : toHex(bytes))),
+        lost: [...lost],
+      })
+    })
+  }
+
+  /** A process that has the token joins, or one of the host's own. @throws the refusals */
+  join(socket: Socket, request: JoinRequest, isOwn: boolean): Party {
+    const joined = [...this.#waiting, ...this.#members]
+    admit(this.#options, joined, this.#nonces, this.#members.length > 0, { request, isOwn })
+    // Own ones are not limited: nobody else can replay what passes in memory.
+    if (!isOwn) this.#nonces.add(request.nonce)
+    const member = new WorldMember(socket, request, isOwn, this.#clock, (from, sizeBytes) =>
+      this.#countHanded(this.#members[from]!, sizeBytes),
+    )
+    this.#waiting.add(member)
+    this.#silence.heard(member)
+    const { processes, limits } = this.#options
+    const { heartbeatMs, silenceMs } = limits
+    member.send({ kind: 'waiting', joined: this.#waiting.size, processes, heartbeatMs, silenceMs })
+    if (this.#waiting.size === processes) this.#begin()
+    return {
+      message: (data) => this.#guarded(member, data),
+      closed: (reason) => this.#fail(member, lost(reason)),
+    }
+  }
+
+  /** The thread of a member that sends heartbeats connects. @throws ERR_TOKEN */
+  heartbeat(socket: Socket, request: HeartbeatRequest): Party {
+    const member = this.#members[request.process]
+    if (member?.state !== 'joined' || !equalSecrets(request.secret, member.heartbeatKey)) throw wrongToken()
+    this.#silence.heard(member)
+    return member.beginHeartbeats(socket, () => this.#silence.heard(member))
+  }
+
+  /** Ends the world: members that have not left are told ERR_WORLD_LOST with this reason. */
+  close(reason: string): void {
+    if (this.#isEnded) return
+    const error = new RankweaveError('ERR_WORLD_LOST', `the rendezvous has closed the world: ${reason}`)
+    for (const member of [...this.#waiting, ...this.#members]) {
+      if (member.state === 'left' || member.state === 'lost') continue
+      member.state = 'left'
+      this.#silence.forget(member)
+      member.end(error)
+    }
+    this.#waiting.clear()
+    this.#end(reason)
+  }
+
+  #begin(): void {
+    const members = numbered([...this.#waiting])
+    this.#members = members
+    this.#waiting.clear()
+    members.forEach((member, process) => {
+      member.state = 'joined'
+      member.process = process
+    })
+    const shared = {
+      kind: 'welcome',
+      world: this.id,
+      nodes: members.map(({ request }) => request.node),
+      addresses: members.map(({ request }) => request.address),
+      peerKey: toHex(randomBytes(32)),
+      limits: this.#options.limits,
+      settings: this.#options.settings,
+    } as const
+    // One that does not read is lost; the others hear of that after their own welcome.
+    this.#isTelling = true
+    for (const member of members) {
+      this.#send(member, { ...shared, process: member.process, heartbeatKey: member.heartbeatKey })
+    }
+    this.#tellNoticed()
+  }
+
+  /** A broken member is lost; the world and the rendezvous go on. */
+  #guarded(member: WorldMember, data: unknown): void {
+    if (member.state === 'left' || member.state === 'lost') return
+    try {
+      this.#silence.heard(member)
+      const bytes = messageBytes(data)
+      if (bytes === undefined) this.#control(member, data as string)
+      else this.#relay(member, bytes)
+    } catch (error) {
+      this.#fail(member, refusalFrom(error))
+    }
+  }
+
+  #control(member: WorldMember, text: string): void {
+    const { maxWaitingMessages, maxControlMessages } = this.#options.rendezvous
+    const most = member.state === 'waiting' ? maxWaitingMessages : maxControlMessages
+    if (member.rate.exceeds(most)) {
+      throw new RankweaveError('ERR_LIMIT', `expected at most ${most} control messages per second`)
+    }
+    const message = decodeFromMember(text)
+    if (message.kind === 'beat') this.#sendText(member, beat)
+    else if (message.kind === 'leave') this.#leave(member, message.failure)
+    else if (member.state === 'joined') this.#joinedControl(member, message)
+    else throw protocolError(`no '${message.kind}' before 'welcome'`)
+  }
+
+  #joinedControl(member: WorldMember, message: ToRendezvous): void {
+    switch (message.kind) {
+      case 'broken': {
+        const { process: peer, cause, reason } = message
+        const [fault, isSilent] = [breakCauses[cause], cause === 'silent']
+        if (this.#other(member, peer) === undefined) break
+        this.#links.report({ reporter: member.process, peer, fault, isSilent, reason })
+        break
+      }
+      case 'probe':
+      case 'present': {
+        const peer = this.#other(member, message.process)
+        if (peer !== undefined) this.#send(peer, { kind: message.kind, process: member.process })
+        break
+      }
+      case 'decide':
+        this.#decisions.contribute(
+          member.process,
+          message.key,
+          message.members,
+          fromHex(message.contribution),
+        )
+        break
+      default:
+        throw protocolError(`no '${message.kind}' from a member`)
+    }
+  }
+
+  /** Another member, while it lives. */
+  #other(member: WorldMember, process: number): WorldMember | undefined {
+    const peer = this.#members[process]
+    if (peer === undefined || peer === member) throw protocolError(`another process than ${process}`)
+    return peer.state === 'joined' ? peer : undefined
+  }
+
+  #relay(member: WorldMember, relayed: Uint8Array<ArrayBuffer>): void {
+    if (member.state !== 'joined') throw protocolError('no relayed message before welcome')
+    const { maxMessageBytes, maxRelayedBytes } = this.#options.limits
+    const to = this.#members[relayedProcess(relayed, this.#members.length, maxMessageBytes)]!
+    if (to === member) throw protocolError('a relayed message to another process')
+    member.relayedBytes += relayed.byteLength + overheadBytes
+    if (member.relayedBytes > maxRelayedBytes) {
+      throw new RankweaveError('ERR_LIMIT', `expected at most ${maxRelayedBytes} relayed bytes under way`)
+    }
+    setRelayedProcess(relayed, member.process)
+    if (to.state === 'joined') to.queue.push(member.process, relayed)
+    else this.#countHanded(member, relayed.byteLength)
+  }
+
+  /** One message was handed on. Senders are told together, once per turn of the timers. */
+  #countHanded(member: WorldMember, sizeBytes: number): void {
+    member.relayedBytes -= sizeBytes + overheadBytes
+    if (member.state !== 'joined') return
+    if (this.#handed.size === 0) this.#clock.later(1, this.#tellHanded)
+    this.#handed.set(member, (this.#handed.get(member) ?? 0) + sizeBytes)
+  }
+
+  readonly #tellHanded = () => {
+    const handed = [...this.#handed]
+    this.#handed.clear()
+    for (const [member, bytes] of handed) {
+      if (member.state === 'joined') this.#send(member, { kind: 'handed', bytes })
+    }
+  }
+
+  #leave(member: WorldMember, failure: string | undefined): void {
+    if (member.state === 'joined') this.#failure ??= failure ?? null
+    this.#depart(member, 'left')
+    if (member.process >= 0) this.#decisions.lose(member.process)
+    member.end()
+    this.#endIfDone()
+  }
+
+  #depart(member: WorldMember, state: 'left' | 'lost'): void {
+    member.state = state
+    this.#waiting.delete(member)
+    this.#silence.forget(member)
+    if (member.process >= 0) this.#links.forget(member.process)
+  }
+
+  /** A member has failed. While the world waits, its place is free again; later it is lost, and everybody is told. */
+  #fail(member: WorldMember, error: RankweaveError): void {
+    if (member.state === 'left' || member.state === 'lost') return
+    const isMember = member.state === 'joined'
+    this.#depart(member, 'lost')
+    if (!isMember) {
+      member.end(error)
+      return
+    }
+    this.#noticed.push({ member, error })
+    // Telling may reveal that another one does not read: its loss is told after this one, to everybody.
+    if (!this.#isTelling) this.#tellNoticed()
+  }
+
+  #tellNoticed(): void {
+    this.#isTelling = true
+    for (let next = this.#noticed.shift(); next !== undefined; next = this.#noticed.shift()) {
+      this.#tellLost(next.member, next.error)
+    }
+    this.#isTelling = false
+    this.#endIfDone()
+  }
+
+  #tellLost(member: WorldMember, error: RankweaveError): void {
+    const { process } = member
+    const reason = error.message.slice(0, 500)
+    this.#lost.push({ process, reason })
+    this.#options.onLost(process, reason)
+    const text = encodeControl({ kind: 'lost', process, reason })
+    for (const other of this.#members) if (other.state === 'joined') this.#sendText(other, text)
+    this.#decisions.lose(process)
+    member.end(new RankweaveError(error.code, `this process is lost to its world: ${reason}`))
+  }
+
+  #send(member: WorldMember, message: FromRendezvous): void {
+    this.#sendText(member, encodeControl(message))
+  }
+
+  #sendText(member: WorldMember, text: string): void {
+    if (!member.sendText(text))
+      this.#fail(member, new RankweaveError('ERR_LIMIT', 'it does not read what it is sent'))
+  }
+
+  #endIfDone(): void {
+    const isLive = ({ state }: WorldMember) => state === 'joined'
+    if (this.#members.length > 0 && !this.#members.some(isLive)) this.#end(null)
+  }
+
+  #end(closed: string | null): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#links.stop()
+    this.#options.forget()
+    this.#resolveEnded({ lost: this.#lost, failed: this.#failure, closed })
+  }
+}
+
+/** What a relayed message takes here besides its bytes: many short ones must not take more than long ones. */
+const overheadBytes = 256
+
+function lost(reason: string): RankweaveError {
+  return new RankweaveError('ERR_WORLD_LOST', reason)
+}

@@ -1,0 +1,271 @@
+import { type Clock, realClock } from '../../base/clock.js'
+import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
+import { KeepAlive } from '../../fabric/own-handles.js'
+import { decodeFromRendezvous, encodeControl } from '../protocol/control-codec.js'
+import { defaultWorldLimits, protocolVersion } from '../protocol/limits.js'
+import type { FromRendezvous, Welcome } from '../protocol/messages.js'
+import { refusalOf } from '../protocol/refusals.js'
+import { randomBytes, toHex } from '../protocol/secrets.js'
+import type { StartHeartbeats } from './heartbeat-loop.js'
+import { Member } from './member.js'
+import type { Membership } from './membership.js'
+import { closeSoon, refusalFrom } from './refuse.js'
+import { SilenceMonitor } from './silence-monitor.js'
+import { messageBytes, type Socket, type SocketTransport, socketErrorText, socketState } from './socket.js'
+
+export interface JoinOptions {
+  /** Of the rendezvous: `ws:` or `wss:`. */
+  readonly url: string
+  readonly token: string
+  /** Digest of the program, the same at all members. */
+  readonly program: string
+  /** Of Rankweave. */
+  readonly version: string
+  /** Node label. */
+  readonly node: string
+  /** The number to ask for. Default: whichever is free when all have joined, by order of joining. */
+  readonly process?: number
+  /** Where other members dial this process; null: it cannot be dialled, and they reach it through the rendezvous. */
+  readonly listenUrl: string | null
+  readonly transport: SocketTransport
+  /**
+   * Starts a thread that sends heartbeats over a socket of its own. Default: none; then a process whose event loop does
+   * not turn for `silenceMs` is lost.
+   */
+  readonly startHeartbeats?: StartHeartbeats
+  /** Ends the wait for the other members. */
+  readonly signal?: AbortSignal
+  /** Called once, when this process has been accepted: members so far, and of the complete world. */
+  readonly onWaiting?: (joined: number, processes: number) => void
+  /** For tests. */
+  readonly clock?: Clock
+}
+
+/** Milliseconds until a request that found the rendezvous crowded is made again; longer together than a silent socket may stay. */
+const pausesMs = [250, 500, 1_000, 2_000, 4_000]
+
+/**
+ * Joins a world. Resolves when all its processes have joined. While the rendezvous has too many connections, the request is
+ * repeated five times within 8 seconds.
+ *
+ * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_WORLD_FULL, ERR_WORLD, ERR_REPLAYED and ERR_LIMIT as the
+ *   rendezvous refuses; ERR_WORLD_LOST when it cannot be reached or goes away, with what the network says; ERR_PROTOCOL when
+ *   it is no rendezvous; ERR_ABORTED by `signal`; ERR_ARGUMENT for a URL that is none
+ */
+export function joinWorld(options: JoinOptions): Promise<Membership> {
+  const { signal, clock = realClock } = options
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(aborted(signal))
+      return
+    }
+    const keepAlive = new KeepAlive()
+    let giveUp: (error: RankweaveError) => void
+    const abort = () => giveUp(aborted(signal!))
+    const settled = () => {
+      keepAlive.close()
+      signal?.removeEventListener('abort', abort)
+    }
+    const attempt = (n: number) => {
+      const joining = new Joining(options, dial(options), (outcome) => {
+        const pauseMs = pausesMs[n]
+        if (!(outcome instanceof RankweaveError)) {
+          settled()
+          resolve(outcome)
+        } else if (outcome.code === 'ERR_LIMIT' && !joining.wasAccepted && pauseMs !== undefined) {
+          keepAlive.ref()
+          const cancel = clock.later(pauseMs, () => {
+            keepAlive.unref()
+            attempt(n + 1)
+          })
+          giveUp = (error) => {
+            cancel()
+            settled()
+            reject(error)
+          }
+        } else {
+          settled()
+          reject(outcome)
+        }
+      })
+      giveUp = (error) => joining.fail(error)
+    }
+    attempt(0)
+    signal?.addEventListener('abort', abort)
+  })
+}
+
+/** One end of the socket to the rendezvous: from the request to join to the last message of the member. */
+class Joining {
+  readonly #options: JoinOptions
+  readonly #socket: Socket
+  readonly #clock: Clock
+  readonly #settle: (outcome: Member | RankweaveError) => void
+  #member: Member | undefined
+  #isSettled = false
+  /** The request was granted: the world waits for others, or has begun. */
+  wasAccepted = false
+  /** What the network said last. */
+  #lastError = ''
+  /** Nothing that arrives is read any more. */
+  #isOver = false
+  #silence: SilenceMonitor<Socket>
+  #cancelBeat: (() => void) | undefined
+  #stopHeartbeats: (() => void) | undefined
+
+  constructor(options: JoinOptions, socket: Socket, settle: (outcome: Member | RankweaveError) => void) {
+    this.#options = options
+    this.#socket = socket
+    this.#clock = options.clock ?? realClock
+    this.#settle = settle
+    socket.binaryType = 'arraybuffer'
+    this.#silence = this.#watched(defaultWorldLimits)
+    socket.addEventListener('open', () => socket.send(encodeControl(this.#request())))
+    socket.addEventListener('message', ({ data }) => this.#message(data))
+    socket.addEventListener('error', (event) => {
+      this.#lastError = socketErrorText(event)
+    })
+    socket.addEventListener('close', ({ code, reason }) => this.#closed(code, reason))
+  }
+
+  /** Ends it; the first error is the one that counts. */
+  fail(error: RankweaveError): void {
+    this.#stop()
+    this.#settleOnce(error)
+    if (this.#member !== undefined) this.#member.fail(error)
+    else closeSoon(this.#socket, this.#clock, 1000, 'gave up')
+  }
+
+  #request() {
+    const { token, program, version, node, process = null, listenUrl } = this.#options
+    return {
+      ...({ kind: 'join', protocol: protocolVersion, nonce: toHex(randomBytes(16)) } as const),
+      ...{ token, program, library: version, node, process, address: listenUrl },
+    }
+  }
+
+  #message(data: unknown): void {
+    if (this.#isOver) return
+    this.#silence.heard(this.#socket)
+    try {
+      const bytes = messageBytes(data)
+      if (bytes === undefined) this.#control(decodeFromRendezvous(data as string))
+      else if (this.#member !== undefined) this.#member.relayed(bytes)
+      else throw new RankweaveError('ERR_PROTOCOL', `expected 'welcome' of the rendezvous, got bytes`)
+    } catch (error) {
+      this.fail(refusalFrom(error))
+    }
+  }
+
+  #control(message: FromRendezvous): void {
+    if (this.#member !== undefined) this.#member.control(message)
+    else if (message.kind === 'welcome') this.#begin(message)
+    else if (message.kind === 'refused') this.fail(new RankweaveError(message.code, message.message))
+    else if (message.kind === 'waiting') {
+      this.wasAccepted = true
+      this.#silence.forget(this.#socket)
+      this.#silence = this.#watched(message)
+      this.#beat(message.heartbeatMs)
+      this.#options.onWaiting?.(message.joined, message.processes)
+    } else if (message.kind !== 'beat') {
+      throw new RankweaveError('ERR_PROTOCOL', `expected 'welcome' of the rendezvous, got '${message.kind}'`)
+    }
+  }
+
+  #begin(welcome: Welcome): void {
+    const { world, process, heartbeatKey, limits, nodes, addresses } = welcome
+    if (process >= nodes.length || addresses.length !== nodes.length) {
+      throw new RankweaveError(
+        'ERR_PROTOCOL',
+        `'welcome': expected ${nodes.length} addresses, and a process below`,
+      )
+    }
+    this.#member = new Member(this.#socket, welcome, this.#clock, () => this.#stop())
+    const { url, startHeartbeats } = this.#options
+    if (startHeartbeats !== undefined) {
+      const request = {
+        kind: 'heartbeat',
+        protocol: protocolVersion,
+        world,
+        process,
+        secret: heartbeatKey,
+      } as const
+      const { heartbeatMs, silenceMs } = limits
+      const heartbeats = startHeartbeats(
+        { url, request: encodeControl(request), heartbeatMs, silenceMs },
+        (reason) => this.fail(worldLost(reason)),
+      )
+      this.#stopHeartbeats = () => heartbeats.stop()
+    }
+    this.#settleOnce(this.#member)
+  }
+
+  /** Beats from this event loop, whether or not a thread sends them too: they notice a socket that is dead while that of the thread lives. */
+  #beat(everyMs: number): void {
+    this.#cancelBeat?.()
+    this.#cancelBeat = this.#clock.later(everyMs, () => {
+      if (this.#socket.readyState === socketState.open) this.#socket.send(beat)
+      this.#beat(everyMs)
+    })
+  }
+
+  #watched(limits: { readonly heartbeatMs: number; readonly silenceMs: number }): SilenceMonitor<Socket> {
+    const monitor = new SilenceMonitor<Socket>(limits, this.#clock, () =>
+      this.fail(worldLost(`the rendezvous has been silent for ${limits.silenceMs} ms`)),
+    )
+    monitor.heard(this.#socket)
+    return monitor
+  }
+
+  #closed(code: number, reason: string): void {
+    this.#stop()
+    const error = closedError(this.#options.url, code, reason || this.#lastError, this.#isSettled)
+    if (this.#member === undefined) this.#settleOnce(error)
+    else this.#member.closed(error)
+  }
+
+  #stop(): void {
+    this.#isOver = true
+    this.#silence.forget(this.#socket)
+    this.#cancelBeat?.()
+    this.#stopHeartbeats?.()
+    this.#stopHeartbeats = undefined
+  }
+
+  #settleOnce(outcome: Member | RankweaveError): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.#settle(outcome)
+  }
+}
+
+const beat = encodeControl({ kind: 'beat' })
+
+function dial({ url, transport }: JoinOptions): Socket {
+  try {
+    return transport.dial(url)
+  } catch (error) {
+    if (isRankweaveError(error)) throw error
+    throw new RankweaveError('ERR_ARGUMENT', `joinWorld: expected a URL of ws: or wss:, got '${url}'`, {
+      cause: reasonText(error),
+    })
+  }
+}
+
+function closedError(url: string, code: number, reason: string, hasJoined: boolean): RankweaveError {
+  const refusal = refusalOf(code)
+  if (refusal !== undefined) return new RankweaveError(refusal, `the rendezvous refused: ${reason}`)
+  if (code === 1009) {
+    return new RankweaveError('ERR_MESSAGE_TOO_LARGE', 'a message was longer than the rendezvous permits')
+  }
+  const what = hasJoined ? 'is lost' : 'cannot be reached, or is no rendezvous'
+  return worldLost(`the rendezvous at ${url} ${what} (code ${code}${reason === '' ? '' : `, ${reason}`})`)
+}
+
+function worldLost(message: string): RankweaveError {
+  return new RankweaveError('ERR_WORLD_LOST', message)
+}
+
+function aborted(signal: AbortSignal): RankweaveError {
+  return new RankweaveError('ERR_ABORTED', 'joinWorld was aborted', { cause: signal.reason })
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '../../base/clock.js'
+import { isRankweaveError, RankweaveError, reasonText, shortened } from '../../errors.js'
+import { encodeControl } from '../protocol/control-codec.js'
+import { type RefusalCode, refusalCodes } from '../protocol/refusals.js'
+import { drop, type Socket, socketState } from './socket.js'
+
+/** How long a peer may take to answer a closing handshake, in milliseconds. */
+const closingMs = 2_000
+
+/** Tells why and closes. What the peer sends from here on is not read. */
+export function refuse(socket: Socket, clock: Clock, error: RankweaveError): void {
+  const code = Object.hasOwn(refusalCodes, error.code) ? (error.code as RefusalCode) : 'ERR_PROTOCOL'
+  if (socket.readyState === socketState.open) {
+    socket.send(encodeControl({ kind: 'refused', code, message: shortened(error.message) }))
+  }
+  closeSoon(socket, clock, refusalCodes[code], code)
+}
+
+/** Closes a socket; a peer that does not answer is dropped. */
+export function closeSoon(socket: Socket, clock: Clock, code: number, reason: string): void {
+  if (socket.readyState === socketState.closed) return
+  const cancel = clock.later(closingMs, () => drop(socket, code, reason))
+  socket.addEventListener('close', cancel)
+  socket.close(code, reason)
+}
+
+/** The same for an unknown world, a wrong secret and a wrong process: nobody learns which worlds there are. */
+export function wrongToken(): RankweaveError {
+  return new RankweaveError('ERR_TOKEN', 'no world has this token')
+}
+
+export function protocolError(expected: string): RankweaveError {
+  return new RankweaveError('ERR_PROTOCOL', `expected ${expected}`)
+}
+
+/**
+ * What was thrown while a message was handled, as a refusal of its sender. An error that is none of ours is contained too:
+ * one member must not end the worlds of others.
+ */
+export function refusalFrom(error: unknown): RankweaveError {
+  if (isRankweaveError(error)) return error
+  return new RankweaveError('ERR_PROTOCOL', `${unexpected}: ${reasonText(error)}`, { cause: error })
+}
+
+/** How the reason begins of a loss that is a fault of the rendezvous. */
+export const unexpected = 'a message could not be handled'

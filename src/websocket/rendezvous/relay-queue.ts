@@ -1,0 +1,61 @@
+import type { Clock } from '../../base/clock.js'
+import { Queue } from '../../fabric/queue.js'
+import { type Socket, socketState } from './socket.js'
+
+interface RelayedMessage {
+  readonly from: number
+  readonly relayed: Uint8Array<ArrayBuffer>
+}
+
+/** Bytes that a socket may have buffered before relayed messages wait. */
+const mostBuffered = 2 ** 20
+const retryMs = 2
+
+/**
+ * Relayed messages for one member, in order. They wait here while its socket has much buffered, so that control messages,
+ * which do not, are never behind more than that.
+ *
+ * Memory: what all senders may have under way, `maxRelayedBytes` each.
+ */
+export class RelayQueue {
+  readonly #socket: Socket
+  readonly #clock: Clock
+  readonly #handed: (from: number, sizeBytes: number) => void
+  readonly #waiting = new Queue<RelayedMessage>()
+  #cancel: (() => void) | undefined
+
+  /** @param handed a message has been given to the socket, or dropped */
+  constructor(socket: Socket, clock: Clock, handed: (from: number, sizeBytes: number) => void) {
+    this.#socket = socket
+    this.#clock = clock
+    this.#handed = handed
+  }
+
+  /** @param relayed with its header, which names the sender */
+  push(from: number, relayed: Uint8Array<ArrayBuffer>): void {
+    this.#waiting.push({ from, relayed })
+    if (this.#cancel === undefined) this.#drain()
+  }
+
+  /** The member reads no more: whatever waits is dropped. */
+  drop(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+    for (let next = this.#waiting.take(); next !== undefined; next = this.#waiting.take()) {
+      this.#handed(next.from, next.relayed.byteLength)
+    }
+  }
+
+  readonly #drain = () => {
+    this.#cancel = undefined
+    while (this.#waiting.size > 0) {
+      if (this.#socket.bufferedAmount > mostBuffered) {
+        this.#cancel = this.#clock.later(retryMs, this.#drain)
+        return
+      }
+      const { from, relayed } = this.#waiting.take()!
+      if (this.#socket.readyState === socketState.open) this.#socket.send(relayed)
+      this.#handed(from, relayed.byteLength)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { requireKnownOptions } from '../../base/known-options.js'
+import { RankweaveError, shown } from '../../errors.js'
+import { defaultWorldLimits, maxControlLength } from '../protocol/limits.js'
+import { relayedHeaderBytes } from '../protocol/relayed.js'
+import { Rendezvous } from './rendezvous.js'
+import type { SocketListener } from './socket.js'
+import { nodeTransport, type UpgradeListener, upgradeTo } from './transport-node.js'
+
+export interface RendezvousServerOptions {
+  /** Address to listen on. Default `127.0.0.1`: this host only. Beyond it, use TLS: tokens travel in the first message. */
+  readonly host?: string
+  /** Default 0: any that is free. */
+  readonly port?: number
+  /** Host in the URL that members dial. Default: `host`. */
+  readonly advertisedHost?: string
+  /** Certificate and key in PEM. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+  /** Longest relayed message of any world. Default: that of worlds. */
+  readonly maxMessageBytes?: number
+}
+
+/**
+ * Listens for members of a rendezvous. Closing it ends neither worlds nor sockets: close the rendezvous first.
+ *
+ * @throws ERR_FABRIC when the address cannot be listened on, or certificate and key do not fit
+ */
+export function listenRendezvous(
+  rendezvous: Rendezvous,
+  { maxMessageBytes = defaultWorldLimits.maxMessageBytes, ...options }: RendezvousServerOptions = {},
+): Promise<SocketListener> {
+  const transport = nodeTransport({
+    ...options,
+    maxMessageBytes: longestBytes(maxMessageBytes),
+    // One more per kind, so that those beyond the limits are told so.
+    maxConnections: rendezvous.limits.maxSockets + rendezvous.limits.maxPendingSockets,
+  })
+  return transport.listen!((socket, remote) => rendezvous.accept(socket, remote))
+}
+
+/**
+ * Mounts a rendezvous in an HTTP or HTTPS server: a listener for the server's event `upgrade`, or for those of its requests that
+ * are for the rendezvous. What is no request for a WebSocket is answered with status 400 and closed.
+ *
+ * The limits of the server are its own: `headersTimeout` and `maxConnections` hold before `upgrade`, those of the rendezvous after it.
+ *
+ * @param options `maxMessageBytes`: longest relayed message of any world, in bytes, as in the limits of worlds. Default: 1 MiB
+ * @throws ERR_ARGUMENT unless it is a rendezvous and a positive number of bytes
+ */
+export function upgradeHandler(
+  rendezvous: Rendezvous,
+  options: { readonly maxMessageBytes?: number } = {},
+): UpgradeListener {
+  requireRendezvous('upgradeHandler', rendezvous)
+  requireKnownOptions('upgradeHandler', options, { maxMessageBytes: true })
+  const { maxMessageBytes = defaultWorldLimits.maxMessageBytes } = options
+  if (!Number.isSafeInteger(maxMessageBytes) || maxMessageBytes < 1) {
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `upgradeHandler: expected a positive integer maxMessageBytes, got ${shown(maxMessageBytes)}`,
+    )
+  }
+  return upgradeTo((socket, remote) => rendezvous.accept(socket, remote), longestBytes(maxMessageBytes))
+}
+
+/** @throws ERR_ARGUMENT */
+export function requireRendezvous(where: string, value: unknown): asserts value is Rendezvous {
+  if (value instanceof Rendezvous) return
+  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a Rendezvous, got ${shown(value)}`)
+}
+
+/** Of relayed messages, and of control messages, whose characters take up to 4 bytes. */
+function longestBytes(maxMessageBytes: number): number {
+  return Math.max(maxMessageBytes + relayedHeaderBytes, 4 * maxControlLength)
+}

@@ -1,0 +1,281 @@
+import { type Clock, realClock } from '../../base/clock.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { RankweaveError, shown } from '../../errors.js'
+import { decodeFromMember } from '../protocol/control-codec.js'
+import {
+  defaultRendezvousLimits,
+  defaultWorldLimits,
+  maxSettingsLength,
+  type RendezvousLimits,
+  type WorldLimits,
+} from '../protocol/limits.js'
+import { makeToken, worldOf } from '../protocol/token.js'
+import { AddressShares } from './address-shares.js'
+import { HostedWorld, type WorldEnd } from './hosted-world.js'
+import { protocolError, refusalFrom, refuse, wrongToken } from './refuse.js'
+import type { Socket } from './socket.js'
+import type { Party } from './world-member.js'
+
+export interface RendezvousOptions {
+  readonly limits?: Partial<RendezvousLimits>
+  /** For tests. */
+  readonly clock?: Clock
+}
+
+export interface WorldOptions {
+  /** Processes that are to join: 1 to `maxProcesses` of the rendezvous. */
+  readonly processes: number
+  /** @internal Of these, the first ones, which join through `admit` of the handle; nobody else takes their places. Default 0. */
+  readonly own?: number
+  /** @internal A process is lost; called before the others are told. */
+  readonly onLost?: (process: number, reason: string) => void
+  /** Digest of the program that members must run. Default: that of the first to join. */
+  readonly program?: string
+  /** Version of Rankweave that members must have. Default: that of the first to join. */
+  readonly version?: string
+  readonly limits?: Partial<WorldLimits>
+  /**
+   * What every process is told when the world begins; at most 16,384 characters ({@link maxSettingsLength}). Default: ''. Those
+   * that `join` expects are written by `openWorld`.
+   */
+  readonly settings?: string
+}
+
+/** A world as its host sees it. */
+export interface WorldHandle {
+  readonly id: string
+  /** Whoever has it can join. */
+  readonly token: string
+  /** Resolves when every process has left or is lost, or the world was closed. */
+  readonly ended: Promise<WorldEnd>
+  /** Ends the world; members get ERR_WORLD_LOST with this reason. */
+  close(reason?: string): void
+  /**
+   * @internal Serves a socket of the host's own: its process needs neither token nor program. No limit of sockets or of time
+   * holds for it.
+   */
+  admit(socket: Socket): void
+}
+
+/**
+ * The meeting point of many worlds over sockets: it admits processes by token, orders losses and decisions, and relays. It
+ * transports nothing itself: sockets are handed to {@link accept}, of whatever origin. Worlds know nothing of each other.
+ *
+ * Memory: bounded by its limits; per world what `RelayQueue`, `BrokenLinks` and `Decisions` state.
+ */
+export class Rendezvous {
+  readonly limits: RendezvousLimits
+  readonly #clock: Clock
+  readonly #worlds = new Map<string, HostedWorld>()
+  readonly #sockets = new Set<Socket>()
+  /** Sockets whose first message has not arrived; each with what ends its time limit, and its share. */
+  readonly #pending = new Map<Socket, () => void>()
+  readonly #shares: AddressShares
+  #isClosed = false
+
+  /** @throws ERR_ARGUMENT for limits that are unknown or not positive numbers */
+  constructor(options: RendezvousOptions = {}) {
+    requireKnownOptions('Rendezvous', options, { limits: true, clock: true })
+    const { limits = {}, clock = realClock } = options
+    this.limits = checkedLimits('Rendezvous', limits, defaultRendezvousLimits)
+    this.#clock = clock
+    this.#shares = new AddressShares(this.limits.maxPendingPerAddress)
+  }
+
+  /**
+   * A world that waits for its members, for as long as it takes; `close` ends the wait. For worlds that `rankweave join` joins
+   * call `openWorld`, which also says how many ranks there are.
+   *
+   * @throws ERR_WORLD for an impossible number of processes, ERR_ARGUMENT for limits, ERR_LIMIT when there are too many worlds
+   */
+  createWorld(options: WorldOptions): WorldHandle {
+    requireKnownOptions('createWorld', options, {
+      processes: true,
+      own: true,
+      onLost: true,
+      program: true,
+      version: true,
+      limits: true,
+      settings: true,
+    })
+    const { processes, own = 0, onLost = () => {}, program, version, settings = '' } = options
+    const { maxProcesses, maxWorlds } = this.limits
+    if (!Number.isSafeInteger(processes) || processes < 1 || processes > maxProcesses) {
+      throw new RankweaveError(
+        'ERR_WORLD',
+        `createWorld: expected 1 to ${maxProcesses} processes, got ${shown(processes)}`,
+      )
+    }
+    if (!Number.isSafeInteger(own) || own < 0 || own > processes) {
+      throw new RankweaveError(
+        'ERR_WORLD',
+        `createWorld: expected own from 0 to ${processes}, got ${shown(own)}`,
+      )
+    }
+    if (typeof settings !== 'string' || settings.length > maxSettingsLength) {
+      throw new RankweaveError(
+        'ERR_ARGUMENT',
+        `createWorld: expected a text of at most ${maxSettingsLength} characters as settings, got ${shown(settings)}`,
+      )
+    }
+    const limits = checkedLimits('createWorld', options.limits ?? {}, defaultWorldLimits)
+    if (limits.heartbeatMs < 10 || limits.silenceMs < 2 * limits.heartbeatMs) {
+      throw new RankweaveError(
+        'ERR_ARGUMENT',
+        `createWorld: expected heartbeatMs of at least 10 and silenceMs of at least twice as much, got ${limits.heartbeatMs} and ${limits.silenceMs}`,
+      )
+    }
+    if (this.#isClosed) throw new RankweaveError('ERR_WORLD_LOST', 'createWorld: the rendezvous is closed')
+    if (this.#worlds.size >= maxWorlds) {
+      throw new RankweaveError('ERR_LIMIT', `createWorld: expected at most ${maxWorlds} worlds (maxWorlds)`)
+    }
+    const world = new HostedWorld({
+      ...makeToken(),
+      ...{
+        processes,
+        own,
+        onLost,
+        program,
+        library: version,
+        settings,
+        limits,
+        rendezvous: this.limits,
+        clock: this.#clock,
+      },
+      forget: () => this.#worlds.delete(world.id),
+    })
+    this.#worlds.set(world.id, world)
+    const { id, token, ended } = world
+    return {
+      ...{ id, token, ended },
+      close: (reason = 'no reason was given') => world.close(reason),
+      admit: (socket) => this.#admit(world, socket),
+    }
+  }
+
+  /**
+   * Serves a connected socket until it closes. Called before its first message can arrive. One beyond `maxSockets`,
+   * `maxPendingSockets` or `maxPendingPerAddress` is closed with ERR_LIMIT. Never throws for what arrives: that ends the socket,
+   * or loses its process.
+   *
+   * @param socket `upgradeHandler` makes them; another WebSocket must take no message longer than 1 MiB + 4 bytes, and not compress
+   * @param remote the address that it comes from, for `maxPendingPerAddress`; without one that limit does not hold
+   */
+  accept(socket: Socket, remote?: string): void {
+    const refusal = this.#cannotAccept(remote)
+    if (refusal !== undefined) {
+      refuse(socket, this.#clock, refusal)
+      return
+    }
+    this.#sockets.add(socket)
+    socket.binaryType = 'arraybuffer'
+    const { firstMessageMs } = this.limits
+    const cancel = this.#clock.later(firstMessageMs, () => {
+      this.#settle(socket)
+      refuse(socket, this.#clock, beyond(`${firstMessageMs} ms before the first message (firstMessageMs)`))
+    })
+    this.#pending.set(socket, () => {
+      cancel()
+      this.#shares.give(remote)
+    })
+    let party: Party | undefined
+    socket.addEventListener('message', ({ data }) => {
+      if (party !== undefined) party.message(data)
+      else if (this.#settle(socket)) party = this.#first(socket, data)
+    })
+    socket.addEventListener('close', ({ code, reason }) => {
+      this.#settle(socket)
+      this.#sockets.delete(socket)
+      party?.closed(
+        `its connection to the rendezvous closed (code ${code}${reason === '' ? '' : `, ${reason}`})`,
+      )
+    })
+    // A 'close' follows.
+    socket.addEventListener('error', () => {})
+  }
+
+  /** Closes all worlds and refuses sockets from here on. */
+  close(reason = 'it shuts down'): void {
+    this.#isClosed = true
+    for (const world of [...this.#worlds.values()]) world.close(reason)
+    for (const socket of [...this.#pending.keys()]) {
+      this.#settle(socket)
+      refuse(socket, this.#clock, worldLost('the rendezvous is closed'))
+    }
+  }
+
+  #admit(world: HostedWorld, socket: Socket): void {
+    socket.binaryType = 'arraybuffer'
+    let party: Party | undefined
+    socket.addEventListener('message', ({ data }) => {
+      if (party !== undefined) party.message(data)
+      else party = this.#first(socket, data, world)
+    })
+    socket.addEventListener('close', ({ reason }) => party?.closed(reason))
+  }
+
+  /** False when the socket was refused before: what it says is not read. */
+  #settle(socket: Socket): boolean {
+    this.#pending.get(socket)?.()
+    return this.#pending.delete(socket)
+  }
+
+  /** @param own the world whose host the socket is of */
+  #first(socket: Socket, data: unknown, own?: HostedWorld): Party | undefined {
+    try {
+      if (typeof data !== 'string') throw protocolError("'join' first, got bytes")
+      const message = decodeFromMember(data)
+      if (message.kind === 'heartbeat') {
+        const world = this.#worlds.get(message.world)
+        if (world === undefined) throw wrongToken()
+        return world.heartbeat(socket, message)
+      }
+      if (message.kind !== 'join') throw protocolError(`'join' first, got '${message.kind}'`)
+      const world = own ?? worldOf(message.token, this.#worlds)
+      if (world === undefined) throw wrongToken()
+      return world.join(socket, message, own !== undefined)
+    } catch (error) {
+      refuse(socket, this.#clock, refusalFrom(error))
+      return undefined
+    }
+  }
+
+  /** Unless it is refused, the socket counts for its address. */
+  #cannotAccept(remote: string | undefined): RankweaveError | undefined {
+    const { maxSockets, maxPendingSockets, maxPendingPerAddress } = this.limits
+    if (this.#isClosed) return worldLost('the rendezvous is closed')
+    if (this.#sockets.size >= maxSockets) return beyond(`${maxSockets} sockets (maxSockets)`)
+    if (this.#pending.size >= maxPendingSockets) {
+      return beyond(`${maxPendingSockets} sockets that have not joined (maxPendingSockets)`)
+    }
+    if (this.#shares.take(remote)) return undefined
+    return beyond(
+      `${maxPendingPerAddress} sockets of one address that have not joined (maxPendingPerAddress)`,
+    )
+  }
+}
+
+function beyond(limit: string): RankweaveError {
+  return new RankweaveError('ERR_LIMIT', `expected at most ${limit}`)
+}
+
+function worldLost(message: string): RankweaveError {
+  return new RankweaveError('ERR_WORLD_LOST', message)
+}
+
+/** Limits with defaults. @throws ERR_ARGUMENT */
+function checkedLimits<Limits extends object>(
+  where: string,
+  given: Partial<Limits>,
+  defaults: Limits,
+): Limits {
+  requireKnownOptions(where, given, Object.fromEntries(Object.keys(defaults).map((name) => [name, true])))
+  for (const [name, value] of Object.entries(given)) {
+    if (Number.isFinite(value) && (value as number) > 0) continue
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `${where}: expected a positive number ${name}, got ${shown(value)}`,
+    )
+  }
+  return { ...defaults, ...given }
+}

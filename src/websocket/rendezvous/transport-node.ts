@@ -1,0 +1,238 @@
+import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, isIPv6, type Socket as NetSocket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { WebSocket, WebSocketServer } from 'ws'
+import { RankweaveError, reasonText } from '../../errors.js'
+import { connectMs, type Socket, type SocketListener, type SocketTransport } from './socket.js'
+
+export interface NodeTransportOptions {
+  /** Largest message accepted, in bytes; a connection with a larger one is closed with code 1009. */
+  readonly maxMessageBytes: number
+  /** Address to listen on. Default `127.0.0.1`: this host only. */
+  readonly host?: string
+  /** Port to listen on. Default 0: any that is free. */
+  readonly port?: number
+  /** Host in the URL that others dial. Default: `host`. */
+  readonly advertisedHost?: string
+  /** Connections that the listener holds at a time; further ones are closed. Default 1024. */
+  readonly maxConnections?: number
+  /** Certificate and key in PEM: connections are accepted by TLS only. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+  /** Certificates in PEM that sign those of dialed peers. Default: those that Node trusts. */
+  readonly ca?: string
+}
+
+/** Milliseconds without traffic after which TCP asks whether the peer is there; Node then asks ten times, once per second. */
+const idleMs = 15_000
+/** Milliseconds that a client may take for its request. */
+const requestMs = 10_000
+
+/**
+ * Sockets of the package `ws`, without compression. A dialed socket masks nothing (the mask is 0): masks keep scripts in a
+ * browser from choosing the bytes on the wire, which any other program can do anyway.
+ */
+export function nodeTransport(options: NodeTransportOptions): SocketTransport {
+  return {
+    dial: (url) => dial(url, options),
+    listen: (accept) => listen(accept, options),
+  }
+}
+
+/** Messages below this many bytes are copied behind their head: a write of two pieces costs more than the copy. */
+const shortBytes = 2048
+/** Of RFC 6455, 5.2: a whole message of bytes; a mask follows the length; the length is in the next two bytes. */
+const [wholeBinary, isMasked, longerLength] = [0x82, 0x80, 126]
+
+/** Of what has been sent, or has not. */
+type Sent = (error?: Error) => void
+
+/**
+ * @internal A socket of `ws` that decides whether it keeps the event loop alive, and writes short messages at once: its type
+ * would need the types of `ws`.
+ */
+export class NodeSocket extends WebSocket implements Socket {
+  readonly reportsSent = true
+  #net: NetSocket | undefined
+  #isDialed = false
+  #isRef = true
+
+  /** Names the connection below. */
+  stand(on: NetSocket, isDialed: boolean): void {
+    this.#net = on
+    this.#isDialed = isDialed
+    // Whoever uses the socket listens to 'close', which follows every error.
+    this.on('error', () => {})
+    // A connection that a firewall has forgotten, or whose other host is gone, breaks though nothing is sent on it. The
+    // operating systems answer each other, whatever the processes do.
+    on.setKeepAlive(true, idleMs)
+    if (!this.#isRef) on.unref()
+  }
+
+  receive(listener: (data: string | Uint8Array<ArrayBuffer>) => void): void {
+    this.binaryType = 'nodebuffer'
+    this.on('message', (data, isBinary) => {
+      const bytes = data as Buffer
+      if (!isBinary) listener(bytes.toString())
+      else listener(new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength))
+    })
+  }
+
+  /**
+   * As that of `ws`, which writes every message when it is sent, because nothing is compressed: messages written here keep their
+   * place among its own.
+   */
+  override send(data: string | Uint8Array, sent?: object | Sent, last?: Sent): void {
+    const net = this.#net
+    const isShort = typeof data === 'object' && data.length < shortBytes && this.readyState === WebSocket.OPEN
+    if (net === undefined || !isShort || typeof sent === 'object') super.send(data, sent as object, last)
+    else net.write(shortMessage(data, this.#isDialed), sent as (() => void) | undefined)
+  }
+
+  get receivedBytes(): number {
+    return this.#net?.bytesRead ?? 0
+  }
+
+  ref(): void {
+    this.#isRef = true
+    this.#net?.ref()
+  }
+
+  unref(): void {
+    this.#isRef = false
+    this.#net?.unref()
+  }
+}
+
+/** The only frame of a message. A dialed connection has a mask, which is 0. */
+function shortMessage(data: Uint8Array, isDialed: boolean): Buffer {
+  const isLonger = data.length >= longerLength
+  const headBytes = (isLonger ? 4 : 2) + (isDialed ? 4 : 0)
+  const frame = Buffer.allocUnsafe(headBytes + data.length)
+  frame[0] = wholeBinary
+  frame[1] = (isLonger ? longerLength : data.length) | (isDialed ? isMasked : 0)
+  if (isLonger) {
+    frame[2] = data.length >> 8
+    frame[3] = data.length & 0xff
+  }
+  if (isDialed) frame.fill(0, headBytes - 4, headBytes)
+  frame.set(data, headBytes)
+  return frame
+}
+
+function dial(url: string, { maxMessageBytes, ca }: NodeTransportOptions): Socket {
+  const socket = new NodeSocket(url, [], {
+    perMessageDeflate: false,
+    maxPayload: maxMessageBytes,
+    finishRequest: (request) => {
+      request.once('socket', limitConnecting)
+      request.end()
+    },
+    generateMask: (mask) => void mask.fill(0),
+    ...(ca === undefined ? {} : { ca }),
+  })
+  socket.on('error', () => {})
+  socket.on('upgrade', (response) => socket.stand(response.socket, true))
+  return socket
+}
+
+/** Of the connection, not of the answer: a process that computes takes its time, and is there. */
+function limitConnecting(net: NetSocket): void {
+  if (!net.connecting) return
+  const late = () =>
+    // This process may have computed meanwhile, and not yet have heard of the connection.
+    setImmediate(() => {
+      if (net.connecting) net.destroy(new Error(`no connection within ${connectMs} ms`))
+    })
+  net.setTimeout(connectMs, late)
+  net.once('connect', () => net.setTimeout(0, late))
+}
+
+/** @throws ERR_FABRIC when the address cannot be listened on, or certificate and key are no pair */
+async function listen(
+  accept: (socket: Socket, remote: string) => void,
+  options: NodeTransportOptions,
+): Promise<SocketListener> {
+  const { host = '127.0.0.1', port = 0, advertisedHost = host, maxMessageBytes, tls } = options
+  const server = serverOf(tls)
+  server.maxConnections = options.maxConnections ?? 1024
+  server.headersTimeout = requestMs
+  server.on('upgrade', upgradeTo(accept, maxMessageBytes))
+  await new Promise<void>((resolve, reject) => {
+    const refuse = (error: Error) => reject(cannotListen(host, port, error))
+    server.once('error', refuse)
+    server.listen(port, host, () => {
+      server.off('error', refuse)
+      server.on('error', () => {})
+      resolve()
+    })
+  })
+  const { port: actualPort } = server.address() as AddressInfo
+  const name = isIPv6(advertisedHost) ? `[${advertisedHost}]` : advertisedHost
+  return {
+    url: `${tls === undefined ? 'ws' : 'wss'}://${name}:${actualPort}`,
+    unref: () => void server.unref(),
+    close: () => closeServer(server),
+  }
+}
+
+/** A listener of an HTTP server's event `upgrade`. */
+export type UpgradeListener = (request: IncomingMessage, connection: Duplex, head: Buffer) => void
+
+/**
+ * Makes WebSockets of requests for them.
+ *
+ * @param accept as that of `SocketTransport.listen`
+ * @param maxMessageBytes largest message accepted; a connection with a larger one is closed with code 1009
+ */
+export function upgradeTo(
+  accept: (socket: Socket, remote: string) => void,
+  maxMessageBytes: number,
+): UpgradeListener {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: maxMessageBytes,
+    WebSocket: NodeSocket,
+  })
+  return (request, connection, head) =>
+    sockets.handleUpgrade(request, connection, head, (socket) => {
+      // Connections of HTTP servers are, also those of TLS.
+      const net = connection as NetSocket
+      socket.stand(net, false)
+      accept(socket, net.remoteAddress ?? 'unknown')
+    })
+}
+
+function serverOf(tls: NodeTransportOptions['tls']): Server {
+  if (tls === undefined) return createHttpServer(refuseRequest)
+  try {
+    return createHttpsServer({ cert: tls.cert, key: tls.key }, refuseRequest)
+  } catch (error) {
+    throw new RankweaveError('ERR_FABRIC', `certificate and key are unusable: ${reasonText(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+/** What is not a WebSocket. */
+const refuseRequest: Parameters<typeof createHttpServer>[1] = (_request, response) => {
+  response.writeHead(426, { connection: 'close', 'content-type': 'text/plain' })
+  response.end('This port speaks WebSocket only.\n')
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    // Its callback would wait for the WebSockets too.
+    server.close()
+    server.closeAllConnections()
+    setImmediate(resolve)
+  })
+}
+
+function cannotListen(host: string, port: number, error: Error): RankweaveError {
+  return new RankweaveError('ERR_FABRIC', `cannot listen on ${host}:${port}: ${error.message}`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,293 @@
+import type { Clock } from '../base/clock.js'
+import { RankweaveError } from '../errors.js'
+import { afterLosses } from '../fabric/after-losses.js'
+import type { Authority } from '../fabric/authority.js'
+import type { Fabric, FabricCounters, FrameSink, SendingAhead } from '../fabric/fabric.js'
+import { alreadyAttached, checkFrame, closedToSends } from '../fabric/frame-limits.js'
+import { KeepAlive, Task } from '../fabric/own-handles.js'
+import { PiecewiseBulk } from '../fabric/piecewise-bulk.js'
+import { BatchReader, maxPayloadBytes, pieceBytes, plainFrame } from './batch.js'
+import type { Link } from './link.js'
+import { Links, type LinksParts } from './links.js'
+import { Losses } from './losses.js'
+import { OwnFrames } from './own-frames.js'
+
+/** How often channels that do not report are looked at while a bulk transfer waits for them, in milliseconds. */
+const watchMs = 2
+
+/**
+ * One process of a world over WebSockets. It hands over what it has sent once per turn of the event loop, or when no rank can
+ * continue without a frame; frames that arrive are delivered in the event of their message.
+ *
+ * Memory: per peer what its link holds. The credits of `comm/` keep that far below the limit; a link that exceeds it breaks.
+ */
+export class WebSocketProcess implements Fabric {
+  readonly kind = 'websocket'
+  readonly process: number
+  readonly processes: number
+  readonly nodes: readonly string[]
+  readonly maxPayloadBytes = maxPayloadBytes
+  readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
+  readonly bulk: PiecewiseBulk
+  readonly ahead: SendingAhead
+  readonly authority: Authority
+  readonly #links: Links
+  readonly #clock: Clock
+  readonly #reader = new BatchReader()
+  readonly #own = new OwnFrames()
+  /** Relayed messages that came before there was a sink. */
+  #early: { readonly from: number; readonly message: Uint8Array }[] = []
+  readonly #losses = new Losses()
+  readonly #keepAlive = new KeepAlive()
+  readonly #task = new Task(() => this.#turn())
+  #stopWatch: (() => void) | undefined
+  #sink: FrameSink | undefined
+  #delivering = false
+  #closed = false
+
+  /** @internal */
+  constructor(parts: LinksParts) {
+    const { membership } = parts
+    this.#clock = parts.clock
+    this.process = membership.process
+    this.processes = membership.processes
+    this.nodes = membership.nodes
+    this.authority = afterLosses(membership.authority, () => this.#losses.waiting === 0)
+    this.bulk = new PiecewiseBulk(
+      {
+        process: this.process,
+        pieceBytes,
+        post: (peer, kind, header) => this.#post(peer, kind, header, undefined),
+        write: (peer, kind, header, payload, from, to) => this.#write(peer, kind, header, payload, from, to),
+        schedule: () => this.#task.schedule(),
+        lost: (peer) => (this.#closed ? closedToSends() : this.#losses.of(peer)),
+        settled: () => {},
+      },
+      this.processes,
+    )
+    this.#links = new Links(parts, {
+      isClosed: () => this.#closed,
+      isLost: (peer) => this.#losses.of(peer) !== undefined,
+      schedule: () => this.#task.schedule(),
+      taken: (peer) => {
+        if (!this.#closed && this.bulk.isMovingTo(peer)) this.#task.schedule()
+      },
+      message: (link, bytes) => this.#receive(link, bytes),
+      frame: (peer, reader) => this.#deliver(peer, reader),
+    })
+    this.ahead = { windowBytes: this.#links.windowBytes, spaceFor: (peer) => this.#links.spaceFor(peer) }
+    membership.attach({
+      lost: (peer, reason) => this.lose(peer, reason),
+      worldLost: (error) => this.#loseWorld(error),
+      relayed: (from, message) => this.#relayed(from, message),
+      probed: (from) => this.#links.probed(from),
+      present: (peer) => this.#links.present(peer),
+    })
+  }
+
+  attach(sink: FrameSink): void {
+    if (this.#sink !== undefined) throw alreadyAttached(this.process)
+    this.#sink = sink
+    this.#links.begin()
+    this.#task.schedule()
+  }
+
+  send(peer: number, header: Int32Array, payload?: Uint8Array): void {
+    if (this.#closed) throw closedToSends()
+    const payloadBytes = payload === undefined ? 0 : payload.length
+    checkFrame(peer, this.processes, header.length, payloadBytes, maxPayloadBytes)
+    this.counters.framesSent++
+    this.counters.bytesSent += header.length * 4 + payloadBytes
+    this.#post(peer, plainFrame, header, payload)
+  }
+
+  /** Delivers what this process has sent to itself: what comes from others is delivered by events. */
+  poll(): boolean {
+    if (this.#delivering || this.#closed) return false
+    this.#links.flush()
+    return this.#deliverOwn()
+  }
+
+  /** No rank can continue without a frame: what peers wait for must not wait for the next turn. */
+  spin(): boolean {
+    if (this.#delivering || this.#closed) return false
+    this.#links.flush()
+    // An empty turn would keep the event loop from waiting for the network.
+    const waiting = this.#own.size + this.#losses.waiting + this.#early.length
+    if (waiting === 0 && !this.bulk.moving) this.#task.cancel()
+    return false
+  }
+
+  ref(): void {
+    this.#keepAlive.ref()
+  }
+
+  unref(): void {
+    this.#keepAlive.unref()
+  }
+
+  /** @internal Nothing is in flight here, as far as this process can see. */
+  quiet(): boolean {
+    const waiting = this.#own.size + this.#links.waiting + this.#losses.waiting + this.#early.length
+    return waiting === 0 && this.bulk.idle
+  }
+
+  /** @internal A process is lost, as the rendezvous says; reported in a task of its own, after what has arrived by then. */
+  lose(peer: number, reason: string): void {
+    if (this.#closed) {
+      // It takes nothing more.
+      this.#links.end(peer)
+      return
+    }
+    this.#losses.add(peer, reason)
+    this.#task.schedule()
+  }
+
+  /** @internal Resolves when what was sent has been handed to the peers. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#task.cancel()
+    this.#stopWatch?.()
+    this.bulk.fail(new RankweaveError('ERR_FABRIC', 'the session was closed during a bulk transfer'))
+    this.#losses.clear()
+    this.#early = []
+    this.#own.clear()
+    // Nobody else keeps the event loop alive until the last bytes have gone.
+    this.#keepAlive.ref()
+    await this.#links.close()
+    this.#keepAlive.close()
+  }
+
+  // -- sending -------------------------------------------------------------------------------------------------
+
+  #post(peer: number, kind: number, header: Int32Array, payload: Uint8Array | undefined): void {
+    if (peer !== this.process) {
+      this.#links.of(peer).post(kind, header, payload, payload === undefined ? 0 : payload.length)
+      return
+    }
+    this.#own.push(kind, header, payload)
+    this.#task.schedule()
+  }
+
+  #write(
+    peer: number,
+    kind: number,
+    header: Int32Array,
+    payload: Uint8Array,
+    from: number,
+    to: number,
+  ): boolean {
+    if (peer !== this.process) return this.#links.of(peer).postPiece(kind, header, payload, from, to)
+    this.#task.schedule()
+    return this.#own.pushPiece(kind, header, payload, from, to)
+  }
+
+  // -- arriving ------------------------------------------------------------------------------------------------
+
+  #relayed(from: number, message: Uint8Array): void {
+    if (this.#closed) return
+    if (this.#sink === undefined) this.#early.push({ from, message })
+    else this.#receive(this.#links.of(from), message)
+  }
+
+  #receive(link: Link, message: Uint8Array): void {
+    if (this.#closed) return
+    this.#delivering = true
+    try {
+      link.receive(message, this.#reader)
+    } finally {
+      this.#delivering = false
+    }
+  }
+
+  /** The frame that the reader has come to. */
+  #deliver(src: number, { kind, header, payload }: Pick<BatchReader, 'kind' | 'header' | 'payload'>): void {
+    if (this.#closed) return
+    if (kind !== plainFrame) {
+      if (!this.bulk.record(src, kind, header, payload) && src !== this.process) {
+        this.#links.of(src).break('a piece of a bulk transfer exceeds its buffer', 'malformed')
+      }
+      return
+    }
+    this.counters.framesReceived++
+    this.counters.bytesReceived += header.length * 4 + payload.length
+    this.#sink!.frame(src, header, payload)
+  }
+
+  #deliverOwn(): boolean {
+    if (this.#sink === undefined) return false
+    this.#delivering = true
+    try {
+      return this.#own.deliver((frame) => this.#deliver(this.process, frame))
+    } finally {
+      this.#delivering = false
+    }
+  }
+
+  // -- turns ---------------------------------------------------------------------------------------------------
+
+  #turn(): void {
+    if (this.#closed || this.#sink === undefined) return
+    try {
+      this.#deliverEarly()
+      this.#deliverOwn()
+      this.#links.flush()
+      if (this.bulk.moving) this.#pump()
+      this.#reportLosses()
+    } finally {
+      if (!this.#closed && this.#own.size > 0) this.#task.schedule()
+    }
+  }
+
+  #deliverEarly(): void {
+    const early = this.#early
+    this.#early = []
+    for (const { from, message } of early) this.#receive(this.#links.of(from), message)
+  }
+
+  #pump(): void {
+    let needsWatch = false
+    for (let peer = 0; peer < this.processes; peer++) {
+      if (!this.bulk.isMovingTo(peer)) continue
+      const link = peer === this.process ? undefined : this.#links.of(peer)
+      link?.newTurn()
+      this.bulk.pump(peer)
+      if (link?.needsWatch === true && this.bulk.isMovingTo(peer)) needsWatch = true
+    }
+    if (!needsWatch || this.#stopWatch !== undefined) return
+    this.#stopWatch = this.#clock.later(watchMs, () => {
+      this.#stopWatch = undefined
+      this.#task.schedule()
+    })
+  }
+
+  // -- losses --------------------------------------------------------------------------------------------------
+
+  #loseWorld(error: RankweaveError): void {
+    if (this.#closed) {
+      this.#links.endAll()
+      return
+    }
+    this.#losses.addWorld(error)
+    for (let peer = 0; peer < this.processes; peer++) {
+      if (peer !== this.process) this.lose(peer, error.message)
+    }
+    this.#task.schedule()
+  }
+
+  #reportLosses(): void {
+    if (this.#losses.waiting === 0) return
+    this.#losses.report(
+      (error) => this.#sink?.worldLost?.(error),
+      (peer, reason, error) => {
+        if (this.#closed) return
+        const isOwn = peer === this.process
+        if (isOwn) this.#links.endAll()
+        else this.#links.end(peer)
+        this.bulk.fail(error, isOwn ? undefined : peer)
+        this.#sink?.peerLost(peer, reason)
+      },
+    )
+  }
+}

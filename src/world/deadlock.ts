@@ -1,0 +1,207 @@
+import { realClock } from '../base/clock.js'
+import type { CommRuntime } from '../comm/comm-state.js'
+import { RankweaveError } from '../errors.js'
+import type { FabricSession } from '../fabric/fabric.js'
+import { completionsHeld } from '../messages/process/completion-budget.js'
+import type { Activity, EventLoopWatch } from './event-loop.js'
+import { callsOf, mismatchAmong } from './open-calls.js'
+import { type Evidence, StuckAgreement } from './stuck-agreement.js'
+import { reportWaits, tally } from './world-report.js'
+
+/** Delays between the checks that must all find the world stuck. They grow, for work that Node does not name. */
+const confirmDelaysMs = [1, 2, 4, 8, 16]
+/**
+ * Delay of the first check after one in vain, at most: twice that of the one before. Short timers cost more than their checks: the
+ * kernel sets its clock whenever a process waits for the network, which doubles the time of a ping-pong on a virtual machine.
+ */
+const longestFirstDelayMs = 25
+/** Delay while every rank sleeps but a timer, a socket, a signal or another world may wake one. */
+const recheckMs = 25
+/** This many checks in a row (3 s) decide when only doubt remains: see `EventLoopWatch`, `StuckAgreement`, other worlds. */
+const checksInDoubt = 120
+
+/** The worlds running in this thread. One of them may wake another, if the user's code connects them. */
+const watched = new Set<DeadlockWatch>()
+
+/**
+ * Detects that a world can never continue (decision 10): every rank is blocked or has finished, no frame is in flight, no
+ * wait carries a signal, and nothing but the library's own handles keeps the event loop alive. Where ranks wait in calls of
+ * collectives that differ, that is what it reports.
+ *
+ * Costs nearly nothing while ranks run: a check is scheduled when the last rank falls asleep, at most one at a time, on a timer
+ * that does not keep the event loop alive. A process that exchanges messages sleeps most of the time, so a check is in vain, too, when
+ * frames were sent or have arrived since it was scheduled.
+ *
+ * Where this session does not host the whole world, the session of the lowest process that lives queries the others once it is stuck itself.
+ */
+export class DeadlockWatch {
+  readonly #session: FabricSession
+  readonly #runtimes: () => readonly CommRuntime[]
+  readonly #eventLoop: EventLoopWatch
+  readonly #onDeadlock: ((error: RankweaveError) => void) | undefined
+  readonly #agreement: StuckAgreement | undefined
+  /** Set while a check is scheduled. */
+  #cancelCheck: (() => void) | undefined
+  #firstDelayMs = confirmDelaysMs[0]!
+  /** Frames sent and received when the check was scheduled. */
+  #framesBefore = 0
+  #confirmed = 0
+  #doubted = 0
+  #stopped = false
+
+  /**
+   * @param runtimes the hosted processes that are still alive
+   * @param onDeadlock undefined: reports only on demand
+   */
+  constructor(
+    session: FabricSession,
+    runtimes: () => readonly CommRuntime[],
+    eventLoop: EventLoopWatch,
+    onDeadlock: ((error: RankweaveError) => void) | undefined,
+  ) {
+    this.#session = session
+    this.#runtimes = runtimes
+    this.#eventLoop = eventLoop
+    this.#onDeadlock = onDeadlock
+    if (session.hosted.length < session.processes) {
+      this.#agreement = new StuckAgreement(runtimes(), checksInDoubt, {
+        stuck: () => this.#sleep() === 'for good' && this.#nothingElseMoves(),
+        decided: (evidence) => this.#decided(evidence),
+      })
+    }
+    watched.add(this)
+  }
+
+  /** No rank of a process runs any more. Cheap; called often. */
+  arm(): void {
+    if (this.#cancelCheck === undefined && !this.#stopped) this.#scheduleCheck(this.#firstDelayMs)
+  }
+
+  /** A process elsewhere is lost; its answer is no longer awaited. */
+  peerLost(peer: number): void {
+    this.#agreement?.peerLost(peer)
+    this.arm()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#cancelCheck?.()
+    this.#cancelCheck = undefined
+    this.#agreement?.stop()
+    watched.delete(this)
+  }
+
+  report(): string {
+    const runtimes = this.#runtimes()
+    const { blocked, ended, awake } = tally(runtimes)
+    return `${blocked} blocked, ${awake} running, ${ended} finished\n${reportWaits(runtimes)}`
+  }
+
+  #scheduleCheck(delayMs: number): void {
+    if (this.#onDeadlock === undefined || this.#agreement?.asks === false) return
+    // A rank may have fallen asleep, and armed it, while a wave was in progress: one timer is enough, and `stop` cancels one.
+    if (this.#cancelCheck !== undefined) return
+    this.#framesBefore = this.#frames()
+    this.#cancelCheck = realClock.later(delayMs, () => this.#check())
+  }
+
+  #check(): void {
+    this.#cancelCheck = undefined
+    const asleep = this.#sleep()
+    if (asleep !== 'for good' || this.#frames() !== this.#framesBefore) {
+      this.#confirmed = 0
+      this.#doubted = 0
+      this.#firstDelayMs = Math.min(2 * this.#firstDelayMs, longestFirstDelayMs)
+      if (asleep !== 'no') this.#scheduleCheck(asleep === 'signal' ? recheckMs : this.#firstDelayMs)
+      return
+    }
+    this.#firstDelayMs = confirmDelaysMs[0]!
+    if (!this.#nothingElseMoves()) {
+      this.#confirmed = 0
+      this.#scheduleCheck(recheckMs)
+      return
+    }
+    const delayMs = confirmDelaysMs[++this.#confirmed]
+    if (delayMs !== undefined) this.#scheduleCheck(delayMs)
+    else if (this.#agreement === undefined)
+      this.#report({
+        waits: reportWaits(this.#runtimes()),
+        ...this.#tally(),
+        calls: callsOf(this.#runtimes()),
+      })
+    else this.#agreement.ask()
+  }
+
+  #decided(evidence: Evidence | undefined): void {
+    if (this.#stopped) return
+    if (evidence === undefined) this.#scheduleCheck(recheckMs)
+    else this.#report(evidence)
+  }
+
+  #report({ waits, blocked, ended, calls }: Evidence): void {
+    const mismatch = mismatchAmong(calls)
+    const what = `deadlock: ${blocked} ${blocked === 1 ? 'rank is' : 'ranks are'} blocked and nothing can wake them`
+    this.#onDeadlock?.(
+      mismatch === undefined
+        ? new RankweaveError('ERR_DEADLOCK', `${what}\n${waits}`, { details: { blocked, ended } })
+        : new RankweaveError(mismatch.code, `${mismatch.message}\n${waits}`, {
+            details: { ...mismatch.details, blocked, ended },
+          }),
+    )
+  }
+
+  #tally() {
+    return tally(this.#runtimes())
+  }
+
+  /** Frames that the processes here have sent and received so far, modulo 2^32. */
+  #frames(): number {
+    let frames = 0
+    for (const { processCounters } of this.#runtimes())
+      frames = (frames + processCounters.framesSent + processCounters.framesReceived) | 0
+    return frames
+  }
+
+  /** Neither the event loop nor another world can wake this one: certainly, or after long enough in doubt. */
+  #nothingElseMoves(): boolean {
+    const activities = [this.#eventLoop.activity(), this.#otherWorlds()]
+    const some = activities.includes('some')
+    const doubt = !some && activities.includes('perhaps')
+    this.#doubted = doubt ? this.#doubted + 1 : 0
+    return !some && (!doubt || this.#doubted >= checksInDoubt)
+  }
+
+  /** Whether every rank sleeps, and what in this session may wake one: frames in flight, or a wait's signal. */
+  #sleep(): 'no' | 'frames' | 'signal' | 'for good' {
+    let waits = 0
+    let withSignal = 0
+    for (const runtime of this.#runtimes()) {
+      if (runtime.waits.awake > 0) return 'no'
+      waits += runtime.waits.waits
+      withSignal += runtime.waits.withSignal
+    }
+    // Ranks elsewhere may be stuck although every rank here has finished.
+    if (waits === 0 && this.#agreement === undefined) return 'no'
+    // A rank may continue with one of its waits over and others pending.
+    if (completionsHeld() || !this.#session.quiet()) return 'frames'
+    return withSignal > 0 ? 'signal' : 'for good'
+  }
+
+  /** A rank that is awake while the event loop has nothing to do waits for something else, perhaps for this world. */
+  #otherWorlds(): Activity {
+    let activity: Activity = 'none'
+    for (const other of watched) {
+      if (other === this) continue
+      const asleep = other.#sleep()
+      if (asleep === 'frames' || asleep === 'signal') return 'some'
+      if (asleep === 'no') activity = 'perhaps'
+    }
+    return activity
+  }
+}
+
+/** Who waits for what in every world of this thread, now: for diagnosing a hang. */
+export function worldReport(): string {
+  if (watched.size === 0) return 'no world is running'
+  return [...watched].map((world, n) => `world ${n}: ${world.report()}`).join('\n')
+}

@@ -1,0 +1,141 @@
+import { plainLane } from '../calls/lane.js'
+import { describeSignature } from '../calls/signature.js'
+import type { CommRuntime, CommState } from '../comm/comm-state.js'
+import { Send } from '../messages/matching/send.js'
+import { RangeList, type Ranges } from './rank-ranges.js'
+
+/** Who waits for what in one process: plain data that crosses threads. */
+export interface ProcessState {
+  readonly process: number
+  /** World ranks that run user code or await something outside the library. */
+  readonly running: Ranges
+  /** World ranks that have returned. */
+  readonly ended: Ranges
+  readonly waits: readonly PointToPointWaits[]
+  readonly collectives: readonly CollectiveState[]
+}
+
+/** Ranks that wait in one kind of point-to-point call on one communicator. */
+export interface PointToPointWaits {
+  readonly communicator: string
+  readonly call: 'send' | 'ssend' | 'recv' | 'probe' | 'mprobe'
+  /** Four words for each: rank, its world rank, the rank that it waits for, the tag. */
+  readonly words: Int32Array
+}
+
+/** How far the ranks of one process are in the collectives of one communicator, or of one persistent operation on it. */
+export interface CollectiveState {
+  readonly communicator: string
+  readonly size: number
+  /** 0, the number of a persistent operation, or {@link survivorLane}. */
+  readonly lane: number
+  /** Runs of ranks that have made the same number of calls. */
+  readonly progress: readonly { readonly ranks: Ranges; readonly calls: number }[]
+  /** Calls that some rank here has made and that are not complete here. */
+  readonly open: readonly OpenCollective[]
+}
+
+/** Where calls of `agree` and `shrink` are counted. */
+export const survivorLane = -1
+
+export interface OpenCollective {
+  /** The n-th call of every rank, from 0. */
+  readonly seq: number
+  readonly call: string
+  /** World processes whose data are awaited; none until all ranks here have called. */
+  readonly awaited: readonly number[]
+}
+
+/** The state of a process now. O(ranks here + pending operations + ranks of communicators that span processes). */
+export function stateOf(runtime: CommRuntime): ProcessState {
+  const { waits, firstRank, hostedRanks } = runtime
+  const running = new RangeList()
+  const ended = new RangeList()
+  for (let index = 0; index < hostedRanks; index++) {
+    if (waits.hasEnded(index)) ended.add(firstRank + index)
+    else if (!waits.isBlocked(index)) running.add(firstRank + index)
+  }
+  const contexts = [...runtime.contexts]
+  return {
+    process: runtime.process,
+    running: running.ranges,
+    ended: ended.ranges,
+    waits: contexts.flatMap(pointToPointWaits),
+    collectives: contexts.flatMap((state) => [...collectives(state), ...survivorCalls(state)]),
+  }
+}
+
+export function pointToPointWaits(state: CommState): PointToPointWaits[] {
+  const words = new Map<PointToPointWaits['call'], number[]>()
+  for (const operation of state.openedMatching?.awaited() ?? []) {
+    const { rank, worldRank } = operation.owner
+    const sends = operation instanceof Send
+    const call = sends ? (operation.synchronous ? 'ssend' : 'send') : operation.kind
+    let list = words.get(call)
+    if (list === undefined) {
+      list = []
+      words.set(call, list)
+    }
+    list.push(rank, worldRank, sends ? operation.dest : operation.source, operation.tag)
+  }
+  return [...words].map(([call, list]) => ({
+    communicator: nameOf(state),
+    call,
+    words: Int32Array.from(list),
+  }))
+}
+
+function collectives(state: CommState): CollectiveState[] {
+  const found: CollectiveState[] = []
+  for (const lane of state.collectives.lanes) {
+    const open: OpenCollective[] = []
+    for (const { seq, call, exchange } of lane.slots.values()) {
+      if (call === undefined) continue
+      const awaited = (exchange?.awaited() ?? []).map((index) => state.processes.processes.at(index))
+      open.push({ seq, call: describeSignature(call.signature), awaited })
+    }
+    // Concerns no other process, and no rank waits for it.
+    if (open.length === 0 && state.processes.count === 1) continue
+    found.push({
+      communicator: nameOf(state),
+      size: state.size,
+      lane: lane.id,
+      progress: progressOf(state.localRanks, lane.next),
+      open,
+    })
+  }
+  // Other processes may wait for ranks here that have not called anything yet.
+  if (state.processes.count > 1 && !found.some(({ lane }) => lane === plainLane)) {
+    const progress = progressOf(state.localRanks, new Uint32Array(state.localRanks.length))
+    found.push({ communicator: nameOf(state), size: state.size, lane: plainLane, progress, open: [] })
+  }
+  return found
+}
+
+/** Their numbers say nothing on communicators where nobody has called them. */
+function survivorCalls(state: CommState): CollectiveState[] {
+  const { openedSurvival: survival, processes, localRanks, size } = state
+  if (survival === undefined && processes.count === 1) return []
+  const next = survival?.calls ?? new Int32Array(localRanks.length)
+  const open = (survival?.open ?? []).map(({ seq, kind }) => ({ seq, call: `${kind}()`, awaited: [] }))
+  const progress = progressOf(localRanks, next)
+  return [{ communicator: nameOf(state), size, lane: survivorLane, progress, open }]
+}
+
+function progressOf(localRanks: Int32Array, next: Uint32Array | Int32Array): CollectiveState['progress'] {
+  const byCalls = new Map<number, RangeList>()
+  localRanks.forEach((rank, localIndex) => {
+    const calls = next[localIndex]!
+    let ranks = byCalls.get(calls)
+    if (ranks === undefined) {
+      ranks = new RangeList()
+      byCalls.set(calls, ranks)
+    }
+    ranks.add(rank)
+  })
+  return [...byCalls].map(([calls, { ranges }]) => ({ ranks: ranges, calls }))
+}
+
+function nameOf({ id }: CommState): string {
+  return `communicator ${id.leader}.${id.counter}`
+}

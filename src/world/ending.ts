@@ -1,0 +1,196 @@
+import { RankweaveError } from '../errors.js'
+import { decodeError, encodeError } from '../messages/process/error-record.js'
+import type { FramePort } from '../messages/process/frame-port.js'
+import { frameKind, headerWord } from '../messages/process/frames.js'
+
+/** Word 3 of a `quiesce` frame. */
+const step = { done: 1, close: 2 } as const
+const stepWord = 3
+/** Word 3 of a `worldEnd` frame: the process that failed first. */
+const originWord = 3
+
+/** What a session does when its processes have agreed. */
+export interface EndingHandlers {
+  /** The world has failed: pending waits end now. Called at most once, before `close`. */
+  fail(error: unknown): void
+  /** No process needs this one any more. Called once. */
+  close(outcome: WorldOutcome): void
+}
+
+export interface WorldOutcome {
+  readonly failed: boolean
+  /** That of the whole world, if it failed. */
+  readonly error: unknown
+  /** Lost processes that the others have agreed to do without. */
+  readonly without: readonly number[]
+}
+
+/** The end of a world, as one session takes part in it. */
+export interface WorldEnding {
+  /** True once the world has failed, here or as reported by another process. */
+  readonly failed: boolean
+  /** Every rank of a process hosted here has returned; others may run. */
+  returned(process: FramePort): void
+  /** Every rank hosted here has returned, or its result no longer matters. */
+  done(): void
+  /** A rank hosted here failed, or the world was ended from here. Only the first error counts. */
+  fail(error: unknown): void
+  /** A process elsewhere is lost. */
+  peerLost(peer: number, reason: string): void
+  /** Agreement is no longer possible: this session ends by itself, with `error` unless it has failed already. */
+  cutOff(error: RankweaveError): void
+}
+
+/**
+ * The sessions of a world agree on its end and its error. Process 0 decides: every process reports that its ranks have
+ * returned (`done`) or which error they met (`worldEnd`); process 0 passes the first error on, and once all are done it
+ * lets every process `close`. Until then a process keeps serving frames, because others may need it.
+ *
+ * A session that hosts the whole world needs no frame for this. Where the fabric has an authority on failures, and a session
+ * hosts one process, `AuthorityEnding` takes its place.
+ */
+export class Ending implements WorldEnding {
+  readonly #hosted: readonly FramePort[]
+  readonly #handlers: EndingHandlers
+  readonly #decides: boolean
+  /** Processes elsewhere (all of them, or for a session that does not decide: process 0). */
+  readonly #elsewhere: readonly number[]
+  /** Processes whose ranks may still run; only the deciding session counts them. */
+  readonly #running = new Set<number>()
+  #failure: { readonly error: unknown; readonly origin: number } | undefined
+  /** The first error met here, while process 0 has not decided yet. */
+  #own: { readonly error: unknown } | undefined
+  /** The first process elsewhere that was lost before its ranks had returned. */
+  #loss: RankweaveError | undefined
+  #isDone = false
+  #closed = false
+
+  constructor(hosted: readonly FramePort[], handlers: EndingHandlers) {
+    const first = hosted[0]!
+    const here = new Set(hosted.map((runtime) => runtime.process))
+    this.#hosted = hosted
+    this.#handlers = handlers
+    this.#decides = here.has(0)
+    const { processes } = first.layout
+    if (this.#decides) {
+      for (let p = 0; p < processes; p++) this.#running.add(p)
+      this.#elsewhere = [...this.#running].filter((p) => !here.has(p))
+    } else {
+      this.#elsewhere = [0]
+    }
+    for (const runtime of hosted) {
+      runtime.onService(frameKind.worldEnd, (_src, header, payload) => {
+        this.#failed(decodeError(payload), header[originWord]!)
+      })
+      runtime.onService(frameKind.quiesce, (src, header) => {
+        if (header[stepWord] === step.done) this.#processDone(src)
+        else this.#close()
+      })
+    }
+  }
+
+  get failed(): boolean {
+    return this.#failure !== undefined || this.#own !== undefined
+  }
+
+  /** Survivors elsewhere must not wait for it. What becomes of this decision concerns nobody. */
+  returned({ process, fabric }: FramePort): void {
+    if (this.#hosted.length === 1) return
+    fabric.authority?.decide(`end of ${process}`, [process], new Uint8Array(0)).catch(() => {})
+  }
+
+  done(): void {
+    if (this.#isDone) return
+    this.#isDone = true
+    for (const { process } of this.#hosted) {
+      if (this.#decides) this.#processDone(process)
+      else this.#runtimeOf(process).send(0, header(frameKind.quiesce, step.done))
+    }
+  }
+
+  fail(error: unknown): void {
+    if (this.failed || this.#closed) return
+    const origin = this.#hosted[0]!.process
+    if (this.#decides) {
+      this.#failed(error, origin)
+      return
+    }
+    this.#own = { error }
+    this.#sendError(0, error, origin)
+    this.#handlers.fail(error)
+    this.done()
+  }
+
+  /** Without process 0 no process decides, so each session ends by itself. */
+  peerLost(peer: number, reason: string): void {
+    if (this.#closed) return
+    if (this.#decides) {
+      if (this.#running.has(peer)) {
+        this.#loss ??= new RankweaveError(
+          'ERR_PEER_LOST',
+          `process ${peer} is lost, and with it the results of its ranks: ${reason}`,
+          { details: { process: peer } },
+        )
+      }
+      this.#processDone(peer)
+    } else if (peer === 0) {
+      this.cutOff(
+        new RankweaveError(
+          'ERR_PEER_LOST',
+          `process 0, which ends the world for every process, is lost: ${reason}`,
+          { details: { process: 0 } },
+        ),
+      )
+    }
+  }
+
+  cutOff(error: RankweaveError): void {
+    if (this.#closed) return
+    if (!this.failed) {
+      this.#own = { error }
+      this.#handlers.fail(error)
+    }
+    this.#close()
+  }
+
+  #failed(error: unknown, origin: number): void {
+    if (this.#failure !== undefined || this.#closed) return
+    const here = this.#hosted.some((runtime) => runtime.process === origin)
+    // An error of this process keeps its identity when process 0 decides for it.
+    const decided = here && this.#own !== undefined ? this.#own.error : error
+    this.#failure = { error: decided, origin }
+    if (this.#decides) for (const peer of this.#elsewhere) this.#sendError(peer, decided, origin)
+    if (this.#own === undefined) this.#handlers.fail(decided)
+    this.done()
+  }
+
+  #processDone(process: number): void {
+    if (!this.#running.delete(process) || this.#running.size > 0) return
+    if (this.#loss !== undefined) this.#failed(this.#loss, this.#hosted[0]!.process)
+    for (const peer of this.#elsewhere) this.#hosted[0]!.send(peer, header(frameKind.quiesce, step.close))
+    this.#close()
+  }
+
+  #close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    const failure = this.#failure ?? this.#own
+    this.#handlers.close({ failed: failure !== undefined, error: failure?.error, without: [] })
+  }
+
+  #sendError(peer: number, error: unknown, origin: number): void {
+    const sender = this.#hosted[0]!
+    sender.send(peer, header(frameKind.worldEnd, origin), encodeError(error, sender.fabric.maxPayloadBytes))
+  }
+
+  #runtimeOf(process: number): FramePort {
+    return this.#hosted.find((runtime) => runtime.process === process)!
+  }
+}
+
+function header(kind: number, word3: number): Int32Array {
+  const words = new Int32Array(4)
+  words[headerWord.kind] = kind
+  words[3] = word3
+  return words
+}

@@ -1,0 +1,59 @@
+import type { CommRuntime } from '../comm/comm-state.js'
+import { pointToPointWaits } from './diagnosis.js'
+import { limited, pointToPointLines } from './diagnosis-waits.js'
+
+/** Ranges of ranks named in a report. */
+const maxRanges = 16
+
+/** Who waits for what, and which ranks have finished, in the processes hosted here. */
+export function reportWaits(runtimes: readonly CommRuntime[]): string {
+  const ended = endedRanks(runtimes)
+  return [...limited(waitLines(runtimes)), ...(ended === '' ? [] : [`  finished: ${ended}`])].join('\n')
+}
+
+/** Who waits for what: ranks in the same point-to-point call together, and each collective of each process. */
+export function waitLines(runtimes: readonly CommRuntime[]): string[] {
+  const contexts = runtimes.flatMap((runtime) => [...runtime.contexts])
+  return [
+    ...pointToPointLines(contexts.flatMap(pointToPointWaits)),
+    ...contexts.flatMap((state) => state.collectives.describeWaits()),
+    ...contexts.flatMap((state) => state.openedSurvival?.describeWaits() ?? []),
+  ]
+}
+
+/** Ranks of `runtimes` that are blocked, that have finished, and that run user code. */
+export function tally(runtimes: readonly CommRuntime[]): { blocked: number; ended: number; awake: number } {
+  let ended = 0
+  let awake = 0
+  let ranks = 0
+  for (const { waits, hostedRanks } of runtimes) {
+    ranks += hostedRanks
+    awake += waits.awake
+    for (let index = 0; index < hostedRanks; index++) if (waits.hasEnded(index)) ended++
+  }
+  return { blocked: ranks - ended - awake, ended, awake }
+}
+
+function endedRanks(runtimes: readonly CommRuntime[]): string {
+  const ranges: string[] = []
+  let from = -1
+  let to = -1
+  const flush = () => {
+    if (from >= 0) ranges.push(from === to ? `rank ${from}` : `ranks ${from} to ${to}`)
+  }
+  for (const { waits, firstRank, hostedRanks } of runtimes) {
+    for (let index = 0; index < hostedRanks; index++) {
+      if (!waits.hasEnded(index)) continue
+      const rank = firstRank + index
+      if (rank !== to + 1 || from < 0) {
+        flush()
+        from = rank
+      }
+      to = rank
+    }
+  }
+  flush()
+  const shown = ranges.slice(0, maxRanges)
+  if (ranges.length > shown.length) shown.push(`and ${ranges.length - shown.length} more ranges`)
+  return shown.join(', ')
+}

@@ -1,0 +1,341 @@
+import { CommRuntime } from '../comm/comm-state.js'
+import { Communicator } from '../comm/communicator.js'
+import { stridedTable } from '../comm/table/rank-table.js'
+import { isRankweaveError, RankweaveError, reasonText } from '../errors.js'
+import type { FabricSession } from '../fabric/fabric.js'
+import { isSurvived } from '../messages/process/acknowledgements.js'
+import type { RuntimeOptions } from '../messages/process/frame-port.js'
+import { runtimeOptions } from '../messages/process/runtime.js'
+import { type WorldLayout, worldLayout } from '../messages/process/world-layout.js'
+import { abortedWorld } from './aborted-world.js'
+import { endingOf } from './authority-ending.js'
+import { DeadlockWatch } from './deadlock.js'
+import { type ProcessState, stateOf } from './diagnosis.js'
+import type { WorldEnding, WorldOutcome } from './ending.js'
+import { EventLoopWatch } from './event-loop.js'
+import { rangesText } from './rank-ranges.js'
+import { holdRejections, releaseRejections, tolerateRejection } from './world-end-rejections.js'
+
+/** A rank's program. */
+export type Main<T, A> = (world: Communicator, args: A) => T | PromiseLike<T>
+
+export interface WorldOptions<A> extends Partial<RuntimeOptions> {
+  /** Ranks of the whole world. */
+  readonly ranks: number
+  /** Default: ranks are dealt to processes evenly. */
+  readonly ranksPerProcess?: readonly number[]
+  /** Passed to every `main` as it is. */
+  readonly args?: A
+  /** Ends the world; its reason is the error's cause. */
+  readonly signal?: AbortSignal
+  /** False: a world in which no rank can continue is left as it is; `worldReport` shows why. Default true. */
+  readonly detectDeadlock?: boolean
+  /** Called once when the world has failed, before its processes have closed it; `afterSurvived` losses, of which the error is none. */
+  readonly onFailed?: (error: unknown, afterSurvived: boolean) => void
+  /** What kept the event loop alive before the fabric was started. Default: what does now. */
+  readonly eventLoop?: EventLoopWatch
+  /** @internal Called with the world once it runs. */
+  readonly onStart?: (world: RunningWorld) => void
+  /** @internal While a rank runs user code, the library does not keep the event loop alive: the host is notified when it is empty. */
+  readonly mayRunEmpty?: boolean
+}
+
+/** Of the processes hosted here that are not lost. */
+export interface WorldActivity {
+  /** Ranks that neither wait nor have finished. */
+  readonly awake: number
+  readonly waits: number
+  readonly withSignal: number
+  /** Sent so far. */
+  readonly frames: number
+}
+
+/** A world as its host sees it. */
+export interface RunningWorld {
+  readonly layout: WorldLayout
+  /** Whether all its processes are hosted here. */
+  readonly whole: boolean
+  /** Of the processes hosted here that are not lost. */
+  states(): ProcessState[]
+  /** Whether anything has happened here since the last time, and who could make it happen. */
+  activity(): WorldActivity
+  /** Ends the world with an error, unless it has ended. */
+  fail(error: RankweaveError): void
+  /** Lost processes that the others have agreed to do without, once it has ended. */
+  readonly without: readonly number[]
+}
+
+/**
+ * Runs `main` on every rank that this session hosts and serves frames until the ranks of all sessions are done.
+ * Closes the session before it settles.
+ *
+ * @returns what the hosted ranks returned, in the order of their world ranks; undefined for ranks that were lost and survived
+ * @throws the world's first error; an error of a rank hosted here is that very object
+ * @throws ERR_WORLD for ranks that do not fit the session; ERR_ABORTED through `signal`; ERR_DEADLOCK;
+ *   ERR_PEER_LOST when a process was lost before its ranks returned, and some rank that lived had not
+ *   acknowledged that
+ */
+export async function hostSession<T, A>(
+  session: FabricSession,
+  main: Main<T, A>,
+  options: WorldOptions<A>,
+): Promise<T[]> {
+  let world: World<T, A>
+  try {
+    world = new World(session, options)
+  } catch (error) {
+    await session.close()
+    throw error
+  }
+  return world.run(main)
+}
+
+/** One world in this session, from its first `main` to the closed fabric. */
+class World<T, A> {
+  readonly #session: FabricSession
+  readonly #options: WorldOptions<A>
+  readonly #layout: WorldLayout
+  readonly #hosts: readonly Host[]
+  readonly #ending: WorldEnding
+  readonly #watch: DeadlockWatch
+  readonly #results: T[]
+  /** Ranks that have not returned, on processes that are not lost. */
+  #unreturned = 0
+  /** Mains that still run, whether or not their results matter. */
+  #running = 0
+  /** Processes that were lost with ranks that had not returned, in their order. */
+  readonly #losses: { readonly process: number; readonly error: RankweaveError }[] = []
+  #settle: { resolve(results: T[]): void; reject(error: unknown): void } | undefined
+  #rejections: 'none' | 'held' | 'released' = 'none'
+  readonly #without: number[] = []
+  #staying = false
+  #closed = false
+
+  constructor(session: FabricSession, options: WorldOptions<A>) {
+    this.#session = session
+    this.#options = options
+    this.#layout = worldLayout(options.ranks, session.nodes, options.ranksPerProcess)
+    let firstSlot = 0
+    this.#hosts = session.hosted.map((fabric) => {
+      const runtime = new CommRuntime(fabric, this.#layout, runtimeOptions(options, fabric))
+      const host: Host = { runtime, firstSlot, running: runtime.hostedRanks, lost: false }
+      firstSlot += runtime.hostedRanks
+      return host
+    })
+    this.#unreturned = firstSlot
+    // Those of lost ranks remain undefined.
+    this.#results = new Array<unknown>(firstSlot).fill(undefined) as T[]
+    this.#ending = endingOf(
+      session,
+      this.#hosts.map(({ runtime }) => runtime),
+      {
+        fail: (error) => this.#fail(error),
+        close: (outcome) => void this.#close(outcome),
+      },
+    )
+    this.#watch = new DeadlockWatch(
+      session,
+      () => this.#alive(),
+      options.eventLoop ?? new EventLoopWatch(),
+      options.detectDeadlock === false ? undefined : (error) => this.#ending.fail(error),
+    )
+  }
+
+  /** True when other sessions host processes of this world. */
+  get #partial(): boolean {
+    return this.#session.hosted.length < this.#session.processes
+  }
+
+  /** Of the processes hosted here that are not lost. */
+  #alive(): readonly CommRuntime[] {
+    const alive = this.#losses.length === 0 ? this.#hosts : this.#hosts.filter(({ lost }) => !lost)
+    return alive.map(({ runtime }) => runtime)
+  }
+
+  #activity(): WorldActivity {
+    let [awake, waits, withSignal, frames] = [0, 0, 0, 0]
+    for (const runtime of this.#alive()) {
+      awake += runtime.waits.awake
+      waits += runtime.waits.waits
+      withSignal += runtime.waits.withSignal
+      frames += runtime.processCounters.framesSent
+    }
+    return { awake, waits, withSignal, frames }
+  }
+
+  run(main: Main<T, A>): Promise<T[]> {
+    return new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject }
+      for (const host of this.#hosts) {
+        host.runtime.onAbort = (error) => this.#ending.fail(error)
+        host.runtime.onAllAsleep = () => this.#watch.arm()
+        host.runtime.onPeerLost = (peer, reason) => this.#peerLost(host, peer, reason)
+        host.runtime.onWorldLost = (error) => this.#ending.cutOff(error)
+      }
+      const { signal } = this.#options
+      if (signal?.aborted === true) this.#onSignal()
+      else signal?.addEventListener('abort', this.#onSignal)
+      this.#options.onStart?.({
+        layout: this.#layout,
+        whole: !this.#partial,
+        states: () => this.#alive().map(stateOf),
+        activity: () => this.#activity(),
+        fail: (error) => this.#ending.fail(error),
+        without: this.#without,
+      })
+      if (this.#options.mayRunEmpty !== true) this.#stay()
+      this.#start(main)
+      this.#watch.arm()
+      if (this.#unreturned === 0) this.#allReturned()
+    })
+  }
+
+  /** Other sessions may need this one after its ranks have returned or failed. */
+  #stay(): void {
+    if (this.#staying || !this.#partial) return
+    this.#staying = true
+    this.#session.hosted[0]!.ref()
+  }
+
+  #start(main: Main<T, A>): void {
+    const table = stridedTable(this.#layout.ranks)
+    // Every process has opened the world before any rank can send to it.
+    const states = this.#hosts.map(({ runtime }) =>
+      runtime.hostedRanks === 0 ? undefined : runtime.createContext({ leader: 0, counter: 0 }, table),
+    )
+    const args = this.#options.args as A
+    this.#hosts.forEach((host, n) => {
+      const onRejected = (error: unknown) => this.#threw(host, error)
+      for (let index = 0; index < host.runtime.hostedRanks && !this.#ending.failed; index++) {
+        const world = new Communicator(states[n]!, index)
+        try {
+          const returned = Promise.resolve(main(world, args))
+          this.#running++
+          returned.then((value) => this.#returned(host, index, value), onRejected)
+        } catch (error) {
+          this.#ending.fail(error)
+        }
+      }
+    })
+  }
+
+  #returned(host: Host, index: number, value: T): void {
+    this.#mainSettled()
+    if (host.lost) return
+    this.#results[host.firstSlot + index] = value
+    host.runtime.waits.end(index)
+    host.runtime.acknowledgements.returned(index, host.runtime.lostPeers)
+    if (--host.running === 0) this.#ending.returned(host.runtime)
+    if (--this.#unreturned === 0) this.#allReturned()
+  }
+
+  #threw(host: Host, error: unknown): void {
+    this.#mainSettled()
+    // A killed process cannot report that its ranks failed.
+    if (!host.lost) this.#ending.fail(error)
+  }
+
+  #mainSettled(): void {
+    this.#running--
+    this.#releaseRejections()
+  }
+
+  /** When no main runs and no wait is left to fail. */
+  #releaseRejections(): void {
+    if (this.#running > 0 || !this.#closed || this.#rejections !== 'held') return
+    this.#rejections = 'released'
+    releaseRejections()
+  }
+
+  #allReturned(): void {
+    this.#stay()
+    const living = this.#alive().map(({ acknowledgements }) => acknowledgements)
+    const fatal = this.#losses.find(({ process }) => !isSurvived(process, living))
+    if (fatal === undefined) this.#ending.done()
+    else this.#ending.fail(fatal.error)
+  }
+
+  #peerLost(host: Host, peer: number, reason: string): void {
+    if (peer !== host.runtime.process) {
+      const hostedHere = this.#hosts.some(({ runtime }) => runtime.process === peer)
+      if (!hostedHere) this.#ending.peerLost(peer, reason)
+      this.#watch.peerLost(peer)
+      return
+    }
+    if (host.lost) return
+    const first = host.runtime.firstRank
+    const error = new RankweaveError(
+      'ERR_PEER_LOST',
+      `process ${peer} with ${rangesText([first, first + host.runtime.hostedRanks - 1])} is lost: ${reason}`,
+      { details: { process: peer } },
+    )
+    host.lost = true
+    if (host.running > 0) this.#losses.push({ process: peer, error })
+    this.#unreturned -= host.running
+    this.#end([host.runtime], error)
+    if (this.#partial) this.#ending.cutOff(error)
+    else if (this.#unreturned === 0) this.#allReturned()
+  }
+
+  readonly #onSignal = (): void => {
+    this.#ending.fail(abortedWorld(this.#options.signal?.reason))
+  }
+
+  #fail(error: unknown): void {
+    this.#options.onFailed?.(
+      error,
+      this.#alive().every((each) => each.acknowledgements.cover(each.lostPeers)),
+    )
+    this.#stay()
+    const ended = isRankweaveError(error, 'ERR_DEADLOCK', 'ERR_WORLD_LOST')
+      ? error
+      : new RankweaveError('ERR_WORLD_ENDED', `the world has ended: ${reasonText(error)}`, { cause: error })
+    this.#end(
+      this.#hosts.map((host) => host.runtime),
+      ended,
+    )
+  }
+
+  #end(runtimes: readonly CommRuntime[], error: RankweaveError): void {
+    tolerateRejection(error)
+    if (this.#rejections === 'none' && (this.#running > 0 || runtimes.some(({ waits }) => waits.waits > 0))) {
+      holdRejections()
+      this.#rejections = 'held'
+    }
+    for (const runtime of runtimes) runtime.end(error)
+  }
+
+  async #close({ failed, error, without }: WorldOutcome): Promise<void> {
+    for (const process of without) this.#without.push(process)
+    this.#watch.stop()
+    if (this.#staying) this.#session.hosted[0]!.unref()
+    this.#options.signal?.removeEventListener('abort', this.#onSignal)
+    if (!failed) {
+      // What ranks left pending when they returned can no longer complete.
+      this.#end(
+        this.#hosts.map((host) => host.runtime),
+        new RankweaveError('ERR_WORLD_ENDED', 'the world has ended: every rank has returned'),
+      )
+    }
+    this.#closed = true
+    this.#releaseRejections()
+    const { resolve, reject } = this.#settle!
+    try {
+      await this.#session.close()
+    } catch (closing) {
+      if (!failed) return reject(closing)
+    }
+    if (failed) reject(error)
+    else resolve(this.#results)
+  }
+}
+
+/** One hosted process of a world. */
+interface Host {
+  readonly runtime: CommRuntime
+  /** Place of its first rank's result. */
+  readonly firstSlot: number
+  /** Its ranks that have not returned. */
+  running: number
+  lost: boolean
+}

@@ -1,0 +1,75 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { SlotExchange } from '../../../src/calls/slot-exchange.js'
+import type { Communicator } from '../../../src/comm/communicator.js'
+import { local } from '../../../src/fabric/local/local.js'
+import { run } from '../../../src/launch/run.js'
+
+/** A communicator whose collectives offer large messages in pieces of this size instead of 1 GiB. */
+async function cutInto(pieceBytes: number, world: Communicator): Promise<Communicator> {
+  const comm = await world.dup()
+  await comm.barrier()
+  // Nobody calls its next collective before all have changed what it will use.
+  await world.barrier()
+  const { state } = comm.seat()
+  for (const lane of state.collectives.lanes) {
+    lane.spareExchange = new SlotExchange(state, state.collectives, lane.id, pieceBytes)
+  }
+  await world.barrier()
+  return comm
+}
+
+const isSame = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0
+
+describe.each([true, false])('a message offered in pieces, bulk %s', (bulk) => {
+  const fabric = local({ processes: 2, seed: 3, maxPayloadBytes: 16_384, bulk })
+
+  it.each([65_536, 100_001, 131_072])('arrives whole, %i bytes', async (length) => {
+    await run(
+      async (world: Communicator) => {
+        const comm = await cutInto(65_536, world)
+        const data = Uint8Array.from({ length }, (_, i) => (i * 7 + world.rank) % 251)
+        for (let call = 0; call < 3; call++) {
+          const got = await comm.bcast(world.rank === 1 ? data : null, 1)
+          expect(got[length - 1]).toBe(((length - 1) * 7 + 1) % 251)
+          const all = await comm.allgather(data)
+          expect(isSame(all.subarray(world.rank * length, (world.rank + 1) * length), data)).toBe(true)
+          expect(isSame(all.subarray(length), got)).toBe(true)
+        }
+        await comm.free()
+      },
+      { ranks: 2, fabric },
+    )
+  })
+
+  it('is given up as a whole when the receiver aborts while it arrives', async () => {
+    for (let wait = 0; wait < 10; wait++) {
+      await run(
+        async (world: Communicator) => {
+          const comm = await cutInto(70_000, world)
+          const { state } = comm.seat()
+          const data = new Uint8Array(700_001).fill(1)
+          const controller = new AbortController()
+          const into = new Uint8Array(world.rank === 0 ? data.length : 0)
+          const call = comm.bcast(world.rank === 1 ? data : null, 1, {
+            signal: controller.signal,
+            ...(world.rank === 0 ? { into } : {}),
+          })
+          const ended = call.then(
+            () => 'done',
+            () => 'failed',
+          )
+          if (world.rank === 0) {
+            for (let i = 0; i < wait; i++) await turn()
+            controller.abort()
+          }
+          if ((await ended) === 'failed') into.fill(2)
+          for (let i = 0; i < 12; i++) await turn()
+          expect(state.transfers.isIdle).toBe(true)
+          expect(new Set(into).size).toBeLessThan(2)
+        },
+        { ranks: 2, fabric },
+      )
+    }
+  })
+})

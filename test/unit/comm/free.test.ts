@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest'
+import { mulberry32 } from '../../../src/base/random.js'
+import type { Communicator } from '../../../src/comm/communicator.js'
+import { local } from '../../../src/fabric/local/local.js'
+import { run } from '../../../src/launch/run.js'
+import { ANY_SOURCE } from '../../../src/messages/matching/wildcards.js'
+import { contextsOf, inWorlds, talk } from '../../support/in-worlds.js'
+
+describe('free', () => {
+  it('leaves no context in any process', () =>
+    inWorlds(async (world) => {
+      for (let round = 0; round < 3; round++) {
+        const part = await world.split(world.rank % 2, -world.rank)
+        const copy = await part.dup()
+        await talk(copy, round)
+        await Promise.all([part.free(), copy.free()])
+      }
+      // The other color may still be at it.
+      await world.barrier()
+      expect(contextsOf(world)).toBe(1)
+    }))
+
+  it('makes its handle unusable at once', () =>
+    inWorlds(async (world) => {
+      const copy = await world.dup()
+      const freeing = copy.free()
+      await expect(copy.send(null, 0)).rejects.toMatchObject({ code: 'ERR_COMM_FREED' })
+      await freeing
+      await expect(copy.free()).rejects.toMatchObject({ code: 'ERR_COMM_FREED' })
+      await expect(copy.group()).rejects.toMatchObject({ code: 'ERR_COMM_FREED' })
+    }))
+
+  it('releases a revoked communicator, whatever of it is still in flight', async () => {
+    const into = () => ({ into: new Float64Array(5000) })
+    for (const [seed, bulk, creditBytes] of [
+      [1, true, 2 ** 24],
+      [2, false, 2 ** 24],
+      [3, true, 0],
+      [4, false, 1000],
+    ] as const) {
+      const fabric = local({ processes: 3, seed, bulk, maxPayloadBytes: 512, faults: { delay: 4 } })
+      const kept = await run(
+        async (world: Communicator) => {
+          for (let round = 0; round < 30; round++) {
+            const copy = await world.dup()
+            const aborter = round % world.size
+            const neighbor = (world.rank + 1) % world.size
+            const signal = world.rank === aborter ? AbortSignal.abort() : undefined
+            const started = [
+              () => copy.isend(new Float64Array(1), neighbor).wait(),
+              () => copy.isend(new Float64Array(5000), neighbor).wait(),
+              () => copy.irecv(ANY_SOURCE, 0, into()).wait(),
+              () => copy.bcast(copy.rank === 0 ? new Float64Array(5000) : null, 0, into()),
+              () => copy.barrier(signal === undefined ? {} : { signal }),
+              // In the middle of all that, or after it has been revoked here.
+              () => round % 2 === 0 && copy.free(),
+            ].map(async (start) => start())
+            await Promise.allSettled(started)
+            if (round % 2 === 1) await copy.free()
+          }
+          await world.barrier()
+          // Frames of a pair keep their order: after this, all of the revoked communicators have arrived.
+          await world.alltoall(new Int32Array(world.size))
+          const total = await world.allreduce(Float64Array.of(world.rank), 'sum')
+          expect(total[0]).toBe(15)
+          return contextsOf(world)
+        },
+        { ranks: 6, fabric, creditBytes },
+      )
+      expect(kept).toEqual(new Array(6).fill(1))
+    }
+  })
+
+  it('resolves on a revoked communicator', () =>
+    inWorlds(async (world) => {
+      const copy = await world.dup()
+      await copy.barrier({ signal: AbortSignal.abort() }).catch(() => {})
+      await copy.free()
+      await expect(copy.barrier()).rejects.toMatchObject({ code: 'ERR_COMM_FREED' })
+      await world.barrier()
+      expect(contextsOf(world)).toBe(1)
+    }))
+
+  it('rejects the world', () =>
+    inWorlds(async (world) => {
+      await expect(world.free()).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
+      await talk(world, 1)
+    }))
+
+  it('lets matched operations complete and fails the others', () =>
+    inWorlds(async (world) => {
+      const copy = await world.dup()
+      const next = (world.rank + 1) % world.size
+      const large = new Float64Array(20_000).fill(world.rank)
+      const received = copy.irecv<Float64Array>(ANY_SOURCE, 1)
+      const sent = copy.isend(large, next, 1)
+      const unheard = copy.issend(Int32Array.of(1), next, 2)
+      const eager = copy.isend(Int32Array.of(1), next, 3)
+      const collective = copy.barrier()
+      const never = copy.irecv(ANY_SOURCE, 99)
+      const [freed, ...ends] = await Promise.allSettled([
+        copy.free(),
+        received.wait(),
+        sent.wait(),
+        eager.wait(),
+        collective,
+        unheard.wait(),
+        never.wait(),
+      ])
+      expect(freed.status).toBe('fulfilled')
+      expect(ends.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'fulfilled',
+        'fulfilled',
+        'fulfilled',
+        'rejected',
+        'rejected',
+      ])
+      const arrived = ends[0] as PromiseFulfilledResult<{ data: Float64Array }>
+      const before = (world.rank + world.size - 1) % world.size
+      expect(arrived.value.data.length).toBe(20_000)
+      expect(arrived.value.data.every((value) => value === before)).toBe(true)
+      for (const end of ends.slice(4)) expect(end).toMatchObject({ reason: { code: 'ERR_COMM_FREED' } })
+      await world.barrier()
+      expect(contextsOf(world)).toBe(1)
+    }))
+
+  it('waits for collectives that were started but not awaited', () =>
+    inWorlds(async (world) => {
+      const copy = await world.dup()
+      const sums = Array.from({ length: 5 }, (_, i) => copy.allreduce(Int32Array.of(world.rank + i), 'sum'))
+      await copy.free()
+      const ranks = (world.size * (world.size - 1)) / 2
+      for (const [i, sum] of sums.entries()) expect([...(await sum)]).toEqual([ranks + i * world.size])
+    }))
+
+  it('waits for the first start of a persistent collective, whose init is not complete', () =>
+    inWorlds(async (world) => {
+      for (let round = 0; round < 2; round++) {
+        const copy = await world.dup()
+        const sum = new Int32Array(1)
+        const request = copy.allreduceInit(Int32Array.of(world.rank), sum, 'sum')
+        // The second round's start takes the other path.
+        if (round === 1) await request.start()
+        const started = request.start()
+        await copy.free()
+        await started
+        expect(sum[0]).toBe((world.size * (world.size - 1)) / 2)
+        request.free()
+      }
+      await world.barrier()
+      expect(contextsOf(world)).toBe(1)
+    }))
+
+  it('resolves when the communicator is revoked meanwhile, but where its own signal does that', async () => {
+    for (const processes of [1, 2, 5]) {
+      const ends = await run(
+        async (world: Communicator) => {
+          const copy = await world.dup()
+          const options = world.rank === 3 ? { signal: AbortSignal.timeout(1) } : {}
+          // Rank 4 does not free it before the abort.
+          if (world.rank === 4) await world.recv(3, 1)
+          const end = await copy.free(options).then(
+            () => 'freed',
+            ({ code }) => code,
+          )
+          if (world.rank === 3) await world.send(null, 4, 1)
+          await world.barrier()
+          expect(contextsOf(world)).toBe(1)
+          return end
+        },
+        { ranks: 5, fabric: local({ processes, seed: processes }) },
+      )
+      expect(ends).toEqual(['freed', 'freed', 'freed', 'ERR_ABORTED', 'freed'])
+    }
+  })
+
+  it.each([1, 2, 3, 4])('survives storms of split, dup, traffic and free, seed %i', async (seed) => {
+    for (const processes of [1, 2, 5]) {
+      await run(
+        async (world) => {
+          // Choices are the same on all ranks; what is left unreceived differs.
+          const shared = mulberry32(seed)
+          const own = mulberry32(seed * 1_000 + world.rank)
+          const live: Communicator[] = []
+          for (let step = 0; step < 40; step++) {
+            const choice = shared() % 3
+            const parent = live.length === 0 ? world : live[shared() % live.length]!
+            if (choice === 0 && live.length < 6) live.push(await parent.dup())
+            else if (choice === 1 && live.length < 6) live.push(await world.split(0, own() % 9))
+            else if (live.length > 0) await live.splice(shared() % live.length, 1)[0]!.free()
+            for (const comm of live) {
+              // Eager, so never refused; half of it is left for `free` to drop.
+              await comm.send(Int32Array.of(step, comm.rank), own() % comm.size, 1)
+              if ((own() & 1) === 0 && (await comm.iprobe()) !== null) await comm.recv()
+            }
+          }
+          for (const comm of live) await comm.free()
+          await world.barrier()
+          expect(contextsOf(world)).toBe(1)
+        },
+        { ranks: 6, fabric: local({ processes, seed }) },
+      )
+    }
+  })
+})

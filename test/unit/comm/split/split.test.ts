@@ -1,0 +1,382 @@
+import { describe, expect, it } from 'vitest'
+import { seededRandom } from '../../../../src/base/random.js'
+import type { Communicator } from '../../../../src/comm/communicator.js'
+import type { SplitOptions } from '../../../../src/comm/split/split-plan.js'
+import { collectiveChecks } from '../../../../src/conformance/collective-checks.js'
+import type { ExpectedWorld } from '../../../../src/conformance/world-case.js'
+import { local } from '../../../../src/fabric/local/local.js'
+import { run } from '../../../../src/launch/run.js'
+import {
+  colorPatterns,
+  expectedGroups,
+  keyPatterns,
+  type SplitCase,
+  splitCase,
+} from '../../../support/split-cases.js'
+import storm from '../../../support/split-storm.js'
+
+const spread: SplitOptions = { table: 'distributed', selfHostRows: 0 }
+const fabric = (seed = 1) => local({ processes: 4, seed })
+
+/** An order without closed form. */
+const shuffled = (rank: number) => (rank * 7919) % 97
+
+describe('options of split', () => {
+  it.each<[SplitOptions, string]>([
+    [{ algorithm: 'bubble' as never }, 'ERR_ARGUMENT'],
+    [{ table: 'strided' as never }, 'ERR_ARGUMENT'],
+    [{ sorters: 0 }, 'ERR_ARGUMENT'],
+    [{ sorters: 5 }, 'ERR_ARGUMENT'],
+    [{ tableGroup: 1.5 }, 'ERR_ARGUMENT'],
+    [{ tablegroup: 1 } as SplitOptions, 'ERR_ARGUMENT'],
+    [{ algorithm: 'merging', table: 'distributed' }, 'ERR_ARGUMENT'],
+  ])('%j rejects with %s before sending', async (options, code) => {
+    await run(
+      async (world) => {
+        await expect(world.split(0, 0, options)).rejects.toMatchObject({ code })
+        expect(await world.allreduce(Int32Array.of(1), 'sum')).toEqual(Int32Array.of(16))
+      },
+      { ranks: 16, fabric: fabric() },
+    )
+  })
+
+  it('maxTableBytes rejects before anything is allocated', async () => {
+    await run(
+      async (world) => {
+        const refused = world.split(0, 0, { maxTableBytes: 63 })
+        await expect(refused).rejects.toMatchObject({
+          code: 'ERR_TABLE_SIZE',
+          message: expect.stringContaining("or a 'distributed' table over a larger tableGroup, takes less"),
+        })
+        const least = { table: 'distributed', selfHostRows: 0, maxTableBytes: 1 } as const
+        await expect(world.split(0, 0, least)).rejects.toMatchObject({
+          message: expect.stringContaining('no table takes less on so many processes'),
+        })
+        expect((await world.split(0, 0, { maxTableBytes: 64 })).size).toBe(16)
+      },
+      { ranks: 16, fabric: fabric() },
+    )
+  })
+
+  it('ranks that pass different algorithms get ERR_COLLECTIVE_MISMATCH', async () => {
+    const different = run((world) => world.split(0, 0, { sorters: world.rank < 8 ? 2 : 3 }), {
+      ranks: 16,
+      fabric: fabric(),
+    })
+    await expect(different).rejects.toMatchObject({ code: 'ERR_COLLECTIVE_MISMATCH' })
+  })
+})
+
+describe('a communicator with a distributed table', () => {
+  const withPart = (check: (part: Communicator, world: Communicator) => Promise<void>) =>
+    run(
+      async (world) => {
+        const part = await world.split(0, shuffled(world.rank), spread)
+        expect(part.describe().table.kind).toBe('distributed')
+        await check(part, world)
+      },
+      { ranks: 24, fabric: fabric() },
+    )
+  const order = Array.from({ length: 24 }, (_, rank) => rank).sort((a, b) => shuffled(a) - shuffled(b))
+
+  it('looks up each rank once, with one message per host', async () => {
+    await withPart(async (part) => {
+      expect([...(await part.worldRanks(order.map((_, rank) => rank)))]).toEqual(order)
+      await part.barrier()
+      const before = part.describe().table.lookups!
+      expect([...(await part.worldRanks([5, 23, 0]))]).toEqual([order[5], order[23], order[0]])
+      const after = part.describe().table.lookups!
+      expect(after.asked).toBe(before.asked)
+      await expect(part.worldRanks([24])).rejects.toMatchObject({ code: 'ERR_RANK' })
+      for (const none of [null, undefined, 5, { length: -1 }]) {
+        await expect(part.worldRanks(none as never)).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
+      }
+    })
+  })
+
+  it('runs barrier, dup, split and free without fetching the table', async () => {
+    await withPart(async (part) => {
+      await part.barrier()
+      const copy = await part.dup()
+      expect(await part.compare(copy)).toBe('congruent')
+      const half = await copy.split(copy.rank % 2, -copy.rank, spread)
+      expect(half.rank).toBe(half.size - 1 - Math.floor(copy.rank / 2))
+      await part.barrier()
+      expect(part.describe().table.kind).toBe('distributed')
+      await part.free()
+      expect([...(await copy.worldRanks([3]))]).toEqual([order[3]])
+      await copy.free()
+      const at = (half.rank * 5) % half.size
+      const parity = order.indexOf((await half.worldRanks([half.rank]))[0]!) % 2
+      const halves = order.filter((_, rank) => rank % 2 === parity).reverse()
+      expect([...(await half.worldRanks([at]))]).toEqual([halves[at]])
+      await half.free()
+    })
+  })
+
+  it('answers look-ups after its hosts have freed their communicators', async () => {
+    await withPart(async (part, world) => {
+      // Every other rank's communicator goes, with all of some processes' uses.
+      const kept = await part.split(world.rank < 12 ? 0 : 1, shuffled(world.rank + 1), spread)
+      await part.free()
+      if (world.rank >= 12) await kept.free()
+      await world.barrier()
+      if (world.rank < 12) {
+        const members = Array.from({ length: 12 }, (_, rank) => rank).sort(
+          (a, b) => shuffled(a + 1) - shuffled(b + 1),
+        )
+        expect([...(await kept.worldRanks(members.map((_, rank) => rank)))]).toEqual(members)
+        await kept.free()
+      }
+    })
+  })
+
+  it('returns its group, from which create makes others', async () => {
+    await withPart(async (part) => {
+      const group = await part.group()
+      expect([...(await group.worldRanks())]).toEqual(order)
+      const odd = group.rangeIncl([[1, 23, 2]])
+      const created = await part.create(odd)
+      expect(created === null).toBe(part.rank % 2 === 0)
+      expect(await part.allgather(Int32Array.of(part.rank))).toEqual(Int32Array.from(order.keys()))
+    })
+  })
+
+  it('describes the split that made it', async () => {
+    await withPart(async (part) => {
+      const { split, table, processes, ranksHere } = part.describe()
+      expect(split).toMatchObject({
+        algorithm: 'parallel-sort',
+        table: 'distributed',
+        sorters: 4,
+        tableGroup: 4,
+      })
+      expect(Object.keys(split!.phases)).toEqual([
+        'collect',
+        'splitters',
+        'exchange',
+        'merge',
+        'ranks',
+        'table',
+      ])
+      expect({ processes, ranksHere, bytes: table.bytes }).toEqual({ processes: 4, ranksHere: 6, bytes: 24 })
+      // A slice of 6 rows: which process serves a slice follows from its number.
+      expect(table.sharedBytes).toBe(24)
+    })
+  })
+})
+
+describe('every collective as the first on a communicator with a distributed table', () => {
+  it.each(collectiveChecks.map(({ name, check }) => ({ name, check })))('$name', async ({ check }) => {
+    await run(
+      async (world) => {
+        const part = await world.split(0, shuffled(world.rank), spread)
+        await check(part, { seed: 1, rounds: 1, largeBytes: 0, expected: { ranks: 11 } as ExpectedWorld })
+        await part.free()
+      },
+      { ranks: 11, fabric: fabric(5) },
+    )
+  })
+})
+
+/** All members are right, and find each other. */
+async function expectDefinition(
+  layout: { readonly ranks: number; readonly processes: number },
+  given: SplitCase,
+  options: SplitOptions,
+): Promise<void> {
+  const groups = expectedGroups(given)
+  await run(
+    async (world) => {
+      const part = await world.split(given.color[world.rank], given.key[world.rank], options)
+      const members = groups.find((group) => group.includes(world.rank))!
+      expect(members[part.rank]).toBe(world.rank)
+      expect([...(await part.worldRanks([...members.keys()]))]).toEqual(members)
+    },
+    { ranks: layout.ranks, fabric: local({ processes: layout.processes, seed: 1 }) },
+  )
+}
+
+describe('splits with every number of sorters and every table group', () => {
+  const mixed = (ranks: number) =>
+    splitCase(ranks, colorPatterns['largeAndSmall'], keyPatterns['modulo'], seededRandom(ranks))
+
+  it('are correct for 1 <= p <= n <= 12, one rank per process', async () => {
+    for (let ranks = 1; ranks <= 12; ranks++) {
+      for (let sorters = 1; sorters <= ranks; sorters++) {
+        await expectDefinition({ ranks, processes: ranks }, mixed(ranks), { ...spread, sorters })
+      }
+    }
+  })
+
+  it("are correct for P' from 1 to n, below, at and above the number of sorters", async () => {
+    const ranks = 13
+    for (const sorters of [1, 3, 5, 13]) {
+      for (let tableGroup = 1; tableGroup <= ranks; tableGroup++) {
+        await expectDefinition({ ranks, processes: ranks }, mixed(ranks), { ...spread, sorters, tableGroup })
+      }
+    }
+  })
+})
+
+describe('messages of a split', () => {
+  const lg = (count: number) => Math.ceil(Math.log2(count))
+  const [processes, sorters] = [12, 5]
+
+  it.each([
+    ['rows', (rank: number) => Math.floor(rank / 6), (rank: number) => rank],
+    ['columns', (rank: number) => rank % 6, (rank: number) => -rank],
+    ['a block', () => 3, () => 0],
+  ])('%s need no message for their table, then none for look-ups, in O(1) memory', async (_, color, key) => {
+    for (const table of ['distributed', 'replicated'] as const) await costNothing(color, key, table)
+  })
+
+  async function costNothing(
+    color: (rank: number) => number,
+    key: (rank: number) => number,
+    kind: 'distributed' | 'replicated',
+  ): Promise<void> {
+    await run(
+      async (world) => {
+        await world.barrier()
+        const { processCounters } = world.seat().state.runtime
+        const part = await world.split(color(world.rank), key(world.rank), {
+          ...spread,
+          table: kind,
+          sorters,
+        })
+        const { table, split } = part.describe()
+        expect(table).toEqual({ kind: 'strided', bytes: 24, sharedBytes: 0, lookups: null })
+        expect(split!.phases['table']?.messages ?? 0).toBe(0)
+        await world.barrier()
+        const before = processCounters.framesSent
+        const all = await part.worldRanks(Array.from({ length: part.size }, (_, rank) => rank))
+        expect(all[part.rank]).toBe(world.rank)
+        expect(processCounters.framesSent).toBe(before)
+      },
+      { ranks: 36, fabric: local({ processes, seed: 2 }) },
+    )
+  }
+
+  it('are those of its phases only: context ids cost no message', async () => {
+    const sent = new Map<number, { phases: number; frames: number }>()
+    await run(
+      async (world) => {
+        const { runtime } = world.seat().state
+        const before = runtime.processCounters.framesSent
+        const part = await world.split(world.rank % 2, shuffled(world.rank), { ...spread, sorters })
+        const { phases } = part.describe().split!
+        const costs = Object.values(phases)
+        const messages = costs.reduce((sum, cost) => sum + cost.messages, 0)
+        sent.set(runtime.process, {
+          phases: messages,
+          frames: runtime.processCounters.framesSent - before,
+        })
+        // Blocks of 2 or 3 processes, columns of 5 (docs/split-algorithms.md#costs).
+        const isShadow = phases['splitters'] === undefined
+        expect(phases['collect']!.messages).toBeLessThanOrEqual(lg(3))
+        if (isShadow) return
+        expect(phases['splitters']!.messages % lg(sorters)).toBe(0)
+        expect(phases['exchange']!.messages).toBe(sorters - 1)
+        expect(phases['ranks']!.messages).toBeLessThanOrEqual(lg(sorters) + (sorters - 1) + 1)
+      },
+      { ranks: 48, fabric: local({ processes, seed: 3 }) },
+    )
+    expect(sent.size).toBe(processes)
+    for (const { phases, frames } of sent.values()) expect(frames).toBe(phases)
+  })
+})
+
+describe('memory of a split', () => {
+  it('is at most 24 bytes per row of a share, of which a share is retained', async () => {
+    const [ranks, processes] = [2 ** 17, 2]
+    const key = Int32Array.from({ length: ranks }, (_, rank) => Math.imul(rank, 0x9e3779b1))
+    const share = ranks / processes
+    await run(
+      async (world) => {
+        const part = await world.split(0, key[world.rank], { table: 'distributed', selfHostRows: 0 })
+        if (world.rank % share > 0) return
+        const { split, table } = part.describe()
+        expect(split!.peakBytes).toBeGreaterThan(20 * share)
+        expect(split!.peakBytes).toBeLessThanOrEqual(26 * share)
+        expect(table.bytes + table.sharedBytes).toBeLessThanOrEqual(8 * share + 4 * processes)
+      },
+      { ranks, fabric: local({ processes, seed: 1 }) },
+    )
+  })
+})
+
+describe('small communicators store their rows themselves', () => {
+  it('and look up nothing, even after all hosts of the table have freed their communicators', async () => {
+    await run(
+      async (world) => {
+        // The large one needs a table, the small ones do not.
+        const color = world.rank < 16 ? 0 : 1 + (world.rank % 2)
+        const part = await world.split(color, shuffled(world.rank), { table: 'distributed', selfHostRows: 8 })
+        if (color === 0) {
+          expect(part.describe().table.kind).toBe('distributed')
+          await part.free()
+        }
+        await world.barrier()
+        const { runtime } = world.seat().state
+        const before = runtime.processCounters.framesSent
+        if (color > 0) {
+          expect(part.describe().table.kind).toBe('replicated')
+          const members = Array.from({ length: 24 }, (_, rank) => rank)
+            .filter((rank) => rank >= 16 && 1 + (rank % 2) === color)
+            .sort((a, b) => shuffled(a) - shuffled(b))
+          expect([...(await part.worldRanks([...members.keys()]))]).toEqual(members)
+        }
+        expect(runtime.processCounters.framesSent).toBe(before)
+        await world.barrier()
+      },
+      { ranks: 24, fabric: local({ processes: 24, seed: 4 }) },
+    )
+  })
+})
+
+describe('free while destinations are being looked up', () => {
+  const seeds = [1, 2, 3, 4, 5, 6, 7, 8]
+  const outcomes = async (...operations: Promise<unknown>[]) =>
+    (await Promise.allSettled(operations)).map((end) =>
+      end.status === 'fulfilled' ? 'ok' : (end.reason as { code: string }).code,
+    )
+  const onEveryRank = (
+    seed: number,
+    main: (part: Communicator, next: number, previous: number) => Promise<string[]>,
+  ) =>
+    run(
+      async (world) => {
+        const part = await world.split(0, shuffled(world.rank), spread)
+        return main(part, (part.rank + 1) % part.size, (part.rank + part.size - 1) % part.size)
+      },
+      { ranks: 12, fabric: fabric(seed), eagerLimitBytes: 1000 },
+    )
+
+  it.each(seeds)('messages with a posted receive arrive, short or long, seed %d', async (seed) => {
+    const ends = await onEveryRank(seed, (part, next, previous) =>
+      outcomes(
+        part.recv(previous, 1),
+        part.recv(previous, 2),
+        part.send('short', next, 1),
+        part.send(new Float64Array(1000), next, 2),
+        part.free(),
+      ),
+    )
+    expect(ends.flat()).toEqual(new Array(60).fill('ok'))
+  })
+
+  it.each(seeds)('a synchronous or rendezvous send without a receive fails, seed %d', async (seed) => {
+    const ends = await onEveryRank(seed, (part, next) =>
+      outcomes(part.ssend('short', next), part.send(new Float64Array(1000), next), part.free()),
+    )
+    expect(ends).toEqual(new Array(12).fill(['ERR_COMM_FREED', 'ERR_COMM_FREED', 'ok']))
+  })
+})
+
+describe('storms of nested splits', () => {
+  it.each([1, 2])('leave no communicator and no table behind, seed %d', async (seed) => {
+    const calm = await run(storm, { ranks: 13, fabric: fabric(seed), args: { cycles: 40, seed } })
+    expect(calm).toEqual(calm.map(() => ({ contexts: 0, tables: 0, grownBytes: 0 })))
+  })
+})

@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest'
+import { algorithmOf } from '../../../../src/collective/algorithms.js'
+import { scheduleOf } from '../../../../src/collective/patterns/schedule-of.js'
+import { congestedCost, type Stage } from '../../../../src/cost/models/congested-cost.js'
+import { closNetwork, torusNetwork } from '../../../../src/cost/models/congestion-network.js'
+import {
+  bucketStages,
+  closShuffleBytes,
+  doublingStages,
+  scheduleStages,
+  torusOrder,
+  torusShuffleBytes,
+} from '../../../../src/cost/models/stages.js'
+import { isRankweaveError } from '../../../../src/errors.js'
+
+const up = (bits: number) => Array.from({ length: bits }, (_, bit) => bit)
+const bytesOn = (dims: readonly number[], stages: Iterable<Stage>): number =>
+  congestedCost(torusNetwork(dims), stages).bytes
+
+describe('allgathers on a torus cost what Sack 2011 §3.3 and §3.4 have in closed form', () => {
+  test.each([4, 8])('extent %i', (p) => {
+    const dims = [p, p, p]
+    const bits = up(3 * Math.log2(p))
+    const perDimension = 1 + p + p * p
+    expect(bytesOn(dims, doublingStages(bits, 1))).toBeCloseTo(perDimension * ((5 * p * p) / 24 - 1 / 3), 9)
+    const halving = perDimension * (p / 4 + ((Math.log2(p) - 1) * p) / 2)
+    expect(bytesOn(dims, doublingStages(bits.toReversed(), 1))).toBeCloseTo(halving, 9)
+    const optimal = (7 * p ** 3) / 6 - (35 * p) / 12
+    expect(bytesOn(dims, doublingStages(torusOrder(dims), 1))).toBeCloseTo(optimal, 9)
+  })
+
+  test('8 x 8 x 8: 949, 730 and 574; with the shuffle 10 alpha + 576 n delta, 332.7 MB/s', () => {
+    const dims = [8, 8, 8]
+    expect(bytesOn(dims, doublingStages(up(9), 1))).toBe(949)
+    expect(bytesOn(dims, doublingStages(up(9).toReversed(), 1))).toBe(730)
+    expect(torusOrder(dims)).toEqual([8, 5, 2, 7, 4, 1, 6, 3, 0])
+    const { messages, bytes } = congestedCost(torusNetwork(dims), doublingStages(torusOrder(dims), 1))
+    expect([messages, bytes]).toEqual([9, 574])
+    const total = bytes + torusShuffleBytes(dims, 1)
+    expect([messages + 1, total]).toEqual([10, 576])
+    expect(((512 - 1) / total) * 375).toBeCloseTo(332.7, 1)
+  })
+
+  test('8 x 16 x 32: the congestion of every stage', () => {
+    const order = torusOrder([8, 16, 32])
+    expect(order.slice(0, 2)).toEqual([11, 10])
+    const stages = doublingStages(torusOrder([2, 4, 8]), 1)
+    const network = torusNetwork([2, 4, 8])
+    const perStage = stages.map((stage, s) => congestedCost(network, [stage]).bytes / 2 ** s)
+    expect(perStage).toEqual([2, 2, 1, 1, 1, 1])
+  })
+
+  test('4 x 4 x 4: rings one after the other 63, three and six ways at once 21 and 10.5', () => {
+    const dims = [4, 4, 4]
+    expect([1, 3, 6].map((ways) => bytesOn(dims, bucketStages(dims, ways as 1, 1)))).toEqual([63, 21, 10.5])
+    expect(congestedCost(torusNetwork(dims), bucketStages(dims, 6, 1)).messages).toBe(6 * 9)
+  })
+
+  test('2 x 4 x 8, six ways: each phase as long as the slowest of its rings', () => {
+    const [X, Y, Z] = [2, 4, 8]
+    const phases = [
+      Math.max(X - 1, Y - 1, Z - 1),
+      Math.max(X * (Y - 1), Y * (Z - 1), Z * (X - 1)),
+      Math.max(X * Y * (Z - 1), Y * Z * (X - 1), Z * X * (Y - 1)),
+    ]
+    const expected = phases.reduce((a, b) => a + b, 0) / 6
+    expect(bytesOn([X, Y, Z], bucketStages([X, Y, Z], 6, 1))).toBeCloseTo(expected, 9)
+  })
+
+  test('schedules of the registry: doubling, and a ring that meets no other message', () => {
+    const stagesOf = (id: string) => scheduleStages(scheduleOf(algorithmOf(id), { ranks: 64 }), 10)
+    const dims = [4, 4, 4]
+    expect(bytesOn(dims, stagesOf('allgather-recursive-doubling'))).toBe(
+      10 * bytesOn(dims, doublingStages(up(6), 1)),
+    )
+    expect(congestedCost(torusNetwork(dims), stagesOf('allgather-ring'))).toEqual({
+      messages: 63,
+      bytes: 630,
+    })
+  })
+})
+
+describe('allgathers on a tapered Clos network of 1,024 nodes, 32 per switch, a quarter of the bandwidth: Sack 2011 §3.3', () => {
+  const network = closNetwork({ nodes: 1024, nodesPerSwitch: 32, taper: 1 / 4 })
+
+  test('distance doubling 3,999 n', () => {
+    expect(congestedCost(network, doublingStages(up(10), 1))).toEqual({ messages: 10, bytes: 3999 })
+  })
+
+  test('distance halving with its shuffle 1,120 n', () => {
+    const source = up(1024)
+    const reversed = source.map((node) =>
+      Number.parseInt(node.toString(2).padStart(10, '0').split('').reverse().join(''), 2),
+    )
+    const isMoved = (node: number) => reversed[node] !== node
+    const moved = source.filter(isMoved)
+    const shuffle: Stage = {
+      source: moved,
+      destination: moved.map((node) => reversed[node]!),
+      bytes: moved.map(() => 1),
+    }
+    const stages = doublingStages(up(10).toReversed(), 1)
+    expect(congestedCost(network, stages).bytes).toBe(1116)
+    expect(1116 + closShuffleBytes(1 / 4, 1)).toBe(1120)
+    // One node of every switch keeps its block, so that 31 of 32 leave it.
+    expect(congestedCost(network, [...stages, shuffle])).toEqual({ messages: 11, bytes: 1116 + 31 / 8 })
+  })
+})
+
+describe('stages that the procedure has no exact time for are ERR_MODEL:', () => {
+  const network = torusNetwork([8])
+  const cost = (stage: Stage): string => {
+    try {
+      return `${congestedCost(network, [stage]).bytes}`
+    } catch (error) {
+      return isRankweaveError(error) ? `${error.code}: ${error.message}` : 'another error'
+    }
+  }
+
+  test.each<[string, Stage, RegExp]>([
+    [
+      'messages of two lengths on one link',
+      { source: [0, 1], destination: [2, 3], bytes: [1, 2] },
+      /equal lengths/,
+    ],
+    [
+      'a message that starts where another is under way',
+      { source: [0, 4, 0], destination: [2, 5, 1], bytes: [4, 1, 4], after: [[], [], [1]] },
+      /occupy until/,
+    ],
+    [
+      'messages of one link that meet others elsewhere, and end at two times',
+      { source: [0, 0, 1, 1], destination: [1, 2, 2, 2], bytes: [1, 1, 1, 1] },
+      /same time/,
+    ],
+    [
+      'a message that waits for two which do not arrive together',
+      { source: [0, 4, 2], destination: [2, 3, 3], bytes: [1, 2, 1], after: [[], [], [0, 1]] },
+      /do not arrive together/,
+    ],
+    [
+      'messages that wait for each other',
+      { source: [0, 2], destination: [1, 3], bytes: [1, 1], after: [[1], [0]] },
+      /wait for each other/,
+    ],
+    ['a node that there is not', { source: [8], destination: [0], bytes: [1] }, /nodes from 0 to 7/],
+    ['a negative length', { source: [1], destination: [0], bytes: [-1] }, /length/],
+    ['fewer lengths than messages', { source: [1], destination: [0], bytes: [] }, /one per source/],
+    [
+      'a dependency that there is not',
+      { source: [1], destination: [0], bytes: [1], after: [[3]] },
+      /from 0 to 0/,
+    ],
+  ])('%s', (_, stage, message) => {
+    expect(cost(stage)).toMatch(/^ERR_MODEL/)
+    expect(cost(stage)).toMatch(message)
+  })
+
+  test('and networks, orders and ways that there are not', () => {
+    const attempts = [
+      () => torusNetwork([]),
+      () => torusNetwork([0]),
+      () => closNetwork({ nodes: 8, nodesPerSwitch: 4, taper: 0 }),
+      () => doublingStages([0, 2], 1),
+      () => torusOrder([6]),
+      () => bucketStages([4, 4], 1, 1),
+      () => bucketStages([4, 4, 4], 2 as 1, 1),
+    ]
+    for (const attempt of attempts) expect(attempt).toThrow(expect.objectContaining({ code: 'ERR_MODEL' }))
+  })
+})
+
+test('sides of 1 and 2, empty stages and empty messages cost what they send', () => {
+  expect(bytesOn([1, 1, 1], doublingStages([], 1))).toBe(0)
+  expect(bytesOn([2, 2, 2], doublingStages(up(3), 1))).toBe(7)
+  expect(bytesOn([2, 1, 2], bucketStages([2, 1, 2], 1, 1))).toBe(3)
+  expect(bytesOn([4], [{ source: [0, 1], destination: [1, 2], bytes: [0, 0] }])).toBe(0)
+})

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { algorithmOf } from '../../../../src/collective/algorithms.js'
+import { scheduleOf } from '../../../../src/collective/patterns/schedule-of.js'
+import { predictAlgorithms } from '../../../../src/cost/models/compare.js'
+import { congestedCost, type Stage } from '../../../../src/cost/models/congested-cost.js'
+import { closNetwork, torusNetwork } from '../../../../src/cost/models/congestion-network.js'
+import { predictUs } from '../../../../src/cost/models/predict.js'
+import { optimalSegmentBytes } from '../../../../src/cost/models/segment-size.js'
+import {
+  bucketStages,
+  closShuffleBytes,
+  doublingStages,
+  scheduleStages,
+  torusOrder,
+  torusShuffleBytes,
+} from '../../../../src/cost/models/stages.js'
+import { badRefusals } from '../../../support/odd-values.js'
+
+const model = { model: 'hockney', latencyNs: 1, nsPerByte: 1 } as const
+const id = 'bcast-binomial'
+const network = torusNetwork([4])
+const costOf = (stage: Partial<Record<keyof Stage, unknown>>) =>
+  congestedCost(network, [{ source: [0], destination: [1], bytes: [4], ...stage } as Stage])
+const schedule = scheduleOf(algorithmOf('bcast-linear'), { ranks: 2 })
+
+test.each<[string, (odd: never) => unknown]>([
+  ['predictUs of an algorithm', (odd) => predictUs(odd, model, { ranks: 2 })],
+  ['predictUs by a model', (odd) => predictUs(id, odd, { ranks: 2 })],
+  ['predictUs of a call', (odd) => predictUs(id, model, odd)],
+  ['predictUs of ranks', (odd) => predictUs(id, model, { ranks: odd })],
+  ['predictUs of bytes', (odd) => predictUs(id, model, { ranks: 2, bytes: odd })],
+  ['predictUs of segments', (odd) => predictUs(id, model, { ranks: 2, segmentBytes: odd })],
+  ['predictAlgorithms of a collective', (odd) => predictAlgorithms(odd, model, { ranks: 2 })],
+  ['predictAlgorithms of a call', (odd) => predictAlgorithms('bcast', model, odd)],
+  ['optimalSegmentBytes of a call', (odd) => optimalSegmentBytes(id, model, odd)],
+  ['closShuffleBytes, taper', (odd) => closShuffleBytes(odd, 4)],
+  ['closShuffleBytes, bytes', (odd) => closShuffleBytes(1, odd)],
+  ['torusShuffleBytes, extents', (odd) => torusShuffleBytes(odd, 4)],
+  ['torusShuffleBytes, extent', (odd) => torusShuffleBytes([odd], 4)],
+  ['torusShuffleBytes, bytes', (odd) => torusShuffleBytes([4], odd)],
+  ['doublingStages, order', (odd) => doublingStages(odd, 4)],
+  ['doublingStages, bit', (odd) => doublingStages([0, odd], 4)],
+  ['doublingStages, bytes', (odd) => doublingStages([0], odd)],
+  ['bucketStages, extents', (odd) => bucketStages(odd, 1, 4)],
+  ['bucketStages, extent', (odd) => bucketStages([2, odd, 2], 1, 4)],
+  ['bucketStages, ways', (odd) => bucketStages([2, 2, 2], odd, 4)],
+  ['bucketStages, bytes', (odd) => bucketStages([2, 2, 2], 1, odd)],
+  ['torusOrder, extents', (odd) => torusOrder(odd)],
+  ['torusOrder, extent', (odd) => torusOrder([2, odd])],
+  ['torusNetwork, extents', (odd) => torusNetwork(odd)],
+  ['torusNetwork, extent', (odd) => torusNetwork([2, odd])],
+  ['congestedCost, network', (odd) => congestedCost(odd, [])],
+  ['congestedCost, stages', (odd) => congestedCost(network, odd)],
+  ['congestedCost, stage', (odd) => congestedCost(network, [odd])],
+  ['congestedCost, sources', (odd) => costOf({ source: odd })],
+  ['congestedCost, source', (odd) => costOf({ source: [odd] })],
+  ['congestedCost, destinations', (odd) => costOf({ destination: odd })],
+  ['congestedCost, lengths', (odd) => costOf({ bytes: odd })],
+  ['congestedCost, length', (odd) => costOf({ bytes: [odd] })],
+  ['congestedCost, sides', (odd) => costOf({ side: odd })],
+  ['congestedCost, what is waited for', (odd) => costOf({ after: odd })],
+  ['congestedCost, messages that are waited for', (odd) => costOf({ after: [odd] })],
+  ['congestedCost, message that is waited for', (odd) => costOf({ after: [[odd]] })],
+  ['closNetwork', (odd) => closNetwork(odd)],
+  ['closNetwork, switches', (odd) => closNetwork({ nodes: 4, nodesPerSwitch: odd, taper: 1 })],
+  ['closNetwork, taper', (odd) => closNetwork({ nodes: 4, nodesPerSwitch: 2, taper: odd })],
+])('%s: what is refused is refused with a code, in a short message', (_, call) => {
+  expect(badRefusals(call)).toEqual([])
+})
+
+describe('numbers that no network and no message has', () => {
+  const bad = [Number.NaN, -1, Number.POSITIVE_INFINITY, null as never, '4' as never]
+
+  test.each(bad)('%s is refused as a length, an extent, a bit and a taper', (value) => {
+    const calls = [
+      () => closShuffleBytes(1, value),
+      () => closShuffleBytes(value, 4),
+      () => torusShuffleBytes([4], value),
+      () => torusShuffleBytes([value], 4),
+      () => doublingStages([0], value),
+      () => doublingStages([value], 4),
+      () => bucketStages([2, 2, 2], 1, value),
+      () => bucketStages([2, value, 2], 1, 4),
+      () => scheduleStages(schedule, value),
+    ]
+    for (const call of calls) expect(call).toThrowError(expect.objectContaining({ code: 'ERR_MODEL' }))
+  })
+
+  test('a taper of 0 or above 1, and no extents, are refused', () => {
+    for (const call of [
+      () => closShuffleBytes(0, 4),
+      () => closShuffleBytes(2, 4),
+      () => torusShuffleBytes([], 4),
+    ])
+      expect(call).toThrowError(expect.objectContaining({ code: 'ERR_MODEL' }))
+  })
+})

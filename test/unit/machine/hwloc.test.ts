@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { checkMachine } from '../../../src/machine/check-machine.js'
+import { formatMachine } from '../../../src/machine/format-machine.js'
+import { machineFromHwloc } from '../../../src/machine/hwloc.js'
+import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
+import { thrown } from '../topology/thrown.js'
+
+function nodeXml(name: string): string {
+  const bytes = readFileSync(new URL(`../../../machines/${name}`, import.meta.url))
+  return (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
+}
+
+// Numbers of packages and cores: those that lstopo prints for the same input.
+test.each([
+  ['16em64t-4s2c2t.xml', 'cluster:nodes=1,cores=8,packages=4'],
+  ['16em64t-4s2c2t-offlines.xml', 'cluster:nodes=1,cores=2/1/2/2'],
+  ['20s390-2g6s4c.xml', 'cluster:nodes=1,cores=3/3/4/3/2/1/1/3'],
+  ['32amd64-4s2n4c-cgroup2.xml', 'cluster:nodes=1,cores=6'],
+  ['32amd64-4s2n4c-cgroup2-disallowed.xml', 'cluster:nodes=1,cores=6'],
+  ['32intel64-2p8co2t.xml', 'cluster:nodes=1,cores=16,packages=2'],
+  ['128arm-2pa2n8cluster4co.xml.gz', 'cluster:nodes=1,cores=128,packages=2'],
+])('%s is %s', (name, text) => {
+  const machine = machineFromHwloc(nodeXml(name))
+  checkMachine(machine)
+  expect(formatMachine(machine)).toBe(text)
+})
+
+test('a machine has as many nodes like the one described as are asked for, and a profile', () => {
+  const machine = machineFromHwloc(nodeXml('32intel64-2p8co2t.xml'), { nodes: 64, profile: simgridFast })
+  expect(formatMachine(machine)).toBe('cluster:nodes=64,cores=16,packages=2,profile=simgrid-fast')
+})
+
+const topology = (objects: string) =>
+  `<?xml version="1.0"?>\n<topology version="2.0">\n${objects}\n</topology>\n`
+
+test.each([
+  ['hardware threads count where there are no cores', '<object type="PU"/><object type="PU"/>', '2'],
+  [
+    'cores outside of packages make a package',
+    `<object type="Package"><object type="Core"><object type="PU"/></object></object>
+     <object type='Core' ><object type="PU" /><object type="PU"/></object>`,
+    '2,packages=2',
+  ],
+  [
+    'comments and declarations are skipped',
+    '<!-- <object type="PU"/> --><object type="PU" info="a &gt; b"/>',
+    '1',
+  ],
+  [
+    'of an infinite set of processors, those above the last word may be used',
+    '<object type="Machine" allowed_cpuset="0xf...f,0x00000001"><object type="PU" os_index="0"/><object type="PU" os_index="1"/><object type="PU" os_index="40"/></object>',
+    '2',
+  ],
+])('%s', (_, objects, cores) => {
+  expect(formatMachine(machineFromHwloc(topology(objects)))).toBe(`cluster:nodes=1,cores=${cores}`)
+})
+
+describe('machineFromHwloc rejects', () => {
+  test.each([
+    [
+      'a topology of version 1',
+      nodeXml('8em64t-2p2ca2co.v1.xml'),
+      'line 3, character 1: expected a topology of version 2, which hwloc 2 writes, got version 1',
+    ],
+    ['text without tags', 'nothing', "line 1, character 1: expected '<topology', got 'nothing'"],
+    ['another document', '<html></html>', "line 1, character 1: expected '<topology', got '<html></html>'"],
+    ['no processors', topology('<object type="Machine"/>'), "expected an object of type 'PU', got the end"],
+    ['an object without a type', topology('<object/>'), "line 3, character 1: expected an attribute 'type'"],
+    [
+      'tags that are not nested',
+      topology('<object type="PU"></info>'),
+      "line 3, character 19: expected '</object>'",
+    ],
+    [
+      'a tag that does not end',
+      '<topology version="2.0">',
+      "line 1, character 25: expected '</topology>', got the end",
+    ],
+    ['an end without a beginning', '</topology>', 'expected the end of the document'],
+    [
+      'an unquoted attribute',
+      topology('<object type=PU/>'),
+      "line 3, character 8: expected an attribute of 'object' or '>'",
+    ],
+    ['an open comment', topology('<!-- '), "expected '-->', got the end"],
+    ['a stray bracket', topology('< object>'), 'line 3, character 1: expected a tag'],
+    ['a file cut short', nodeXml('16em64t-4s2c2t.xml').slice(0, 5000), 'expected'],
+  ])('%s', (_, text, message) => {
+    const error = thrown(() => machineFromHwloc(text))
+    expect(error.code).toBe('ERR_MACHINE')
+    expect(error.message).toContain(message)
+  })
+})

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest'
+import { builtInProfiles } from '../../../src/machine/built-in-profiles.js'
+import { levels } from '../../../src/machine/profile.js'
+import { figuresOf } from '../../../src/machine/profile-figures.js'
+import { formatProfile, parseProfile } from '../../../src/machine/profile-file.js'
+import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
+import { thrown } from '../topology/thrown.js'
+
+test.each(builtInProfiles)('$name is read back as it was written', (profile) => {
+  expect(parseProfile(formatProfile(profile))).toEqual(profile)
+})
+
+test('an eager limit that no message exceeds is null in the file', () => {
+  const unlimited = { ...simgridFast, eagerLimitBytes: Number.POSITIVE_INFINITY }
+  expect(JSON.parse(formatProfile(unlimited))).toMatchObject({ eagerLimitBytes: null })
+  expect(parseProfile(formatProfile(unlimited))).toEqual(unlimited)
+})
+
+test('every figure of a built-in profile has a provenance and a source, the longest exception first', () => {
+  for (const profile of builtInProfiles) {
+    const figures = figuresOf(profile)
+    const headers = levels.filter((level) => profile.levels[level].headerBytes !== undefined)
+    expect(figures).toHaveLength(4 * 5 + headers.length + 2 + 3 + 1)
+    for (const { origin } of figures) expect(origin.source.length).toBeGreaterThan(3)
+  }
+  const gap = { provenance: 'measured', source: 'here' } as const
+  const profile = {
+    ...simgridFast,
+    exceptions: { ...simgridFast.exceptions, levels: gap, 'levels.node.gapNs': simgridFast },
+  }
+  const of = (path: string) => figuresOf(profile).find((figure) => figure.path === path)!.origin
+  expect(of('levels.network.gapNs')).toEqual(gap)
+  expect(of('levels.node.gapNs').provenance).toBe('given')
+  expect(of('levels.process.gapNs').provenance).toBe('assumed')
+  expect(of('eagerLimitBytes')).toEqual({ provenance: 'given', source: simgridFast.source })
+})
+
+test('the bytes of a header may be left out, and are a figure where they are not', () => {
+  const { headerBytes: _, ...network } = simgridFast.levels.network
+  const without = { ...simgridFast, levels: { ...simgridFast.levels, network } }
+  expect(parseProfile(formatProfile(without))).toEqual(without)
+  const paths = figuresOf(without).map(({ path }) => path)
+  expect(paths).toContain('levels.node.headerBytes')
+  expect(paths).not.toContain('levels.network.headerBytes')
+  const negative = { ...simgridFast.levels, network: { ...network, headerBytes: -1 } }
+  expect(() => formatProfile({ ...simgridFast, levels: negative })).toThrow('levels.network.headerBytes')
+})
+
+describe('parseProfile rejects', () => {
+  const file = (change: object) => JSON.stringify({ ...JSON.parse(formatProfile(simgridFast)), ...change })
+  test.each([
+    ['text that is not JSON', 'profile', 'expected JSON'],
+    ['another value', '[]', 'profile: expected an object, got []'],
+    [
+      'another format',
+      file({ format: 'other' }),
+      'profile, format: expected \'rankweave-profile\', got "other"',
+    ],
+    ['another version', file({ version: 2 }), 'profile, version: expected 1, got 2'],
+    ['an unknown key', file({ latency: 2 }), "profile: expected no key 'latency'"],
+    [
+      'a missing figure',
+      file({ hop: { latencyNs: 1 } }),
+      "profile, hop: expected 'nsPerByte', which is missing",
+    ],
+    [
+      'a figure that is text',
+      file({ hop: { latencyNs: '1', nsPerByte: 1 } }),
+      "hop.latencyNs: expected a number of at least 0, got '1'",
+    ],
+    [
+      'a negative figure',
+      file({ hop: { latencyNs: -1, nsPerByte: 1 } }),
+      'hop.latencyNs: expected a number of at least 0',
+    ],
+    [
+      'an unknown provenance',
+      file({ provenance: 'guessed' }),
+      "expected provenance given, measured, assumed, got 'guessed'",
+    ],
+    ['a name that is no text', file({ name: 7 }), 'letters, digits and hyphens, got 7'],
+    ['an unknown level', file({ levels: {} }), "profile, levels: expected 'process', which is missing"],
+    [
+      'a level that is no object',
+      file({ levels: { process: 1, package: 1, node: 1, network: 1 } }),
+      'profile, levels.process: expected an object, got 1',
+    ],
+    [
+      'an exception without a source',
+      file({ exceptions: { hop: { provenance: 'given' } } }),
+      "profile, exceptions, hop: expected 'source'",
+    ],
+    [
+      'an eager limit that is text',
+      file({ eagerLimitBytes: '7' }),
+      "eagerLimitBytes: expected a number of at least 0, got '7'",
+    ],
+    ['a name with a blank', file({ name: 'my machine' }), "got 'my machine'"],
+    [
+      'an exception of no figure',
+      file({ exceptions: { lat: { provenance: 'given', source: 'x' } } }),
+      "got 'lat'",
+    ],
+    ['a megabyte', ' '.repeat(2 ** 20 + 1), 'expected at most 1048576 characters'],
+  ])('%s', (_, text, message) => {
+    const error = thrown(() => parseProfile(text))
+    expect(error.code).toBe('ERR_MACHINE')
+    expect(error.message).toContain(message)
+  })
+})

@@ -1,0 +1,437 @@
+import { describe, expect, it } from 'vitest'
+import type { Communicator } from '../../../../src/comm/communicator.js'
+import type { Sendable } from '../../../../src/messages/datatype/sendable.js'
+import { strided } from '../../../../src/messages/datatype/strided-view.js'
+import type { Message } from '../../../../src/messages/matching/received-message.js'
+import { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../../../../src/messages/matching/wildcards.js'
+import { MatchedMessage } from '../../../../src/messages/p2p/matched-message.js'
+import { waitall } from '../../../../src/messages/p2p/request.js'
+import { envelopeChargeBytes } from '../../../../src/messages/process/credit.js'
+import { elementTypes, marked } from './point-to-point-payloads.js'
+import {
+  codeOf,
+  drained,
+  onEveryRank,
+  openWorld,
+  type TestWorldOptions,
+  thrownCode,
+} from './point-to-point-world.js'
+
+const rankCounts = [1, 2, 3, 4, 7, 8, 16]
+
+/** Every way for data to travel: eager or rendezvous, whole or in pieces, by bulk or by frames. */
+const ways: readonly { readonly name: string; readonly options: Omit<TestWorldOptions, 'ranks'> }[] = [
+  { name: '1 process', options: {} },
+  { name: '1 process, rendezvous', options: { eagerLimitBytes: 0 } },
+  { name: '2 processes', options: { processes: 2 } },
+  { name: '2 processes, rendezvous by bulk', options: { processes: 2, eagerLimitBytes: 0 } },
+  {
+    name: '5 processes, rendezvous by frames',
+    options: { processes: 5, eagerLimitBytes: 0, bulk: false, seed: 1 },
+  },
+  {
+    name: '5 processes, pieces of 24 bytes, little credit',
+    options: { processes: 5, maxPayloadBytes: 24, creditBytes: 256, bulk: false, seed: 2 },
+  },
+  {
+    name: '5 processes, eager in pieces',
+    options: { processes: 5, maxPayloadBytes: 40, eagerLimitBytes: 1e6, seed: 3 },
+  },
+]
+
+const right = (comm: Communicator) => (comm.rank + 1) % comm.size
+const left = (comm: Communicator) => (comm.rank + comm.size - 1) % comm.size
+
+describe.each(ways)('$name', ({ options }) => {
+  it('sends every element type, also empty, into fresh and given arrays around rings', async () => {
+    for (const ranks of rankCounts) {
+      await onEveryRank({ ranks, ...options }, async (comm) => {
+        const [to, from] = [right(comm), left(comm)]
+        for (const type of elementTypes) {
+          for (const countElems of [0, 1, 33]) {
+            const send = comm.isend(marked(type, countElems, comm.rank, to, 1), to, 3)
+            const fresh = await comm.recv(from, 3)
+            expect(fresh).toEqual({
+              source: from,
+              tag: 3,
+              count: countElems,
+              sizeBytes: countElems * marked(type, 1, 0, 0, 0).BYTES_PER_ELEMENT,
+              data: marked(type, countElems, from, comm.rank, 1),
+            })
+            await send.wait()
+            const into = marked(type, countElems + 2, 9, 9, 9)
+            const sends = comm.isend(marked(type, countElems, comm.rank, to, 2), to)
+            const message = await comm.recv(from, 0, { into })
+            await sends.wait()
+            expect(message.data).toBe(into)
+            expect(into.subarray(0, countElems)).toEqual(marked(type, countElems, from, comm.rank, 2))
+            expect(into.subarray(countElems)).toEqual(
+              marked(type, countElems + 2, 9, 9, 9).subarray(countElems),
+            )
+          }
+        }
+      })
+    }
+  })
+
+  it('sends strided views into strided views', async () => {
+    for (const ranks of [1, 2, 5, 7]) {
+      await onEveryRank({ ranks, ...options }, async (comm) => {
+        const [to, from] = [right(comm), left(comm)]
+        const matrix = marked('Float64Array', 64, comm.rank, to, 0)
+        const send = comm.isend(strided(matrix, { offset: 3, count: 8, blockLength: 1, stride: 8 }), to)
+        const into = new Float64Array(64)
+        const view = strided(into, { offset: 62, count: 4, blockLength: 2, stride: -20 })
+        const message = await comm.recv(from, 0, { into: view })
+        await send.wait()
+        expect(message.data).toBe(view)
+        expect(message.count).toBe(8)
+        const theirs = marked('Float64Array', 64, from, comm.rank, 0)
+        const expected = new Float64Array(64)
+        for (let i = 0; i < 8; i++) expected[62 - 20 * (i >> 1) + (i % 2)] = theirs[3 + 8 * i] as number
+        expect(into).toEqual(expected)
+        // From a plain array into a view and back.
+        const column = comm.isend(marked('Int16Array', 6, comm.rank, to, 1), to)
+        const rows = new Int16Array(18)
+        await comm.recv(from, 0, { into: strided(rows, { count: 6, blockLength: 1, stride: 3 }) })
+        await column.wait()
+        expect(rows.filter((_, i) => i % 3 === 0)).toEqual(marked('Int16Array', 6, from, comm.rank, 1))
+        const back = comm.isend(strided(rows, { count: 6, blockLength: 1, stride: 3 }), from)
+        expect((await comm.recv(to, 0)).data).toEqual(marked('Int16Array', 6, comm.rank, to, 1))
+        await back.wait()
+      })
+    }
+  })
+
+  it('sends values as structured clones', async () => {
+    await onEveryRank({ ranks: 3, ...options }, async (comm) => {
+      const [to, from] = [right(comm), left(comm)]
+      const value = (rank: number) => ({
+        rank,
+        list: [rank, 'é', 3n],
+        at: new Date(rank),
+        map: new Map([[rank, {}]]),
+      })
+      for (const make of [
+        value,
+        () => null,
+        () => undefined,
+        (rank: number) => rank / 3,
+        () => 'text'.repeat(50),
+      ]) {
+        const mine = make(comm.rank)
+        const send = comm.isend(mine, to)
+        const { data, count } = await comm.recv(from)
+        await send.wait()
+        expect(data).toEqual(make(from))
+        expect(count).toBe(1)
+        if (typeof mine === 'object' && mine !== null) expect(data).not.toBe(mine)
+      }
+    })
+  })
+
+  it('reads the data before the send completes', async () => {
+    await onEveryRank({ ranks: 2, ...options }, async (comm) => {
+      for (const countElems of [1, 10, 1000]) {
+        if (comm.rank === 0) {
+          const data = marked('Float64Array', countElems, 0, 1, 0)
+          await comm.send(data, 1)
+          data.fill(-1 as never)
+        } else {
+          await comm.iprobe()
+          const { data } = await comm.recv(0)
+          expect(data).toEqual(marked('Float64Array', countElems, 0, 1, 0))
+        }
+        await comm.sendrecv(null, 1 - comm.rank, 1 - comm.rank)
+      }
+    })
+  })
+
+  it('fails a receive that is too small or of another type, consumes the message, and leaves the buffer unchanged', async () => {
+    await onEveryRank({ ranks: 2, ...options }, async (comm) => {
+      if (comm.rank === 0) {
+        for (const mode of ['send', 'ssend'] as const) {
+          await comm[mode](marked('Float64Array', 20, 0, 1, 0), 1)
+          await comm[mode](marked('Float64Array', 20, 0, 1, 1), 1)
+          await comm[mode]({ some: 'value', text: 'x'.repeat(200) }, 1)
+        }
+        await comm.send('end', 1)
+        return
+      }
+      for (let round = 0; round < 2; round++) {
+        const small = Float64Array.of(7, 8, 9)
+        expect(await codeOf(comm.recv(0, 0, { into: small }))).toBe('ERR_TRUNCATE')
+        expect(small).toEqual(Float64Array.of(7, 8, 9))
+        const other = new Float32Array(40).fill(5)
+        expect(await codeOf(comm.recv(0, 0, { into: other }))).toBe('ERR_TYPE_MISMATCH')
+        const bytes = new Uint8Array(1000)
+        expect(await codeOf(comm.recv(0, 0, { into: bytes }))).toBe('ERR_TYPE_MISMATCH')
+        expect(other.every((x) => x === 5) && bytes.every((x) => x === 0)).toBe(true)
+      }
+      expect((await comm.recv(0)).data).toBe('end')
+    })
+  })
+
+  it('completes a synchronous send only after the match', async () => {
+    for (const countElems of [0, 4, 500]) {
+      const world = await openWorld({ ranks: 2, ...options })
+      const [sender, receiver] = world.comms
+      const send = sender!.issend(marked('Int32Array', countElems, 0, 1, 0), 1, 4)
+      await drained(world)
+      expect(send.pending.settled).toBe(false)
+      const matched = await receiver!.mprobe(0, 4)
+      await drained(world)
+      expect(send.pending.settled).toBe(false)
+      const { data } = await matched.recv()
+      expect(data).toEqual(marked('Int32Array', countElems, 0, 1, 0))
+      await send.wait()
+      const receive = receiver!.irecv()
+      await sender!.ssend(null, 1)
+      await receive.wait()
+      await world.session.close()
+    }
+  })
+
+  it('a matched probe and a receive that complete together resolve in the order they were started', async () => {
+    const world = await openWorld({ ranks: 2, ...options })
+    const [sender, receiver] = world.comms
+    const order: string[] = []
+    const probing = receiver!.mprobe(0, 1).then((matched) => {
+      order.push('mprobe')
+      return matched
+    })
+    const receiving = receiver!.recv(0, 2).then(() => order.push('recv'))
+    sender!.isend(null, 1, 1)
+    sender!.isend(null, 1, 2)
+    await Promise.all([probing, receiving])
+    expect(order).toEqual(['mprobe', 'recv'])
+    await (await probing).recv()
+    await world.session.close()
+  })
+
+  it('probe returns the message that is received next', async () => {
+    await onEveryRank({ ranks: 3, ...options }, async (comm) => {
+      if (comm.rank > 0) {
+        for (let n = 0; n < 20; n++) await comm.send(marked('Int8Array', n, comm.rank, 0, n), 0, n % 4)
+        return
+      }
+      for (let n = 0; n < 40; n++) {
+        const seen = n % 3 === 0 ? await comm.probe(ANY_SOURCE, ANY_TAG) : await comm.mprobe()
+        const { source, tag, count } = seen
+        const message =
+          seen instanceof MatchedMessage
+            ? await seen.recv<Int8Array>()
+            : await comm.recv<Int8Array>(source, tag)
+        expect([message.source, message.tag, message.count]).toEqual([source, tag, count])
+        expect(message.data).toEqual(marked('Int8Array', count, source, 0, count))
+      }
+      expect(await comm.iprobe()).toBeNull()
+      expect(await comm.improbe()).toBeNull()
+    })
+  })
+
+  it('counts messages and bytes per rank', async () => {
+    const counted = await onEveryRank({ ranks: 4, ...options }, async (comm) => {
+      const send = comm.isend(new Float64Array(10), right(comm))
+      await comm.recv(left(comm), 0)
+      await send.wait()
+      await comm.sendrecv(new Int8Array(3), right(comm), left(comm))
+      return { ...comm.counters.rank }
+    })
+    for (const counters of counted) {
+      expect(counters).toMatchObject({
+        messagesSent: 2,
+        messagesReceived: 2,
+        bytesSent: 83,
+        bytesReceived: 83,
+      })
+    }
+  })
+
+  it.each([0, 8, 50])(
+    'bounds eager messages of %i bytes to a rank that does not receive, and delivers all',
+    async (sizeBytes) => {
+      const creditBytes = options.creditBytes ?? 1000
+      const world = await openWorld({ ranks: 2, ...options, creditBytes })
+      const [sender, receiver] = world.comms
+      const content = (n: number) => marked('Int8Array', sizeBytes, 0, 1, n)
+      const sends = Array.from({ length: 100 }, (_, n) => sender!.isend(content(n), 1, n))
+      await drained(world)
+      const buffered = sends.filter(({ pending }) => pending.settled).length
+      expect(buffered * (sizeBytes + envelopeChargeBytes)).toBeLessThanOrEqual(creditBytes)
+      for (let n = 99; n >= 0; n--) expect((await receiver!.recv(0, n)).data).toEqual(content(n))
+      await waitall(sends)
+      await drained(world)
+      // What was consumed may be sent again.
+      const again = Array.from({ length: 100 }, (_, n) => sender!.isend(content(n), 1, n))
+      await drained(world)
+      const bufferedAgain = again.filter(({ pending }) => pending.settled).length
+      expect(bufferedAgain * 4).toBeGreaterThanOrEqual(buffered * 3)
+      for (let n = 0; n < 100; n++) await receiver!.recv(0, n)
+      await waitall(again)
+      await world.session.close()
+    },
+  )
+})
+
+describe('copies per message', () => {
+  const copied = async (options: TestWorldOptions, posted: boolean, into: boolean) => {
+    const world = await openWorld(options)
+    const [sender, receiver] = world.comms
+    const buffer = new Float64Array(1000)
+    const start = () =>
+      receiver!.irecv(0, 0, into ? { into: buffer } : {}) as ReturnType<Communicator['irecv']>
+    const early = posted ? start() : undefined
+    const send = sender!.isend(new Float64Array(1000).fill(1), 1)
+    await drained(world)
+    await (early ?? start()).wait()
+    await send.wait()
+    const bytes = world.runtimes.reduce((sum, { processCounters }) => sum + processCounters.bytesCopied, 0)
+    const { messagesInProcess } = world.runtimes[0]!.processCounters
+    await world.session.close()
+    return { copies: bytes / 8000, messagesInProcess }
+  }
+
+  it('within a process: one, two for an unexpected eager message with a given buffer', async () => {
+    for (const eagerLimitBytes of [0, 1e6]) {
+      for (const posted of [false, true]) {
+        for (const into of [false, true]) {
+          const twice = eagerLimitBytes > 0 && !posted && into
+          expect(await copied({ ranks: 2, eagerLimitBytes }, posted, into)).toEqual({
+            copies: twice ? 2 : 1,
+            messagesInProcess: 1,
+          })
+        }
+      }
+    }
+  })
+
+  it('between processes: one from the frame, none with bulk transfer', async () => {
+    const between = { ranks: 2, processes: 2 }
+    for (const into of [false, true]) {
+      expect(await copied({ ...between, eagerLimitBytes: 1e6 }, true, into)).toEqual({
+        copies: 1,
+        messagesInProcess: 0,
+      })
+      expect((await copied({ ...between, eagerLimitBytes: 0, bulk: false }, false, into)).copies).toBe(1)
+      expect((await copied({ ...between, eagerLimitBytes: 0 }, false, into)).copies).toBe(0)
+    }
+  })
+})
+
+describe('a message of 64 MiB', () => {
+  it.each([{ processes: 1 }, { processes: 2 }, { processes: 2, bulk: false }])(
+    'arrives completely, %o',
+    async (options) => {
+      const elems = 2 ** 23
+      await onEveryRank({ ranks: 2, scribble: false, ...options }, async (comm) => {
+        if (comm.rank === 0)
+          await comm.send(
+            new Float64Array(elems).map((_, i) => i),
+            1,
+          )
+        else {
+          const into = new Float64Array(elems)
+          await comm.recv(0, 0, { into })
+          expect(into.findIndex((value, i) => value !== i)).toBe(-1)
+        }
+      })
+    },
+  )
+})
+
+describe('PROC_NULL', () => {
+  it('completes every send and receive at once, without data', async () => {
+    const { comms, session } = await openWorld({ ranks: 1 })
+    const [comm] = comms
+    await comm!.send(Float64Array.of(1), PROC_NULL)
+    await comm!.ssend('x', PROC_NULL)
+    await comm!.isend('x', PROC_NULL).wait()
+    const nothing = { source: PROC_NULL, tag: ANY_TAG, count: 0, sizeBytes: 0 }
+    expect(await comm!.recv(PROC_NULL)).toEqual({ ...nothing, data: null })
+    const into = Float64Array.of(5)
+    const message: Message<Float64Array> = await comm!.recv(PROC_NULL, 3, { into })
+    expect(message).toEqual({ ...nothing, data: into })
+    expect(message.data).toBe(into)
+    expect(into[0]).toBe(5)
+    expect(await comm!.probe(PROC_NULL)).toEqual(nothing)
+    expect(await comm!.iprobe(PROC_NULL)).toEqual(nothing)
+    expect(await (await comm!.mprobe(PROC_NULL)).recv()).toEqual({ ...nothing, data: null })
+    expect(await (await comm!.improbe(PROC_NULL))!.recv()).toEqual({ ...nothing, data: null })
+    expect(await comm!.sendrecv('x', PROC_NULL, PROC_NULL)).toEqual({ ...nothing, data: null })
+    expect(comm!.counters.rank).toMatchObject({ messagesSent: 0, messagesReceived: 0 })
+    await session.close()
+  })
+
+  it('ends a shift at the boundary', async () => {
+    await onEveryRank({ ranks: 4, processes: 2 }, async (comm) => {
+      const to = comm.rank === 3 ? PROC_NULL : comm.rank + 1
+      const from = comm.rank === 0 ? PROC_NULL : comm.rank - 1
+      const { data } = await comm.sendrecv<Int32Array>(Int32Array.of(comm.rank), to, from)
+      expect(data?.[0]).toBe(comm.rank === 0 ? undefined : comm.rank - 1)
+    })
+  })
+})
+
+describe('point-to-point arguments', () => {
+  it('are checked before anything is sent: promises reject, requests throw', async () => {
+    const world = await openWorld({ ranks: 2, processes: 2 })
+    const comm = world.comms[0]!
+    const bad = <T>(value: unknown) => value as T
+    const sends: [string, unknown, unknown, unknown, unknown][] = [
+      ...[2, -1, -3, 0.5, Number.NaN, '0', null].map((dest) => ['ERR_RANK', 1, dest, 0, undefined] as const),
+      ...[-1, -2, maxTag + 1, 0.5, '0', null].map((tag) => ['ERR_TAG', 1, 1, tag, undefined] as const),
+      ['ERR_CLONE', () => 1, 1, 0, undefined],
+      ['ERR_ARGUMENT', 1, 1, 0, 7],
+      ['ERR_ARGUMENT', 1, 1, 0, null],
+      ['ERR_ARGUMENT', 1, 1, 0, { signal: {} }],
+      ['ERR_ABORTED', 1, 1, 0, { signal: AbortSignal.abort() }],
+    ].map((row) => row as [string, unknown, unknown, unknown, unknown])
+    for (const [code, data, dest, tag, options] of sends) {
+      const rest = [bad<number>(dest), bad<number>(tag), bad<undefined>(options)] as const
+      const wrong = bad<Sendable>(data)
+      expect(await codeOf(comm.send(wrong, ...rest))).toBe(code)
+      expect(await codeOf(comm.ssend(wrong, ...rest))).toBe(code)
+      expect(thrownCode(() => comm.isend(wrong, ...rest))).toBe(code)
+      expect(thrownCode(() => comm.issend(wrong, ...rest))).toBe(code)
+    }
+    const receives: [string, unknown, unknown, unknown][] = [
+      ...[2, -3, 0.5, Number.NaN, '0', null].map((source) => ['ERR_RANK', source, 0, undefined] as const),
+      ...[-2, maxTag + 1, 0.5, '0', null].map((tag) => ['ERR_TAG', 1, tag, undefined] as const),
+      ['ERR_ARGUMENT', 1, 0, 7],
+      ['ERR_ARGUMENT', 1, 0, { signal: 'no' }],
+      ['ERR_ABORTED', 1, 0, { signal: AbortSignal.abort() }],
+      ['ERR_TYPE', 1, 0, { into: [] }],
+      ['ERR_TYPE', 1, 0, { into: null }],
+      ['ERR_COUNT', 1, 0, { into: strided(new Int8Array(9), { count: 2, blockLength: 2, stride: 1 }) }],
+    ].map((row) => row as [string, unknown, unknown, unknown])
+    for (const [code, source, tag, options] of receives) {
+      const rest = [bad<number>(source), bad<number>(tag), bad<undefined>(options)] as const
+      expect(await codeOf(comm.recv(...rest))).toBe(code)
+      expect(thrownCode(() => comm.irecv(...rest))).toBe(code)
+      if (code === 'ERR_RANK' || code === 'ERR_TAG') {
+        expect(await codeOf(comm.probe(rest[0], rest[1]))).toBe(code)
+        expect(await codeOf(comm.mprobe(rest[0], rest[1]))).toBe(code)
+        expect(await codeOf(comm.iprobe(rest[0], rest[1]))).toBe(code)
+        expect(await codeOf(comm.improbe(rest[0], rest[1]))).toBe(code)
+        const recvTag = rest[1]
+        expect(await codeOf(comm.sendrecv(1, 1, rest[0], { recvTag }))).toBe(code)
+      }
+    }
+    await drained(world)
+    expect(world.runtimes[0]!.processCounters.framesSent).toBe(0)
+    expect(comm.counters.rank.messagesSent).toBe(0)
+    await world.session.close()
+  })
+
+  it('accept tags up to 2^31 - 1', async () => {
+    expect(maxTag).toBe(2 ** 31 - 1)
+    await onEveryRank({ ranks: 2, processes: 2 }, async (comm) => {
+      const { tag } = await comm.sendrecv(1, 1 - comm.rank, 1 - comm.rank, {
+        sendTag: maxTag,
+        recvTag: maxTag,
+      })
+      expect(tag).toBe(maxTag)
+    })
+  })
+})

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+import { Credit, envelopeChargeBytes, type Grantee } from '../../../../src/messages/process/credit.js'
+import type { FramePort, ServiceHandler } from '../../../../src/messages/process/frame-port.js'
+import { creditWord, frameKind, headerWord } from '../../../../src/messages/process/frames.js'
+
+/** Processes 0 to `processes - 1` that deliver each other's frames at once. */
+function connected({ creditBytes, processes = 2, maxPayloadBytes = 24 }: Settings) {
+  const handlers: ServiceHandler[] = []
+  const frames: { src: number; dst: number; bytes: number }[] = []
+  const credits = Array.from({ length: processes }, (_, process) => {
+    const port: Partial<FramePort> = {
+      process,
+      fabric: { maxPayloadBytes } as FramePort['fabric'],
+      options: { eagerLimitBytes: 0, creditBytes },
+      onService: (kind, handler) => {
+        expect(kind).toBe(frameKind.credit)
+        handlers[process] = handler
+      },
+      send: (dst, header) => {
+        expect(header[headerWord.kind]).toBe(frameKind.credit)
+        frames.push({ src: process, dst, bytes: header[creditWord.bytes]! })
+        handlers[dst]!(process, header, new Uint8Array(0))
+      },
+    }
+    return new Credit(port as FramePort)
+  })
+  return { credits, frames }
+}
+
+interface Settings {
+  readonly creditBytes: number
+  readonly processes?: number
+  readonly maxPayloadBytes?: number
+}
+
+/** Takes messages of this size until one is refused, and returns how many there were. */
+function takeAll(credit: Credit, process: number, sizeBytes: number): number {
+  for (let taken = 0; ; taken++) if (!credit.take(process, sizeBytes)) return taken
+}
+
+describe('credit', () => {
+  it.each([0, 1, 8, 100])('messages of %i bytes are charged their payload and envelope', (sizeBytes) => {
+    const { credits } = connected({ creditBytes: 10_000 })
+    const expected = Math.floor(10_000 / (sizeBytes + envelopeChargeBytes))
+    expect(takeAll(credits[0]!, 1, sizeBytes)).toBe(expected)
+    expect(takeAll(credits[0]!, 0, sizeBytes)).toBe(expected)
+    expect(takeAll(credits[1]!, 0, sizeBytes)).toBe(expected)
+  })
+
+  it('no message is eager where the limit is below its charge', () => {
+    const { credits } = connected({ creditBytes: envelopeChargeBytes - 1 })
+    expect(credits[0]!.take(1, 0)).toBe(false)
+    expect(credits[0]!.outstanding(1).inFlightBytes).toBe(0)
+  })
+
+  it('what the receiver has consumed may be sent again, and at most a quarter of the limit is not returned', () => {
+    const { credits, frames } = connected({ creditBytes: 1000 })
+    const [sender, receiver] = credits as [Credit, Credit]
+    for (let round = 0; round < 50; round++) {
+      const taken = takeAll(sender, 1, 8)
+      expect(taken * 72).toBeGreaterThan(1000 * 0.75 - 72 - 72)
+      for (let n = 0; n < taken; n++) receiver.consumed(0, 8)
+      expect(receiver.outstanding(0).owedBytes * 4).toBeLessThan(1000)
+      expect(sender.outstanding(1).inFlightBytes).toBe(receiver.outstanding(0).owedBytes)
+    }
+    for (const { src, dst, bytes } of frames) {
+      expect([src, dst]).toEqual([1, 0])
+      expect(bytes).toBeGreaterThanOrEqual(250)
+    }
+  })
+
+  it('messages of a process to itself return their charge at once', () => {
+    const { credits, frames } = connected({ creditBytes: 1000 })
+    const taken = takeAll(credits[0]!, 0, 36)
+    expect(taken).toBe(10)
+    for (let n = 0; n < taken; n++) credits[0]!.consumed(0, 36)
+    expect(credits[0]!.outstanding(0)).toEqual({ inFlightBytes: 0, owedBytes: 0, grantedBytes: 0 })
+    expect(frames).toEqual([])
+  })
+
+  it('processes do not share a limit', () => {
+    const { credits } = connected({ creditBytes: 640, processes: 20 })
+    for (let process = 0; process < 20; process++) expect(takeAll(credits[3]!, process, 0)).toBe(10)
+    for (let process = 0; process < 20; process++) expect(credits[3]!.take(process, 0)).toBe(false)
+  })
+})
+
+describe('grants of rendezvous payload', () => {
+  it.each([0, 24, 100, 10_000])(
+    'stay within a credit of %i bytes and serve transfers in order',
+    (creditBytes) => {
+      const { credits } = connected({ creditBytes })
+      const receiver = credits[1]!
+      const windowBytes = Math.max(creditBytes, 24)
+      const announced: number[] = []
+      const transfers = [1000, 0, 37, 5000, 1].map((sizeBytes, id): Grantee => {
+        return {
+          process: 0,
+          sizeBytes,
+          grantedBytes: 0,
+          receivedBytes: 0,
+          announce: () => announced.push(id),
+        }
+      })
+      for (const transfer of transfers) receiver.request(transfer)
+      // The fourth is given up halfway.
+      for (const transfer of transfers) {
+        while (transfer.receivedBytes < transfer.sizeBytes) {
+          expect(receiver.outstanding(0).grantedBytes).toBeLessThanOrEqual(windowBytes)
+          expect(transfer.grantedBytes).toBeGreaterThan(transfer.receivedBytes)
+          if (transfer === transfers[3] && transfer.receivedBytes > 2500) break
+          receiver.arrived(transfer, Math.min(24, transfer.grantedBytes - transfer.receivedBytes))
+        }
+        if (transfer === transfers[3]) receiver.abandon(transfer)
+      }
+      expect(announced).toEqual([...announced].sort((a, b) => a - b))
+      expect(new Set(announced).size).toBe(5)
+      expect(receiver.outstanding(0).grantedBytes).toBe(0)
+    },
+  )
+})
+
+describe('transfer ids', () => {
+  it('are positive and differ', () => {
+    const { credits } = connected({ creditBytes: 0 })
+    const ids = Array.from({ length: 1000 }, () => credits[0]!.drawTransferId())
+    expect(new Set(ids).size).toBe(1000)
+    expect(Math.min(...ids)).toBe(1)
+  })
+})

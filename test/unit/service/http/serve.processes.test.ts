@@ -1,0 +1,331 @@
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { plan } from '../../../../src/neighborhood/plan/plan.js'
+import { scheduleText } from '../../../../src/schedule/file/schedule-file.js'
+import { serve } from '../../../../src/service/http/serve.js'
+import { topologyFromMatrixMarket } from '../../../../src/topology/files/matrix-market-topology.js'
+import { asking, rawRequest, startService } from '../../../support/service.js'
+
+/** Not as a path: none of this repository leads out of it. */
+const up = '../'
+const one = 'a'.repeat(32)
+const other = 'b'.repeat(32)
+const matrix = readFileSync('test/matrices/dwt_193.mtx')
+
+let started: Awaited<ReturnType<typeof startService>>
+let ours: ReturnType<typeof asking>
+let theirs: ReturnType<typeof asking>
+
+beforeAll(async () => {
+  const limits = {
+    uploadBytes: 100_000,
+    expandedBytes: 200_000,
+    requestBytes: 4096,
+    ranks: 4096,
+    edges: 400_000,
+  }
+  started = await startService({ tokens: [one, other], limits: { ...limits, requestMs: 3000, workers: 1 } })
+  ours = asking(started.service, one)
+  theirs = asking(started.service, other)
+})
+
+afterAll(() => started.end())
+
+describe('a plan by the service', () => {
+  it('equals, byte for byte, that of the library, in both versions, and is planned once', async () => {
+    const uploaded = await ours.upload(matrix, 'format=mtx&name=dwt')
+    expect(uploaded).toMatchObject({ status: 201, body: { ranks: 193, name: 'dwt', bytes: matrix.length } })
+    const again = await ours.upload(gzipSync(matrix), 'format=mtx')
+    expect(again).toEqual({ status: 200, body: uploaded.body })
+    const topology = uploaded.body.id
+    const requests = [
+      { topology, k: 4 },
+      { topology, k: 4, strategy: 'common-neighbor', dedupe: true },
+    ]
+    const accepted = await Promise.all(requests.map((request) => ours.plan(request)))
+    expect(new Set(accepted.map(({ body }) => body.plan)).size).toBe(1)
+    const { id, plan: planId } = accepted[0]!.body
+    expect((await ours.events(id)).at(-1)).toMatchObject({ state: 'done', error: null })
+    expect(await ours.plan(requests[0]!)).toMatchObject({ status: 200, body: { state: 'done' } })
+
+    const parsed = topologyFromMatrixMarket(matrix, { ranks: 193 })
+    const { schedule } = plan(parsed, {
+      kind: 'common-neighbor',
+      k: 4,
+      mode: 'agnostic',
+      dedupe: true,
+      elide: true,
+    })
+    for (const version of [1, 2] as const) {
+      const text = await (await ours.get(`/v1/plans/${planId}/schedule?version=${version}`)).text()
+      expect(text === [...scheduleText(schedule, { version })].join('')).toBe(true)
+    }
+    const { body } = await ours.info(planId)
+    expect(body).toMatchObject({ id: planId, statistics: { k: 4, ranks: 193, verified: true, topology } })
+
+    const machine = 'cluster:nodes=13,cores=16,profile=simgrid-fast'
+    const simulated = await ours.json<{ timeUs: number }>(
+      `/v1/plans/${planId}/simulation?bytes=64&machine=${machine}`,
+    )
+    expect(simulated.body.timeUs).toBeGreaterThan(0)
+    const rank = await ours.json<{ operations: unknown[] }>(`/v1/plans/${planId}/ranks/7`)
+    expect(rank.body.operations.length).toBe(schedule.opStart[8]! - schedule.opStart[7]!)
+    expect((await ours.json(`/v1/plans/${planId}/ranks/193`)).body).toMatchObject({
+      error: { code: 'ERR_RANK' },
+    })
+    const goal = await (await ours.get(`/v1/plans/${planId}/export?as=goal&bytes=8`)).text()
+    expect(goal).toMatch(/\nnum_ranks 193\n/)
+
+    // Nothing of it is there for another tenant, or without a token.
+    for (const path of [
+      `topologies/${topology}`,
+      `jobs/${id}`,
+      `jobs/${id}/events`,
+      `plans/${planId}`,
+      `plans/${planId}/schedule`,
+      `plans/${planId}/ranks/0`,
+    ]) {
+      expect(await theirs.json(`/v1/${path}`), path).toMatchObject({
+        status: 404,
+        body: { error: { code: 'ERR_NOT_FOUND' } },
+      })
+    }
+    expect((await theirs.get(`/v1/plans/${planId}`, { method: 'DELETE' })).status).toBe(404)
+    expect(await theirs.plan({ topology })).toMatchObject({ status: 404 })
+    expect((await theirs.json('/v1/plans')).body).toEqual({ plans: [] })
+    expect((await asking(started.service).json('/v1/plans')).body).toMatchObject({
+      error: { code: 'ERR_TOKEN' },
+    })
+
+    expect((await ours.get(`/v1/plans/${planId}`, { method: 'DELETE' })).status).toBe(204)
+    expect((await ours.get(`/v1/plans/${planId}`)).status).toBe(404)
+  })
+
+  it('ends with a code where it cannot be made, and when it is cancelled', async () => {
+    const { body } = await ours.upload('moore:16x16:r=1', 'format=spec')
+    const topology = body.id
+    const failed = await ours.plan({ topology, strategy: 'direct', machine: 'cluster:nodes=2,cores=2' })
+    expect((await ours.events(failed.body.id)).at(-1)).toMatchObject({
+      state: 'failed',
+      error: { code: 'ERR_MACHINE' },
+    })
+    for (const [request, code] of [
+      [{ topology, strategy: 'nonsense' }, 'ERR_STRATEGY'],
+      [{ topology, strategy: 'direct', k: 3 }, 'ERR_USAGE'],
+      [{ topology, machine: 'hosts:/etc/passwd' }, 'ERR_MACHINE'],
+      [{ topology, more: 1 }, 'ERR_ARGUMENT'],
+      [{ topology: `t-${'0'.repeat(64)}` }, 'ERR_NOT_FOUND'],
+    ] as const)
+      expect((await ours.plan(request as never)).body, code).toMatchObject({ error: { code } })
+    const jobs = await Promise.all([2, 3, 4, 5, 6].map((k) => ours.plan({ topology, k })))
+    const last = jobs.at(-1)!.body
+    const cancelled = await ours.json(`/v1/jobs/${last.id}`, { method: 'DELETE' })
+    expect(cancelled.body).toMatchObject({ state: 'cancelled', error: { code: 'ERR_CANCELLED' } })
+    for (const { body } of jobs.slice(0, -1))
+      expect((await ours.events(body.id)).at(-1)).toMatchObject({ state: 'done' })
+    expect((await ours.plan({ topology, k: 6 })).body.state).not.toBe('cancelled')
+  })
+})
+
+describe('attacks', () => {
+  const refused = [
+    [
+      'a matrix that claims millions of rows',
+      '%%MatrixMarket matrix coordinate pattern general\n30000000 30000000 1\n1 1\n',
+      'format=mtx',
+      400,
+    ],
+    [
+      'a matrix that claims more entries than it has',
+      '%%MatrixMarket matrix coordinate pattern general\n9 9 99999999\n1 1\n',
+      'format=mtx',
+      400,
+    ],
+    ['an edge between ranks beyond the limit', '0 16000000\n', 'format=edges', 400],
+    ['a grid beyond the limits', 'moore:4096x4096:r=4', 'format=spec', 400],
+    ['a file of this host', 'edges:/etc/passwd', 'format=spec', 400],
+    ['a path as the format', 'x', `format=${up}${up}etc/passwd`, 400],
+    ['nothing', '', 'format=mtx', 400],
+    ['bytes that are no text', new Uint8Array([0xff, 0xfe, 0, 1]), 'format=json', 400],
+    ['deep JSON', '['.repeat(50_000), 'format=json', 400],
+    ['deep JSON that ends', '['.repeat(40_000) + ']'.repeat(40_000), 'format=json', 400],
+    ['more than the limit', new Uint8Array(100_001), 'format=edges', 413],
+    ['what expands beyond the limit', gzipSync(Buffer.alloc(50_000_000, '0 1\n')), 'format=edges', 413],
+    ['what is compressed twice', gzipSync(gzipSync(Buffer.from('0 1\n'))), 'format=edges', 400],
+  ] as const
+
+  it.each(refused)(
+    '%s is refused with a code, and the service goes on',
+    async (_what, body, query, status) => {
+      const answer = await ours.upload(body as NonNullable<RequestInit['body']>, query)
+      expect(answer, JSON.stringify(answer.body)).toMatchObject({
+        status,
+        body: { error: { code: /^ERR_/ } },
+      })
+      expect((await ours.get('/healthz')).status).toBe(200)
+    },
+  )
+
+  it('requests that are malformed, of other origins, or for other hosts get codes', async () => {
+    const { url } = started.service
+    const post = (body: string, type = 'application/json') =>
+      ours.json('/v1/plans', { method: 'POST', headers: { 'content-type': type }, body })
+    for (const body of [
+      '',
+      '{',
+      'null',
+      '[]',
+      '"x"',
+      '['.repeat(2000),
+      '{"__proto__":{"topology":1}}',
+      `{"topology":"${up}${up}x"}`,
+    ])
+      expect((await post(body)).body, body).toMatchObject({ error: { code: 'ERR_ARGUMENT' } })
+    expect((await post('x', 'text/weird')).status).toBe(415)
+    expect((await post(`"${'x'.repeat(5000)}"`)).body).toMatchObject({
+      error: { code: 'ERR_MESSAGE_TOO_LARGE' },
+    })
+    const bearer = { authorization: `Bearer ${one}` }
+    const origin = await rawRequest(`${url}/v1/plans`, { ...bearer, origin: 'http://evil.example' })
+    const host = await rawRequest(`${url}/v1/plans`, { ...bearer, host: 'evil.example' })
+    for (const { status, body } of [origin, host]) {
+      expect(status).toBe(403)
+      expect(JSON.parse(body)).toMatchObject({ error: { code: 'ERR_ORIGIN' } })
+    }
+    expect((await rawRequest(`${url}/v1/plans`, { ...bearer, origin: url })).status).toBe(200)
+    for (const path of [
+      `/${up}package.json`,
+      '/%2e%2e/package.json',
+      '/v1/plans/..%2f..%2fx',
+      '/v1/plans/p-1',
+      '/nothing',
+      '/v1/topologies/%00',
+    ])
+      expect([400, 404], path).toContain((await rawRequest(url + path, bearer)).status)
+    for (const token of ['', `${one}x`, one.toUpperCase(), 'x'.repeat(10_000)])
+      expect((await rawRequest(`${url}/v1/plans`, { authorization: `Bearer ${token}` })).status).toBe(401)
+  })
+
+  it('a client that sends its request too slowly is cut off, and others are served', async () => {
+    const { port } = new URL(started.service.url)
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.resume()
+    socket.write(
+      `POST /v1/topologies?format=edges HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${one}\r\ncontent-length: 9\r\n\r\n0 1`,
+    )
+    expect((await ours.get('/healthz')).status).toBe(200)
+    await new Promise((resolve) => socket.once('close', resolve))
+  })
+
+  it('an upload that ends early is no defect of the service, and leaves nothing', async () => {
+    const { port } = new URL(started.service.url)
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(
+      `POST /v1/topologies?format=edges HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${one}\r\ncontent-length: 9\r\n\r\n0 1`,
+    )
+    const temporary = () => readdirSync(join(started.data, 'temporary'))
+    while (temporary().length === 0) await turn()
+    socket.destroy()
+    while (temporary().length > 0) await turn()
+    expect(started.lines.filter((line) => /"level":[56]0/.test(line))).toEqual([])
+  })
+
+  it('what a request claims is not waited for, and one without a host is refused with a code', async () => {
+    const { port } = new URL(started.service.url)
+    const token = `authorization: Bearer ${one}\r\n`
+    for (const [request, code] of [
+      [
+        `POST /v1/topologies HTTP/1.1\r\nhost: 127.0.0.1\r\n${token}content-length: 9999999999\r\n\r\nx`,
+        'ERR_MESSAGE_TOO_LARGE',
+      ],
+      [`GET /v1/plans HTTP/1.1\r\n${token}\r\n`, 'ERR_ORIGIN'],
+    ]) {
+      const socket = connect(Number(port), '127.0.0.1')
+      socket.write(request!)
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      expect(String(answer)).toContain(`"code":"${code}"`)
+      socket.destroy()
+    }
+  })
+
+  it('clients that offer HTTP/2 with their requests get answers by HTTP/1.1', async () => {
+    const { port } = new URL(started.service.url)
+    const offer = 'connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n'
+    const headers = `host: 127.0.0.1:${port}\r\nauthorization: Bearer ${one}\r\n${offer}`
+    for (const [request, body] of [
+      ['GET /healthz', ''],
+      ['POST /v1/topologies?format=spec', 'moore:5x5:r=1'],
+    ]) {
+      const socket = connect(Number(port), '127.0.0.1')
+      socket.write(`${request} HTTP/1.1\r\n${headers}content-length: ${body!.length}\r\n\r\n${body}`)
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      expect(String(answer)).toMatch(/^HTTP\/1.1 20[01] /)
+      socket.destroy()
+    }
+  })
+
+  it('no token is in the log', () => {
+    expect(started.lines.length).toBeGreaterThan(10)
+    expect(started.lines.join('')).not.toMatch(new RegExp(`${one}|${other}`))
+  })
+
+  it('metrics count requests by route', async () => {
+    expect((await asking(started.service).get('/metrics')).status).toBe(401)
+    const text = await (await ours.get('/metrics')).text()
+    expect(text).toMatch(
+      /rankweave_http_requests_total\{method="POST",route="\/v1\/topologies",status="201"\} [1-9]/,
+    )
+    expect(text).toMatch(/\nrankweave_jobs_done [1-9]/)
+  })
+})
+
+describe('a service', () => {
+  it('is refused beyond this host without tokens, where its data is in use, and with limits that are none', async () => {
+    const { data } = started
+    await expect(serve({ data, host: '0.0.0.0' })).rejects.toMatchObject({ code: 'ERR_USAGE' })
+    await expect(serve({ data, limits: { nothing: 1 } as never })).rejects.toMatchObject({
+      code: 'ERR_USAGE',
+    })
+    // Timers take no more, and worlds have no more.
+    for (const limits of [{ pingMs: 2 ** 31 }, { members: 4097 }, { ranks: 2 ** 24 + 1 }, { workers: 0 }])
+      await expect(serve({ data, limits }), JSON.stringify(limits)).rejects.toMatchObject({
+        code: 'ERR_USAGE',
+      })
+    // The same process may be a successor that got the id of the one that was killed; a live service of this process is not.
+    await expect(serve({ data })).rejects.toMatchObject({ code: 'ERR_STORE' })
+  })
+
+  it('takes up the jobs that waited when it ended, and refuses more than its queue holds', async () => {
+    const first = await startService({ limits: { workers: 1, queuedJobs: 3 } })
+    const before = asking(first.service)
+    const { body } = await before.upload('moore:24x24:r=2', 'format=spec')
+    const plans = []
+    let busy = 0
+    for (let k = 2; k < 10; k++) {
+      const { status, body: job } = await before.plan({ topology: body.id, k })
+      if (status === 202) plans.push(job)
+      else {
+        expect(job).toMatchObject({ error: { code: 'ERR_BUSY' } })
+        busy++
+      }
+    }
+    await first.service.close(1)
+    const { data } = first
+    const second = await startService({ data })
+    const after = asking(second.service)
+    for (const { id, plan } of plans) {
+      expect((await after.events(id)).at(-1)).toMatchObject({ state: 'done' })
+      expect((await after.get(`/v1/plans/${plan}/schedule`)).status).toBe(200)
+    }
+    expect(plans.length + busy).toBe(8)
+    await second.end()
+    await first.end()
+  })
+})

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import type { Communicator } from '../../../../src/comm/communicator.js'
+import { isRankweaveError } from '../../../../src/errors.js'
+import { type LocalOptions, local } from '../../../../src/fabric/local/local.js'
+import { run } from '../../../../src/launch/run.js'
+import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
+
+installNeighborhood()
+
+const topology = mooreTopology({ dims: [3, 4], radius: 1 })
+const ranks = topology.ranks
+
+/** Creates, plans, exchanges and frees; every rank checks its results. */
+async function main(world: Communicator): Promise<number> {
+  const reversed = await world.split(0, -world.rank)
+  const graph = await reversed.createTopology(topology, {
+    strategy: { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 1 },
+  })
+  const recv = new Int32Array(graph.sources.length)
+  const request = graph.neighborAllgatherInit(Int32Array.of(graph.rank), recv)
+  for (let round = 0; round < 2; round++) {
+    await request.start()
+    expect([...recv]).toEqual([...graph.sources])
+  }
+  const edges = Int32Array.from(graph.destinations, (destination) => graph.rank * 100 + destination)
+  const exchanged = new Int32Array(graph.sources.length)
+  const exchange = graph.neighborAlltoallInit(edges, exchanged)
+  await exchange.start()
+  expect([...exchanged]).toEqual([...graph.sources].map((source) => source * 100 + graph.rank))
+  const varied = await graph.neighborAllgatherv(new Int16Array(graph.rank % 3).fill(graph.rank))
+  expect([...varied.data]).toEqual([...graph.sources].flatMap((s) => Array<number>(s % 3).fill(s)))
+  await graph.free()
+  await reversed.free()
+  await world.barrier()
+  return [...world.seat().state.runtime.contexts].length
+}
+
+/** The outcome of a world with faults: its results, or the code it failed with. */
+async function outcome(options: LocalOptions): Promise<string> {
+  try {
+    const contexts = await run(main, { ranks, fabric: local(options) })
+    expect(contexts.every((count) => count === 1)).toBe(true)
+    return 'right'
+  } catch (error) {
+    if (isRankweaveError(error)) return error.code
+    throw error
+  }
+}
+
+describe('faults', () => {
+  it('delayed frames do not change the results', async () => {
+    for (let seed = 0; seed < 20; seed++) {
+      expect(await outcome({ processes: 5, seed, faults: { delay: 7 } })).toBe('right')
+    }
+  })
+
+  it('a process lost at any point ends the world and never hangs it', async () => {
+    const outcomes = new Set<string>()
+    for (let afterFrames = 0; afterFrames < 80; afterFrames++) {
+      outcomes.add(await outcome({ processes: 3, seed: 1, faults: { kill: [{ process: 2, afterFrames }] } }))
+    }
+    expect([...outcomes].sort()).toEqual(['ERR_PEER_LOST', 'right'])
+  })
+
+  it('a lost frame is reported as a deadlock and never gives a wrong result', async () => {
+    const outcomes = new Set<string>()
+    for (let seed = 0; seed < 40; seed++) {
+      outcomes.add(await outcome({ processes: 3, seed, faults: { lose: 0.02 } }))
+    }
+    expect([...outcomes].sort()).toEqual(['ERR_DEADLOCK', 'right'])
+  })
+})

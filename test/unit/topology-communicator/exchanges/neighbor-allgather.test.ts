@@ -1,0 +1,300 @@
+import { describe, expect, it } from 'vitest'
+import type { Communicator } from '../../../../src/comm/communicator.js'
+import { local } from '../../../../src/fabric/local/local.js'
+import { run } from '../../../../src/launch/run.js'
+import { typeCode } from '../../../../src/messages/datatype/elements.js'
+import { directSchedule } from '../../../../src/neighborhood/plan/direct.js'
+import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
+import type { Strategy } from '../../../../src/neighborhood/plan/strategy.js'
+import { lowerProcess } from '../../../../src/schedule/lower/lower.js'
+import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
+import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
+import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
+import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
+import { BlockStore } from '../../../../src/topology-communicator/memory/block-store.js'
+import { UniformStore } from '../../../../src/topology-communicator/memory/uniform-store.js'
+import type { TopologyCommunicator } from '../../../../src/topology-communicator/topology-communicator.js'
+
+installNeighborhood()
+
+const rankCounts = [1, 2, 3, 4, 7, 8, 16]
+const strategies: readonly Strategy[] = [
+  { kind: 'direct' },
+  ...[2, 3, 4].map((k) => ({ kind: 'common-neighbor', k, mode: 'agnostic', theta: k }) as const),
+  { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 1, dedupe: false, elide: false },
+]
+
+const complete = (ranks: number): ProcessTopology => {
+  const pairs = [...Array(ranks * ranks).keys()]
+  return topologyFromEdges(ranks, {
+    sources: pairs.map((pair) => Math.floor(pair / ranks)),
+    destinations: pairs.map((pair) => pair % ranks),
+  })
+}
+const blockOf = (source: number, length: number, round = 0) =>
+  Float64Array.from({ length }, (_, element) => source * 10_000 + round * 100 + element)
+const expectedOf = (comm: TopologyCommunicator, length: (rank: number) => number, round = 0) =>
+  [...comm.sources].flatMap((source) => [...blockOf(source, length(source), round)])
+
+describe('messages of a neighbor allgather', () => {
+  const topologies = [
+    ...rankCounts.map((ranks) => ({ name: `complete ${ranks}`, topology: complete(ranks) })),
+    { name: 'moore 5x5 r=2', topology: mooreTopology({ dims: [5, 5], radius: 2 }) },
+    { name: 'er 48', topology: erdosRenyiTopology({ ranks: 48, density: 0.4, seed: 3 }) },
+    { name: 'empty 5', topology: topologyFromEdges(5, { sources: [], destinations: [] }) },
+  ]
+
+  it.each(topologies)('are as many as planned with one rank per process: $name', async ({ topology }) => {
+    const { ranks } = topology
+    for (const strategy of strategies) {
+      const planned = planStatistics(plan(topology, strategy))
+      const main = async (world: Communicator) => {
+        const graph = await world.createTopology(topology, { strategy })
+        await world.barrier()
+        const before = world.counters.process.framesSent
+        await graph.neighborAllgather(Float64Array.of(world.rank))
+        const carried = world.counters.process.framesSent - before
+        const { messagesSent, framesSent, messagesInProcess, blocksSent } = graph.traffic
+        expect([messagesInProcess, carried]).toEqual([0, framesSent])
+        // Without elision two messages of a phase may have the same two ranks; they share a frame.
+        if (!('elide' in strategy) || strategy.elide !== false) expect(framesSent).toBe(messagesSent)
+        else expect(framesSent).toBeLessThanOrEqual(messagesSent)
+        return { messagesSent, blocksSent }
+      }
+      const counted = await run(main, { ranks, processes: ranks })
+      const sum = (key: 'messagesSent' | 'blocksSent') =>
+        counted.reduce((total, each) => total + each[key], 0)
+      expect(sum('messagesSent')).toBe(planned.messages.planned)
+      expect(Math.max(...counted.map((each) => each.messagesSent))).toBe(planned.messages.maxPerRank)
+      expect(sum('blocksSent')).toBeLessThanOrEqual(planned.volumeBlocks)
+    }
+  })
+
+  it('become copies inside a process, and one frame per pair of processes and round', async () => {
+    const topology = erdosRenyiTopology({ ranks: 48, density: 0.4, seed: 3 })
+    const strategy = strategies[2]!
+    const { messages } = planStatistics(plan(topology, strategy))
+    for (const processes of [1, 2, 5]) {
+      const main = async (world: Communicator) => {
+        const graph = await world.createTopology(topology, { strategy })
+        await graph.neighborAllgather(Float64Array.of(world.rank))
+        return { process: world.location.process, traffic: { ...graph.traffic } }
+      }
+      const byProcess = new Map<
+        number,
+        { messagesSent: number; messagesInProcess: number; framesSent: number }
+      >()
+      for (const { process, traffic } of await run(main, { ranks: 48, processes })) {
+        byProcess.set(process, traffic)
+      }
+      const all = [...byProcess.values()]
+      const total = all.reduce((sum, each) => sum + each.messagesSent + each.messagesInProcess, 0)
+      expect(total).toBe(messages.planned)
+      if (processes === 1) expect(all[0]!.framesSent).toBe(0)
+      for (const { framesSent, messagesSent } of all) expect(framesSent).toBeLessThanOrEqual(messagesSent)
+      const pairs = processes * (processes - 1)
+      expect(all.reduce((sum, each) => sum + each.framesSent, 0)).toBeLessThanOrEqual(pairs * 8)
+    }
+  })
+
+  it('complete without a frame or a turn of the event loop when one process hosts all ranks', async () => {
+    const main = async (world: Communicator) => {
+      const graph = await world.createTopology(complete(4))
+      let turned = false
+      setImmediate(() => {
+        turned = true
+      })
+      await graph.neighborAllgather(Int8Array.of(1))
+      return turned
+    }
+    expect(await run(main, { ranks: 4 })).toEqual([false, false, false, false])
+  })
+})
+
+describe('persistent neighborAllgather', () => {
+  it('sends what its buffer holds at every start', async () => {
+    for (const ranks of rankCounts) {
+      for (const processes of [1, 2, 5]) {
+        for (const strategy of strategies.slice(0, 2)) {
+          const main = async (world: Communicator) => {
+            const graph = await world.createTopology(complete(ranks), { strategy })
+            const send = new Float64Array(3)
+            const recv = new Float64Array(3 * ranks)
+            const request = graph.neighborAllgatherInit(send, recv)
+            for (let round = 0; round < 5; round++) {
+              send.set(blockOf(world.rank, 3, round))
+              await request.start()
+              expect([...recv]).toEqual(expectedOf(graph, () => 3, round))
+            }
+            request.free()
+          }
+          await run(main, { ranks, fabric: local({ processes, seed: ranks }) })
+        }
+      }
+    }
+  })
+
+  it('matches starts of several requests separately from other collectives', async () => {
+    const main = async (world: Communicator) => {
+      const graph = await world.createTopology(complete(7), { strategy: strategies[1]! })
+      const recv = [new Float64Array(7), new Float64Array(14)]
+      const requests = recv.map((into, i) => graph.neighborAllgatherInit(blockOf(world.rank, i + 1, i), into))
+      // Ranks start them in different orders.
+      const order = world.rank % 2 === 0 ? [0, 1] : [1, 0]
+      for (let round = 0; round < 3; round++) {
+        for (const into of recv) into.fill(-1)
+        const starts = order.map((i) => requests[i]!.start())
+        const between = await graph.neighborAllgather(blockOf(world.rank, 1, 9))
+        await Promise.all(starts)
+        expect([...between]).toEqual(expectedOf(graph, () => 1, 9))
+        for (const [i, into] of recv.entries()) expect([...into]).toEqual(expectedOf(graph, () => i + 1, i))
+      }
+    }
+    for (const processes of [1, 2, 5]) await run(main, { ranks: 7, fabric: local({ processes, seed: 5 }) })
+  })
+
+  it('exchanges varying lengths once', async () => {
+    const lengthOf = (rank: number) => (rank * 5) % 4
+    const main = async (world: Communicator) => {
+      const graph = await world.createTopology(complete(8), { strategy: strategies[1]! })
+      const size = [...graph.sources].reduce((sum, source) => sum + lengthOf(source), 0)
+      const recv = new Float64Array(size + 1).fill(-1)
+      const send = new Float64Array(lengthOf(world.rank))
+      const request = graph.neighborAllgathervInit(send, recv)
+      for (let round = 0; round < 3; round++) {
+        send.set(blockOf(world.rank, send.length, round))
+        await request.start()
+        expect([...recv]).toEqual([...expectedOf(graph, lengthOf, round), -1])
+      }
+      const displs = [...graph.sources].map((_, slot) => 5 * (7 - slot))
+      const spread = new Float64Array(40).fill(-1)
+      const counts = [...graph.sources].map(lengthOf)
+      await graph.neighborAllgathervInit(send, spread, { displs, counts }).start()
+      const expected = new Float64Array(40).fill(-1)
+      for (const [slot, source] of graph.sources.entries()) {
+        expected.set(blockOf(source, lengthOf(source), 2), displs[slot])
+      }
+      expect([...spread]).toEqual([...expected])
+    }
+    for (const processes of [1, 2, 5]) await run(main, { ranks: 8, processes })
+  })
+
+  it('rejects a second active start, and a start after free', async () => {
+    const main = async (world: Communicator) => {
+      const graph = await world.createTopology(complete(3))
+      const request = graph.neighborAllgatherInit(new Float64Array(1), new Float64Array(3))
+      const active = request.start()
+      const again = request.start()
+      expect(() => request.free()).toThrow(expect.objectContaining({ code: 'ERR_REQUEST' }))
+      await expect(again).rejects.toMatchObject({ code: 'ERR_REQUEST' })
+      await active
+      await request.start()
+      request.free()
+      expect(() => request.free()).toThrow(expect.objectContaining({ code: 'ERR_REQUEST' }))
+      await expect(request.start()).rejects.toMatchObject({ code: 'ERR_REQUEST' })
+      await graph.free()
+    }
+    for (const processes of [1, 2]) await run(main, { ranks: 3, processes })
+  })
+
+  it('rejects neighbors that bind other counts or types', async () => {
+    for (const processes of [1, 3]) {
+      for (const [what, buffers] of [
+        ['counts', (rank: number) => [new Float64Array(rank), new Float64Array(6)]],
+        [
+          'types',
+          (rank: number) =>
+            rank === 0 ? [new Int8Array(1), new Int8Array(3)] : [new Uint8Array(1), new Uint8Array(3)],
+        ],
+      ] as const) {
+        const codes = await run(
+          async (world: Communicator) => {
+            const graph = await world.createTopology(complete(3))
+            const [send, recv] = buffers(world.rank) as [Float64Array, Float64Array]
+            // When another rank of this process called first, the init itself throws.
+            const started = async () => graph.neighborAllgatherInit(send, recv).start()
+            return started().then(
+              () => 'none',
+              (error: { code: string }) => error.code,
+            )
+          },
+          { ranks: 3, processes },
+        )
+        expect([what, ...codes]).toEqual([what, ...codes.map(() => 'ERR_COLLECTIVE_MISMATCH')])
+      }
+    }
+  })
+
+  it('rejects buffers that do not fit', async () => {
+    const main = async (world: Communicator) => {
+      const graph = await world.createTopology(complete(3))
+      const refuse = (code: string, send: unknown, recv: unknown) => {
+        expect(() => graph.neighborAllgatherInit(send as Int8Array, recv as Int8Array)).toThrow(
+          expect.objectContaining({ code }),
+        )
+        expect(() => graph.neighborAllgathervInit(send as Int8Array, recv as Int8Array)).toThrow(
+          expect.objectContaining({ code: code === 'ERR_TRUNCATE' ? 'ERR_TYPE' : code }),
+        )
+      }
+      refuse('ERR_TYPE', [1], new Int8Array(3))
+      refuse('ERR_TYPE', new Int8Array(1), undefined)
+      refuse('ERR_TYPE_MISMATCH', new Int8Array(1), new Int16Array(3))
+    }
+    await run(main, { ranks: 3 })
+    const short = async (world: Communicator) => {
+      const graph = await world.createTopology(complete(3))
+      expect(() => graph.neighborAllgatherInit(new Int8Array(2), new Int8Array(5))).toThrow(
+        expect.objectContaining({ code: 'ERR_TRUNCATE' }),
+      )
+      const late = graph.neighborAllgathervInit(new Int8Array(2), new Int8Array(world.rank === 1 ? 5 : 6))
+      await expect(late.start()).rejects.toMatchObject({ code: 'ERR_TRUNCATE' })
+    }
+    for (const processes of [1, 3]) await run(short, { ranks: 3, processes })
+  })
+
+  it('aborts a start by its signal, which revokes the communicator', async () => {
+    const main = async (world: Communicator) => {
+      const graph = await world.createTopology(complete(2))
+      const request = graph.neighborAllgatherInit(new Int8Array(1), new Int8Array(2))
+      if (world.rank === 0) {
+        const controller = new AbortController()
+        const started = request.start({ signal: controller.signal })
+        setImmediate(() => controller.abort())
+        await expect(started).rejects.toMatchObject({ code: 'ERR_ABORTED' })
+      }
+      await world.barrier()
+      await expect(graph.neighborAllgather(new Int8Array(1))).rejects.toMatchObject({ code: 'ERR_REVOKED' })
+    }
+    for (const processes of [1, 2]) await run(main, { ranks: 2, processes })
+  })
+})
+
+const programOfThree = lowerProcess(directSchedule(complete(3)), new Int32Array(3), 0)
+
+describe('BlockStore', () => {
+  it('grows as lengths become known, in any order', () => {
+    const store = BlockStore.open(programOfThree, 8)
+    for (const [value, length] of [
+      [2, 5],
+      [1, 0],
+      [0, 2],
+    ] as const) {
+      store.extend(value, length)
+      store.put(
+        value,
+        Int32Array.from({ length }, (_, i) => value * 10 + i),
+      )
+    }
+    expect([...store.start]).toEqual([5, 5, 0])
+    expect([...store.words.subarray(0, 7)]).toEqual([20, 21, 22, 23, 24, 0, 1])
+  })
+
+  it('rejects more than 2^31 - 1 words', () => {
+    const tooMany = () => BlockStore.of(programOfThree, 1, [2 ** 30, 2 ** 30])
+    expect(tooMany).toThrow(expect.objectContaining({ code: 'ERR_COUNT' }))
+    expect(() => new UniformStore(programOfThree, typeCode.Float64Array, 8, 2 ** 30)).toThrow(
+      expect.objectContaining({ code: 'ERR_COUNT' }),
+    )
+  })
+})

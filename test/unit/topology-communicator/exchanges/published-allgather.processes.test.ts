@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest'
+import { describeMpi, program, runJob } from '../../../support/mpi.js'
+import { soakFactor } from '../../../support/soak.js'
+
+describeMpi('neighbor allgathers read in shared memory', (mpi) => {
+  const processes = soakFactor > 1 ? [2, 3, 6] : mpi.name === 'MPICH' ? [3] : [2]
+  it.for(processes)(
+    'give the right blocks on %i processes, and a deadlock is found and explained',
+    async (count) => {
+      const { stdout, stderr } = await runJob(mpi, count, program('published-mpi.ts'))
+      const [first, ...rest] = stdout.split('\n')
+      expect(JSON.parse(first!), stderr).toEqual({ differing: 0, framesInCalls: 0 })
+      const said = rest.join('\n')
+      expect(said).toMatch(/^ERR_DEADLOCK/)
+      expect(said).toMatch(/ranks? .* waits? in neighborAllgatherInit.* for data from process \d/)
+    },
+  )
+})

@@ -1,0 +1,295 @@
+import { describe, expect, it } from 'vitest'
+import type { Communicator } from '../../../../src/comm/communicator.js'
+import { isRankweaveError, shown } from '../../../../src/errors.js'
+import { type LocalOptions, local } from '../../../../src/fabric/local/local.js'
+import { VirtualTime } from '../../../../src/fabric/local/virtual-time.js'
+import { run } from '../../../../src/launch/run.js'
+import { cluster } from '../../../../src/machine/machine.js'
+import { simgridSlow } from '../../../../src/machine/simgrid-profiles.js'
+import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import type {
+  NeighborInitOptions,
+  TuneOptions,
+} from '../../../../src/topology-communicator/execute/tune-options.js'
+import { Tuner, type Tuning } from '../../../../src/topology-communicator/execute/tuner.js'
+import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
+
+installNeighborhood()
+
+const topology = mooreTopology({ dims: [4, 4], radius: 1 })
+const machine = cluster({ nodes: 4, cores: 4, profile: simgridSlow })
+const strategy = { kind: 'auto', budget: 4 } as const
+const ranks = topology.ranks
+
+/** Clocks that only count: candidates take turns, so what each takes can be given. */
+const clockOf = (timesMs: readonly number[]): (() => number) => {
+  // The first reading is that of the init.
+  let [ms, reads] = [0, -1]
+  return () => {
+    if (reads++ % 2 === 1) ms += timesMs[((reads - 2) / 2) % timesMs.length]!
+    return ms
+  }
+}
+
+describe('a persistent allgather that is tuned', () => {
+  it('is right at every start, and keeps the strategy whose slowest process was fastest', async () => {
+    const reports = await run(
+      async (world) => {
+        const graph = await world.createTopology(topology, { strategy, machine })
+        const [send, recv] = [new Int32Array(2), new Int32Array(2 * graph.sources.length)]
+        // The second candidate is the fastest on most processes, and the slowest on one.
+        const times = world.rank === 5 ? [3, 9, 4] : [3, 1, 2]
+        const tune = { within: 1000, starts: 2, now: clockOf(times) }
+        const request = graph.neighborAllgatherInit(send, recv, { tune })
+        const reports: (Tuning | null)[] = []
+        for (let start = 0; start < 9; start++) {
+          send.set([graph.rank, start])
+          await request.start()
+          expect([...recv]).toEqual([...graph.sources].flatMap((source) => [source, start]))
+          reports.push(request.tuning)
+        }
+        const best = graph.choice({ bytes: 8 })!.alternatives.map((each) => each.strategy)
+        // Direct sends have the last place if no better one.
+        const expected = best.slice(0, 3).includes('direct')
+          ? best.slice(0, 3)
+          : [...best.slice(0, 2), 'direct']
+        expect(reports[0]!.candidates.map((each) => each.strategy)).toEqual(expected)
+        return reports
+      },
+      { ranks, fabric: local({ processes: ranks, seed: 3 }) },
+    )
+    for (const ofRank of reports) expect(ofRank).toEqual(reports[0])
+    const [first, ...later] = reports[0]!
+    expect(first).toMatchObject({ startsLeft: 6, chosen: null })
+    expect(later.map((each) => each!.startsLeft)).toEqual([5, 4, 3, 2, 1, 0, 0, 0])
+    const last = later.at(-1)!
+    expect(last.candidates.map((each) => each.measuredUs)).toEqual([
+      [3000, 3000],
+      [9000, 9000],
+      [4000, 4000],
+    ])
+    expect(last.chosen).toBe(last.candidates[0]!.strategy)
+    expect(later[4]!.chosen).toBeNull()
+  })
+
+  it('takes the candidate that is fastest in virtual time, whatever the machine predicts', async () => {
+    const cost = { latencyNs: 50_000, sendOverheadNs: 10, receiveOverheadNs: 10, gapNs: 10, nsPerByte: 0.01 }
+    const virtualTime = new VirtualTime({ node: cost })
+    const [tuning] = await run(
+      async (world) => {
+        const graph = await world.createTopology(topology, { strategy, machine })
+        const now = () => virtualTime.nowNs(world.rank) / 1e6
+        const recv = new Float64Array(graph.sources.length)
+        const request = graph.neighborAllgatherInit(Float64Array.of(world.rank), recv, {
+          tune: { candidates: 8, within: 1000, starts: 1, now },
+        })
+        for (let start = 0; start < 9; start++) await request.start()
+        expect([...recv]).toEqual([...graph.sources])
+        return request.tuning
+      },
+      { ranks, fabric: local({ processes: ranks, virtualTime }) },
+    )
+    const { candidates, chosen } = tuning!
+    const timeOf = (strategy: string | null) =>
+      candidates.find((each) => each.strategy === strategy)!.measuredUs[0]!
+    const times = candidates.map((each) => each.measuredUs[0]!)
+    expect(timeOf(chosen)).toBe(times.reduce((a, b) => Math.min(a, b)))
+    // One hop costs one latency, which is nearly all there is; the machine predicts that more hops are faster.
+    expect(timeOf(chosen)).toBeLessThanOrEqual(timeOf('direct'))
+    expect(timeOf(chosen)).toBeLessThan(times[0]!)
+  })
+
+  it('has nothing to try where one candidate is left, or ranks plan from neighbors', () =>
+    run(
+      async (world) => {
+        const graph = await world.createTopology(topology, { strategy, machine })
+        const ring = await world.createDistGraphAdjacent({
+          sources: [(world.rank + ranks - 1) % ranks],
+          destinations: [(world.rank + 1) % ranks],
+        })
+        const recv = new Int32Array(graph.sources.length)
+        const request = graph.neighborAllgatherInit(Int32Array.of(world.rank), recv, {
+          tune: { candidates: 1 },
+        })
+        await request.start()
+        expect(request.tuning).toMatchObject({ startsLeft: 0 })
+        expect(request.tuning!.chosen).toBe(request.tuning!.candidates[0]!.strategy)
+        const plain = ring.neighborAllgatherInit(Int32Array.of(world.rank), new Int32Array(1))
+        await plain.start()
+        expect(plain.tuning).toBeNull()
+      },
+      { ranks, fabric: local({ processes: 3 }) },
+    ))
+})
+
+it('a persistent alltoall that is tuned is right at every start', () =>
+  run(
+    async (world) => {
+      const graph = await world.createTopology(topology, { strategy, machine })
+      const send = new Int16Array(graph.destinations.length)
+      const recv = new Int16Array(graph.sources.length)
+      const request = graph.neighborAlltoallInit(send, recv, { tune: { within: 1000, starts: 1 } })
+      for (let start = 0; start < 6; start++) {
+        send.set([...graph.destinations].map((to) => 100 * start + 10 * graph.rank + to))
+        await request.start()
+        expect([...recv]).toEqual([...graph.sources].map((from) => 100 * start + 10 * from + graph.rank))
+      }
+      const { candidates, chosen } = request.tuning!
+      expect(candidates.length).toBe(3)
+      expect(candidates.map((each) => each.strategy)).toContain(chosen)
+      request.free()
+    },
+    { ranks, fabric: local({ processes: 4, nodes: 2, seed: 1 }) },
+  ))
+
+/** What a world ends with whose ranks pass these options. */
+async function outcome(
+  optionsOf: (rank: number) => NeighborInitOptions | undefined,
+  options: LocalOptions,
+  graphOf = (world: Communicator) => world.createTopology(topology, { strategy, machine }),
+): Promise<string> {
+  const main = async (world: Communicator) => {
+    const graph = await graphOf(world)
+    const recv = new Int32Array(graph.sources.length)
+    const request = graph.neighborAllgatherInit(Int32Array.of(world.rank), recv, optionsOf(world.rank))
+    for (let start = 0; start < 5; start++) {
+      await request.start()
+      expect([...recv]).toEqual([...graph.sources])
+    }
+  }
+  try {
+    await run(main, { ranks, fabric: local(options) })
+    return 'right'
+  } catch (error) {
+    if (isRankweaveError(error)) return error.code
+    throw error
+  }
+}
+
+describe('ranks that pass different options are a mismatch', () => {
+  const isolated = async (world: Communicator) =>
+    world.createDistGraphAdjacent({ sources: [], destinations: [], strategy, machine })
+  it.each([
+    ['some none', (rank: number) => (rank < 3 ? undefined : { tune: true })],
+    ['one other numbers', (rank: number) => ({ tune: { starts: rank === 7 ? 2 : 1 } })],
+  ] as const)('%s', async (_, optionsOf) => {
+    for (const processes of [4, ranks]) {
+      expect(await outcome(optionsOf, { processes })).toBe('ERR_COLLECTIVE_MISMATCH')
+      expect(await outcome(optionsOf, { processes }, isolated)).toBe('ERR_COLLECTIVE_MISMATCH')
+    }
+  })
+})
+
+it('a process lost while strategies are tried ends the world with a code', async () => {
+  const outcomes = new Set<string>()
+  for (let afterFrames = 0; afterFrames < 60; afterFrames += 3) {
+    const kill = [{ process: 2, afterFrames }]
+    const tune: TuneOptions = { within: 1000, starts: 1 }
+    outcomes.add(await outcome(() => ({ tune }), { processes: 4, seed: afterFrames, faults: { kill } }))
+  }
+  expect([...outcomes].sort()).toEqual(['ERR_PEER_LOST', 'right'])
+})
+
+describe('bad options are refused before anything is sent', () => {
+  const odd = ['', '3', null, true, Number.NaN, Number.POSITIVE_INFINITY, -1, 0, -0, 1n, [], [3], {}, () => 3]
+  const noFunctions = odd.filter((value) => typeof value !== 'function')
+  const throws = () => {
+    throw new RangeError('no clock')
+  }
+  const bad: readonly (readonly [string, readonly unknown[]])[] = [
+    ['options', [null, 3, 'tune', true, [], [true], { tuned: true }, { tune: true, k: 4 }]],
+    ['tune', [{ start: 1 }, 'yes', '', null, 0, 1, Number.NaN, 1n, [], () => true, Symbol('tune')]],
+    ['candidates', [...odd, 1.5, 9, 2 ** 53, Symbol('3')]],
+    ['within', [...odd, 0.5, 1000.5, new Date(2), Symbol('2')]],
+    ['starts', [...odd, 1.5, 1001, 2 ** 53, Symbol('1')]],
+    ['now', [...noFunctions, () => 1n, () => '5', () => Number.NaN, () => undefined, async () => 1]],
+  ]
+
+  it.each(bad)('%s', async (option, values) => {
+    await run(
+      async (world) => {
+        const graph = await world.createTopology(topology, { strategy, machine })
+        const [send, recv] = [new Int32Array(graph.destinations.length), new Int32Array(graph.sources.length)]
+        for (const value of values) {
+          const options = (
+            option === 'options' ? value : option === 'tune' ? { tune: value } : { tune: { [option]: value } }
+          ) as NeighborInitOptions
+          for (const init of [
+            () => graph.neighborAllgatherInit(send.subarray(0, 1), recv, options),
+            () => graph.neighborAlltoallInit(send, recv, options),
+          ])
+            expect(init, shown(value)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+        }
+      },
+      { ranks, fabric: local({ processes: 2 }) },
+    )
+  })
+
+  it('a clock that throws, and a strategy that is given', () =>
+    run(
+      async (world) => {
+        const graph = await world.createTopology(topology, { strategy, machine })
+        const given = await world.createTopology(topology)
+        const [send, recv] = [new Int32Array(1), new Int32Array(graph.sources.length)]
+        const init = (comm: typeof graph, tune: NeighborInitOptions['tune']) => () =>
+          comm.neighborAllgatherInit(send, recv, { tune } as NeighborInitOptions)
+        expect(init(graph, { now: throws })).toThrow('no clock')
+        expect(init(given, true)).toThrow(expect.objectContaining({ code: 'ERR_STRATEGY' }))
+        expect(init(given, {})).toThrow(expect.objectContaining({ code: 'ERR_STRATEGY' }))
+        expect(init(given, false)).not.toThrow()
+        expect(init(given, undefined)).not.toThrow()
+      },
+      { ranks, fabric: local({ processes: 2 }) },
+    ))
+})
+
+describe('a clock that fails in one process after the request was made', () => {
+  const clock = (later: () => unknown) => {
+    let reads = 0
+    return (() => (reads++ === 0 ? 0 : later())) as () => number
+  }
+  const tuneOf = (later: () => unknown) => (rank: number) => ({
+    tune: { within: 1000, starts: 1, now: clock(rank === 0 ? later : () => 0) },
+  })
+  it.each([
+    ['no number', () => Number.NaN],
+    ['a text', () => '5'],
+    ['of another type', () => 5n],
+    ['infinite', () => Number.POSITIVE_INFINITY],
+    ['backwards', () => -performance.now()],
+  ])('%s: data is right, and all choose the same', async (_, later) => {
+    expect(await outcome(tuneOf(later), { processes: 4 })).toBe('right')
+  })
+
+  it.each([
+    ['begins', 0],
+    ['ends', 1],
+  ])('throws when a start %s: the world ends with a code', async (_, before) => {
+    let reads = 0
+    const throwing = () => {
+      if (reads++ < before) return 0
+      throw new RangeError('the clock stopped')
+    }
+    expect(await outcome(tuneOf(throwing), { processes: 4 })).toBe('ERR_OP')
+  })
+})
+
+it('of equal medians the better predicted candidate is chosen', () => {
+  const tuner = new Tuner(
+    [
+      { strategy: { kind: 'routed' }, predictedUs: 1 },
+      { strategy: { kind: 'direct' }, predictedUs: 2 },
+    ],
+    3,
+  )
+  for (const [i, timeUs] of [5, 5, 1, 9, 9, 1].entries()) {
+    expect(tuner.next).toBe(i % 2)
+    tuner.agree(timeUs)
+  }
+  expect(tuner.report).toMatchObject({ startsLeft: 0, chosen: 'routed' })
+})
+
+it('of one candidate for which nothing is predicted, nothing is reported as predicted', () => {
+  const [candidate] = new Tuner([{ strategy: { kind: 'direct' } }], 3).report.candidates
+  expect(candidate).toStrictEqual({ strategy: 'direct', measuredUs: [] })
+})

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest'
+import { seededRandom } from '../../../src/base/random.js'
+import { isRankweaveError } from '../../../src/errors.js'
+import { bulkRecord } from '../../../src/fabric/bulk-pairing.js'
+import { maxHeaderWords } from '../../../src/fabric/fabric.js'
+import {
+  Batch,
+  BatchReader,
+  batchBytes,
+  frameBytes,
+  maxPayloadBytes,
+  pieceBytes,
+  pieceMessageBytes,
+  plainFrame,
+} from '../../../src/websocket/batch.js'
+import { cases } from '../../support/soak.js'
+
+interface Frame {
+  readonly kind: number
+  readonly header: Int32Array
+  readonly payload: Uint8Array
+}
+
+type Random = () => number
+
+const below = (random: Random, end: number) => Math.floor(random() * end)
+
+function randomFrame(random: Random): Frame {
+  const isBulk = random() < 0.3
+  const kind = isBulk ? 1 + below(random, bulkRecord.stopped) : plainFrame
+  const words = isBulk ? 7 : below(random, maxHeaderWords + 1)
+  const sizeBytes = isBulk && kind !== bulkRecord.data ? 0 : below(random, random() < 0.1 ? 4000 : 40)
+  return {
+    kind,
+    header: Int32Array.from({ length: words }, () => below(random, 2 ** 32) | 0),
+    payload: Uint8Array.from({ length: sizeBytes }, () => below(random, 256)),
+  }
+}
+
+const reused = new Batch(batchBytes)
+
+function encode(frames: readonly Frame[], sequence: number, capacity = batchBytes): Uint8Array<ArrayBuffer> {
+  const batch = capacity === batchBytes ? reused : new Batch(capacity)
+  batch.clear()
+  for (const { kind, header, payload } of frames) {
+    if (batch.hasSpaceFor(header.length, payload.length)) batch.add(kind, header, payload, 0, payload.length)
+  }
+  return batch.seal(sequence).slice()
+}
+
+function decode(message: Uint8Array, sequence: number): Frame[] {
+  const reader = new BatchReader()
+  reader.open(message, sequence)
+  const frames: Frame[] = []
+  while (reader.next()) {
+    frames.push({ kind: reader.kind, header: reader.header.slice(), payload: reader.payload.slice() })
+  }
+  return frames
+}
+
+function refused(message: Uint8Array, sequence: number): boolean {
+  const reader = new BatchReader()
+  try {
+    reader.open(message, sequence)
+  } catch (error) {
+    if (!isRankweaveError(error, 'ERR_PROTOCOL')) throw error
+    expect(reader.next()).toBe(false)
+    return true
+  }
+  return false
+}
+
+describe('a batch', () => {
+  it('is read as it was written, wherever it lies in memory', () => {
+    const random = seededRandom(1)
+    for (let n = 0; n < cases(5000, 200); n++) {
+      const frames = Array.from({ length: 1 + below(random, 8) }, () => randomFrame(random))
+      const sequence = below(random, 2 ** 32)
+      const message = encode(frames, sequence)
+      const at = below(random, 9)
+      const within = new Uint8Array(message.length + 16).fill(0xff)
+      within.set(message, at)
+      expect(decode(within.subarray(at, at + message.length), sequence)).toEqual(frames)
+    }
+  })
+
+  it('has space for the largest frame, and a message of a piece for the largest piece', () => {
+    const largest = {
+      kind: plainFrame,
+      header: new Int32Array(maxHeaderWords),
+      payload: new Uint8Array(maxPayloadBytes),
+    }
+    expect(decode(encode([largest], 0), 0)).toEqual([largest])
+    const piece = { kind: bulkRecord.data, header: new Int32Array(7), payload: new Uint8Array(pieceBytes) }
+    expect(decode(encode([piece], 7, pieceMessageBytes), 7)).toEqual([piece])
+    expect(new Batch(batchBytes).hasSpaceFor(7, pieceBytes)).toBe(false)
+  })
+
+  it('may be filled again once it has been sent', () => {
+    const batch = new Batch(1000)
+    batch.add(plainFrame, Int32Array.of(1, 2, 3), Uint8Array.of(9, 9, 9), 1, 2)
+    expect(batch.seal(1).length).toBe(8 + frameBytes(3, 1))
+    batch.clear()
+    batch.add(plainFrame, Int32Array.of(4), undefined, 0, 0)
+    expect(decode(batch.seal(2), 2)).toEqual([
+      { kind: plainFrame, header: Int32Array.of(4), payload: new Uint8Array(0) },
+    ])
+  })
+})
+
+describe('a message is refused before any of its frames is delivered', () => {
+  const frames: Frame[] = [
+    { kind: plainFrame, header: Int32Array.of(1, 2), payload: new Uint8Array(20) },
+    { kind: bulkRecord.data, header: new Int32Array(7), payload: new Uint8Array(9) },
+    { kind: plainFrame, header: Int32Array.of(3), payload: new Uint8Array(0) },
+  ]
+  const message = encode(frames, 5)
+  const changed = (change: (view: DataView) => void) => {
+    const copy = message.slice()
+    change(new DataView(copy.buffer))
+    return copy
+  }
+
+  it('when it is truncated or extended anywhere', () => {
+    for (let length = 0; length < message.length; length++) {
+      expect(refused(message.subarray(0, length), 5), `${length} bytes`).toBe(true)
+    }
+    for (const more of [1, 8, 16]) {
+      const extended = new Uint8Array(message.length + more)
+      extended.set(message)
+      expect(refused(extended, 5)).toBe(true)
+    }
+    expect(refused(message, 5)).toBe(false)
+  })
+
+  it('when it is repeated, or one before it is missing', () => {
+    expect(refused(message, 6)).toBe(true)
+    expect(refused(message, 4)).toBe(true)
+  })
+
+  it.each<[string, (view: DataView) => void]>([
+    ['a header is too long', (view) => view.setUint16(8, maxHeaderWords + 1, true)],
+    ['a payload is too long', (view) => view.setUint32(12, maxPayloadBytes + 1, true)],
+    ['a payload is longer than the message', (view) => view.setUint32(12, 1000, true)],
+    ['a payload is longer than any memory', (view) => view.setUint32(12, 2 ** 32 - 1, true)],
+    ['a kind is unknown', (view) => view.setUint16(10, bulkRecord.stopped + 1, true)],
+    ['the record of a bulk transfer has too few words', (view) => view.setUint16(10, bulkRecord.ready, true)],
+    ['frames end after the message', (view) => view.setUint32(12, 200, true)],
+  ])('when %s', (_, change) => {
+    expect(refused(changed(change), 5)).toBe(true)
+  })
+})
+
+it('whatever bytes arrive, reading them either refuses the message or delivers frames within their limits', () => {
+  const random = seededRandom(3)
+  const reader = new BatchReader()
+  let delivered = 0
+  for (let n = 0; n < cases(5_000, 1_000); n++) {
+    const frames = Array.from({ length: 1 + below(random, 5) }, () => randomFrame(random))
+    const message = encode(frames, n)
+    const mutated = random() < 0.1 ? message.map(() => below(random, 256)) : message.slice()
+    for (let left = below(random, 4); left > 0; left--)
+      mutated[below(random, mutated.length)] = below(random, 256)
+    const cut = random() < 0.2 ? mutated.subarray(0, below(random, mutated.length)) : mutated
+    try {
+      reader.open(cut, n)
+    } catch (error) {
+      if (!isRankweaveError(error, 'ERR_PROTOCOL')) throw error
+      continue
+    }
+    let bytes = 8
+    while (reader.next()) {
+      bytes += frameBytes(reader.header.length, reader.payload.length)
+      expect(reader.payload.length).toBeLessThanOrEqual(pieceBytes)
+      delivered++
+    }
+    expect(bytes).toBe(cut.length)
+  }
+  expect(delivered).toBeGreaterThan(0)
+})

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import { RankweaveError } from '../../../../src/errors.js'
+import {
+  decodeFromMember,
+  decodeFromRendezvous,
+  encodeControl,
+} from '../../../../src/websocket/protocol/control-codec.js'
+import { maxControlLength } from '../../../../src/websocket/protocol/limits.js'
+import type { FromRendezvous, ToRendezvous } from '../../../../src/websocket/protocol/messages.js'
+
+const key = 'ab'.repeat(32)
+const toRendezvous: readonly ToRendezvous[] = [
+  {
+    ...{
+      kind: 'join',
+      protocol: 1,
+      token: 'token',
+      nonce: '0f'.repeat(16),
+      program: 'digest',
+      library: '1.0.0',
+    },
+    ...{ node: 'Knoten ä', process: null, address: 'wss://[::1]:80/path' },
+  },
+  { kind: 'heartbeat', protocol: 1, world: '01'.repeat(8), process: 3, secret: key },
+  { kind: 'beat' },
+  { kind: 'leave' },
+  { kind: 'broken', process: 1, cause: 'closed', reason: 'reset' },
+  { kind: 'probe', process: 1 },
+  { kind: 'present', process: 0 },
+  { kind: 'decide', key: 'shrink 1', members: [0, 2], contribution: '00ff' },
+]
+const fromRendezvous: readonly FromRendezvous[] = [
+  { kind: 'waiting', joined: 1, processes: 2, heartbeatMs: 100, silenceMs: 1_000 },
+  {
+    ...{ kind: 'welcome', world: '01'.repeat(8), process: 1, nodes: ['a', 'b'], addresses: [null, 'ws://b'] },
+    ...{ peerKey: key, heartbeatKey: key },
+    limits: {
+      ...{ maxMessageBytes: 1, maxQueuedBytes: 1, maxRelayedBytes: 1 },
+      ...{ heartbeatMs: 1, silenceMs: 1, verdictMs: 1 },
+    },
+    settings: '{"ranks":2}',
+  },
+  { kind: 'lost', process: 1, reason: 'silent' },
+  { kind: 'decided', key: 'shrink 1', contributions: [null, '00'], lost: [1] },
+  { kind: 'handed', bytes: 5 },
+  { kind: 'probe', process: 1 },
+  { kind: 'present', process: 0 },
+  { kind: 'beat' },
+  { kind: 'refused', code: 'ERR_TOKEN', message: 'no' },
+]
+
+const codeOf = (run: () => unknown): string => {
+  try {
+    run()
+  } catch (error) {
+    expect(error).toBeInstanceOf(RankweaveError)
+    return (error as RankweaveError).code
+  }
+  return 'none'
+}
+
+describe('control messages', () => {
+  it.each(toRendezvous)('to the rendezvous are decoded to what was encoded: $kind', (message) => {
+    expect(decodeFromMember(encodeControl(message))).toEqual(message)
+  })
+
+  it.each(fromRendezvous)('from the rendezvous are decoded to what was encoded: $kind', (message) => {
+    expect(decodeFromRendezvous(encodeControl(message))).toEqual(message)
+  })
+
+  it('of the other direction are refused', () => {
+    expect(codeOf(() => decodeFromMember('{"kind":"lost","process":1,"reason":""}'))).toBe('ERR_PROTOCOL')
+    expect(codeOf(() => decodeFromRendezvous('{"kind":"leave"}'))).toBe('ERR_PROTOCOL')
+  })
+
+  it.each([
+    ['no JSON', '{'],
+    ['no object', '5'],
+    ['null', 'null'],
+    ['no kind', '{}'],
+    ['a kind of every object', '{"kind":"toString"}'],
+    ['a kind that is unknown', '{"kind":"hello"}'],
+    ['a member too many', '{"kind":"beat","more":1}'],
+    ['a prototype', '{"kind":"beat","__proto__":{"a":1}}'],
+    ['a number that is none of a process', '{"kind":"broken","process":-1,"cause":"closed","reason":""}'],
+    ['a fraction', '{"kind":"broken","process":0.5,"cause":"closed","reason":""}'],
+    [
+      'a reason that is too long',
+      `{"kind":"broken","process":0,"cause":"closed","reason":"${'x'.repeat(501)}"}`,
+    ],
+    [
+      'nested arrays',
+      `{"kind":"decide","key":"k","contribution":"","members":${'['.repeat(9)}${']'.repeat(9)}}`,
+    ],
+    [
+      'a label that would grow in JSON',
+      encodeControl({ ...toRendezvous[0], node: 'a\u0007' } as ToRendezvous),
+    ],
+    ['an address that is none', encodeControl({ ...toRendezvous[0], address: 'http://a' } as ToRendezvous)],
+    ['half a byte', '{"kind":"decide","key":"k","contribution":"abc","members":[0]}'],
+    ['65 bytes', `{"kind":"decide","key":"k","contribution":"${'ab'.repeat(65)}","members":[0]}`],
+  ])('that are malformed are ERR_PROTOCOL: %s', (_, text) => {
+    expect(codeOf(() => decodeFromMember(text))).toBe('ERR_PROTOCOL')
+  })
+
+  it('that are refused are quoted without their secrets', () => {
+    const [join, heartbeat] = toRendezvous as [ToRendezvous, ToRendezvous]
+    expect(() =>
+      decodeFromMember(encodeControl({ ...join, token: 's3cret', node: '' } as ToRendezvous)),
+    ).toThrow(/got {"kind":"join","protocol":1,"token":"\.\.\.",(?!.*s3cret)/)
+    expect(() => decodeFromMember(encodeControl({ ...heartbeat, process: -1 } as ToRendezvous))).toThrow(
+      /"secret":"\.\.\."/,
+    )
+    // Also one that is cut in its token, or was written with spaces.
+    const text = encodeControl({ ...join, token: 's3\\cr3t', node: '' } as ToRendezvous)
+    const spaced = JSON.stringify(JSON.parse(text), null, 1)
+    for (const whole of [text, spaced]) {
+      for (let size = 0; size <= whole.length; size++) {
+        expect(() => decodeFromMember(whole.slice(0, size))).toThrow(/^(?![\s\S]*s3)/)
+      }
+    }
+  })
+
+  it('are not parsed when they are too long', () => {
+    expect(codeOf(() => decodeFromMember('['.repeat(maxControlLength + 1)))).toBe('ERR_MESSAGE_TOO_LARGE')
+  })
+
+  it('may contain brackets in texts, which are not nesting', () => {
+    const message = { kind: 'broken', process: 0, cause: 'silent', reason: '[[[[[[[[\\"{{{{{{{{' } as const
+    expect(decodeFromMember(encodeControl(message))).toEqual(message)
+  })
+
+  it('of another version are ERR_VERSION_MISMATCH, whatever else they hold', () => {
+    expect(codeOf(() => decodeFromMember('{"kind":"join","protocol":2,"new":true}'))).toBe(
+      'ERR_VERSION_MISMATCH',
+    )
+  })
+})

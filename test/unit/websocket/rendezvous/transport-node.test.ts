@@ -1,0 +1,197 @@
+import { connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { messageBytes, type Socket, socketState } from '../../../../src/websocket/rendezvous/socket.js'
+import {
+  type NodeTransportOptions,
+  nodeTransport,
+} from '../../../../src/websocket/rendezvous/transport-node.js'
+import { loopbackTls } from '../../../support/loopback-certificate.js'
+
+const closed = (socket: Socket) =>
+  new Promise<number>((resolve) => socket.addEventListener('close', ({ code }) => resolve(code)))
+const opened = (socket: Socket) =>
+  new Promise<void>((resolve) => socket.addEventListener('open', () => resolve()))
+const nextMessage = (socket: Socket) =>
+  new Promise<unknown>((resolve) => socket.addEventListener('message', ({ data }) => resolve(data)))
+
+/** A dialed socket and the accepted one. */
+async function inPair(
+  use: (dialed: Socket, accepted: Socket) => Promise<void>,
+  options: Partial<NodeTransportOptions> = {},
+): Promise<void> {
+  const transport = nodeTransport({ maxMessageBytes: 2 ** 20, ...options })
+  let accept = (_: Socket) => {}
+  const accepting = new Promise<Socket>((resolve) => {
+    accept = resolve
+  })
+  const listener = await transport.listen!((socket) => accept(socket))
+  const dialed = transport.dial(listener.url)
+  const [accepted] = await Promise.all([accepting, opened(dialed)])
+  await use(dialed, accepted)
+  const ends = [closed(dialed), closed(accepted)]
+  if (dialed.readyState === socketState.open) {
+    dialed.close()
+    await Promise.all(ends)
+  }
+  await listener.close()
+}
+
+describe('sockets of Node', () => {
+  it('carry text and bytes both ways, unmasked, and report when the network has taken a message', () =>
+    inPair(async (dialed, accepted) => {
+      for (const [from, to] of [
+        [dialed, accepted],
+        [accepted, dialed],
+      ] as const) {
+        const text = nextMessage(to)
+        from.send('hello')
+        expect(await text).toBe('hello')
+        const bytes = nextMessage(to)
+        const sent = new Promise<unknown>((resolve) => from.send(Uint8Array.of(1, 2, 3), resolve))
+        expect([...messageBytes(await bytes)!]).toEqual([1, 2, 3])
+        expect(await sent).toBeFalsy()
+        expect(from.bufferedAmount).toBe(0)
+      }
+    }))
+
+  it('keep the order of short and long messages, whole at every length of their head', () =>
+    inPair(async (dialed, accepted) => {
+      const lengths = [1, 125, 126, 127, 255, 256, 2047, 2048, 3, 65_535, 65_536, 8]
+      for (const [from, to] of [
+        [dialed, accepted],
+        [accepted, dialed],
+      ] as const) {
+        const received: Uint8Array[] = []
+        const all = new Promise<void>((resolve) =>
+          to.addEventListener('message', ({ data }) => {
+            if (received.push(messageBytes(data)!.slice()) === lengths.length) resolve()
+          }),
+        )
+        const sent = lengths.map((length, n) => new Uint8Array(length).fill(n + 1))
+        for (const message of sent) from.send(message)
+        // Sent means copied, or still to be reported.
+        await Promise.all([all, new Promise((resolve) => from.send(new Uint8Array(1), resolve))])
+        expect(received.slice(0, sent.length)).toEqual(sent)
+      }
+    }))
+
+  it('take no short message once they are closing', () =>
+    inPair(async (dialed, accepted) => {
+      let delivered = 0
+      accepted.addEventListener('message', () => delivered++)
+      const ends = [closed(dialed), closed(accepted)]
+      dialed.send(new Uint8Array(8))
+      dialed.close()
+      const failed = await new Promise<unknown>((resolve) => dialed.send(new Uint8Array(8), resolve))
+      await Promise.all(ends)
+      expect(failed).toBeInstanceOf(Error)
+      expect(delivered).toBe(1)
+    }))
+
+  it('are closed with code 1009 by a message that is too large, which is not delivered', () =>
+    inPair(
+      async (dialed, accepted) => {
+        let delivered = 0
+        accepted.addEventListener('message', () => delivered++)
+        const ends = closed(dialed)
+        dialed.send(new Uint8Array(101))
+        expect(await ends).toBe(1009)
+        expect(delivered).toBe(0)
+      },
+      { maxMessageBytes: 100 },
+    ))
+
+  it('use TLS where there is a certificate, and trust those only that they are told to', async () => {
+    const { cert } = loopbackTls
+    await inPair(
+      async (dialed, accepted) => {
+        expect(urlOf(dialed)).toMatch(/^wss:/)
+        const text = nextMessage(accepted)
+        dialed.send('secret')
+        expect(await text).toBe('secret')
+        const stranger = nodeTransport({ maxMessageBytes: 100 }).dial(urlOf(dialed))
+        const reason = new Promise((resolve) =>
+          stranger.addEventListener('error', ({ message }) => resolve(message)),
+        )
+        expect(await closed(stranger)).toBe(1006)
+        expect(await reason).toMatch(/self.signed certificate/)
+      },
+      { tls: loopbackTls, ca: cert },
+    )
+  })
+
+  it('hand over messages without an event where they are read, as plain bytes', () =>
+    inPair(async (dialed, accepted) => {
+      const received: (string | Uint8Array)[] = []
+      accepted.receive!((data) => received.push(typeof data === 'string' ? data : data.slice()))
+      dialed.send('text')
+      dialed.send(Uint8Array.of(1, 2))
+      while (received.length < 2) await new Promise((resolve) => setImmediate(resolve))
+      expect(received).toEqual(['text', Uint8Array.of(1, 2)])
+      expect(Object.getPrototypeOf(received[1])).toBe(Uint8Array.prototype)
+    }))
+
+  it('keep the event loop alive unless told otherwise', () =>
+    inPair(async (dialed, accepted) => {
+      const count = () => process.getActiveResourcesInfo().filter((type) => type === 'TCPSocketWrap').length
+      const before = count()
+      dialed.unref!()
+      accepted.unref!()
+      expect(before - count()).toBe(2)
+      dialed.ref!()
+      accepted.ref!()
+      expect(count()).toBe(before)
+    }))
+
+  it('fail with an event when no one listens, or someone who speaks no WebSocket', async () => {
+    const transport = nodeTransport({ maxMessageBytes: 100 })
+    const listener = await transport.listen!(() => {})
+    await listener.close()
+    expect(await closed(transport.dial(listener.url))).toBe(1006)
+  })
+})
+
+describe('a listener', () => {
+  it('closes connections beyond its limit and goes on', () =>
+    inPair(
+      async (dialed, accepted) => {
+        const further = nodeTransport({ maxMessageBytes: 100 }).dial(urlOf(dialed))
+        expect(await closed(further)).toBe(1006)
+        const message = nextMessage(accepted)
+        dialed.send('still here')
+        expect(await message).toBe('still here')
+      },
+      { maxConnections: 1 },
+    ))
+
+  it('answers 426 to a request that is no WebSocket', () =>
+    inPair(async (dialed) => {
+      const { port } = new URL(urlOf(dialed))
+      const answer = await new Promise<string>((resolve) => {
+        let text = ''
+        const socket = connect(Number(port), '127.0.0.1', () =>
+          socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'),
+        )
+        socket.on('data', (chunk) => {
+          text += chunk.toString()
+        })
+        socket.on('close', () => resolve(text))
+      })
+      expect(answer).toMatch(/^HTTP\/1.1 426 /)
+    }))
+
+  it('refuses an address that it cannot have, and a certificate without its key', async () => {
+    const busy = await nodeTransport({ maxMessageBytes: 100 }).listen!(() => {})
+    const port = Number(new URL(busy.url).port)
+    await expect(nodeTransport({ maxMessageBytes: 100, port }).listen!(() => {})).rejects.toMatchObject({
+      code: 'ERR_FABRIC',
+    })
+    await busy.close()
+    const tls = { cert: 'none', key: 'none' }
+    await expect(nodeTransport({ maxMessageBytes: 100, tls }).listen!(() => {})).rejects.toMatchObject({
+      code: 'ERR_FABRIC',
+    })
+  })
+})
+
+const urlOf = (socket: Socket): string => (socket as Socket & { readonly url: string }).url
