@@ -1,5 +1,5 @@
-import type { CommContext } from '../comm/table/comm-context.js'
 import { RankweaveError } from '../errors.js'
+import type { CommContext } from '../messages/process/comm-context.js'
 import { calledBy, describeContext, localCall } from './call-report.js'
 import type { AnyCall } from './collective-call.js'
 import { collectiveWord } from './collective-frame.js'

@@ -1,6 +1,5 @@
-import type { CommContext } from '../comm/table/comm-context.js'
-import type { ProcessTable } from '../comm/table/process-table.js'
 import { isRankweaveError, RankweaveError, reasonText } from '../errors.js'
+import type { CommContext, CommProcesses } from '../messages/process/comm-context.js'
 import type { Lane } from './lane.js'
 import { detachedIn, isOfDetached } from './offered-message.js'
 import { describeSignature, type Signature } from './signature.js'
@@ -107,7 +106,7 @@ export function listRanks(ranks: ArrayLike<number>): string {
   return `${ranks.length > 1 ? 'ranks' : 'rank'} ${parts.join(', ')}`
 }
 
-function ranksOf({ runStart, runProcess }: ProcessTable, processIndex: number): string {
+function ranksOf({ runStart, runProcess }: CommProcesses, processIndex: number): string {
   const parts: string[] = []
   let runs = 0
   for (let run = 0; run < runProcess.length; run++) {

@@ -1,6 +1,6 @@
-import type { CommContext } from '../comm/table/comm-context.js'
 import { RankweaveError } from '../errors.js'
 import { onAbort } from '../messages/process/abort.js'
+import type { CommContext } from '../messages/process/comm-context.js'
 import { inTurn } from '../messages/process/completion-budget.js'
 import { decodeError, encodeError } from '../messages/process/error-record.js'
 import { frameKind, headerWord } from '../messages/process/frames.js'

@@ -1,5 +1,5 @@
 import { NumberMap } from '../base/number-map.js'
-import type { CommContext } from '../comm/table/comm-context.js'
+import type { CommContext } from '../messages/process/comm-context.js'
 import type { AnyCall } from './collective-call.js'
 import type { Signature } from './signature.js'
 import { Slot } from './slot.js'

@@ -1,5 +1,5 @@
-import type { CommContext } from '../comm/table/comm-context.js'
 import { RankweaveError } from '../errors.js'
+import type { CommContext } from '../messages/process/comm-context.js'
 import { decodeLocation, type MemoryLocation, type StagedCopy } from '../messages/process/staging.js'
 import {
   detachedError,

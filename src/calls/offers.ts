@@ -1,5 +1,5 @@
-import type { CommContext } from '../comm/table/comm-context.js'
 import type { RankweaveError } from '../errors.js'
+import type { CommContext } from '../messages/process/comm-context.js'
 import { frameKind, headerWord } from '../messages/process/frames.js'
 import { encodeLocation, type StagedCopy } from '../messages/process/staging.js'
 import { collectiveWord, writeTotal } from './collective-frame.js'

@@ -1,6 +1,6 @@
 import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } from '../base/number-map.js'
-import type { CommContext } from '../comm/table/comm-context.js'
 import type { RankweaveError } from '../errors.js'
+import type { CommContext } from '../messages/process/comm-context.js'
 import type { Credit } from '../messages/process/credit.js'
 import { frameKind, headerWord } from '../messages/process/frames.js'
 import { MemoryWait } from '../messages/process/memory-wait.js'

@@ -14,7 +14,6 @@ import type { RangeContexts } from './range-contexts.js'
 import { RetiredContext } from './retired-context.js'
 import type { SplitOrigin } from './split/split-call.js'
 import { Survival } from './survive/survival.js'
-import type { CommContext } from './table/comm-context.js'
 import type { CommTable } from './table/comm-table.js'
 import { Group } from './table/group.js'
 import type { ProcessList } from './table/process-list.js'
@@ -22,6 +21,7 @@ import { ProcessTable, processTable, ranksHostedBy } from './table/process-table
 import { type LocalRankTable, rankTable } from './table/rank-table.js'
 import { SharedTables } from './table/shared-tables.js'
 import { SliceService } from './table/slice-service.js'
+import type { TableContext } from './table/table-context.js'
 
 /** Frames of kinds below this one belong to point-to-point messages. */
 const firstCollectiveKind = 16
@@ -57,7 +57,7 @@ export class CommRuntime extends Runtime<CommState> {
  * One communicator in one process, shared by all its ranks here: table, matching, collectives. A rank's `Communicator`
  * is a small handle on it.
  */
-export class CommState implements CommContext, FrameContext {
+export class CommState implements TableContext, FrameContext {
   readonly runtime: CommRuntime
   readonly id: ContextId
   /** Index of this process in `processes`. */

@@ -1,6 +1,6 @@
+import type { RankHandle, Seat } from '../messages/process/seat.js'
 import type { CommState } from './comm-state.js'
 import type { SplitOutcome } from './split/run-split.js'
-import type { RankHandle, Seat } from './table/seat.js'
 
 /** A rank and its position in the state of its communicator. */
 export type CommSeat = Seat<CommState>

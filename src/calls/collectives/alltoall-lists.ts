@@ -1,5 +1,5 @@
-import type { CommContext } from '../../comm/table/comm-context.js'
 import { typeCode } from '../../messages/datatype/elements.js'
+import type { CommContext } from '../../messages/process/comm-context.js'
 import { RankFailure } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import { deliverAll, type Layout, placeOf, roomForBlocks } from '../plan/deliver.js'

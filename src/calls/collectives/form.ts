@@ -1,4 +1,4 @@
-import type { RankHandle, Seat } from '../../comm/table/seat.js'
+import type { RankHandle, Seat } from '../../messages/process/seat.js'
 import type { WaitOptions } from '../../messages/process/wait-options.js'
 import type { CollectiveCall } from '../collective-call.js'
 import type { CollectiveContext } from '../plan/collective-context.js'

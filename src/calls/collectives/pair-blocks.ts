@@ -1,11 +1,11 @@
-import type { ProcessTable } from '../../comm/table/process-table.js'
+import type { CommProcesses } from '../../messages/process/comm-context.js'
 
 // Blocks of one length between the ranks of process `me` and those of all others, side by side: by process, then by the rank
 // there or here that sends, then by the one that receives.
 
 /** Writes what the i-th of `here` ranks has for all ranks elsewhere, by rank. */
 export function spreadPairs(
-  processes: ProcessTable,
+  processes: CommProcesses,
   sent: Uint8Array,
   pairs: Uint8Array,
   me: number,
@@ -28,7 +28,7 @@ export function spreadPairs(
 
 /** Writes what all ranks elsewhere have for the i-th of `here` ranks, by rank. */
 export function gatherPairs(
-  processes: ProcessTable,
+  processes: CommProcesses,
   pairs: Uint8Array,
   received: Uint8Array,
   me: number,
@@ -55,7 +55,7 @@ export function gatherPairs(
 const mostLoopedBytes = 32
 
 /** Of every process: how many ranks the processes before it have, without `me`, and how many it has. */
-function ranksOf({ runStart, runProcess, count: processes }: ProcessTable, me: number) {
+function ranksOf({ runStart, runProcess, count: processes }: CommProcesses, me: number) {
   const first = new Int32Array(processes)
   const count = new Int32Array(processes)
   for (let run = 0; run < runProcess.length; run++) {

@@ -1,4 +1,3 @@
-import type { CommContext } from '../../comm/table/comm-context.js'
 import { RankweaveError } from '../../errors.js'
 import { scalarCode, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import {
@@ -11,6 +10,7 @@ import { isOperationName } from '../../messages/datatype/operation-names.js'
 import { payloadOf } from '../../messages/datatype/payload.js'
 import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
 import { encodeValue } from '../../messages/datatype/value-encoding.js'
+import type { CommContext } from '../../messages/process/comm-context.js'
 import type { CollectiveName } from '../collective-name.js'
 import { contiguous, deliverData } from '../plan/deliver.js'
 import { type IntoOptions, intoOf } from '../plan/options.js'

@@ -1,5 +1,5 @@
-import type { ProcessTable } from '../../comm/table/process-table.js'
 import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
+import type { CommProcesses } from '../../messages/process/comm-context.js'
 import { type CollectiveCall, RankFailure } from '../collective-call.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { deliver } from '../plan/deliver.js'
@@ -79,7 +79,7 @@ function blocksByProcess(state: CollectiveContext, sendBlocks: SendBlocks): OwnB
   }
 }
 
-function blocksInRuns({ runStart }: ProcessTable, sendBlocks: SendBlocks): OwnBlocks {
+function blocksInRuns({ runStart }: CommProcesses, sendBlocks: SendBlocks): OwnBlocks {
   const blocks: (readonly Uint8Array[])[] = []
   return (process) => {
     const first = runStart[process]!

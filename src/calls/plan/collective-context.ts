@@ -1,4 +1,4 @@
-import type { CommContext } from '../../comm/table/comm-context.js'
+import type { CommContext } from '../../messages/process/comm-context.js'
 import type { CollectiveEngine } from '../collective-engine.js'
 import type { CollectivePlans } from './collective-plan.js'
 

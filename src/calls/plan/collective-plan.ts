@@ -1,7 +1,7 @@
 import { rangeAt } from '../../base/search.js'
 import type { Algorithm, Shape } from '../../collective/patterns/algorithm.js'
 import { scheduleOf } from '../../collective/patterns/schedule-of.js'
-import type { CommContext } from '../../comm/table/comm-context.js'
+import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Scratch } from '../../messages/process/scratch.js'
 import { lowerInRounds } from '../../schedule/lower/lower.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'

@@ -1,10 +1,10 @@
 import { bytesOf, overlap } from '../../base/bytes.js'
-import type { CommContext } from '../../comm/table/comm-context.js'
 import { isRankweaveError, RankweaveError, shown } from '../../errors.js'
 import { elementSizeBytes, newArray, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import { landing, misfit, payloadOf } from '../../messages/datatype/payload.js'
 import { copyElements, pack, type ReceiveBuffer, StridedView } from '../../messages/datatype/strided-view.js'
 import { decodeValue } from '../../messages/datatype/value-encoding.js'
+import type { CommContext } from '../../messages/process/comm-context.js'
 import { RankFailure } from '../collective-call.js'
 import type { Gathered } from './gathered.js'
 

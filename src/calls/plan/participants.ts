@@ -1,5 +1,5 @@
 import { indexIn } from '../../base/search.js'
-import type { CommContext } from '../../comm/table/comm-context.js'
+import type { CommContext } from '../../messages/process/comm-context.js'
 import { pieceTree } from './tree-pieces.js'
 
 /**

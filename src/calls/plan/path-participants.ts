@@ -1,7 +1,7 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { indexIn, rangeAt } from '../../base/search.js'
 import { treePath } from '../../collective/patterns/rank-tree.js'
-import type { CommContext } from '../../comm/table/comm-context.js'
+import type { CommContext } from '../../messages/process/comm-context.js'
 import { type Participants, withOwn } from './participants.js'
 
 /**

@@ -1,11 +1,10 @@
 import { indexIn, rangeAt } from '../../base/search.js'
-import type { CommContext } from '../../comm/table/comm-context.js'
-import type { ProcessTable } from '../../comm/table/process-table.js'
+import type { CommContext, CommProcesses } from '../../messages/process/comm-context.js'
 
 // Which process hosts a rank, and conversion between lists by process and lists by rank.
 
 /** Process index of a rank. */
-export function processOfRank({ runStart, runProcess }: ProcessTable, rank: number): number {
+export function processOfRank({ runStart, runProcess }: CommProcesses, rank: number): number {
   return runProcess[rangeAt(runStart, rank)]!
 }
 
@@ -15,7 +14,7 @@ export function localIndexOf(state: CommContext, rank: number): number {
 }
 
 /** One list in rank order from a list per process, each in rank order. */
-export function byRank<T>(table: ProcessTable, perProcess: readonly (readonly T[])[]): T[] {
+export function byRank<T>(table: CommProcesses, perProcess: readonly (readonly T[])[]): T[] {
   const taken = new Int32Array(table.count)
   const items: T[] = []
   for (let run = 0; run < table.runProcess.length; run++) {
@@ -27,7 +26,7 @@ export function byRank<T>(table: ProcessTable, perProcess: readonly (readonly T[
 }
 
 /** The inverse of {@link byRank}. */
-export function byProcess<T>(table: ProcessTable, items: readonly T[]): T[][] {
+export function byProcess<T>(table: CommProcesses, items: readonly T[]): T[][] {
   const lists: T[][] = Array.from({ length: table.count }, () => [])
   for (let run = 0; run < table.runProcess.length; run++) {
     const list = lists[table.runProcess[run]!]!
@@ -37,7 +36,7 @@ export function byProcess<T>(table: ProcessTable, items: readonly T[]): T[][] {
 }
 
 /** Number of ranks that each process hosts. */
-export function ranksPerProcess(table: ProcessTable): Int32Array {
+export function ranksPerProcess(table: CommProcesses): Int32Array {
   const counts = new Int32Array(table.count)
   for (let run = 0; run < table.runProcess.length; run++) {
     counts[table.runProcess[run]!]! += table.runStart[run + 1]! - table.runStart[run]!

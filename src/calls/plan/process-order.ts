@@ -1,17 +1,16 @@
 import { concatenate } from '../../base/packing.js'
-import type { CommContext } from '../../comm/table/comm-context.js'
-import type { ProcessTable } from '../../comm/table/process-table.js'
+import type { CommContext, CommProcesses } from '../../messages/process/comm-context.js'
 
 // The blocks of all ranks next to each other, process by process and within one by rank.
 
 /** Whether that is the order of the ranks: every process hosts one run, in the order of the processes. */
-export function isRankOrder({ runProcess }: ProcessTable): boolean {
+export function isRankOrder({ runProcess }: CommProcesses): boolean {
   return runProcess.every((process, run) => process === run)
 }
 
 /** Sums of what the ranks of each process have, by process index. */
 export function sumsByProcess(
-  { runStart, runProcess, count }: ProcessTable,
+  { runStart, runProcess, count }: CommProcesses,
   sizes: ArrayLike<number>,
 ): Float64Array {
   const sums = new Float64Array(count)

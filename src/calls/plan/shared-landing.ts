@@ -1,7 +1,7 @@
-import type { CommContext } from '../../comm/table/comm-context.js'
 import { elementSizeBytes, typeCode } from '../../messages/datatype/elements.js'
 import { type Landing, landing, misfit } from '../../messages/datatype/payload.js'
 import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
+import type { CommContext } from '../../messages/process/comm-context.js'
 import { RankFailure } from '../collective-call.js'
 import { deliver } from './deliver.js'
 

@@ -1,4 +1,4 @@
-import type { CommContext } from '../../comm/table/comm-context.js'
+import type { CommContext } from '../../messages/process/comm-context.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import type { CollectiveCall, RankFailure } from '../collective-call.js'
 import type { CollectiveEngine } from '../collective-engine.js'

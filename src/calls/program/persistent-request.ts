@@ -1,6 +1,6 @@
-import type { RankHandle } from '../../comm/table/seat.js'
 import { RankweaveError } from '../../errors.js'
 import { requireFixed, type TypedArray } from '../../messages/datatype/elements.js'
+import type { RankHandle } from '../../messages/process/seat.js'
 import type { WaitOptions } from '../../messages/process/wait-options.js'
 import type { BoundCollective, PersistentContext } from './bound-collective.js'
 

@@ -1,4 +1,4 @@
-import type { CommContext } from '../../comm/table/comm-context.js'
+import type { CommContext } from '../../messages/process/comm-context.js'
 import { decodeLocation, encodeLocation } from '../../messages/process/staging.js'
 import type { Exchange } from '../exchange.js'
 

@@ -1,10 +1,10 @@
 import type { Exchange } from '../../calls/exchange.js'
 import type { ContextId } from '../../messages/process/context-id.js'
 import type { ProcessPort } from '../../messages/process/process-port.js'
-import type { CommContext } from '../table/comm-context.js'
 import type { CommTable } from '../table/comm-table.js'
 import type { ProcessList } from '../table/process-list.js'
 import type { SliceService } from '../table/slice-service.js'
+import type { TableContext } from '../table/table-context.js'
 import type { SplitMeter } from './split-meter.js'
 import type { SplitPlan } from './split-plan.js'
 
@@ -29,7 +29,7 @@ export interface SplitPart {
 }
 
 /** The communicator that is split, in one process. */
-export interface SplitParent extends CommContext {
+export interface SplitParent extends TableContext {
   readonly runtime: SplitPort
 }
 

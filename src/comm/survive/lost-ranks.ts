@@ -1,8 +1,8 @@
 import { processOf } from '../../messages/process/world-layout.js'
-import type { CommContext } from '../table/comm-context.js'
+import type { TableContext } from '../table/table-context.js'
 
 /** Ranks of a communicator whose processes are known as lost here, ascending. */
-export async function lostRanks(state: CommContext): Promise<Int32Array> {
+export async function lostRanks(state: TableContext): Promise<Int32Array> {
   if (state.losses.processes.length === 0) return new Int32Array(0)
   const table = await state.place()
   const lost = new Set(state.losses.processes)

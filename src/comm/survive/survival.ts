@@ -3,8 +3,8 @@ import type { RankweaveError } from '../../errors.js'
 import type { Authority, Decision } from '../../fabric/authority.js'
 import type { ContextId } from '../../messages/process/context-id.js'
 import { processOf } from '../../messages/process/world-layout.js'
-import type { CommContext } from '../table/comm-context.js'
 import { type LocalRankTable, rankTable, worldRanksOf } from '../table/rank-table.js'
+import type { TableContext } from '../table/table-context.js'
 import {
   type Contribution,
   decodeContribution,
@@ -45,7 +45,7 @@ interface Outcome<S> {
  * Uniform: what a call gets is a function of the decision alone, and the decision is the same at every survivor.
  */
 export class Survival<S> {
-  readonly #state: CommContext
+  readonly #state: TableContext
   readonly #open: (id: ContextId, table: LocalRankTable) => S
   readonly #drawCounter: () => number
   readonly #rows: SurvivorRows
@@ -55,7 +55,7 @@ export class Survival<S> {
 
   /** @param open makes the communicator of the survivors in this process */
   constructor(
-    state: CommContext,
+    state: TableContext,
     drawCounter: () => number,
     open: (id: ContextId, table: LocalRankTable) => S,
   ) {

@@ -1,11 +1,11 @@
 import { describeContext } from '../../calls/call-report.js'
 import { RankweaveError } from '../../errors.js'
 import { ranksText } from '../../messages/process/world-layout.js'
-import type { CommContext } from '../table/comm-context.js'
+import type { TableContext } from '../table/table-context.js'
 
 /** The error of `agree`, the same at every survivor, when some of them have not acknowledged a loss. */
 export function lostMembersError(
-  state: Pick<CommContext, 'id' | 'size' | 'runtime'>,
+  state: Pick<TableContext, 'id' | 'size' | 'runtime'>,
   processes: readonly number[],
   flag: number,
 ): RankweaveError {
@@ -20,7 +20,7 @@ export function lostMembersError(
 }
 
 /** Ranks called `agree` where others called `shrink`. */
-export function mixedCallsError(state: Pick<CommContext, 'id' | 'size'>, seq: number): RankweaveError {
+export function mixedCallsError(state: Pick<TableContext, 'id' | 'size'>, seq: number): RankweaveError {
   return new RankweaveError(
     'ERR_COLLECTIVE_MISMATCH',
     `${describeContext(state)}: some ranks called agree and others shrink as call #${seq} of the survivors`,
@@ -30,7 +30,7 @@ export function mixedCallsError(state: Pick<CommContext, 'id' | 'size'>, seq: nu
 
 /** The error of calls that cannot be complete, the same at every survivor: ranks that have returned call nothing any more. */
 export function returnedError(
-  state: Pick<CommContext, 'id' | 'size' | 'runtime'>,
+  state: Pick<TableContext, 'id' | 'size' | 'runtime'>,
   call: string,
   processes: readonly number[],
   ranks: readonly number[],
@@ -61,7 +61,7 @@ export function noAuthorityError(name: string, fabric: string): RankweaveError {
 }
 
 /** The error of every operation on a communicator that a rank has revoked. */
-export function revokedError(state: Pick<CommContext, 'id' | 'size'>, rank: number): RankweaveError {
+export function revokedError(state: Pick<TableContext, 'id' | 'size'>, rank: number): RankweaveError {
   return new RankweaveError(
     'ERR_REVOKED',
     `${describeContext(state)} is revoked: rank ${rank} called revoke`,

@@ -1,7 +1,7 @@
 import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError } from '../../errors.js'
 import { frameKind } from '../../messages/process/frames.js'
-import type { CommContext } from '../table/comm-context.js'
+import type { TableContext } from '../table/table-context.js'
 
 const word = { seq: 3, total: 4, at: 5 } as const
 const headerWords = 6
@@ -21,12 +21,12 @@ interface Arriving {
  * communicator, once per call in progress.
  */
 export class SurvivorRows {
-  readonly #state: CommContext
+  readonly #state: TableContext
   /** By call, then by process. */
   readonly #arrived = new Map<number, Map<number, Arriving>>()
   readonly #waiting = new Map<number, { readonly from: readonly number[]; resolve(): void }>()
 
-  constructor(state: CommContext) {
+  constructor(state: TableContext) {
     this.#state = state
   }
 

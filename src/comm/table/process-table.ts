@@ -1,20 +1,13 @@
+import type { CommProcesses, RankRuns } from '../../messages/process/comm-context.js'
 import { processOf, type WorldLayout } from '../../messages/process/world-layout.js'
 import { ProcessList } from './process-list.js'
 import type { LocalRankTable, ReplicatedTable, StridedTable } from './rank-table.js'
-
-/** The maximal runs of consecutive ranks on one process. O(runs) memory, not O(ranks). */
-export interface RankRuns {
-  /** First rank of every run, then the size. Length `runs + 1`. */
-  readonly runStart: Int32Array
-  /** Process index of every run. Length `runs`. */
-  readonly runProcess: Int32Array
-}
 
 /**
  * The processes of a communicator, and which of them hosts which ranks. Processes are numbered by the smallest rank each
  * hosts; with a distributed table only number 0 is certain to be that of rank 0.
  */
-export class ProcessTable implements RankRuns {
+export class ProcessTable implements CommProcesses {
   readonly processes: ProcessList
   readonly #table: LocalRankTable | undefined
   readonly #layout: WorldLayout

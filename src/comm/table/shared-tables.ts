@@ -1,5 +1,5 @@
+import type { CommContext } from '../../messages/process/comm-context.js'
 import { frameKind, headerWord } from '../../messages/process/frames.js'
-import type { CommContext } from './comm-context.js'
 
 /** Smaller tables do not justify a message. */
 const worthBytes = 65_536

@@ -1,5 +1,5 @@
-import type { CommContext } from '../../comm/table/comm-context.js'
 import type { RankweaveError } from '../../errors.js'
+import type { CommContext } from '../process/comm-context.js'
 import type { ProcessCounters, RankCounters } from '../process/counters.js'
 import type { Arrived } from './arrived.js'
 import { EntryList } from './entry-list.js'

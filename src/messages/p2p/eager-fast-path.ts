@@ -1,6 +1,5 @@
 import { bytesOf } from '../../base/bytes.js'
 import { copyBytes } from '../../base/copy-bytes.js'
-import type { CommContext } from '../../comm/table/comm-context.js'
 import {
   elementSizeBytes,
   newArray,
@@ -13,6 +12,7 @@ import { type ReceiveBuffer, StridedView } from '../datatype/strided-view.js'
 import type { Mailbox } from '../matching/mailbox.js'
 import type { Receive } from '../matching/receive.js'
 import type { Message } from '../matching/received-message.js'
+import type { CommContext } from '../process/comm-context.js'
 import type { Credit } from '../process/credit.js'
 import type { EagerSink } from '../process/frame-router.js'
 import { envelopeWord, envelopeWords, frameKind, headerWord } from '../process/frames.js'

@@ -8,7 +8,7 @@ import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
 import { thrown } from '../topology/thrown.js'
 
 function nodeXml(name: string): string {
-  const bytes = readFileSync(new URL(`../../../machines/${name}`, import.meta.url))
+  const bytes = readFileSync(new URL(`../../machines/${name}`, import.meta.url))
   return (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
 }
 

@@ -40,7 +40,7 @@ const header = (kinds: string) => `%%MatrixMarket matrix ${kinds}\n`
 
 describe('readMatrixRows returns the rows that one rank would read', () => {
   it.each(['can_1072.mtx', 'mbeacxc.mtx.gz'])('of %s', async (name) => {
-    await expectSameRows(fileURLToPath(new URL(`../../../matrices/${name}`, import.meta.url)))
+    await expectSameRows(fileURLToPath(new URL(`../../matrices/${name}`, import.meta.url)))
   })
 
   it.each([

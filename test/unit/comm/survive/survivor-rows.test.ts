@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bytesOf } from '../../../../src/base/bytes.js'
 import { rowsCall, SurvivorRows } from '../../../../src/comm/survive/survivor-rows.js'
-import type { CommContext } from '../../../../src/comm/table/comm-context.js'
+import type { TableContext } from '../../../../src/comm/table/table-context.js'
 import { worldLayout } from '../../../../src/messages/process/world-layout.js'
 
 /** The first of three processes with two ranks each. */
@@ -9,7 +9,7 @@ function rowsOfFirst() {
   const layout = worldLayout(6, ['a', 'a', 'a'])
   const runtime = { process: 0, layout, lostPeer: () => undefined, send() {}, fabric: { maxPayloadBytes: 8 } }
   const state = { id: { leader: 0, counter: 1 }, runtime, localRanks: [0, 1], worldRank: (n: number) => n }
-  return new SurvivorRows(state as unknown as CommContext)
+  return new SurvivorRows(state as unknown as TableContext)
 }
 
 const header = (seq: number, total: number, at: number) => Int32Array.of(21, 0, 1, seq, total, at)

@@ -1,13 +1,51 @@
 import type { RankweaveError } from '../../errors.js'
-import type { ContextId } from '../../messages/process/context-id.js'
-import type { KnownLosses } from '../../messages/process/known-losses.js'
-import type { ProcessPort } from '../../messages/process/process-port.js'
-import type { Transfers } from '../../messages/process/transfers.js'
-import type { CommTable } from './comm-table.js'
-import type { ProcessTable } from './process-table.js'
-import type { LocalRankTable } from './rank-table.js'
+import type { ContextId } from './context-id.js'
+import type { KnownLosses } from './known-losses.js'
+import type { ProcessPort } from './process-port.js'
+import type { Transfers } from './transfers.js'
 
-/** One communicator in one process, as messages, collective calls and tables see it. */
+/** What messages need of a rank table: rank -> world rank. The tables themselves are in `comm`. */
+export type RankLookup = LocalLookup | DistributedLookup
+
+interface LocalLookup {
+  readonly kind: 'strided' | 'replicated'
+  lookup(rank: number): number
+}
+
+/** Most rows are on other processes: then the answer is a promise (decision 9). */
+interface DistributedLookup {
+  readonly kind: 'distributed'
+  lookup(rank: number): number | Promise<number>
+}
+
+/** The maximal runs of consecutive ranks on one process. O(runs) memory, not O(ranks). */
+export interface RankRuns {
+  /** First rank of every run, then the size. Length `runs + 1`. */
+  readonly runStart: Int32Array
+  /** Process index of every run. Length `runs`. */
+  readonly runProcess: Int32Array
+}
+
+/** World processes by their index in a communicator. */
+export interface WorldProcesses extends Iterable<number> {
+  readonly count: number
+  /** World process with an index below `count`. */
+  at(index: number): number
+  /** Index of a world process, or -1. */
+  indexOf(process: number): number
+  includes(process: number): boolean
+}
+
+/** The processes of a communicator and the ranks that each hosts; the runs throw unless the communicator is placed. */
+export interface CommProcesses extends RankRuns {
+  /** Number of processes that host at least one rank. */
+  readonly count: number
+  readonly processes: WorldProcesses
+  /** Rank after the run of consecutive ranks on one process that `rank` is in. */
+  endOfRun(rank: number): number
+}
+
+/** One communicator in one process, as messages and collective calls see it. */
 export interface CommContext {
   readonly id: ContextId
   readonly runtime: ProcessPort
@@ -17,9 +55,9 @@ export interface CommContext {
   readonly losses: KnownLosses
   /** Ranks of the communicator. */
   readonly size: number
-  readonly table: CommTable
+  readonly table: RankLookup
   /** World processes that host ranks of the communicator. */
-  readonly processes: ProcessTable
+  readonly processes: CommProcesses
   /** Index of this process in `processes`. */
   readonly processIndex: number
   /** Ranks of the communicator hosted here, ascending; the position in it is the local index of a rank. */
@@ -28,8 +66,6 @@ export interface CommContext {
   readonly wasDistributed: boolean
   /** Whether the location of every rank is known here: a precondition of collectives that gather or scatter by rank. */
   readonly isPlaced: boolean
-  /** The whole table, of a communicator that is placed. */
-  readonly wholeTable: LocalRankTable
   /** Why the communicator can no longer be used: revoked, freed, or the world ended. */
   readonly failed: RankweaveError | undefined
 
@@ -49,7 +85,7 @@ export interface CommContext {
   /** Hosted index (for the wait tracker) of the rank with this local index. */
   hostedIndex(localIndex: number): number
   /** Fetches the whole table to this process unless it is here: O(size) memory, a message per slice, once. */
-  place(): Promise<LocalRankTable>
+  place(): Promise<unknown>
   /** Fails every pending and later operation on the communicator, in this process only. */
   fail(error: RankweaveError): void
 }

@@ -1,0 +1,14 @@
+import type { CommContext } from '../../messages/process/comm-context.js'
+import type { CommTable } from './comm-table.js'
+import type { ProcessTable } from './process-table.js'
+import type { LocalRankTable } from './rank-table.js'
+
+/** One communicator in one process with its tables, as splits and survivors see it. */
+export interface TableContext extends CommContext {
+  readonly table: CommTable
+  readonly processes: ProcessTable
+  /** The whole table, of a communicator that is placed. */
+  readonly wholeTable: LocalRankTable
+
+  place(): Promise<LocalRankTable>
+}
