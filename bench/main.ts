@@ -8,6 +8,7 @@ import { groupingBench } from './grouping.js'
 import { mpiBench } from './mpi.js'
 import { mutantsBench } from './mutants/mutants.js'
 import { neighborhoodBench } from './neighborhood/neighborhood.js'
+import { paperBench } from './paper/paper.js'
 import { planBench } from './plan.js'
 import { serviceBench } from './service/service.js'
 import { shimBench } from './shim/shim.js'
@@ -25,6 +26,7 @@ const benches: readonly Bench[] = [
   ...[worldBench, planBench, groupingBench, threadsBench, websocketBench, mpiBench, splitBench],
   ...[collectivesBench, verifyBench, simulateBench, neighborhoodBench, spmmBench, shimBench, serviceBench],
   mutantsBench,
+  paperBench,
 ]
 
 const { values, positionals } = parseWords()

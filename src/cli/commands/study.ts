@@ -1,7 +1,4 @@
-import { readdirSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
-import { join } from 'node:path'
-import type { Command } from 'commander'
 import { z } from 'zod'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
@@ -11,17 +8,11 @@ import { parseStrategy } from '../../neighborhood/plan/strategy-text.js'
 import { defaultLengths, defaultPlanSeconds, makeStudy } from '../../study/make-study.js'
 import { markdownOf } from '../../study/markdown.js'
 import { measurableLengths, measurementsOf } from '../../study/measurements.js'
-import { paperDocument } from '../../study/paper/paper-document.js'
-import { paperStudy } from '../../study/paper/paper-study.js'
-import type { NamedPattern } from '../../study/paper/sparse-products.js'
 import type { Measurements, Study } from '../../study/study.js'
 import { studyDocument } from '../../study/study-document.js'
-import { fileError } from '../../text/whole-file.js'
-import { readMatrixMarket } from '../../topology/files/matrix-market.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { installNeighborhood } from '../../topology-communicator/install.js'
-import { refuseGiven } from '../input/given-options.js'
 import { readMachine } from '../input/machine-input.js'
 import { openInput, openInputOn } from '../input/open-input.js'
 import { oneOf, parseOptions, seconds, whole, wholeList } from '../input/options.js'
@@ -31,7 +22,7 @@ import { exitCodes } from '../output/exit-codes.js'
 import { reportBeside } from '../output/output-file.js'
 import { type Reporter, readProgress } from '../output/reporter.js'
 import { checkStudyOutput, writeStudy } from '../output/study-files.js'
-import { claimRows, fastestRows } from '../output/study-report.js'
+import { fastestRows } from '../output/study-report.js'
 import { runOwnProgram } from '../program/run-own-program.js'
 import main, { type NamedStrategy } from '../program/study-program.js'
 import type { AddCommand } from './command.js'
@@ -47,15 +38,12 @@ strategies also run with their data, in sections of their own: simulated and mea
 -o *.md writes Markdown without pictures (- : to standard output), *.html one page with everything in it, and any other name
 a folder: README.md, study.html, study.json and a picture (SVG) per plot.
 
---paper runs chapter 7 of Ghazimirsaeed 2019 again, printed values beside ours; it takes some minutes.
-
 Examples:
   rankweave study moore:16x16:r=2 --machine cluster:nodes=16,cores=16,profile=simgrid-fast
   rankweave study moore:64x64:r=4 --machine cluster:nodes=103,cores=40,profile=niagara -o study
   rankweave study moore:8x8:r=2 --machine cluster:nodes=4,cores=16,profile=simgrid-slow --fabric threads -o study.html
   rankweave study er:256:d=0.2:seed=1 --machine cluster:nodes=16,cores=16,profile=graham --bytes 4,1024 \\
-    --strategies common-neighbor:k=3,mode=aware hierarchical:between=4.4,inside=16,first=between --json
-  rankweave study --paper --matrices test/matrices -o paper`
+    --strategies common-neighbor:k=3,mode=aware hierarchical:between=4.4,inside=16,first=between --json`
 
 const schema = z.object({
   machine: z
@@ -68,14 +56,11 @@ const schema = z.object({
   fabric: oneOf('local', 'threads', 'websocket', 'mpi').optional(),
   processes: whole(1, 4096).optional(),
   runs: whole(1, 999),
-  paper: z.boolean(),
-  matrices: z.string().optional(),
   output: z.string().optional(),
 })
 
 type Options = z.infer<typeof schema>
 
-const onlySpec = ['machine', 'bytes', 'strategies', 'fabric', 'processes', 'runs'] as const
 /** What one measured run of one strategy takes, about. */
 const runMs = 20
 
@@ -84,7 +69,7 @@ export const studyCommand: AddCommand = (program, act) => {
   program
     .command('study')
     .description('Compare the strategies of a topology on a machine, by block length, in tables and plots.')
-    .argument('[spec]', 'the topology, e.g. moore:64x64:r=4, or A.mtx')
+    .argument('<spec>', 'the topology, e.g. moore:64x64:r=4, or A.mtx')
     .option(
       '--machine <text>',
       'nodes, cores and profile, e.g. cluster:nodes=16,cores=16,profile=simgrid-fast',
@@ -102,35 +87,14 @@ export const studyCommand: AddCommand = (program, act) => {
     .option('--fabric <name>', 'measure the strategies on local, threads, websocket or mpi, too')
     .option('--processes <number>', 'of the fabric')
     .option('--runs <number>', 'measured runs of every strategy and length', '5')
-    .option('--paper', 'run chapter 7 of Ghazimirsaeed 2019 again', false)
-    .option('--matrices <folder>', 'Matrix Market files of the sparse products of --paper')
     .option('-o, --output <name>', '*.md, *.html or a folder')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
-      act(async (report: Reporter, spec: string | undefined, raw: unknown, command: Command) => {
+      act(async (report: Reporter, spec: string, raw: unknown) => {
         const options = parseOptions(schema, raw)
         const { output } = options
-        if (options.paper) {
-          if (spec !== undefined)
-            throw new RankweaveError('ERR_USAGE', `--paper: expected no topology, got ${spec}`)
-          refuseGiven(command, onlySpec, 'is for a topology, not for --paper')
-          await checkStudyOutput(report, output)
-          const study = paperStudy({
-            matrices: matricesIn(options.matrices),
-            planSeconds: options.planSeconds,
-            now: processorMs,
-            onSetting: (what) => report.step(what),
-          })
-          const document = paperDocument(study)
-          if (output !== undefined) await writeStudy(report, output, study, document)
-          const text = output === undefined ? [...markdownOf(document)].join('') : claimRows(study.claims)
-          reportBeside(report, output, study, text)
-          return exitCodes.ok
-        }
-        refuseGiven(command, ['matrices'], 'is for --paper')
         const { machine } = options
-        if (spec === undefined) throw new RankweaveError('ERR_USAGE', 'expected a topology or --paper')
         if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
         await checkStudyOutput(report, output)
         const study = await studyOf(report, spec, machine, options)
@@ -214,22 +178,4 @@ async function measured(
     bytes,
     tooLong,
   })
-}
-
-/** @throws ERR_FILE, ERR_MATRIX_MARKET */
-function matricesIn(folder: string | undefined): NamedPattern[] {
-  if (folder === undefined) return []
-  const files = namesIn(folder).filter((name) => /\.mtx(\.gz)?$/.test(name))
-  return files.sort().map((file) => ({
-    name: file.replace(/\.mtx(\.gz)?$/, ''),
-    pattern: readMatrixMarket(join(folder, file), { open: openInput }),
-  }))
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (cause) {
-    throw fileError('read', folder, cause)
-  }
 }

@@ -1,4 +1,3 @@
-import type { Claim } from '../../study/paper/paper-figures.js'
 import type { Study } from '../../study/study.js'
 import { columns, counted, figure } from './reporter.js'
 
@@ -14,14 +13,4 @@ export function fastestRows({ subject, fastest, strategies, leftOut }: Study): s
       ]),
     ]),
   ].join('\n')
-}
-
-/** Printed values beside ours. */
-export function claimRows(claims: readonly Claim[]): string {
-  return columns([
-    ['what', 'origin of ours', 'printed', 'ours'],
-    ...claims.map(({ where, what, origin, printed, ours }) => [
-      ...[`${where}, ${what}`, origin, String(printed), ours === null ? '–' : figure(ours)],
-    ]),
-  ])
 }

@@ -80,12 +80,8 @@ describe('study', () => {
     [['nowhere:4', ...machine], 'ERR_SPEC'],
     [[...machine], 'ERR_USAGE'],
     [['moore:4x4:r=1', ...machine, '--fabric', 'smoke'], 'ERR_USAGE'],
-    [['moore:4x4:r=1', ...machine, '--matrices', '.'], 'ERR_USAGE'],
     [['moore:4x4:r=1', ...machine, '-o', '/dev/null/x'], 'ERR_FILE'],
     [['nowhere.mtx', ...machine], 'ERR_FILE'],
-    [['--paper', 'moore:4x4:r=1'], 'ERR_USAGE'],
-    [['--paper', ...machine], 'ERR_USAGE'],
-    [['--paper', '--matrices', 'nowhere'], 'ERR_FILE'],
   ])('%j: %s', async (words, code) => {
     const answer = await cli('study', ...words, '--json')
     expect(answer.exitCode).toBe(2)

@@ -1,4 +1,4 @@
-import type { Study } from '../study.js'
+import type { Study } from '../../src/study/study.js'
 import type { HyperedgeRow } from './hyperedge-counts.js'
 import type { ProductRow } from './sparse-products.js'
 

@@ -1,5 +1,5 @@
-import { largestOf } from '../../base/extrema.js'
-import type { StudiedStrategy, Study } from '../study.js'
+import { largestOf } from '../../src/base/extrema.js'
+import type { StudiedStrategy, Study } from '../../src/study/study.js'
 import type { HyperedgeRow } from './hyperedge-counts.js'
 import type { Claim, PaperFigures } from './paper-figures.js'
 import type { ProductRow } from './sparse-products.js'

@@ -1,9 +1,9 @@
-import type { Machine } from '../../machine/machine.js'
-import { parseMachine } from '../../machine/machine-text.js'
-import type { Strategy } from '../../neighborhood/plan/strategy.js'
-import { erdosRenyiTopology } from '../../topology/generate/erdos-renyi.js'
-import { mooreTopology } from '../../topology/generate/moore.js'
-import type { ProcessTopology } from '../../topology/process-topology.js'
+import type { Machine } from '../../src/machine/machine.js'
+import { parseMachine } from '../../src/machine/machine-text.js'
+import type { Strategy } from '../../src/neighborhood/plan/strategy.js'
+import { erdosRenyiTopology } from '../../src/topology/generate/erdos-renyi.js'
+import { mooreTopology } from '../../src/topology/generate/moore.js'
+import type { ProcessTopology } from '../../src/topology/process-topology.js'
 
 /**
  * The settings of chapter 7 of Ghazimirsaeed 2019 (PhD thesis, Queen's University). Clusters, ranks and lengths are printed; consecutive

@@ -1,5 +1,5 @@
-import { makeStudy } from '../make-study.js'
-import type { Study } from '../study.js'
+import { makeStudy } from '../../src/study/make-study.js'
+import type { Study } from '../../src/study/study.js'
 import { mooreSettings, randomSettings, type Setting } from './chapter.js'
 import { claimsOf } from './claims.js'
 import { mooreHyperedges, randomHyperedges } from './hyperedge-counts.js'
