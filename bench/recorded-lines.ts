@@ -114,7 +114,7 @@ type Line = Figure & {
 
 /** The figures of one bench as a file of results, from the lines that it printed; lines of other benches are left out. */
 export function recorded(name: string, lines: readonly string[], date: string): ResultFile {
-  const { title, order, tables } = sections[name]!
+  const { title, order, tables } = sections[name]
   const figures = lines.map((line) => JSON.parse(line) as Line).filter(({ bench }) => bench === name)
   const [first] = figures
   if (first === undefined) throw new Error(`expected lines of ${name}, got none`)

@@ -89,13 +89,13 @@ async function sweepRound(
   for (let sweep = 0; sweep < interval; sweep++) {
     if (isDoomed && sweeps === 2 * interval && sweep === 3) exit(1)
     const next = swept(now, await rowsAround(comm, now))
-    change = now.reduce((most, cell, at) => Math.max(most, Math.abs(next[at]! - cell)), 0)
+    change = now.reduce((most, cell, at) => Math.max(most, Math.abs(next[at] - cell)), 0)
     now = next
   }
   const [largest] = await comm.allreduce(Float64Array.of(change), 'max')
   const block = { sweeps: sweeps + interval, first, cells: now }
   const copies = await copiesOfOthers(comm, block)
-  const isConverged = largest! <= tolerance
+  const isConverged = largest <= tolerance
   return { block, copies, result: isConverged ? { cells: await wholePlate(comm, now) } : undefined }
 }
 
@@ -120,10 +120,10 @@ function swept(
   const next = new Float64Array(cells.length)
   for (let at = 0; at < cells.length; at++) {
     const column = at % columns
-    const north = at >= columns ? cells[at - columns]! : above[column]!
-    const south = at + columns < cells.length ? cells[at + columns]! : below[column]!
-    const west = column > 0 ? cells[at - 1]! : 0
-    const east = column < columns - 1 ? cells[at + 1]! : 0
+    const north = at >= columns ? cells[at - columns] : above[column]
+    const south = at + columns < cells.length ? cells[at + columns] : below[column]
+    const west = column > 0 ? cells[at - 1] : 0
+    const east = column < columns - 1 ? cells[at + 1] : 0
     next[at] = (north + south + west + east) / 4
   }
   return next
@@ -139,7 +139,7 @@ async function copiesOfOthers(comm: Communicator, { sweeps, cells }: Block): Pro
     }
     return PROC_NULL
   })
-  const sending = comm.isend(cells, keepers[comm.rank]!)
+  const sending = comm.isend(cells, keepers[comm.rank])
   const copies: Block[] = []
   for (let rank = 0; rank < comm.size; rank++) {
     if (keepers[rank] !== comm.rank) continue
@@ -157,13 +157,13 @@ async function restored(comm: Communicator, saved: readonly Block[]): Promise<Bl
   const cells = new Float64Array(size * columns)
   // Before the first checkpoint the plate is cold everywhere.
   if (saved.length === 0) return { sweeps: 0, first, cells }
-  const { sweeps } = saved[0]!
+  const { sweeps } = saved[0]
   const sent = Array.from({ length: comm.size }, (_, rank) => rowsOf(saved, share(comm.size, rank)))
   const counts = sent.map((rows) => rows.length)
   const { data } = await comm.alltoallv(Float64Array.from(sent.flat()), counts)
   const missing = new Set(Array.from({ length: size }, (_, row) => first + row))
   for (let at = 0; at < data.length; at += columns + 1) {
-    const row = data[at]!
+    const row = data[at]
     missing.delete(row)
     cells.set(data.subarray(at + 1, at + 1 + columns), (row - first) * columns)
   }

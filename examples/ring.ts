@@ -40,7 +40,7 @@ export default async function main(world: Communicator) {
   for (let step = 0; step < size; step++) {
     await exchange.start()
     passing.set(arrived)
-    for (let i = 0; i < 4; i++) sum[i] = sum[i]! + arrived[i]!
+    for (let i = 0; i < 4; i++) sum[i] = sum[i] + arrived[i]
   }
 
   // After as many steps as there are ranks, every rank has its own block again.

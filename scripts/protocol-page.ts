@@ -51,7 +51,7 @@ const pageOf = (name: string) => new URL(`../docs/${name}`, import.meta.url)
 function withTables(text: string, tables: Readonly<Record<string, () => string>>): string {
   return text.replace(
     /(<!-- generated: (.*?) -->\n)[\s\S]*?(<!-- end -->)/g,
-    (_, start: string, name: string, end: string) => `${start}\n${tables[name]!()}\n\n${end}`,
+    (_, start: string, name: string, end: string) => `${start}\n${tables[name]()}\n\n${end}`,
   )
 }
 

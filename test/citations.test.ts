@@ -34,7 +34,7 @@ const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '').re
 const anchors = new Map(
   Array.from(pages, ([path, text]) => [
     path,
-    new Set(Array.from(withoutCode(text).matchAll(/^#+ (.*)$/gm), ([, heading]) => slug(heading!))),
+    new Set(Array.from(withoutCode(text).matchAll(/^#+ (.*)$/gm), ([, heading]) => slug(heading))),
   ]),
 )
 
@@ -59,7 +59,7 @@ function missingDecisions(text: string): string[] {
     ...text.matchAll(/\((\d{4})(?:, \d{4})*\)/g),
   ]
   return cited
-    .map(([, number]) => number!)
+    .map(([, number]) => number)
     .filter((number) =>
       number.length < 4 ? !decisions.has(number) : number < '1000' && !records.has(number),
     )
@@ -68,7 +68,7 @@ function missingDecisions(text: string): string[] {
 /** Pages, with or without a section, that a source names and that do not exist. */
 const missingPages = (text: string) =>
   Array.from(text.matchAll(/\b((?:[\w-]+\/)*[\w-]+\.md)\b(?:#([\w-]+))?/g))
-    .filter(([, path, anchor]) => !resolves(path!, anchor))
+    .filter(([, path, anchor]) => !resolves(path, anchor))
     .map(([citation]) => citation)
 
 /** Sections without the work they are sections of: a standard with its version, or an author with a year. */
@@ -102,7 +102,7 @@ describe('citations in source files', () => {
 
 /** Files and folders in backquotes. What is generated, and names with a pattern, are not looked up. */
 const missingFiles = (text: string) =>
-  Array.from(text.matchAll(/`((?:src|test|bench|examples|scripts|docs)\/[\w./-]*)`/g), ([, path]) => path!)
+  Array.from(text.matchAll(/`((?:src|test|bench|examples|scripts|docs)\/[\w./-]*)`/g), ([, path]) => path)
     .filter((path) => !/^docs\/(reference|decisions\/\d{4}$)/.test(path))
     .filter((path) => !existsSync(join(root, path)))
 
@@ -118,7 +118,7 @@ describe.each([...pages])('%s', (path, text) => {
   })
 
   it('links to files and sections that exist', () => {
-    const missing = Array.from(prose.matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target!)
+    const missing = Array.from(prose.matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target)
       .filter((target) => !/^[a-z]+:/.test(target))
       .filter((target) => {
         const [file, anchor] = target.split('#') as [string, string?]
@@ -135,6 +135,6 @@ it('numbers the decisions of the architecture from 1 without gaps', () => {
 
 it('lists the layers of src in docs/architecture.md, in the order of scripts/rooms.ts', () => {
   const [, table] = pages.get('docs/architecture.md')!.split('## Layers')
-  const listed = Array.from(table!.matchAll(/^\| `([^`]+?)\/?` \|/gm), ([, path]) => path)
+  const listed = Array.from(table.matchAll(/^\| `([^`]+?)\/?` \|/gm), ([, path]) => path)
   expect(listed).toEqual(rooms.map(({ path }) => path))
 })

@@ -109,8 +109,8 @@ function loadedBy(entry: string): {
     for (const [, target] of textOf(file).matchAll(
       /^(?:import|\} from|import .* from|export .* from) ?"([^"]+)";$/gm,
     )) {
-      if (target!.startsWith('.')) visit(join(dirname(file), target!))
-      else if (!isBuiltin(target!)) packages.add(target!)
+      if (target.startsWith('.')) visit(join(dirname(file), target))
+      else if (!isBuiltin(target)) packages.add(target)
     }
   }
   visit(entry)
@@ -154,7 +154,7 @@ describe('the packed package', () => {
     const missing = pages.flatMap((page) =>
       Array.from(
         readFileSync(join(installed, page), 'utf8').matchAll(/\]\(([^)#\s]+)/g),
-        ([, target]) => target!,
+        ([, target]) => target,
       )
         .filter((target) => !/^\w+:/.test(target) && !existsSync(join(installed, dirname(page), target)))
         .map((target) => `${page}: ${target}`),
@@ -262,7 +262,7 @@ describe('the packed package', () => {
         external: ['koffi', 'highs', 'tsx'],
         write: false,
         logLevel: 'error',
-      }).outputFiles[0]!.text
+      }).outputFiles[0].text
     expect(bundled(`import { run } from 'rankweave'; console.log(run)`)).toContain('installNeighborhood()')
     expect(bundled(`import { plan } from 'rankweave/schedule'`)).toHaveLength(0)
     expect(
@@ -284,9 +284,9 @@ describe('the packed package', () => {
     )
     const names = JSON.parse(inFolder(process.execPath, ['names.mjs'])) as Record<string, string[]>
     // For pages, which cannot load the root.
-    const ofPages = Object.keys(names).filter((name) => names[name]!.includes('rankweave/browser'))
-    expect(ofPages.filter((name) => !names[name]!.includes('rankweave'))).toEqual([])
-    for (const name of ofPages) names[name] = names[name]!.filter((entry) => entry !== 'rankweave/browser')
+    const ofPages = Object.keys(names).filter((name) => names[name].includes('rankweave/browser'))
+    expect(ofPages.filter((name) => !names[name].includes('rankweave'))).toEqual([])
+    for (const name of ofPages) names[name] = names[name].filter((entry) => entry !== 'rankweave/browser')
     const repeated = Object.entries(names).filter(([, entries]) => entries.length > 1)
     expect(Object.fromEntries(repeated)).toEqual({
       RankweaveError: ['rankweave', 'rankweave/errors'],

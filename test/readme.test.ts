@@ -24,8 +24,8 @@ const blocksOf = (page: string): readonly Block[] =>
   Array.from(
     readFileSync(join(root, page), 'utf8').matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm),
     ([, language, text]) => ({
-      language: language!,
-      text: text!,
+      language: language,
+      text: text,
     }),
   )
 
@@ -59,7 +59,7 @@ const stepsOf = (page: string) =>
     .flatMap(({ text }) => text.split(/^\$ rankweave /m).slice(1))
     .map((step) => {
       const [line, ...expected] = step.split('\n')
-      return { line: line!, expected: expected.join('\n') }
+      return { line: line, expected: expected.join('\n') }
     })
 
 describe.each(pages.filter((page) => stepsOf(page).length > 0))('commands of %s', (page) => {
@@ -90,7 +90,7 @@ describe('README', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       scripts: { start: string }
     }
-    const words = /main\.js (.*)$/.exec(scripts.start)![1]!.split(' ')
+    const words = /main\.js (.*)$/.exec(scripts.start)![1].split(' ')
     const { exitCode, stdout } = await spawnCli(words, { cwd: folder })
     expect(exitCode).toBe(0)
     expect(withoutTimes(stdout)).toBe(withoutTimes(shown!.text))
@@ -105,7 +105,7 @@ describe('the first numbers of README', () => {
   const us = (timeUs: number) => String(Number(timeUs.toPrecision(3)))
   const fastestAt = (bytes: number) => {
     const { timeUs } = fastest.find((each) => each.bytes === bytes)!
-    const direct = strategies[0]!.simulated.find((each) => each.bytes === bytes)!
+    const direct = strategies[0].simulated.find((each) => each.bytes === bytes)!
     return `${us(timeUs)} us instead of ${us(direct.timeUs)} us`
   }
 
@@ -117,7 +117,7 @@ describe('the first numbers of README', () => {
       `${fastestAt(4)} by direct sends for blocks of 4 bytes`,
       `${fastestAt(4096)} for 4 KiB`,
     ]
-    let rest = opening!
+    let rest = opening
     for (const phrase of phrases) {
       expect(rest).toContain(phrase)
       rest = rest.replace(phrase, '')

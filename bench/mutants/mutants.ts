@@ -101,7 +101,7 @@ function drawnFrom<T>(all: readonly T[], most: number, seed: number): T[] {
   const indices = all.map((_, i) => i)
   for (let i = 0; i < Math.min(most, all.length); i++) {
     const j = i + below(random, all.length - i)
-    ;[indices[i], indices[j]] = [indices[j]!, indices[i]!]
+    ;[indices[i], indices[j]] = [indices[j], indices[i]]
   }
   return indices
     .slice(0, most)

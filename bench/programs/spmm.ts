@@ -29,8 +29,8 @@ export default async function main(world: Communicator, { files, width, turns }:
     figures[`${key} direct`] = direct.seconds * 1e6
     figures[`${key} allgather`] = allgather.seconds * 1e6
     for (const [turn, seconds] of auto.turnSeconds.entries()) {
-      figures[`${key} over direct ${turn}`] = seconds / direct.turnSeconds[turn]!
-      figures[`${key} over allgather ${turn}`] = seconds / allgather.turnSeconds[turn]!
+      figures[`${key} over direct ${turn}`] = seconds / direct.turnSeconds[turn]
+      figures[`${key} over allgather ${turn}`] = seconds / allgather.turnSeconds[turn]
     }
     figures[`${key} by ${facts.exchange}`] = 1
   }

@@ -22,7 +22,7 @@ async function requested(ask: Asking, quick: boolean): Promise<readonly Figure[]
   const { id: topology } = await ask.upload('moore:12x12:r=1')
   const labels = shuffled(Array.from({ length: requests }, (_, n) => n % distinct))
   const began = performance.now()
-  const samples = await inTurns(requests, (n) => ask.plan({ topology, k: 4, labels: labels[n]! }))
+  const samples = await inTurns(requests, (n) => ask.plan({ topology, k: 4, labels: labels[n] }))
   const accepted = (performance.now() - began) / 1000
   while ((await ask.metric('jobs_queued')) + (await ask.metric('jobs_running')) > 0) await later(20)
   const seconds = (performance.now() - began) / 1000
@@ -91,8 +91,8 @@ function shuffled(list: readonly number[]): readonly number[] {
   const mixed = [...list]
   for (let last = mixed.length - 1; last > 0; last--) {
     const other = Math.floor(random() * (last + 1))
-    const item = mixed[last]!
-    mixed[last] = mixed[other]!
+    const item = mixed[last]
+    mixed[last] = mixed[other]
     mixed[other] = item
   }
   return mixed

@@ -69,7 +69,7 @@ function table(
   return {
     ...{ title, ours, baseline },
     commit: String(first['commit']).slice(0, 7),
-    date: date!,
+    date: date,
     machine: `${first['cpu']} (virtual)`,
     software: [String(first['node']).replace('v', 'Node '), ...software],
     runs: first.runs,

@@ -75,25 +75,25 @@ export function measureSorters(lists: Lists, runs: number): SorterRow {
   const merges = all.map((): number[] => [])
   let rounds = 0
   for (let run = 0; run < runs; run++) {
-    collects.push(stages(all[0]!, all[1]!, rows, spare, received))
+    collects.push(stages(all[0], all[1], rows, spare, received))
     let found!: Search
     searches.push(secondsOf(() => (found = search(all, entries))) / sorters)
     rounds = found.rounds
     let below: Int32Array | undefined
     for (let k = 0; k < sorters; k++) {
       const bounds = [0]
-      exchanges[k]!.push(
+      exchanges[k].push(
         secondsOf(() => {
           found.seekers.forEach(({ cuts }, i) => {
-            const piece = rowsBetween(all[i]!, cuts[k]!, cuts[k + 1]!)
-            const at = bounds[bounds.length - 1]!
+            const piece = rowsBetween(all[i], cuts[k], cuts[k + 1])
+            const at = bounds[bounds.length - 1]
             received.set(piece, at)
             bounds.push(at + piece.length)
           })
         }),
       )
       let slice: Int32Array = received
-      merges[k]!.push(secondsOf(() => (slice = sortRuns(width, received, bounds, spare))))
+      merges[k].push(secondsOf(() => (slice = sortRuns(width, received, bounds, spare))))
       requireSlice(slice, bounds[bounds.length - 1] === rows * width, below)
       below = slice.slice(-width)
     }
@@ -139,13 +139,13 @@ export function measureConventional({ entries, words, spare }: Lists, runs: numb
       const color = new Int32Array(entries)
       const key = new Int32Array(entries)
       for (let i = 0, at = 0; i < entries; i++, at += width) {
-        color[i] = spare[at]!
-        key[i] = spare[at + 1]!
+        color[i] = spare[at]
+        key[i] = spare[at + 1]
       }
       ;({ members } = splitConventional({ color, key }))
     })
     for (let i = 1; i < entries; i++) {
-      if (spare[members[i - 1]! * width + 1]! > spare[members[i]! * width + 1]!) throw wrong()
+      if (spare[members[i - 1] * width + 1] > spare[members[i] * width + 1]) throw wrong()
     }
     return took
   })
@@ -171,12 +171,12 @@ function search(lists: readonly Rows[], entries: number): Search {
   const p = lists.length
   const targets = evenTargets(entries, p)
   const seekers = lists.map((rows) => new Seeker(rows, targets))
-  const owners = lists.map((_, k) => new Owner(targets[k]!))
-  while (!seekers[0]!.isDone) {
+  const owners = lists.map((_, k) => new Owner(targets[k]))
+  while (!seekers[0].isDone) {
     const answers = seekers.map((seeker) => seeker.answers())
     const verdicts = new Int32Array(p * verdictWords)
     owners.forEach((owner, k) => {
-      verdicts.set(owner.decide(answers.map((of) => of[k]!)), k * verdictWords)
+      verdicts.set(owner.decide(answers.map((of) => of[k])), k * verdictWords)
     })
     for (const seeker of seekers) seeker.apply(verdicts)
   }
@@ -194,7 +194,7 @@ function rowsOf({ entries, count, words }: Lists): Rows[] {
 /** A slice is wrong if it is not sorted, has another length, or begins below the end of the previous one. */
 function requireSlice(slice: Int32Array, isFull: boolean, below: Int32Array | undefined): void {
   const before = (a: Int32Array, i: number, b: Int32Array, j: number) =>
-    a[i + 1]! < b[j + 1]! || (a[i + 1] === b[j + 1] && a[i + 2]! < b[j + 2]!)
+    a[i + 1] < b[j + 1] || (a[i + 1] === b[j + 1] && a[i + 2] < b[j + 2])
   let isRight = isFull
   for (let at = width; at < slice.length; at += width) isRight &&= before(slice, at - width, slice, at)
   if (below !== undefined) isRight &&= before(below, 0, slice, 0)
@@ -213,5 +213,5 @@ function secondsOf(work: () => void): number {
 
 /** The median; of an even number of samples the higher one. */
 function middle(samples: readonly number[]): number {
-  return [...samples].sort((a, b) => a - b)[samples.length >> 1]!
+  return [...samples].sort((a, b) => a - b)[samples.length >> 1]
 }

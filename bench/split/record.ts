@@ -35,7 +35,7 @@ function resultsOf(suite: string, note: string, more: readonly string[]): SplitR
   const cpu = String(first['cpu'])
   return {
     commit,
-    date: date!,
+    date: date,
     machine: `${cpu} (virtual)`,
     software: [String(first['node']).replace('v', 'Node '), ...more],
     runs: first.runs,

@@ -35,7 +35,7 @@ export function splitPlot(rows: readonly SorterRow[]): string {
     ),
   )
   for (const [i, n] of sizes.entries()) {
-    const color = colors[i % colors.length]!
+    const color = colors[i % colors.length]
     const ours = rows.filter((row) => row.entries === n).sort((a, b) => a.sorters - b.sorters)
     parts.push(
       curve(
@@ -46,7 +46,7 @@ export function splitPlot(rows: readonly SorterRow[]): string {
     )
     parts.push(
       curve(
-        papers[i]!.map((total, k) => [x(sorterCounts[k]!), y(total)]),
+        papers[i].map((total, k) => [x(sorterCounts[k]), y(total)]),
         color,
         'stroke-dasharray="5 4"',
       ),
@@ -71,7 +71,7 @@ ${parts.join('\n')}
 }
 
 function curve(points: readonly (readonly number[])[], color: string, more: string): string {
-  const path = points.map(([a, b]) => `${a!.toFixed(1)},${b!.toFixed(1)}`).join(' ')
+  const path = points.map(([a, b]) => `${a.toFixed(1)},${b.toFixed(1)}`).join(' ')
   return `<polyline points="${path}" fill="none" stroke="${color}" stroke-width="2" ${more}/>`
 }
 

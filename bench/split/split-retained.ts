@@ -118,7 +118,7 @@ if (process.argv[2] === 'account') {
   await run(
     async (world) => {
       // One split before, so that code and what a world makes once are there. Memory is compared while all other ranks wait.
-      await (await world.split(0, 0))!.free()
+      await (await world.split(0, 0)).free()
       await world.barrier()
       const before = world.rank === 0 ? await inUse() : undefined
       await world.barrier()

@@ -107,5 +107,5 @@ function verdictsOn(rows: readonly SorterRow[], baseline: Baselines, alpha: numb
 }
 
 function median(samples: readonly number[] | null): number | null {
-  return samples === null ? null : [...samples].sort((a, b) => a - b)[samples.length >> 1]!
+  return samples === null ? null : [...samples].sort((a, b) => a - b)[samples.length >> 1]
 }

@@ -25,21 +25,21 @@ export class AscendingSet {
   /** @param elements ascending, without repetitions, at least one */
   constructor(elements: ArrayLike<number>) {
     const count = elements.length
-    const bound = elements[count - 1]! + 1
+    const bound = elements[count - 1] + 1
     this.count = count
     this.#lowBits = Math.max(0, Math.floor(Math.log2(bound / count)))
     this.#low = new Int32Array(Math.ceil((count * this.#lowBits) / 32))
     this.#high = new Int32Array(Math.ceil((count + (bound >>> this.#lowBits) + 1) / 32))
     for (let i = 0; i < count; i++) {
-      this.#putLow(i, elements[i]!)
-      const place = (elements[i]! >>> this.#lowBits) + i
-      this.#high[place >>> 5]! |= 1 << (place & 31)
+      this.#putLow(i, elements[i])
+      const place = (elements[i] >>> this.#lowBits) + i
+      this.#high[place >>> 5] |= 1 << (place & 31)
     }
     const notes = Math.ceil(count / noted)
     this.#wordOf = new Int32Array(notes)
     this.#before = new Int32Array(notes)
     for (let word = 0, before = 0, next = 0; next < notes; word++) {
-      const after = before + bitsIn(this.#high[word]!)
+      const after = before + bitsIn(this.#high[word])
       for (; next < notes && next * noted < after; next++) {
         this.#wordOf[next] = word
         this.#before[next] = before
@@ -55,12 +55,12 @@ export class AscendingSet {
   /** The element with this index. */
   at(index: number): number {
     const note = Math.floor(index / noted)
-    let word = this.#wordOf[note]!
-    let left = index - this.#before[note]!
-    let bits = this.#high[word]!
+    let word = this.#wordOf[note]
+    let left = index - this.#before[note]
+    let bits = this.#high[word]
     for (let inWord = bitsIn(bits); left >= inWord; inWord = bitsIn(bits)) {
       left -= inWord
-      bits = this.#high[++word]!
+      bits = this.#high[++word]
     }
     for (; left > 0; left--) bits &= bits - 1
     const place = word * 32 + (31 - Math.clz32(bits & -bits))
@@ -83,7 +83,7 @@ export class AscendingSet {
     for (let bit = 0; bit < this.#lowBits; bit++) {
       if (((element >>> bit) & 1) === 0) continue
       const place = index * this.#lowBits + bit
-      this.#low[place >>> 5]! |= 1 << (place & 31)
+      this.#low[place >>> 5] |= 1 << (place & 31)
     }
   }
 
@@ -93,8 +93,8 @@ export class AscendingSet {
     const place = index * bits
     const word = place >>> 5
     const shift = place & 31
-    let value = this.#low[word]! >>> shift
-    if (shift + bits > 32) value |= this.#low[word + 1]! << (32 - shift)
+    let value = this.#low[word] >>> shift
+    if (shift + bits > 32) value |= this.#low[word + 1] << (32 - shift)
     return value & (2 ** bits - 1)
   }
 }

@@ -7,7 +7,7 @@ import { bufferFill } from './node-process.js'
  */
 export function copyBytes(target: Uint8Array, at: number, source: Uint8Array): void {
   const size = source.byteLength
-  if (size <= smallBytes) for (let i = 0; i < size; i++) target[at + i] = source[i]!
+  if (size <= smallBytes) for (let i = 0; i < size; i++) target[at + i] = source[i]
   else if (size < filledFromBytes || bufferFill === undefined) target.set(source, at)
   else bufferFill.call(target, source, at, at + size)
 }

@@ -49,10 +49,10 @@ function editsBetween(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
-      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
+      const replaced = row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, row[j] + 1, next[j - 1] + 1))
     }
     row = next
   }
-  return row[b.length]!
+  return row[b.length]
 }

@@ -46,9 +46,9 @@ export class NumberMap<T> {
     // Entries that were displaced past the place that becomes free move up.
     const last = this.#keys.length - 1
     for (let place = (free + 1) & last; this.#values[place] !== undefined; place = (place + 1) & last) {
-      const home = this.#homeOf(this.#keys[place]!)
+      const home = this.#homeOf(this.#keys[place])
       if (((place - home) & last) < ((place - free) & last)) continue
-      this.#keys[free] = this.#keys[place]!
+      this.#keys[free] = this.#keys[place]
       this.#values[free] = this.#values[place]
       free = place
     }
@@ -93,8 +93,8 @@ export class NumberMap<T> {
     this.#values = new Array(places).fill(undefined)
     for (let old = 0; old < keys.length; old++) {
       if (values[old] === undefined) continue
-      const place = this.#placeOf(keys[old]!)
-      this.#keys[place] = keys[old]!
+      const place = this.#placeOf(keys[old])
+      this.#keys[place] = keys[old]
       this.#values[place] = values[old]
     }
   }

@@ -44,13 +44,13 @@ export function packBlocks(blocks: readonly Uint8Array[]): Uint8Array {
 
 /** The blocks of {@link packBlocks}, as views of `packed`, which starts at a multiple of 8 bytes in its buffer. */
 export function unpackBlocks(packed: Uint8Array): Uint8Array[] {
-  const count = new Float64Array(packed.buffer, packed.byteOffset, 1)[0]!
+  const count = new Float64Array(packed.buffer, packed.byteOffset, 1)[0]
   const lengths = new Float64Array(packed.buffer, packed.byteOffset + 8, count)
   const blocks: Uint8Array[] = []
   let at = 8 * (1 + count)
   for (let i = 0; i < count; i++) {
-    blocks.push(packed.subarray(at, at + lengths[i]!))
-    at += padded(lengths[i]!)
+    blocks.push(packed.subarray(at, at + lengths[i]))
+    at += padded(lengths[i])
   }
   return blocks
 }
@@ -78,10 +78,10 @@ export function packWords(lists: readonly Int32Array[]): Uint8Array {
 export function unpackWords(bytes: Uint8Array): Int32Array[] {
   const packed = wordsOf(bytes)
   const lists: Int32Array[] = []
-  let at = 1 + packed[0]!
-  for (let i = 0; i < packed[0]!; i++) {
-    lists.push(packed.subarray(at, at + packed[1 + i]!))
-    at += packed[1 + i]!
+  let at = 1 + packed[0]
+  for (let i = 0; i < packed[0]; i++) {
+    lists.push(packed.subarray(at, at + packed[1 + i]))
+    at += packed[1 + i]
   }
   return lists
 }

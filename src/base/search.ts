@@ -3,14 +3,14 @@ export function indexIn(ascending: Int32Array, value: number): number {
   const { length } = ascending
   if (length === 0) return -1
   // No value is further from the first than its difference.
-  const furthest = value - ascending[0]!
-  if (furthest < 0 || value > ascending[length - 1]!) return -1
+  const furthest = value - ascending[0]
+  if (furthest < 0 || value > ascending[length - 1]) return -1
   if (furthest < length && ascending[furthest] === value) return furthest
   let low = 0
   let high = length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (ascending[middle]! < value) low = middle + 1
+    if (ascending[middle] < value) low = middle + 1
     else high = middle
   }
   return ascending[low] === value ? low : -1
@@ -25,7 +25,7 @@ export function rangeAt(starts: Int32Array | Float64Array, position: number): nu
   let high = starts.length - 1
   while (high - low > 1) {
     const middle = (low + high) >>> 1
-    if (starts[middle]! <= position) low = middle
+    if (starts[middle] <= position) low = middle
     else high = middle
   }
   return low

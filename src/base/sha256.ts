@@ -75,19 +75,19 @@ export class PortableSha256 implements Sha256 {
     const w = this.#schedule
     for (let t = 0; t < 16; t++) w[t] = this.#view.getInt32(4 * t)
     for (let t = 16; t < 64; t++) {
-      const x = w[t - 15]!
-      const y = w[t - 2]!
+      const x = w[t - 15]
+      const y = w[t - 2]
       const small0 = rotated(x, 7) ^ rotated(x, 18) ^ (x >>> 3)
       const small1 = rotated(y, 17) ^ rotated(y, 19) ^ (y >>> 10)
-      w[t] = w[t - 16]! + small0 + w[t - 7]! + small1
+      w[t] = w[t - 16] + small0 + w[t - 7] + small1
     }
     const state = this.#state
-    let [a, b, c, d] = [state[0]!, state[1]!, state[2]!, state[3]!]
-    let [e, f, g, h] = [state[4]!, state[5]!, state[6]!, state[7]!]
+    let [a, b, c, d] = [state[0], state[1], state[2], state[3]]
+    let [e, f, g, h] = [state[4], state[5], state[6], state[7]]
     for (let t = 0; t < 64; t++) {
       const large1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
       const chosen = (e & f) ^ (~e & g)
-      const first = (h + large1 + chosen + roundConstants[t]! + w[t]!) | 0
+      const first = (h + large1 + chosen + roundConstants[t] + w[t]) | 0
       const large0 = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)
       const majority = (a & b) ^ (a & c) ^ (b & c)
       h = g
@@ -99,14 +99,14 @@ export class PortableSha256 implements Sha256 {
       b = a
       a = (first + large0 + majority) | 0
     }
-    state[0]! += a
-    state[1]! += b
-    state[2]! += c
-    state[3]! += d
-    state[4]! += e
-    state[5]! += f
-    state[6]! += g
-    state[7]! += h
+    state[0] += a
+    state[1] += b
+    state[2] += c
+    state[3] += d
+    state[4] += e
+    state[5] += f
+    state[6] += g
+    state[7] += h
   }
 }
 

@@ -67,7 +67,7 @@ export async function calibrate(
     runs: options.runs,
     node: node!,
     network: network!,
-    copyBlockNs: atLeastZero(memory.perBlock.map((cost, i) => cost - 8 * memory.perByteCopied[i]!)),
+    copyBlockNs: atLeastZero(memory.perBlock.map((cost, i) => cost - 8 * memory.perByteCopied[i])),
     copyNsPerByte: atLeastZero(memory.perByteCopied),
     reduceNsPerByte: atLeastZero(memory.perByteReduced),
   }
@@ -79,7 +79,7 @@ async function nodeOfProcesses(world: Communicator, processes: number): Promise<
   const first = (await node.bcast(world.rank)) as number
   await node.free()
   const ofRanks = await world.allgather(Int32Array.of(first))
-  return Array.from({ length: processes }, (_, process) => ofRanks[process * ranksPerProcess]!)
+  return Array.from({ length: processes }, (_, process) => ofRanks[process * ranksPerProcess])
 }
 
 /**

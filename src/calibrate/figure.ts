@@ -15,5 +15,5 @@ function quantile(sorted: readonly number[], share: number): number {
   const at = share * (sorted.length - 1)
   const below = Math.floor(at)
   const above = Math.min(below + 1, sorted.length - 1)
-  return sorted[below]! + (at - below) * (sorted[above]! - sorted[below]!)
+  return sorted[below] + (at - below) * (sorted[above] - sorted[below])
 }

@@ -88,13 +88,13 @@ function remoteCall(state: CommContext, process: number, header: Int32Array): st
   const call = describeWords(header, collectiveWord.signature)
   if (!state.isPlaced) return `process ${process} called ${call}`
   const run = processes.runProcess.indexOf(state.indexOfProcess(process))
-  return calledBy(processes.runStart[run]!, call)
+  return calledBy(processes.runStart[run], call)
 }
 
 /** What the ranks here called, of a collective that is complete. */
 function completedCall(state: CommContext, lane: Lane, seq: number): string {
   const signature = lane.recent(seq)
   return signature === undefined
-    ? `rank ${state.localRanks[0]!} has already completed another call`
+    ? `rank ${state.localRanks[0]} has already completed another call`
     : localCall(state, 0, signature)
 }

@@ -16,7 +16,7 @@ export function calledBy(rank: number, call: string): string {
 
 /** What the rank with this local index called. */
 export function localCall(state: CommContext, localIndex: number, signature: Signature): string {
-  return calledBy(state.localRanks[localIndex]!, describeSignature(signature))
+  return calledBy(state.localRanks[localIndex], describeSignature(signature))
 }
 
 export function abortedCollective(
@@ -28,7 +28,7 @@ export function abortedCollective(
 ): RankweaveError {
   const call = localCall(state, localIndex, signature)
   return new RankweaveError('ERR_ABORTED', `collective #${seq} was aborted by a signal: ${call}`, {
-    details: { rank: state.localRanks[localIndex]!, seq },
+    details: { rank: state.localRanks[localIndex], seq },
     cause: signal.reason,
   })
 }
@@ -98,7 +98,7 @@ export function listRanks(ranks: ArrayLike<number>): string {
   let i = 0
   while (i < ranks.length && parts.length < mostParts) {
     let last = i
-    while (last + 1 < ranks.length && ranks[last + 1] === ranks[last]! + 1) last++
+    while (last + 1 < ranks.length && ranks[last + 1] === ranks[last] + 1) last++
     parts.push(last === i ? `${ranks[i]}` : `${ranks[i]}-${ranks[last]}`)
     i = last + 1
   }
@@ -112,10 +112,10 @@ function ranksOf({ runStart, runProcess }: CommProcesses, processIndex: number):
   for (let run = 0; run < runProcess.length; run++) {
     if (runProcess[run] !== processIndex) continue
     if (++runs > mostParts) continue
-    const first = runStart[run]!
-    const last = runStart[run + 1]! - 1
+    const first = runStart[run]
+    const last = runStart[run + 1] - 1
     parts.push(first === last ? `${first}` : `${first}-${last}`)
   }
   if (runs > mostParts) parts.push('...')
-  return `${parts.length === 1 && !parts[0]!.includes('-') ? 'rank' : 'ranks'} ${parts.join(', ')}`
+  return `${parts.length === 1 && !parts[0].includes('-') ? 'rank' : 'ranks'} ${parts.join(', ')}`
 }

@@ -100,8 +100,8 @@ export class CollectiveEngine implements ExchangeOwner {
   /** False for a message that is dropped: of a communicator that has failed, or that this message revokes. */
   #accept(src: number, header: Int32Array, payload: Uint8Array): boolean {
     if (this.#failed !== undefined) return false
-    const lane = this.#laneOf(header[collectiveWord.lane]!)
-    const seq = header[collectiveWord.seq]! >>> 0
+    const lane = this.#laneOf(header[collectiveWord.lane])
+    const seq = header[collectiveWord.seq] >>> 0
     if (lane.hasCompleted(seq)) {
       this.revoke(lateFrameMismatch(this.#state, lane, seq, src, header))
       return false
@@ -211,7 +211,7 @@ export class CollectiveEngine implements ExchangeOwner {
       const message = `expected an AbortSignal as signal, got ${typeof signal}`
       return quietRejection(new RankweaveError('ERR_ARGUMENT', message))
     }
-    const seq = lane.next[localIndex]!
+    const seq = lane.next[localIndex]
     if (signal?.aborted) {
       const error = abortedCollective(state, seq, localIndex, call.signature, signal)
       this.revoke(revokedBy(this.#state, error))

@@ -30,12 +30,12 @@ export const collectiveWords = 9 + signatureWords
 
 /** Bytes of the whole message. */
 export function totalOf(header: Int32Array): number {
-  return (header[collectiveWord.total]! >>> 0) + (header[collectiveWord.high]! >>> 16) * 2 ** 32
+  return (header[collectiveWord.total] >>> 0) + (header[collectiveWord.high] >>> 16) * 2 ** 32
 }
 
 /** Where in the message the payload of a `collective` frame belongs. */
 export function offsetOf(header: Int32Array): number {
-  return (header[collectiveWord.offset]! >>> 0) + (header[collectiveWord.high]! & 0xffff) * 2 ** 32
+  return (header[collectiveWord.offset] >>> 0) + (header[collectiveWord.high] & 0xffff) * 2 ** 32
 }
 
 export function writeTotal(header: Int32Array, totalBytes: number, offsetBytes: number): void {
@@ -54,7 +54,7 @@ export function returnCharge(port: ProcessPort, src: number, header: Int32Array)
     const answer = new Int32Array(transferWords)
     answer.set(header.subarray(0, transferWord.transferId))
     answer[headerWord.kind] = frameKind.clearToSend
-    answer[transferWord.transferId] = header[collectiveWord.offset]!
+    answer[transferWord.transferId] = header[collectiveWord.offset]
     answer[transferWord.argument] = transferMode.discard
     port.send(src, answer)
     return

@@ -117,9 +117,9 @@ export function scatterFrom(exchange: Exchange, blocks: readonly Uint8Array[], s
   const { me, count } = exchange
   for (let distance = 1; distance < count; distance++) {
     const peer = (me + distance) % count
-    exchange.send(peer, step, blocks[peer]!)
+    exchange.send(peer, step, blocks[peer])
   }
-  return blocks[me]!
+  return blocks[me]
 }
 
 /**
@@ -137,7 +137,7 @@ export async function allgatherBytes(exchange: Exchange, bytes: Uint8Array, step
     const bytes = await exchange.receive((me + distance) % count, step + round)
     for (const block of unpackBlocks(bytes)) held.push(block)
   }
-  return held.map((_, process) => held[(process - me + count) % count]!)
+  return held.map((_, process) => held[(process - me + count) % count])
 }
 
 /** {@link allgatherBytes} without a promise. */
@@ -153,7 +153,7 @@ export function allgatherThen(
   const next = (round: number): void => {
     const distance = held.length
     if (distance === count) {
-      done(held.map((_, process) => held[(process - me + count) % count]!))
+      done(held.map((_, process) => held[(process - me + count) % count]))
       return
     }
     const wanted = Math.min(distance, count - distance)
@@ -189,7 +189,7 @@ export function allgatherInto(
   const wanted = Math.min(held, count - held)
   exchange.send((me - held + count) % count, step, blocks.subarray(0, start[wanted]))
   exchange.take((me + held) % count, step, (bytes) => {
-    blocks.set(bytes, start[held]!)
+    blocks.set(bytes, start[held])
     allgatherInto(exchange, blocks, start, done, step + 1, held + wanted)
   })
 }
@@ -203,7 +203,7 @@ export async function alltoallBytes(
   const { me, count } = exchange
   for (let distance = 1; distance < count; distance++) {
     const peer = (me + distance) % count
-    exchange.send(peer, step, blocks[peer]!)
+    exchange.send(peer, step, blocks[peer])
   }
-  return receiveAll(exchange, blocks[me]!, step)
+  return receiveAll(exchange, blocks[me], step)
 }

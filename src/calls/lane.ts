@@ -68,7 +68,7 @@ export class Lane {
 
   /** Whether this local rank has joined the slot. */
   hasJoined(slot: Slot, localIndex: number): boolean {
-    return slot.call !== undefined && ((this.next[localIndex]! - slot.seq) | 0) > 0
+    return slot.call !== undefined && ((this.next[localIndex] - slot.seq) | 0) > 0
   }
 
   /**

@@ -37,7 +37,7 @@ export class Offers implements Offerer {
     const total = bytes.byteLength
     header[headerWord.kind] = frameKind.collectiveOffer
     writeTotal(header, total, 0)
-    const copy = this.#copyOf(process, bytes, header[collectiveWord.step]!)
+    const copy = this.#copyOf(process, bytes, header[collectiveWord.step])
     if (copy !== undefined) {
       this.#add(new OfferedPiece(this, process, copy.bytes, copy), header)
       runtime.send(process, header, encodeLocation(copy.addReader(process)))
@@ -67,9 +67,9 @@ export class Offers implements Offerer {
     if (staging === undefined || bytes.byteLength === 0 || !staging.isSharedWith(process)) return undefined
     const staged = this.#staged
     for (let i = staged.length - 1; i >= 0; i--) {
-      const { bytes: other, copy } = staged[i]!
+      const { bytes: other, copy } = staged[i]
       if (!copy.isRead) staged.splice(i, 1)
-      else if (staged[i]!.step === step && isSame(bytes, other)) return copy
+      else if (staged[i].step === step && isSame(bytes, other)) return copy
     }
     const copy = staging.copy(bytes)
     if (copy === undefined) return undefined

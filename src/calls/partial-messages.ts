@@ -87,7 +87,7 @@ export class PartialMessages {
     const message =
       (this.#messages.get(key) as OfferedMessage | undefined) ??
       new OfferedMessage(process, totalOf(header), pieceBytes)
-    if (message.add(header[collectiveWord.offset]!, location)) {
+    if (message.add(header[collectiveWord.offset], location)) {
       this.#messages.delete(key)
       return message
     }

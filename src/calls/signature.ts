@@ -141,16 +141,16 @@ export function describeSignature(signature: Signature): string {
 
 /** The call that signature words of another process describe; a user-defined operation travels as a hash only. */
 export function describeWords(words: Int32Array, at: number): string {
-  const flags = words[at + word.name]!
+  const flags = words[at + word.name]
   return describeSignature({
     name: names[flags & nameMask] ?? ('?' as CollectiveName),
-    ...(flags & hasRoot ? { root: words[at + word.root]! } : {}),
-    ...(flags & hasType ? { type: words[at + word.type]! } : {}),
+    ...(flags & hasRoot ? { root: words[at + word.root] } : {}),
+    ...(flags & hasType ? { type: words[at + word.type] } : {}),
     ...(flags & hasCount
-      ? { count: (words[at + word.countLow]! >>> 0) + words[at + word.countHigh]! * 2 ** 32 }
+      ? { count: (words[at + word.countLow] >>> 0) + words[at + word.countHigh] * 2 ** 32 }
       : {}),
-    ...(flags & hasOp ? { op: opName(words[at + word.op]!, names[flags & nameMask]) } : {}),
-    ...methodOrExtra(flags, words[at + word.extra]!),
+    ...(flags & hasOp ? { op: opName(words[at + word.op], names[flags & nameMask]) } : {}),
+    ...methodOrExtra(flags, words[at + word.extra]),
   })
 }
 
@@ -164,7 +164,7 @@ function methodOrExtra(flags: number, hash: number): Pick<Signature, 'extra' | '
 /** FNV-1a over 32-bit integers, for `Signature.extra`. */
 export function hashIntegers(values: ArrayLike<number>): number {
   let hash = 0x811c9dc5
-  for (let i = 0; i < values.length; i++) hash = Math.imul(hash ^ values[i]!, 0x01000193)
+  for (let i = 0; i < values.length; i++) hash = Math.imul(hash ^ values[i], 0x01000193)
   return hash
 }
 

@@ -77,11 +77,11 @@ export class SlotExchange implements Exchange {
   }
 
   get seq(): number {
-    return this.#header[collectiveWord.seq]! >>> 0
+    return this.#header[collectiveWord.seq] >>> 0
   }
 
   get lane(): number {
-    return this.#header[collectiveWord.lane]!
+    return this.#header[collectiveWord.lane]
   }
 
   /** Whether no receive is pending and no message is left. */
@@ -184,7 +184,7 @@ export class SlotExchange implements Exchange {
 
   /** Takes in a frame of this collective: a message, a part of one, or the offer of one. Frames of a message arrive in order. */
   frame(peer: number, header: Int32Array, payload: Uint8Array): void {
-    const key = this.#key(peer, header[collectiveWord.step]!)
+    const key = this.#key(peer, header[collectiveWord.step])
     if (header[headerWord.kind] === frameKind.collectiveOffer) this.#offerArrived(peer, key, header, payload)
     else if (payload.length === totalOf(header)) this.#deliver(peer, key, payload, false)
     else this.#attempt(() => this.#partArrived(peer, key, header, payload))

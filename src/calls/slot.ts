@@ -93,7 +93,7 @@ export class Slot {
       this.#endRevoked()
       return
     }
-    for (let i = 0; i < this.#deriving; i++) this.#derived![i]!.catch(ignore)
+    for (let i = 0; i < this.#deriving; i++) this.#derived![i].catch(ignore)
     rejectQuietly(this.#shared, error)
     for (const [localIndex, own] of this.#separate ?? []) {
       rejectQuietly(own, this.#ownErrors?.get(localIndex) ?? error)
@@ -122,7 +122,7 @@ export class Slot {
   #deliverNext: (() => unknown) | undefined
 
   #deliver(): unknown {
-    const result = this.#results![this.#owners![this.#delivered++]!]
+    const result = this.#results![this.#owners![this.#delivered++]]
     if (result instanceof RankFailure) throw result.error
     return result
   }

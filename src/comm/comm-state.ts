@@ -208,8 +208,8 @@ export class CommState implements TableContext, FrameContext {
   /** World rank of the rank with this local index. */
   worldRank(localIndex: number): number {
     const table = this.#table
-    if (table.kind === 'distributed') return table.localWorldRanks[localIndex]!
-    return table.lookup(this.localRanks[localIndex]!)
+    if (table.kind === 'distributed') return table.localWorldRanks[localIndex]
+    return table.lookup(this.localRanks[localIndex])
   }
 
   /** Why this communicator can no longer be used: revoked, freed, or the world ended. */
@@ -271,7 +271,7 @@ export class CommState implements TableContext, FrameContext {
   }
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
-    const kind = header[headerWord.kind]!
+    const kind = header[headerWord.kind]
     if (kind < firstCollectiveKind) {
       // Payload of collectives only must not make a matching.
       if (this.#matching === undefined && Transfers.concerns(header))

@@ -37,7 +37,7 @@ export function create<H>(
       // The result must be the group that was passed. All processes learn of a difference, so that none makes
       // contexts.
       const isWrong = made.parts.some(({ table, hosted }) =>
-        hosted.some((index) => compareTables(groups[index]!.table, table as LocalRankTable) !== 'ident'),
+        hosted.some((index) => compareTables(groups[index].table, table as LocalRankTable) !== 'ident'),
       )
       const verdicts = await allgatherBytes(exchange, Uint8Array.of(isWrong || isForeign ? 1 : 0), agreeStep)
       if (verdicts.some((verdict) => verdict[0] === 1)) {

@@ -105,7 +105,7 @@ function exchangeCounts(state: CommState, exchange: Exchange): Promise<Counts> {
       const reports = sharesTables || sent > 0
       exchange.send(peer, step.counts, reports ? bytesOf(Float64Array.of(sent)) : nothing)
       exchange.take(peer, step.counts, (bytes) => {
-        if (bytes.length > 0) arriving += new Float64Array(copyOf(bytes).buffer)[0]!
+        if (bytes.length > 0) arriving += new Float64Array(copyOf(bytes).buffer)[0]
         if (reports || bytes.length > 0) messaged.push(peer)
         if (--missing === 0) resolve({ arriving, messaged })
       })

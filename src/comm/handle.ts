@@ -23,7 +23,7 @@ export function handlesOf<H>(
     const state = parent.runtime.createContext(id, table, processes)
     state.origin = origin
     for (let index = 0; index < hosted.length; index++) {
-      handles[hosted[index]!] = make(state, index)
+      handles[hosted[index]] = make(state, index)
     }
   }
   return handles

@@ -21,7 +21,7 @@ export abstract class RankCommunicator {
   constructor(state: CommState, localIndex: number) {
     this.#state = state
     this.#localIndex = localIndex
-    this.rank = state.localRanks[localIndex]!
+    this.rank = state.localRanks[localIndex]
     this.size = state.size
   }
 
@@ -109,6 +109,6 @@ export abstract class RankCommunicator {
   /** The process that hosts this rank, and the number of its node (equal numbers: same node). */
   get location(): { readonly process: number; readonly node: number } {
     const { runtime } = this.#state
-    return { process: runtime.process, node: runtime.layout.nodeOfProcess[runtime.process]! }
+    return { process: runtime.process, node: runtime.layout.nodeOfProcess[runtime.process] }
   }
 }

@@ -22,7 +22,7 @@ export class RetiredContext implements RetiredFrames {
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     if (header[headerWord.kind] === frameKind.eager) {
-      this.#runtime.credit.consumed(src, header[envelopeWord.sizeBytes]! >>> 0)
+      this.#runtime.credit.consumed(src, header[envelopeWord.sizeBytes] >>> 0)
     } else if (Transfers.concerns(header)) this.#transfers?.frame(src, header, payload)
     else returnCharge(this.#runtime, src, header)
   }

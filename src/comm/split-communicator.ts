@@ -46,7 +46,7 @@ export function splitType<H>(
     throw new RankweaveError('ERR_ARGUMENT', `splitType: expected 'node', got ${shown(type)}`)
   }
   const { layout, process } = comm.seat().state.runtime
-  const color = layout.nodeOfProcess[process]!
+  const color = layout.nodeOfProcess[process]
   return callSplit(comm, make, 'splitType', { color, key: checkKey(key) }, options) as Promise<H>
 }
 
@@ -81,8 +81,8 @@ function plannedCall<H>(
       const color = new Int32Array(rows.length)
       const key = new Int32Array(rows.length)
       for (let i = 0; i < rows.length; i++) {
-        color[i] = rows[i]!.color
-        key[i] = rows[i]!.key
+        color[i] = rows[i].color
+        key[i] = rows[i].key
       }
       return runSplit(state, exchange, { color, key }, plan, (outcome) => {
         exchange.finish(handlesOf(state, make, outcome))

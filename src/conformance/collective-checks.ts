@@ -34,8 +34,8 @@ export interface CollectiveCheck {
 const matrixProduct = createOperation<Int32Array>(
   (a, b) => {
     for (let i = 0; i + 3 < a.length; i += 4) {
-      const [p, q, r, s] = [a[i]!, a[i + 1]!, a[i + 2]!, a[i + 3]!]
-      const [t, u, v, w] = [b[i]!, b[i + 1]!, b[i + 2]!, b[i + 3]!]
+      const [p, q, r, s] = [a[i], a[i + 1], a[i + 2], a[i + 3]]
+      const [t, u, v, w] = [b[i], b[i + 1], b[i + 2], b[i + 3]]
       a[i] = Math.imul(p, t) + Math.imul(q, v)
       a[i + 1] = Math.imul(p, u) + Math.imul(q, w)
       a[i + 2] = Math.imul(r, t) + Math.imul(s, v)
@@ -57,7 +57,7 @@ export const collectives: readonly CollectiveCheck[] = [
     name: 'bcast',
     async check(comm, slot, length) {
       const root = slot % comm.size
-      const type = types[slot % types.length]!
+      const type = types[slot % types.length]
       const isRoot = comm.rank === root
       const expected = elements(type, slot, root, 0, length)
       const given = isRoot ? expected.slice() : null
@@ -67,7 +67,7 @@ export const collectives: readonly CollectiveCheck[] = [
       const got = await typed
       if (isRoot) same(got === given, true, 'bcast: the root gets its own data')
       else if (into !== undefined) same(got === into, true, 'bcast: the result is into')
-      same(got!.subarray(0, length), expected, 'bcast')
+      same(got.subarray(0, length), expected, 'bcast')
       same(await value, textOf(slot, root), 'bcast of a value')
     },
   },
@@ -113,7 +113,7 @@ export const collectives: readonly CollectiveCheck[] = [
         const expected = elements(type, slot, 0, 0, length)
         for (const rank of ranksOf(comm)) {
           elements(type, slot, rank, 0, length).forEach((value, at) => {
-            if (value > expected[at]!) expected[at] = value as never
+            if (value > expected[at]) expected[at] = value as never
           })
         }
         same(got[i], expected, `allreduce of ${type.name}`)
@@ -171,7 +171,7 @@ export const collectives: readonly CollectiveCheck[] = [
     name: 'gather',
     async check(comm, slot, length) {
       const root = (slot * 3) % comm.size
-      const type = types[slot % types.length]!
+      const type = types[slot % types.length]
       const [typed, values] = await Promise.all([
         comm.gather(elements(type, slot, comm.rank, root, length), root),
         comm.gather(textOf(slot, comm.rank), root),
@@ -198,7 +198,7 @@ export const collectives: readonly CollectiveCheck[] = [
     name: 'scatter',
     async check(comm, slot, length) {
       const root = (slot * 7) % comm.size
-      const type = types[slot % types.length]!
+      const type = types[slot % types.length]
       const blocks = ranksOf(comm).map((rank) => elements(type, slot, root, rank, length))
       const texts = ranksOf(comm).map((rank) => textOf(slot, rank))
       const [typed, value] = await Promise.all([
@@ -225,7 +225,7 @@ export const collectives: readonly CollectiveCheck[] = [
   {
     name: 'allgather',
     async check(comm, slot, length) {
-      const type = types[slot % types.length]!
+      const type = types[slot % types.length]
       const [typed, values] = await Promise.all([
         comm.allgather(elements(type, slot, comm.rank, 0, length)),
         comm.allgather(textOf(slot, comm.rank)),
@@ -248,7 +248,7 @@ export const collectives: readonly CollectiveCheck[] = [
       let end = 0
       for (let rank = comm.size - 1; rank >= 0; rank--) {
         displs[rank] = end
-        end += counts[rank]! + 1
+        end += counts[rank] + 1
       }
       const into = new BigInt64Array(end).fill(-1n)
       const expected = new BigInt64Array(end).fill(-1n)
@@ -256,8 +256,8 @@ export const collectives: readonly CollectiveCheck[] = [
         expected.set(block, displs[rank])
       })
       const [packed, placed] = await Promise.all([
-        comm.allgatherv(blocks[comm.rank]!, { counts }),
-        comm.allgatherv(blocks[comm.rank]!, { displs, into }),
+        comm.allgatherv(blocks[comm.rank], { counts }),
+        comm.allgatherv(blocks[comm.rank], { displs, into }),
       ])
       same(packed.data, joined(BigInt64Array, blocks), 'allgatherv')
       same(packed.counts, counts, 'allgatherv counts')
@@ -267,7 +267,7 @@ export const collectives: readonly CollectiveCheck[] = [
   {
     name: 'alltoall',
     async check(comm, slot, length) {
-      const type = types[slot % types.length]!
+      const type = types[slot % types.length]
       const out = ranksOf(comm).map((rank) => elements(type, slot, comm.rank, rank, length))
       const back = ranksOf(comm).map((rank) => elements(type, slot, rank, comm.rank, length))
       const [typed, values] = await Promise.all([
@@ -302,7 +302,7 @@ export const collectives: readonly CollectiveCheck[] = [
       ])
       const whole = tree(ranksOf(comm), (rank) => floats(slot, rank, total), addFloats)
       const first = counts.slice(0, comm.rank).reduce((a, b) => a + b, 0)
-      same(varying, whole.slice(first, first + counts[comm.rank]!), 'reduceScatter')
+      same(varying, whole.slice(first, first + counts[comm.rank]), 'reduceScatter')
       const equal = tree(ranksOf(comm), (rank) => floats(slot, rank, length * comm.size), addFloats)
       const block = equal.slice(length * comm.rank, length * (comm.rank + 1))
       same(uniform, block, 'reduceScatter of equal blocks')

@@ -16,7 +16,7 @@ export function ranksOf(comm: Communicator): number[] {
 
 /** The reduction tree by its definition: halves at multiples of powers of two. */
 export function tree<V>(ranks: readonly number[], leaf: (rank: number) => V, op: (a: V, b: V) => V): V {
-  if (ranks.length === 1) return leaf(ranks[0]!)
+  if (ranks.length === 1) return leaf(ranks[0])
   const half = 2 ** Math.ceil(Math.log2(ranks.length) - 1)
   return op(tree(ranks.slice(0, half), leaf, op), tree(ranks.slice(half), leaf, op))
 }
@@ -47,7 +47,7 @@ export function treePrefix<V>(
 
 export function addFloats<T extends Float32Array | Float64Array>(a: T, b: T): T {
   const sum = a.slice() as T
-  for (let i = 0; i < sum.length; i++) sum[i] = sum[i]! + b[i]!
+  for (let i = 0; i < sum.length; i++) sum[i] = sum[i] + b[i]
   return sum
 }
 
@@ -57,7 +57,7 @@ export function floats(slot: number, rank: number, length: number): Float64Array
   const array = new Float64Array(length)
   for (let i = 0; i < length; i++) {
     const bits = mixIn(start, i)
-    array[i] = (bits / 2 ** 32 - 0.5) * magnitudes[bits % magnitudes.length]!
+    array[i] = (bits / 2 ** 32 - 0.5) * magnitudes[bits % magnitudes.length]
   }
   return array
 }

@@ -90,8 +90,8 @@ interface Row {
 }
 
 function drawRows(ranks: number, pick: Draw): readonly Row[] {
-  const colors = [1, 2, ranks + 1, 2 ** 31][pick(4)]!
-  const keys = [1, 3, 2 ** 32][pick(3)]!
+  const colors = [1, 2, ranks + 1, 2 ** 31][pick(4)]
+  const keys = [1, 3, 2 ** 32][pick(3)]
   return Array.from({ length: ranks }, () => ({
     color: pick(8) === 0 ? null : pick(colors),
     key: (pick(keys) - Math.floor(keys / 2)) | 0,
@@ -101,13 +101,13 @@ function drawRows(ranks: number, pick: Draw): readonly Row[] {
 /** The ranks with the color of one rank, in their new order, by MPI's definition. */
 function groupOf(rows: readonly Row[], rank: number): readonly number[] {
   return [...rows.keys()]
-    .filter((other) => rows[other]!.color === rows[rank]!.color)
-    .sort((a, b) => rows[a]!.key - rows[b]!.key || a - b)
+    .filter((other) => rows[other].color === rows[rank].color)
+    .sort((a, b) => rows[a].key - rows[b].key || a - b)
 }
 
 async function splitTwice(world: Communicator, pick: Draw): Promise<void> {
   const rows = drawRows(world.size, pick)
-  const { color, key } = rows[world.rank]!
+  const { color, key } = rows[world.rank]
   const part = await world.split(color, key)
   // All ranks draw the same, members or not.
   const inner = drawRows(world.size, pick)
@@ -116,11 +116,11 @@ async function splitTwice(world: Communicator, pick: Draw): Promise<void> {
   const members = groupOf(rows, world.rank)
   await sameMembers(part, members, world)
   const innerRows = inner.slice(0, part.size)
-  const again = await part.split(innerRows[part.rank]!.color, innerRows[part.rank]!.key)
+  const again = await part.split(innerRows[part.rank].color, innerRows[part.rank].key)
   await part.free()
-  same(again === null, innerRows[part.rank]!.color === null, 'membership in the second split')
+  same(again === null, innerRows[part.rank].color === null, 'membership in the second split')
   if (again === null) return
-  const expected = groupOf(innerRows, part.rank).map((rank) => members[rank]!)
+  const expected = groupOf(innerRows, part.rank).map((rank) => members[rank])
   await sameMembers(again, expected, world)
   await again.free()
 }
@@ -142,13 +142,13 @@ async function sameMembers(
 async function storm(world: Communicator, pick: Draw): Promise<void> {
   const made: Communicator[] = []
   for (let n = 0; n < 4; n++) {
-    const of = [world, ...made][pick(n + 1)]!
+    const of = [world, ...made][pick(n + 1)]
     if (pick(3) === 0) {
       made.push(await of.dup())
       continue
     }
     const rows = Array.from({ length: world.size }, () => ({ color: pick(2), key: pick(5) }))
-    const { color, key } = rows[of.rank]!
+    const { color, key } = rows[of.rank]
     made.push(await of.split(color, key))
   }
   const exchanges = made.map(async (comm, n) => {
@@ -159,7 +159,7 @@ async function storm(world: Communicator, pick: Draw): Promise<void> {
   })
   await Promise.all(exchanges)
   // The same order on every rank, as for every collective.
-  const frees = shuffled([...made.keys()], pick).map((n) => made[n]!)
+  const frees = shuffled([...made.keys()], pick).map((n) => made[n])
   if (pick(2) === 0) await Promise.all(frees.map((comm) => comm.free()))
   else for (const comm of frees) await comm.free()
 }

@@ -164,7 +164,7 @@ const sessionCases: readonly SessionCase[] = [
       for (const fabric of session.hosted)
         fabric.attach({ frame: () => void delivered++, peerLost: () => {} })
       expect(session.quiet(), 'quiet at first', 'frames in flight')
-      const first = session.hosted[0]!
+      const first = session.hosted[0]
       for (let peer = 0; peer < session.processes; peer++) first.send(peer, Int32Array.of(peer))
       expect(!session.quiet(), 'not quiet while frames are in flight', 'quiet')
       for (let turn = 0; turn < 1000 && !session.quiet(); turn++) await turns(1)

@@ -44,12 +44,12 @@ function draw(ranks: number, seed: number): readonly Planned[] {
     to: pick(ranks),
     tag: pick(tags),
     slot,
-    length: [0, 1, pick(4), pick(60), pick(600)][pick(5)]!,
+    length: [0, 1, pick(4), pick(60), pick(600)][pick(5)],
   }))
 }
 
 const contentOf = ({ from, to, slot, length }: Planned) =>
-  elements(types[slot % types.length]!, slot, from, to, length)
+  elements(types[slot % types.length], slot, from, to, length)
 
 /** Sends this rank's messages in order, in any mode; waits for some of them before the next. */
 async function send(world: Communicator, plan: readonly Planned[], seed: number): Promise<void> {
@@ -90,7 +90,7 @@ function receive(world: Communicator, plan: readonly Planned[], seed: number): P
       }))
     })
   const classes = [() => [{ source: ANY_SOURCE, tag: ANY_TAG, messages: mine }], bySource, byTag, byTag]
-  return shuffled(classes[pick(classes.length)]!(), pick).map((each, n) =>
+  return shuffled(classes[pick(classes.length)](), pick).map((each, n) =>
     receiveClass(world, each, drawn(seed, world.rank, 3, n)),
   )
 }

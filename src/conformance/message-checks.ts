@@ -68,7 +68,7 @@ export const messageChecks: readonly WorldCase[] = [
           world.isend(value(rank), to, 3),
           world.isend(null, to, 4),
         ]
-        const every3rd = Int32Array.from({ length }, (_, i) => whole(from)[1 + 3 * i]!)
+        const every3rd = Int32Array.from({ length }, (_, i) => whole(from)[1 + 3 * i])
         const into = new Int32Array(3 * length + 2).fill(-1)
         await world.recv(from, 1, { into: column(into) })
         const scattered = new Int32Array(3 * length + 2).fill(-1)
@@ -97,7 +97,7 @@ export const messageChecks: readonly WorldCase[] = [
       const next = new Array<number>(world.size).fill(0)
       for (let left = perPair * world.size; left > 0; left--) {
         const { source, tag, count, sizeBytes, data } = await world.recv<Float64Array>()
-        same([tag, count, sizeBytes], [next[source]!++, 0, 0], `from rank ${source}`)
+        same([tag, count, sizeBytes], [next[source]++, 0, 0], `from rank ${source}`)
         same(data, new Float64Array(0), `from rank ${source}`)
       }
       same(await world.iprobe(), null, 'no message is left')
@@ -110,7 +110,7 @@ export const messageChecks: readonly WorldCase[] = [
       const { rank, size } = world
       const [to, from] = [(rank + 1) % size, (rank + size - 1) % size]
       const late = [0, 1, 2, 3, 4, 5].map((tag) => world.irecv<Int32Array>(from, tag))
-      same(await late[0]!.test(), { done: false }, 'test before the send')
+      same(await late[0].test(), { done: false }, 'test before the send')
       same(await testall(late), { done: false }, 'testall before the send')
       same(await testany(late), { done: false }, 'testany before the send')
       await world.barrier()
@@ -122,7 +122,7 @@ export const messageChecks: readonly WorldCase[] = [
       await world.barrier()
       for (const tag of [0, 1]) await world.send(content(rank, tag), to, tag)
       for (;;) {
-        const tested = await late[1]!.test()
+        const tested = await late[1].test()
         if (!tested.done) continue
         same(tested.value.data, content(from, 1), 'test')
         break
@@ -235,11 +235,11 @@ export const messageChecks: readonly WorldCase[] = [
         )
       const sending: Request<void>[] = []
       for (const c of order(1)) {
-        const comm = comms[c]!
+        const comm = comms[c]
         for (const dest of ranksOf(comm)) sending.push(comm.isend(content(c, comm.rank, dest), dest, 7))
       }
       for (const c of order(2)) {
-        const comm = comms[c]!
+        const comm = comms[c]
         const from = new Set<number>()
         for (let left = comm.size; left > 0; left--) {
           const { source, tag, data } = await comm.recv<Int16Array>(ANY_SOURCE, ANY_TAG)
@@ -251,8 +251,8 @@ export const messageChecks: readonly WorldCase[] = [
       }
       await waitall(sending)
       for (const comm of comms.slice(1)) await comm.free()
-      same(comms[1]!.size, size, 'size of a duplicate')
-      await refused(comms[1]!.send(1, 0), 'a communicator that was freed', 'ERR_COMM_FREED')
+      same(comms[1].size, size, 'size of a duplicate')
+      await refused(comms[1].send(1, 0), 'a communicator that was freed', 'ERR_COMM_FREED')
     },
   },
 ]
@@ -294,5 +294,5 @@ const receives: readonly Receive[] = [
   (comm, source, tag) => comm.recv(source, tag, { signal: new AbortController().signal }),
 ]
 
-const typeAt = (slot: number) => types[slot % types.length]!
-const lengthAt = (slot: number) => [0, 1, 30, 200, 7, 2000][slot % 6]!
+const typeAt = (slot: number) => types[slot % types.length]
+const lengthAt = (slot: number) => [0, 1, 30, 200, 7, 2000][slot % 6]

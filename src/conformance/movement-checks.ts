@@ -13,7 +13,7 @@ async function checkBcast(
   { slot, length, root }: AlgorithmCase,
 ): Promise<void> {
   const isRoot = comm.rank === root
-  const type = types[slot % types.length]!
+  const type = types[slot % types.length]
   const expected = elements(type, slot, root, 0, length)
   const into = new type(length)
   const given = expected.slice()
@@ -40,7 +40,7 @@ async function checkScatter(
 ): Promise<void> {
   const { slot, length, root } = given
   const isRoot = comm.rank === root
-  const type = types[slot % types.length]!
+  const type = types[slot % types.length]
   const blocks = ranksOf(comm).map((rank) => elements(type, slot, root, rank, length))
   const varying = ranksOf(comm).map((rank) => elements(Int16Array, slot, root, rank, lengthOf(rank, length)))
   const texts = ranksOf(comm).map((rank) => textOf(slot, rank))
@@ -73,7 +73,7 @@ async function checkGather(
 ): Promise<void> {
   const { slot, length, root } = given
   const { rank } = comm
-  const type = types[slot % types.length]!
+  const type = types[slot % types.length]
   const block = (of: number) => elements(type, slot, of, root, length)
   const varying = (of: number) => elements(Int16Array, slot, of, root, lengthOf(of, length))
   const [equal, counted, values] = await Promise.all([
@@ -95,7 +95,7 @@ async function checkAllgather(
 ): Promise<void> {
   const { slot, length } = given
   const { rank, size } = comm
-  const type = types[slot % types.length]!
+  const type = types[slot % types.length]
   const block = (of: number) => elements(type, slot, of, 0, length)
   const varying = (of: number) => elements(Int16Array, slot, of, 0, lengthOf(of, length))
   const all = new type(size * length)
@@ -126,7 +126,7 @@ async function checkAlltoall(
 ): Promise<void> {
   const { slot, length } = given
   const { rank } = comm
-  const type = types[slot % types.length]!
+  const type = types[slot % types.length]
   const block = (from: number, to: number) => elements(type, slot, from, to, length)
   const varying = (from: number, to: number) =>
     elements(Int16Array, slot, from, to, lengthOf(from + 2 * to, length))

@@ -85,17 +85,17 @@ async function onMultigraph(
   // Of two or more ranks, one has no edges.
   const isolated = size === 1 ? -1 : pick(size)
   for (let from = 0; from < size; from++) {
-    const density = densities[pick(densities.length)]!
+    const density = densities[pick(densities.length)]
     for (let to = 0; to < size; to++) {
       if (from === isolated || to === isolated) continue
       while (pick(100) < density) edges.push([from, to])
     }
   }
   shuffled(edges, pick)
-  const received = [...edges.keys()].filter((edge) => edges[edge]![1] === rank)
-  const sent = [...edges.keys()].filter((edge) => edges[edge]![0] === rank)
-  const sources = received.map((edge) => edges[edge]![0])
-  const destinations = sent.map((edge) => edges[edge]![1])
+  const received = [...edges.keys()].filter((edge) => edges[edge][1] === rank)
+  const sent = [...edges.keys()].filter((edge) => edges[edge][0] === rank)
+  const sources = received.map((edge) => edges[edge][0])
+  const destinations = sent.map((edge) => edges[edge][1])
   const lists = { sources, destinations, ...optionsFor(strategy, size) }
   const graph = await comm.createDistGraphAdjacent({ ...lists, planFrom: 'graph' })
   same([...graph.sources], sources, 'sources')

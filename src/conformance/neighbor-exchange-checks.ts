@@ -16,8 +16,8 @@ export interface EdgesOfRank {
 const compose = createOperation<Int32Array>(
   (left, right) => {
     for (let i = 0; i + 1 < left.length; i += 2) {
-      left[i + 1] = (left[i + 1]! * right[i]! + right[i + 1]!) % 1009
-      left[i] = (left[i]! * right[i]!) % 1009
+      left[i + 1] = (left[i + 1] * right[i] + right[i + 1]) % 1009
+      left[i] = (left[i] * right[i]) % 1009
     }
     return left
   },
@@ -55,7 +55,7 @@ async function exchangeTypes(
   slot: number,
 ): Promise<void> {
   const types = [BigInt64Array, Uint8Array, Float32Array] as const
-  const typed = (edge: number) => elements(types[edge % 3]!, slot, edge, 1, edge % 4)
+  const typed = (edge: number) => elements(types[edge % 3], slot, edge, 1, edge % 4)
   const got = await graph.neighborAlltoallw(sent.map(typed))
   for (const [i, edge] of received.entries()) {
     same(got[i] as TypedArray, typed(edge), `block ${i} of neighborAlltoallw`)
@@ -96,7 +96,7 @@ async function exchangeAgain(
         sent.map((edge) => varying(edge, start)),
       ) as Int16Array,
     )
-    for (const [i, edge] of sent.entries()) sendw[i]!.set([...varying(edge, start)].map(Number))
+    for (const [i, edge] of sent.entries()) sendw[i].set([...varying(edge, start)].map(Number))
     mine[0] = 1000 * start + graph.rank
     await Promise.all(requests.map((request) => request.start()))
     const what = `start ${start} of a persistent neighborAlltoall`
@@ -117,7 +117,7 @@ async function exchangeAgain(
       `${what}v`,
     )
     for (const [i, edge] of received.entries()) {
-      same([...recvw[i]!], [...varying(edge, start)].map(Number), `block ${i} of ${what}w`)
+      same([...recvw[i]], [...varying(edge, start)].map(Number), `block ${i} of ${what}w`)
     }
     const expected =
       graph.sources.length === 0 ? -1 : 1000 * start + graph.sources.reduce((a, b) => Math.min(a, b))
@@ -132,7 +132,7 @@ async function reduce(graph: TopologyCommunicator, slot: number): Promise<void> 
   const mine = mapOf(graph.rank)
   const expectedOf = (combine: (left: Int32Array, right: Int32Array) => Int32Array) =>
     sources.length === 0 ? null : sources.map(mapOf).reduce(combine)
-  const sum = expectedOf((left, right) => left.map((value, i) => value + right[i]!))
+  const sum = expectedOf((left, right) => left.map((value, i) => value + right[i]))
   same(await graph.neighborReduce(mine, 'sum'), sum, 'sum of a neighborReduce')
   const composed = expectedOf((left, right) => compose.combine(left, right) as Int32Array)
   same(await graph.neighborReduce(mine, compose), composed, 'neighborReduce in list order')

@@ -63,7 +63,7 @@ export const processCases: readonly ProcessCase[] = [
       )
       const next = new Array<number>(fabric.processes).fill(0)
       for (const { src, header, payload } of me.received) {
-        const n = next[src]!++
+        const n = next[src]++
         expect(sameWords(header, [src, fabric.process, n]), `frame ${n} of process ${src}`, header)
         expectBytes(payload, patternBytes(src, fabric.process, n, n % 40))
       }
@@ -91,7 +91,7 @@ export const processCases: readonly ProcessCase[] = [
         payload: got,
       } of me.received) {
         expect(from === src && to === fabric.process, `a frame of ${src} to ${fabric.process}`, [from, to])
-        expectBytes(got, patternBytes(src, fabric.process, n!, 33))
+        expectBytes(got, patternBytes(src, fabric.process, n, 33))
       }
       await me.part()
     },
@@ -122,11 +122,11 @@ export const processCases: readonly ProcessCase[] = [
         const frames = me.received.filter((frame) => frame.src === src)
         expect(frames.length === perPeer, `${perPeer} frames of process ${src}`, frames.length)
         headers.forEach((header, n) => {
-          expect(sameWords(frames[n]!.header, header), `header ${header}`, frames[n]!.header)
-          expect(frames[n]!.payload.byteLength === 0, 'no payload', frames[n]!.payload.byteLength)
+          expect(sameWords(frames[n].header, header), `header ${header}`, frames[n].header)
+          expect(frames[n].payload.byteLength === 0, 'no payload', frames[n].payload.byteLength)
         })
         sizes.forEach((size, n) => {
-          expectBytes(frames[headers.length + n]!.payload, patternBytes(src, fabric.process, n, size))
+          expectBytes(frames[headers.length + n].payload, patternBytes(src, fabric.process, n, size))
         })
       }
       await me.part()
@@ -159,7 +159,7 @@ export const processCases: readonly ProcessCase[] = [
       const me = new TestPeer(fabric, session, (_src, header) => {
         inside++
         deepest = Math.max(deepest, inside)
-        const hop = header[0]!
+        const hop = header[0]
         if (hop < hops) {
           fabric.send(fabric.process, Int32Array.of(hop + 1))
           fabric.send((fabric.process + 1) % fabric.processes, Int32Array.of(hops))
@@ -206,7 +206,7 @@ export const processCases: readonly ProcessCase[] = [
       const next = (fabric.process + 1) % fabric.processes
       const me = new TestPeer(fabric, session, (_src, header, payload) => {
         // Forwards the memory that was lent.
-        if (header[0]! < last) fabric.send(next, Int32Array.of(header[0]! + 1), payload)
+        if (header[0] < last) fabric.send(next, Int32Array.of(header[0] + 1), payload)
       })
       if (fabric.process === 0) fabric.send(next, Int32Array.of(1), patternBytes(0, 0, 0, 100))
       await me.until(() => me.received.length >= rounds, 'the token')

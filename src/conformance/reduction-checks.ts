@@ -22,7 +22,7 @@ const composition = createOperation<Int32Array>(
   (a, b) => {
     for (let i = 0; i + 1 < a.length; i += 2) {
       // x -> p x + q, then x -> r x + s.
-      const [p, q, r, s] = [a[i]!, a[i + 1]!, b[i]!, b[i + 1]!]
+      const [p, q, r, s] = [a[i], a[i + 1], b[i], b[i + 1]]
       a[i] = Math.imul(p, r)
       a[i + 1] = Math.imul(q, r) + s
     }
@@ -82,7 +82,7 @@ function reducedOf(comm: Communicator, slot: number, length: number): Reduced {
   const composed = sum.slice()
   for (let rank = 1; rank < comm.size; rank++) {
     const [more, right] = [floats(slot, rank, length), whole(rank)]
-    for (let i = 0; i < length; i++) max[i] = Math.max(max[i]!, more[i]!)
+    for (let i = 0; i < length; i++) max[i] = Math.max(max[i], more[i])
     sum = addIntegers(sum, right)
     composition.combine(composed, right)
   }
@@ -154,7 +154,7 @@ function checkReduceScatter(
     (leaf, op) =>
       tree(ranksOf(comm), (of) => leaf(of).slice(0, total) as ReturnType<typeof leaf>, op).slice(
         first,
-        first + counts[rank]!,
+        first + counts[rank],
       ) as ReturnType<typeof leaf>,
   )
   return Promise.all([equal, varying]).then(() => undefined)
@@ -191,7 +191,7 @@ function prefixOf<T>({ rank, size }: Communicator, leaf: (of: number) => T, op: 
 
 function addIntegers(a: Int32Array, b: Int32Array): Int32Array {
   const sum = a.slice()
-  for (let i = 0; i < sum.length; i++) sum[i] = sum[i]! + b[i]!
+  for (let i = 0; i < sum.length; i++) sum[i] = sum[i] + b[i]
   return sum
 }
 

@@ -8,7 +8,7 @@ export async function checkScalars(comm: Communicator, slot: number): Promise<vo
 
 async function checkNumbers(comm: Communicator, slot: number): Promise<void> {
   const root = (slot * 3) % comm.size
-  const leaf = (rank: number) => floats(slot, rank, 1)[0]!
+  const leaf = (rank: number) => floats(slot, rank, 1)[0]
   const mine = leaf(comm.rank)
   // Twice, because a call may be run again for the next of its kind.
   const [sum, again, reduced, largest, through, before, one] = await Promise.all([
@@ -85,9 +85,9 @@ export async function checkNaN(comm: Communicator): Promise<void> {
   const { rank, size } = comm
   const long = Float64Array.of(0, rank % 2 === 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)
   const bits = [0x7ff8000000000000n, 0xfff8000000000000n, 0xfff8000000000123n]
-  new BigUint64Array(long.buffer)[0] = bits[rank % 3]!
+  new BigUint64Array(long.buffer)[0] = bits[rank % 3]
   const short = Float32Array.from(long)
-  new Uint32Array(short.buffer)[0] = [0x7fc00000, 0xffc00000, 0xffc00123][rank % 3]!
+  new Uint32Array(short.buffer)[0] = [0x7fc00000, 0xffc00000, 0xffc00123][rank % 3]
   const results = await Promise.all(
     floatOperations.map((op) =>
       Promise.all([comm.allreduce(long, op), comm.scan(long, op), comm.allreduce(short, op)]),
@@ -96,8 +96,8 @@ export async function checkNaN(comm: Communicator): Promise<void> {
   // A value that is not combined keeps its bits.
   if (size === 1 || rank === 0) return
   for (const [i, op] of floatOperations.entries()) {
-    for (const result of results[i]!) {
-      same(Number.isNaN(result[0]!), true, `${op} of NaN`)
+    for (const result of results[i]) {
+      same(Number.isNaN(result[0]), true, `${op} of NaN`)
       same(result, result.map(theNaN), `bits of NaN by ${op}`)
     }
   }

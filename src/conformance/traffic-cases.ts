@@ -82,8 +82,8 @@ export const trafficCases: readonly ProcessCase[] = [
       for (const { src, header, payload } of me.received) {
         if (payload.length === 0) continue
         const [segment, byteOffset] = new Float64Array(payload.slice().buffer)
-        const seen = staging!.reach(src, { segment: segment!, byteOffset: byteOffset! }, header[0]!)
-        expectBytes(seen, patternBytes(src, src, 7, header[0]!))
+        const seen = staging!.reach(src, { segment: segment, byteOffset: byteOffset }, header[0])
+        expectBytes(seen, patternBytes(src, src, 7, header[0]))
       }
       await me.part()
     },
@@ -109,8 +109,8 @@ export const trafficCases: readonly ProcessCase[] = [
       const outgoing = peers.map((peer) => planOf(fabric.process, peer))
       const next = peers.map(() => 0)
       const send = (peer: number) => {
-        const n = next[peer]!
-        const frame = outgoing[peer]![n]
+        const n = next[peer]
+        const frame = outgoing[peer][n]
         if (frame === undefined) return false
         next[peer] = n + 1
         const header = new Int32Array(frame.headerWords).fill(n)
@@ -137,8 +137,8 @@ export const trafficCases: readonly ProcessCase[] = [
       expect(me.received.length === total, `${total} frames`, me.received.length)
       const seen = peers.map(() => 0)
       for (const { src, header, payload } of me.received) {
-        const n = seen[src]!++
-        const { headerWords, payloadBytes } = expected[src]![n]!
+        const n = seen[src]++
+        const { headerWords, payloadBytes } = expected[src][n]
         const right = header.length === headerWords && header.every((word) => word === n)
         expect(right, `${headerWords} words of ${n} from process ${src}`, header)
         expectBytes(payload, patternBytes(src, fabric.process, n, payloadBytes))

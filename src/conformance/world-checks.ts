@@ -21,12 +21,12 @@ export const worldChecks: readonly WorldCase[] = [
       for (const rank of ranksOf(world)) {
         const [process, node] = all.subarray(5 * rank, 5 * rank + 2)
         const place = all.slice(5 * rank + 2, 5 * rank + 5)
-        same(process! >= before && process! < expected.processes, true, `process ${process} of rank ${rank}`)
-        before = process!
-        ranksOn[process!]!++
-        same(node, layout.nodeOfProcess[process!], `node of process ${process}`)
-        same(place, placeOf.get(process!) ?? place, `place of process ${process}`)
-        placeOf.set(process!, place)
+        same(process >= before && process < expected.processes, true, `process ${process} of rank ${rank}`)
+        before = process
+        ranksOn[process]++
+        same(node, layout.nodeOfProcess[process], `node of process ${process}`)
+        same(place, placeOf.get(process) ?? place, `place of process ${process}`)
+        placeOf.set(process, place)
       }
       if (expected.ranksPerProcess !== undefined) {
         same(ranksOn, [...expected.ranksPerProcess], 'ranks per process')
@@ -67,7 +67,7 @@ export const worldChecks: readonly WorldCase[] = [
       // No message between processes may have been counted as one inside a process.
       const inside = await world.allreduce(Int32Array.of(grown('messagesInProcess')), 'max')
       same(
-        inside[0]! <= maxInside(processes),
+        inside[0] <= maxInside(processes),
         true,
         'messagesInProcess counts messages between its ranks only',
       )

@@ -66,7 +66,7 @@ interface RankTable {
 
 function rankTable(schedule: Schedule, program: ProcessProgram): RankTable {
   const { specification, topology } = schedule
-  const rank = program.ranks[0]!
+  const rank = program.ranks[0]
   const words = programWords(program, specification.ranks)
   const row = (values: Int32Array, starts: Int32Array): Int32Array =>
     values.subarray(starts[rank], starts[rank + 1])
@@ -98,10 +98,10 @@ function partOfUnit(term: number, { partStart }: Specification, cut: number): nu
   let [low, high] = [0, partStart.length - 1]
   while (high - low > 1) {
     const middle = (low + high) >>> 1
-    if (partStart[middle]! <= term) low = middle
+    if (partStart[middle] <= term) low = middle
     else high = middle
   }
-  return (term - partStart[low]!) % cut
+  return (term - partStart[low]) % cut
 }
 
 function requireWords(words: number): void {
@@ -152,7 +152,7 @@ function constants({ specification, strategy }: Schedule): string {
 function rootOf({ collective, ranks, ownStart, slotStart }: Specification): number {
   if (!(rootedCollectives as readonly Collective[]).includes(collective)) return 0
   const starts = collective === 'bcast' || collective === 'scatter' ? ownStart : slotStart
-  for (let rank = 0; rank < ranks; rank++) if (starts[rank + 1]! > starts[rank]!) return rank
+  for (let rank = 0; rank < ranks; rank++) if (starts[rank + 1] > starts[rank]) return rank
   return 0
 }
 

@@ -6,16 +6,15 @@ import type { ProcessProgram } from '../schedule/lower/program.js'
  */
 export function programWords(program: ProcessProgram, ranks: number): Int32Array {
   const { send, receive, combine, fillStart, fillSlot, ranks: hosted, ownStart, valueTerm } = program
-  const isFilled = (start: Int32Array) => (_: number, frame: number) => start[frame + 1]! > start[frame]!
+  const isFilled = (start: Int32Array) => (_: number, frame: number) => start[frame + 1] > start[frame]
   const sendPeer = send.peer.filter(isFilled(send.valueStart))
   const receivePeer = receive.peer.filter(isFilled(receive.valueStart))
   const slotValue = new Int32Array(fillSlot.length)
   for (let value = 0; value < valueTerm.length; value++) {
-    for (let fill = fillStart[value]!; fill < fillStart[value + 1]!; fill++)
-      slotValue[fillSlot[fill]!] = value
+    for (let fill = fillStart[value]; fill < fillStart[value + 1]; fill++) slotValue[fillSlot[fill]] = value
   }
   const head = [
-    ...[ranks, hosted[0]!, ownStart[1]!, slotValue.length],
+    ...[ranks, hosted[0], ownStart[1], slotValue.length],
     ...[sendPeer.length, receivePeer.length, combine.left.length, send.value.length],
   ]
   return concatenated([

@@ -122,7 +122,7 @@ export class BulkPairing {
 
   /** The side of a record with bytes, if it is of a round in progress. */
   receiverOf(src: number, header: Int32Array): BulkSide | undefined {
-    const side = this.#receivers.get(keyOf(src, header[word.transferId]!))
+    const side = this.#receivers.get(keyOf(src, header[word.transferId]))
     return side !== undefined && side.round === header[word.round] && side.error === undefined
       ? side
       : undefined
@@ -130,8 +130,8 @@ export class BulkPairing {
 
   /** A record other than `data`. */
   record(src: number, kind: number, header: Int32Array): void {
-    const key = keyOf(src, header[word.transferId]!)
-    const round = header[word.round]!
+    const key = keyOf(src, header[word.transferId])
+    const round = header[word.round]
     if (kind === bulkRecord.stopped) {
       const side = this.#receivers.get(key)
       if (side?.round === round) this.#stopped(side, sizeIn(header, word.moved), sizeIn(header, word.size))
@@ -267,7 +267,7 @@ export function detachedInTransfer(side: Pick<BulkSide, 'role' | 'peer' | 'trans
 
 const keyOf = (peer: number, transferId: number): number => peer * 2 ** 32 + (transferId >>> 0)
 const peerOf = (key: number): number => Math.floor(key / 2 ** 32)
-const sizeIn = (header: Int32Array, at: number): number => header[at]! + header[at + 1]! * 2 ** 31
+const sizeIn = (header: Int32Array, at: number): number => header[at] + header[at + 1] * 2 ** 31
 
 function writeSize(header: Int32Array, at: number, size: number): void {
   header[at] = size % 2 ** 31

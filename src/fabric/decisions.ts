@@ -63,11 +63,11 @@ export class Decisions {
       throw refused(key, `the same members from process ${process} as from others`)
     }
     if (open.contributions[at] !== null) throw refused(key, `one contribution of process ${process}`)
-    if (this.#openOf[process]! >= maxOpenDecisions) {
+    if (this.#openOf[process] >= maxOpenDecisions) {
       throw refused(key, `at most ${maxOpenDecisions} open decisions of process ${process}`)
     }
     this.#open.set(key, open)
-    this.#openOf[process]!++
+    this.#openOf[process]++
     open.contributions[at] = contribution
     open.awaited.delete(process)
     if (open.awaited.size === 0) this.#decide(key, open)
@@ -117,7 +117,7 @@ export class Decisions {
     this.#open.delete(key)
     const decision: Decision = { contributions, lost: this.lost }
     const contributors = members.filter((_, at) => contributions[at] !== null)
-    for (const member of contributors) this.#openOf[member]!--
+    for (const member of contributors) this.#openOf[member]--
     for (const member of contributors) if (!this.#lost.has(member)) this.#decided(member, key, decision)
   }
 }

@@ -57,7 +57,7 @@ export class PiecewiseBulk implements BulkTransfer, BulkMover {
   }
 
   isMovingTo(peer: number): boolean {
-    return this.#moving[peer]!.length > 0
+    return this.#moving[peer].length > 0
   }
 
   send(peer: number, transferId: number, buffer: Uint8Array): Promise<void> {
@@ -81,7 +81,7 @@ export class PiecewiseBulk implements BulkTransfer, BulkMover {
 
   /** Copies towards one peer as far as there is space. */
   pump(peer: number): void {
-    const moving = this.#moving[peer]!
+    const moving = this.#moving[peer]
     for (let side = moving[0]; side !== undefined; side = moving[0]) {
       if (side.buffer.byteLength !== side.sizeBytes) this.#pairing.end(side, detachedInTransfer(side))
       else if (!this.#move(side)) return
@@ -115,13 +115,13 @@ export class PiecewiseBulk implements BulkTransfer, BulkMover {
   expect(): void {}
 
   begin(side: BulkSide): void {
-    this.#moving[side.peer]!.push(side)
+    this.#moving[side.peer].push(side)
     this.#movingCount++
     this.#host.schedule()
   }
 
   halt(side: BulkSide): boolean {
-    const moving = this.#moving[side.peer]!
+    const moving = this.#moving[side.peer]
     const at = side.role === 'sender' ? moving.indexOf(side) : -1
     if (at >= 0) {
       moving.splice(at, 1)

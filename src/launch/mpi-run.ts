@@ -66,7 +66,7 @@ async function gather<T, A>(session: MpiSession, results: T[], world: WorldOptio
   try {
     mine = tagged(answer.results, serialize(results))
   } catch (cause) {
-    failure = notCloneable(results, firstRank[process]!, serialize, cause)
+    failure = notCloneable(results, firstRank[process], serialize, cause)
     mine = tagged(answer.error, encodeError(failure, maxErrorBytes))
   }
   const parts = await session.collect(mine)

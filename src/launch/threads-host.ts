@@ -43,7 +43,7 @@ export async function hostProcess(): Promise<void> {
   }
   const firstRank = worldLayout(world.ranks, connection.nodes, world.ranksPerProcess).firstRank[
     connection.process
-  ]!
+  ]
   await part.run(
     started,
     world,

@@ -113,5 +113,5 @@ export function profileOf({ profile }: Machine): Profile {
   // Undefined in machines from JSON that leaves it out.
   if (typeof profile !== 'object' || profile === null)
     return failMachine('expected a machine with a profile, such as profile=simgrid-fast, got none')
-  return profile!
+  return profile
 }

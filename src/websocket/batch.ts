@@ -74,7 +74,7 @@ export class Batch {
     view.setUint16(at + 2, kind, true)
     view.setUint32(at + 4, to - from, true)
     at += frameHeadBytes
-    for (let n = 0; n < header.length; n++, at += 4) view.setInt32(at, header[n]!, true)
+    for (let n = 0; n < header.length; n++, at += 4) view.setInt32(at, header[n], true)
     if (payload !== undefined && to > from) {
       const whole = from === 0 && to === payload.length
       copyBytes(bytes, at, whole ? payload : payload.subarray(from, to))
@@ -132,7 +132,7 @@ export class BatchReader {
     this.kind = u16(bytes, at + 2)
     this.#at = at + frameBytes(headerWords, payloadBytes)
     at += frameHeadBytes
-    const header = this.#headers[headerWords]!
+    const header = this.#headers[headerWords]
     for (let n = 0; n < headerWords; n++, at += 4) header[n] = i32(bytes, at)
     this.header = header
     this.payload = payloadBytes === 0 ? nothing : bytes.subarray(at, at + payloadBytes)
@@ -149,11 +149,11 @@ export class BatchReader {
 // A view of every message would cost more than to put the numbers together.
 
 function u16(bytes: Uint8Array, at: number): number {
-  return bytes[at]! | (bytes[at + 1]! << 8)
+  return bytes[at] | (bytes[at + 1] << 8)
 }
 
 function i32(bytes: Uint8Array, at: number): number {
-  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
+  return bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)
 }
 
 /** Words that the record of a bulk transfer has. */

@@ -23,7 +23,7 @@ export function endingOf(
   const authority = only?.fabric.authority
   const isOneOfMany = hosted.length === 1 && session.processes > 1
   return isOneOfMany && authority !== undefined
-    ? new AuthorityEnding(only!, authority, handlers)
+    ? new AuthorityEnding(only, authority, handlers)
     : new Ending(hosted, handlers)
 }
 
@@ -63,7 +63,7 @@ export class AuthorityEnding implements WorldEnding {
     this.#authority = authority
     this.#handlers = handlers
     process.onService(frameKind.worldEnd, (src, header, payload) => {
-      const origin = header[originWord]!
+      const origin = header[originWord]
       if (origin !== src) throw impossible(src, `its own failure, got one of process ${origin}`)
       this.#heard(decodeError(payload), origin)
     })
@@ -175,7 +175,7 @@ export class AuthorityEnding implements WorldEnding {
   /** The first loss of ranks that the survivors have not acknowledged; the same at each of them. */
   async #unsurvived(all: readonly number[], { lost }: Decision): Promise<number | undefined> {
     const { firstRank } = this.#process.layout
-    const losses = lost.filter((process) => firstRank[process + 1]! > firstRank[process]!)
+    const losses = lost.filter((process) => firstRank[process + 1] > firstRank[process])
     const survivors = all.filter((process) => !lost.includes(process))
     for (let from = 0; from < losses.length; from += lossesPerDecision) {
       const part = losses.slice(from, from + lossesPerDecision)
@@ -183,7 +183,7 @@ export class AuthorityEnding implements WorldEnding {
       const fatal = part.find((_, n) => {
         let marks = 0
         for (const bytes of decision.contributions)
-          marks |= bytes === null ? 0 : bytes[n >> 2]! >> (2 * (n & 3))
+          marks |= bytes === null ? 0 : bytes[n >> 2] >> (2 * (n & 3))
         return (marks & (bit.acknowledged | bit.ignored)) !== bit.acknowledged
       })
       if (fatal !== undefined) return fatal
@@ -198,7 +198,7 @@ export class AuthorityEnding implements WorldEnding {
       const mark =
         (acknowledgements.has(process) ? bit.acknowledged : 0) |
         (acknowledgements.ignored(process) ? bit.ignored : 0)
-      marks[n >> 2]! |= mark << (2 * (n & 3))
+      marks[n >> 2] |= mark << (2 * (n & 3))
     })
     return marks
   }

@@ -42,7 +42,7 @@ export class DeadlockWatch {
   readonly #agreement: StuckAgreement | undefined
   /** Set while a check is scheduled. */
   #cancelCheck: (() => void) | undefined
-  #firstDelayMs = confirmDelaysMs[0]!
+  #firstDelayMs = confirmDelaysMs[0]
   /** Frames sent and received when the check was scheduled. */
   #framesBefore = 0
   #confirmed = 0
@@ -115,7 +115,7 @@ export class DeadlockWatch {
       if (asleep !== 'no') this.#scheduleCheck(asleep === 'signal' ? recheckMs : this.#firstDelayMs)
       return
     }
-    this.#firstDelayMs = confirmDelaysMs[0]!
+    this.#firstDelayMs = confirmDelaysMs[0]
     if (!this.#nothingElseMoves()) {
       this.#confirmed = 0
       this.#scheduleCheck(recheckMs)

@@ -30,8 +30,8 @@ export function describeWorld(
   const lines = [`who waits for what, ${layout.ranks} ranks on ${processes}`]
   lines.push(`  ${countsText(layout, known)}`)
   for (let process = 0; process < layout.processes; process++) {
-    const from = layout.firstRank[process]!
-    const to = layout.firstRank[process + 1]!
+    const from = layout.firstRank[process]
+    const to = layout.firstRank[process + 1]
     const ranks = from === to ? 'no ranks' : rangesText([from, to - 1])
     const state = states.get(process)
     if (state !== undefined) continue
@@ -64,7 +64,7 @@ function countsText(layout: WorldLayout, states: readonly ProcessState[]): strin
   const ended = union(states.map((state) => state.ended))
   const [runs, ends] = [countOf(running), countOf(ended)]
   let here = 0
-  for (const { process } of states) here += layout.firstRank[process + 1]! - layout.firstRank[process]!
+  for (const { process } of states) here += layout.firstRank[process + 1] - layout.firstRank[process]
   const named = (count: number, ranges: Ranges) => (count === 0 ? '' : ` (${rangesText(ranges)})`)
   return `${here - runs - ends} blocked, ${runs} running${named(runs, running)}, ${ends} finished${named(ends, ended)}`
 }

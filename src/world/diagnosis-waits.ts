@@ -27,14 +27,14 @@ export function pointToPointLines(waits: readonly PointToPointWaits[]): string[]
   const calls = new Map<string, Call>()
   for (const { communicator, call, words } of waits) {
     for (let i = 0; i < words.length; i += 4) {
-      const tag = words[i + 3]!
+      const tag = words[i + 3]
       const key = `${communicator} ${call} ${tag}`
       let found = calls.get(key)
       if (found === undefined) {
         found = { communicator, call, tag, waits: [] }
         calls.set(key, found)
       }
-      found.waits.push([words[i]!, words[i + 1]!, words[i + 2]!])
+      found.waits.push([words[i], words[i + 1], words[i + 2]])
     }
   }
   return [...calls.values()].flatMap(callLines)
@@ -49,7 +49,7 @@ function callLines({ communicator, call, tag, waits }: Call): string[] {
   const groups = [...(offsets ? byOffset : byPeer)].sort(([, a], [, b]) => b.length - a.length)
   const role = call === 'send' || call === 'ssend' ? 'dest' : 'source'
   const lines = groups.slice(0, mostGroups).map(([key, members]) => {
-    const alone = members.length === 1 ? members[0]![2] : undefined
+    const alone = members.length === 1 ? members[0][2] : undefined
     const peer = offsets && alone === undefined ? offsetText(key) : peerText(alone ?? key)
     const said = `${call}(${role} ${peer}, tag ${tag === ANY_TAG ? 'any' : tag}) on ${communicator}`
     const count = new Set(members.map(([rank]) => rank)).size

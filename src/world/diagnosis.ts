@@ -125,7 +125,7 @@ function survivorCalls(state: CommState): CollectiveState[] {
 function progressOf(localRanks: Int32Array, next: Uint32Array | Int32Array): CollectiveState['progress'] {
   const byCalls = new Map<number, RangeList>()
   localRanks.forEach((rank, localIndex) => {
-    const calls = next[localIndex]!
+    const calls = next[localIndex]
     let ranks = byCalls.get(calls)
     if (ranks === undefined) {
       ranks = new RangeList()

@@ -66,7 +66,7 @@ export class Ending implements WorldEnding {
   #closed = false
 
   constructor(hosted: readonly FramePort[], handlers: EndingHandlers) {
-    const first = hosted[0]!
+    const first = hosted[0]
     const here = new Set(hosted.map((runtime) => runtime.process))
     this.#hosted = hosted
     this.#handlers = handlers
@@ -80,7 +80,7 @@ export class Ending implements WorldEnding {
     }
     for (const runtime of hosted) {
       runtime.onService(frameKind.worldEnd, (_src, header, payload) => {
-        this.#failed(decodeError(payload), header[originWord]!)
+        this.#failed(decodeError(payload), header[originWord])
       })
       runtime.onService(frameKind.quiesce, (src, header) => {
         if (header[stepWord] === step.done) this.#processDone(src)
@@ -110,7 +110,7 @@ export class Ending implements WorldEnding {
 
   fail(error: unknown): void {
     if (this.failed || this.#closed) return
-    const origin = this.#hosted[0]!.process
+    const origin = this.#hosted[0].process
     if (this.#decides) {
       this.#failed(error, origin)
       return
@@ -166,8 +166,8 @@ export class Ending implements WorldEnding {
 
   #processDone(process: number): void {
     if (!this.#running.delete(process) || this.#running.size > 0) return
-    if (this.#loss !== undefined) this.#failed(this.#loss, this.#hosted[0]!.process)
-    for (const peer of this.#elsewhere) this.#hosted[0]!.send(peer, header(frameKind.quiesce, step.close))
+    if (this.#loss !== undefined) this.#failed(this.#loss, this.#hosted[0].process)
+    for (const peer of this.#elsewhere) this.#hosted[0].send(peer, header(frameKind.quiesce, step.close))
     this.#close()
   }
 
@@ -179,7 +179,7 @@ export class Ending implements WorldEnding {
   }
 
   #sendError(peer: number, error: unknown, origin: number): void {
-    const sender = this.#hosted[0]!
+    const sender = this.#hosted[0]
     sender.send(peer, header(frameKind.worldEnd, origin), encodeError(error, sender.fabric.maxPayloadBytes))
   }
 

@@ -41,7 +41,7 @@ function addCalls(words: number[], { id, size, localRanks }: CommState, lane: La
     if (call === undefined) continue
     const signature = new Int32Array(signatureWords)
     encodeSignature(call.signature, signature, 0)
-    words.push(id.leader, id.counter, size, lane.id, seq | 0, localRanks[firstCaller]!)
+    words.push(id.leader, id.counter, size, lane.id, seq | 0, localRanks[firstCaller])
     for (const part of signature) words.push(part)
   }
 }
@@ -54,7 +54,7 @@ export function mismatchAmong(calls: Int32Array): RankweaveError | undefined {
     const other = first.get(key)
     if (other === undefined) first.set(key, at)
     else if (!sameWords(calls, other + word.signature, calls, at + word.signature)) {
-      const [one, two] = calls[other + word.rank]! < calls[at + word.rank]! ? [other, at] : [at, other]
+      const [one, two] = calls[other + word.rank] < calls[at + word.rank] ? [other, at] : [at, other]
       return mismatch(calls, one, two)
     }
   }
@@ -63,7 +63,7 @@ export function mismatchAmong(calls: Int32Array): RankweaveError | undefined {
 
 function mismatch(calls: Int32Array, one: number, other: number): RankweaveError {
   const [leader, counter, size, id, seq] = calls.subarray(one, one + word.rank)
-  const called = (at: number) => calledBy(calls[at + word.rank]!, describeWords(calls, at + word.signature))
-  const state = { id: { leader: leader!, counter: counter! }, size: size! }
-  return mismatched(state, { id: id! }, seq! >>> 0, called(one), called(other))
+  const called = (at: number) => calledBy(calls[at + word.rank], describeWords(calls, at + word.signature))
+  const state = { id: { leader: leader, counter: counter }, size: size }
+  return mismatched(state, { id: id }, seq >>> 0, called(one), called(other))
 }

@@ -24,15 +24,14 @@ export class RangeList {
 
 export function countOf(ranges: Ranges): number {
   let count = 0
-  for (let i = 0; i < ranges.length; i += 2) count += ranges[i + 1]! - ranges[i]! + 1
+  for (let i = 0; i < ranges.length; i += 2) count += ranges[i + 1] - ranges[i] + 1
   return count
 }
 
 /** The ranks of disjoint lists. */
 export function union(lists: readonly Ranges[]): Ranges {
   const runs: (readonly [first: number, last: number])[] = []
-  for (const ranges of lists)
-    for (let i = 0; i < ranges.length; i += 2) runs.push([ranges[i]!, ranges[i + 1]!])
+  for (const ranges of lists) for (let i = 0; i < ranges.length; i += 2) runs.push([ranges[i], ranges[i + 1]])
   runs.sort(([a], [b]) => a - b)
   const all = new RangeList()
   for (const [first, last] of runs) all.addRun(first, last)
@@ -41,9 +40,9 @@ export function union(lists: readonly Ranges[]): Ranges {
 
 /** Distance of at least four single ranks that are equally far apart; otherwise 0. */
 function strideOf(ranges: Ranges): number {
-  const stride = ranges.length < 8 ? 0 : ranges[2]! - ranges[0]!
+  const stride = ranges.length < 8 ? 0 : ranges[2] - ranges[0]
   for (let i = 0; i < ranges.length; i += 2) {
-    if (ranges[i] !== ranges[i + 1] || (i > 0 && ranges[i]! - ranges[i - 2]! !== stride)) return 0
+    if (ranges[i] !== ranges[i + 1] || (i > 0 && ranges[i] - ranges[i - 2] !== stride)) return 0
   }
   return stride
 }

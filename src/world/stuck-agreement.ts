@@ -78,11 +78,11 @@ export class StuckAgreement {
     this.#handlers = handlers
     this.#wavesInDoubt = wavesInDoubt
     const here = new Set(hosted.map((runtime) => runtime.process))
-    this.#first = hosted[0]!.process
-    for (let p = 0; p < hosted[0]!.layout.processes; p++) if (!here.has(p)) this.#elsewhere.add(p)
+    this.#first = hosted[0].process
+    for (let p = 0; p < hosted[0].layout.processes; p++) if (!here.has(p)) this.#elsewhere.add(p)
     for (const runtime of hosted) {
       runtime.onService(frameKind.stuck, (src, header, payload) => {
-        if (header[word.step] === step.ask) this.#noteQuery(runtime, src, header[word.wave]!)
+        if (header[word.step] === step.ask) this.#noteQuery(runtime, src, header[word.wave])
         else this.#note(src, header, payload)
       })
     }
@@ -104,7 +104,7 @@ export class StuckAgreement {
     header[headerWord.kind] = frameKind.stuck
     header[word.step] = step.ask
     header[word.wave] = this.#wave
-    for (const peer of this.#elsewhere) this.#hosted[0]!.fabric.send(peer, header)
+    for (const peer of this.#elsewhere) this.#hosted[0].fabric.send(peer, header)
     this.#settle()
   }
 
@@ -151,13 +151,13 @@ export class StuckAgreement {
 
   #note(src: number, header: Int32Array, payload: Uint8Array): void {
     if (!this.#open || header[word.wave] !== this.#wave || !this.#elsewhere.has(src)) return
-    const callBytes = header[word.callWords]! * Int32Array.BYTES_PER_ELEMENT
+    const callBytes = header[word.callWords] * Int32Array.BYTES_PER_ELEMENT
     this.#answers.set(src, {
       stuck: header[word.stuck] === 1,
-      sent: header[word.sent]!,
-      received: header[word.received]!,
-      blocked: header[word.blocked]!,
-      ended: header[word.ended]!,
+      sent: header[word.sent],
+      received: header[word.received],
+      blocked: header[word.blocked],
+      ended: header[word.ended],
       waits: new TextDecoder().decode(payload.subarray(callBytes)),
       calls: wordsOf(payload.slice(0, callBytes)),
     })

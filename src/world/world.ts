@@ -194,7 +194,7 @@ class World<T, A> {
   #stay(): void {
     if (this.#staying || !this.#partial) return
     this.#staying = true
-    this.#session.hosted[0]!.ref()
+    this.#session.hosted[0].ref()
   }
 
   #start(main: Main<T, A>): void {
@@ -308,7 +308,7 @@ class World<T, A> {
   async #close({ failed, error, without }: WorldOutcome): Promise<void> {
     for (const process of without) this.#without.push(process)
     this.#watch.stop()
-    if (this.#staying) this.#session.hosted[0]!.unref()
+    if (this.#staying) this.#session.hosted[0].unref()
     this.#options.signal?.removeEventListener('abort', this.#onSignal)
     if (!failed) {
       // What ranks left pending when they returned can no longer complete.

@@ -11,7 +11,7 @@ const seeds = [undefined, 1, 77]
 /** Distributes ranks unevenly; some processes have none. */
 function uneven(ranks: number, processes: number): number[] {
   const dealt = new Array<number>(processes).fill(0)
-  for (let rank = 0; rank < ranks; rank++) dealt[(rank * rank) % processes]!++
+  for (let rank = 0; rank < ranks; rank++) dealt[(rank * rank) % processes]++
   return dealt
 }
 
@@ -97,7 +97,7 @@ function flawed(flaw: 'retains' | 'at once' | 'doubles' | 'accepts'): FabricFact
             else send(peer, header, payload)
           } else if (flaw === 'at once') {
             send(peer, header, payload)
-            session.hosted[peer]!.poll()
+            session.hosted[peer].poll()
           } else if (flaw === 'doubles') {
             send(peer, header, payload)
             send(peer, header, payload)

@@ -97,7 +97,7 @@ describe('collectiveConformance detects a fabric that corrupts data', () => {
       'neighbor collectives by direct',
     ]
     const failed = await broken(names, (payload, n) => {
-      if (n % 7 === 3 && payload.length > 0) payload[payload.length - 1]! ^= 1
+      if (n % 7 === 3 && payload.length > 0) payload[payload.length - 1] ^= 1
     })
     expect(failed).toEqual(names)
   })

@@ -25,7 +25,7 @@ it.each(soakFactor === 1 ? [2, 4] : [1, 2, 4])(
       const a = readMatrix(name)
       const expected = serialProduct(a, denseFor(a.cols, columns).values, columns)
       for (const strategy of strategies) {
-        const product = results.flatMap((products) => [...products[at]!])
+        const product = results.flatMap((products) => [...products[at]])
         // toEqual compares elements with Object.is: the same bits.
         expect(Float64Array.from(product), `${name} by ${strategy}`).toEqual(expected)
         at++

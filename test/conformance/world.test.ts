@@ -12,7 +12,7 @@ const seeds = [undefined, 1, 2]
 /** Distributes ranks unevenly; some processes have none. */
 function uneven(ranks: number, processes: number): number[] {
   const dealt = new Array<number>(processes).fill(0)
-  for (let rank = 0; rank < ranks; rank++) dealt[(rank * rank) % processes]!++
+  for (let rank = 0; rank < ranks; rank++) dealt[(rank * rank) % processes]++
   return dealt
 }
 

@@ -32,7 +32,7 @@ async function connected(link = 'a') {
   client.on('error', () => {})
   const [[socket]] = await Promise.all([once(server, 'connection'), once(client, 'open')])
   socket.on('error', () => {})
-  return { client, socket, closed, connection: proxy!.connections(link)[0]! }
+  return { client, socket, closed, connection: proxy!.connections(link)[0] }
 }
 
 const nextMessage = async (socket: WebSocket) => String((await once(socket, 'message'))[0])

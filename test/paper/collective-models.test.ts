@@ -340,7 +340,7 @@ function drawn(P: number): { x: Printed; models: readonly CostModel[] } {
   const on =
     ([first, last]: readonly number[]) =>
     (m: number) =>
-      first! + ((last! - first!) * m) / 2 ** 26
+      first + ((last - first) * m) / 2 ** 26
   const ms = 8 * Math.ceil(between(10, 100))
   const ns = Math.ceil(between(1, 20))
   const m = ms * ns
@@ -367,13 +367,13 @@ describe.each(Object.entries(printed))('%s is as printed, or corrected, in the m
       if (/allgather-recursive/.test(id) && !isPower(P)) continue
       if (/neighbor/.test(id) && P % 2 === 1) continue
       const { models = '', powers = '' } = corrected[id] ?? {}
-      const differs = (isPower(P) ? powers : models).includes(name[0]!)
+      const differs = (isPower(P) ? powers : models).includes(name[0])
       let isDifferent = false
       for (let draw = 0; draw < 20; draw++) {
         const { x, models: drawnModels } = drawn(P)
         const call = { ranks: P, bytes: x.m, segmentBytes: x.ms }
-        const ours = predictUs(id, drawnModels[index]!, call)
-        const theirs = formulas[index]!(x) / 1000
+        const ours = predictUs(id, drawnModels[index], call)
+        const theirs = formulas[index](x) / 1000
         if (Math.abs(ours - theirs) > 1e-9 * theirs) isDifferent = true
       }
       expect([P, isDifferent]).toEqual([P, differs && !isEqualAnyway(id, name, P)])

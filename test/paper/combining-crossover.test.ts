@@ -39,11 +39,11 @@ function crossover(m: number, k: number, operation: 'neighbor-allgather' | 'neig
   const [combined, direct] = ([combining, { kind: 'direct' }] as const).map(
     (strategy) => planOperation(topology, strategy, operation).schedule,
   )
-  const timeUs = (schedule: typeof direct, bytes: number) => simulate(schedule!, machine, { bytes }).timeUs
+  const timeUs = (schedule: typeof direct, bytes: number) => simulate(schedule, machine, { bytes }).timeUs
   let [paying, tooLong] = [-1, lengths.length]
   while (tooLong - paying > 1) {
     const middle = (paying + tooLong) >> 1
-    if (timeUs(combined, lengths[middle]!) < timeUs(direct, lengths[middle]!)) paying = middle
+    if (timeUs(combined, lengths[middle]) < timeUs(direct, lengths[middle])) paying = middle
     else tooLong = middle
   }
   return lengths[paying] ?? 0

@@ -81,7 +81,7 @@ describe.each(Object.keys(cases))('%s into memory that overlaps its data', (name
     async (ranks, processes, block) => {
       await run(
         async (world: Communicator) => {
-          const each = cases[name]!
+          const each = cases[name]
           const expected = await resultOf(each, world, block, null)
           // What other ranks leave untouched is not a result.
           const isResult = !['gather', 'gatherv', 'reduce'].includes(name) || world.rank === root

@@ -40,10 +40,10 @@ describe('collectives', () => {
           const fabric = local({ ranksPerProcess, seed, maxPayloadBytes, scribble: true, faults: { delay } })
           const ranks = ranksPerProcess.reduce((a, b) => a + b, 0)
           const main = async (world: Communicator) => {
-            const part = await world.split(colors[world.rank]!, keys[world.rank]!)
+            const part = await world.split(colors[world.rank], keys[world.rank])
             await Promise.all(
               calls.map(({ check, length, inPart }, slot) =>
-                collectives[check]!.check(inPart ? part : world, slot, length),
+                collectives[check].check(inPart ? part : world, slot, length),
               ),
             )
           }

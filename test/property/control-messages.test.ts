@@ -85,7 +85,7 @@ function said(next: Next, token: string): string | Uint8Array<ArrayBuffer> {
       )
     case 6:
       return text.replace(/[\d"[\]{}:,]/g, (sign) =>
-        below(next, 8) === 0 ? odd[below(next, odd.length)]! : sign,
+        below(next, 8) === 0 ? odd[below(next, odd.length)] : sign,
       )
     default:
       return text
@@ -157,7 +157,7 @@ it('whatever peers say, the rendezvous answers with a code, other worlds go on, 
   for (const code of ['ERR_PROTOCOL', 'ERR_TOKEN', 'ERR_WORLD', 'ERR_WORLD_LOST']) {
     expect(refusals.get(code) ?? 0, code).toBeGreaterThan(0)
   }
-  members[0]!.membership.relay(1, Uint8Array.of(1))
+  members[0].membership.relay(1, Uint8Array.of(1))
   await rendezvous.turn()
   expect(members.map(({ events }) => events)).toEqual([[], ['relayed 0: 1']])
   expect(dialled.size).toBe(0)

@@ -77,9 +77,9 @@ function countCharges({ runtimes }: TestWorld) {
       const kind = header[headerWord.kind]
       const { process } = runtime
       if (kind === frameKind.eager) {
-        add(sent, `${process} to ${peer}`, envelopeChargeBytes + header[envelopeWord.sizeBytes]!)
+        add(sent, `${process} to ${peer}`, envelopeChargeBytes + header[envelopeWord.sizeBytes])
       } else if (kind === frameKind.credit) {
-        add(returned, `${peer} to ${process}`, header[creditWord.bytes]! >>> 0)
+        add(returned, `${peer} to ${process}`, header[creditWord.bytes] >>> 0)
       }
       send(peer, header, payload)
     }
@@ -97,7 +97,7 @@ it('what a process has in flight to another stays within the credit, and every m
       const others: (CommState | undefined)[] = runtimes.map(() => undefined)
       const handles: (Communicator | undefined)[] = comms.map(() => undefined)
       const open = (process: number) => {
-        const runtime = runtimes[process]!
+        const runtime = runtimes[process]
         if (runtime.hostedRanks === 0 || others[process] !== undefined) return
         const state = runtime.createContext({ leader: 0, counter: 1 }, stridedTable(options.ranks))
         others[process] = state
@@ -106,7 +106,7 @@ it('what a process has in flight to another stays within the credit, and every m
       }
       const fail = (process: number) => {
         others[process]?.fail(new RankweaveError('ERR_REVOKED', 'revoked'))
-        const { firstRank, hostedRanks } = runtimes[process]!
+        const { firstRank, hostedRanks } = runtimes[process]
         if (others[process] !== undefined) handles.fill(undefined, firstRank, firstRank + hostedRanks)
       }
       const commOf = (n: number, rank: number) => (n === 0 ? comms[rank] : handles[rank])

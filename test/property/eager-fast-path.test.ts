@@ -31,15 +31,15 @@ function openPair({ ringBytes, ...options }: { readonly ringBytes: number } & Pa
   const sessions = connectThreads(resolveThreads({ processes: 2, ringBytes })).map((connection) =>
     openThreads(connection),
   )
-  const layout = worldLayout(2, sessions[0]!.nodes)
+  const layout = worldLayout(2, sessions[0].nodes)
   const runtimes = sessions.map(
-    ({ hosted }) => new CommRuntime(hosted[0]!, layout, { ...defaultRuntimeOptions, ...options }),
+    ({ hosted }) => new CommRuntime(hosted[0], layout, { ...defaultRuntimeOptions, ...options }),
   )
   const [a, b] = runtimes.map(
     (runtime) => new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(2)), 0),
   )
   const close = () => Promise.all(sessions.map((session) => session.close()))
-  return { a: a!, b: b!, runtimes, close }
+  return { a: a, b: b, runtimes, close }
 }
 
 const turn = () => new Promise(setImmediate)

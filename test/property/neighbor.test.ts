@@ -58,7 +58,7 @@ const anyCase: fc.Arbitrary<Case> = fc.integer({ min: 1, max: 10 }).chain((ranks
     ranksPerProcess: fc
       .array(rank, { maxLength: 6 })
       .map((cuts) => [0, ...cuts.sort((a, b) => a - b), ranks])
-      .map((bounds) => bounds.slice(1).map((bound, i) => bound - bounds[i]!)),
+      .map((bounds) => bounds.slice(1).map((bound, i) => bound - bounds[i])),
     seed: fc.nat(),
     limits: fc.constantFrom({}, { eagerLimitBytes: 0, creditBytes: 0 }),
     strategy: strategies,
@@ -99,12 +99,12 @@ async function check({ ranks, edges, ranksPerProcess, seed, limits, strategy, co
     ),
   )
   const keys = shuffle([...Array(ranks).keys()], random)
-  const lengthOf = (rank: number) => lengths[rank % lengths.length]!
+  const lengthOf = (rank: number) => lengths[rank % lengths.length]
   const nodes = ranksPerProcess.map((_, p) => `node${p % 2}`)
 
   const gather = async (graph: TopologyCommunicator) => {
     const { rank } = graph
-    const sources = sourcesOf[rank]!
+    const sources = sourcesOf[rank]
     const even = await graph.neighborAllgather(blockOf(rank, count, 0))
     expect([...even]).toEqual(oracle(sources, () => count, 0))
 
@@ -128,8 +128,8 @@ async function check({ ranks, edges, ranksPerProcess, seed, limits, strategy, co
     // Ranks are distributed over the processes at random.
     const shuffled = await world.split(0, keys[world.rank])
     const graph = await shuffled.createDistGraphAdjacent({
-      sources: sourcesOf[shuffled.rank]!,
-      destinations: destinationsOf[shuffled.rank]!,
+      sources: sourcesOf[shuffled.rank],
+      destinations: destinationsOf[shuffled.rank],
       strategy,
     })
     const { schedule, groups } = await graph.plan()

@@ -25,13 +25,13 @@ export class MatchingOracle {
   send(message: OracleMessage): void {
     const at = this.posted.findIndex((receive) => matching(receive, message))
     if (at < 0) this.arrived.push(message)
-    else this.matches.set(this.posted.splice(at, 1)[0]!.id, message.id)
+    else this.matches.set(this.posted.splice(at, 1)[0].id, message.id)
   }
 
   receive(receive: OracleReceive): void {
     const at = this.arrived.findIndex((message) => matching(receive, message))
     if (at < 0) this.posted.push(receive)
-    else this.matches.set(receive.id, this.arrived.splice(at, 1)[0]!.id)
+    else this.matches.set(receive.id, this.arrived.splice(at, 1)[0].id)
   }
 
   peek(source: number, tag: number): OracleMessage | undefined {

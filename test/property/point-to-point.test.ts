@@ -85,31 +85,31 @@ describe('matching, one step after the other', () => {
                 ? { from, to, id, text: 'x'.repeat(step.countElems) }
                 : marked(type, step.countElems, from, to, id)
             const start = step.synchronous ? 'issend' : 'isend'
-            const request = world.comms[from]![start](content, to, step.tag)
+            const request = world.comms[from][start](content, to, step.tag)
             sends.push({ request, to, from, tag: step.tag, content: structuredClone(content) })
             operations.push({ kind: 'send', id })
-            oracles[to]!.send({ id, source: from, tag: step.tag })
+            oracles[to].send({ id, source: from, tag: step.tag })
           } else if (step.kind === 'cancel') {
             if (operations.length === 0) continue
-            const { kind, id } = operations[step.which % operations.length]!
+            const { kind, id } = operations[step.which % operations.length]
             if (kind === 'receive') {
-              const { request, at } = receives[id]!
+              const { request, at } = receives[id]
               request.cancel()
-              const withdrawn = oracles[at]!.withdrawReceive(id)
+              const withdrawn = oracles[at].withdrawReceive(id)
               if (withdrawn) expect(await codeOf(request.wait())).toBe('ERR_ABORTED')
             } else {
-              const { request, to } = sends[id]!
+              const { request, to } = sends[id]
               const pending = !request.pending.settled
               request.cancel()
               await drained(world)
-              const withdrawn = pending && oracles[to]!.withdrawSend(id)
+              const withdrawn = pending && oracles[to].withdrawSend(id)
               if (withdrawn) expect(await codeOf(request.wait())).toBe('ERR_ABORTED')
             }
           } else {
             const at = step.at % ranks
             const source = step.source === ANY_SOURCE ? ANY_SOURCE : step.source % ranks
-            const comm = world.comms[at]!
-            const oracle = oracles[at]!
+            const comm = world.comms[at]
+            const oracle = oracles[at]
             const next = oracle.peek(source, step.tag)
             if (step.kind === 'receive') {
               const id = receives.length
@@ -127,18 +127,18 @@ describe('matching, one step after the other', () => {
               if (matched === null) continue
               oracle.withdrawSend(next!.id)
               const message = await matched.recv()
-              expect(message.data).toEqual(sends[next!.id]!.content)
+              expect(message.data).toEqual(sends[next!.id].content)
             }
           }
           await drained(world)
           receives.forEach(({ request, at }, id) => {
-            if (oracles[at]!.posted.some((receive) => receive.id === id)) {
+            if (oracles[at].posted.some((receive) => receive.id === id)) {
               expect(request.pending.settled).toBe(false)
             }
           })
         }
         for (const [id, { request, at }] of receives.entries()) {
-          const sent = oracles[at]!.matches.get(id)
+          const sent = oracles[at].matches.get(id)
           if (sent === undefined) {
             request.cancel()
             expect(await codeOf(request.wait())).toBe('ERR_ABORTED')
@@ -147,15 +147,15 @@ describe('matching, one step after the other', () => {
           expect(request.pending.settled).toBe(true)
           const { source, tag, data } = await request.wait()
           expect({ source, tag, data }).toEqual({
-            source: sends[sent]!.from,
-            tag: sends[sent]!.tag,
-            data: sends[sent]!.content,
+            source: sends[sent].from,
+            tag: sends[sent].tag,
+            data: sends[sent].content,
           })
         }
         for (const [rank, { arrived }] of oracles.entries()) {
           for (const { id, source, tag } of arrived) {
-            const message = await world.comms[rank]!.recv(source, tag)
-            expect(message.data).toEqual(sends[id]!.content)
+            const message = await world.comms[rank].recv(source, tag)
+            expect(message.data).toEqual(sends[id].content)
           }
         }
         await drained(world)
@@ -196,13 +196,13 @@ describe('matching, all at once', () => {
           })
           const lastSlot = new Map<number, number>()
           const seen = new Set<number>()
-          const pick = (n: number) => style[n % style.length]!
+          const pick = (n: number) => style[n % style.length]
           // Exact receives first, in the order of sending, so that wildcards cannot take what they need.
           const exact = theirs.filter(({ slot }) => pick(slot) === 'exact')
           const check = ({ source, tag, data }: Message): number => {
             const array = data as Float64Array
-            const slot = Math.floor(array[0]! / 100)
-            const { from, to, countElems, tag: sent } = messages[slot]!
+            const slot = Math.floor(array[0] / 100)
+            const { from, to, countElems, tag: sent } = messages[slot]
             expect([source, comm.rank, tag, array.length]).toEqual([from, to, sent, countElems])
             expect(array.every((value, i) => value === slot * 100 + i)).toBe(true)
             expect(seen.has(slot)).toBe(false)
@@ -262,7 +262,7 @@ describe('cancelling, at any moment', () => {
             if (kind === 'send') {
               const data = new Float64Array(countElems + 1).fill(sends.length)
               const start = synchronous ? 'issend' : 'isend'
-              const request = world.comms[from % ranks]![start](data, to % ranks, tag)
+              const request = world.comms[from % ranks][start](data, to % ranks, tag)
               const send: (typeof sends)[number] = { request, to: to % ranks }
               sends.push(send)
               void codeOf(request.wait()).then((code) => {
@@ -270,7 +270,7 @@ describe('cancelling, at any moment', () => {
                 data.fill(-1)
               })
             } else if (kind === 'receive') {
-              receives.push(world.comms[to % ranks]!.irecv(ANY_SOURCE, which % 2 === 0 ? tag : ANY_TAG))
+              receives.push(world.comms[to % ranks].irecv(ANY_SOURCE, which % 2 === 0 ? tag : ANY_TAG))
             } else if (kind === 'turn') await new Promise(setImmediate)
             else {
               const all = [...sends.map(({ request }) => request), ...receives]
@@ -282,7 +282,7 @@ describe('cancelling, at any moment', () => {
           const take = ({ data }: Message) => {
             const [id] = data as Float64Array
             expect((data as Float64Array).every((value) => value === id)).toBe(true)
-            received.set(id!, (received.get(id!) ?? 0) + 1)
+            received.set(id, (received.get(id) ?? 0) + 1)
           }
           for (const receive of receives) {
             receive.cancel()

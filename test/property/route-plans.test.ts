@@ -98,7 +98,7 @@ it('the parts that processes plan are those of the plan of the whole topology, a
           const where = {
             ranks,
             hosts,
-            nodeOf: (rank: number) => nodeOf[rank]!,
+            nodeOf: (rank: number) => nodeOf[rank],
             nodesOfAll: async () => nodeOf,
           }
           const facts = await routeFacts(exchange, lists, kind.routeNeeds, where)

@@ -39,8 +39,8 @@ const collectives = fc
 /** Parts that are combined are equally long on all ranks; other blocks may differ. */
 function lengthsOf({ specification }: Schedule, lengths: readonly number[]): Lengths {
   const { slotTerm, partStart } = specification
-  const parts = slotTerm.some((term) => term < 0) ? partStart[1]! : Number.POSITIVE_INFINITY
-  return (term) => lengths[(term < 0 ? ~term : term % parts) % lengths.length]!
+  const parts = slotTerm.some((term) => term < 0) ? partStart[1] : Number.POSITIVE_INFINITY
+  return (term) => lengths[(term < 0 ? ~term : term % parts) % lengths.length]
 }
 
 /** Runs it on every rank of a communicator; its ranks lie on processes in another order where they are reversed. */
@@ -76,7 +76,7 @@ function expectedOf(schedule: Schedule, lengths: Lengths): Found[] {
   return interpret(schedule).slots.map((row, rank) => ({
     slots: Array.from({ length: runs }, (_, n) =>
       row.map((value, slot) => {
-        const term = schedule.specification.slotTerm[schedule.specification.slotStart[rank]! + slot]!
+        const term = schedule.specification.slotTerm[schedule.specification.slotStart[rank] + slot]
         // A reduction has the length of its parts, whose number is that of any of its blocks.
         const length = lengths(term >= 0 ? term : firstBlock(schedule, ~term))
         return Array.from({ length }, (__, i) => evaluated(value!, i, n))
@@ -86,7 +86,7 @@ function expectedOf(schedule: Schedule, lengths: Lengths): Found[] {
 }
 
 function firstBlock({ specification: { reductions } }: Schedule, reduction: number): number {
-  return reductions.first[reductions.runStart[reduction]!]!
+  return reductions.first[reductions.runStart[reduction]]
 }
 
 /** Whether nothing was written once a rank had failed. */

@@ -50,8 +50,8 @@ async function checkSplit(
   const groups = expectedGroups(table)
   await run(
     async (world) => {
-      const color = table.color[world.rank]!
-      const part = await world.split(color < 0 ? null : color, table.key[world.rank]!, options)
+      const color = table.color[world.rank]
+      const part = await world.split(color < 0 ? null : color, table.key[world.rank], options)
       const members = groups.find((group) => group.includes(world.rank))
       if (members === undefined) {
         expect(part).toBeNull()
@@ -101,7 +101,7 @@ describe('every split algorithm with every kind of table', () => {
     await fc.assert(
       fc.asyncProperty(anyCase, async ({ layout, colors, keys, algorithm, table, selfHostRows }) => {
         const draw = seededRandom(layout.seed)
-        const given = splitCase(layout.ranks, colorPatterns[colors]!, keyPatterns[keys]!, draw)
+        const given = splitCase(layout.ranks, colorPatterns[colors], keyPatterns[keys], draw)
         await checkSplit(layout, given, optionsOf(layout, algorithm, table, selfHostRows))
       }),
       { numRuns: cases(75, 25) },
@@ -134,7 +134,7 @@ describe('every split algorithm whose messages stay with their senders until the
   it.each(splitAlgorithms)('%s', async (algorithm) => {
     const layout = { ranks: 200, processes: 5, sorters: 5, tableGroup: 5, seed: 1 }
     for (const colors of Object.values(colorPatterns)) {
-      const given = splitCase(layout.ranks, colors, keyPatterns['random']!, seededRandom(2))
+      const given = splitCase(layout.ranks, colors, keyPatterns['random'], seededRandom(2))
       await checkSplit(layout, given, optionsOf(layout, algorithm, 'replicated', 0), 0)
     }
   })
@@ -156,11 +156,11 @@ describe('splits of splits', () => {
             for (const { algorithm, table, selfHostRows, colors, keys, seed, freesFirst } of levels) {
               const { color, key } = splitCase(
                 members.length,
-                colorPatterns[colors]!,
-                keyPatterns[keys]!,
+                colorPatterns[colors],
+                keyPatterns[keys],
                 seededRandom(seed),
               )
-              const mine = color[parent.rank]!
+              const mine = color[parent.rank]
               // All members know how many processes there are, whatever the table.
               const hosts = parent.describe().processes
               const options = optionsOf(
@@ -173,14 +173,14 @@ describe('splits of splits', () => {
                 table,
                 selfHostRows,
               )
-              const part = await parent.split(mine < 0 ? null : mine, key[parent.rank]!, options)
+              const part = await parent.split(mine < 0 ? null : mine, key[parent.rank], options)
               if (freesFirst && parent !== world) await parent.free()
               const group = expectedGroups({ color, key }).find((ranks) => ranks.includes(parent.rank))
               if (group === undefined) {
                 expect(part).toBeNull()
                 return
               }
-              members = group.map((rank) => members[rank]!)
+              members = group.map((rank) => members[rank])
               expect(part!.size).toBe(members.length)
               expect(members[part!.rank]).toBe(world.rank)
               const asked = [0, part!.size - 1, (part!.rank * 7 + 1) % part!.size]

@@ -22,8 +22,8 @@ function oracle(table: readonly (readonly [number, number])[]): number[][] {
   const colors = [...new Set(table.map(([c]) => c))].filter((c) => c >= 0).sort((a, b) => a - b)
   return colors.map((wanted) =>
     [...table.keys()]
-      .filter((rank) => table[rank]![0] === wanted)
-      .sort((a, b) => table[a]![1] - table[b]![1] || a - b),
+      .filter((rank) => table[rank][0] === wanted)
+      .sort((a, b) => table[a][1] - table[b][1] || a - b),
   )
 }
 
@@ -32,7 +32,7 @@ function groupsOf(table: readonly (readonly [number, number])[]): number[][] {
     color: Int32Array.from(table, ([c]) => c),
     key: Int32Array.from(table, ([, k]) => k),
   })
-  return Array.from({ length: start.length - 1 }, (_, g) => [...members.subarray(start[g]!, start[g + 1]!)])
+  return Array.from({ length: start.length - 1 }, (_, g) => [...members.subarray(start[g], start[g + 1])])
 }
 
 describe('splitConventional', () => {
@@ -82,13 +82,13 @@ describe('split of a reordered world', () => {
       fc.asyncProperty(world, async ({ cuts, order, table, seed }) => {
         const ranks = table.length
         const bounds = [0, ...cuts.sort((a, b) => a - b), ranks]
-        const ranksPerProcess = bounds.slice(1).map((bound, i) => bound - bounds[i]!)
-        const reordered = oracle(order.map((key) => [0, key]))[0]!
-        const groups = oracle(table).map((group) => group.map((rank) => reordered[rank]!))
+        const ranksPerProcess = bounds.slice(1).map((bound, i) => bound - bounds[i])
+        const reordered = oracle(order.map((key) => [0, key]))[0]
+        const groups = oracle(table).map((group) => group.map((rank) => reordered[rank]))
         const got = await run(
           async (everyone) => {
             const parent = await everyone.split(0, order[everyone.rank])
-            const [wanted, key] = table[parent.rank]!
+            const [wanted, key] = table[parent.rank]
             const part = await parent.split(wanted < 0 ? null : wanted, key)
             await parent.free()
             if (part === null) return null

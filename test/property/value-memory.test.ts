@@ -31,12 +31,12 @@ class Cells {
     this.#program = program
     this.#isInPlace = isInPlace
     const { ownStart, ranks } = program
-    for (let value = 0; value < ownStart[ranks.length]!; value++) {
+    for (let value = 0; value < ownStart[ranks.length]; value++) {
       this.#held.set(this.#cell(area.own, value), value)
     }
     const { ownCopy, ownCopyTo } = memory
     ownCopy.forEach((value, i) => {
-      this.#held.set(this.#cell(area.slot, ownCopyTo[i]!), value)
+      this.#held.set(this.#cell(area.slot, ownCopyTo[i]), value)
     })
   }
 
@@ -55,25 +55,25 @@ class Cells {
     const { copy, copyTo, slotStart } = this.memory
     copy.forEach((value, i) => {
       this.read(value, 'copied')
-      this.#held.set(this.#cell(area.slot, copyTo[i]!), value)
+      this.#held.set(this.#cell(area.slot, copyTo[i]), value)
     })
     for (let value = 0; value + 1 < fillStart.length; value++) {
-      for (let f = fillStart[value]!; f < fillStart[value + 1]!; f++) {
-        const slot = slotStart[fillRank[f]!]! + fillSlot[f]!
+      for (let f = fillStart[value]; f < fillStart[value + 1]; f++) {
+        const slot = slotStart[fillRank[f]] + fillSlot[f]
         const held = this.#held.get(this.#cell(area.slot, slot))
         // Ranks that share a slot have equal results in it, each perhaps a value of its own.
         const isSame = this.#program.valueTerm[held ?? torn] === this.#program.valueTerm[value]
         if (!isSame) throw new Error(`slot ${slot} holds ${held}, not ${value}`)
       }
     }
-    for (let value = 0; value < ownStart[ranks.length]! && !this.#isInPlace; value++) {
+    for (let value = 0; value < ownStart[ranks.length] && !this.#isInPlace; value++) {
       if (this.#held.get(this.#cell(area.own, value)) !== value)
         throw new Error(`own ${value} is overwritten`)
     }
   }
 
   #cellOf(value: number): string {
-    return this.#cell(this.memory.area[value]!, this.memory.index[value]!)
+    return this.#cell(this.memory.area[value], this.memory.index[value])
   }
 
   #cell(where: number, index: number): string {
@@ -89,15 +89,15 @@ function watchOf(programs: readonly ProcessProgram[], cells: readonly Cells[], s
   const random = mulberry32(seed)
   const offered = new Set<string>()
   const check = (process: number, frame: number) => {
-    const { valueStart, value } = programs[process]!.send
-    for (let i = valueStart[frame]!; i < valueStart[frame + 1]!; i++) {
-      cells[process]!.read(value[i]!, `frame ${frame} of process ${process}`)
+    const { valueStart, value } = programs[process].send
+    for (let i = valueStart[frame]; i < valueStart[frame + 1]; i++) {
+      cells[process].read(value[i], `frame ${frame} of process ${process}`)
     }
   }
   const land = (process: number, frame: number, isWhole: boolean) => {
-    const { valueStart } = programs[process]!.receive
-    for (let value = valueStart[frame]!; value < valueStart[frame + 1]!; value++) {
-      cells[process]!.write(value, isWhole ? value : torn)
+    const { valueStart } = programs[process].receive
+    for (let value = valueStart[frame]; value < valueStart[frame + 1]; value++) {
+      cells[process].write(value, isWhole ? value : torn)
     }
   }
   return {
@@ -112,11 +112,11 @@ function watchOf(programs: readonly ProcessProgram[], cells: readonly Cells[], s
       land(to, received, true)
     },
     combines(process, c) {
-      const { firstValue, left, right } = programs[process]!.combine
-      for (const operand of [left[c]!, right[c]!]) {
-        cells[process]!.read(operand, `combination ${c} of process ${process}`)
+      const { firstValue, left, right } = programs[process].combine
+      for (const operand of [left[c], right[c]]) {
+        cells[process].read(operand, `combination ${c} of process ${process}`)
       }
-      cells[process]!.write(firstValue + c)
+      cells[process].write(firstValue + c)
     },
   }
 }
@@ -152,7 +152,7 @@ test('values that share memory are read before they are overwritten, whatever is
     fc.property(placed, fc.nat(), ({ algorithm, shape, where: { placement, processes } }, seed) => {
       const schedule = scheduleOf(algorithm, shape)
       const lowered = lower(schedule, placement, processes)
-      const options = optionsOf(algorithm.collective, schedule.specification.partStart[1]!)
+      const options = optionsOf(algorithm.collective, schedule.specification.partStart[1])
       const cells = lowered.programs.map((program, process) => {
         const memory = valueMemory(program, options)
         const safe = memory.isSafeInPlace && (seed >> (process % 16)) % 2 === 0

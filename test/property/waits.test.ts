@@ -36,10 +36,10 @@ it('waits end when their requests do or their signal aborts, and block their ran
     fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 40 }), async (script) => {
       const world = await openWorld({ ranks: 1 })
       const [comm] = world.comms
-      const { waits: tracker } = world.runtimes[0]!
+      const { waits: tracker } = world.runtimes[0]
       const never = new AbortController()
       const requests = Array.from({ length: requestCount }, (_, tag) =>
-        comm!.irecv<Int32Array>(0, tag, tag % 2 === 1 ? { signal: never.signal } : {}),
+        comm.irecv<Int32Array>(0, tag, tag % 2 === 1 ? { signal: never.signal } : {}),
       )
       const done = new Set<number>()
       const waits: Wait[] = []
@@ -49,7 +49,7 @@ it('waits end when their requests do or their signal aborts, and block their ran
         if (wait.kind === 'waitall') {
           if (complete.length === wait.list.length) wait.expected = wait.list.join()
         } else if (complete.length > 0) {
-          const first = completed === undefined ? complete[0]! : completed
+          const first = completed === undefined ? complete[0] : completed
           if (wait.kind === 'waitsome') {
             wait.expected = wait.list.flatMap((tag, at) => (done.has(tag) ? [`${at}:${tag}`] : [])).join()
           } else if (wait.kind === 'wait') wait.expected = String(first)
@@ -60,7 +60,7 @@ it('waits end when their requests do or their signal aborts, and block their ran
         if (step.kind === 'complete') {
           if (done.has(step.which)) continue
           done.add(step.which)
-          await comm!.send(Int32Array.of(step.which), 0, step.which)
+          await comm.send(Int32Array.of(step.which), 0, step.which)
           for (const wait of waits) if (wait.list.includes(step.which)) decide(wait, step.which)
         } else if (step.kind === 'abort') {
           const wait = waits[step.which]
@@ -73,7 +73,7 @@ it('waits end when their requests do or their signal aborts, and block their ran
           waits.push(wait)
           started(
             wait,
-            list.map((tag) => requests[tag]!),
+            list.map((tag) => requests[tag]),
           ).then(
             (seen) => {
               wait.seen = seen
@@ -111,7 +111,7 @@ async function started(
   requests: Request<{ data: Int32Array }>[],
 ): Promise<string> {
   const options = controller === undefined ? {} : { signal: controller.signal }
-  if (kind === 'wait') return String((await requests[0]!.wait(options)).data[0])
+  if (kind === 'wait') return String((await requests[0].wait(options)).data[0])
   if (kind === 'waitall') return (await waitall(requests, options)).map(({ data }) => data[0]).join()
   const text = ({ index, value }: { index: number; value: { data: Int32Array } }) =>
     `${index}:${value.data[0]}`

@@ -88,11 +88,10 @@ async function recorded(): Promise<{
 
 /** Ways to damage a sequence of messages that are always noticed. */
 const damages: readonly ((messages: Uint8Array[], at: number, next: Next) => void)[] = [
-  (messages, at, next) =>
-    messages.splice(at, 1, messages[at]!.subarray(0, below(next, messages[at]!.length))),
-  (messages, at, next) => messages.splice(at, 1, concat(messages[at]!, new Uint8Array(1 + below(next, 40)))),
-  (messages, at) => messages.splice(at, 0, messages[at]!),
-  (messages, at) => messages.splice(at, 2, messages[at + 1]!, messages[at]!),
+  (messages, at, next) => messages.splice(at, 1, messages[at].subarray(0, below(next, messages[at].length))),
+  (messages, at, next) => messages.splice(at, 1, concat(messages[at], new Uint8Array(1 + below(next, 40)))),
+  (messages, at) => messages.splice(at, 0, messages[at]),
+  (messages, at) => messages.splice(at, 2, messages[at + 1], messages[at]),
   (messages, at) => messages.splice(at, 1),
   (messages, at, next) =>
     messages.splice(
@@ -121,9 +120,9 @@ it('whatever a peer sends, a process delivers a beginning of what was sent and r
       const damaged = messages.slice()
       const at = below(next, messages.length - 1)
       const way = below(next, 2 * damages.length)
-      if (way < damages.length) damages[way]!(damaged, at, next)
+      if (way < damages.length) damages[way](damaged, at, next)
       else {
-        const copy = damaged[at]!.slice()
+        const copy = damaged[at].slice()
         for (let left = 1 + below(next, 4); left > 0; left--)
           copy[below(next, copy.length)] = below(next, 256)
         damaged[at] = copy

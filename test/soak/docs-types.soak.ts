@@ -13,7 +13,7 @@ const programs = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => 
   .flatMap((page) =>
     Array.from(
       readFileSync(join(root, page), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm),
-      ([, text]) => text!,
+      ([, text]) => text,
     ),
   )
   .filter((text) => text.includes('export default'))

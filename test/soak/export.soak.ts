@@ -26,11 +26,11 @@ describeMpi('exported C programs', (mpi) => {
   it.skipIf(mpicc === null).each(graphs.map(({ what, topology }, i) => [what, topology, i] as const))(
     'of %s give the data of the specification',
     async (_, topology, i) => {
-      const strategy = parseStrategy(strategies[i % strategies.length]!)
-      const operation = operations[i % operations.length]!
+      const strategy = parseStrategy(strategies[i % strategies.length])
+      const operation = operations[i % operations.length]
       const { schedule } = planOperation(topology, strategy, operation, { nodeOf: nodesOf(topology.ranks) })
       const run = compileExported(mpicc!, mpi, folder(), schedule)
-      const { code, stderr } = await run('-b', lengths[i % lengths.length]!, '-n', '1', '-s', '1')
+      const { code, stderr } = await run('-b', lengths[i % lengths.length], '-n', '1', '-s', '1')
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     },
   )

@@ -17,7 +17,7 @@ describeMpi('soak: kill -9', (mpi) => {
       if (n % 2 === 0) await job.printed('ready')
       const pids = await someProcesses(marker)
       await new Promise((resolve) => setTimeout(resolve, random() * 500))
-      process.kill(pids[Math.floor(random() * pids.length)]!, 'SIGKILL')
+      process.kill(pids[Math.floor(random() * pids.length)], 'SIGKILL')
       expect((await job.ended).code, `run ${n}`).not.toBe(0)
       await gone(marker)
     }

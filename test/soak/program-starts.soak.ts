@@ -44,7 +44,7 @@ const cases = Object.keys(requests).flatMap((call) =>
 it.each(cases)('a million starts of %s on %i processes retain nothing', async (call, processes) => {
   let growthBytes = 0
   const main = async (world: Communicator) => {
-    const request = await requests[call]!(world)
+    const request = await requests[call](world)
     let before = 0
     for (let start = 0; start < starts; start++) {
       if (start === 1_000 && world.rank === 0) {

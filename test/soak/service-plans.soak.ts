@@ -27,7 +27,7 @@ it('1,000 plan requests of which half are equal: each distinct one is planned on
     let next = 0
     const client = async () => {
       while (next < requests) {
-        const label = labels[next++]!
+        const label = labels[next++]
         const { status, body } = await ask.plan({ topology, labels: label })
         // 202 for a plan that is being made, 200 for one that there is.
         expect([200, 202]).toContain(status)
@@ -38,7 +38,7 @@ it('1,000 plan requests of which half are equal: each distinct one is planned on
     const ids = [...plans.values()].map((of) => [...of])
     expect(ids.every((of) => of.length === 1)).toBe(true)
     expect(new Set(ids.flat()).size).toBe(distinct)
-    const jobs = ids.flat().map((both) => both.split(' ')[0]!)
+    const jobs = ids.flat().map((both) => both.split(' ')[0])
     for (const job of jobs) expect((await ask.events(job)).at(-1)).toMatchObject({ state: 'done' })
     const made = async (of: ReturnType<typeof asking>) =>
       /^rankweave_jobs_done (\d+)$/m.exec(await (await of.get('/metrics')).text())?.[1]

@@ -33,9 +33,9 @@ it('a world of 1,000 members splits and meets, and all are told of those who lea
     members.map((member, rank) => member.ask('split', { comm: 'world', color: rank % 10 })),
   )
   expect(places.every(({ rank, size }, n) => size === 100 && rank === Math.floor(n / 10))).toBe(true)
-  await Promise.all(members.map((member, n) => member.ask('barrier', { comm: places[n]!.comm! })))
+  await Promise.all(members.map((member, n) => member.ask('barrier', { comm: places[n].comm! })))
   // Few: each is told to all others, whose every message is checked here.
-  await Promise.all([0, 1].map((rank) => members[rank]!.ask('leave', {})))
+  await Promise.all([0, 1].map((rank) => members[rank].ask('leave', {})))
   const told = await Promise.all(members.slice(2).map((member) => member.event('member')))
   expect(new Set(told.map(({ rank, state }) => `${rank} ${state}`))).toEqual(new Set(['0 left']))
   await service.close()

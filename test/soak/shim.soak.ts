@@ -24,7 +24,7 @@ describeMpi('the preloaded library on random graphs', (mpi) => {
 
   // With and without a trial; blocks above the limit are sent directly.
   it.skipIf(mpicc === null).each(graphs)('gives right data on those of seed %i', async (seed) => {
-    const strategy = strategies[seed % strategies.length]!
+    const strategy = strategies[seed % strategies.length]
     const env = {
       RANKWEAVE_SHIM: seed % 5 === 0 ? 'on' : 'always',
       RANKWEAVE_SHIM_STRATEGY: strategy,

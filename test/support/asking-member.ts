@@ -99,7 +99,7 @@ export class AskingMember {
       const event = worldEvents[message.event].parse(message) as WorldEvent
       const at = this.#awaited.findIndex((each) => each.event === event.event)
       if (at < 0) this.events.push(event)
-      else this.#awaited.splice(at, 1)[0]!.resolve(event as never)
+      else this.#awaited.splice(at, 1)[0].resolve(event as never)
       return
     }
     const { reply, error, ...rest } = message
@@ -124,12 +124,12 @@ export async function begunWorld(
   token?: string,
 ): Promise<AskingMember[]> {
   const all = await Promise.all(Array.from({ length: members }, () => AskingMember.greeted(service, token)))
-  const { world } = await all[0]!.ask('createWorld', { members })
+  const { world } = await all[0].ask('createWorld', { members })
   await Promise.all(all.map((member) => member.ask('join', { world })))
   const begun = await Promise.all(all.map((member) => member.event('begun')))
   const byRank: AskingMember[] = []
   begun.forEach(({ rank }, n) => {
-    byRank[rank] = all[n]!
+    byRank[rank] = all[n]
   })
   return byRank
 }

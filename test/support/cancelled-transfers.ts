@@ -48,10 +48,10 @@ export function expectEnded({ endings }: Part, outcomes: readonly (readonly Outc
   for (const ending of endings) {
     if (ending === 'complete') continue
     const [sender, receiver] = next()
-    const seen = [sender!.code, receiver!.code]
+    const seen = [sender.code, receiver.code]
     expect(codes[ending], `${ending}: ${seen.join(' ')}`).toContainEqual(seen)
-    expect([sender!.intact, receiver!.intact], ending).toEqual([true, true])
-    if (receiver!.code !== 'none') early++
+    expect([sender.intact, receiver.intact], ending).toEqual([true, true])
+    if (receiver.code !== 'none') early++
     if (ending === 'revoke' || ending === 'abort a collective') continue
     for (const outcome of next()) expect(outcome, `after ${ending}`).toEqual({ code: 'none', intact: true })
   }

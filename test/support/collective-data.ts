@@ -76,8 +76,8 @@ export function joined(blocks: readonly Elements[]): Int32Array {
 /** `left` times `right`, which is put to the left. */
 export function multiply(left: Int32Array, right: Int32Array): Int32Array {
   for (let i = 0; i < left.length; i += 4) {
-    const [a, b, c, d] = [left[i]!, left[i + 1]!, left[i + 2]!, left[i + 3]!]
-    const [e, f, g, h] = [right[i]!, right[i + 1]!, right[i + 2]!, right[i + 3]!]
+    const [a, b, c, d] = [left[i], left[i + 1], left[i + 2], left[i + 3]]
+    const [e, f, g, h] = [right[i], right[i + 1], right[i + 2], right[i + 3]]
     left[i] = Math.imul(a, e) + Math.imul(b, g)
     left[i + 1] = Math.imul(a, f) + Math.imul(b, h)
     left[i + 2] = Math.imul(c, e) + Math.imul(d, g)
@@ -89,7 +89,7 @@ export function multiply(left: Int32Array, right: Int32Array): Int32Array {
 function combined({ content }: CollectiveCase, left: Elements, right: Elements): Elements {
   const result = left.slice()
   if (content === 'matrices') return multiply(result as Int32Array, right as Int32Array)
-  for (let i = 0; i < result.length; i++) result[i]! += right[i]!
+  for (let i = 0; i < result.length; i++) result[i] += right[i]
   return result
 }
 

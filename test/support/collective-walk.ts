@@ -120,7 +120,7 @@ function callsOf(
   return methods.get(given.collective)!.map(async (algorithm, m) => {
     const turn = given.ranks + given.root + n + m
     // An operation of matrices takes whole arrays.
-    const segments = given.content === 'matrices' ? 1 : segmentsInTurn[turn % segmentsInTurn.length]!
+    const segments = given.content === 'matrices' ? 1 : segmentsInTurn[turn % segmentsInTurn.length]
     const options = algorithm === undefined ? {} : { algorithm, segments }
     const called = algorithm ?? 'default'
     const what = () => `rank ${rank}: ${called}, ${segments} segments, ${nameOf(given)}`
@@ -238,7 +238,7 @@ function reduction(
     default: {
       const counts = Array.from({ length: comm.size }, (_, rank) => scatteredLength(given, rank))
       const first = counts.slice(0, comm.rank).reduce((sum, count) => sum + count, 0)
-      const into = data.subarray(first, first + counts[comm.rank]!)
+      const into = data.subarray(first, first + counts[comm.rank])
       const placed = isInPlace ? { ...options, into } : options
       return comm.reduceScatter(data, op, given.lengths === 'varying' ? { ...placed, counts } : placed)
     }

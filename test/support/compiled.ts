@@ -31,7 +31,7 @@ export function compiled(name: string): string {
   // Another vitest worker may start the same program: it has the file whole at any time.
   const draft = `${file}.${process.pid}`
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(draft, outputFiles[0]!.contents)
+  writeFileSync(draft, outputFiles[0].contents)
   renameSync(draft, file)
   files.set(name, file)
   return file

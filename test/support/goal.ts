@@ -18,7 +18,7 @@ const dependency = /^([a-z]\w*) requires ([a-z]\w*)$/
 /** Reads GOAL text as strictly as the grammar of txt2bin; labels must be defined before they are used. */
 export function parseGoal(text: string): GoalRanks {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('//'))
-  const count = Number(/^num_ranks (\d+)$/.exec(lines[0]!)?.[1])
+  const count = Number(/^num_ranks (\d+)$/.exec(lines[0])?.[1])
   const ranks: Map<string, GoalOperation>[] = []
   let own: Map<string, GoalOperation> | null = null
   for (const line of lines.slice(1)) {

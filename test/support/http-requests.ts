@@ -106,7 +106,7 @@ export function httpRequests(seed: number, known: Readonly<Record<string, readon
   return (): GeneratedRequest => {
     const { method, path, query, body } = one(routes)
     const filled = path.replace(/:(\w+)/g, (_, kind: string) =>
-      kind === 'rank' ? String(below(40)) : idOf(kind[0]!),
+      kind === 'rank' ? String(below(40)) : idOf(kind[0]),
     )
     const words = query === undefined ? {} : objectOf(schemas.get(query)!)
     const search = Object.entries(words)

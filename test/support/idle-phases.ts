@@ -11,7 +11,7 @@ export function withIdlePhases<S extends Schedule>(schedule: S, idle: readonly n
   const { entryStart, entryBlock, entryFrom, entryRight, entryTo, opPeer, opTag } = schedule
   const phaseOf = (rank: number, phase: number): number => {
     let at = phase
-    for (let f = 0; f <= phase; f++) at += idle[(rank * schedule.phases + f) % idle.length]!
+    for (let f = 0; f <= phase; f++) at += idle[(rank * schedule.phases + f) % idle.length]
     return at
   }
   const most = Math.max(0, ...idle)

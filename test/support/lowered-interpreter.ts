@@ -81,8 +81,8 @@ export function interpret<T>(
     framesSent++
     messagesSent += send.messages[task]
     blocksSent += frame.length
-    const to = send.peer[task]!
-    const received = receiveOf(to, process, send.round[task]!)
+    const to = send.peer[task]
+    const received = receiveOf(to, process, send.round[task])
     watch?.sends(process, task, to, received)
     steps.push(() => {
       watch?.arrives(process, task, to, received)
@@ -90,16 +90,16 @@ export function interpret<T>(
     })
   }
   const receiveOf = (process: number, source: number, round: number): number => {
-    const { receive } = programs[process]!
+    const { receive } = programs[process]
     const named = [...receive.peer.keys()].filter(
       (j) => receive.peer[j] === source && receive.round[j] === round,
     )
     if (named.length !== 1) throw new Error(`${named.length} receives for ${source} -> ${process} #${round}`)
-    return named[0]!
+    return named[0]
   }
   const arrive = (process: number, received: number, frame: readonly T[]): void => {
-    const { receive } = programs[process]!
-    const [first, end] = [receive.valueStart[received]!, receive.valueStart[received + 1]!]
+    const { receive } = programs[process]
+    const [first, end] = [receive.valueStart[received], receive.valueStart[received + 1]]
     if (end - first !== frame.length) throw new Error(`frame ${received} of ${process} has another length`)
     for (const [i, payload] of frame.entries()) hold(process, first + i, payload)
     arrived++
@@ -117,13 +117,13 @@ export function interpret<T>(
   while (steps.length > 0) {
     const last = steps.length - 1
     const at = below(random, steps.length)
-    ;[steps[at], steps[last]] = [steps[last]!, steps[at]!]
+    ;[steps[at], steps[last]] = [steps[last], steps[at]]
     steps.pop()!()
   }
   const expected = programs.reduce((sum, { receive }) => sum + receive.peer.length, 0)
   if (arrived !== expected) throw new Error(`${arrived} of ${expected} frames arrived`)
   for (const [process, { valueTerm }] of programs.entries()) {
-    if (values[process]!.size !== valueTerm.length) throw new Error(`process ${process} lacks values`)
+    if (values[process].size !== valueTerm.length) throw new Error(`process ${process} lacks values`)
   }
   return { slots, framesSent, messagesSent, blocksSent }
 }

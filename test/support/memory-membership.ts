@@ -50,7 +50,7 @@ export class MemoryWorld {
       members.push(new MemoryMembership(members, process, addresses, limits, authority.of(process)))
     }
     const sessions = members.map((member, process) =>
-      openWebSocket(member, transports[process]!, listeners[process]),
+      openWebSocket(member, transports[process], listeners[process]),
     )
     return new MemoryWorld(members, sessions, authority)
   }
@@ -152,7 +152,7 @@ export function memoryFactories(processes: number, options: MemoryWorldOptions =
       open: async () => {
         const n = opened++
         worlds[n] ??= MemoryWorld.open(processes, options)
-        return (await worlds[n]).sessions[process]!
+        return (await worlds[n]).sessions[process]
       },
     }
   })

@@ -44,7 +44,7 @@ if (me === 0) console.log(`${cases.length} cases agree`)
 /** The same on all processes. */
 function randomCase(n: number, random: () => number): Case {
   const below: Below = (limit) => Math.floor(random() * limit)
-  return [splitCase, cartCase, adjacentCase, graphCase][n % 4]!(below, Math.floor(n / 4))
+  return [splitCase, cartCase, adjacentCase, graphCase][n % 4](below, Math.floor(n / 4))
 }
 
 function splitCase(below: Below, nth: number): Case {
@@ -54,19 +54,19 @@ function splitCase(below: Below, nth: number): Case {
   return {
     name: `split by colors ${colors} and keys ${keys}, ${JSON.stringify(options)}`,
     ours: async (world) => {
-      const part = await world.split(colors[me]!, keys[me]!, options)
+      const part = await world.split(colors[me]!, keys[me], options)
       if (part === null) return null
       const found = [...(await part.worldRanks(Array.from({ length: part.size }, (_, rank) => rank)))]
       const told = [...(await part.allgather(Int32Array.of(world.rank)))]
       return found.join() === told.join() ? [part.rank, ...told] : [-1, ...found]
     },
-    theirs: (mpiPeer) => mpiPeer.split(colors[me]!, keys[me]!),
+    theirs: (mpiPeer) => mpiPeer.split(colors[me]!, keys[me]),
   }
 }
 
 /** All kinds in turn. */
 function splitOptions(below: Below, nth: number): SplitOptions {
-  const kind = kinds[nth % kinds.length]!
+  const kind = kinds[nth % kinds.length]
   if (kind.table === undefined) return kind
   return {
     ...kind,

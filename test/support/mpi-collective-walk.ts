@@ -26,7 +26,7 @@ function readResults(rank: number): void {
   let at = 0
   for (const each of casesOfMpi(given.mostRanks)) {
     if (rank >= each.ranks) continue
-    const length = words[at]!
+    const length = words[at]
     results.set(`${rank}: ${nameOf(each)}`, words.subarray(at + 1, at + 1 + length))
     at += 1 + length
   }

@@ -12,7 +12,7 @@ const suites = [
     .slice(2)
     .map((world) => world.split('x').map(Number))
     .map(([ranks, rounds = 1]) =>
-      collectiveConformance(factory, { ranks: ranks!, rounds, sharedWorlds: true }),
+      collectiveConformance(factory, { ranks: ranks, rounds, sharedWorlds: true }),
     ),
 ]
 for (const { name, run } of suites.flat()) {

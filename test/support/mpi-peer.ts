@@ -42,14 +42,14 @@ export class MpiPeer {
     const place = this.#room(1 + dims.length + 2 * dims.length)
     this.#call('MPI_Comm_rank', ['handle', 'address'])(comm, this.#at(place))
     const coords = this.#call('MPI_Cart_coords', ['handle', 'int', 'int', 'address'])
-    coords(comm, place[0]!, dims.length, this.#at(place) + 4)
+    coords(comm, place[0], dims.length, this.#at(place) + 4)
     const shift = this.#call('MPI_Cart_shift', ['handle', 'int', 'int', 'address', 'address'])
     for (let d = 0; d < dims.length; d++) {
       const at = this.#at(place) + 4 * (1 + dims.length + 2 * d)
       shift(comm, d, 1, at, at + 4)
     }
     const ranks = [...place].map((value, n) => (n > dims.length && value === abi.procNull ? -1 : value))
-    const data = this.#neighborAllgather(comm, place[0]!, 2 * dims.length)
+    const data = this.#neighborAllgather(comm, place[0], 2 * dims.length)
     this.#free(made)
     return [...ranks, ...data]
   }
@@ -123,7 +123,7 @@ export class MpiPeer {
     const at = this.#at(counts)
     const count = this.#call('MPI_Dist_graph_neighbors_count', ['handle', 'address', 'address', 'address'])
     count(comm, at, at + 4, at + 8)
-    const [ins, outs] = [this.#room(counts[0]!), this.#room(counts[1]!)]
+    const [ins, outs] = [this.#room(counts[0]), this.#room(counts[1])]
     const neighbors = ['handle', 'int', 'address', 'address', 'int', 'address', 'address'] as const
     this.#call('MPI_Dist_graph_neighbors', neighbors)(
       comm,
@@ -195,7 +195,7 @@ export class MpiPeer {
     const place = this.#room(2)
     this.#call('MPI_Comm_rank', ['handle', 'address'])(comm, this.#at(place))
     this.#call('MPI_Comm_size', ['handle', 'address'])(comm, this.#at(place) + 4)
-    const all = this.#room(place[1]!)
+    const all = this.#room(place[1])
     const call = ['address', 'int', 'handle', 'address', 'int', 'handle', 'handle'] as const
     this.#call('MPI_Allgather', call)(
       this.#ints([this.#job.process]),
@@ -207,7 +207,7 @@ export class MpiPeer {
       comm,
     )
     this.#free(made)
-    return [place[0]!, ...all]
+    return [place[0], ...all]
   }
 
   #free(made: Int32Array): void {
@@ -224,8 +224,8 @@ export class MpiPeer {
   readonly #calls = new Map<string, (...args: number[]) => void>()
 
   #handle(words: Int32Array): number {
-    if (this.#job.library.abi.handleBytes === 4) return words[0]!
-    return (words[0]! >>> 0) + words[1]! * 2 ** 32
+    if (this.#job.library.abi.handleBytes === 4) return words[0]
+    return (words[0] >>> 0) + words[1] * 2 ** 32
   }
 
   /** Zeroed ints in memory that does not move. */
@@ -276,6 +276,6 @@ export function inOrderOfRanks(
   })
   if (next !== varied.length)
     throw new Error(`expected ${next} elements of all sources, got ${varied.length}`)
-  const ascending = (a: readonly number[], b: readonly number[]) => a[0]! - b[0]!
+  const ascending = (a: readonly number[], b: readonly number[]) => a[0] - b[0]
   return [...blocks.sort(ascending).flat(), -1, ...[...destinations].sort((a, b) => a - b)]
 }

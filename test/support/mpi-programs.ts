@@ -31,8 +31,8 @@ async function differences(world: Communicator, name: string): Promise<number> {
   })
   const rows = blockBounds(a.rows, world.size)
   const expected = serialProduct(a, values, columns).subarray(
-    rows[world.rank]! * columns,
-    rows[world.rank + 1]! * columns,
+    rows[world.rank] * columns,
+    rows[world.rank + 1] * columns,
   )
   if (expected.length !== share.product.length) return Number.POSITIVE_INFINITY
   return expected.reduce((count, value, i) => count + (value === share.product[i] ? 0 : 1), 0)

@@ -27,7 +27,7 @@ export class Pages {
 
   /** @param code a module of TypeScript; what it exports is called by pages */
   static async open(code: string): Promise<Pages> {
-    const module = pageBundle(code).outputFiles[0]!.text
+    const module = pageBundle(code).outputFiles[0].text
     const server = createServer(({ url }, response) => {
       const isModule = url === '/module.js'
       response.setHeader('content-type', isModule ? 'text/javascript' : 'text/html')

@@ -19,20 +19,20 @@ export function readWords(words: Int32Array): ReadProgram {
     at += count
     return [...words.subarray(at - count, at)]
   }
-  const sendPeer = take(sends!)
-  const sendStart = take(sends! + 1)
-  const sendValue = take(sent!)
-  const receivePeer = take(receives!)
-  const receiveStart = take(receives! + 1)
+  const sendPeer = take(sends)
+  const sendStart = take(sends + 1)
+  const sendValue = take(sent)
+  const receivePeer = take(receives)
+  const receiveStart = take(receives + 1)
   const program = {
-    ranks: ranks!,
-    rank: rank!,
-    own: own!,
+    ranks: ranks,
+    rank: rank,
+    own: own,
     sends: sendPeer.map((peer, j) => ({ peer, values: sendValue.slice(sendStart[j], sendStart[j + 1]) })),
-    receives: receivePeer.map((peer, i) => ({ peer, first: receiveStart[i]!, end: receiveStart[i + 1]! })),
-    slotValue: take(slots!),
-    left: take(combinations!),
-    right: take(combinations!),
+    receives: receivePeer.map((peer, i) => ({ peer, first: receiveStart[i], end: receiveStart[i + 1] })),
+    slotValue: take(slots),
+    left: take(combinations),
+    right: take(combinations),
   }
   if (at !== words.length || receiveStart[0] !== own) throw new Error('words of the wrong length')
   return program
@@ -46,30 +46,30 @@ export function runWords(programs: readonly ReadProgram[], owns: readonly (reado
   const values: (string | undefined)[][] = owns.map((own) => [...own])
   const sent = programs.map(({ sends }) => sends.map(() => false))
   const nth = (messages: readonly { readonly peer: number }[], peer: number, k: number) =>
-    messages.map((_, i) => i).filter((i) => messages[i]!.peer === peer)[k]
+    messages.map((_, i) => i).filter((i) => messages[i].peer === peer)[k]
   for (let isMoving = true; isMoving; ) {
     isMoving = false
     for (const [rank, program] of programs.entries()) {
-      const own = values[rank]!
+      const own = values[rank]
       const firstMade = program.receives.at(-1)?.end ?? program.own
       for (const [c, left] of program.left.entries()) {
-        const operands = [own[left], own[program.right[c]!]]
+        const operands = [own[left], own[program.right[c]]]
         if (own[firstMade + c] !== undefined || operands.includes(undefined)) continue
         own[firstMade + c] = `${operands[0]}+${operands[1]}`
         isMoving = true
       }
       for (const [j, { peer, values: carried }] of program.sends.entries()) {
-        if (sent[rank]![j] || carried.some((value) => own[value] === undefined)) continue
+        if (sent[rank][j] || carried.some((value) => own[value] === undefined)) continue
         const k = program.sends.slice(0, j).filter((earlier) => earlier.peer === peer).length
-        const receive = programs[peer]!.receives[nth(programs[peer]!.receives, rank, k) ?? -1]
+        const receive = programs[peer].receives[nth(programs[peer].receives, rank, k) ?? -1]
         if (receive === undefined || receive.end - receive.first !== carried.length)
           throw new Error(`message ${j} of rank ${rank} has no receive of its length`)
-        for (const [i, value] of carried.entries()) values[peer]![receive.first + i] = own[value]
-        sent[rank]![j] = true
+        for (const [i, value] of carried.entries()) values[peer][receive.first + i] = own[value]
+        sent[rank][j] = true
         isMoving = true
       }
     }
   }
   if (sent.some((messages) => messages.includes(false))) throw new Error('a message was never sent')
-  return programs.map(({ slotValue }, rank) => slotValue.map((value) => values[rank]![value] ?? 'nothing'))
+  return programs.map(({ slotValue }, rank) => slotValue.map((value) => values[rank][value] ?? 'nothing'))
 }

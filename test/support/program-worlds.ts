@@ -36,8 +36,8 @@ export class TestStore implements ProgramStore {
   constructor(program: ProcessProgram, lengths: Lengths) {
     this.#program = program
     this.start = new Int32Array(program.valueTerm.length + 1)
-    for (const [v, term] of program.valueTerm.entries()) this.start[v + 1] = this.start[v]! + lengths(term)
-    this.arena = new Float64Array(this.start[program.valueTerm.length]!)
+    for (const [v, term] of program.valueTerm.entries()) this.start[v + 1] = this.start[v] + lengths(term)
+    this.arena = new Float64Array(this.start[program.valueTerm.length])
   }
 
   value(v: number): Float64Array {
@@ -46,9 +46,9 @@ export class TestStore implements ProgramStore {
 
   contribute(run: number): void {
     const { ownStart, ranks, valueTerm } = this.#program
-    for (let v = 0; v < ownStart[ranks.length]!; v++) {
+    for (let v = 0; v < ownStart[ranks.length]; v++) {
       this.value(v).forEach((_, i, own) => {
-        own[i] = element(valueTerm[v]!, i, run)
+        own[i] = element(valueTerm[v], i, run)
       })
     }
   }
@@ -71,15 +71,15 @@ export class TestStore implements ProgramStore {
 
   combine(c: number): void {
     const { firstValue, left, right } = this.#program.combine
-    const [a, b] = [this.value(left[c]!), this.value(right[c]!)]
+    const [a, b] = [this.value(left[c]), this.value(right[c])]
     this.value(firstValue + c).forEach((_, i, out) => {
-      out[i] = combined(a[i]!, b[i]!)
+      out[i] = combined(a[i], b[i])
     })
   }
 
   #frame(frame: number): Float64Array {
     const { valueStart } = this.#program.receive
-    return this.arena.subarray(this.start[valueStart[frame]!], this.start[valueStart[frame + 1]!])
+    return this.arena.subarray(this.start[valueStart[frame]], this.start[valueStart[frame + 1]])
   }
 }
 
@@ -144,8 +144,8 @@ function slotsOf(
 ): number[][] {
   const slots: number[][] = []
   for (let v = 0; v + 1 < fillStart.length; v++) {
-    for (let f = fillStart[v]!; f < fillStart[v + 1]!; f++) {
-      if (fillRank[f] === index) slots[fillSlot[f]!] = [...store.value(v)]
+    for (let f = fillStart[v]; f < fillStart[v + 1]; f++) {
+      if (fillRank[f] === index) slots[fillSlot[f]] = [...store.value(v)]
     }
   }
   return slots

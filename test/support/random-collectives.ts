@@ -69,7 +69,7 @@ export function randomReduction(
     const isTarget = (rank: number): boolean => everywhere || rank === shape.root
     while (held.length > 1) {
       const i = below(random, held.length - 1)
-      const [left, right] = [held[i]!, held[i + 1]!]
+      const [left, right] = [held[i], held[i + 1]]
       const at = below(random, 2) === 0 ? left.rank : right.rank
       const there = (one: Held): Held => (one.rank === at ? one : message(one, at, stage(at)))
       const [a, b] = [there(left), there(right)]
@@ -83,7 +83,7 @@ export function randomReduction(
         ...held.slice(i + 2),
       ]
     }
-    const result = held[0]!
+    const result = held[0]
     const holders = [result]
     const targets = Array.from({ length: ranks }, (_, rank) => rank).filter(isTarget)
     // A contribution that is the result, of an only rank, is copied to its slot.
@@ -93,8 +93,8 @@ export function randomReduction(
     const left = targets.filter((rank) => rank !== result.rank)
     while (left.length > 0) {
       const [to] = left.splice(below(random, left.length), 1)
-      const from = holders[below(random, holders.length)]!
-      holders.push(message(from, to!, segments + part))
+      const from = holders[below(random, holders.length)]
+      holders.push(message(from, to, segments + part))
     }
   }
   return builder.build()

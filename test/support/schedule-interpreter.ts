@@ -19,12 +19,12 @@ export function interpretSchedule<T>(
     return new Map(Array.from({ length: own }, (__, place) => [place, contributionOf(rank, place)]))
   })
   const read = (rank: number, place: number): T => {
-    if (!places[rank]!.has(place)) throw new Error(`place ${place} of rank ${rank} is empty`)
-    return places[rank]!.get(place) as T
+    if (!places[rank].has(place)) throw new Error(`place ${place} of rank ${rank} is empty`)
+    return places[rank].get(place) as T
   }
   const write = (rank: number, place: number, payload: T): void => {
-    if (places[rank]!.has(place)) throw new Error(`place ${place} of rank ${rank} is written twice`)
-    places[rank]!.set(place, payload)
+    if (places[rank].has(place)) throw new Error(`place ${place} of rank ${rank} is written twice`)
+    places[rank].set(place, payload)
   }
   const mail = new Map<number, T[]>()
   const next = opStart.slice(0, ranks)
@@ -34,7 +34,7 @@ export function interpretSchedule<T>(
 
   /** Runs a rank's next phase if its messages are there. */
   const advance = (rank: number): boolean => {
-    const from = next[rank]!
+    const from = next[rank]
     if (from === opStart[rank + 1]) return false
     const end = endOfPhase(schedule, from, opStart[rank + 1])
     const ops = Array.from({ length: end - from }, (_, i) => from + i)

@@ -50,16 +50,16 @@ async function reversedRanks(world: Communicator): Promise<WeakRef<object>[]> {
   const place = (at: number) => (at % 2 === 1 ? (at - 1) / 2 : size / 2 + at / 2)
   expectTrue(comm !== null && comm.rank === place(rank))
   // A sum in rank order needs to know where all ranks are.
-  const [before] = (await comm!.exscan(Int32Array.of(1), 'sum')) ?? [0]
-  expectTrue(before === comm!.rank)
-  const { state } = comm!.seat()
+  const [before] = (await comm.exscan(Int32Array.of(1), 'sum')) ?? [0]
+  expectTrue(before === comm.rank)
+  const { state } = comm.seat()
   const spelledOut = () => (state.table as { worldRanks: Int32Array }).worldRanks
   await everywhere(world, () => isShared(spelledOut()))
   await checkOnce(world, spelledOut())
-  const [after] = (await comm!.exscan(Int32Array.of(1), 'sum')) ?? [0]
-  expectTrue(after === comm!.rank && spelledOut()[place(rank)] === rank)
+  const [after] = (await comm.exscan(Int32Array.of(1), 'sum')) ?? [0]
+  expectTrue(after === comm.rank && spelledOut()[place(rank)] === rank)
   const memory = [new WeakRef(spelledOut().buffer), new WeakRef(state.processes.runStart.buffer)]
-  await comm!.free()
+  await comm.free()
   return memory
 }
 

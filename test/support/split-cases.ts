@@ -46,7 +46,7 @@ export function splitCase(ranks: number, colors: Pattern, keys: Pattern, draw: (
 export function expectedGroups({ color, key }: SplitCase): number[][] {
   const colors = [...new Set(color)].filter((c) => c >= 0).sort((a, b) => a - b)
   return colors.map((wanted) =>
-    [...color.keys()].filter((rank) => color[rank] === wanted).sort((a, b) => key[a]! - key[b]! || a - b),
+    [...color.keys()].filter((rank) => color[rank] === wanted).sort((a, b) => key[a] - key[b] || a - b),
   )
 }
 

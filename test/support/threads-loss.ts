@@ -52,7 +52,7 @@ export default async function main(world: Communicator, { moment, seen, into }: 
   const big = new Float64Array(200_000).fill(world.rank)
   const { data } = await pair.sendrecv(big, 1 - pair.rank, 1 - pair.rank)
   const half = await pair.dup()
-  await half!.barrier()
+  await half.barrier()
   if (sum[0] === 3 && (data as Float64Array)[199_999] === 1 - pair.rank) seen[world.rank] += 2
 }
 

@@ -28,7 +28,7 @@ export function elementsOf(text: string): string[] {
 
 function requireAttributes(attributes: string): void {
   const names = [...attributes.matchAll(/([\w:-]+)="([^"]*)"/g)].map(([, name, value]) => {
-    requireText(value!)
+    requireText(value)
     return name
   })
   if (new Set(names).size < names.length) throw new Error(`attribute twice: ${attributes}`)

@@ -39,12 +39,12 @@ export function worldMessages(seed: number): (id: number) => string {
       some = fc.sample(fc.stringMatching(simple), { seed, numRuns: 20 })
       strings.set(pattern, some)
     }
-    return some[below(some.length)]!
+    return some[below(some.length)]
   }
 
   function madeOf(schema: Schema): unknown {
     if (schema.const !== undefined) return schema.const
-    if (schema.anyOf !== undefined) return madeOf(schema.anyOf[below(schema.anyOf.length)]!)
+    if (schema.anyOf !== undefined) return madeOf(schema.anyOf[below(schema.anyOf.length)])
     if (schema.type === 'null') return null
     if (schema.type === 'integer') {
       const { minimum = -(2 ** 31), maximum = 2 ** 31 } = schema
@@ -61,8 +61,8 @@ export function worldMessages(seed: number): (id: number) => string {
 
   return (id) => {
     const luck = random()
-    if (luck < 0.02) return oddities[below(oddities.length)]!
-    const { properties = {}, required = [] } = schemas[kinds[below(kinds.length)]!]!
+    if (luck < 0.02) return oddities[below(oddities.length)]
+    const { properties = {}, required = [] } = schemas[kinds[below(kinds.length)]]
     const message: Record<string, unknown> = {}
     for (const [name, field] of Object.entries(properties)) {
       if (required.includes(name) || random() < 0.5) message[name] = madeOf(field)
@@ -70,8 +70,8 @@ export function worldMessages(seed: number): (id: number) => string {
     // A replayed or early one now and then.
     message['id'] = luck < 0.05 ? below(id + 2) : id
     const names = Object.keys(message)
-    const name = names[below(names.length)]!
-    if (luck > 0.94) message[name] = JSON.parse(oddities[below(oddities.length)]!) as unknown
+    const name = names[below(names.length)]
+    if (luck > 0.94) message[name] = JSON.parse(oddities[below(oddities.length)]) as unknown
     else if (luck > 0.9) delete message[name]
     else if (luck > 0.88) message['more'] = luck
     return JSON.stringify(message)

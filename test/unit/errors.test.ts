@@ -27,7 +27,7 @@ const sections = readFileSync(join(root, 'docs/errors.md'), 'utf8')
   .filter((section) => section.startsWith('ERR_'))
   .map((section) => {
     const [code, ...lines] = section.split('\n')
-    return [code!, lines.join('\n')] as const
+    return [code, lines.join('\n')] as const
   })
 
 describe('the class', () => {

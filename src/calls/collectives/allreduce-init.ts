@@ -37,7 +37,7 @@ export function allreduceInit(
   return requestOf(seat, signature, [send, recv], given, (buffers) => {
     const plan = planOf(state, reduction, method)
     const run = new ReductionRun(plan, reduction)
-    const result = buffers[0]!.recv as TypedArray
+    const result = buffers[0].recv as TypedArray
     // Contributions are sent from where they are unless results are written there.
     const isSent = buffers.length === 1 && !overlap(send, recv)
     const own = isSent ? [send] : Array.from(plan.participants.own, () => newArray(type, send.length))
@@ -56,8 +56,7 @@ export function allreduceInit(
       },
       deliver() {
         store.finish()
-        for (let i = 1; i < buffers.length; i++)
-          (buffers[i]!.recv as Float64Array).set(result as Float64Array)
+        for (let i = 1; i < buffers.length; i++) (buffers[i].recv as Float64Array).set(result as Float64Array)
       },
     }
   })

@@ -41,7 +41,7 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
   #finish(contributions: readonly ReduceContribution[], exchange: Exchange, data: TypedArray): void {
     const results: unknown[] = new Array(contributions.length)
     for (let i = 0; i < contributions.length; i++)
-      results[i] = deliverResult(this.state, this.reduction, data, contributions[i]!.into)
+      results[i] = deliverResult(this.state, this.reduction, data, contributions[i].into)
     exchange.finish(results)
   }
 }

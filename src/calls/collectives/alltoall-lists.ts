@@ -29,12 +29,12 @@ export function alltoallLists(
   const { me, count } = exchange
   const ranks = ranksByProcess(state)
   const blocks = ranks.map((list) => blocksFor(all, list))
-  const own = (pair: number) => blocks[pair % count]!
+  const own = (pair: number) => blocks[pair % count]
   let results: () => readonly unknown[]
   const meet = (arrived: ReadonlyMap<number, BlockList>): PlacesOf => {
     // By process: for each of its ranks, one block per rank here.
     const lists = ranks.map((_, process) =>
-      process === me ? ownList(blocks[me]!) : arrived.get(process * count + me)!,
+      process === me ? ownList(blocks[me]) : arrived.get(process * count + me)!,
     )
     const rooms = all.map(({ layout }, i) => new AlltoallRoom(state, type, lists, layout, i, all.length))
     results = () => rooms.map((room) => room.result())
@@ -42,10 +42,10 @@ export function alltoallLists(
       const from = Math.floor(pair / count)
       if (pair % count !== me) return relayPlaces(exchange, arrived.get(pair)!)
       const places: (Uint8Array | null)[] = []
-      lists[from]!.short.forEach((block, index) => {
+      lists[from].short.forEach((block, index) => {
         if (block !== undefined) return
-        const source = ranks[from]![Math.floor(index / all.length)]!
-        places.push(rooms[index % all.length]!.place(source))
+        const source = ranks[from][Math.floor(index / all.length)]
+        places.push(rooms[index % all.length].place(source))
       })
       return places
     }
@@ -89,7 +89,7 @@ class AlltoallRoom {
   }
 
   place(source: number): Places[number] {
-    const sizeBytes = this.#sizes[source]!
+    const sizeBytes = this.#sizes[source]
     if (this.#room instanceof RankFailure) return null
     if (this.#room !== null) return placeOf(this.#room, source, sizeBytes)
     const bytes = new Uint8Array(sizeBytes)

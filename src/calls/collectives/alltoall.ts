@@ -37,7 +37,7 @@ export function alltoallCall(
 ): CollectiveCall<AlltoallContribution, unknown> {
   const { type } = sendBlocks
   const isEqual = name === 'alltoall' && type !== typeCode.value
-  const sizeBytes = sendBlocks.sizes[0]!
+  const sizeBytes = sendBlocks.sizes[0]
   if (method?.algorithm !== undefined) requireServed(state, method.algorithm, method.segments ?? 1)
   return {
     signature: {
@@ -49,7 +49,7 @@ export function alltoallCall(
     run(all, exchange) {
       if (exchange.count === 1) {
         return all.map(({ layout }, localIndex) => {
-          const blocks = all.map((from) => blockFor(from.sendBlocks, state.localRanks[localIndex]!))
+          const blocks = all.map((from) => blockFor(from.sendBlocks, state.localRanks[localIndex]))
           return name === 'alltoallv'
             ? deliverBlocks(state, type, blocks, layout)
             : deliverAll(state, type, isEqual ? concatenate(blocks) : null, blocks, layout.into)
@@ -85,11 +85,11 @@ function alltoallShort(
   const lengths = segmentLengths((pair) => {
     ranks ??= ranksPerProcess(processes)
     const [from, to] = [Math.floor(pair / count), pair % count]
-    return from === to ? 0 : ranks[from]! * ranks[to]! * sizeBytes
+    return from === to ? 0 : ranks[from] * ranks[to] * sizeBytes
   }, chosen.segments)
   const fill = (own: Uint8Array) => {
     for (let i = 0; i < here; i++)
-      spreadPairs(processes, all[i]!.sendBlocks.bytes, own, me, i, here, sizeBytes)
+      spreadPairs(processes, all[i].sendBlocks.bytes, own, me, i, here, sizeBytes)
   }
   moveShort(
     planMove(state, chosen),
@@ -101,13 +101,13 @@ function alltoallShort(
     (slots) => {
       const results: unknown[] = new Array(here)
       for (let i = 0; i < here; i++) {
-        const landing = landingOf(type, totalBytes, all[i]!.layout.into)
+        const landing = landingOf(type, totalBytes, all[i].layout.into)
         results[i] = landing
         if (landing instanceof RankFailure) continue
         gatherPairs(processes, slots, landing.bytes, me, i, here, sizeBytes)
         for (let source = 0; source < here; source++) {
-          const block = blockFor(all[source]!.sendBlocks, localRanks[i]!)
-          copyBytes(landing.bytes, localRanks[source]! * sizeBytes, block)
+          const block = blockFor(all[source].sendBlocks, localRanks[i])
+          copyBytes(landing.bytes, localRanks[source] * sizeBytes, block)
         }
         state.runtime.processCounters.bytesCopied += totalBytes
         results[i] = landing.finish()
@@ -130,22 +130,22 @@ function alltoallLong(
   const ranks = ranksByProcess(state)
   const landings = all.map(({ layout }) => landingOf(type, state.size * sizeBytes, layout.into))
   const place = (localIndex: number, source: number) => {
-    const landing = landings[localIndex]!
+    const landing = landings[localIndex]
     if (landing instanceof RankFailure) return null
     return landing.bytes.subarray(source * sizeBytes, (source + 1) * sizeBytes)
   }
   all.forEach(({ sendBlocks }, source) => {
     for (let localIndex = 0; localIndex < all.length; localIndex++) {
-      const block = blockFor(sendBlocks, localRanks[localIndex]!)
-      place(localIndex, localRanks[source]!)?.set(block)
+      const block = blockFor(sendBlocks, localRanks[localIndex])
+      place(localIndex, localRanks[source])?.set(block)
     }
   })
-  const own = (pair: number) => blocksFor(all, ranks[pair % count]!)
+  const own = (pair: number) => blocksFor(all, ranks[pair % count])
   const placesOf = (pair: number) => {
     const [from, to] = [Math.floor(pair / count), pair % count]
     if (to === me)
-      return ranks[from]!.flatMap((source) => all.map((_, localIndex) => place(localIndex, source)))
-    const blocks = ranks[from]!.length * ranks[to]!.length
+      return ranks[from].flatMap((source) => all.map((_, localIndex) => place(localIndex, source)))
+    const blocks = ranks[from].length * ranks[to].length
     return Array.from({ length: blocks }, () => new Uint8Array(sizeBytes))
   }
   movePieces(planMove(state, chosen), chosen.segments, own, exchange, placesOf, () =>

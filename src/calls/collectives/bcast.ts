@@ -138,14 +138,14 @@ function receive(
   exchange.take(parent, headStep, (head, owned) => {
     if (!isStar) sendToChildren(exchange, root, head, headStep)
     if (head[1] === 0) {
-      const type = head[0]!
+      const type = head[0]
       // A decoded value may be a view of its bytes.
       const bytes = (owned || type !== typeCode.value ? head : copyOf(head)).subarray(inlineBytes)
       exchange.finish(intos.map((into) => deliver(state, type, bytes, into)))
       return
     }
     const chosen = decodeHead(copyOf(head.subarray(inlineBytes)))
-    const sizeBytes = chosen.sizes[0]!
+    const sizeBytes = chosen.sizes[0]
     const plan = planMove(state, chosen, root)
     const landing = new SharedLanding(state, chosen.type, sizeBytes, intos)
     moveBlocks(plan, unitLengths(sizeBytes, plan.parts), [noBytes], landing.bytes, exchange, () =>

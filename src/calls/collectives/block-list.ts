@@ -22,7 +22,7 @@ export function isLong({ eagerLimitBytes }: Pick<Exchange, 'eagerLimitBytes'>, s
  */
 export function encodeList(exchange: Exchange, blocks: readonly Uint8Array[], tag = 0): Uint8Array {
   const count = blocks.length
-  const same = count > 0 ? blocks[0]!.byteLength : 0
+  const same = count > 0 ? blocks[0].byteLength : 0
   let areSame = true
   let short = 0
   for (const { byteLength } of blocks) {
@@ -37,10 +37,10 @@ export function encodeList(exchange: Exchange, blocks: readonly Uint8Array[], ta
   head[2] = count
   head[3] = areSame ? same : -1
   for (let i = 0; i < count; i++) {
-    const { byteLength } = blocks[i]!
+    const { byteLength } = blocks[i]
     if (!areSame) head[4 + i] = byteLength
     if (isLong(exchange, byteLength)) continue
-    copyBytes(bytes, at, blocks[i]!)
+    copyBytes(bytes, at, blocks[i])
     at += padded(byteLength)
   }
   return bytes
@@ -48,18 +48,18 @@ export function encodeList(exchange: Exchange, blocks: readonly Uint8Array[], ta
 
 /** Bytes of the list that begins there. @param at a multiple of 8, as `bytes` begin in their buffer */
 export function listBytes(bytes: Uint8Array, at: number): number {
-  return new Float64Array(bytes.buffer, bytes.byteOffset + at, 1)[0]!
+  return new Float64Array(bytes.buffer, bytes.byteOffset + at, 1)[0]
 }
 
 /** The short blocks are views of the bytes, which begin at a multiple of 8 in their buffer. */
 export function decodeList(exchange: Exchange, bytes: Uint8Array): BlockList {
   const words = new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 3)
-  const [tag, count, same] = [words[1]!, words[2]!, words[3]!]
+  const [tag, count, same] = [words[1], words[2], words[3]]
   let at = 8 * (same < 0 ? 4 + count : 4)
   const sizes: number[] = []
   const short: (Uint8Array | undefined)[] = []
   for (let i = 0; i < count; i++) {
-    const size = same < 0 ? words[4 + i]! : same
+    const size = same < 0 ? words[4 + i] : same
     sizes.push(size)
     if (isLong(exchange, size)) short.push(undefined)
     else {

@@ -98,16 +98,16 @@ class GatherRoom {
 
   /** Where the long blocks of a process go. */
   places(process: number, isRelayed: boolean): (Uint8Array | null)[] {
-    const { sizes, short } = this.#lists[process]!
+    const { sizes, short } = this.#lists[process]
     this.#ranks ??= ranksByProcess(this.#state)
-    const ranks = this.#ranks[process]!
+    const ranks = this.#ranks[process]
     const places: (Uint8Array | null)[] = []
     short.forEach((block, index) => {
       if (block !== undefined) return
-      const rank = ranks[index]!
-      const place = this.#gatheredAt(rank, sizes[index]!)
+      const rank = ranks[index]
+      const place = this.#gatheredAt(rank, sizes[index])
       const isNeeded = isRelayed || this.#type === null
-      const bytes = place ?? (isNeeded ? new Uint8Array(sizes[index]!) : null)
+      const bytes = place ?? (isNeeded ? new Uint8Array(sizes[index]) : null)
       if (bytes !== null) this.#blocks[rank] = bytes
       places.push(bytes)
     })

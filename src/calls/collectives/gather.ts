@@ -101,7 +101,7 @@ function gatherShort(
   exchange: Exchange,
 ): void {
   const { processes, size } = state
-  const sizeBytes = mine[0]!.byteLength
+  const sizeBytes = mine[0].byteLength
   const ownBytes = mine.length * sizeBytes
   const isWanted = root === null || root === exchange.me
   const isOrdered = isRankOrder(processes)
@@ -109,14 +109,14 @@ function gatherShort(
   let ranks: Int32Array | undefined
   const lengths = segmentLengths((process) => {
     ranks ??= ranksPerProcess(processes)
-    return ranks[process]! * sizeBytes
+    return ranks[process] * sizeBytes
   }, chosen.segments)
   const fill = (own: Uint8Array) => {
-    for (let i = 0; i < mine.length; i++) own.set(mine[i]!, i * sizeBytes)
+    for (let i = 0; i < mine.length; i++) own.set(mine[i], i * sizeBytes)
   }
   if (isWanted && isOrdered && size * sizeBytes > mostRetainedBytes) {
     const landing = new SharedLanding(state, type, size * sizeBytes, wanted)
-    const start = state.localRanks[0]! * sizeBytes
+    const start = state.localRanks[0] * sizeBytes
     const own = landing.bytes.subarray(start, start + ownBytes)
     fill(own)
     moveBlocks(plan, lengths, [own], landing.bytes, exchange, () => exchange.finish(landing.results()))
@@ -147,16 +147,16 @@ function gatherLong(
   wanted: readonly Wanted[],
   exchange: Exchange,
 ): void {
-  const sizeBytes = mine[0]!.byteLength
+  const sizeBytes = mine[0].byteLength
   const isWanted = root === null || root === exchange.me
   const landing = isWanted ? new SharedLanding(state, type, state.size * sizeBytes, wanted) : null
   const place = (rank: number) =>
     landing === null ? null : landing.bytes.subarray(rank * sizeBytes, (rank + 1) * sizeBytes)
-  for (let i = 0; i < mine.length; i++) place(state.localRanks[i]!)?.set(mine[i]!)
+  for (let i = 0; i < mine.length; i++) place(state.localRanks[i])?.set(mine[i])
   let ranks: number[][] | undefined
   const placesOf = (process: number, isRelayed: boolean) => {
     ranks ??= ranksByProcess(state)
-    return ranks[process]!.map((rank) => place(rank) ?? (isRelayed ? new Uint8Array(sizeBytes) : null))
+    return ranks[process].map((rank) => place(rank) ?? (isRelayed ? new Uint8Array(sizeBytes) : null))
   }
   const plan = planMove(state, chosen, root ?? 0)
   movePieces(

@@ -33,7 +33,7 @@ export function scatterInit(
   const isRoot = comm.rank === root
   const arrays = isRoot ? [elementsOf(name, send), into] : [into]
   if (isRoot) {
-    const blocks = arrays[0]!
+    const blocks = arrays[0]
     requireRoom(name, typeCodeOf(blocks), into.length, into)
     if (blocks.length !== comm.size * into.length) {
       throw new RankweaveError(
@@ -61,7 +61,7 @@ export function scattervInit(
   const into = elementsOf(name, recv)
   const isRoot = comm.rank === root
   const arrays = isRoot ? [elementsOf(name, send), into] : [into]
-  if (isRoot) requireRoom(name, typeCodeOf(arrays[0]!), 0, into)
+  if (isRoot) requireRoom(name, typeCodeOf(arrays[0]), 0, into)
   const form = new PersistentForm(name, arrays, { type: typeCodeOf(into) })
   return collectives.scatterv(form, comm, isRoot ? send : null, counts, root, { ...given, into })
 }

@@ -30,10 +30,10 @@ export class ListStore implements ProgramStore {
 
   pack(frame: number): Uint8Array {
     const { valueStart, value } = this.#program.send
-    const [first, end] = [valueStart[frame]!, valueStart[frame + 1]!]
-    if (end === first + 1) return this.#encoded(value[first]!)
+    const [first, end] = [valueStart[frame], valueStart[frame + 1]]
+    if (end === first + 1) return this.#encoded(value[first])
     const lists: Uint8Array[] = []
-    for (let i = first; i < end; i++) lists.push(this.#encoded(value[i]!))
+    for (let i = first; i < end; i++) lists.push(this.#encoded(value[i]))
     return lists.length === 0 ? noBytes : concatenate(lists)
   }
 
@@ -45,7 +45,7 @@ export class ListStore implements ProgramStore {
     const { valueStart } = this.#program.receive
     const lists = owned ? bytes : copyOf(bytes)
     let at = 0
-    for (let value = valueStart[frame]!; value < valueStart[frame + 1]!; value++) {
+    for (let value = valueStart[frame]; value < valueStart[frame + 1]; value++) {
       const end = at + listBytes(lists, at)
       this.#bytes[value] = lists.subarray(at, end)
       at = end
@@ -58,14 +58,14 @@ export class ListStore implements ProgramStore {
   arrived(): Map<number, BlockList> {
     const { valueTerm, ownStart } = this.#program
     const lists = new Map<number, BlockList>()
-    for (let value = ownStart[ownStart.length - 1]!; value < valueTerm.length; value++) {
-      lists.set(valueTerm[value]!, decodeList(this.#exchange, this.#bytes[value]!))
+    for (let value = ownStart[ownStart.length - 1]; value < valueTerm.length; value++) {
+      lists.set(valueTerm[value], decodeList(this.#exchange, this.#bytes[value]!))
     }
     return lists
   }
 
   #encoded(value: number): Uint8Array {
-    this.#bytes[value] ??= encodeList(this.#exchange, this.#own(this.#program.valueTerm[value]!), this.#tag)
+    this.#bytes[value] ??= encodeList(this.#exchange, this.#own(this.#program.valueTerm[value]), this.#tag)
     return this.#bytes[value]
   }
 }

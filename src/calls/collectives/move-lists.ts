@@ -73,8 +73,8 @@ export function moveLists(
 
   function sendsLong(): boolean {
     const { ownStart, valueTerm, send } = program
-    const owns = ownStart[ownStart.length - 1]!
-    return send.value.some((value) => value < owns && own(valueTerm[value]!).some(isLongBlock))
+    const owns = ownStart[ownStart.length - 1]
+    return send.value.some((value) => value < owns && own(valueTerm[value]).some(isLongBlock))
   }
 
   function isLongBlock({ byteLength }: Uint8Array): boolean {

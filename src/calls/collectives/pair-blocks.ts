@@ -17,12 +17,12 @@ export function spreadPairs(
   const { first, count } = ranksOf(processes, me)
   const taken = new Int32Array(processes.count)
   for (let run = 0; run < runProcess.length; run++) {
-    const process = runProcess[run]!
+    const process = runProcess[run]
     if (process === me) continue
-    const [from, to] = [runStart[run]!, runStart[run + 1]!]
-    const at = here * first[process]! + i * count[process]! + taken[process]!
+    const [from, to] = [runStart[run], runStart[run + 1]]
+    const at = here * first[process] + i * count[process] + taken[process]
     pairs.set(sent.subarray(from * sizeBytes, to * sizeBytes), at * sizeBytes)
-    taken[process]! += to - from
+    taken[process] += to - from
   }
 }
 
@@ -40,13 +40,13 @@ export function gatherPairs(
   const { first } = ranksOf(processes, me)
   const taken = new Int32Array(processes.count)
   for (let run = 0; run < runProcess.length; run++) {
-    const process = runProcess[run]!
+    const process = runProcess[run]
     if (process === me) continue
-    for (let rank = runStart[run]!; rank < runStart[run + 1]!; rank++) {
-      const from = (here * (first[process]! + taken[process]!++) + i) * sizeBytes
+    for (let rank = runStart[run]; rank < runStart[run + 1]; rank++) {
+      const from = (here * (first[process] + taken[process]++) + i) * sizeBytes
       const at = rank * sizeBytes
       if (sizeBytes > mostLoopedBytes) received.set(pairs.subarray(from, from + sizeBytes), at)
-      else for (let byte = 0; byte < sizeBytes; byte++) received[at + byte] = pairs[from + byte]!
+      else for (let byte = 0; byte < sizeBytes; byte++) received[at + byte] = pairs[from + byte]
     }
   }
 }
@@ -59,10 +59,10 @@ function ranksOf({ runStart, runProcess, count: processes }: CommProcesses, me: 
   const first = new Int32Array(processes)
   const count = new Int32Array(processes)
   for (let run = 0; run < runProcess.length; run++) {
-    count[runProcess[run]!]! += runStart[run + 1]! - runStart[run]!
+    count[runProcess[run]] += runStart[run + 1] - runStart[run]
   }
   for (let process = 1; process < processes; process++) {
-    first[process] = first[process - 1]! + (process - 1 === me ? 0 : count[process - 1]!)
+    first[process] = first[process - 1] + (process - 1 === me ? 0 : count[process - 1])
   }
   return { first, count }
 }

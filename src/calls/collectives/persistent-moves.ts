@@ -60,7 +60,7 @@ export function bcastInit(
   return requestOf(seat, signature, [buffer], bytesOf(buffer), (buffers) => {
     const rootIndex = localIndexOf(state, root)
     const plan = planMove(state, chosen, processOfRank(state.processes, root))
-    const source = buffers[Math.max(0, rootIndex)]!
+    const source = buffers[Math.max(0, rootIndex)]
     const [own, slots] = rootIndex >= 0 ? [source, noBytes] : [noBytes, source]
     const store = boundStore(plan, unitLengths(sizeBytes, plan.parts), own, slots)
     return {
@@ -94,20 +94,20 @@ export function allgatherInit(
     const { processes, size } = state
     const plan = planMove(state, chosen)
     const ranks = ranksPerProcess(processes)
-    const lengths = segmentLengths((process) => ranks[process]! * sizeBytes, chosen.segments)
-    const result = all[0]!.recv
+    const lengths = segmentLengths((process) => ranks[process] * sizeBytes, chosen.segments)
+    const result = all[0].recv
     const slots = isRankOrder(processes) ? result : new Uint8Array(result.byteLength)
     // A rank of its own process may have its block where it belongs in the result.
-    const isThere = all.length === 1 && (slots === result ? isOwnSlot(seat.rank, all[0]!) : false)
-    const isSent = all.length === 1 && (isThere || !overlap(all[0]!.send, result))
-    const own = isSent ? all[0]!.send : new Uint8Array(all.length * sizeBytes)
+    const isThere = all.length === 1 && (slots === result ? isOwnSlot(seat.rank, all[0]) : false)
+    const isSent = all.length === 1 && (isThere || !overlap(all[0].send, result))
+    const own = isSent ? all[0].send : new Uint8Array(all.length * sizeBytes)
     const store = new ElementStore(plan.program, plan.memory(), typeCode.Uint8Array, lengths, undefined)
     const sizes = new Float64Array(size).fill(sizeBytes)
     return {
       plan,
       store,
       fill() {
-        if (own !== all[0]!.send) for (let i = 0; i < all.length; i++) own.set(all[i]!.send, i * sizeBytes)
+        if (own !== all[0].send) for (let i = 0; i < all.length; i++) own.set(all[i].send, i * sizeBytes)
         store.bind([own], slots)
       },
       deliver() {
@@ -117,7 +117,7 @@ export function allgatherInit(
             result.set(block, rank * sizeBytes)
           })
         }
-        for (let i = 1; i < all.length; i++) all[i]!.recv.set(result)
+        for (let i = 1; i < all.length; i++) all[i].recv.set(result)
       },
     }
   })

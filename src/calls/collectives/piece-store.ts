@@ -38,22 +38,22 @@ export class PieceStore implements ProgramStore, FramePieces {
 
   sent(frame: number): readonly Uint8Array[] {
     const { valueStart, value } = this.#program.send
-    const first = valueStart[frame]!
+    const first = valueStart[frame]
     // What is relayed has places.
-    if (valueStart[frame + 1] === first + 1) return this.#piecesOf(value[first]!) as readonly Uint8Array[]
+    if (valueStart[frame + 1] === first + 1) return this.#piecesOf(value[first]) as readonly Uint8Array[]
     const pieces: Uint8Array[] = []
-    for (let i = first; i < valueStart[frame + 1]!; i++) {
-      for (const piece of this.#piecesOf(value[i]!)) pieces.push(piece!)
+    for (let i = first; i < valueStart[frame + 1]; i++) {
+      for (const piece of this.#piecesOf(value[i])) pieces.push(piece!)
     }
     return pieces
   }
 
   received(frame: number): Places {
     const { valueStart } = this.#program.receive
-    const first = valueStart[frame]!
+    const first = valueStart[frame]
     if (valueStart[frame + 1] === first + 1) return this.#piecesOf(first)
     const pieces: (Uint8Array | null)[] = []
-    for (let value = first; value < valueStart[frame + 1]!; value++) {
+    for (let value = first; value < valueStart[frame + 1]; value++) {
       for (const piece of this.#piecesOf(value)) pieces.push(piece)
     }
     return pieces
@@ -62,15 +62,15 @@ export class PieceStore implements ProgramStore, FramePieces {
   #piecesOf(value: number): Places {
     const { valueTerm, ownStart } = this.#program
     const segments = this.#segments
-    const unit = Math.floor(valueTerm[value]! / segments)
+    const unit = Math.floor(valueTerm[value] / segments)
     let places = this.#places.get(unit)
     if (places === undefined) {
-      const isOwn = value < ownStart[ownStart.length - 1]!
+      const isOwn = value < ownStart[ownStart.length - 1]
       places = isOwn ? this.#own(unit) : this.#placesOf(unit, this.#isRelayed(value))
       this.#places.set(unit, places)
     }
     if (segments === 1) return places
-    const segment = valueTerm[value]! % segments
+    const segment = valueTerm[value] % segments
     return places.map((place) => {
       if (place === null) return null
       const { byteLength } = place

@@ -69,7 +69,7 @@ export class ReduceScatterCall extends ReductionCall<BlocksRun> {
       exchange.whenSent(() => {
         let at = 0
         const results = contributions.map(({ into }, localIndex) => {
-          const end = at + counts[state.localRanks[localIndex]!]! * elementSizeBytes(type)
+          const end = at + counts[state.localRanks[localIndex]] * elementSizeBytes(type)
           const block = mine.subarray(at, end)
           at = end
           return deliver(state, type, block, into)
@@ -88,13 +88,13 @@ export class ReduceScatterCall extends ReductionCall<BlocksRun> {
       firstRank === null
         ? sumsByProcess(state.processes, counts)
         : Float64Array.from(plan.participants.process, (_, participant) => {
-            const [first, end] = [firstRank[participant]!, firstRank[participant + 1]!]
-            return displs[end - 1]! + counts[end - 1]! - displs[first]!
+            const [first, end] = [firstRank[participant], firstRank[participant + 1]]
+            return displs[end - 1] + counts[end - 1] - displs[first]
           })
     const parts = plan.shape.ranks * segments
     const run = new ReductionRun(plan, reduction, (term) => {
       const part = term < 0 ? ~term : term % parts
-      const unit = units[Math.floor(part / segments)]!
+      const unit = units[Math.floor(part / segments)]
       const segment = part % segments
       return pairCut(unit, segments, segment + 1) - pairCut(unit, segments, segment)
     })
@@ -114,7 +114,7 @@ export class ReduceScatterCall extends ReductionCall<BlocksRun> {
     const run = new ReductionRun(plan, reduction)
     const scatter = planMove(state, { algorithm: algorithmOf('scatter-linear'), segments: 1 })
     const sums = sumsByProcess(state.processes, counts)
-    const lengths = segmentLengths((process) => sums[process]! * elemBytes, 1)
+    const lengths = segmentLengths((process) => sums[process] * elemBytes, 1)
     const ranges = isRankOrder(state.processes) ? null : rangesOf(state, counts, displs)
     return (contributions, exchange, done) =>
       run.run(run.folded(leavesOf(reduction.type, contributions)), exchange, newRoom, ({ data }) => {
@@ -124,7 +124,7 @@ export class ReduceScatterCall extends ReductionCall<BlocksRun> {
           done(bytesOf(total))
           return
         }
-        const slots = new Uint8Array(sums[me]! * elemBytes)
+        const slots = new Uint8Array(sums[me] * elemBytes)
         moveBlocks(scatter, lengths, [me === 0 ? bytesOf(total) : noBytes], slots, exchange, () =>
           done(slots),
         )
@@ -148,7 +148,7 @@ function rangesOf(state: CollectiveContext, counts: Int32Array, displs: Int32Arr
     state.processes,
     Array.from(counts, (_, rank) => rank),
   ).flat()
-  return ranks.map((rank) => ({ start: displs[rank]!, end: displs[rank]! + counts[rank]! }))
+  return ranks.map((rank) => ({ start: displs[rank], end: displs[rank] + counts[rank] }))
 }
 
 /** The elements of these ranges side by side. */

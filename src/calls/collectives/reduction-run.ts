@@ -58,7 +58,7 @@ export class ReductionRun {
     const { ownFirst } = this.plan.participants
     const values: unknown[] = new Array(ownFirst.length - 1)
     for (let i = 0; i < values.length; i++) {
-      values[i] = foldRanks(this.combiner, leaves, ownFirst[i]!, ownFirst[i + 1]! - ownFirst[i]!).value
+      values[i] = foldRanks(this.combiner, leaves, ownFirst[i], ownFirst[i + 1] - ownFirst[i]).value
     }
     return { values, owned: leaves.owned }
   }
@@ -84,14 +84,14 @@ export class ReductionRun {
     this.plan.run(exchange, store, () => {
       const slots = new Int32Array(own.values.length).fill(-1)
       for (let value = 0; value + 1 < program.fillStart.length; value++) {
-        for (let f = program.fillStart[value]!; f < program.fillStart[value + 1]!; f++) {
-          slots[program.fillRank[f]!] = value
+        for (let f = program.fillStart[value]; f < program.fillStart[value + 1]; f++) {
+          slots[program.fillRank[f]] = value
         }
       }
       const first = slots.find((value) => value >= 0)
       done({
         data: first === undefined ? noValue : store.bytesOf(first),
-        slot: (i) => store.valueOf(slots[i]!),
+        slot: (i) => store.valueOf(slots[i]),
       })
     })
   }
@@ -193,7 +193,7 @@ class Bound implements Reduced {
   }
 
   slot(i: number): TypedArray {
-    const at = (this.#plan.memory().slotStart[i]! / this.#plan.parts) * this.#countElems
+    const at = (this.#plan.memory().slotStart[i] / this.#plan.parts) * this.#countElems
     return this.data.subarray(at, at + this.#countElems)
   }
 }

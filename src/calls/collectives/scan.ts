@@ -36,7 +36,7 @@ export class ScanCall extends ReductionCall<ReductionRun> {
     const { own, ownFirst } = plan.participants
     const leaves = leavesOf(reduction.type, contributions)
     const nodes = Array.from(own, (_, i) =>
-      nodeValues(combiner, leaves, ownFirst[i]!, ownFirst[i + 1]! - ownFirst[i]!),
+      nodeValues(combiner, leaves, ownFirst[i], ownFirst[i + 1] - ownFirst[i]),
     )
     const resultsOf = (reduced: Reduced): (TypedArray | null)[] => {
       if (plan.algorithm.collective === 'scan')
@@ -46,7 +46,7 @@ export class ScanCall extends ReductionCall<ReductionRun> {
       const owned = reduction.type !== typeCode.value
       own.forEach((participant, i) => {
         const before = participant === 0 ? null : { value: reduced.slot(i), owned }
-        appendPrefixes(combiner, nodes[i]!, before, prefixes)
+        appendPrefixes(combiner, nodes[i], before, prefixes)
       })
       return prefixes.map((prefix, localIndex) => {
         if (reduction.name !== 'scan') return prefix === undefined ? null : combiner.toData(prefix.value)
@@ -56,7 +56,7 @@ export class ScanCall extends ReductionCall<ReductionRun> {
       })
     }
     run.run(
-      { values: nodes.map((levels) => levels[levels.length - 1]![0]), owned: false },
+      { values: nodes.map((levels) => levels[levels.length - 1][0]), owned: false },
       exchange,
       (sizeBytes) => new Uint8Array(sizeBytes),
       (reduced) => {
@@ -67,7 +67,7 @@ export class ScanCall extends ReductionCall<ReductionRun> {
           if (exchange.hasFailed) return
           exchange.finish(
             results.map((data, localIndex) =>
-              data === null ? null : deliverResult(state, reduction, data, contributions[localIndex]!.into),
+              data === null ? null : deliverResult(state, reduction, data, contributions[localIndex].into),
             ),
           )
         })

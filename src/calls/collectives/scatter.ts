@@ -74,7 +74,7 @@ function blocksByProcess(state: CollectiveContext, sendBlocks: SendBlocks): OwnB
   const ranks = ranksByProcess(state)
   const blocks: (readonly Uint8Array[])[] = []
   return (process) => {
-    blocks[process] ??= ranks[process]!.map((rank) => blockFor(sendBlocks, rank))
+    blocks[process] ??= ranks[process].map((rank) => blockFor(sendBlocks, rank))
     return blocks[process]
   }
 }
@@ -82,8 +82,8 @@ function blocksByProcess(state: CollectiveContext, sendBlocks: SendBlocks): OwnB
 function blocksInRuns({ runStart }: CommProcesses, sendBlocks: SendBlocks): OwnBlocks {
   const blocks: (readonly Uint8Array[])[] = []
   return (process) => {
-    const first = runStart[process]!
-    blocks[process] ??= Array.from({ length: runStart[process + 1]! - first }, (_, i) =>
+    const first = runStart[process]
+    blocks[process] ??= Array.from({ length: runStart[process + 1] - first }, (_, i) =>
       blockFor(sendBlocks, first + i),
     )
     return blocks[process]
@@ -109,7 +109,7 @@ class Arrival {
     const { tag: type, short, sizes } = list
     if (!short.includes(undefined)) return
     this.#landings = short.flatMap((block, localIndex) =>
-      block === undefined ? [landingOf(type, sizes[localIndex]!, this.#into(localIndex))] : [],
+      block === undefined ? [landingOf(type, sizes[localIndex], this.#into(localIndex))] : [],
     )
   }
 
@@ -124,7 +124,7 @@ class Arrival {
     let long = 0
     return short.map((block, localIndex) => {
       if (block !== undefined) return deliver(this.#state, type, block, this.#into(localIndex))
-      const landing = this.#landings[long++]!
+      const landing = this.#landings[long++]
       return landing instanceof RankFailure ? landing : landing.finish()
     })
   }

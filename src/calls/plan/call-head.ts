@@ -21,6 +21,6 @@ export function decodeHead(bytes: Uint8Array): CallHead {
   const [words, sizes] = unpackBlocks(bytes).map(
     (block) => new Float64Array(block.buffer, block.byteOffset, block.byteLength / 8),
   )
-  const [type, algorithm, segments] = words!
-  return { type: type!, algorithm: algorithms[algorithm!]!, segments: segments!, sizes: sizes! }
+  const [type, algorithm, segments] = words
+  return { type: type, algorithm: algorithms[algorithm], segments: segments, sizes: sizes }
 }

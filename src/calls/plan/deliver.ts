@@ -128,7 +128,7 @@ export function roomForBlocks(
   const displs = wanted?.slice() ?? packedDispls(counts)
   let end = 0
   counts.forEach((count, rank) => {
-    if (count > 0) end = Math.max(end, displs[rank]! + count)
+    if (count > 0) end = Math.max(end, displs[rank] + count)
   })
   const error = misfit(type, end, into)
   if (error !== undefined) return new RankFailure(error)
@@ -143,7 +143,7 @@ export function placeOf({ data, displs }: GatheredArray, rank: number, sizeBytes
   const { BYTES_PER_ELEMENT, buffer, byteOffset } = data
   // The start of an empty block may lie outside.
   if (sizeBytes === 0) return nothing
-  return new Uint8Array(buffer, byteOffset + displs[rank]! * BYTES_PER_ELEMENT, sizeBytes)
+  return new Uint8Array(buffer, byteOffset + displs[rank] * BYTES_PER_ELEMENT, sizeBytes)
 }
 
 const nothing = new Uint8Array(0)
@@ -160,7 +160,7 @@ function roomFor(type: number, countElems: number): TypedArray | RankFailure {
 
 export function packedDispls(counts: Int32Array): Int32Array {
   const displs = new Int32Array(counts.length)
-  for (let i = 1; i < counts.length; i++) displs[i] = displs[i - 1]! + counts[i - 1]!
+  for (let i = 1; i < counts.length; i++) displs[i] = displs[i - 1] + counts[i - 1]
   return displs
 }
 
@@ -171,7 +171,7 @@ export function countsOf(what: string, list: ArrayLike<number>, size: number): I
     throw new RankweaveError('ERR_COUNT', `${what}: expected ${size} numbers, one per rank, got ${got}`)
   }
   for (let rank = 0; rank < size; rank++) {
-    const count = list[rank]!
+    const count = list[rank]
     if (Number.isInteger(count) && count >= 0 && count <= 0x7fffffff) continue
     throw new RankweaveError('ERR_COUNT', `${what}[${rank}] must be an integer >= 0, got ${count}`, {
       details: { rank },

@@ -67,28 +67,28 @@ export class ElementStore implements ProgramStore {
     this.#length = Float64Array.from(valueTerm, lengthOf)
     this.#slotStart = startsOf(memory.slotTerm, lengthOf)
     const scratchStart = startsOf(memory.scratchTerm, lengthOf)
-    this.slotElems = this.#slotStart[memory.slotTerm.length]!
-    this.#scratchElems = scratchStart[memory.scratchTerm.length]!
+    this.slotElems = this.#slotStart[memory.slotTerm.length]
+    this.#scratchElems = scratchStart[memory.scratchTerm.length]
     this.#arrayOf = new Int32Array(values)
     this.#start = new Float64Array(values)
-    const owns = ownStart[ranks.length]!
+    const owns = ownStart[ranks.length]
     this.#ownRank = new Int32Array(owns)
     this.#ownAt = new Float64Array(owns)
     for (let rank = 0; rank < ranks.length; rank++) {
       let at = 0
-      for (let value = ownStart[rank]!; value < ownStart[rank + 1]!; value++) {
+      for (let value = ownStart[rank]; value < ownStart[rank + 1]; value++) {
         this.#ownRank[value] = rank
         this.#ownAt[value] = at
-        at += this.#length[value]!
+        at += this.#length[value]
       }
     }
     for (let value = 0; value < values; value++) {
-      const index = memory.index[value]!
-      if (memory.area[value] === area.own) this.#at(value, this.#ownRank[index]!, this.#ownAt[index]!)
-      else if (memory.area[value] === area.slot) this.#at(value, ranks.length, this.#slotStart[index]!)
-      else this.#at(value, ranks.length + 1, scratchStart[index]!)
+      const index = memory.index[value]
+      if (memory.area[value] === area.own) this.#at(value, this.#ownRank[index], this.#ownAt[index])
+      else if (memory.area[value] === area.slot) this.#at(value, ranks.length, this.#slotStart[index])
+      else this.#at(value, ranks.length + 1, scratchStart[index])
     }
-    this.#sends = this.#ranges(send.valueStart, (at) => send.value[at]!)
+    this.#sends = this.#ranges(send.valueStart, (at) => send.value[at])
     this.#receives = this.#ranges(receive.valueStart, (at) => at)
     this.#arrays = new Array(ranks.length + 2)
     this.#bytes = new Array(ranks.length + 2)
@@ -107,7 +107,7 @@ export class ElementStore implements ProgramStore {
   /** Memory that it retains between runs: scratch memory, and frames that are packed. */
   get sizeBytes(): number {
     const packed = this.#sends.array.reduce(
-      (sum, array, frame) => (array < 0 ? sum + this.#sends.length[frame]! : sum),
+      (sum, array, frame) => (array < 0 ? sum + this.#sends.length[frame] : sum),
       0,
     )
     return (this.#scratchElems + packed) * elementSizeBytes(this.#type)
@@ -125,8 +125,8 @@ export class ElementStore implements ProgramStore {
     const slotArray = own.length
     for (let rank = 0; rank < own.length; rank++) {
       if (arrays[rank] === own[rank]) continue
-      arrays[rank] = own[rank]!
-      this.#bytes[rank] = bytesOf(own[rank]!)
+      arrays[rank] = own[rank]
+      this.#bytes[rank] = bytesOf(own[rank])
       this.#forget(rank)
     }
     if (arrays[slotArray] !== slots) {
@@ -143,28 +143,28 @@ export class ElementStore implements ProgramStore {
       this.#bytes[slotArray + 1] = bytesOf(array)
     }
     const { ownCopy, ownCopyTo } = this.#memory
-    for (let i = 0; i < ownCopy.length; i++) this.#copyOwn(ownCopy[i]!, ownCopyTo[i]!)
+    for (let i = 0; i < ownCopy.length; i++) this.#copyOwn(ownCopy[i], ownCopyTo[i])
   }
 
   /** Fills the slots whose values are elsewhere, when the program has run. */
   finish(): void {
     const { copy, copyTo } = this.#memory
     for (let i = 0; i < copy.length; i++) {
-      const from = this.#view(copy[i]!)
-      const at = this.#slotStart[copyTo[i]!]!
+      const from = this.#view(copy[i])
+      const at = this.#slotStart[copyTo[i]]
       ;(this.#slots as Float64Array).set(from as Float64Array, at)
     }
   }
 
   pack(frame: number): Uint8Array {
     const { array, start, length } = this.#sends
-    if (array[frame]! >= 0) return this.#part(array[frame]!, start[frame]!, length[frame]!)
-    this.#packed[frame] ??= new Uint8Array(length[frame]! * elementSizeBytes(this.#type))
+    if (array[frame] >= 0) return this.#part(array[frame], start[frame], length[frame])
+    this.#packed[frame] ??= new Uint8Array(length[frame] * elementSizeBytes(this.#type))
     const packed = this.#packed[frame]
     const { valueStart, value } = this.#program.send
     let at = 0
-    for (let i = valueStart[frame]!; i < valueStart[frame + 1]!; i++) {
-      const bytes = this.#bytesOf(value[i]!)
+    for (let i = valueStart[frame]; i < valueStart[frame + 1]; i++) {
+      const bytes = this.#bytesOf(value[i])
       packed.set(bytes, at)
       at += bytes.byteLength
     }
@@ -173,8 +173,8 @@ export class ElementStore implements ProgramStore {
 
   landing(frame: number): Uint8Array | undefined {
     const { array, start, length } = this.#receives
-    if (array[frame]! < 0) return undefined
-    this.#landings[frame] ??= this.#part(array[frame]!, start[frame]!, length[frame]!)
+    if (array[frame] < 0) return undefined
+    this.#landings[frame] ??= this.#part(array[frame], start[frame], length[frame])
     return this.#landings[frame]
   }
 
@@ -184,7 +184,7 @@ export class ElementStore implements ProgramStore {
 
   lend(frame: number, bytes: Uint8Array, release: () => void): void {
     this.#requireLength(frame, bytes)
-    const value = this.#program.receive.valueStart[frame]!
+    const value = this.#program.receive.valueStart[frame]
     this.#views[value] = elementsIn(this.#type, bytes)
     this.#leases[value] = release
   }
@@ -193,7 +193,7 @@ export class ElementStore implements ProgramStore {
     const { valueStart } = this.#program.receive
     this.#requireLength(frame, bytes)
     let at = 0
-    for (let value = valueStart[frame]!; value < valueStart[frame + 1]!; value++) {
+    for (let value = valueStart[frame]; value < valueStart[frame + 1]; value++) {
       const into = this.#bytesOf(value)
       into.set(bytes.subarray(at, at + into.byteLength))
       at += into.byteLength
@@ -203,9 +203,9 @@ export class ElementStore implements ProgramStore {
   combine(combination: number): void {
     const { firstValue, left, right } = this.#program.combine
     const out = this.#view(firstValue + combination)
-    this.#kernel!(out, this.#view(left[combination]!), this.#view(right[combination]!))
-    this.#release(left[combination]!)
-    this.#release(right[combination]!)
+    this.#kernel!(out, this.#view(left[combination]), this.#view(right[combination]))
+    this.#release(left[combination])
+    this.#release(right[combination])
   }
 
   /** A value that has been read. */
@@ -218,7 +218,7 @@ export class ElementStore implements ProgramStore {
   }
 
   #requireLength(frame: number, bytes: Uint8Array): void {
-    const expected = this.#receives.length[frame]! * elementSizeBytes(this.#type)
+    const expected = this.#receives.length[frame] * elementSizeBytes(this.#type)
     if (bytes.byteLength === expected) return
     throw new RankweaveError(
       'ERR_COLLECTIVE_MISMATCH',
@@ -227,7 +227,7 @@ export class ElementStore implements ProgramStore {
   }
 
   get #slots(): TypedArray {
-    return this.#arrays[this.#program.ranks.length]!
+    return this.#arrays[this.#program.ranks.length]
   }
 
   #at(value: number, array: number, start: number): void {
@@ -236,9 +236,9 @@ export class ElementStore implements ProgramStore {
   }
 
   #copyOwn(value: number, slot: number): void {
-    const own = this.#arrays[this.#ownRank[value]!]!
-    const from = own.subarray(this.#ownAt[value]!, this.#ownAt[value]! + this.#length[value]!)
-    const to = this.#slotStart[slot]!
+    const own = this.#arrays[this.#ownRank[value]]
+    const from = own.subarray(this.#ownAt[value], this.#ownAt[value] + this.#length[value])
+    const to = this.#slotStart[slot]
     const slots = this.#slots
     const isThere =
       slots.buffer === from.buffer && slots.byteOffset + to * slots.BYTES_PER_ELEMENT === from.byteOffset
@@ -261,18 +261,18 @@ export class ElementStore implements ProgramStore {
   }
 
   #viewOf(value: number): TypedArray {
-    const array = this.#arrays[this.#arrayOf[value]!]!
-    const length = this.#length[value]!
+    const array = this.#arrays[this.#arrayOf[value]]
+    const length = this.#length[value]
     if (length === array.length) return array
-    return array.subarray(this.#start[value]!, this.#start[value]! + length)
+    return array.subarray(this.#start[value], this.#start[value] + length)
   }
 
   #bytesOf(value: number): Uint8Array {
-    return this.#part(this.#arrayOf[value]!, this.#start[value]!, this.#length[value]!)
+    return this.#part(this.#arrayOf[value], this.#start[value], this.#length[value])
   }
 
   #part(array: number, start: number, length: number): Uint8Array {
-    const bytes = this.#bytes[array]!
+    const bytes = this.#bytes[array]
     const sizeBytes = elementSizeBytes(this.#type)
     if (length * sizeBytes === bytes.byteLength) return bytes
     return bytes.subarray(start * sizeBytes, (start + length) * sizeBytes)
@@ -286,20 +286,20 @@ export class ElementStore implements ProgramStore {
     const length = new Float64Array(frames)
     for (let frame = 0; frame < frames; frame++) {
       let first = -1
-      for (let at = valueStart[frame]!; at < valueStart[frame + 1]!; at++) {
+      for (let at = valueStart[frame]; at < valueStart[frame + 1]; at++) {
         const value = valueAt(at)
         if (this.#length[value] === 0) continue
         if (first < 0) {
           first = value
-          array[frame] = this.#arrayOf[value]!
-          start[frame] = this.#start[value]!
+          array[frame] = this.#arrayOf[value]
+          start[frame] = this.#start[value]
         } else if (
           this.#arrayOf[value] !== array[frame] ||
-          this.#start[value] !== start[frame]! + length[frame]!
+          this.#start[value] !== start[frame] + length[frame]
         ) {
           array[frame] = -1
         }
-        length[frame]! += this.#length[value]!
+        length[frame] += this.#length[value]
       }
       // Nothing of any array.
       if (first < 0) array[frame] = this.#program.ranks.length + 1
@@ -317,20 +317,20 @@ interface FrameRanges {
 
 function startsOf(terms: Int32Array, lengthOf: LengthOf): Float64Array {
   const starts = new Float64Array(terms.length + 1)
-  for (let i = 0; i < terms.length; i++) starts[i + 1] = starts[i]! + lengthOf(terms[i]!)
+  for (let i = 0; i < terms.length; i++) starts[i + 1] = starts[i] + lengthOf(terms[i])
   return starts
 }
 
 /** Frames to receive whose only value is read by one combination, and sent or delivered by none. */
 function framesReadOnce({ receive, send, combine, fillStart, valueTerm }: ProcessProgram): Uint8Array {
   const reads = new Int32Array(valueTerm.length)
-  for (const value of combine.left) reads[value]!++
-  for (const value of combine.right) reads[value]!++
+  for (const value of combine.left) reads[value]++
+  for (const value of combine.right) reads[value]++
   // More than any number of reads.
   for (const value of send.value) reads[value] = 2
   const frames = new Uint8Array(receive.peer.length)
   for (let frame = 0; frame < frames.length; frame++) {
-    const value = receive.valueStart[frame]!
+    const value = receive.valueStart[frame]
     const isAlone = receive.valueStart[frame + 1] === value + 1
     if (isAlone && reads[value] === 1 && fillStart[value] === fillStart[value + 1]) frames[frame] = 1
   }

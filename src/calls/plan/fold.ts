@@ -31,7 +31,7 @@ export function foldRanks<V>(
     const right = stack.pop() as V
     const rightOwned = owned.pop()!
     const top = stack.length - 1
-    stack[top] = combiner.combine(stack[top]!, owned[top]!, right, rightOwned)
+    stack[top] = combiner.combine(stack[top]!, owned[top], right, rightOwned)
     owned[top] = true
   }
   for (let leaf = 0; leaf < ranks; leaf++) {
@@ -40,7 +40,7 @@ export function foldRanks<V>(
     for (let full = leaf + 1; full % 2 === 0; full /= 2) mergeTop()
   }
   while (stack.length > 1) mergeTop()
-  return { value: stack[0]!, owned: owned[0]! }
+  return { value: stack[0]!, owned: owned[0] }
 }
 
 /** The values of all nodes over `ranks` leaves from `first` on, by level from the leaves to the root. Nothing is overwritten. */
@@ -51,7 +51,7 @@ export function nodeValues<V>(
   ranks: number,
 ): readonly (readonly V[])[] {
   const levels: V[][] = [leaves.values.slice(first, first + ranks)]
-  for (let below = levels[0]!; below.length > 1; below = levels[levels.length - 1]!) {
+  for (let below = levels[0]; below.length > 1; below = levels[levels.length - 1]) {
     const level: V[] = []
     for (let i = 0; i < below.length; i += 2) {
       level.push(i + 1 < below.length ? combiner.combine(below[i]!, false, below[i + 1]!, false) : below[i]!)
@@ -82,7 +82,7 @@ export function appendPrefixes<V>(
 ): void {
   let prefixes: (V | undefined)[] = [before?.value]
   for (let level = levels.length - 2; level >= 0; level--) {
-    const values = levels[level]!
+    const values = levels[level]
     const next = new Array<V | undefined>(values.length)
     for (let i = 0; i < values.length; i += 2) {
       const prefix = prefixes[i / 2]

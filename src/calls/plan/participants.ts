@@ -70,7 +70,7 @@ export function withOwn(
   process.forEach((index, participant) => {
     if (index === processIndex) own.push(participant)
   })
-  const first = own.map((participant) => indexIn(localRanks, firstRank[participant]!))
+  const first = own.map((participant) => indexIn(localRanks, firstRank[participant]))
   return {
     kind,
     process,

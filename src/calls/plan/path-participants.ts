@@ -22,7 +22,7 @@ export function pathParticipants(state: CommContext, root: number): Participants
   const rootIndex = rangeAt(firstRank, root)
   const peers = new Set<number>()
   for (let participant = 0; participant < ranks; participant++) {
-    if (indexIn(localRanks, firstRank[participant]!) < 0) continue
+    if (indexIn(localRanks, firstRank[participant]) < 0) continue
     process[participant] = processIndex
     for (const { left, right } of treePath(shape, participant, rootIndex)) {
       peers.add(left === participant ? right : left)
@@ -30,10 +30,10 @@ export function pathParticipants(state: CommContext, root: number): Participants
   }
   const remote = Int32Array.from(peers).filter((peer) => process[peer] !== processIndex)
   const done = (hosts: ArrayLike<number>): Participants => {
-    for (let i = 0; i < remote.length; i++) process[remote[i]!] = hosts[i]!
+    for (let i = 0; i < remote.length; i++) process[remote[i]] = hosts[i]
     return withOwn(state, 'path', process, firstRank)
   }
-  const first = remote.map((peer) => firstRank[peer]!)
+  const first = remote.map((peer) => firstRank[peer])
   if (!state.isPlaced) return state.processesOfRanks(first).then(done)
   return done(first.map((rank) => state.processOfRank(rank) as number))
 }
@@ -59,7 +59,7 @@ function nodesAround(size: number, localRanks: Int32Array, root: number): Int32A
   }
   let before = 0
   for (let i = 0; i < localRanks.length; ) {
-    const first = localRanks[i]!
+    const first = localRanks[i]
     let end = first
     while (i < localRanks.length && localRanks[i] === end) {
       i++

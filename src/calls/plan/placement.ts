@@ -5,7 +5,7 @@ import type { CommContext, CommProcesses } from '../../messages/process/comm-con
 
 /** Process index of a rank. */
 export function processOfRank({ runStart, runProcess }: CommProcesses, rank: number): number {
-  return runProcess[rangeAt(runStart, rank)]!
+  return runProcess[rangeAt(runStart, rank)]
 }
 
 /** Local index of a rank hosted here; -1 for other ranks. */
@@ -18,9 +18,9 @@ export function byRank<T>(table: CommProcesses, perProcess: readonly (readonly T
   const taken = new Int32Array(table.count)
   const items: T[] = []
   for (let run = 0; run < table.runProcess.length; run++) {
-    const process = table.runProcess[run]!
-    const count = table.runStart[run + 1]! - table.runStart[run]!
-    for (let i = 0; i < count; i++) items.push(perProcess[process]![taken[process]!++]!)
+    const process = table.runProcess[run]
+    const count = table.runStart[run + 1] - table.runStart[run]
+    for (let i = 0; i < count; i++) items.push(perProcess[process][taken[process]++]!)
   }
   return items
 }
@@ -29,8 +29,8 @@ export function byRank<T>(table: CommProcesses, perProcess: readonly (readonly T
 export function byProcess<T>(table: CommProcesses, items: readonly T[]): T[][] {
   const lists: T[][] = Array.from({ length: table.count }, () => [])
   for (let run = 0; run < table.runProcess.length; run++) {
-    const list = lists[table.runProcess[run]!]!
-    for (let rank = table.runStart[run]!; rank < table.runStart[run + 1]!; rank++) list.push(items[rank]!)
+    const list = lists[table.runProcess[run]]
+    for (let rank = table.runStart[run]; rank < table.runStart[run + 1]; rank++) list.push(items[rank]!)
   }
   return lists
 }
@@ -39,7 +39,7 @@ export function byProcess<T>(table: CommProcesses, items: readonly T[]): T[][] {
 export function ranksPerProcess(table: CommProcesses): Int32Array {
   const counts = new Int32Array(table.count)
   for (let run = 0; run < table.runProcess.length; run++) {
-    counts[table.runProcess[run]!]! += table.runStart[run + 1]! - table.runStart[run]!
+    counts[table.runProcess[run]] += table.runStart[run + 1] - table.runStart[run]
   }
   return counts
 }

@@ -15,7 +15,7 @@ export function sumsByProcess(
 ): Float64Array {
   const sums = new Float64Array(count)
   runProcess.forEach((process, run) => {
-    for (let rank = runStart[run]!; rank < runStart[run + 1]!; rank++) sums[process]! += sizes[rank]!
+    for (let rank = runStart[run]; rank < runStart[run + 1]; rank++) sums[process] += sizes[rank]
   })
   return sums
 }
@@ -29,12 +29,12 @@ export function blocksInRankOrder(
   const { runStart, runProcess, count } = processes
   const at = new Float64Array(count)
   const sums = sumsByProcess(processes, sizes)
-  for (let process = 1; process < count; process++) at[process] = at[process - 1]! + sums[process - 1]!
+  for (let process = 1; process < count; process++) at[process] = at[process - 1] + sums[process - 1]
   const blocks: Uint8Array[] = []
   runProcess.forEach((process, run) => {
-    for (let rank = runStart[run]!; rank < runStart[run + 1]!; rank++) {
-      blocks.push(joined.subarray(at[process]!, at[process]! + sizes[rank]!))
-      at[process]! += sizes[rank]!
+    for (let rank = runStart[run]; rank < runStart[run + 1]; rank++) {
+      blocks.push(joined.subarray(at[process], at[process] + sizes[rank]))
+      at[process] += sizes[rank]
     }
   })
   return blocks
@@ -42,5 +42,5 @@ export function blocksInRankOrder(
 
 /** Bytes of one block, or a copy of several next to each other. */
 export function joined(blocks: readonly Uint8Array[]): Uint8Array {
-  return blocks.length === 1 ? blocks[0]! : concatenate(blocks)
+  return blocks.length === 1 ? blocks[0] : concatenate(blocks)
 }

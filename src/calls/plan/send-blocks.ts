@@ -58,8 +58,8 @@ export function countedBlocks(
   const firsts = displs === undefined ? packedDispls(lengths) : countsOf(`${what}: displs`, displs, size)
   const elemBytes = elementSizeBytes(payload.type)
   for (let rank = 0; rank < size; rank++) {
-    const end = firsts[rank]! + lengths[rank]!
-    if (lengths[rank] === 0 || (end <= payload.countElems && firsts[rank]! >= 0)) continue
+    const end = firsts[rank] + lengths[rank]
+    if (lengths[rank] === 0 || (end <= payload.countElems && firsts[rank] >= 0)) continue
     throw new RankweaveError(
       'ERR_COUNT',
       `${what}: the block of rank ${rank} ends at element ${end}, but the data has ${payload.countElems}`,
@@ -91,16 +91,13 @@ function valueBlocks(what: string, data: unknown, size: number): SendBlocks {
   const blocks = data.map((value) => encodeValue(value, what))
   const sizes = Float64Array.from(blocks, (block) => block.byteLength)
   const starts = new Float64Array(size)
-  for (let rank = 1; rank < size; rank++) starts[rank] = starts[rank - 1]! + sizes[rank - 1]!
+  for (let rank = 1; rank < size; rank++) starts[rank] = starts[rank - 1] + sizes[rank - 1]
   return { type: typeCode.value, bytes: concatenate(blocks), starts, sizes }
 }
 
 /** The block of one rank, not copied. */
 export function blockFor(sendBlocks: SendBlocks, rank: number): Uint8Array {
-  return sendBlocks.bytes.subarray(
-    sendBlocks.starts[rank]!,
-    sendBlocks.starts[rank]! + sendBlocks.sizes[rank]!,
-  )
+  return sendBlocks.bytes.subarray(sendBlocks.starts[rank], sendBlocks.starts[rank] + sendBlocks.sizes[rank])
 }
 
 /** For each rank here in turn, its blocks for `ranks`. */

@@ -44,7 +44,7 @@ export function pieceTree(
     if (!visit(first, size / 2)) return false
     if (middle >= end) return true
     if (!visit(middle, size / 2)) return false
-    merges[merges.length - 1]!++
+    merges[merges.length - 1]++
     return true
   }
   let size = 1

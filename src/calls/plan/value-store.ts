@@ -26,21 +26,21 @@ export class ValueStore implements ProgramStore {
     this.#combiner = combiner
     this.#values = new Array(count)
     own.values.forEach((value, i) => {
-      this.#values[program.ownStart[i]!] = value
+      this.#values[program.ownStart[i]] = value
     })
     this.#bytes = new Array(count)
-    this.#uses = Int32Array.from(valueTerm, (_, value) => fillStart[value + 1]! - fillStart[value]!)
+    this.#uses = Int32Array.from(valueTerm, (_, value) => fillStart[value + 1] - fillStart[value])
     // One use more protects what the ranks contribute.
     if (!own.owned) this.#uses.fill(2, 0, own.values.length)
     for (const values of [send.value, combine.left, combine.right]) {
-      for (const value of values) this.#uses[value]!++
+      for (const value of values) this.#uses[value]++
     }
   }
 
   pack(frame: number): Uint8Array {
     const { valueStart, value } = this.#program.send
     const blocks: Uint8Array[] = []
-    for (let i = valueStart[frame]!; i < valueStart[frame + 1]!; i++) blocks.push(this.bytesOf(value[i]!))
+    for (let i = valueStart[frame]; i < valueStart[frame + 1]; i++) blocks.push(this.bytesOf(value[i]))
     return packBlocks(blocks)
   }
 
@@ -50,13 +50,13 @@ export class ValueStore implements ProgramStore {
 
   unpack(frame: number, bytes: Uint8Array, owned: boolean): void {
     const blocks = unpackBlocks(owned ? bytes : copyOf(bytes))
-    const first = this.#program.receive.valueStart[frame]!
+    const first = this.#program.receive.valueStart[frame]
     for (let i = 0; i < blocks.length; i++) this.#bytes[first + i] = blocks[i]
   }
 
   combine(combination: number): void {
     const { firstValue, left, right } = this.#program.combine
-    const [l, r] = [left[combination]!, right[combination]!]
+    const [l, r] = [left[combination], right[combination]]
     this.#values[firstValue + combination] = this.#combiner.combine(
       this.valueOf(l),
       this.#isOwned(l),

@@ -83,7 +83,7 @@ export class PersistentRequest {
       )
     }
     for (let i = 0; i < this.#buffers.length; i++) {
-      if (this.#buffers[i]!.length === 0) requireFixed(this.#buffers[i]!)
+      if (this.#buffers[i].length === 0) requireFixed(this.#buffers[i])
     }
   }
 

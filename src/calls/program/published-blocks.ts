@@ -82,10 +82,10 @@ export class PublishedBlocks {
   #close(peers: readonly PublishingPeer[], call: number, closed: (i: number) => void): boolean {
     const open = this.#open
     for (let at = this.#left - 1; at >= 0; at--) {
-      const i = open[at]!
-      const published = Atomics.load(peers[i]!.publication.counter, 0)
+      const i = open[at]
+      const published = Atomics.load(peers[i].publication.counter, 0)
       if (((published - call) | 0) < 0) continue
-      open[at] = open[--this.#left]!
+      open[at] = open[--this.#left]
       closed(i)
     }
     return this.#left === 0
@@ -93,7 +93,7 @@ export class PublishedBlocks {
 
   readonly #awaited = (): readonly number[] => {
     const peers = this.#isWritten ? this.#sources : this.#readers
-    return Array.from(this.#open.subarray(0, this.#left), (i) => peers[i]!.peer)
+    return Array.from(this.#open.subarray(0, this.#left), (i) => peers[i].peer)
   }
 }
 

@@ -71,7 +71,7 @@ export const recordCommand: AddCommand = (program, act) => {
           await runToEnd(words, report.json)
           const graphs = graphsIn(folder)
           const files = graphs.map((_, i) => (i === 0 ? output : numbered(output, i + 1)))
-          for (const [i, graph] of graphs.entries()) await writeOutput(report, files[i]!, piecesOf(graph))
+          for (const [i, graph] of graphs.entries()) await writeOutput(report, files[i], piecesOf(graph))
           finish(report, graphs, files)
           return exitCodes.ok
         } finally {
@@ -132,7 +132,7 @@ async function runToEnd([launcher, ...words]: readonly string[], isJson: boolean
   process.on('SIGINT', leaveToLauncher)
   for (const signal of forwarded) process.on(signal, forward)
   try {
-    const started = spawn(launcher!, words, { stdio: ['inherit', isJson ? 2 : 'inherit', 'inherit'] })
+    const started = spawn(launcher, words, { stdio: ['inherit', isJson ? 2 : 'inherit', 'inherit'] })
     child = started
     const [code, signal] = await new Promise<readonly [number | null, NodeJS.Signals | null]>(
       (done, failed) => {
@@ -178,7 +178,7 @@ function numbered(file: string, number: number): string {
 
 function finish(report: Reporter, graphs: readonly RecordedGraph[], files: readonly string[]): void {
   const written = graphs.map(({ collectives, communicators, edges, ranks }, i) => ({
-    ...{ file: files[i]!, ranks, edges, communicators, collectives },
+    ...{ file: files[i], ranks, edges, communicators, collectives },
   }))
   const rows = written.map(({ file, ranks, edges, communicators, collectives }): [string, string] => [
     file,

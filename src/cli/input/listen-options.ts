@@ -57,7 +57,7 @@ export function listenOf({ listen, advertise, tlsCert, tlsKey }: Given): ListenO
 function addressOf(text: string): { readonly host: string; readonly port: number } {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s/[\]]+)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
-  if (match !== null && port <= 65_535) return { host: (match[1] ?? match[2])!, port }
+  if (match !== null && port <= 65_535) return { host: match[1] ?? match[2], port }
   throw new RankweaveError(
     'ERR_USAGE',
     `--listen: expected host:port, such as 0.0.0.0:7000 or [::]:0, got '${text}'`,

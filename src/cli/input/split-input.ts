@@ -49,7 +49,7 @@ export function readSplitFile(path: string, ranks: number): SplitInput {
   lines.forEach((line, rank) => {
     const words = line.trim().split(/\s+/)
     const [first, second = '0'] = words
-    color[rank] = first === '-' ? -1 : number(path, rank, first!, 0)
+    color[rank] = first === '-' ? -1 : number(path, rank, first, 0)
     key[rank] = number(path, rank, second, -(2 ** 31))
     if (words.length > 2) throw misread(path, rank, line)
   })

@@ -55,8 +55,8 @@ export function benchOutcome(
 function spreadOf(samples: readonly number[]): Spread {
   const sorted = [...samples].sort((a, b) => a - b)
   const middle = sorted.length >> 1
-  const median = sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
-  return { median, min: sorted[0]!, max: sorted[sorted.length - 1]! }
+  const median = sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+  return { median, min: sorted[0], max: sorted[sorted.length - 1] }
 }
 
 export function benchText(outcome: BenchOutcome): string {

@@ -86,8 +86,8 @@ export function table(rows: readonly (readonly [label: string, value: string | n
 
 /** Cells in columns: the first left-aligned, the others right-aligned. */
 export function columns(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, c) => Math.max(...rows.map((row) => row[c]!.length)))
-  const cell = (text: string, c: number) => (c === 0 ? text.padEnd(widths[c]!) : text.padStart(widths[c]!))
+  const widths = rows[0].map((_, c) => Math.max(...rows.map((row) => row[c].length)))
+  const cell = (text: string, c: number) => (c === 0 ? text.padEnd(widths[c]) : text.padStart(widths[c]))
   return rows.map((row) => `  ${row.map(cell).join('  ')}`).join('\n')
 }
 

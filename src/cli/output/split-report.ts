@@ -36,7 +36,7 @@ export function splitOutcome(
   const described = shares.map(({ largest }) => largest).filter((each) => each !== null)
   const size = largestOf(described.map((each) => each.size))
   const lookups = shares.map((share) => share.lookups).filter((each) => each !== null)
-  const { algorithm, sorters, tableGroup } = reports[0]!
+  const { algorithm, sorters, tableGroup } = reports[0]
   const costs = costsByPhase(reports.map(({ phases }) => phases))
   const took = Object.entries(costs).map(([phase, cost]) => [phase, cost.seconds] as const)
   const began = smallestOf(shares.map(({ beganMs }) => beganMs))

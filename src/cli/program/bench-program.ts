@@ -117,7 +117,7 @@ async function neighborAllgather(
   for (let round = 0; round < 3; round++) {
     mine[0] = world.rank * 1000 + round
     await once()
-    const isRight = into.every((value, s) => value === sources[s]! * 1000 + round)
+    const isRight = into.every((value, s) => value === sources[s] * 1000 + round)
     requireRight(isRight, `neighbor allgather, ${strategy.kind}`)
   }
   return once

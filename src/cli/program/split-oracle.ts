@@ -16,20 +16,20 @@ export interface Places {
 export function placesByDefinition(color: Int32Array, key: Int32Array): Places {
   const ranks = color.length
   const { group, start } = groupsOf(color)
-  const ordered = new Float64Array(start[start.length - 1]!)
+  const ordered = new Float64Array(start[start.length - 1])
   const next = start.slice()
   for (let rank = 0; rank < ranks; rank++) {
-    const g = group[rank]!
-    if (g >= 0) ordered[next[g]!++] = key[rank]! * ranks + rank
+    const g = group[rank]
+    if (g >= 0) ordered[next[g]++] = key[rank] * ranks + rank
   }
   const members = new Int32Array(ordered.length)
   const place = new Int32Array(ranks).fill(-1)
   for (let g = 0; g + 1 < start.length; g++) {
-    const from = start[g]!
-    const to = start[g + 1]!
+    const from = start[g]
+    const to = start[g + 1]
     if (to - from > 1) ordered.subarray(from, to).sort()
     for (let at = from; at < to; at++) {
-      const rank = ((ordered[at]! % ranks) + ranks) % ranks
+      const rank = ((ordered[at] % ranks) + ranks) % ranks
       members[at] = rank
       place[rank] = at - from
     }
@@ -47,10 +47,10 @@ function groupsOf(color: Int32Array): Pick<Places, 'group' | 'start'> {
       g = sizes.push(0) - 1
       groupOf.set(each, g)
     }
-    sizes[g]!++
+    sizes[g]++
     return g
   })
   const start = new Int32Array(sizes.length + 1)
-  for (let g = 0; g < sizes.length; g++) start[g + 1] = start[g]! + sizes[g]!
+  for (let g = 0; g < sizes.length; g++) start[g + 1] = start[g] + sizes[g]
   return { group, start }
 }

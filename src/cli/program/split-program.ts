@@ -79,8 +79,8 @@ async function splitAll(worlds: readonly Communicator[], problem: SplitProblem):
   await Promise.all(barriers)
   const beganMs = nowMs()
   const calls = worlds.map((world) => {
-    const mine = color[world.rank]!
-    return world.split(mine < 0 ? null : mine, key[world.rank]!, problem.options)
+    const mine = color[world.rank]
+    return world.split(mine < 0 ? null : mine, key[world.rank], problem.options)
   })
   const parts: (Communicator | null)[] = []
   for (const call of calls) parts.push(await call)
@@ -131,9 +131,9 @@ async function checked(
 
 /** Whether size and rank are those of the definition. */
 function isRight(part: Communicator | null, rank: number, { group, start, rank: place }: Places): boolean {
-  const g = group[rank]!
+  const g = group[rank]
   if (part === null || g < 0) return part === null && g < 0
-  return part.size === start[g + 1]! - start[g]! && part.rank === place[rank]
+  return part.size === start[g + 1] - start[g] && part.rank === place[rank]
 }
 
 /** The ranks of a process by group. */
@@ -145,7 +145,7 @@ function membersHere(
   const members = new Map<number, Communicator[]>()
   parts.forEach((part, i) => {
     if (part === null) return
-    const g = group[firstRank + i]!
+    const g = group[firstRank + i]
     const others = members.get(g)
     if (others === undefined) members.set(g, [part])
     else others.push(part)
@@ -162,7 +162,7 @@ async function findsOthers(
 ): Promise<boolean> {
   const wanted = Int32Array.from(members, ({ rank }) => (rank * 7919 + 1) % speaker.size)
   const found = await speaker.worldRanks(wanted)
-  return wanted.every((other, i) => found[i] === expected[start[group]! + other])
+  return wanted.every((other, i) => found[i] === expected[start[group] + other])
 }
 
 function expectedOf({ input, thread }: SplitProblem, ranks: number): NonNullable<ThreadState['expected']> {

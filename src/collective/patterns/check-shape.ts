@@ -73,5 +73,5 @@ function requireCount(what: string, name: string, value: number, most: number): 
 
 function isRuns(firstRank: Int32Array, ranks: number): boolean {
   if (!(firstRank instanceof Int32Array) || firstRank.length !== ranks + 1 || firstRank[0] !== 0) return false
-  return firstRank.every((first, participant) => participant === 0 || first > firstRank[participant - 1]!)
+  return firstRank.every((first, participant) => participant === 0 || first > firstRank[participant - 1])
 }

@@ -69,7 +69,7 @@ function pick(
   let length = 0
   for (let at = 0; at < words.length; at += width) {
     if (!isWanted(locator.process(locator.worldRank({ words, width }, at)))) continue
-    for (let i = 0; i < width; i++) picked[length++] = words[at + i]!
+    for (let i = 0; i < width; i++) picked[length++] = words[at + i]
   }
   return picked.subarray(0, length)
 }

@@ -87,10 +87,10 @@ class OutcomeWriter {
     const needsTable = runs.some((run, i) => {
       if (run.isRegular) return false
       if (!this.#pushesRows(run)) return true
-      this.#tally.count(this.#slice, this.#from(i), this.#runEnds[i]!)
+      this.#tally.count(this.#slice, this.#from(i), this.#runEnds[i])
       return this.#tally.touched.some((process) => !this.#keeps(run, i, process))
     })
-    return encodeEnds(runs[0]!, runs[runs.length - 1]!, needsTable)
+    return encodeEnds(runs[0], runs[runs.length - 1], needsTable)
   }
 
   /** Takes in the ends of all slices. Returns whether any rank needs the table. */
@@ -113,15 +113,15 @@ class OutcomeWriter {
     const writerOf = this.#writerOf(writers)
     this.#runs.forEach((run, i) => {
       const from = this.#from(i)
-      const to = this.#runEnds[i]!
-      const counter = counters[this.#locator.process(run.first)]!
+      const to = this.#runEnds[i]
+      const counter = counters[this.#locator.process(run.first)]
       this.#tally.count(this.#slice, from, to)
       const keeping: ItemWriter[] = []
       for (const process of this.#recipientsOf(run, i)) {
         const writer = writerOf(process)
         if (writer === undefined) continue
         const keeps = this.#pushesRows(run) && this.#keeps(run, i, process)
-        writer.begin(run, counter, this.#tally.rowsOf[process]!, keeps ? to - from : 0)
+        writer.begin(run, counter, this.#tally.rowsOf[process], keeps ? to - from : 0)
         if (keeps) keeping.push(writer)
       }
       writeRows(this.#slice, from, to, writerOf)
@@ -129,13 +129,13 @@ class OutcomeWriter {
     })
     if (!isShadowed(this.#call, this.#layout)) return writers.slice(0, sorters).map(({ list }) => list.view())
     return Array.from({ length: sorters }, (_, block) => {
-      const lists = [writers[block]!, writers[sorters + block]!].map(({ list }) => list.view())
+      const lists = [writers[block], writers[sorters + block]].map(({ list }) => list.view())
       return wordsOf(packWords(lists))
     })
   }
 
   #from(run: number): number {
-    return run === 0 ? 0 : this.#runEnds[run - 1]!
+    return run === 0 ? 0 : this.#runEnds[run - 1]
   }
 
   /**
@@ -151,16 +151,16 @@ class OutcomeWriter {
    * slices.
    */
   #recipientsOf(run: Run, i: number): readonly number[] {
-    const isSpanning = sizeOf(run) > this.#runEnds[i]! - this.#from(i)
+    const isSpanning = sizeOf(run) > this.#runEnds[i] - this.#from(i)
     const all = isSpanning && this.#pushesRows(run) && this.#keeps(run, i, 0)
     return all ? hostsIn(run.hosts, this.#processes) : this.#tally.touched
   }
 
   /** Whether a process stores the rows of run i, which has been counted, itself. */
   #keeps(run: Run, i: number, process: number): boolean {
-    const isWhole = sizeOf(run) === this.#runEnds[i]! - this.#from(i)
+    const isWhole = sizeOf(run) === this.#runEnds[i] - this.#from(i)
     // How many rows a process has of a run over several slices is not known here, but each has one at least.
-    const own = isWhole ? this.#tally.rowsOf[process]! : 1
+    const own = isWhole ? this.#tally.rowsOf[process] : 1
     return selfHosts(sizeOf(run), own, this.#call.plan.selfHostRows, this.#ranksPerProcess)
   }
 
@@ -172,7 +172,7 @@ class OutcomeWriter {
       if (place === column) return block
       return place === columns && column === columns - 1 ? sorters + block : -1
     })
-    return (process) => writers[index[process]!]
+    return (process) => writers[index[process]]
   }
 }
 

@@ -42,18 +42,18 @@ class Blocks {
     this.#parent = parent
     this.startBytes = startBytes
     for (let run = 0; run < runProcess.length; run++) {
-      startBytes[this.#place(runProcess[run]!) + 1]! += 8 * (runStart[run + 1]! - runStart[run]!)
+      startBytes[this.#place(runProcess[run]) + 1] += 8 * (runStart[run + 1] - runStart[run])
     }
-    for (let place = 0; place < count; place++) startBytes[place + 1]! += startBytes[place]! + 4
-    this.words = new Int32Array(startBytes[count]! >> 2)
+    for (let place = 0; place < count; place++) startBytes[place + 1] += startBytes[place] + 4
+    this.words = new Int32Array(startBytes[count] >> 2)
   }
 
   pack(counter: number, { color, key }: SplitRequest): void {
     const { words } = this
     words[0] = counter
     for (let i = 0; i < color.length; i++) {
-      words[1 + 2 * i] = color[i]!
-      words[2 + 2 * i] = key[i]!
+      words[1 + 2 * i] = color[i]
+      words[2 + 2 * i] = key[i]
     }
   }
 
@@ -67,11 +67,11 @@ class Blocks {
     const next = scratch('next', count)
     for (let process = 0; process < count; process++) next[process] = this.#at(process) + 1
     for (let run = 0; run < runProcess.length; run++) {
-      const process = runProcess[run]!
-      let at = next[process]!
-      for (let rank = runStart[run]!; rank < runStart[run + 1]!; rank++) {
-        color[rank] = words[at++]!
-        key[rank] = words[at++]!
+      const process = runProcess[run]
+      let at = next[process]
+      for (let rank = runStart[run]; rank < runStart[run + 1]; rank++) {
+        color[rank] = words[at++]
+        key[rank] = words[at++]
       }
       next[process] = at
     }
@@ -80,11 +80,11 @@ class Blocks {
 
   /** The context counter that a process drew. */
   counter(process: number): number {
-    return this.words[this.#at(process)]!
+    return this.words[this.#at(process)]
   }
 
   #at(process: number): number {
-    return this.startBytes[this.#place(process)]! >> 2
+    return this.startBytes[this.#place(process)] >> 2
   }
 
   #place(process: number): number {
@@ -98,20 +98,20 @@ function partsOf(parent: SplitParent, blocks: Blocks): SplitPart[] {
   const parentTable = parent.wholeTable
   const { start, members } = splitConventional(blocks.unpack())
   const localIndex = scratch('localIndex', parent.size).fill(-1)
-  for (let i = 0; i < parent.localRanks.length; i++) localIndex[parent.localRanks[i]!] = i
+  for (let i = 0; i < parent.localRanks.length; i++) localIndex[parent.localRanks[i]] = i
   const parts: SplitPart[] = []
   for (let group = 0; group + 1 < start.length; group++) {
-    const from = start[group]!
-    const to = start[group + 1]!
+    const from = start[group]
+    const to = start[group + 1]
     let here = 0
-    for (let i = from; i < to; i++) if (localIndex[members[i]!]! >= 0) here++
+    for (let i = from; i < to; i++) if (localIndex[members[i]] >= 0) here++
     if (here === 0) continue
     const hosted = new Int32Array(here)
     for (let i = from, at = 0; i < to; i++) {
-      const index = localIndex[members[i]!]!
+      const index = localIndex[members[i]]
       if (index >= 0) hosted[at++] = index
     }
-    const leader = parentTable.lookup(members[from]!)
+    const leader = parentTable.lookup(members[from])
     const counter = blocks.counter(parent.indexOfProcess(processOf(parent.runtime.layout, leader)))
     parts.push({ id: { leader, counter }, table: selectedTable(parentTable, members, from, to), hosted })
   }
@@ -120,12 +120,12 @@ function partsOf(parent: SplitParent, blocks: Blocks): SplitPart[] {
 
 /** The table of the parent's ranks `ranks[from .. to - 1]`. */
 function selectedTable(parent: LocalRankTable, ranks: Int32Array, from: number, to: number): LocalRankTable {
-  const first = parent.lookup(ranks[from]!)
-  const stride = to - from > 1 ? parent.lookup(ranks[from + 1]!) - first : 1
+  const first = parent.lookup(ranks[from])
+  const stride = to - from > 1 ? parent.lookup(ranks[from + 1]) - first : 1
   let regular = from + 1
-  while (regular < to && parent.lookup(ranks[regular]!) === first + (regular - from) * stride) regular++
+  while (regular < to && parent.lookup(ranks[regular]) === first + (regular - from) * stride) regular++
   if (regular === to) return stridedTable(to - from, first, stride)
   const worldRanks = new Int32Array(to - from)
-  for (let i = from; i < to; i++) worldRanks[i - from] = parent.lookup(ranks[i]!)
+  for (let i = from; i < to; i++) worldRanks[i - from] = parent.lookup(ranks[i])
   return rankTable(worldRanks)
 }

@@ -34,7 +34,7 @@ export async function exactCuts(column: Exchange, rows: Rows, total: number): Pr
   const seeker = new Seeker(rows, targets)
   // Windows of all splitters are no more than a share together.
   const fewRows = Math.max(leastFewRows, Math.min(mostFewRows, Math.ceil(total / column.count)))
-  const owner = new Owner(targets[column.me]!, fewRows)
+  const owner = new Owner(targets[column.me], fewRows)
   const most = Math.floor(samplesInAll / column.count)
   if (column.count > 1 && most >= leastSamples) await narrow(column, rows, targets, seeker, most)
   for (let round = 0; !seeker.isDone; round++) {
@@ -54,10 +54,10 @@ async function narrow(
 ): Promise<void> {
   const own = packWords([Int32Array.of(countRows(rows)), regularSample(rows, most)])
   const all = (await allgatherBytes(column, own, exchangeSteps.samples)).map(unpackWords)
-  const lengths = all.map(([length]) => length![0]!)
-  const samples = all.map(([, sample]) => sample!)
+  const lengths = all.map(([length]) => length[0])
+  const samples = all.map(([, sample]) => sample)
   sampledWindows(rows, samples, lengths, targets).forEach(({ from, to }, k) => {
-    if (k < column.count && targets[k]! > 0) seeker.narrow(k, from, to)
+    if (k < column.count && targets[k] > 0) seeker.narrow(k, from, to)
   })
 }
 

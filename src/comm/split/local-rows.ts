@@ -11,9 +11,9 @@ export function localRows({ parent, request, meter }: SplitCall, width: RowWidth
   meter.hold(words)
   for (let i = 0, at = 0; i < color.length; i++) {
     if (color[i] === -1) continue
-    words[at + rowWord.color] = color[i]!
-    words[at + rowWord.key] = key[i]!
-    words[at + rowWord.rank] = parent.localRanks[i]!
+    words[at + rowWord.color] = color[i]
+    words[at + rowWord.key] = key[i]
+    words[at + rowWord.rank] = parent.localRanks[i]
     if (width === 4) words[at + rowWord.worldRank] = parent.worldRank(i)
     at += width
   }

@@ -180,7 +180,7 @@ class Quicksort {
 
   async #allCounts(group: Exchange, mine: number, at: number): Promise<Int32Array> {
     const all = await allgatherBytes(group, bytesOf(Int32Array.of(mine)), at)
-    return Int32Array.from(all, (bytes) => wordsOf(bytes)[0]!)
+    return Int32Array.from(all, (bytes) => wordsOf(bytes)[0])
   }
 
   #move(

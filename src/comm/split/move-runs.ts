@@ -48,8 +48,8 @@ export async function moveRuns(
   const staying: { readonly at: number; readonly to: number; readonly length: number }[] = []
   runs.forEach(({ word, start, counts }, i) => {
     let position = start
-    for (let process = 0; process < me; process++) position += counts[process]!
-    const end = position + counts[me]!
+    for (let process = 0; process < me; process++) position += counts[process]
+    const end = position + counts[me]
     for (let at = word; position < end; ) {
       const dest = bounds.sliceOf(position)
       const rows = Math.min(end, bounds.start(dest + 1)) - position
@@ -65,7 +65,7 @@ export async function moveRuns(
     let position = start
     for (let source = 0; source < count; source++) {
       const low = Math.max(position, base)
-      position += counts[source]!
+      position += counts[source]
       if (source === me || low >= Math.min(position, limit)) continue
       const to = (low - base) * width
       arriving.push(group.receive(source, step + i).then((bytes) => ({ rows: wordsOf(bytes), to })))
@@ -76,7 +76,7 @@ export async function moveRuns(
   // What has been sent is borrowed until its receivers have taken it.
   await allSent(group)
   // Of two parts that move the same way, the one in front goes first.
-  if (staying.length === 2 && staying[0]!.to > staying[0]!.at) staying.reverse()
+  if (staying.length === 2 && staying[0].to > staying[0].at) staying.reverse()
   for (const { at, to, length } of staying) {
     if (from !== words || at !== to) words.set(from.subarray(at, at + length), to)
   }

@@ -122,7 +122,7 @@ async function agreeOnTotal(
   mine.set(counters, 1)
   const all = (await allgatherBytes(column, bytesOf(mine), exchangeSteps.agree)).map(wordsOf)
   return {
-    total: all.reduce((sum, words) => sum + words[0]!, 0),
+    total: all.reduce((sum, words) => sum + words[0], 0),
     counters: Int32Array.from(all.flatMap((words) => [...words.subarray(1)])),
   }
 }
@@ -137,21 +137,21 @@ async function exchangeAndMerge(
   const { width } = rows
   meter.enter('exchange')
   const blocks = Array.from({ length: column.count }, (_, k) =>
-    bytesOf(rowsBetween(rows, cuts[k]!, cuts[k + 1]!)),
+    bytesOf(rowsBetween(rows, cuts[k], cuts[k + 1])),
   )
   const received = (await alltoallBytes(column, blocks, exchangeSteps.exchange)).map(wordsOf)
   for (const run of received) if (run !== received[column.me]) meter.hold(run)
   const bounds = [0]
-  for (const run of received) bounds.push(bounds[bounds.length - 1]! + run.length)
-  const length = bounds[bounds.length - 1]!
+  for (const run of received) bounds.push(bounds[bounds.length - 1] + run.length)
+  const length = bounds[bounds.length - 1]
   // Once my own list has been sent, its memory is reused for the slice: at most twice the slice is held at any time.
   await allSent(column)
-  received[column.me] = received[column.me]!.slice()
+  received[column.me] = received[column.me].slice()
   const words = rows.words.length >= length ? rows.words.subarray(0, length) : new Int32Array(length)
   if (words.buffer !== rows.words.buffer) meter.hold(words, rows.words)
   for (let k = 0; k < received.length; k++) {
-    words.set(received[k]!, bounds[k])
-    if (k !== column.me) meter.hold(null, received[k]!)
+    words.set(received[k], bounds[k])
+    if (k !== column.me) meter.hold(null, received[k])
     received[k] = nothing
   }
   meter.enter('merge')

@@ -52,8 +52,8 @@ function partOf({ parent, exchange }: SplitCall, gathered: Gathered, table: Spli
   // Slices are in order, and so are their rows: new ranks ascend.
   for (const { rows } of gathered.items) {
     for (let i = 0; i < rows.length; i += 2) {
-      hosted[at] = indexIn(parent.localRanks, rows[i]!)
-      ranks[at++] = rows[i + 1]! - start
+      hosted[at] = indexIn(parent.localRanks, rows[i])
+      ranks[at++] = rows[i + 1] - start
     }
   }
   const id = { leader: first, counter: leaderCounter }
@@ -71,7 +71,7 @@ function partOf({ parent, exchange }: SplitCall, gathered: Gathered, table: Spli
   }
   if (table.kind === 'none') throw new Error('a communicator without a table')
   const worldRanks = new Int32Array(hosted.length)
-  for (let i = 0; i < hosted.length; i++) worldRanks[i] = parent.worldRank(hosted[i]!)
+  for (let i = 0; i < hosted.length; i++) worldRanks[i] = parent.worldRank(hosted[i])
   return { id, hosted, table: new DistributedTable(table.slices, start, size, ranks, worldRanks), processes }
 }
 

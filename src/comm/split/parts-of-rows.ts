@@ -20,16 +20,16 @@ export function partsOfRows(
     const color = words[from * width]
     const hosted: number[] = []
     for (to = from; to < count && words[to * width] === color; to++) {
-      const index = indexIn(localRanks, words[to * width + rowWord.rank]!)
+      const index = indexIn(localRanks, words[to * width + rowWord.rank])
       if (index >= 0) hosted.push(index)
     }
     if (hosted.length === 0) continue
     const worldRanks = new Int32Array(to - from)
     for (let row = from; row < to; row++) worldRanks[row - from] = locator.worldRank(rows, row * width)
-    const leader = worldRanks[0]!
+    const leader = worldRanks[0]
     const table: CommTable = rankTable(worldRanks)
     parts.push({
-      id: { leader, counter: counters[locator.process(leader)]! },
+      id: { leader, counter: counters[locator.process(leader)] },
       table,
       hosted: Int32Array.from(hosted),
     })

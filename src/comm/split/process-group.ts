@@ -8,11 +8,11 @@ export function subgroup(exchange: Exchange, members: Int32Array): Exchange {
     count: members.length,
     seq: exchange.seq,
     eagerLimitBytes: exchange.eagerLimitBytes,
-    send: (peer, step, payload) => exchange.send(members[peer]!, step, payload),
-    receive: (peer, step) => exchange.receive(members[peer]!, step),
-    take: (peer, step, take) => exchange.take(members[peer]!, step, take),
-    takeInto: (peer, step, room, landed) => exchange.takeInto(members[peer]!, step, room, landed),
-    watch: (look, awaited, done) => exchange.watch(look, () => awaited().map((peer) => members[peer]!), done),
+    send: (peer, step, payload) => exchange.send(members[peer], step, payload),
+    receive: (peer, step) => exchange.receive(members[peer], step),
+    take: (peer, step, take) => exchange.take(members[peer], step, take),
+    takeInto: (peer, step, room, landed) => exchange.takeInto(members[peer], step, room, landed),
+    watch: (look, awaited, done) => exchange.watch(look, () => awaited().map((peer) => members[peer]), done),
     get hasFailed() {
       return exchange.hasFailed
     },
@@ -59,15 +59,15 @@ export async function alltoallWords(
 ): Promise<Int32Array[]> {
   const { me, count } = exchange
   // held[d] is the block to be moved by the distance d in total.
-  const held = blocks.map((_, d) => blocks[(me + d) % count]!)
+  const held = blocks.map((_, d) => blocks[(me + d) % count])
   for (let distance = 1, round = 0; distance < count; distance *= 2, round++) {
     const moving: number[] = []
     for (let d = distance; d < count; d++) if ((d & distance) !== 0) moving.push(d)
-    exchange.send((me + distance) % count, step + round, packWords(moving.map((d) => held[d]!)))
+    exchange.send((me + distance) % count, step + round, packWords(moving.map((d) => held[d])))
     const arrived = unpackWords(await exchange.receive((me - distance + count) % count, step + round))
     moving.forEach((d, i) => {
-      held[d] = arrived[i]!
+      held[d] = arrived[i]
     })
   }
-  return blocks.map((_, peer) => held[(me - peer + count) % count]!)
+  return blocks.map((_, peer) => held[(me - peer + count) % count])
 }

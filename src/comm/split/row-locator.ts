@@ -25,12 +25,12 @@ export class RowLocator {
   /** World rank of the row at word `at`. */
   worldRank({ words, width }: Rows, at: number): number {
     return width === 4
-      ? words[at + rowWord.worldRank]!
-      : (this.#table.lookup(words[at + rowWord.rank]!) as number)
+      ? words[at + rowWord.worldRank]
+      : (this.#table.lookup(words[at + rowWord.rank]) as number)
   }
 
   /** Index in the parent of the process that hosts a world rank. */
   process(worldRank: number): number {
-    return this.#indexOf[processOf(this.#parent.runtime.layout, worldRank)]!
+    return this.#indexOf[processOf(this.#parent.runtime.layout, worldRank)]
   }
 }

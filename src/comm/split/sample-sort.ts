@@ -38,7 +38,7 @@ async function exchangeWhileMerging(
   const { me, count } = column
   meter.enter('exchange')
   const merged = new GrowingMerge(rows.width, meter)
-  const pieceFor = (peer: number) => rowsBetween(rows, cuts[peer]!, cuts[peer + 1]!)
+  const pieceFor = (peer: number) => rowsBetween(rows, cuts[peer], cuts[peer + 1])
   for (let distance = 1; distance < count; distance++) {
     const peer = (me + distance) % count
     column.send(peer, exchangeSteps.exchange, bytesOf(pieceFor(peer)))
@@ -78,7 +78,7 @@ class GrowingMerge {
   #mergeWhile(isDue: (before: Int32Array, last: Int32Array) => boolean): void {
     this.#meter.enter('merge')
     const runs = this.#runs
-    while (runs.length > 1 && isDue(runs[runs.length - 2]!, runs[runs.length - 1]!)) {
+    while (runs.length > 1 && isDue(runs[runs.length - 2], runs[runs.length - 1])) {
       const last = runs.pop()!
       const before = runs.pop()!
       const merged = new Int32Array(before.length + last.length)
@@ -104,14 +104,14 @@ async function sampledCuts(column: Exchange, rows: Rows): Promise<Cuts> {
   const cuts = new Int32Array(count + 1)
   cuts[count] = countRows(rows)
   for (let k = 1; k < count; k++) {
-    const splitter = samples[Math.floor((k * samples.length) / count)]!
+    const splitter = samples[Math.floor((k * samples.length) / count)]
     cuts[k] = rowsBelow(rows, splitter, 0)
   }
   // The start of slice k is the sum of its cuts in all lists.
   const starts = new Float64Array(count + 1)
   for (const theirs of await allgatherBytes(column, bytesOf(cuts), exchangeSteps.samples + 64)) {
     wordsOf(theirs).forEach((cut, k) => {
-      starts[k]! += cut
+      starts[k] += cut
     })
   }
   return { cuts, bounds: givenBounds(starts) }

@@ -80,8 +80,8 @@ export class Survival<S> {
   describeWaits(): string[] {
     const { localRanks } = this.#state
     return this.open.map(({ seq, kind }) => {
-      const waiting = localRanks.filter((_, index) => this.#next[index]! > seq)
-      const missing = localRanks.filter((_, index) => this.#next[index]! <= seq)
+      const waiting = localRanks.filter((_, index) => this.#next[index] > seq)
+      const missing = localRanks.filter((_, index) => this.#next[index] <= seq)
       const wait = `${listRanks(waiting)} ${waiting.length > 1 ? 'wait' : 'waits'} in ${kind}() #${seq} of the survivors`
       const rest =
         missing.length === 0
@@ -116,7 +116,7 @@ export class Survival<S> {
   #join(kind: SurvivorCall, localIndex: number, flag: number): Promise<Outcome<S>> {
     const { runtime, losses } = this.#state
     const authority = runtime.fabric.authority!
-    const seq = this.#next[localIndex]!++
+    const seq = this.#next[localIndex]++
     const call = this.#calls.get(seq) ?? this.#newCall(seq, kind)
     if (call.kind !== kind) call.kind = 'mixed'
     call.flag &= flag
@@ -139,7 +139,7 @@ export class Survival<S> {
     // The second condition spares a look at every rank each time that one returns.
     if (call.isComplete || missing > runtime.waits.endedRanks) return
     for (let index = 0; missing > 0 && index < localRanks.length; index++) {
-      if (this.#next[index]! > call.seq) continue
+      if (this.#next[index] > call.seq) continue
       if (!runtime.waits.hasEnded(this.#state.hostedIndex(index))) return
       if (call.returned < 0) call.returned = this.#state.worldRank(index)
     }
@@ -207,7 +207,7 @@ export class Survival<S> {
     contributions.forEach((each, at) => {
       if (each === undefined) return
       flag &= each.flag
-      if (!lost.includes(members[at]!)) acknowledged = Math.min(acknowledged, each.acknowledged)
+      if (!lost.includes(members[at])) acknowledged = Math.min(acknowledged, each.acknowledged)
     })
     if (acknowledged < lostMembers.length) {
       throw lostMembersError(this.#state, lostMembers.slice(acknowledged), flag)
@@ -243,7 +243,7 @@ export class Survival<S> {
     for (const process of members) {
       if (gone.has(process)) for (const index of joined) acknowledgements.acknowledge(process, index)
     }
-    const leader = worldRanks[0]!
+    const leader = worldRanks[0]
     const { counter } = contributions[members.indexOf(processOf(layout, leader))]!
     return this.#open({ leader, counter }, rankTable(worldRanks))
   }

@@ -15,7 +15,7 @@ export function lostMembersError(
   return new RankweaveError(
     'ERR_PEER_LOST',
     `agree on ${describeContext(state)}: ${who} ${are} lost, which not every rank has acknowledged; the agreed flag is ${flag}`,
-    { details: { process: processes[0]!, flag } },
+    { details: { process: processes[0], flag } },
   )
 }
 

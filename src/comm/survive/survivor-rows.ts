@@ -7,7 +7,7 @@ const word = { seq: 3, total: 4, at: 5 } as const
 const headerWords = 6
 
 /** Which call the rows of a frame belong to. */
-export const rowsCall = (header: Int32Array): number => header[word.seq]!
+export const rowsCall = (header: Int32Array): number => header[word.seq]
 
 /** Rows that a process has sent for one call, complete once `filled` is their length. */
 interface Arriving {
@@ -66,11 +66,11 @@ export class SurvivorRows {
    * @throws ERR_PROTOCOL for rows that the process cannot have
    */
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
-    const seq = header[word.seq]!
-    const total = header[word.total]!
-    const at = header[word.at]!
+    const seq = header[word.seq]
+    const total = header[word.total]
+    const at = header[word.at]
     const { firstRank } = this.#state.runtime.layout
-    const most = 2 * (firstRank[src + 1]! - firstRank[src]!)
+    const most = 2 * (firstRank[src + 1] - firstRank[src])
     const call = this.#arrived.get(seq) ?? new Map<number, Arriving>()
     const before = call.get(src)
     const isTotal = before === undefined ? total >= 0 && total <= most : total === before.pairs.length
@@ -117,7 +117,7 @@ export class SurvivorRows {
     const rows: { readonly rank: number; readonly worldRank: number }[] = []
     for (const process of processes) {
       const pairs = process === runtime.process ? this.own : call!.get(process)!.pairs
-      for (let i = 0; i < pairs.length; i += 2) rows.push({ rank: pairs[i]!, worldRank: pairs[i + 1]! })
+      for (let i = 0; i < pairs.length; i += 2) rows.push({ rank: pairs[i], worldRank: pairs[i + 1] })
     }
     return Int32Array.from(
       rows.sort((a, b) => a.rank - b.rank),

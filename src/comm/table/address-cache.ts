@@ -64,8 +64,8 @@ export class AddressCache {
 
   #rowOf(position: number): number {
     if (this.#rows === 0) return none
-    let row = this.#chain[position % this.#rows]!
-    while (row !== none && this.#position[row] !== position) row = this.#next[row]!
+    let row = this.#chain[position % this.#rows]
+    while (row !== none && this.#position[row] !== position) row = this.#next[row]
     return row
   }
 
@@ -76,12 +76,12 @@ export class AddressCache {
     }
     const row = this.#oldest
     this.#unlink(row)
-    const slot = this.#position[row]! % this.#rows
-    let at = this.#chain[slot]!
-    if (at === row) this.#chain[slot] = this.#next[row]!
+    const slot = this.#position[row] % this.#rows
+    let at = this.#chain[slot]
+    if (at === row) this.#chain[slot] = this.#next[row]
     else {
-      while (this.#next[at] !== row) at = this.#next[at]!
-      this.#next[at] = this.#next[row]!
+      while (this.#next[at] !== row) at = this.#next[at]
+      this.#next[at] = this.#next[row]
     }
     return row
   }
@@ -98,14 +98,14 @@ export class AddressCache {
   }
 
   #chainUp(row: number): void {
-    const slot = this.#position[row]! % this.#rows
-    this.#next[row] = this.#chain[slot]!
+    const slot = this.#position[row] % this.#rows
+    this.#next[row] = this.#chain[slot]
     this.#chain[slot] = row
   }
 
   #unlink(row: number): void {
-    const older = this.#older[row]!
-    const newer = this.#newer[row]!
+    const older = this.#older[row]
+    const newer = this.#newer[row]
     if (older === none) this.#oldest = newer
     else this.#newer[older] = newer
     if (newer === none) this.#newest = older

@@ -124,13 +124,13 @@ export class SharedSlices {
     const worldRanks = new Int32Array(positions.length)
     const remote = new Map<number, number[]>()
     for (let i = 0; i < positions.length; i++) {
-      const here = this.#here(positions[i]!)
+      const here = this.#here(positions[i])
       if (here !== undefined) {
         this.#own++
         worldRanks[i] = here
         continue
       }
-      const server = this.places.server(bounds.sliceOf(positions[i]!))
+      const server = this.places.server(bounds.sliceOf(positions[i]))
       const wanted = remote.get(server)
       if (wanted === undefined) remote.set(server, [i])
       else wanted.push(i)
@@ -144,10 +144,10 @@ export class SharedSlices {
           const rows = await this.#service.get(
             id,
             server,
-            Int32Array.from(wanted, (i) => positions[i]!),
+            Int32Array.from(wanted, (i) => positions[i]),
           )
           wanted.forEach((i, row) => {
-            worldRanks[i] = rows[row]!
+            worldRanks[i] = rows[row]
           })
         }),
       )
@@ -204,7 +204,7 @@ export class SharedSlices {
       this.#batches.set(server, batch)
     }
     const index = batch.positions.push(position) - 1
-    const found = batch.rows.then((rows) => rows[index]!)
+    const found = batch.rows.then((rows) => rows[index])
     this.#open.set(position, found)
     return found
   }
@@ -215,7 +215,7 @@ export class SharedSlices {
     this.#messages++
     try {
       const rows = await this.#service.get(this.places.id, server, Int32Array.from(positions))
-      for (let i = 0; i < positions.length; i++) this.#cache.keep(positions[i]!, rows[i]!)
+      for (let i = 0; i < positions.length; i++) this.#cache.keep(positions[i], rows[i])
       return rows
     } finally {
       for (const position of positions) this.#open.delete(position)
@@ -275,7 +275,7 @@ export class DistributedTable implements RankTable {
     const room = mostPrefetched - (this.#prefetched?.size ?? 0)
     const wanted = new Set<number>()
     for (let i = 0; i < ranks.length && wanted.size < room; i++) {
-      const rank = ranks[i]!
+      const rank = ranks[i]
       const isKnown = this.localWorldRank(rank) !== undefined || this.#prefetched?.find(rank) !== undefined
       if (!isKnown && !this.slices.hosts(this.start + rank)) wanted.add(rank)
     }

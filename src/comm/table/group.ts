@@ -179,7 +179,7 @@ function checkDistinct(ranks: ArrayLike<number>, size: number, where: string): n
   requireList(ranks, where)
   const seen = new Set<number>()
   for (let i = 0; i < ranks.length; i++) {
-    const rank = checkRank(ranks[i]!, size, where)
+    const rank = checkRank(ranks[i], size, where)
     if (seen.has(rank)) {
       throw new RankweaveError('ERR_RANK', `${where}: expected distinct ranks, got ${rank} twice`, {
         details: { rank, size },

@@ -26,7 +26,7 @@ export class PrefetchedRows {
   add(ranks: Int32Array, worldRanks: Int32Array): void {
     const rows = new Map<number, number>()
     for (let i = 0; i < ranks.length && this.size + rows.size < mostPrefetched; i++) {
-      if (this.find(ranks[i]!) === undefined) rows.set(ranks[i]!, worldRanks[i]!)
+      if (this.find(ranks[i]) === undefined) rows.set(ranks[i], worldRanks[i])
     }
     if (rows.size === 0) return
     const merged = Int32Array.from([...this.#ranks, ...rows.keys()]).sort()

@@ -24,7 +24,7 @@ export class ProcessList {
     const ascending = first > 0 ? movedBack(processes, first) : processes
     this.count = count
     this.#start = ascending[0] ?? 0
-    this.#stride = count > 1 ? ascending[1]! - ascending[0]! : 1
+    this.#stride = count > 1 ? ascending[1] - ascending[0] : 1
     this.#first = first > 0 ? first : 0
     if (isProgression(ascending, this.#stride)) return
     const set = first >= 0 ? new AscendingSet(ascending) : undefined
@@ -40,7 +40,7 @@ export class ProcessList {
   /** World process with an index below `count`. */
   at(index: number): number {
     const listed = this.#listed
-    if (listed !== undefined) return listed[index]!
+    if (listed !== undefined) return listed[index]
     const position = index > this.#first ? index : index === 0 ? this.#first : index - 1
     const set = this.#set
     return set === undefined ? this.#start + position * this.#stride : set.at(position)
@@ -70,16 +70,16 @@ export class ProcessList {
 
   #indexListed(listed: Int32Array, process: number): number {
     if (listed[process] === process) return process
-    this.#order ??= Int32Array.from(listed, (_, index) => index).sort((a, b) => listed[a]! - listed[b]!)
+    this.#order ??= Int32Array.from(listed, (_, index) => index).sort((a, b) => listed[a] - listed[b])
     const order = this.#order
     let low = 0
     let high = order.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (listed[order[middle]!]! < process) low = middle + 1
+      if (listed[order[middle]] < process) low = middle + 1
       else high = middle
     }
-    return low < order.length && listed[order[low]!] === process ? order[low]! : -1
+    return low < order.length && listed[order[low]] === process ? order[low] : -1
   }
 }
 
@@ -87,8 +87,8 @@ export class ProcessList {
 function placeOfFirst(processes: Int32Array): number {
   let place = 0
   for (let index = 1; index < processes.length; index++) {
-    if (index > 1 && processes[index]! < processes[index - 1]!) return -1
-    if (processes[index]! < processes[0]!) place = index
+    if (index > 1 && processes[index] < processes[index - 1]) return -1
+    if (processes[index] < processes[0]) place = index
   }
   return place
 }
@@ -97,13 +97,13 @@ function placeOfFirst(processes: Int32Array): number {
 function movedBack(processes: Int32Array, place: number): Int32Array {
   const ascending = processes.slice()
   ascending.copyWithin(0, 1, place + 1)
-  ascending[place] = processes[0]!
+  ascending[place] = processes[0]
   return ascending
 }
 
 function isProgression(processes: Int32Array, stride: number): boolean {
   for (let index = 1; index < processes.length; index++) {
-    if (processes[index]! - processes[index - 1]! !== stride) return false
+    if (processes[index] - processes[index - 1] !== stride) return false
   }
   return true
 }

@@ -83,8 +83,8 @@ export function ranksHostedBy(
   table: LocalRankTable,
   { firstRank }: WorldLayout,
 ): Int32Array {
-  const from = firstRank[process]!
-  const to = firstRank[process + 1]!
+  const from = firstRank[process]
+  const to = firstRank[process + 1]
   if (table.kind === 'strided') {
     const { size, start, stride } = table
     // A progression is in the block of one process for one run.
@@ -99,7 +99,7 @@ export function ranksHostedBy(
   const ranks = new Int32Array(Math.min(to - from, worldRanks.length))
   let count = 0
   for (let rank = 0; rank < worldRanks.length; rank++) {
-    if (worldRanks[rank]! >= from && worldRanks[rank]! < to) ranks[count++] = rank
+    if (worldRanks[rank] >= from && worldRanks[rank] < to) ranks[count++] = rank
   }
   return count === ranks.length ? ranks : ranks.slice(0, count)
 }
@@ -129,8 +129,8 @@ function forEachRun(
 
 /** First rank after `rank` that `process`, which hosts `rank`, does not host. */
 function endOfRun(table: LocalRankTable, rank: number, { firstRank }: WorldLayout, process: number): number {
-  const from = firstRank[process]!
-  const to = firstRank[process + 1]!
+  const from = firstRank[process]
+  const to = firstRank[process + 1]
   return table.kind === 'strided' ? endInProgression(table, from, to) : endByWalk(table, rank, from, to)
 }
 
@@ -142,6 +142,6 @@ function endInProgression({ size, start, stride }: StridedTable, from: number, t
 
 function endByWalk({ worldRanks }: ReplicatedTable, rank: number, from: number, to: number): number {
   let end = rank + 1
-  while (end < worldRanks.length && worldRanks[end]! >= from && worldRanks[end]! < to) end++
+  while (end < worldRanks.length && worldRanks[end] >= from && worldRanks[end] < to) end++
   return end
 }

@@ -69,7 +69,7 @@ export class ReplicatedTable implements RankTable {
   }
 
   lookup(rank: number): number {
-    return this.#worldRanks[rank]!
+    return this.#worldRanks[rank]
   }
 
   find(worldRank: number): number {
@@ -84,8 +84,8 @@ export class ReplicatedTable implements RankTable {
  */
 export function rankTable(worldRanks: Int32Array): LocalRankTable {
   const size = worldRanks.length
-  const start = size > 0 ? worldRanks[0]! : 0
-  const stride = size > 1 ? worldRanks[1]! - start : 1
+  const start = size > 0 ? worldRanks[0] : 0
+  const stride = size > 1 ? worldRanks[1] - start : 1
   for (let rank = 2; rank < size; rank++) {
     if (worldRanks[rank] !== start + rank * stride) return new ReplicatedTable(worldRanks)
   }

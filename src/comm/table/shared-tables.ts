@@ -74,7 +74,7 @@ export class SharedTables {
 
   /** Frames of the communicator, so none arrives after it was dropped. */
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
-    const name = names[header[word.name]!]!
+    const name = names[header[word.name]]
     if (header[headerWord.kind] === frameKind.table) this.#take(src, name, header, payload)
     else if (this.#tables.has(name) || this.#moved.has(name)) this.#give(src, name)
     else this.#askers.set(name, [...(this.#askers.get(name) ?? []), src])
@@ -84,8 +84,8 @@ export class SharedTables {
     const table = this.#tables.get(name)
     if (table === undefined) return
     this.#tables.delete(name)
-    const location = { segment: header[word.segment]!, byteOffset: header[word.offset]! }
-    const memory = this.#state.runtime.fabric.sharing!.reach(src, location, header[word.bytes]! >>> 0)
+    const location = { segment: header[word.segment], byteOffset: header[word.offset] }
+    const memory = this.#state.runtime.fabric.sharing!.reach(src, location, header[word.bytes] >>> 0)
     table.adopt(recordOver(memory, JSON.parse(new TextDecoder().decode(payload.slice()))))
   }
 

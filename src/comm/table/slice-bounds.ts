@@ -32,14 +32,14 @@ export function givenBounds(starts: Float64Array): SliceBounds {
   const slices = starts.length - 1
   return {
     slices,
-    rows: starts[slices]!,
+    rows: starts[slices],
     sizeBytes: starts.byteLength,
-    start: (slice) => starts[slice]!,
+    start: (slice) => starts[slice],
     subdivided: (parts) =>
       givenBounds(
         Float64Array.from({ length: slices * parts + 1 }, (_, i) => {
           const slice = Math.floor(i / parts)
-          const start = starts[slice]!
+          const start = starts[slice]
           const rows = (starts[slice + 1] ?? start) - start
           return start + Math.floor(((i % parts) * rows) / parts)
         }),

@@ -185,8 +185,8 @@ export class SliceService {
     const positions =
       payload.byteLength > 0
         ? new Int32Array(payload.slice().buffer)
-        : Int32Array.from({ length: header[word.count]! }, (_, i) => header[word.from]! + i)
-    const request = { src, request: header[word.request]!, positions }
+        : Int32Array.from({ length: header[word.count] }, (_, i) => header[word.from] + i)
+    const request = { src, request: header[word.request], positions }
     if (entry.slice !== undefined) this.#reply(id, entry.slice, request)
     else if (this.#runtime.hasFailed(id)) this.#refuse(id, request)
     else entry.early.push(request)
@@ -200,14 +200,14 @@ export class SliceService {
   }
 
   #reply(id: TableId, { worldRanks, start }: HostedSlice, { src, request, positions }: RowRequest): void {
-    const found = positions.map((position) => worldRanks[position - start]!)
+    const found = positions.map((position) => worldRanks[position - start])
     const header = headerOf(frameKind.tableRows, id)
     header[word.request] = request
     this.#runtime.send(src, header, new Uint8Array(found.buffer))
   }
 
   #answered(src: number, header: Int32Array, payload: Uint8Array): void {
-    const pending = this.#take(header[word.request]!)
+    const pending = this.#take(header[word.request])
     if (header[word.refused] === 0) pending?.resolve(new Int32Array(payload.slice().buffer))
     else {
       const message = `a part of the rank table is missing: on process ${src} the split that made it failed`
@@ -276,5 +276,5 @@ function headerOf(kind: number, { leader, counter, seq }: TableId): Int32Array {
 }
 
 function idIn(header: Int32Array): TableId {
-  return { leader: header[word.leader]!, counter: header[word.counter]!, seq: header[word.seq]! }
+  return { leader: header[word.leader], counter: header[word.counter], seq: header[word.seq] }
 }

@@ -19,6 +19,6 @@ export class WorldRankIndex {
   /** -1 for world ranks that are not in the table. */
   find(worldRank: number): number {
     const index = indexIn(this.#worldRank, worldRank)
-    return index < 0 ? -1 : this.#rank[index]!
+    return index < 0 ? -1 : this.#rank[index]
   }
 }

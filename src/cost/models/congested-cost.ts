@@ -61,10 +61,10 @@ function checkStage({ nodes }: CongestionNetwork, stage: Stage): void {
   if (destination.length !== count || bytes.length !== count || (after && after.length !== count))
     fail(`expected a stage with ${count} destinations, lengths and dependencies, one per source`)
   for (let i = 0; i < count; i++) {
-    for (const node of [source[i]!, destination[i]!])
+    for (const node of [source[i], destination[i]])
       if (!Number.isInteger(node) || node < 0 || node >= nodes)
         fail(`message ${i}: expected nodes from 0 to ${nodes - 1}, got ${shown(node)}`)
-    if (!(Number.isFinite(bytes[i]) && bytes[i]! >= 0))
+    if (!(Number.isFinite(bytes[i]) && bytes[i] >= 0))
       fail(`message ${i}: expected a length of at least 0, got ${shown(bytes[i])}`)
     if (side?.[i] !== undefined && !Number.isFinite(side[i]))
       fail(`message ${i}: expected a side of 1 or -1, got ${shown(side[i])}`)
@@ -83,7 +83,7 @@ function mostMessages({ nodes }: CongestionNetwork, { source, destination }: Sta
   const received = new Int32Array(nodes)
   let most = 0
   for (let i = 0; i < source.length; i++) {
-    most = Math.max(most, ++sent[source[i]!]!, ++received[destination[i]!]!)
+    most = Math.max(most, ++sent[source[i]], ++received[destination[i]])
   }
   return most
 }
@@ -119,10 +119,10 @@ function stageBytes(network: CongestionNetwork, stage: Stage): number {
     load.begin(group, now, (message, end) => {
       last = Math.max(last, end)
       for (const next of waiting[message] ?? []) {
-        if (!Number.isNaN(start[next]!) && start[next] !== end)
+        if (!Number.isNaN(start[next]) && start[next] !== end)
           fail(`message ${next} waits for messages that do not arrive together: at ${start[next]} and ${end}`)
         start[next] = end
-        if (--missing[next]! > 0) continue
+        if (--missing[next] > 0) continue
         const others = groups.get(end)
         if (others === undefined) groups.set(end, [next])
         else others.push(next)
@@ -161,11 +161,11 @@ class Loads {
     const { bytes } = this.#stage
     for (const message of group)
       this.#each(message, (link) => {
-        if (bytes[message]! > 0 && this.#busyUntil[link]! > now)
+        if (bytes[message] > 0 && this.#busyUntil[link] > now)
           fail(
             `message ${message} starts at ${now} on a link that others occupy until ${this.#busyUntil[link]}`,
           )
-        if (this.#count[link]!++ === 0) this.#length[link] = bytes[message]!
+        if (this.#count[link]++ === 0) this.#length[link] = bytes[message]
         else if (this.#length[link] !== bytes[message])
           fail(
             `messages of ${this.#length[link]} and ${bytes[message]} bytes meet on a link: expected equal lengths`,
@@ -174,16 +174,16 @@ class Loads {
     const ends = group.map((message) => {
       let congestion = 1
       this.#each(message, (link) => {
-        congestion = Math.max(congestion, this.#count[link]! / capacity[link]!)
+        congestion = Math.max(congestion, this.#count[link] / capacity[link])
       })
-      return now + congestion * bytes[message]!
+      return now + congestion * bytes[message]
     })
     group.forEach((message, i) => {
       this.#each(message, (link) => {
-        if (this.#count[link]! > 0) {
+        if (this.#count[link] > 0) {
           this.#count[link] = 0
-          this.#end[link] = ends[i]!
-          this.#busyUntil[link] = ends[i]!
+          this.#end[link] = ends[i]
+          this.#busyUntil[link] = ends[i]
         } else if (this.#end[link] !== ends[i])
           fail(
             `messages that meet on a link end at ${this.#end[link]} and ${ends[i]}: expected the same time`,
@@ -191,18 +191,18 @@ class Loads {
       })
     })
     group.forEach((message, i) => {
-      ended(message, ends[i]!)
+      ended(message, ends[i])
     })
   }
 
   #each(message: number, visit: (link: number) => void): void {
     const { source, destination, side } = this.#stage
     const links = this.#network.route(
-      source[message]!,
-      destination[message]!,
+      source[message],
+      destination[message],
       this.#route,
       side?.[message] ?? 0,
     )
-    for (let i = 0; i < links; i++) visit(this.#route[i]!)
+    for (let i = 0; i < links; i++) visit(this.#route[i])
   }
 }

@@ -43,7 +43,7 @@ export function torusNetwork(dims: readonly number[]): CongestionNetwork {
       let at = source
       let count = 0
       for (let d = 0; d < dims.length; d++) {
-        const [extent, stride] = [dims[d]!, strides[d]!]
+        const [extent, stride] = [dims[d], strides[d]]
         const from = Math.floor(at / stride) % extent
         const up = (Math.floor(destination / stride) - from + extent) % extent
         const isTieUp = side === 0 ? from % 2 === 0 : side > 0

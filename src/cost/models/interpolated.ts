@@ -5,15 +5,15 @@
 export function interpolated(at: readonly number[], values: readonly number[]): (x: number) => number {
   const last = at.length - 1
   return (x) => {
-    if (last === 0 || x <= at[0]!) return values[0]!
+    if (last === 0 || x <= at[0]) return values[0]
     let low = 0
     let high = last
     while (high - low > 1) {
       const middle = (low + high) >>> 1
-      if (at[middle]! <= x) low = middle
+      if (at[middle] <= x) low = middle
       else high = middle
     }
-    const slope = (values[high]! - values[low]!) / (at[high]! - at[low]!)
-    return values[low]! + slope * (x - at[low]!)
+    const slope = (values[high] - values[low]) / (at[high] - at[low])
+    return values[low] + slope * (x - at[low])
   }
 }

@@ -21,8 +21,8 @@ export function leastBetween(
     }
   }
   for (let i = 1; i < bounds.length; i++) {
-    offer(bounds[i]!)
-    offer(goldenSection(bounds[i - 1]!, bounds[i]!, time))
+    offer(bounds[i])
+    offer(goldenSection(bounds[i - 1], bounds[i], time))
   }
   return best
 }

@@ -66,7 +66,7 @@ export function bucketStages(dims: readonly number[], ways: 1 | 3 | 6, blockByte
   requireBytes('blockBytes', blockBytes)
   const nodes = dims.reduce((product, extent) => product * extent, 1)
   requireInteger('nodes', nodes, 1, 2 ** 20)
-  const strides = [1, dims[0]!, dims[0]! * dims[1]!]
+  const strides = [1, dims[0], dims[0] * dims[1]]
   const isBoth = ways === 6
   const operations = Array.from({ length: ways }, (_, i) => {
     const turn = isBoth ? i >> 1 : i
@@ -79,9 +79,9 @@ export function bucketStages(dims: readonly number[], ways: 1 | 3 | 6, blockByte
     const side: number[] = []
     const after: number[][] = []
     for (const { order, step } of operations) {
-      const d = order[phase]!
-      const [extent, stride] = [dims[d]!, strides[d]!]
-      const gathered = order.slice(0, phase).reduce((product, other) => product * dims[other]!, 1)
+      const d = order[phase]
+      const [extent, stride] = [dims[d], strides[d]]
+      const gathered = order.slice(0, phase).reduce((product, other) => product * dims[other], 1)
       const neighbor = (node: number, by: number): number => {
         const at = Math.floor(node / stride) % extent
         return node + (((at + by + extent) % extent) - at) * stride
@@ -122,12 +122,12 @@ function* stagesOf(schedule: Schedule, blockBytes: number): Generator<Stage> {
   }))
   const { opStart, opKind: kinds, opPhase, opPeer, entryStart, specification } = schedule
   for (let rank = 0; rank < specification.ranks; rank++) {
-    for (let op = opStart[rank]!; op < opStart[rank + 1]!; op++) {
+    for (let op = opStart[rank]; op < opStart[rank + 1]; op++) {
       if (kinds[op] !== opKind.send) continue
-      const { source, destination, bytes } = phases[opPhase[op]!]!
+      const { source, destination, bytes } = phases[opPhase[op]]
       source.push(rank)
-      destination.push(opPeer[op]!)
-      bytes.push((entryStart[op + 1]! - entryStart[op]!) * blockBytes)
+      destination.push(opPeer[op])
+      bytes.push((entryStart[op + 1] - entryStart[op]) * blockBytes)
     }
   }
   yield* phases

@@ -37,7 +37,7 @@ export class LocalAuthority {
       isHere: true,
       decide: (key, members, contribution) =>
         new Promise((resolve, reject) => {
-          this.#waiting[process]!.set(key, { resolve, reject })
+          this.#waiting[process].set(key, { resolve, reject })
           if (this.#decisions.lost.includes(process)) {
             this.#refuse(process)
             return
@@ -45,7 +45,7 @@ export class LocalAuthority {
           try {
             this.#decisions.contribute(process, key, members, contribution.slice())
           } catch (error) {
-            this.#waiting[process]!.delete(key)
+            this.#waiting[process].delete(key)
             throw error
           }
         }),
@@ -70,8 +70,8 @@ export class LocalAuthority {
     const made = this.#made
     this.#made = []
     for (const { process, key, decision } of made) {
-      this.#waiting[process]!.get(key)?.resolve(decision)
-      this.#waiting[process]!.delete(key)
+      this.#waiting[process].get(key)?.resolve(decision)
+      this.#waiting[process].delete(key)
     }
   }
 
@@ -84,8 +84,8 @@ export class LocalAuthority {
   }
 
   #end(process: number, error: RankweaveError): void {
-    const waiting = [...this.#waiting[process]!.values()]
-    this.#waiting[process]!.clear()
+    const waiting = [...this.#waiting[process].values()]
+    this.#waiting[process].clear()
     for (const { reject } of waiting) reject(error)
   }
 }

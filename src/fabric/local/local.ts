@@ -175,7 +175,7 @@ export class LocalSession implements FabricSession {
   kill(process: number, reason = 'killed'): void {
     if (this.#closed || this.#dead.has(process)) return
     this.#dead.add(process)
-    this.#inFlight -= this.#inboxes[process]!.drop()
+    this.#inFlight -= this.#inboxes[process].drop()
     for (const inbox of this.#inboxes) this.#inFlight -= inbox.drop(process)
     this.#inFlight -= this.#timed?.drop(process) ?? 0
     this.#bulk.fail(lostError(process), process)
@@ -212,17 +212,17 @@ export class LocalSession implements FabricSession {
       this.#schedule()
     } else if (fate?.lost !== true) {
       const dueTurn = fate === undefined || fate.delayTurns === 0 ? 0 : this.#turn + 1 + fate.delayTurns
-      this.#inboxes[dst]!.push(src, { header: header.slice(), payload: copy, dueTurn })
+      this.#inboxes[dst].push(src, { header: header.slice(), payload: copy, dueTurn })
       this.#turns.push(dst)
       this.#inFlight++
       this.#schedule()
     }
-    if (this.#faults?.kills(src, this.#members[src]!.counters.framesSent) === true) this.kill(src)
+    if (this.#faults?.kills(src, this.#members[src].counters.framesSent) === true) this.kill(src)
   }
 
   /** @internal */
   drain(process: number): boolean {
-    const inbox = this.#inboxes[process]!
+    const inbox = this.#inboxes[process]
     let delivered = false
     if (this.#timed !== undefined) {
       while (this.#deliverTimed(this.#timed.takeArrived(process))) delivered = true
@@ -279,7 +279,7 @@ export class LocalSession implements FabricSession {
       if (this.#timed !== undefined) this.#deliverTimed(this.#timed.takeFirst())
       for (let left = Math.min(this.#turns.size, batchFrames); left > 0 && !this.#closed; left--) {
         const process = this.#turns.take()!
-        this.#deliver(process, this.#inboxes[process]!)
+        this.#deliver(process, this.#inboxes[process])
       }
     } finally {
       this.#bulk.copy()
@@ -290,7 +290,7 @@ export class LocalSession implements FabricSession {
   #deliverTimed(frame: ReturnType<TimedFrames['takeFirst']>): boolean {
     if (frame === undefined) return false
     this.#inFlight--
-    this.#members[frame.dst]!.deliver(frame.src, frame.header, frame.payload)
+    this.#members[frame.dst].deliver(frame.src, frame.header, frame.payload)
     return true
   }
 
@@ -298,7 +298,7 @@ export class LocalSession implements FabricSession {
     const next = inbox.take(this.#turn)
     if (next === undefined) return false
     this.#inFlight--
-    this.#members[process]!.deliver(next.src, next.frame.header, next.frame.payload)
+    this.#members[process].deliver(next.src, next.frame.header, next.frame.payload)
     return true
   }
 }

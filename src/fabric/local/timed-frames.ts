@@ -24,7 +24,7 @@ export class TimedFrames {
     const comesNs = this.#time.send(src, dst, payload.byteLength)
     const frames = this.#frames
     let at = frames.length
-    while (at > 0 && frames[at - 1]!.comesNs > comesNs) at--
+    while (at > 0 && frames[at - 1].comesNs > comesNs) at--
     frames.splice(at, 0, { src, dst, header, payload, comesNs })
   }
 

@@ -79,13 +79,13 @@ export class VirtualTime {
 
   /** @internal A frame is sent. @returns when its last byte comes to its receiver, were it the only one */
   send(src: number, dst: number, payloadBytes: number): number {
-    if (src === dst) return this.#clock[src]!
+    if (src === dst) return this.#clock[src]
     const { latencyNs, sendOverheadNs, gapNs, nsPerByte, headerBytes = 0 } = this.#costs(src, dst)
     this.#clock[src] += sendOverheadNs
-    const departure = Math.max(this.#clock[src]!, this.#departed[src]! + gapNs, this.#sent[src]!)
+    const departure = Math.max(this.#clock[src], this.#departed[src] + gapNs, this.#sent[src])
     this.#departed[src] = departure
     this.#sent[src] = departure + (headerBytes + payloadBytes) * nsPerByte
-    return this.#sent[src]! + latencyNs
+    return this.#sent[src] + latencyNs
   }
 
   /**
@@ -93,7 +93,7 @@ export class VirtualTime {
    * they come, whenever they were sent: one from far away does not hold up one from near by.
    */
   arrivalNs(src: number, dst: number, comesNs: number): number {
-    return src === dst ? comesNs : Math.max(comesNs, this.#arrived[dst]! + this.#costs(src, dst).gapNs)
+    return src === dst ? comesNs : Math.max(comesNs, this.#arrived[dst] + this.#costs(src, dst).gapNs)
   }
 
   /** @internal A frame is delivered, of those to its process the first to come. */
@@ -101,7 +101,7 @@ export class VirtualTime {
     if (src === dst) return
     const arrival = this.arrivalNs(src, dst, comesNs)
     this.#arrived[dst] = arrival
-    this.#clock[dst] = Math.max(this.#clock[dst]!, arrival) + this.#costs(src, dst).receiveOverheadNs
+    this.#clock[dst] = Math.max(this.#clock[dst], arrival) + this.#costs(src, dst).receiveOverheadNs
   }
 
   #costs(src: number, dst: number): VirtualCosts {

@@ -122,7 +122,7 @@ export class MpiBulk implements BulkTransfer, BulkMover {
     const count = this.#pieces.length
     if (count > 0)
       calls.testsome(count, address, address + outcountAt, address + outcountAt + 8, abi.statusIgnore)
-    const done = count > 0 ? words[outcountAt >> 2]! : 0
+    const done = count > 0 ? words[outcountAt >> 2] : 0
     if (done > 0) {
       const places = words.subarray((outcountAt >> 2) + 2, (outcountAt >> 2) + 2 + done)
       // From the last place to the first: what moves into a gap has been handled.
@@ -227,14 +227,14 @@ export class MpiBulk implements BulkTransfer, BulkMover {
     move.inFlight++
     if (sends) {
       side.movedBytes = from + size
-      this.sentMessages[side.peer]!++
+      this.sentMessages[side.peer]++
     }
     this.#host.expectArrival()
   }
 
   /** Removes a completed piece from MPI's array. */
   #take(place: number): Piece {
-    const piece = this.#pieces[place]!
+    const piece = this.#pieces[place]
     const last = this.#pieces.pop()!
     if (place < this.#pieces.length) {
       this.#pieces[place] = last
@@ -260,7 +260,7 @@ export class MpiBulk implements BulkTransfer, BulkMover {
   }
 
   #cancelReceive(place: number): void {
-    const piece = this.#pieces[place]!
+    const piece = this.#pieces[place]
     if (piece.cancelled || piece.move.side.role === 'sender') return
     piece.cancelled = true
     const { calls, abi } = this.#library
@@ -272,12 +272,12 @@ export class MpiBulk implements BulkTransfer, BulkMover {
     const { calls, abi, addressOf } = this.#library
     const memory = new MpiMemory(128, addressOf)
     const [flag, message, count, status] = [0, 8, 16, 64].map((at) => memory.address + at)
-    calls.improbe(abi.anySource, abi.anyTag, this.#comm, flag!, message!, status!)
+    calls.improbe(abi.anySource, abi.anyTag, this.#comm, flag, message, status)
     if (memory.words[0] === 0) return false
-    calls.getCount(status!, abi.byte, count!)
-    const sizeBytes = memory.words[4]!
+    calls.getCount(status, abi.byte, count)
+    const sizeBytes = memory.words[4]
     const nowhere = new MpiMemory(Math.max(8, sizeBytes), addressOf)
-    calls.mrecv(nowhere.address, sizeBytes, abi.byte, message!, abi.statusIgnore)
+    calls.mrecv(nowhere.address, sizeBytes, abi.byte, message, abi.statusIgnore)
     this.received = (this.received + 1) | 0
     return true
   }

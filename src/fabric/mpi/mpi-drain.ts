@@ -29,8 +29,8 @@ export async function drainSession(
   const { address, words } = counts
   const [resultAt, requestAt, flagAt, sentAt] = [0, 16, 32, 64]
   for (let p = 0; p < processes; p++) {
-    words[(sentAt >> 2) + 2 * p] = outbox.sentMessages[p]!
-    words[(sentAt >> 2) + 2 * p + 1] = bulk.sentMessages[p]!
+    words[(sentAt >> 2) + 2 * p] = outbox.sentMessages[p]
+    words[(sentAt >> 2) + 2 * p + 1] = bulk.sentMessages[p]
   }
   calls.ireduceScatterBlock(
     address + sentAt,
@@ -48,10 +48,10 @@ export async function drainSession(
   await until(() => {
     while (inbox.discard());
     if (bulk.moving) bulk.progress()
-    return agreed() && inbox.received === words[0]! && outbox.drained()
+    return agreed() && inbox.received === words[0] && outbox.drained()
   })
   inbox.close()
-  await until(() => bulk.drained(words[1]!))
+  await until(() => bulk.drained(words[1]))
 }
 
 /** Turns of the event loop before a timer polls instead. */

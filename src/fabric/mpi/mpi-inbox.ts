@@ -71,7 +71,7 @@ export class MpiInbox {
     this.#requests = turns.map((turn) => address + requestsAt + turn * abi.handleBytes)
     this.#offsets = turns.map((turn) => begin + turn * capacity)
     for (const turn of turns) {
-      const [buffer, request] = [address + this.#offsets[turn]!, this.#requests[turn]!]
+      const [buffer, request] = [address + this.#offsets[turn], this.#requests[turn]]
       calls.recvInit(buffer, capacity, abi.byte, abi.anySource, frameTag, comm, request)
       calls.start(request)
     }
@@ -82,8 +82,8 @@ export class MpiInbox {
     if (this.#at === this.#end && !this.#receive()) return false
     const words = this.#words
     const first = this.#at >> 2
-    const payloadBytes = words[first]!
-    const second = words[first + 1]!
+    const payloadBytes = words[first]
+    const second = words[first + 1]
     const headerWords = second & headerWordsMask
     this.frameBytes = headerWords * 4 + payloadBytes
     const payloadAt = this.#at + frameBytes(headerWords, 0)
@@ -119,29 +119,29 @@ export class MpiInbox {
   /** Tests for the next message. */
   #receive(): boolean {
     const turn = this.#turn
-    this.#test(this.#requests[turn]!, this.#flag, this.#ignore)
+    this.#test(this.#requests[turn], this.#flag, this.#ignore)
     const words = this.#words
     if (words[flagAt >> 2] === 0) {
       if (this.#unposted > 0) this.#repost()
       return false
     }
-    const offset = this.#offsets[turn]!
-    this.#src = words[offset >> 2]!
+    const offset = this.#offsets[turn]
+    this.#src = words[offset >> 2]
     this.#at = offset + messageHeadBytes
-    this.#end = offset + words[(offset >> 2) + 1]!
+    this.#end = offset + words[(offset >> 2) + 1]
     return true
   }
 
   #header(at: number, count: number): Int32Array {
-    const header = this.#headers[count]!
-    for (let i = 0; i < count; i++) header[i] = this.#words[at + i]!
+    const header = this.#headers[count]
+    for (let i = 0; i < count; i++) header[i] = this.#words[at + i]
     return header
   }
 
   #payload(at: number, sizeBytes: number): Uint8Array {
     if (sizeBytes > smallBytes) return this.#bytes.subarray(at, at + sizeBytes)
-    const payload = this.#payloads[sizeBytes]!
-    for (let i = 0; i < sizeBytes; i++) payload[i] = this.#bytes[at + i]!
+    const payload = this.#payloads[sizeBytes]
+    for (let i = 0; i < sizeBytes; i++) payload[i] = this.#bytes[at + i]
     return payload
   }
 
@@ -154,7 +154,7 @@ export class MpiInbox {
   /** Posts them in rotation, the order in which MPI will match them. */
   #repost(): void {
     for (; this.#unposted > 0; this.#unposted--) {
-      this.#start(this.#requests[(this.#turn - this.#unposted + receives) % receives]!)
+      this.#start(this.#requests[(this.#turn - this.#unposted + receives) % receives])
     }
   }
 }

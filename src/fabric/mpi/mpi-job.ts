@@ -45,13 +45,13 @@ export class MpiJob {
     const { address } = memory
     keepJobOnExit()
     calls.initThread(0, 0, abi.threadFunneled, address)
-    this.threadLevel = levelOf(memory.words[0]!, abi.threadFunneled, abi.threadMultiple)
+    this.threadLevel = levelOf(memory.words[0], abi.threadFunneled, abi.threadMultiple)
     process.once('exit', this.#onExit)
     process.on('uncaughtExceptionMonitor', this.#onUncaught)
     calls.commSize(abi.commWorld, address)
-    this.processes = memory.words[0]!
+    this.processes = memory.words[0]
     calls.commRank(abi.commWorld, address)
-    this.process = memory.words[0]!
+    this.process = memory.words[0]
     this.#checkLauncherMatches()
     calls.commGetAttr(abi.commWorld, abi.tagUb, address, address + 8)
     // The attribute is the address of an int.

@@ -94,7 +94,7 @@ function launcherOutput(): string {
       const output = readlinkSync(`/proc/${pid}/fd/1`)
       if (output !== own) return output
       // The name in parentheses may hold anything; state and parent follow it.
-      pid = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[1]!
+      pid = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[1]
     }
   } catch {
     // Another platform, or the process of another user.

@@ -195,9 +195,9 @@ const versionBytes = 16_384
 function versionOf(getLibraryVersion: Call, addressOf: AddressOf): string {
   const memory = new MpiMemory(versionBytes, addressOf)
   getLibraryVersion(memory.address + 64, memory.address)
-  const text = Buffer.from(memory.bytes.subarray(64, 64 + memory.words[0]!)).toString('latin1')
+  const text = Buffer.from(memory.bytes.subarray(64, 64 + memory.words[0])).toString('latin1')
   return text
-    .split(/[\n\0]/)[0]!
+    .split(/[\n\0]/)[0]
     .replace(/\s+/g, ' ')
     .trim()
 }

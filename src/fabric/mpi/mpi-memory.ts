@@ -24,8 +24,8 @@ export class MpiMemory {
 
   /** A handle or an address of `bytes` width at a multiple of 4. */
   number(offset: number, bytes: 4 | 8): number {
-    const low = this.words[offset >> 2]!
-    return bytes === 4 ? low : (low >>> 0) + this.words[(offset >> 2) + 1]! * 2 ** 32
+    const low = this.words[offset >> 2]
+    return bytes === 4 ? low : (low >>> 0) + this.words[(offset >> 2) + 1] * 2 ** 32
   }
 
   setNumber(offset: number, bytes: 4 | 8, value: number): void {

@@ -38,9 +38,9 @@ export function writeFrame(
   const first = at >> 2
   words[first] = payloadBytes
   words[first + 1] = (kind << kindShift) | headerWords
-  for (let i = 0; i < headerWords; i++) words[first + 2 + i] = header[i]!
+  for (let i = 0; i < headerWords; i++) words[first + 2 + i] = header[i]
   if (payloadBytes === 0) return
   const start = at + framePrefixBytes + padded(headerWords * 4)
   if (payloadBytes > smallBytes) bytes.set(payload!, start)
-  else for (let i = 0; i < payloadBytes; i++) bytes[start + i] = payload![i]!
+  else for (let i = 0; i < payloadBytes; i++) bytes[start + i] = payload![i]
 }

@@ -78,7 +78,7 @@ export class MpiOutbox {
     for (let slot = slots - 1; slot >= 0; slot--) {
       this.#memory.setNumber(slot * abi.handleBytes, abi.handleBytes, abi.requestNull)
       this.#release(slot)
-      this.#words[this.#offsets[slot]! >> 2] = process
+      this.#words[this.#offsets[slot] >> 2] = process
     }
     this.#open = new Int32Array(processes).fill(none)
     this.#sentAtPoll = new Float64Array(processes).fill(none)
@@ -91,8 +91,8 @@ export class MpiOutbox {
   }
 
   send(peer: number, header: Int32Array, payload: Uint8Array | undefined): void {
-    if (this.#queues[peer]!.size > 0 || !this.#place(peer, header, payload, 0)) {
-      this.#queues[peer]!.push({
+    if (this.#queues[peer].size > 0 || !this.#place(peer, header, payload, 0)) {
+      this.#queues[peer].push({
         kind: 0,
         header: header.slice(),
         payload: payload === undefined ? empty : new Uint8Array(payload),
@@ -100,7 +100,7 @@ export class MpiOutbox {
       this.#queued++
       return
     }
-    const slot = this.#open[peer]!
+    const slot = this.#open[peer]
     if (slot === none) return
     if (this.#sentAtPoll[peer] !== this.#polls) {
       this.#sentAtPoll[peer] = this.#polls
@@ -110,9 +110,9 @@ export class MpiOutbox {
 
   /** A record of the fabric's own: travels with the next frame to that peer, or when what was collected is sent. */
   post(peer: number, kind: number, header: Int32Array): void {
-    if (this.#queues[peer]!.size === 0 && this.#place(peer, header, undefined, kind)) this.#flushSoon()
+    if (this.#queues[peer].size === 0 && this.#place(peer, header, undefined, kind)) this.#flushSoon()
     else {
-      this.#queues[peer]!.push({ kind, header: header.slice(), payload: empty })
+      this.#queues[peer].push({ kind, header: header.slice(), payload: empty })
       this.#queued++
     }
   }
@@ -127,7 +127,7 @@ export class MpiOutbox {
   flush(): void {
     if (this.#queued > 0) this.#unqueue()
     for (const peer of this.#opened) {
-      const slot = this.#open[peer]!
+      const slot = this.#open[peer]
       if (slot !== none) this.#post(peer, slot)
     }
     this.#opened.length = 0
@@ -165,8 +165,8 @@ export class MpiOutbox {
   /** Writes a frame into the peer's open slot, or a new one; false when no slot is free. */
   #place(peer: number, header: Int32Array, payload: Uint8Array | undefined, kind: number): boolean {
     const needed = frameBytes(header.length, payload === undefined ? 0 : payload.byteLength)
-    let slot = this.#open[peer]!
-    if (slot !== none && this.#used[slot]! + needed > capacityOf(slot)) {
+    let slot = this.#open[peer]
+    if (slot !== none && this.#used[slot] + needed > capacityOf(slot)) {
       this.#post(peer, slot)
       slot = none
     }
@@ -177,15 +177,15 @@ export class MpiOutbox {
       this.#open[peer] = slot
       this.#opened.push(peer)
     }
-    const used = this.#used[slot]!
-    writeFrame(this.#words, this.#bytes, this.#offsets[slot]! + used, header, payload, kind)
+    const used = this.#used[slot]
+    writeFrame(this.#words, this.#bytes, this.#offsets[slot] + used, header, payload, kind)
     this.#used[slot] = used + needed
     return true
   }
 
   #post(peer: number, slot: number): void {
-    const offset = this.#offsets[slot]!
-    const used = this.#used[slot]!
+    const offset = this.#offsets[slot]
+    const used = this.#used[slot]
     const { abi } = this.#library
     const { address } = this.#memory
     this.#words[(offset >> 2) + 1] = used
@@ -198,7 +198,7 @@ export class MpiOutbox {
       this.#comm,
       address + slot * abi.handleBytes,
     )
-    this.sentMessages[peer]!++
+    this.sentMessages[peer]++
     this.#open[peer] = none
     if (this.#opened.length > 0 && this.#opened[this.#opened.length - 1] === peer) this.#opened.pop()
   }
@@ -225,8 +225,8 @@ export class MpiOutbox {
     const { statusIgnore } = this.#library.abi
     this.#testsome(slots, address, address + this.#outcountAt, address + this.#indicesAt, statusIgnore)
     // Negative when no request was active.
-    const count = this.#words[this.#outcountAt >> 2]!
-    for (let i = 0; i < count; i++) this.#release(this.#words[(this.#indicesAt >> 2) + i]!)
+    const count = this.#words[this.#outcountAt >> 2]
+    for (let i = 0; i < count; i++) this.#release(this.#words[(this.#indicesAt >> 2) + i])
   }
 }
 

@@ -33,7 +33,7 @@ export function placement(job: JobProcess): Placement {
   )
   return {
     nodes,
-    processesPerCore: perCore.get(leaders[job.process]!)!,
+    processesPerCore: perCore.get(leaders[job.process])!,
     isOversubscribed: [...perCore.values()].some((processes) => processes > 1),
   }
 }
@@ -51,7 +51,7 @@ export function processesPerCoreByNode(
   const coresOf = new Map<number, string[]>()
   const availableOf = new Map<number, number>()
   texts.forEach((text, process) => {
-    const leader = leaders[process]!
+    const leader = leaders[process]
     const [available, cores = ''] = text.split(' ')
     const known = coresOf.get(leader)
     if (known === undefined) coresOf.set(leader, [cores])
@@ -102,7 +102,7 @@ function leadersOf({ library, process, processes }: JobProcess): Int32Array {
   calls.commSplitType(abi.commWorld, abi.commTypeShared, process, abi.infoNull, address)
   const node = memory.number(0, abi.handleBytes)
   calls.commSize(node, address + 16)
-  const onNode = new MpiMemory(4 * words[4]!, addressOf)
+  const onNode = new MpiMemory(4 * words[4], addressOf)
   words[8] = process
   calls.allgather(address + 32, 1, abi.int, onNode.address, 1, abi.int, node)
   calls.commFree(address)
@@ -140,7 +140,7 @@ function labelsOf(leaders: Int32Array, names: readonly string[]): string[] {
   const labels = new Map<number, string>()
   for (const leader of leaders) {
     if (labels.has(leader)) continue
-    const name = names[leader]!
+    const name = names[leader]
     const count = (taken.get(name) ?? 0) + 1
     taken.set(name, count)
     labels.set(leader, count === 1 ? name : `${name}#${count}`)

@@ -99,7 +99,7 @@ export function openSharedMemory(job: SharingJob): MpiSharedMemory | undefined {
   own?.bytes.set(token)
   const texts = job.texts(own === undefined ? '' : `${process.pid} ${own.file} ${token.toString('hex')}`)
   const theirs = nodes.map((_, peer) =>
-    own === undefined || peer === me || !mates.includes(peer) ? undefined : mapOf(library, texts[peer]!),
+    own === undefined || peer === me || !mates.includes(peer) ? undefined : mapOf(library, texts[peer]),
   )
   const isWhole = own !== undefined && mates.every((peer) => peer === me || theirs[peer] !== undefined)
   const answers = job.texts(isWhole ? 'mapped' : '')

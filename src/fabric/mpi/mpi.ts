@@ -141,7 +141,7 @@ export class MpiSession implements FabricSession {
     let total = 0
     for (let p = 0; p < processes; p++) {
       sizes.words[processes + p] = total
-      total += sizes.words[p]!
+      total += sizes.words[p]
     }
     const here = new MpiMemory(Math.max(8, mine.byteLength), addressOf)
     here.bytes.set(mine)
@@ -161,8 +161,8 @@ export class MpiSession implements FabricSession {
     )
     await this.job.completed(request, control, flagAt)
     const parts = Array.from({ length: processes }, (_, p) => {
-      const begin = sizes.words[processes + p]!
-      return all.bytes.subarray(begin, begin + sizes.words[p]!)
+      const begin = sizes.words[processes + p]
+      return all.bytes.subarray(begin, begin + sizes.words[p])
     })
     this.free()
     return this.job.process === 0 ? parts : undefined

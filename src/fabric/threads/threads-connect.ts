@@ -64,8 +64,8 @@ export function connectThreads(options: ThreadsShape): ThreadsConnection[] {
   for (let a = 0; a < processes; a++) {
     for (let b = a + 1; b < processes; b++) {
       const { port1, port2 } = new MessageChannel()
-      ports[a]![b] = port1
-      ports[b]![a] = port2
+      ports[a][b] = port1
+      ports[b][a] = port2
     }
   }
   return ports.map((own, process) => ({
@@ -84,7 +84,7 @@ export function ringOf(
   src: number,
   dst: number,
 ): RingMemory {
-  return { buffer: rings[dst]!, offset: src * ringBytes(size), sizeBytes: size }
+  return { buffer: rings[dst], offset: src * ringBytes(size), sizeBytes: size }
 }
 
 const optionNames: Readonly<Record<keyof ThreadsOptions, true>> = {

@@ -44,14 +44,14 @@ export class ThreadsOutbox {
   }
 
   waitsFor(peer: number): boolean {
-    return this.#overflow[peer]!.size > 0
+    return this.#overflow[peer].size > 0
   }
 
   /** Sends a record, or retains a copy of it until there is space: false then. */
   post(peer: number, kind: number, header: Int32Array, payload: Uint8Array | undefined): boolean {
     if (this.write(peer, kind, header, payload, 0, payload === undefined ? 0 : payload.length)) return true
     if (this.#gone[peer]) return true
-    this.#overflow[peer]!.push(queued(kind, header, payload))
+    this.#overflow[peer].push(queued(kind, header, payload))
     this.#overflowing++
     return false
   }
@@ -86,7 +86,7 @@ export class ThreadsOutbox {
 
   /** Sends what has waited, as far as there is space. */
   flush(peer: number): void {
-    const queue = this.#overflow[peer]!
+    const queue = this.#overflow[peer]
     const writer = this.#writers[peer]
     for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
       const { kind, header, payload } = next
@@ -108,7 +108,7 @@ export class ThreadsOutbox {
 
   /** Drops the records that wait for `peer`. */
   drop(peer: number): void {
-    const queue = this.#overflow[peer]!
+    const queue = this.#overflow[peer]
     this.#overflowing -= queue.size
     queue.clear()
   }

@@ -68,7 +68,7 @@ export class ThreadsProcess implements Fabric {
     this.#inbox = new ThreadsInbox(connection, {
       counters: this.counters,
       control: (src, kind, header, payload) => {
-        if (kind === recordKind.forget) this.sharing.forget(src, header[0]!)
+        if (kind === recordKind.forget) this.sharing.forget(src, header[0])
         else this.bulk.record(src, kind, header, payload)
       },
       wake: (peer) => this.#outbox.wake(peer),

@@ -89,12 +89,12 @@ export class RingWriter {
     let next = at >> 2
     words[next++] = payloadBytes
     words[next++] = (kind << 8) | headerWords
-    for (let i = 0; i < headerWords; i++) words[next + i] = header[i]!
+    for (let i = 0; i < headerWords; i++) words[next + i] = header[i]
     if (payloadBytes > 0) {
       const start = at + prefixBytes + padded(headerWords * 4)
       const bytes = this.#bytes
       if (payloadBytes <= smallBytes) {
-        for (let i = 0; i < payloadBytes; i++) bytes[start + i] = payload![from + i]!
+        for (let i = 0; i < payloadBytes; i++) bytes[start + i] = payload![from + i]
       } else {
         copyBytes(bytes, start, payloadBytes === payload!.byteLength ? payload! : payload!.subarray(from, to))
       }
@@ -165,8 +165,8 @@ export class RingReader {
       at = 0
     }
     const first = at >> 2
-    const payloadBytes = words[first]!
-    const second = words[first + 1]!
+    const payloadBytes = words[first]
+    const second = words[first + 1]
     const headerWords = second & 0xff
     const bytesBefore = prefixBytes + padded(headerWords * 4)
     this.kind = second >> 8
@@ -184,7 +184,7 @@ export class RingReader {
     const { words, headerAt, headerWords } = this
     this.#headers[headerWords] ??= new Int32Array(headerWords)
     const header = this.#headers[headerWords]
-    for (let i = 0; i < headerWords; i++) header[i] = words[headerAt + i]!
+    for (let i = 0; i < headerWords; i++) header[i] = words[headerAt + i]
     return header
   }
 
@@ -194,7 +194,7 @@ export class RingReader {
     if (payloadBytes > smallBytes) return bytes.subarray(payloadAt, payloadAt + payloadBytes)
     this.#payloads[payloadBytes] ??= new Uint8Array(payloadBytes)
     const payload = this.#payloads[payloadBytes]
-    for (let i = 0; i < payloadBytes; i++) payload[i] = bytes[payloadAt + i]!
+    for (let i = 0; i < payloadBytes; i++) payload[i] = bytes[payloadAt + i]
     return payload
   }
 

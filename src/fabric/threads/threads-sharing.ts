@@ -87,16 +87,16 @@ export class ThreadsSharing implements MemorySharing, StagingMemory {
   }
 
   reach(peer: number, { segment, byteOffset }: MemoryLocation, sizeBytes: number): Uint8Array {
-    const buffer = this.#theirs[peer]!.get(segment) ?? this.#awaited(peer, segment)
+    const buffer = this.#theirs[peer].get(segment) ?? this.#awaited(peer, segment)
     return new Uint8Array(buffer, byteOffset, sizeBytes)
   }
 
   learn(peer: number, { segment, buffer }: SegmentMessage): void {
-    this.#theirs[peer]!.set(segment, buffer)
+    this.#theirs[peer].set(segment, buffer)
   }
 
   forget(peer: number, segment: number): void {
-    this.#theirs[peer]!.delete(segment)
+    this.#theirs[peer].delete(segment)
   }
 
   clear(): void {
@@ -110,7 +110,7 @@ export class ThreadsSharing implements MemorySharing, StagingMemory {
       const next = receiveMessageOnPort(port)
       if (next === undefined) break
       this.#host.taken(peer, next.message as 0 | SegmentMessage)
-      const buffer = this.#theirs[peer]!.get(segment)
+      const buffer = this.#theirs[peer].get(segment)
       if (buffer !== undefined) return buffer
     }
     throw new RankweaveError('ERR_FABRIC', `process ${peer} never announced its memory segment ${segment}`)

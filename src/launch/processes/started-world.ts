@@ -138,10 +138,10 @@ class StartedWorld {
     this.#left = layout.processes
     this.#outcomes = new Array<Outcome | undefined>(layout.processes).fill(undefined)
     this.#decisions = new Decisions(layout.processes, (process, key, decision) =>
-      processes[process]!.postMessage({ kind: 'decision', key, decision }),
+      processes[process].postMessage({ kind: 'decision', key, decision }),
     )
     this.#queries = new StateQuery(clock, (process, query) =>
-      processes[process]!.postMessage({ kind: 'diagnose', query }),
+      processes[process].postMessage({ kind: 'diagnose', query }),
     )
     this.#triggers = new ReportTriggers(report, clock, () => this.#describe())
     processes.forEach((each, process) => {
@@ -323,8 +323,8 @@ class StartedWorld {
     const { firstRank } = this.#layout
     this.#outcomes.forEach((outcome, process) => {
       // Lost ranks have returned nothing.
-      for (let rank = firstRank[process]!; rank < firstRank[process + 1]!; rank++) {
-        results.push(outcome?.kind === 'returned' ? outcome.results[rank - firstRank[process]!] : undefined)
+      for (let rank = firstRank[process]; rank < firstRank[process + 1]; rank++) {
+        results.push(outcome?.kind === 'returned' ? outcome.results[rank - firstRank[process]] : undefined)
       }
     })
     this.#settle.returned(results)
@@ -339,8 +339,8 @@ class StartedWorld {
   }
 
   #named(process: number): string {
-    const first = this.#layout.firstRank[process]!
-    const end = this.#layout.firstRank[process + 1]!
+    const first = this.#layout.firstRank[process]
+    const end = this.#layout.firstRank[process + 1]
     return `process ${process} ${end === first ? 'without ranks' : `with ${rangesText([first, end - 1])}`}`
   }
 }

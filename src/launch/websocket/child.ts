@@ -52,7 +52,7 @@ export async function hostChild(): Promise<void> {
     { ...world, args },
     (options) => hostMember(member, main, options),
     (results, without) =>
-      post({ kind: 'returned', results: serialized(results, firstRank[child.process]!), without }),
+      post({ kind: 'returned', results: serialized(results, firstRank[child.process]), without }),
   )
   // The answer may still be on its way; then the caller closes the connection.
   port.ref()

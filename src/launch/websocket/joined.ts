@@ -28,7 +28,7 @@ export async function joined<T>(
 ): Promise<Joined<T>> {
   const { firstRank } = worldLayout(ranks, nodes, ranksPerProcess)
   const results = await endedInTime(host)
-  return { ranks, process, processes, firstRank: firstRank[process]!, results }
+  return { ranks, process, processes, firstRank: firstRank[process], results }
 }
 
 /** Another process may compute without end, and take no part in the end of a world that has failed: it is not waited for. */

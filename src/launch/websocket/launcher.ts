@@ -54,7 +54,7 @@ export async function runWebSocket<T>(
         const children = startChildren(program, factory, given)
         // One that the rendezvous has given up, because it is silent, may be there still.
         void ended.then(({ lost }) => {
-          for (const { process, reason } of lost) children[process]!.kill(reason)
+          for (const { process, reason } of lost) children[process].kill(reason)
         })
         return { processes: children, noun: 'process', release: dropOutputOfBrokenStreams(children) }
       },

@@ -36,7 +36,7 @@ export function startChildren(
 export function inheritedFlags(execArgv: readonly string[]): readonly string[] {
   const flags: string[] = []
   for (let n = 0; n < execArgv.length; n++) {
-    const flag = execArgv[n]!
+    const flag = execArgv[n]
     if (/^(-e|-p|-pe|--eval|--print)$/.test(flag)) n++
     else if (!/^--(eval=|print=|input-type|inspect)/.test(flag)) flags.push(flag)
   }

@@ -84,7 +84,7 @@ export function typeName(type: number): string {
 
 /** Bytes of one element; 1 for values, which travel as bytes. */
 export function elementSizeBytes(type: number): number {
-  return constructors[type]!.BYTES_PER_ELEMENT
+  return constructors[type].BYTES_PER_ELEMENT
 }
 
 /** What every array of ours can be seen as bytes up to, on all versions of Node. */
@@ -99,7 +99,7 @@ export function newArray(
   countElems: number,
   memory?: (sizeBytes: number) => ArrayBufferLike | undefined,
 ): TypedArray {
-  const TypedArrayOf = constructors[type]!
+  const TypedArrayOf = constructors[type]
   const sizeBytes = countElems * TypedArrayOf.BYTES_PER_ELEMENT
   if (sizeBytes <= maxArrayBytes) {
     try {
@@ -121,7 +121,7 @@ function noRoom(type: number, countElems: number, cause?: unknown): RankweaveErr
 export function elementsIn(type: number, bytes: Uint8Array): TypedArray {
   const sizeBytes = elementSizeBytes(type)
   const aligned = bytes.byteOffset % sizeBytes === 0 ? bytes : bytes.slice()
-  return new constructors[type]!(
+  return new constructors[type](
     aligned.buffer as ArrayBuffer,
     aligned.byteOffset,
     aligned.byteLength / sizeBytes,

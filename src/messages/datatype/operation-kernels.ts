@@ -28,27 +28,27 @@ type BigKernel = (out: BigInt64Array, left: BigInt64Array, right: BigInt64Array)
 // The operations that programs spend time in are loops of their own, so that each is compiled for its types.
 
 function sum(out: Numbers, left: Numbers, right: Numbers): void {
-  for (let i = 0; i < out.length; i++) out[i] = left[i]! + right[i]!
+  for (let i = 0; i < out.length; i++) out[i] = left[i] + right[i]
 }
 
 function clampedProduct(out: Numbers, left: Numbers, right: Numbers): void {
-  for (let i = 0; i < out.length; i++) out[i] = left[i]! * right[i]!
+  for (let i = 0; i < out.length; i++) out[i] = left[i] * right[i]
 }
 
 function integerProduct(out: Numbers, left: Numbers, right: Numbers): void {
-  for (let i = 0; i < out.length; i++) out[i] = Math.imul(left[i]!, right[i]!)
+  for (let i = 0; i < out.length; i++) out[i] = Math.imul(left[i], right[i])
 }
 
 function min(out: Numbers, left: Numbers, right: Numbers): void {
-  for (let i = 0; i < out.length; i++) out[i] = Math.min(left[i]!, right[i]!)
+  for (let i = 0; i < out.length; i++) out[i] = Math.min(left[i], right[i])
 }
 
 function max(out: Numbers, left: Numbers, right: Numbers): void {
-  for (let i = 0; i < out.length; i++) out[i] = Math.max(left[i]!, right[i]!)
+  for (let i = 0; i < out.length; i++) out[i] = Math.max(left[i], right[i])
 }
 
 function bigSum(out: BigInt64Array, left: BigInt64Array, right: BigInt64Array): void {
-  for (let i = 0; i < out.length; i++) out[i] = left[i]! + right[i]!
+  for (let i = 0; i < out.length; i++) out[i] = left[i] + right[i]
 }
 
 const isTrue = (value: number) => value !== 0
@@ -112,13 +112,13 @@ const bigKernels: Readonly<Record<OperationName, BigKernel>> = {
 
 function elementwise(combine: (a: number, b: number) => number): NumberKernel {
   return (out, left, right) => {
-    for (let i = 0; i < out.length; i++) out[i] = combine(left[i]!, right[i]!)
+    for (let i = 0; i < out.length; i++) out[i] = combine(left[i], right[i])
   }
 }
 
 function bigElementwise(combine: (a: bigint, b: bigint) => bigint): BigKernel {
   return (out, left, right) => {
-    for (let i = 0; i < out.length; i++) out[i] = combine(left[i]!, right[i]!)
+    for (let i = 0; i < out.length; i++) out[i] = combine(left[i], right[i])
   }
 }
 
@@ -126,11 +126,10 @@ function bigElementwise(combine: (a: bigint, b: bigint) => bigint): BigKernel {
 function located(wins: (a: number, b: number) => boolean): NumberKernel {
   return (out, left, right) => {
     for (let i = 0; i + 1 < out.length; i += 2) {
-      const takeRight =
-        wins(right[i]!, left[i]!) || (!wins(left[i]!, right[i]!) && right[i + 1]! < left[i + 1]!)
+      const takeRight = wins(right[i], left[i]) || (!wins(left[i], right[i]) && right[i + 1] < left[i + 1])
       const from = takeRight ? right : left
-      const value = from[i]!
-      const index = from[i + 1]!
+      const value = from[i]
+      const index = from[i + 1]
       out[i] = value
       out[i + 1] = index
       if (Number.isNaN(value + index)) unify(out, i, i + 2)
@@ -141,11 +140,10 @@ function located(wins: (a: number, b: number) => boolean): NumberKernel {
 function bigLocated(wins: (a: bigint, b: bigint) => boolean): BigKernel {
   return (out, left, right) => {
     for (let i = 0; i + 1 < out.length; i += 2) {
-      const takeRight =
-        wins(right[i]!, left[i]!) || (!wins(left[i]!, right[i]!) && right[i + 1]! < left[i + 1]!)
+      const takeRight = wins(right[i], left[i]) || (!wins(left[i], right[i]) && right[i + 1] < left[i + 1])
       const from = takeRight ? right : left
-      const value = from[i]!
-      const index = from[i + 1]!
+      const value = from[i]
+      const index = from[i + 1]
       out[i] = value
       out[i + 1] = index
     }

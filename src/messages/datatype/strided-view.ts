@@ -137,9 +137,9 @@ function moveBlocks(
       if (direction === 'pack') flat.set(array.subarray(start, start + elems), at)
       else array.set(flat.subarray(at, at + elems), start)
     } else if (direction === 'pack') {
-      for (let i = 0; i < elems; i++) flat[at + i] = array[start + i]!
+      for (let i = 0; i < elems; i++) flat[at + i] = array[start + i]
     } else {
-      for (let i = 0; i < elems; i++) array[start + i] = flat[at + i]!
+      for (let i = 0; i < elems; i++) array[start + i] = flat[at + i]
     }
   }
 }

@@ -15,8 +15,8 @@ export function packingOf(values: readonly unknown[]): Packing | undefined {
 
 export function writeNumbers(view: DataView, at: number, values: readonly number[], packing: Packing): void {
   if (packing === 'integers') {
-    for (let i = 0; i < values.length; i++) view.setInt32(at + 4 * i, values[i]!, true)
-  } else for (let i = 0; i < values.length; i++) view.setFloat64(at + 8 * i, values[i]!, true)
+    for (let i = 0; i < values.length; i++) view.setInt32(at + 4 * i, values[i], true)
+  } else for (let i = 0; i < values.length; i++) view.setFloat64(at + 8 * i, values[i], true)
 }
 
 export function writeUnits(view: DataView, at: number, text: string): void {

@@ -171,7 +171,7 @@ export class ValueReader {
     if (size > shortText) return decoder.decode(this.#take(size))
     let text = ''
     for (let i = 0; i < size; i++) {
-      const unit = this.#bytes[this.#at + i]!
+      const unit = this.#bytes[this.#at + i]
       if (unit > 0x7f) return decoder.decode(this.#take(size))
       text += String.fromCharCode(unit)
     }

@@ -270,7 +270,7 @@ export class ValueWriter {
     else if (brand === 'ArrayBuffer') this.#buffer(value as ArrayBuffer)
     else if (Object.hasOwn(primitiveOf, brand)) {
       this.#byte(valueTag.boxed)
-      this.#write(primitiveOf[brand]!.call(value))
+      this.#write(primitiveOf[brand].call(value))
     } else throw notCloned(brand)
   }
 

@@ -110,7 +110,7 @@ class Line {
   }
 
   first(): Entry | undefined {
-    while (this.#head < this.#entries.length && !this.#entries[this.#head]!.listed) this.#head++
+    while (this.#head < this.#entries.length && !this.#entries[this.#head].listed) this.#head++
     return this.#entries[this.#head]
   }
 }

@@ -12,12 +12,12 @@ export interface Envelope {
 
 /** The envelope in the header of a frame. */
 export function envelopeIn(header: Int32Array): Envelope {
-  const type = header[envelopeWord.type]!
-  const sizeBytes = header[envelopeWord.sizeBytes]! >>> 0
+  const type = header[envelopeWord.type]
+  const sizeBytes = header[envelopeWord.sizeBytes] >>> 0
   const countElems = type === typeCode.value ? 1 : sizeBytes / elementSizeBytes(type)
   return {
-    source: header[envelopeWord.source]!,
-    tag: header[envelopeWord.tag]!,
+    source: header[envelopeWord.source],
+    tag: header[envelopeWord.tag],
     type,
     countElems,
     sizeBytes,

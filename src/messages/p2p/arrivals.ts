@@ -38,7 +38,7 @@ export class Arrivals {
   /** An eager message, or the first part of a long one. */
   eager(src: number, header: Int32Array, payload: Uint8Array): void {
     const envelope = envelopeIn(header)
-    const transferId = header[envelopeWord.transferId]!
+    const transferId = header[envelopeWord.transferId]
     const acknowledge = header[envelopeWord.acknowledge] === 1
     const mailbox = this.#mailboxOf(header)
     const receive = mailbox.posted.find(envelope.source, envelope.tag)
@@ -69,7 +69,7 @@ export class Arrivals {
   /** A message whose data stay with the sender until it is matched. */
   offer(src: number, header: Int32Array): void {
     const bytes = this.#bytesHere(src, header)
-    const transferId = header[envelopeWord.transferId]!
+    const transferId = header[envelopeWord.transferId]
     const mailbox = this.#mailboxOf(header)
     const content = {
       kind: 'remote',
@@ -86,9 +86,9 @@ export class Arrivals {
   #bytesHere(src: number, header: Int32Array): Uint8Array | undefined {
     if (header[envelopeWord.sizeBytes] === 0) return noBytes
     if (header[headerWord.kind] !== frameKind.shared) return undefined
-    const byteOffset = (header[locationWord.offsetLow]! >>> 0) + header[locationWord.offsetHigh]! * 2 ** 32
-    const location = { segment: header[locationWord.segment]!, byteOffset }
-    return this.#state.runtime.fabric.sharing!.reach(src, location, header[envelopeWord.sizeBytes]! >>> 0)
+    const byteOffset = (header[locationWord.offsetLow] >>> 0) + header[locationWord.offsetHigh] * 2 ** 32
+    const location = { segment: header[locationWord.segment], byteOffset }
+    return this.#state.runtime.fabric.sharing!.reach(src, location, header[envelopeWord.sizeBytes] >>> 0)
   }
 
   /** The sender requests its message back. No effect once it is matched: the reply to the match settles the send. */
@@ -123,8 +123,8 @@ export class Arrivals {
   }
 
   #mailboxOf(header: Int32Array): Mailbox {
-    const rank = header[envelopeWord.dest]!
-    return this.#mailboxes.get(rank) ?? this.#mailboxes.add(rank, header[envelopeWord.destWorldRank]!)
+    const rank = header[envelopeWord.dest]
+    return this.#mailboxes.get(rank) ?? this.#mailboxes.add(rank, header[envelopeWord.destWorldRank])
   }
 }
 

@@ -167,7 +167,7 @@ export class EagerFastPath implements EagerSink {
     payloadAt: number,
     payloadBytes: number,
   ): boolean {
-    const type = words[at + envelopeWord.type]!
+    const type = words[at + envelopeWord.type]
     if (
       this.#stopped ||
       this.#envelopes.awaited ||
@@ -178,11 +178,11 @@ export class EagerFastPath implements EagerSink {
       return false
     }
     const unposted = this.#unposted
-    const dest = words[at + envelopeWord.dest]!
+    const dest = words[at + envelopeWord.dest]
     const mailbox = unposted.owner?.rank === dest ? unposted.owner : this.#mailboxes.get(dest)
     if (mailbox === undefined) return false
-    const source = words[at + envelopeWord.source]!
-    const tag = words[at + envelopeWord.tag]!
+    const source = words[at + envelopeWord.source]
+    const tag = words[at + envelopeWord.tag]
     // Posted receives precede the unposted one.
     const receive = mailbox.posted.find(source, tag)
     const count = payloadBytes / elementSizeBytes(type)
@@ -205,7 +205,7 @@ export class EagerFastPath implements EagerSink {
       target = bytesOf(data)
     }
     if (payloadBytes <= smallBytes) {
-      for (let i = 0; i < payloadBytes; i++) target[i] = bytes[payloadAt + i]!
+      for (let i = 0; i < payloadBytes; i++) target[i] = bytes[payloadAt + i]
     } else copyBytes(target, 0, bytes.subarray(payloadAt, payloadAt + payloadBytes))
     const { counters } = mailbox
     counters.messagesReceived++

@@ -128,7 +128,7 @@ export class Matching implements Withdrawal {
     switch (header[headerWord.kind]) {
       case frameKind.eager:
         if (this.#failed === undefined) this.#arrivals.eager(src, header, payload)
-        else this.#credit.consumed(src, header[envelopeWord.sizeBytes]! >>> 0)
+        else this.#credit.consumed(src, header[envelopeWord.sizeBytes] >>> 0)
         this.envelopes.arrive()
         return
       case frameKind.rendezvous:
@@ -138,11 +138,11 @@ export class Matching implements Withdrawal {
         return
       case frameKind.cancel:
         if (header[transferWord.argument] === cancelStage.matched) break
-        this.#arrivals.takeBack(src, header[transferWord.transferId]!)
+        this.#arrivals.takeBack(src, header[transferWord.transferId])
         this.envelopes.arrive()
         return
       case frameKind.data: {
-        const message = this.#unexpected.find(src, header[transferWord.transferId]!)
+        const message = this.#unexpected.find(src, header[transferWord.transferId])
         if (message === undefined) break
         this.#unexpected.fill(message, payload)
         return

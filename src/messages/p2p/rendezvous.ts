@@ -106,10 +106,10 @@ export class Rendezvous {
 
   /** Replies of receivers to offered messages. */
   frame(header: Int32Array): void {
-    const transferId = header[transferWord.transferId]!
+    const transferId = header[transferWord.transferId]
     if (header[headerWord.kind] === frameKind.acknowledge) this.#state.transfers.settle(transferId)
     else if (header[headerWord.kind] === frameKind.cancelled)
-      this.#cancelled(transferId, header[transferWord.argument]!)
+      this.#cancelled(transferId, header[transferWord.argument])
   }
 
   /** Resolves when no transfer is in flight in either direction. */

@@ -124,8 +124,7 @@ export async function waitsome<const R extends readonly Request<unknown>[]>(
 ): Promise<Completed<R>[]> {
   await waitany(requests, options)
   const done: Completed<R>[] = []
-  for (let i = 0; i < requests.length; i++)
-    if (requests[i]!.pending.settled) done.push(completed(requests, i))
+  for (let i = 0; i < requests.length; i++) if (requests[i].pending.settled) done.push(completed(requests, i))
   return done
 }
 
@@ -169,13 +168,13 @@ function progress(
 
 /** Index of the first request that has completed, -1 when none has. */
 function firstSettled(requests: readonly Request<unknown>[]): number {
-  for (let i = 0; i < requests.length; i++) if (requests[i]!.pending.settled) return i
+  for (let i = 0; i < requests.length; i++) if (requests[i].pending.settled) return i
   return -1
 }
 
 /** Index of the first request that has not completed, -1 when all have. */
 function firstPending(requests: readonly Request<unknown>[]): number {
-  for (let i = 0; i < requests.length; i++) if (!requests[i]!.pending.settled) return i
+  for (let i = 0; i < requests.length; i++) if (!requests[i].pending.settled) return i
   return -1
 }
 
@@ -183,7 +182,7 @@ function firstPending(requests: readonly Request<unknown>[]): number {
 const allSettled = (requests: readonly Request<unknown>[]) => (firstPending(requests) < 0 ? 0 : -1)
 
 function completed<R extends readonly Request<unknown>[]>(requests: R, index: number): Completed<R> {
-  return { index, value: requests[index]!.pending.result as Values<R>[number] }
+  return { index, value: requests[index].pending.result as Values<R>[number] }
 }
 
 function settledInTurn<T>(value: () => T): Promise<T> {

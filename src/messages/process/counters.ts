@@ -49,14 +49,14 @@ export class HostedCounters {
       messagesReceived: 0,
       bytesSent: 0,
       bytesReceived: 0,
-      collectives: this.#uncounted[index]!,
+      collectives: this.#uncounted[index],
     }
-    return this.#counters[index]!
+    return this.#counters[index]
   }
 
   countCollective(index: number): void {
     const counters = this.#counters[index]
-    if (counters === undefined) this.#uncounted[index]!++
+    if (counters === undefined) this.#uncounted[index]++
     else counters.collectives++
   }
 }

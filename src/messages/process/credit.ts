@@ -61,7 +61,7 @@ export class Credit {
     this.#runtime = runtime
     this.#limitBytes = Math.min(runtime.options.creditBytes, 2 ** 31)
     runtime.onService(frameKind.credit, (src, header) => {
-      this.#peer(src).inFlightBytes -= header[creditWord.bytes]! >>> 0
+      this.#peer(src).inFlightBytes -= header[creditWord.bytes] >>> 0
     })
   }
 

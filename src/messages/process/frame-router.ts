@@ -124,7 +124,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const progress = this.#progress
     progress.framesHandedOn++
-    const kind = header[headerWord.kind]!
+    const kind = header[headerWord.kind]
     if (kind !== frameKind.stuck) {
       // The agreement on being stuck compares these counts, so it must not change them.
       const counters = this.#counters
@@ -143,8 +143,8 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     if (header.length <= headerWord.counter) {
       throw new RankweaveError('ERR_PROTOCOL', `a frame without a communicator: ${header.length} words`)
     }
-    const leader = header[headerWord.leader]!
-    const counter = header[headerWord.counter]!
+    const leader = header[headerWord.leader]
+    const counter = header[headerWord.counter]
     const last = this.#last
     if (last !== undefined && last.id.counter === counter && last.id.leader === leader) {
       last.frame(src, header, payload)

@@ -34,8 +34,8 @@ export class FreeRanges {
   /** The first range in what is free from `from` on; -1 if none is long enough and begins before `limit`. */
   #takeFrom(from: number, size: number, limit: number): number {
     for (let at = 0; at < this.#starts.length; at++) {
-      const freeStart = this.#starts[at]!
-      const freeEnd = freeStart + this.#sizes[at]!
+      const freeStart = this.#starts[at]
+      const freeEnd = freeStart + this.#sizes[at]
       const start = Math.max(freeStart, from)
       if (start >= limit) return -1
       if (freeEnd - start < size) continue
@@ -64,8 +64,8 @@ export class FreeRanges {
 
   /** Joins a range with the one after it, if nothing is between them. */
   #join(at: number): void {
-    if (at < 0 || this.#starts[at]! + this.#sizes[at]! !== this.#starts[at + 1]) return
-    this.#sizes[at]! += this.#sizes[at + 1]!
+    if (at < 0 || this.#starts[at] + this.#sizes[at] !== this.#starts[at + 1]) return
+    this.#sizes[at] += this.#sizes[at + 1]
     this.#remove(at + 1)
   }
 

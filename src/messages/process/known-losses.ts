@@ -53,6 +53,6 @@ export class KnownLosses {
     const errors = this.#errors.slice(from)
     if (errors.length <= 1) return errors[0]
     const message = `${errors.length} processes are lost: ${errors.map((error) => error.message).join('; ')}`
-    return new RankweaveError('ERR_PEER_LOST', message, { details: { ...errors[0]!.details } })
+    return new RankweaveError('ERR_PEER_LOST', message, { details: { ...errors[0].details } })
   }
 }

@@ -55,8 +55,8 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     this.layout = layout
     this.#failures = new Failures(layout)
     this.options = options
-    this.firstRank = layout.firstRank[fabric.process]!
-    this.hostedRanks = layout.firstRank[fabric.process + 1]! - this.firstRank
+    this.firstRank = layout.firstRank[fabric.process]
+    this.hostedRanks = layout.firstRank[fabric.process + 1] - this.firstRank
     this.shortBytes = Math.min(options.eagerLimitBytes, fabric.maxPayloadBytes)
     this.#rankCounters = new HostedCounters(this.hostedRanks)
     this.waits = new WaitTracker(this.hostedRanks)

@@ -10,14 +10,14 @@ export class Scratch {
   take(sizeBytes: number): ArrayBuffer {
     let best = -1
     for (let i = 0; i < this.#free.length; i++) {
-      const size = this.#free[i]!.byteLength
+      const size = this.#free[i].byteLength
       if (size < sizeBytes || size > 2 * sizeBytes) continue
-      if (best < 0 || size < this.#free[best]!.byteLength) best = i
+      if (best < 0 || size < this.#free[best].byteLength) best = i
     }
     if (best < 0) return new ArrayBuffer(sizeBytes)
     const [buffer] = this.#free.splice(best, 1)
-    this.#freeBytes -= buffer!.byteLength
-    return buffer!
+    this.#freeBytes -= buffer.byteLength
+    return buffer
   }
 
   /** Returns memory that no one reads or writes any more, the fabric included. */

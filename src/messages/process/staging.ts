@@ -133,5 +133,5 @@ export function encodeLocation({ segment, byteOffset }: MemoryLocation): Uint8Ar
 
 export function decodeLocation(payload: Uint8Array): MemoryLocation {
   const [segment, byteOffset] = new Float64Array(payload.slice().buffer)
-  return { segment: segment!, byteOffset: byteOffset! }
+  return { segment: segment, byteOffset: byteOffset }
 }

@@ -151,10 +151,10 @@ export class Transfers {
 
   /** A frame that {@link concerns} payload; others are ignored. */
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
-    const transferId = header[transferWord.transferId]!
+    const transferId = header[transferWord.transferId]
     switch (header[headerWord.kind]) {
       case frameKind.clearToSend:
-        this.#clearToSend(src, transferId, header[transferWord.argument]!, header[transferWord.bytes]! >>> 0)
+        this.#clearToSend(src, transferId, header[transferWord.argument], header[transferWord.bytes] >>> 0)
         return
       case frameKind.data:
         this.#data(src, transferId, payload)

@@ -45,14 +45,14 @@ export class WaitTracker {
   block(index: number, hasSignal: boolean): void {
     if (this.#waits++ === 0) this.listener?.waiting()
     if (hasSignal) this.#withSignal++
-    if (this.#depth[index]!++ === 0 && this.#ended[index] === 0) this.#fallAsleep()
+    if (this.#depth[index]++ === 0 && this.#ended[index] === 0) this.#fallAsleep()
   }
 
   /** Undoes one `block` with the same arguments. */
   unblock(index: number, hasSignal: boolean): void {
     if (--this.#waits === 0) this.listener?.idle()
     if (hasSignal) this.#withSignal--
-    if (--this.#depth[index]! === 0 && this.#ended[index] === 0) this.#awake++
+    if (--this.#depth[index] === 0 && this.#ended[index] === 0) this.#awake++
   }
 
   /** The rank's `main` has returned; operations it left pending no longer matter. */
@@ -66,7 +66,7 @@ export class WaitTracker {
 
   /** In a wait, whether its `main` has returned or not. */
   isBlocked(index: number): boolean {
-    return this.#depth[index]! > 0
+    return this.#depth[index] > 0
   }
 
   hasEnded(index: number): boolean {

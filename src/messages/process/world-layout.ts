@@ -34,7 +34,7 @@ export function worldLayout(
   if (ranksPerProcess === undefined) {
     const base = Math.floor(ranks / processes)
     const extra = ranks % processes
-    for (let p = 0; p < processes; p++) firstRank[p + 1] = firstRank[p]! + base + (p < extra ? 1 : 0)
+    for (let p = 0; p < processes; p++) firstRank[p + 1] = firstRank[p] + base + (p < extra ? 1 : 0)
   } else {
     if (ranksPerProcess.length !== processes) {
       throw new RankweaveError(
@@ -43,14 +43,14 @@ export function worldLayout(
       )
     }
     for (let p = 0; p < processes; p++) {
-      const count = ranksPerProcess[p]!
+      const count = ranksPerProcess[p]
       if (!Number.isSafeInteger(count) || count < 0) {
         throw new RankweaveError(
           'ERR_WORLD',
           `expected ranksPerProcess[${p}] as an integer from 0, got ${shown(count)}`,
         )
       }
-      firstRank[p + 1] = firstRank[p]! + count
+      firstRank[p + 1] = firstRank[p] + count
     }
     if (firstRank[processes] !== ranks) {
       throw new RankweaveError(
@@ -79,8 +79,8 @@ export function processOf(layout: WorldLayout, worldRank: number): number {
 
 /** A process and its ranks of the world, for messages. */
 export function ranksText({ firstRank }: WorldLayout, process: number): string {
-  const first = firstRank[process]!
-  const last = firstRank[process + 1]! - 1
+  const first = firstRank[process]
+  const last = firstRank[process + 1] - 1
   if (last < first) return `process ${process} without ranks`
   return `process ${process} with ${first === last ? `world rank ${first}` : `world ranks ${first}-${last}`}`
 }

@@ -82,11 +82,11 @@ class Assignment {
     this.#sends = new Int32Array(values)
     this.#reads = new Int32Array(values)
     this.#reader = new Int32Array(values).fill(-1)
-    for (const value of program.send.value) this.#sends[value]!++
+    for (const value of program.send.value) this.#sends[value]++
     const { left, right } = program.combine
     for (let c = 0; c < left.length; c++) {
-      for (const value of [left[c]!, right[c]!]) {
-        this.#reads[value]!++
+      for (const value of [left[c], right[c]]) {
+        this.#reads[value]++
         this.#reader[value] = c
       }
     }
@@ -94,14 +94,14 @@ class Assignment {
     this.#filler = this.#fillers()
     this.#isTaken = new Uint8Array(this.#filler.length)
     this.#filler.forEach((value, slot) => {
-      const term = program.valueTerm[value]!
+      const term = program.valueTerm[value]
       if (term < 0 && !this.#slotOfPart.has(~term)) this.#slotOfPart.set(~term, slot)
     })
   }
 
   memory(): ValueMemory {
     const { valueTerm, ownStart, combine } = this.#program
-    const owns = ownStart[ownStart.length - 1]!
+    const owns = ownStart[ownStart.length - 1]
     const ownCopy: number[] = []
     const ownCopyTo: number[] = []
     for (let value = 0; value < owns; value++) {
@@ -134,7 +134,7 @@ class Assignment {
       copy: Int32Array.from(copy),
       copyTo: Int32Array.from(copyTo),
       slotStart: this.#slotStart,
-      slotTerm: this.#filler.map((value) => valueTerm[value]!),
+      slotTerm: this.#filler.map((value) => valueTerm[value]),
       scratchTerm: this.#scratchTerm.toArray(),
       isSafeInPlace: this.#isSafeInPlace(owns),
     }
@@ -143,8 +143,8 @@ class Assignment {
   #slots(): Int32Array {
     const { ranks, fillRank } = this.#program
     const starts = new Int32Array(ranks.length + 1)
-    for (const rank of fillRank) starts[rank + 1]!++
-    for (let i = 0; i < ranks.length; i++) starts[i + 1]! += starts[i]!
+    for (const rank of fillRank) starts[rank + 1]++
+    for (let i = 0; i < ranks.length; i++) starts[i + 1] += starts[i]
     return this.#options.isShared === true ? new Int32Array(ranks.length) : starts
   }
 
@@ -152,8 +152,8 @@ class Assignment {
     const { fillStart, fillRank, fillSlot } = this.#program
     const fillers: number[] = []
     for (let value = 0; value + 1 < fillStart.length; value++) {
-      for (let f = fillStart[value]!; f < fillStart[value + 1]!; f++) {
-        const slot = this.#slotStart[fillRank[f]!]! + fillSlot[f]!
+      for (let f = fillStart[value]; f < fillStart[value + 1]; f++) {
+        const slot = this.#slotStart[fillRank[f]] + fillSlot[f]
         fillers[slot] ??= value
       }
     }
@@ -163,8 +163,8 @@ class Assignment {
   /** The first slot that a value fills and that holds nothing else; -1 if there is none. */
   #firstSlot(value: number): number {
     const { fillStart, fillRank, fillSlot } = this.#program
-    for (let f = fillStart[value]!; f < fillStart[value + 1]!; f++) {
-      const slot = this.#slotStart[fillRank[f]!]! + fillSlot[f]!
+    for (let f = fillStart[value]; f < fillStart[value + 1]; f++) {
+      const slot = this.#slotStart[fillRank[f]] + fillSlot[f]
       if (this.#filler[slot] === value) return slot
     }
     return -1
@@ -188,10 +188,10 @@ class Assignment {
   #placeCombination(value: number): void {
     const { combine } = this.#program
     const c = value - combine.firstValue
-    for (const operand of [combine.left[c]!, combine.right[c]!]) {
+    for (const operand of [combine.left[c], combine.right[c]]) {
       if (this.#area[operand] === area.own || this.#isFinal(operand)) continue
-      if (this.#sends[operand]! + this.#reads[operand]! > 1) continue
-      this.#place(value, this.#area[operand]!, this.#index[operand]!)
+      if (this.#sends[operand] + this.#reads[operand] > 1) continue
+      this.#place(value, this.#area[operand], this.#index[operand])
       return
     }
     this.#placeInScratch(value)
@@ -199,7 +199,7 @@ class Assignment {
 
   #placeInScratch(value: number): void {
     this.#place(value, area.scratch, this.#scratchTerm.length)
-    this.#scratchTerm.push(this.#program.valueTerm[value]!)
+    this.#scratchTerm.push(this.#program.valueTerm[value])
   }
 
   /** The slot in which a partial result that arrives can be combined; -1 if it needs memory of its own. */
@@ -207,16 +207,16 @@ class Assignment {
     const { combine } = this.#program
     const slot = this.#slotOfPart.get(this.#partOf(arrival)) ?? -1
     if (slot < 0 || this.#options.isInPlace === true || this.#isTaken[slot] === 1) return -1
-    const final = this.#filler[slot]!
+    const final = this.#filler[slot]
     let own = -1
     for (let value = arrival; ; ) {
-      if (this.#sends[value]! + this.#reads[value]! !== 1) return -1
+      if (this.#sends[value] + this.#reads[value] !== 1) return -1
       if (this.#reads[value] === 0) {
         const isAfter = this.#options.isTotal === true && own >= 0 && this.#hasOneUse(own)
         return isAfter && final < combine.firstValue ? slot : -1
       }
-      const c = this.#reader[value]!
-      const other = combine.left[c] === value ? combine.right[c]! : combine.left[c]!
+      const c = this.#reader[value]
+      const other = combine.left[c] === value ? combine.right[c] : combine.left[c]
       if (this.#area[other] === area.own) own = other
       value = combine.firstValue + c
       if (value === final) return slot
@@ -225,18 +225,18 @@ class Assignment {
 
   /** -1 of a block that is not combined. */
   #partOf(value: number): number {
-    const term = this.#program.valueTerm[value]!
+    const term = this.#program.valueTerm[value]
     if (term < 0) return ~term
     return this.#options.parts === undefined ? -1 : term % this.#options.parts
   }
 
   /** Whether a value remains in its slot when the program has run. */
   #isFinal(value: number): boolean {
-    return this.#area[value] === area.slot && this.#filler[this.#index[value]!] === value
+    return this.#area[value] === area.slot && this.#filler[this.#index[value]] === value
   }
 
   #hasOneUse(value: number): boolean {
-    return this.#sends[value]! + this.#reads[value]! === 1
+    return this.#sends[value] + this.#reads[value] === 1
   }
 
   /**
@@ -247,9 +247,9 @@ class Assignment {
     const { ranks, combine } = this.#program
     if (ranks.length !== 1 || this.#filler.length !== owns) return false
     for (let own = 0; own < owns; own++) {
-      const final = this.#filler[own]!
+      const final = this.#filler[own]
       if (final === own) continue
-      const isSent = final >= combine.firstValue && this.#sends[own]! > 0
+      const isSent = final >= combine.firstValue && this.#sends[own] > 0
       if (isSent || !this.#hasOneUse(own)) return false
     }
     return this.#options.isTotal === true

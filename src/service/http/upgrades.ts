@@ -65,14 +65,14 @@ function withoutUpgrade(server: Server, request: IncomingMessage, net: Duplex, h
   const { method, url, httpVersion, rawHeaders } = request
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let at = 0; at < rawHeaders.length; at += 2)
-    if (!/^(upgrade|connection|http2-settings)$/i.test(rawHeaders[at]!))
+    if (!/^(upgrade|connection|http2-settings)$/i.test(rawHeaders[at]))
       lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`)
   net.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
   server.emit(net instanceof TLSSocket ? 'secureConnection' : 'connection', net)
 }
 
 const paths = ['/v1/worlds', '/v1/rendezvous']
-const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0]!
+const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0]
 
 /** Why a request is no socket of ours; null if it is. */
 function refusalOf(request: IncomingMessage, guard: ServiceContext['guard']): Refusal | null {

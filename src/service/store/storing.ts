@@ -29,5 +29,5 @@ export function storeError(
 
 /** `ENOSPC: no space left on device` of `ENOSPC: no space left on device, write '/data/...'`. */
 function reasonWithoutPath(cause: unknown): string {
-  return reasonText(cause).split(',', 1)[0]!
+  return reasonText(cause).split(',', 1)[0]
 }

@@ -173,7 +173,7 @@ export class AskedWorld implements MemberWorld {
     this.#waiting.clear()
     this.#creators.clear()
     const { rank, size } = world
-    const member = this.#members[rank]!
+    const member = this.#members[rank]
     const isGone = member.state !== 'waiting'
     const left = member.begin(world)
     if (isGone) {

@@ -43,7 +43,7 @@ export const calls: { readonly [K in CallKind]: Call<K> } = {
       )
     }
     const [worldRank] = await communicator.worldRanks([rank])
-    return { worldRank: worldRank!, address: member.world.addressOf(worldRank!) }
+    return { worldRank: worldRank, address: member.world.addressOf(worldRank) }
   },
   failed: async (member, { comm }) => ({ ranks: [...(await member.communicator(comm).failed())] }),
   ackFailed: async (member, { comm }) => ({ acknowledged: await member.communicator(comm).ackFailed() }),

@@ -40,7 +40,7 @@ export function decodeRequest(text: string, maxLength: number): Decoded {
   return refused(
     id,
     'ERR_PROTOCOL',
-    `a valid '${kind}' (${issue!.path.join('.')}: ${shortened(issue!.message)})`,
+    `a valid '${kind}' (${issue.path.join('.')}: ${shortened(issue.message)})`,
   )
 }
 

@@ -52,10 +52,10 @@ function decode(text: string, maxLength: number, schemas: Readonly<Record<string
       `expected version ${protocolVersion} of the protocol, got ${protocol}`,
     )
   }
-  const result = schemas[kind]!.safeParse(value)
+  const result = schemas[kind].safeParse(value)
   if (result.success) return result.data
   const [issue] = result.error.issues
-  throw malformed(`a valid '${kind}' (${issue!.path.join('.')}: ${issue!.message})`, text)
+  throw malformed(`a valid '${kind}' (${issue.path.join('.')}: ${issue.message})`, text)
 }
 
 function malformed(expected: string, text: string): RankweaveError {

@@ -9,7 +9,7 @@ const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).pad
 
 /** Two lower-case digits per byte. */
 export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => hexDigits[byte]!).join('')
+  return Array.from(bytes, (byte) => hexDigits[byte]).join('')
 }
 
 /** @param text an even number of hexadecimal digits, which the caller has checked */

@@ -40,7 +40,7 @@ export function originOf(address: string | undefined): string | undefined {
   const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (v4 !== undefined) return v4.startsWith('127.') ? undefined : v4
   if (!address.includes(':') || address === '::1') return undefined
-  const [head = '', tail] = address.split('%')[0]!.split('::')
+  const [head = '', tail] = address.split('%')[0].split('::')
   const groups = head === '' ? [] : head.split(':')
   const after = tail === undefined || tail === '' ? [] : tail.split(':')
   while (tail !== undefined && groups.length + after.length < 8) groups.push('0')

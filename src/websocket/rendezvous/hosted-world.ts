@@ -83,11 +83,11 @@ export class HostedWorld {
       this.#fail(member, lost(`it was silent for ${limits.silenceMs} ms`)),
     )
     this.#links = new BrokenLinks(clock, limits, {
-      isOverdue: (process) => this.#silence.isOverdue(this.#members[process]!),
-      lose: (process, reason) => this.#fail(this.#members[process]!, lost(reason)),
+      isOverdue: (process) => this.#silence.isOverdue(this.#members[process]),
+      lose: (process, reason) => this.#fail(this.#members[process], lost(reason)),
     })
     this.#decisions = new Decisions(processes, (process, key, { contributions, lost }) => {
-      this.#send(this.#members[process]!, {
+      this.#send(this.#members[process], {
         kind: 'decided',
         key,
         contributions: contributions.map((bytes) => (bytes === null ? null : toHex(bytes))),
@@ -103,7 +103,7 @@ export class HostedWorld {
     // Own ones are not limited: nobody else can replay what passes in memory.
     if (!isOwn) this.#nonces.add(request.nonce)
     const member = new WorldMember(socket, request, isOwn, this.#clock, (from, sizeBytes) =>
-      this.#countHanded(this.#members[from]!, sizeBytes),
+      this.#countHanded(this.#members[from], sizeBytes),
     )
     this.#waiting.add(member)
     this.#silence.heard(member)
@@ -228,7 +228,7 @@ export class HostedWorld {
   #relay(member: WorldMember, relayed: Uint8Array<ArrayBuffer>): void {
     if (member.state !== 'joined') throw protocolError('no relayed message before welcome')
     const { maxMessageBytes, maxRelayedBytes } = this.#options.limits
-    const to = this.#members[relayedProcess(relayed, this.#members.length, maxMessageBytes)]!
+    const to = this.#members[relayedProcess(relayed, this.#members.length, maxMessageBytes)]
     if (to === member) throw protocolError('a relayed message to another process')
     member.relayedBytes += relayed.byteLength + overheadBytes
     if (member.relayedBytes > maxRelayedBytes) {

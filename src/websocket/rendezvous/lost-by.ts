@@ -81,5 +81,5 @@ function marksOf({ peers, faults, reports }: Blamed, isOverdue: boolean): readon
 
 function isWorse(marks: readonly number[], than: readonly number[]): boolean {
   const at = marks.findIndex((mark, n) => mark !== than[n])
-  return at >= 0 && marks[at]! > than[at]!
+  return at >= 0 && marks[at] > than[at]
 }

@@ -84,7 +84,7 @@ function linesOf(rows: readonly FaultRow[]): string[] {
     byOutcome.set(key, [...(byOutcome.get(key) ?? []), row])
   }
   return [...byOutcome.values()].map((alike) => {
-    const row = alike[0]!
+    const row = alike[0]
     const during =
       alike.length === operations.length
         ? 'every operation'

@@ -72,7 +72,7 @@ export function joinWorld(
 
 /** What a program prints on one process, on no network. */
 export function printedOnLocal(file: string, ranks: number): string {
-  const { stdout, status, stderr } = spawnSync(command[0]!, [command[1]!, 'run', file, '-n', String(ranks)], {
+  const { stdout, status, stderr } = spawnSync(command[0], [command[1], 'run', file, '-n', String(ranks)], {
     encoding: 'utf8',
   })
   if (status !== 0) throw new Error(stderr)

@@ -57,7 +57,7 @@ export const bitInverted =
     if (!chosen(message) || message.data.length === 0) return [message.data]
     const bytes = Buffer.from(message.data)
     const bit = Math.floor(random() * bytes.length * 8)
-    bytes[bit >> 3]! ^= 1 << (bit & 7)
+    bytes[bit >> 3] ^= 1 << (bit & 7)
     return [bytes]
   }
 

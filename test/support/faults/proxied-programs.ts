@@ -56,7 +56,7 @@ export class ProxiedPrograms {
 
   linkOf({ link }: Pick<ProxiedConnection, 'link'>): ProgramLink {
     const [pid, port] = link.split(' ').map(Number)
-    return { dialer: pid!, listener: this.#listeners.get(port!) }
+    return { dialer: pid, listener: this.#listeners.get(port) }
   }
 
   async close(): Promise<void> {

@@ -69,8 +69,8 @@ export class TcpProxy {
       const [method, path, protocol] = line.split(' ')
       const route =
         given === undefined
-          ? routeOf(path!, this.#options.target)
-          : { ...given, target: new URL(path!, given.target).href }
+          ? routeOf(path, this.#options.target)
+          : { ...given, target: new URL(path, given.target).href }
       if (route === undefined) {
         client.destroy()
         return

@@ -91,7 +91,7 @@ export async function withTwoHosts<T>(use: (hosts: TwoHosts) => Promise<T>): Pro
       name: names[n],
       address: addresses[n],
       start: ([program, ...args], env) =>
-        spawn('ip', ['netns', 'exec', names[n], program!, ...args], {
+        spawn('ip', ['netns', 'exec', names[n], program, ...args], {
           stdio: ['ignore', 'pipe', 'pipe'],
           env: { ...process.env, ...env },
         }),
@@ -111,7 +111,7 @@ export async function withTwoHosts<T>(use: (hosts: TwoHosts) => Promise<T>): Pro
 export const testHosts = (pid?: number): string[] =>
   String(spawnSync('ip', ['netns', 'list']).stdout)
     .split('\n')
-    .map((line) => line.split(' ')[0]!)
+    .map((line) => line.split(' ')[0])
     .filter((name) => name.startsWith(prefix) && (pid === undefined || ownerOf(name) === pid))
 
 /** Of runs whose process is gone. */

@@ -42,10 +42,10 @@ describe('chapter 7 again', () => {
     expect(moore.map(({ name }) => name)).toEqual([
       ...['d=2, r=1', 'd=2, r=2', 'd=2, r=3', 'd=2, r=4', 'd=3, r=1', 'd=3, r=2', 'd=4, r=1'],
     ])
-    expect(moore[0]!.topology().outRank.length).toBe(8 * 4096)
+    expect(moore[0].topology().outRank.length).toBe(8 * 4096)
     const random = randomSettings()
     expect(random.map(({ name }) => name)).toEqual([0.05, 0.2, 0.4, 0.6, 0.8].map((d) => `density ${d}`))
-    expect(random[0]!.topology().outRank.length).toBe(52_354)
+    expect(random[0].topology().outRank.length).toBe(52_354)
   })
 
   it('has a claim for every printed value, also without figures', () => {
@@ -67,9 +67,9 @@ describe('chapter 7 again', () => {
     })
     const density = of('density 0.2, k=2, 4 B')
     const expected = Math.max(
-      ...figures.random[0]!.strategies.filter(({ strategy }) => strategy.includes(':k=2,')).map(
-        ({ simulated }) => simulated[0]!.speedup,
-      ),
+      ...figures.random[0].strategies
+        .filter(({ strategy }) => strategy.includes(':k=2,'))
+        .map(({ simulated }) => simulated[0].speedup),
     )
     expect(density).toMatchObject({ printed: 2.6, ours: expected })
     expect(density.differencePercent).toBeCloseTo(100 * (expected / 2.6 - 1), 9)
@@ -100,9 +100,8 @@ describe('chapter 7 again', () => {
   it('a product exchanges whole columns of B on as many nodes as its rows fill', () => {
     const [row] = products
     expect(row).toMatchObject({ matrix: 'ash292', rows: 292, ranks: 288, bytes: 16 })
-    expect(row!.allgather).toBe('allgather-bruck')
-    for (const time of [row!.allgatherUs, row!.directUs, row!.combined!.timeUs])
-      expect(time).toBeGreaterThan(0)
+    expect(row.allgather).toBe('allgather-bruck')
+    for (const time of [row.allgatherUs, row.directUs, row.combined!.timeUs]) expect(time).toBeGreaterThan(0)
   })
 
   it('as a document is well-formed; printed values are marked, and stand beside figures of one origin', () => {

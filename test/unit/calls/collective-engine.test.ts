@@ -131,7 +131,7 @@ describe.each(processCounts)('signals on %i processes', (processes) => {
       return world.barrier(world.rank === 2 ? { signal: controller.signal } : {})
     })
     expect(seen.map(({ code }) => code)).toEqual(['ERR_REVOKED', 'ERR_REVOKED', 'ERR_ABORTED', 'ERR_REVOKED'])
-    expect(seen[1]!.message).toContain('rank 2 called barrier()')
+    expect(seen[1].message).toContain('rank 2 called barrier()')
   })
 
   it('a signal that is already aborted revokes the communicator, too', async () => {
@@ -388,7 +388,7 @@ describe.each(processCounts)('order and completion on %i processes', (processes)
               exchange.send(peer, 0, new Uint8Array(Int32Array.of(sum).buffer))
             let total = 0
             for (let peer = 0; peer < exchange.count; peer++) {
-              total += new Int32Array((await exchange.receive(peer, 0)).buffer)[0]!
+              total += new Int32Array((await exchange.receive(peer, 0)).buffer)[0]
             }
             sum = total
             return parts.map(() => sum)
@@ -412,8 +412,8 @@ describe.each(processCounts)('order and completion on %i processes', (processes)
       { ranks: 4, fabric: local({ processes, seed: 6 }) },
     )
     for (const [one, two, first, second] of seen) {
-      expect(first).toBe(one! * 400 + 6)
-      expect(second).toBe(two! * 400 + 6)
+      expect(first).toBe(one * 400 + 6)
+      expect(second).toBe(two * 400 + 6)
     }
   })
 })

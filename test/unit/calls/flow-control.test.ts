@@ -49,10 +49,10 @@ describe('collectives that only send', () => {
       async (world: Communicator) => {
         const data = new Uint8Array(800_000).fill(world.rank)
         for (let call = 0; call < 30; call++) {
-          if (world.rank === 0) await untilSteady(() => begun[1]!)
-          begun[world.rank]!++
-          ahead = Math.max(ahead, begun[1]! - begun[0]!)
-          await sending[call % sending.length]!(world, data)
+          if (world.rank === 0) await untilSteady(() => begun[1])
+          begun[world.rank]++
+          ahead = Math.max(ahead, begun[1] - begun[0])
+          await sending[call % sending.length](world, data)
         }
       },
       { ranks: 2, processes: 2 },
@@ -68,7 +68,7 @@ describe('collectives that only send', () => {
     const draw = (below: number) => Math.floor(random() * below)
     const plan = Array.from({ length: calls }, () => ({
       kind: draw(sending.length + 2),
-      data: new Uint8Array(sizes[draw(sizes.length)]!),
+      data: new Uint8Array(sizes[draw(sizes.length)]),
       isAwaited: draw(4) > 0,
     }))
     const begun = [0, 0]
@@ -85,12 +85,12 @@ describe('collectives that only send', () => {
         const small = new Uint8Array(100).fill(world.rank)
         const starts = graph.neighborAllgatherInit(small, new Uint8Array(100))
         const one = async (index: number): Promise<void> => {
-          const { kind, data } = plan[index]!
+          const { kind, data } = plan[index]
           const message = kind >= sending.length ? small : data
           if (kind > sending.length) await starts.start()
           else if (kind === sending.length) await graph.neighborAllgather(small)
-          else await sending[kind]!(world, data)
-          if (world.rank === 0 || index < begun[0]!) return
+          else await sending[kind](world, data)
+          if (world.rank === 0 || index < begun[0]) return
           expect(message.length).toBeLessThanOrEqual(limits.eagerLimitBytes)
           queued.add(index)
           queuedBytes += message.length + envelopeChargeBytes
@@ -99,9 +99,9 @@ describe('collectives that only send', () => {
         const unawaited: Promise<void>[] = []
         for (const [index, { kind, isAwaited }] of plan.entries()) {
           if (world.rank === 0) {
-            if (index % 1000 === 0) await untilSteady(() => begun[1]! + queued.size)
+            if (index % 1000 === 0) await untilSteady(() => begun[1] + queued.size)
             if (queued.delete(index)) {
-              const length = kind >= sending.length ? small.length : plan[index]!.data.length
+              const length = kind >= sending.length ? small.length : plan[index].data.length
               queuedBytes -= length + envelopeChargeBytes
             }
           }
@@ -117,7 +117,7 @@ describe('collectives that only send', () => {
         const sent = charges(world, peer).inFlightBytes
         const owed = (await world.sendrecv(Float64Array.of(charges(world, peer).owedBytes), peer, peer)).data
         // The exchange of these figures is charged, too.
-        expect(Math.abs(sent - (owed as Float64Array)[0]!)).toBeLessThan(500)
+        expect(Math.abs(sent - (owed as Float64Array)[0])).toBeLessThan(500)
       },
       { ranks: 2, fabric: local({ processes: 2, seed: 5 }), ...limits },
     )
@@ -146,7 +146,7 @@ describe('collectives that only send', () => {
         }
         const peer = 1 - world.rank
         const owed = await world.sendrecv(Float64Array.of(charges(world, peer).owedBytes), peer, peer)
-        expect(charges(world, peer).inFlightBytes - (owed.data as Float64Array)[0]!).toBeLessThan(500)
+        expect(charges(world, peer).inFlightBytes - (owed.data as Float64Array)[0]).toBeLessThan(500)
       },
       {
         ranks: 2,

@@ -30,7 +30,7 @@ export function spawnCli(
   } = {},
 ): Promise<Answer> {
   const [node, ...fixed] = options.command ?? command
-  const child = spawn(node!, [...fixed, ...argv], { cwd: options.cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(node, [...fixed, ...argv], { cwd: options.cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   const kill: Kill = (signal) => child.kill(signal)
   let stdout = ''
   let stderr = ''

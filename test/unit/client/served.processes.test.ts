@@ -41,9 +41,9 @@ describe('a client of a service', () => {
     const schedule = await client.schedule(plan)
     expect(schedule.specification.ranks).toBe(193)
     const [first] = (await client.scheduleText(plan, 1)).split('\n', 1)
-    expect(JSON.parse(first!)).toMatchObject({ version: 1 })
+    expect(JSON.parse(first)).toMatchObject({ version: 1 })
     const { operations } = await client.program(plan, 7)
-    expect(operations.length).toBe(schedule.opStart[8]! - schedule.opStart[7]!)
+    expect(operations.length).toBe(schedule.opStart[8] - schedule.opStart[7])
     const simulated = await client.simulation(plan, { machine, bytes: 64 })
     expect(simulated).toMatchObject({ ranks: 193, bytesPerContribution: 64 })
     expect(simulated.timeUs).toBeGreaterThan(0)
@@ -128,7 +128,7 @@ it('members of a world connect by the socket of the platform', async () => {
   const places = await Promise.all(members.map((member) => member.join({ name: 'pair', members: 2 })))
   const halves = await Promise.all(members.map((member) => member.split('world', 0)))
   expect(halves.map((half) => half!.size)).toEqual([2, 2])
-  expect(await client.worlds()).toMatchObject([{ id: places[0]!.world, name: 'pair', joined: 2 }])
+  expect(await client.worlds()).toMatchObject([{ id: places[0].world, name: 'pair', joined: 2 }])
   expect(await stranger.worlds()).toEqual([])
   await Promise.all(members.map((member) => member.leave()))
   await Promise.all(members.map((member) => member.close()))
@@ -141,7 +141,7 @@ it('the examples of the documentation do what they say', async () => {
   const blocks = readFileSync('docs/client.md', 'utf8').matchAll(/^```js\n(.*?)^```$/gms)
   const service = `'http://127.0.0.1:7878'`
   // Those that connect; programs, which the others need, join in other tests.
-  const whole = Array.from(blocks, ([, block]) => block!).filter((block) => block.includes(service))
+  const whole = Array.from(blocks, ([, block]) => block).filter((block) => block.includes(service))
   expect(whole).toHaveLength(2)
   const [plans, worlds] = whole.map((block) => {
     const body = block
@@ -151,9 +151,9 @@ it('the examples of the documentation do what they say', async () => {
   })
   const printed: unknown[][] = []
   const log = (...values: unknown[]) => printed.push(values)
-  await plans!(ServiceClient, WorldMember, { log })
+  await plans(ServiceClient, WorldMember, { log })
   expect(printed.at(-1)).toMatchObject([{ direct: 6144 }])
-  await Promise.all(Array.from({ length: 4 }, () => worlds!(ServiceClient, WorldMember, { log })))
+  await Promise.all(Array.from({ length: 4 }, () => worlds(ServiceClient, WorldMember, { log })))
   expect(await client.worlds()).toEqual([])
 })
 

@@ -67,7 +67,7 @@ it('reads a schedule whose lines are cut anywhere, as bytes, as text and parsed'
   const pieces = cuts.map((at, i) => text.slice(at, cuts[i + 1])).filter((piece) => piece !== '')
   answer = { status: 200, pieces }
   expect(await client.scheduleText(`p-${digits}`, 1)).toBe(text)
-  expect(asked.splice(0)[0]!.url).toBe(`/v1/plans/p-${digits}/schedule?version=1`)
+  expect(asked.splice(0)[0].url).toBe(`/v1/plans/p-${digits}/schedule?version=1`)
   const stream = await client.scheduleStream(`p-${digits}`)
   expect(await new Response(stream as never).text()).toBe(text)
   expect(await client.schedule(`p-${digits}`)).toEqual(schedule)

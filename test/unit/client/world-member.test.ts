@@ -41,7 +41,7 @@ async function begun(service: WorldService, members: number) {
     all.map((member, i) => member.join({ name: 'solver', members, address: `host${i}` })),
   )
   const byRank = places
-    .map((place, i) => ({ place, member: all[i]! }))
+    .map((place, i) => ({ place, member: all[i] }))
     .sort((a, b) => a.place.rank - b.place.rank)
   expect(byRank.map(({ place }) => [place.rank, place.size, place.comm])).toEqual(
     byRank.map((_, rank) => [rank, members, 'world']),
@@ -54,35 +54,35 @@ const code = (expected: string) => expect.objectContaining({ name: 'RankweaveErr
 it('members split, duplicate, create, translate, meet, look each other up and free', async () => {
   const service = makeService()
   const members = await begun(service, 4)
-  expect(members[0]!.limits['maxCallsInFlight']).toBe(64)
-  expect(members[0]!.version).toMatch(/^\d+\./)
+  expect(members[0].limits['maxCallsInFlight']).toBe(64)
+  expect(members[0].version).toMatch(/^\d+\./)
   const all = <T>(call: (member: WorldMember, rank: number) => Promise<T>) => Promise.all(members.map(call))
 
   const halves = await all((member, rank) => member.split('world', rank === 3 ? null : rank % 2, -rank))
   expect(halves.map((half) => half && [half.rank, half.size])).toEqual([[1, 2], [0, 1], [0, 2], null])
   const half = halves[0]!.comm
-  expect(await members[0]!.translate(half, [0, 1])).toEqual([2, 0])
-  expect(await members[0]!.translate('world', [1, 2], half)).toEqual([null, 0])
+  expect(await members[0].translate(half, [0, 1])).toEqual([2, 0])
+  expect(await members[0].translate('world', [1, 2], half)).toEqual([null, 0])
   const copies = await all((member) => member.dup('world'))
   expect(copies.map(({ rank, size }) => [rank, size])).toEqual([0, 1, 2, 3].map((rank) => [rank, 4]))
   const created = await all((member, rank) => member.create('world', rank === 0 ? [] : [3, 1, 2]))
   expect(created.map((each) => each?.rank ?? null)).toEqual([null, 1, 2, 0])
-  expect(await members[1]!.describe(created[1]!.comm)).toMatchObject({
+  expect(await members[1].describe(created[1]!.comm)).toMatchObject({
     operation: 'create',
     rank: 1,
     size: 3,
   })
-  await members[2]!.publish('10.0.0.2:7000')
-  expect(await members[0]!.lookup(half, 0)).toEqual({ worldRank: 2, address: '10.0.0.2:7000' })
+  await members[2].publish('10.0.0.2:7000')
+  expect(await members[0].lookup(half, 0)).toEqual({ worldRank: 2, address: '10.0.0.2:7000' })
   await all((member) => member.barrier('world'))
-  await all((member, rank) => member.free(copies[rank]!.comm))
-  await expect(members[0]!.barrier(copies[0]!.comm)).rejects.toEqual(code('ERR_NOT_FOUND'))
-  await expect(members[0]!.split('world', -1)).rejects.toEqual(code('ERR_PROTOCOL'))
-  await expect(members[0]!.join({ name: 'other' })).rejects.toEqual(code('ERR_WORLD'))
+  await all((member, rank) => member.free(copies[rank].comm))
+  await expect(members[0].barrier(copies[0].comm)).rejects.toEqual(code('ERR_NOT_FOUND'))
+  await expect(members[0].split('world', -1)).rejects.toEqual(code('ERR_PROTOCOL'))
+  await expect(members[0].join({ name: 'other' })).rejects.toEqual(code('ERR_WORLD'))
   await all((member) => member.leave())
   await all((member) => member.close())
-  expect(await members[0]!.closed).toBe(null)
-  await expect(members[0]!.barrier('world')).rejects.toEqual(code('ERR_SERVICE'))
+  expect(await members[0].closed).toBe(null)
+  await expect(members[0].barrier('world')).rejects.toEqual(code('ERR_SERVICE'))
   await service.close()
 })
 
@@ -112,7 +112,7 @@ it('a loss is pushed, fails what needs the member, and is survived by agreeing a
     [0, 2],
     [1, 2],
   ])
-  await Promise.all([first, second].map((member, rank) => member.barrier(shrunk[rank]!.comm)))
+  await Promise.all([first, second].map((member, rank) => member.barrier(shrunk[rank].comm)))
   await service.close()
   expect(await first.closed).toBeInstanceOf(RankweaveError)
 })

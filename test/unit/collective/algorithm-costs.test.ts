@@ -10,8 +10,8 @@ import { shapesOf } from '../../support/algorithm-checks.js'
 
 const page = readFileSync(new URL('../../../docs/collective-algorithms.md', import.meta.url), 'utf8')
 const rows = Array.from(page.matchAll(/^\| `([\w-]+)` \|(.*)\|$/gm), ([, id, cells]) => {
-  const [phases, messages, sent, combines] = cells!.split('|').map((cell) => cell.trim())
-  return { id: id!, phases: phases!, messages: messages!, sent: sent!, combines: combines! }
+  const [phases, messages, sent, combines] = cells.split('|').map((cell) => cell.trim())
+  return { id: id, phases: phases, messages: messages, sent: sent, combines: combines }
 })
 
 const core = (ranks: number): number => 2 ** Math.floor(Math.log2(ranks))
@@ -28,7 +28,7 @@ function evaluated(formula: string, ranks: number): number {
     token === '^' ? '**' : `${values[token] ?? token}`,
   )
   const product = tokens.map((token, i) => {
-    const isFactor = i > 0 && /[\d)]$/.test(tokens[i - 1]!) && /^[\d(]/.test(token)
+    const isFactor = i > 0 && /[\d)]$/.test(tokens[i - 1]) && /^[\d(]/.test(token)
     return `${isFactor ? '*' : ''}${token}`
   })
   return Number(new Function(`return ${product.join('')}`)())

@@ -185,10 +185,10 @@ describe('free', () => {
           const live: Communicator[] = []
           for (let step = 0; step < 40; step++) {
             const choice = shared() % 3
-            const parent = live.length === 0 ? world : live[shared() % live.length]!
+            const parent = live.length === 0 ? world : live[shared() % live.length]
             if (choice === 0 && live.length < 6) live.push(await parent.dup())
             else if (choice === 1 && live.length < 6) live.push(await world.split(0, own() % 9))
-            else if (live.length > 0) await live.splice(shared() % live.length, 1)[0]!.free()
+            else if (live.length > 0) await live.splice(shared() % live.length, 1)[0].free()
             for (const comm of live) {
               // Eager, so never refused; half of it is left for `free` to drop.
               await comm.send(Int32Array.of(step, comm.rank), own() % comm.size, 1)

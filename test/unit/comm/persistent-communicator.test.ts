@@ -55,7 +55,7 @@ function boundOf(world: Communicator, fill: (array: TypedArray) => void): Record
   const atRoot = rank === root
   const counts = [3, 0, 2, 4, 1]
   const uneven = like(blocks, 4)
-  const varying = array(new Int16Array(counts[rank]!))
+  const varying = array(new Int16Array(counts[rank]))
   const displs = [7, 0, 4, 0, 6]
   const gatheredUneven = like(short, 10)
   const placed = like(short, 12)

@@ -56,7 +56,7 @@ it('a world runs alike without anything of Node: the ring, a grid, values, plans
       await world.barrier()
     }, 4).catch((error) => error.name + ': ' + error.message)
   `)
-  writeFileSync(join(folder, 'page.mjs'), bundle.outputFiles[0]!.contents)
+  writeFileSync(join(folder, 'page.mjs'), bundle.outputFiles[0].contents)
   writeFileSync(
     join(folder, 'main.mjs'),
     `${asInPage}
@@ -73,9 +73,9 @@ it('a world runs alike without anything of Node: the ring, a grid, values, plans
   expect(rings).toEqual(expected)
   expect(failed).toBe('TypeError: on purpose')
   expect(others).toHaveLength(6)
-  expect(others![0]).toEqual([[5, 8, 11], null, [3, 3, 2, 1]])
+  expect(others[0]).toEqual([[5, 8, 11], null, [3, 3, 2, 1]])
   // The split reverses the odd ranks; every map has one entry.
-  expect(others![5]).toEqual([
+  expect(others[5]).toEqual([
     [4, 7, 10],
     [6, 4, 2],
     [2, 2, 4, 3],

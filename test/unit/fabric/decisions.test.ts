@@ -18,8 +18,8 @@ describe('decisions of an authority', () => {
     expect(made).toEqual([])
     decisions.contribute(1, 'k', [1, 3], byte(9))
     expect(made.map(([process]) => process)).toEqual([1, 3])
-    expect(made[0]![2]).toEqual({ contributions: [byte(9), byte(7)], lost: [] })
-    expect(made[1]![2]).toBe(made[0]![2])
+    expect(made[0][2]).toEqual({ contributions: [byte(9), byte(7)], lost: [] })
+    expect(made[1][2]).toBe(made[0][2])
   })
 
   it('do not wait for lost members, whether lost before or after others contribute', () => {
@@ -28,7 +28,7 @@ describe('decisions of an authority', () => {
     expect(decisions.lose(1)).toBe(true)
     expect(decisions.lose(1)).toBe(false)
     decisions.contribute(2, 'k', [0, 1, 2], byte(2))
-    expect(made[0]![2]).toEqual({ contributions: [byte(1), null, byte(2)], lost: [1] })
+    expect(made[0][2]).toEqual({ contributions: [byte(1), null, byte(2)], lost: [1] })
     decisions.contribute(0, 'next', [0, 1], byte(3))
     expect(made.at(-1)).toEqual([0, 'next', { contributions: [byte(3), null], lost: [1] }])
   })
@@ -41,7 +41,7 @@ describe('decisions of an authority', () => {
     decisions.contribute(3, 'k', [0, 2, 3], byte(6))
     decisions.contribute(0, 'k', [0, 2, 3], byte(4))
     expect(made.map(([process]) => process)).toEqual([0, 3])
-    expect(made[0]![2]).toEqual({ contributions: [byte(4), byte(5), byte(6)], lost: [2, 1] })
+    expect(made[0][2]).toEqual({ contributions: [byte(4), byte(5), byte(6)], lost: [2, 1] })
   })
 
   it('do not wait for members that have contributed to the end of the world, before or after; those of the end do', () => {

@@ -30,14 +30,14 @@ describeMpi('how a job ends', (mpi) => {
       return [job, processesOf(marker)]
     }
     const [interrupted, [first]] = await start()
-    process.kill(first!, 'SIGTERM')
+    process.kill(first, 'SIGTERM')
     const ended = await interrupted.ended
     expect(times(ended.stderr, 'the world was interrupted by SIGTERM'), ended.stderr).toBe(1)
     expect(ended.code).not.toBe(0)
     await gone(marker)
     const [killed, pids] = await start()
     expect(pids).toHaveLength(2)
-    process.kill(pids[1]!, 'SIGKILL')
+    process.kill(pids[1], 'SIGKILL')
     expect((await killed.ended).code).not.toBe(0)
     await gone(marker)
   })

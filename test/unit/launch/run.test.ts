@@ -22,7 +22,7 @@ function reachable(options: LocalOptions) {
     sessions.push(session)
     return session
   }
-  return { fabric: { ...factory, open }, session: () => sessions[0]! }
+  return { fabric: { ...factory, open }, session: () => sessions[0] }
 }
 
 describe('results', () => {

@@ -110,7 +110,7 @@ describe('planView', () => {
   it('the length asked for is compared with others', () => {
     const { sizes, simulation } = planView(moore, planned, machine, { name: 'moore', bytes: 1024 })
     expect(sizes.map(({ bytes }) => bytes)).toEqual([4, 64, 512, 1024, 4096, 65_536])
-    expect(sizes[3]!.speedup).toBe(simulation!.speedup)
+    expect(sizes[3].speedup).toBe(simulation!.speedup)
   })
 
   it('histograms have all ranks, and their mean is that of the statistics', () => {

@@ -10,10 +10,10 @@ describe('the file of a plan', () => {
     const topology = topologyFromEdges(3, { sources: [0, 0, 2], destinations: [1, 1, 0] })
     const words = planWords(plan(topology, { kind: 'direct' }).schedule)
     expect([...words.subarray(1, 3)]).toEqual([1, 3])
-    const starts = [0, 1, 2, 3].map((rank) => words[4 + 2 * rank]!)
+    const starts = [0, 1, 2, 3].map((rank) => words[4 + 2 * rank])
     expect([starts[0], starts[3]]).toEqual([12, words.length])
     // Sources and destinations of rank 1.
-    expect([...words.subarray(starts[1]! + 1, starts[1]! + 5)]).toEqual([2, 0, 0, 0])
+    expect([...words.subarray(starts[1] + 1, starts[1] + 5)]).toEqual([2, 0, 0, 0])
   })
 
   it('is of neighbor allgathers only', () => {

@@ -9,7 +9,7 @@ const files: Record<string, string> = {
 
 describe('recorded graphs', () => {
   it('are one for all communicators of the same graph, those with most calls first', () => {
-    const graphs = recordedGraphs(Object.keys(files), (file) => files[file]!)
+    const graphs = recordedGraphs(Object.keys(files), (file) => files[file])
     expect(graphs).toMatchObject([
       {
         ...{ ranks: 2, edges: 2, communicators: 2, file: 'b' },
@@ -20,8 +20,8 @@ describe('recorded graphs', () => {
       },
       { ranks: 2, edges: 1, communicators: 1, collectives: {}, file: 'a' },
     ])
-    expect(graphs[0]!.comments).toHaveLength(5)
-    expect(graphLines(files['b']!)).toBe('ranks 2\n1 0\n0 1\n')
+    expect(graphs[0].comments).toHaveLength(5)
+    expect(graphLines(files['b'])).toBe('ranks 2\n1 0\n0 1\n')
   })
 
   it('refuse a file that cannot be read', () => {

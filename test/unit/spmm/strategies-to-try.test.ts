@@ -17,8 +17,8 @@ describe('mostPeers', () => {
     for (let rank = 0; rank < 64; rank++) {
       for (const other of dense.outRank.subarray(dense.outStart[rank], dense.outStart[rank + 1])) {
         if (processOf[other] === processOf[rank]) continue
-        out[processOf[rank]!]!.add(processOf[other]!)
-        into[processOf[other]!]!.add(processOf[rank]!)
+        out[processOf[rank]].add(processOf[other])
+        into[processOf[other]].add(processOf[rank])
       }
     }
     expect(mostPeers(dense, processOf)).toBe(Math.max(...[...out, ...into].map(({ size }) => size)))

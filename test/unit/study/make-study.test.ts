@@ -29,9 +29,9 @@ describe('a study', () => {
       messages: { all: 128, meanPerRank: 8, maxPerRank: 8, betweenNodes: 96 },
       blocks: { process: 0, package: 32, node: 0, network: 96 },
     })
-    const [short, long] = strategies[0]!.simulated
-    expect(short!.bytesByLevel).toEqual({ process: 0, package: 128, node: 0, network: 384 })
-    expect(long!.bytesByLevel.network).toBe(96 * 4096)
+    const [short, long] = strategies[0].simulated
+    expect(short.bytesByLevel).toEqual({ process: 0, package: 128, node: 0, network: 384 })
+    expect(long.bytesByLevel.network).toBe(96 * 4096)
     expect(short).toMatchObject({ speedup: 1, breakEvenStarts: null })
   })
 
@@ -42,7 +42,7 @@ describe('a study', () => {
       messages: { all: 64, meanPerRank: 4, maxPerRank: 4, betweenNodes: 32 },
       blocks: { package: 32, network: 96 },
     })
-    expect(windows!.simulated[0]!.speedup).toBeGreaterThan(1)
+    expect(windows.simulated[0].speedup).toBeGreaterThan(1)
   })
 
   it('without strategies studies several kinds, and names the fastest of every length', () => {
@@ -51,9 +51,9 @@ describe('a study', () => {
     expect([...kinds]).toEqual(expect.arrayContaining(['direct', 'cartesian', 'routed', 'common-neighbor']))
     expect(leftOut).toEqual([])
     for (const [i, { strategy, timeUs }] of fastest.entries()) {
-      const times = strategies.map((each) => each.simulated[i]!.timeUs)
+      const times = strategies.map((each) => each.simulated[i].timeUs)
       expect(timeUs).toBe(Math.min(...times))
-      expect(strategies.find((each) => each.strategy === strategy)!.simulated[i]!.timeUs).toBe(timeUs)
+      expect(strategies.find((each) => each.strategy === strategy)!.simulated[i].timeUs).toBe(timeUs)
     }
   })
 
@@ -68,9 +68,9 @@ describe('a study', () => {
       },
     })
     const [direct, windows] = strategies
-    const saved = direct!.simulated[0]!.timeUs - windows!.simulated[0]!.timeUs
-    const extra = 1000 * (windows!.planMs - direct!.planMs)
-    expect(windows!.simulated[0]!.breakEvenStarts).toBe(Math.ceil(Math.max(0, extra) / saved))
+    const saved = direct.simulated[0].timeUs - windows.simulated[0].timeUs
+    const extra = 1000 * (windows.planMs - direct.planMs)
+    expect(windows.simulated[0].breakEvenStarts).toBe(Math.ceil(Math.max(0, extra) / saved))
   })
 
   it('leaves out a strategy whose friend groups take too long, and says so', () => {
@@ -93,7 +93,7 @@ describe('a study', () => {
   it('lists lengths once, ascending; blocks of no bytes are counted too', () => {
     const { bytes, strategies } = study({ bytes: [0, 0], strategies: [] })
     expect(bytes).toEqual([0])
-    expect(strategies[0]!.blocks.network).toBe(96)
+    expect(strategies[0].blocks.network).toBe(96)
     expect(study({ bytes: [64, 4, 64], strategies: [] }).bytes).toEqual([4, 64])
   })
 })

@@ -32,8 +32,8 @@ function sample(kind: number, length: number): Buffer {
       Math.floor(random() * 256),
       48 + Math.floor(random() * 10),
       (i % 17) * 3,
-      random() < 0.02 || back > i ? Math.floor(random() * 256) : bytes[i - back]!,
-    ][kind]!
+      random() < 0.02 || back > i ? Math.floor(random() * 256) : bytes[i - back],
+    ][kind]
   }
   return bytes
 }
@@ -72,7 +72,7 @@ describe('gunzipSource', () => {
     const whole = Buffer.concat([header, fields])
     const file = Buffer.concat([whole, checksumOf(whole).subarray(0, 2), plain.subarray(10)])
     expect(gunzipped(file).toString()).toBe('text')
-    file[whole.length]! ^= 1
+    file[whole.length] ^= 1
     expect(failure(file).message).toMatch(/corrupt gzip data before byte \d+: header crc mismatch$/)
   })
 
@@ -93,14 +93,14 @@ describe('gunzipSource', () => {
     const whole = gzipSync(sample(1, 3000))
     for (let at = 12; at < whole.length - 1; at += 11) {
       const damaged = Buffer.from(whole)
-      damaged[at]! ^= 0x24
+      damaged[at] ^= 0x24
       expect(failure(damaged).code).toBe('ERR_FILE')
     }
     const checksum = Buffer.from(whole)
-    checksum[whole.length - 6]! ^= 1
+    checksum[whole.length - 6] ^= 1
     expect(failure(checksum).message).toMatch(/corrupt gzip data before byte \d+: incorrect data check$/)
     const length = Buffer.from(whole)
-    length[whole.length - 1]! ^= 1
+    length[whole.length - 1] ^= 1
     expect(failure(length).message).toMatch(/corrupt gzip data before byte \d+: incorrect length check$/)
     const more = Buffer.concat([whole, Buffer.from('more')])
     expect(failure(more).message).toMatch(/incorrect header check$/)

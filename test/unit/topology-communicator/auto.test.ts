@@ -32,11 +32,11 @@ describe('strategy auto', () => {
         [2 ** 16, 2 ** 16],
         [0, 0],
       ]) {
-        const expected = chooseStrategy(topology, machine, { bytes: chosenFor!, budget })
-        const choice = graph.choice({ bytes: bytes! })!
+        const expected = chooseStrategy(topology, machine, { bytes: chosenFor, budget })
+        const choice = graph.choice({ bytes: bytes })!
         expect(choice.bytes).toBe(chosenFor)
         expect(choice.strategy).toEqual(expected.strategy)
-        expect((await graph.plan({ bytes: bytes! })).schedule.strategy).toBe(expected.strategy.kind)
+        expect((await graph.plan({ bytes: bytes })).schedule.strategy).toBe(expected.strategy.kind)
       }
     }, world))
 

@@ -28,7 +28,7 @@ const wrap = (coord: number, extent: number) => ((coord % extent) + extent) % ex
 function neighbor(grid: (typeof grids)[number], coords: number[], dimension: number, step: number): number {
   let rank = 0
   for (const [d, extent] of grid.dims.entries()) {
-    const moved = coords[d]! + (d === dimension ? step : 0)
+    const moved = coords[d] + (d === dimension ? step : 0)
     const coord = grid.periods[d] ? wrap(moved, extent) : moved
     if (coord < 0 || coord >= extent) return PROC_NULL
     rank = rank * extent + coord
@@ -65,7 +65,7 @@ describe('createCart', () => {
       const coords = cart.coords()
       expect(cart.coords(cart.rank)).toEqual(coords)
       expect(cart.rankOf(coords)).toBe(cart.rank)
-      expect(coords.reduce((rank, coord, d) => rank * grid.dims[d]! + coord, 0)).toBe(cart.rank)
+      expect(coords.reduce((rank, coord, d) => rank * grid.dims[d] + coord, 0)).toBe(cart.rank)
       expect(() => cart.coords(cart.size)).toThrow(expect.objectContaining({ code: 'ERR_RANK' }))
       expect(() => cart.rankOf([...coords, 0])).toThrow(expect.objectContaining({ code: 'ERR_DIMS' }))
     }))
@@ -114,7 +114,7 @@ describe('createCart', () => {
       const choices =
         grid.dims.length === 0 ? [[]] : [[true], [false], [false, true, true], [true, false, true]]
       for (const choice of choices) {
-        const remain = grid.dims.map((_, d) => choice[d % choice.length]!)
+        const remain = grid.dims.map((_, d) => choice[d % choice.length])
         const slice = await cart.sub(remain)
         expect(slice).toBeInstanceOf(CartCommunicator)
         const kept = <T>(values: readonly T[]) => values.filter((_, d) => remain[d])

@@ -18,7 +18,7 @@ function connected() {
     })
     return { socket, channel, seen }
   })
-  return { network, a: ends[0]!, b: ends[1]! }
+  return { network, a: ends[0], b: ends[1] }
 }
 
 describe('a channel on a socket', () => {

@@ -6,14 +6,14 @@ const mebibyte = 2 ** 20
 async function inWorld(options: MemoryWorldOptions, use: (world: MemoryWorld) => void): Promise<void> {
   const world = await MemoryWorld.open(3, options)
   try {
-    for (const { hosted } of world.sessions) hosted[0]!.attach({ frame: () => {}, peerLost: () => {} })
+    for (const { hosted } of world.sessions) hosted[0].attach({ frame: () => {}, peerLost: () => {} })
     use(world)
   } finally {
     await world.close()
   }
 }
 
-const aheadOf = (world: MemoryWorld, process: number) => world.sessions[process]!.hosted[0]!.ahead
+const aheadOf = (world: MemoryWorld, process: number) => world.sessions[process].hosted[0].ahead
 
 it('all links of a process share one window for what is sent ahead', async () => {
   await inWorld({}, (world) => {
@@ -25,7 +25,7 @@ it('all links of a process share one window for what is sent ahead', async () =>
     ])
     const payload = new Uint8Array(2 ** 16)
     // What waits for the connection is queued, too.
-    for (let n = 0; n < 160; n++) world.sessions[0]!.hosted[0]!.send(1, Int32Array.of(n), payload)
+    for (let n = 0; n < 160; n++) world.sessions[0].hosted[0].send(1, Int32Array.of(n), payload)
     expect(ahead.spaceFor(2)).toBeLessThanOrEqual(22 * mebibyte)
     expect(ahead.spaceFor(2)).toBeGreaterThan(21 * mebibyte)
   })

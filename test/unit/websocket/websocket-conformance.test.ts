@@ -8,9 +8,9 @@ function conforms(processes: number, options: MemoryWorldOptions = {}): void {
   const perProcess = memoryFactories(processes, options).map((factory) =>
     fabricConformance(factory, { expected: { kind: 'websocket', processes, places: 'one thread' } }),
   )
-  for (const [n, { name }] of perProcess[0]!.entries()) {
+  for (const [n, { name }] of perProcess[0].entries()) {
     it(name, async () => {
-      await Promise.all(perProcess.map((cases) => cases[n]!.run()))
+      await Promise.all(perProcess.map((cases) => cases[n].run()))
     })
   }
 }

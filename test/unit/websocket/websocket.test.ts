@@ -44,7 +44,7 @@ async function inWorld(
   const world = await MemoryWorld.open(processes, options)
   const sinks = world.sessions.map(({ hosted }) => {
     const sink = new Recorder()
-    hosted[0]!.attach(sink)
+    hosted[0].attach(sink)
     return sink
   })
   try {
@@ -54,7 +54,7 @@ async function inWorld(
   }
 }
 
-const fabricOf = (world: MemoryWorld, process: number) => world.sessions[process]!.hosted[0]!
+const fabricOf = (world: MemoryWorld, process: number) => world.sessions[process].hosted[0]
 const send = (world: MemoryWorld, from: number, to: number, word: number, bytes = 0) =>
   fabricOf(world, from).send(to, Int32Array.of(word), new Uint8Array(bytes))
 
@@ -78,7 +78,7 @@ function observed(
 
 /** A socket to a process that says what a test wants. */
 async function stranger(world: MemoryWorld, process: number): Promise<Socket & { closed: Promise<number> }> {
-  const socket = nodeTransport({ maxMessageBytes: 2 ** 20 }).dial(world.members[0]!.addresses[process]!)
+  const socket = nodeTransport({ maxMessageBytes: 2 ** 20 }).dial(world.members[0].addresses[process]!)
   const closed = new Promise<number>((resolve) =>
     socket.addEventListener('close', ({ code }) => resolve(code)),
   )
@@ -96,9 +96,9 @@ describe('connections of two processes', () => {
       3,
       async (world, sinks) => {
         send(world, 2, 0, 7)
-        await until(() => sinks[0]!.frames.length === 1)
+        await until(() => sinks[0].frames.length === 1)
         send(world, 0, 2, 8)
-        await until(() => sinks[2]!.frames.length === 1)
+        await until(() => sinks[2].frames.length === 1)
         expect(dialed.length).toBe(1)
       },
       { transport: observed(dialed) },
@@ -137,8 +137,8 @@ describe('connections of two processes', () => {
           send(world, 0, 1, 5)
           send(world, 1, 0, 5)
           for (let n = 0; n < turns; n++) await turn()
-          await world.sessions[closing]!.close()
-          await until(() => sinks[1 - closing]!.frames.length === 1)
+          await world.sessions[closing].close()
+          await until(() => sinks[1 - closing].frames.length === 1)
           expect(world.members.flatMap(({ reports }) => reports)).toEqual([])
         })
       }
@@ -151,10 +151,10 @@ describe('connections of two processes', () => {
       2,
       async (world, sinks) => {
         send(world, 0, 1, 1)
-        await until(() => sinks[1]!.frames.length === 1)
-        dialed[0]!.terminate!()
+        await until(() => sinks[1].frames.length === 1)
+        dialed[0].terminate!()
         await until(() => world.members.every(({ reports }) => reports.length === 1))
-        expect(world.members[1]!.reports[0]).toMatchObject({
+        expect(world.members[1].reports[0]).toMatchObject({
           peer: 0,
           reason: expect.stringContaining('1006'),
         })
@@ -165,9 +165,9 @@ describe('connections of two processes', () => {
         expect(sinks.map((sink) => sink.frames.length)).toEqual([0, 1])
         expect(sinks.map((sink) => sink.lost.length)).toEqual([0, 0])
         world.lose(1, 'told so')
-        await until(() => sinks[0]!.lost.length === 1)
-        expect(sinks[0]!.lost).toEqual(['1: told so'])
-        expect(sinks[1]!.lost).toEqual(['1: told so'])
+        await until(() => sinks[0].lost.length === 1)
+        expect(sinks[0].lost).toEqual(['1: told so'])
+        expect(sinks[1].lost).toEqual(['1: told so'])
       },
       { transport: observed(dialed) },
     )
@@ -178,8 +178,8 @@ describe('connections of two processes', () => {
       2,
       async (world) => {
         send(world, 0, 1, 1)
-        await until(() => world.members[0]!.reports.length === 1)
-        expect(world.members[0]!.reports[0]).toMatchObject({
+        await until(() => world.members[0].reports.length === 1)
+        expect(world.members[0].reports[0]).toMatchObject({
           peer: 1,
           reason: expect.stringContaining('cannot be reached'),
         })
@@ -212,7 +212,7 @@ describe('a process that computes, or is asked by many, is not lost', () => {
       2,
       async (world, sinks) => {
         send(world, 0, 1, 7)
-        await until(() => sinks[1]!.frames.length === 1)
+        await until(() => sinks[1].frames.length === 1)
         expect(dialed.length).toBe(5)
         expect(world.members.flatMap(({ reports }) => reports)).toEqual([])
       },
@@ -225,7 +225,7 @@ describe('a process that computes, or is asked by many, is not lost', () => {
     await inWorld(81, async (world, sinks) => {
       for (let process = 1; process < 81; process++) send(world, process, 0, process)
       await until(
-        () => sinks[0]!.frames.length === 80 || world.members.some(({ reports }) => reports.length > 0),
+        () => sinks[0].frames.length === 80 || world.members.some(({ reports }) => reports.length > 0),
       )
       expect(world.members.flatMap(({ reports }) => reports)).toEqual([])
     })
@@ -256,8 +256,8 @@ describe('what a process accepts', () => {
       socket.send(message as string)
       await socket.closed
       send(world, 1, 0, 5)
-      await until(() => sinks[0]!.frames.length === 1)
-      expect(sinks[0]!.frames).toEqual([{ src: 1, word: 5, bytes: 0 }])
+      await until(() => sinks[0].frames.length === 1)
+      expect(sinks[0].frames).toEqual([{ src: 1, word: 5, bytes: 0 }])
     }),
   )
 
@@ -271,18 +271,18 @@ describe('what a process accepts', () => {
         expect(await socket.closed).toBe(4103)
       }
       send(world, 1, 0, 5)
-      await until(() => sinks[0]!.frames.length === 1)
+      await until(() => sinks[0].frames.length === 1)
     }))
 
   it('is no second connection of a peer', () =>
     inWorld(2, async (world, sinks) => {
       send(world, 1, 0, 5)
-      await until(() => sinks[0]!.frames.length === 1)
+      await until(() => sinks[0].frames.length === 1)
       const socket = await stranger(world, 0)
       socket.send(hello())
       expect(await socket.closed).toBe(4101)
       send(world, 1, 0, 6)
-      await until(() => sinks[0]!.frames.length === 2)
+      await until(() => sinks[0].frames.length === 2)
     }))
 
   it('is at most 64 connections that do not introduce themselves', () =>
@@ -294,7 +294,7 @@ describe('what a process accepts', () => {
       await Promise.all(strangers.slice(0, 2).map(({ closed }) => closed))
       await turn()
       send(world, 1, 0, 5)
-      await until(() => sinks[0]!.frames.length === 1)
+      await until(() => sinks[0].frames.length === 1)
     }))
 })
 
@@ -337,15 +337,15 @@ describe('a link breaks, and delivers nothing of it, when a message is', () => {
       async (world, sinks) => {
         send(world, 0, 1, 1)
         await turn()
-        await until(() => dialed[0]!.readyState === 1)
+        await until(() => dialed[0].readyState === 1)
         await turn()
         send(world, 0, 1, 2)
-        await until(() => world.members[1]!.reports.length === 1 || held.length === 1)
+        await until(() => world.members[1].reports.length === 1 || held.length === 1)
         if (held.length === 1) send(world, 0, 1, 3)
-        await until(() => world.members[1]!.reports.length === 1)
-        expect(world.members[1]!.reports[0]!.reason).toMatch(/^expected /)
-        expect(sinks[1]!.frames.length).toBeLessThanOrEqual(2)
-        const words = sinks[1]!.frames.map(({ word }) => word)
+        await until(() => world.members[1].reports.length === 1)
+        expect(world.members[1].reports[0].reason).toMatch(/^expected /)
+        expect(sinks[1].frames.length).toBeLessThanOrEqual(2)
+        const words = sinks[1].frames.map(({ word }) => word)
         expect(words).toEqual([1, 2].slice(0, words.length))
       },
       { transport: observed(dialed, tampering(change)) },
@@ -363,11 +363,11 @@ it.each([
     async (world, sinks) => {
       send(world, 0, 1, 1)
       await until(() => world.members.every(({ reports }) => reports.length === 1))
-      expect(world.members[1]!.reports).toEqual([
+      expect(world.members[1].reports).toEqual([
         { peer: 0, reason: expect.stringMatching(/^a message has /), cause: 'too large' },
       ])
-      expect(world.members[0]!.reports).toMatchObject([{ peer: 1, cause: 'closed' }])
-      expect(sinks[1]!.frames).toEqual([])
+      expect(world.members[0].reports).toMatchObject([{ peer: 1, cause: 'closed' }])
+      expect(sinks[1].frames).toEqual([])
     },
     {
       limits: { maxMessageBytes: 300_000 },
@@ -384,17 +384,17 @@ describe('a frame that its receiver cannot read', () => {
     const world = await MemoryWorld.open(3)
     const frames: number[] = []
     for (const { hosted } of world.sessions) {
-      hosted[0]!.attach({
+      hosted[0].attach({
         frame: (_src, header) => {
           if (header[0] === 13) throw new SyntaxError('Unexpected token')
-          frames.push(header[0]!)
+          frames.push(header[0])
         },
         peerLost: () => {},
       })
     }
     send(world, 1, 0, 13)
-    await until(() => world.members[0]!.reports.length === 1)
-    expect(world.members[0]!.reports).toEqual([{ peer: 1, reason: 'Unexpected token', cause: 'malformed' }])
+    await until(() => world.members[0].reports.length === 1)
+    expect(world.members[0].reports).toEqual([{ peer: 1, reason: 'Unexpected token', cause: 'malformed' }])
     send(world, 2, 0, 5)
     await until(() => frames.length === 1)
     expect(frames).toEqual([5])
@@ -406,16 +406,16 @@ describe('losses', () => {
   it('are reported to the sink in a task of their own, once, after what has arrived', () =>
     inWorld(3, async (world, sinks) => {
       send(world, 1, 0, 4)
-      await until(() => sinks[0]!.frames.length === 1)
+      await until(() => sinks[0].frames.length === 1)
       world.lose(1, 'killed')
       world.lose(1, 'again')
-      expect(sinks[0]!.lost).toEqual([])
+      expect(sinks[0].lost).toEqual([])
       await until(() => sinks.every(({ lost }) => lost.length > 0))
       expect(sinks.map(({ lost }) => lost)).toEqual([['1: killed'], ['1: killed'], ['1: killed']])
       send(world, 0, 1, 5)
       send(world, 0, 2, 6)
-      await until(() => sinks[2]!.frames.length === 1)
-      expect(sinks[1]!.frames).toEqual([])
+      await until(() => sinks[2].frames.length === 1)
+      expect(sinks[1].frames).toEqual([])
     }))
 
   it('fail bulk transfers with the lost process, and no others', () =>
@@ -435,24 +435,24 @@ describe('losses', () => {
 
   it('of the rendezvous end the world with its error', () =>
     inWorld(3, async (world, sinks) => {
-      world.members[0]!.loseWorld(new RankweaveError('ERR_WORLD_LOST', 'the rendezvous is lost'))
-      await until(() => sinks[0]!.lost.length === 2)
-      expect(sinks[0]!.ended).toEqual(['ERR_WORLD_LOST'])
-      expect(sinks[0]!.lost).toEqual(['1: the rendezvous is lost', '2: the rendezvous is lost'])
+      world.members[0].loseWorld(new RankweaveError('ERR_WORLD_LOST', 'the rendezvous is lost'))
+      await until(() => sinks[0].lost.length === 2)
+      expect(sinks[0].ended).toEqual(['ERR_WORLD_LOST'])
+      expect(sinks[0].lost).toEqual(['1: the rendezvous is lost', '2: the rendezvous is lost'])
     }))
 
   it('do not keep a session from closing that has frames for the lost process', async () => {
     const world = await MemoryWorld.open(2)
     const [first, second] = world.sessions
-    first!.hosted[0]!.attach(new Recorder())
+    first.hosted[0].attach(new Recorder())
     // Process 1 has no sink, so it accepts no connection.
     send(world, 0, 1, 1)
     await turn()
-    const closing = first!.close()
+    const closing = first.close()
     await turn()
     world.lose(1, 'killed')
     await closing
-    await second!.close()
+    await second.close()
   })
 })
 
@@ -473,10 +473,10 @@ it('a connection that goes dead without a word is reported when its peer answers
     2,
     async (world, sinks) => {
       send(world, 0, 1, 1)
-      await until(() => sinks[1]!.frames.length === 1)
-      const { receivedBytes } = dialed[0]!
+      await until(() => sinks[1].frames.length === 1)
+      const { receivedBytes } = dialed[0]
       // Pings keep it alive that has nothing to say.
-      await until(() => dialed[0]!.receivedBytes! > receivedBytes! + 20)
+      await until(() => dialed[0].receivedBytes! > receivedBytes! + 20)
       expect(world.members.flatMap(({ reports }) => reports)).toEqual([])
       isDead = true
       const net = (dialed[0] as unknown as { readonly _socket: { pause(): void } })._socket
@@ -500,7 +500,7 @@ it('frames that wait for a connection are bounded: a peer that takes none is rep
     2,
     async (world) => {
       for (let n = 0; n < 40; n++) send(world, 0, 1, n, 60_000)
-      expect(world.members[0]!.reports).toEqual([
+      expect(world.members[0].reports).toEqual([
         {
           peer: 1,
           reason: expect.stringMatching(/bytes are queued for process 1.*at most 1000000/),
@@ -517,12 +517,12 @@ it('a peer that does not read holds back bulk transfers: 1 MiB waits in the sock
     2,
     async (world, sinks) => {
       send(world, 1, 0, 1)
-      await until(() => sinks[0]!.frames.length === 1)
+      await until(() => sinks[0].frames.length === 1)
       const reader = dialed[0] as Socket & { pause(): void; resume(): void }
       const bytes = new Uint8Array(2 ** 25).fill(5)
       const into = new Uint8Array(bytes.length)
       const received = fabricOf(world, 1).bulk.receive(0, 1, into)
-      await until(() => accepted[0]!.bufferedAmount === 0)
+      await until(() => accepted[0].bufferedAmount === 0)
       let sent = false
       const sending = fabricOf(world, 0)
         .bulk.send(1, 1, bytes)
@@ -530,10 +530,10 @@ it('a peer that does not read holds back bulk transfers: 1 MiB waits in the sock
           sent = true
         })
       reader.pause()
-      await until(() => accepted[0]!.bufferedAmount > 2 ** 19)
+      await until(() => accepted[0].bufferedAmount > 2 ** 19)
       for (let n = 0; n < 50; n++) {
         await turn()
-        expect(accepted[0]!.bufferedAmount).toBeLessThan(2 ** 20 + 1024)
+        expect(accepted[0].bufferedAmount).toBeLessThan(2 ** 20 + 1024)
       }
       expect(sent).toBe(false)
       reader.resume()
@@ -578,12 +578,12 @@ it('what was sent before a session closes arrives, also when the connection is n
   const world = await MemoryWorld.open(2)
   const sinks = world.sessions.map(({ hosted }) => {
     const sink = new Recorder()
-    hosted[0]!.attach(sink)
+    hosted[0].attach(sink)
     return sink
   })
   for (let n = 0; n < 100; n++) send(world, 0, 1, n, 10_000)
-  await world.sessions[0]!.close()
-  await until(() => sinks[1]!.frames.length === 100)
-  expect(world.members[1]!.reports).toEqual([])
-  await world.sessions[1]!.close()
+  await world.sessions[0].close()
+  await until(() => sinks[1].frames.length === 100)
+  expect(world.members[1].reports).toEqual([])
+  await world.sessions[1].close()
 })

@@ -6,7 +6,7 @@ import { MemoryWorld } from '../../support/memory-membership.js'
 /** How each of three processes ends of which one contributes this to the end of the world. */
 async function endsWith(contribution: Uint8Array): Promise<readonly string[]> {
   const world = await MemoryWorld.open(3)
-  const authority = world.members[1]!.authority as { decide: Authority['decide'] }
+  const authority = world.members[1].authority as { decide: Authority['decide'] }
   const { decide } = authority
   authority.decide = (key, members, own) => decide(key, members, key === 'end' ? contribution : own)
   const ended = world.sessions.map((session) =>

@@ -27,7 +27,7 @@ describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such sign
       } else if (world.rank === 7) {
         return
       }
-      if (world.rank % 2 === 0) await row!.barrier()
+      if (world.rank % 2 === 0) await row.barrier()
     }
     const listeners = process.listenerCount('SIGUSR2')
     await run(main, { ranks: 8, processes: 3, report })

@@ -168,9 +168,9 @@ describe('a world of sessions that host one process each', () => {
 
   it('closes the session when the options are invalid', async () => {
     const { whole, sessions } = await separateSessions({ processes: 1 })
-    const promise = hostSession(sessions[0]!, (world) => world.rank, { ranks: 2, ranksPerProcess: [1] })
+    const promise = hostSession(sessions[0], (world) => world.rank, { ranks: 2, ranksPerProcess: [1] })
     await expect(promise).rejects.toMatchObject({ code: 'ERR_WORLD' })
-    expect(() => whole.hosted[0]!.send(0, Int32Array.of(1))).toThrowError(
+    expect(() => whole.hosted[0].send(0, Int32Array.of(1))).toThrowError(
       expect.objectContaining({ code: 'ERR_FABRIC' }),
     )
   })

@@ -74,9 +74,9 @@ describe('the agreement that a world is stuck', () => {
     const [asker, other] = [new Process(0), new Process(1)]
     asker.agreement.ask()
     other.take(anyFrame)
-    other.take(asker.sent[0]!)
+    other.take(asker.sent[0])
     // A process that is descheduled right here may find the next wave's question without having left its stack.
-    other.take(asker.sent[0]!)
+    other.take(asker.sent[0])
     await turn()
     const answers = other.sent.filter((header) => header[word.step] === answer)
     expect(answers.length).toBeGreaterThan(0)
@@ -86,10 +86,10 @@ describe('the agreement that a world is stuck', () => {
   it('decides only after the frames before the answer have had their effect', async () => {
     const [asker, other] = [new Process(0), new Process(1)]
     asker.agreement.ask()
-    other.take(asker.sent[0]!)
+    other.take(asker.sent[0])
     await turn()
     asker.take(anyFrame)
-    asker.take(other.sent[0]!)
+    asker.take(other.sent[0])
     // The process that asks counts as stuck only once it has nothing left to do.
     asker.agreement.ask()
     await turn()
@@ -107,7 +107,7 @@ describe('the agreement that a world is stuck', () => {
   it('does not answer once stopped', async () => {
     const [asker, other] = [new Process(0), new Process(1)]
     asker.agreement.ask()
-    other.take(asker.sent[0]!)
+    other.take(asker.sent[0])
     other.agreement.stop()
     await turn()
     expect(other.sent).toEqual([])

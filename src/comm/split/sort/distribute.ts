@@ -27,20 +27,20 @@ export function distributeRuns(
     const high = part + 1 === parts ? Number.POSITIVE_INFINITY : (scale.values / parts) * (part + 1)
     let length = 0
     for (let run = 0; run < to.length; run++) {
-      to[run] = firstAtLeast(width, words, from[run]!, edges[run + 1]!, scale, high)
-      length += to[run]! - from[run]!
+      to[run] = firstAtLeast(width, words, from[run], edges[run + 1], scale, high)
+      length += to[run] - from[run]
     }
     const bucketing = bucketingOf(length / width, scale, low, scale.values / parts)
     const next = counters.subarray(0, bucketing.buckets).fill(0)
-    for (let run = 0; run < to.length; run++) count(width, words, from[run]!, to[run]!, bucketing, next)
+    for (let run = 0; run < to.length; run++) count(width, words, from[run], to[run], bucketing, next)
     if (!isEven(next, length / width)) return false
     for (let bucket = 0, start = at; bucket < next.length; bucket++) {
-      const size = next[bucket]! * width
+      const size = next[bucket] * width
       next[bucket] = start
       start += size
     }
     for (let run = 0; run < to.length; run++)
-      scatterRows(width, words, from[run]!, to[run]!, bucketing, next, spare)
+      scatterRows(width, words, from[run], to[run], bucketing, next, spare)
     insertRows({ width, leading: 3 }, spare, at, at + length)
     from.set(to)
     at += length
@@ -82,21 +82,21 @@ export function scratchBytes(rows: number): number {
 
 /** Runs are sorted, so only their ends are read for colors, and for keys if there is one color. */
 function scaleOf(width: RowWidth, words: Int32Array, edges: readonly number[]): Scale {
-  let leastColor = words[0]!
+  let leastColor = words[0]
   let greatestColor = leastColor
-  let leastKey = words[rowWord.key]!
+  let leastKey = words[rowWord.key]
   let greatestKey = leastKey
   for (let run = 0; run + 1 < edges.length; run++) {
-    const first = edges[run]!
-    const last = edges[run + 1]! - width
-    leastColor = Math.min(leastColor, words[first]!)
-    greatestColor = Math.max(greatestColor, words[last]!)
-    leastKey = Math.min(leastKey, words[first + rowWord.key]!)
-    greatestKey = Math.max(greatestKey, words[last + rowWord.key]!)
+    const first = edges[run]
+    const last = edges[run + 1] - width
+    leastColor = Math.min(leastColor, words[first])
+    greatestColor = Math.max(greatestColor, words[last])
+    leastKey = Math.min(leastKey, words[first + rowWord.key])
+    greatestKey = Math.max(greatestKey, words[last + rowWord.key])
   }
   if (leastColor !== greatestColor) {
     for (let at = rowWord.key; at < words.length; at += width) {
-      const key = words[at]!
+      const key = words[at]
       if (key < leastKey) leastKey = key
       if (key > greatestKey) greatestKey = key
     }
@@ -125,7 +125,7 @@ function firstAtLeast(
   while (low < high) {
     const middle = (low + high) >>> 1
     const at = middle * width
-    if ((words[at]! - leastColor) * keys + (words[at + 1]! - leastKey) < value) low = middle + 1
+    if ((words[at] - leastColor) * keys + (words[at + 1] - leastKey) < value) low = middle + 1
     else high = middle
   }
   return low * width
@@ -140,9 +140,9 @@ function count(
   rows: Int32Array,
 ): void {
   for (let at = from; at < to; at += width) {
-    const value = (words[at]! - leastColor) * keys + (words[at + 1]! - leastKey)
+    const value = (words[at] - leastColor) * keys + (words[at + 1] - leastKey)
     const bucket = ((value - low) * factor) | 0
-    rows[bucket] = rows[bucket]! + 1
+    rows[bucket] = rows[bucket] + 1
   }
 }
 
@@ -151,7 +151,7 @@ const mostComparisons = 8
 
 function isEven(rows: Int32Array, total: number): boolean {
   let comparisons = 0
-  for (let bucket = 0; bucket < rows.length; bucket++) comparisons += rows[bucket]! * (rows[bucket]! - 1)
+  for (let bucket = 0; bucket < rows.length; bucket++) comparisons += rows[bucket] * (rows[bucket] - 1)
   return comparisons / 2 <= mostComparisons * total
 }
 
@@ -165,14 +165,14 @@ function scatterRows(
   spare: Int32Array,
 ): void {
   for (let at = from; at < to; at += width) {
-    const color = words[at]!
-    const key = words[at + 1]!
+    const color = words[at]
+    const key = words[at + 1]
     const bucket = (((color - leastColor) * keys + (key - leastKey) - low) * factor) | 0
-    const o = next[bucket]!
+    const o = next[bucket]
     next[bucket] = o + width
     spare[o] = color
     spare[o + 1] = key
-    spare[o + 2] = words[at + 2]!
-    if (width === 4) spare[o + 3] = words[at + 3]!
+    spare[o + 2] = words[at + 2]
+    if (width === 4) spare[o + 3] = words[at + 3]
   }
 }

@@ -94,8 +94,8 @@ export class RunTally {
     for (const process of this.touched) this.rowsOf[process] = 0
     this.touched.length = 0
     for (let row = from; row < to; row++) {
-      const process = processes[row]!
-      if (this.rowsOf[process]!++ === 0) this.touched.push(process)
+      const process = processes[row]
+      if (this.rowsOf[process]++ === 0) this.touched.push(process)
     }
   }
 }
@@ -130,9 +130,9 @@ export function writeRows(
     processes,
   } = slice
   for (let row = from; row < to; row++) {
-    const list = writerOf(processes[row]!)?.list
+    const list = writerOf(processes[row])?.list
     if (list === undefined) continue
-    list.push(words[row * width + rowWord.rank]!)
+    list.push(words[row * width + rowWord.rank])
     list.push(base + row)
   }
 }

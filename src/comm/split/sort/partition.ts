@@ -13,27 +13,27 @@ export function partitionRows(
   to: number,
   pivot: Int32Array,
 ): number {
-  const color = pivot[0]!
-  const key = pivot[1]!
-  const rank = pivot[2]!
+  const color = pivot[0]
+  const key = pivot[1]
+  const rank = pivot[2]
   let i = from
   let j = to
   for (;;) {
     for (; i < j; i += width) {
-      const c = words[i]!
-      const k = words[i + 1]!
-      if (c !== color ? c > color : k !== key ? k > key : words[i + 2]! > rank) break
+      const c = words[i]
+      const k = words[i + 1]
+      if (c !== color ? c > color : k !== key ? k > key : words[i + 2] > rank) break
     }
     for (; i < j; j -= width) {
-      const c = words[j - width]!
-      const k = words[j - width + 1]!
-      if (c !== color ? c < color : k !== key ? k < key : words[j - width + 2]! <= rank) break
+      const c = words[j - width]
+      const k = words[j - width + 1]
+      if (c !== color ? c < color : k !== key ? k < key : words[j - width + 2] <= rank) break
     }
     if (i >= j) return i
     j -= width
     for (let word = 0; word < width; word++) {
-      const moved = words[i + word]!
-      words[i + word] = words[j + word]!
+      const moved = words[i + word]
+      words[i + word] = words[j + word]
       words[j + word] = moved
     }
     i += width
@@ -60,7 +60,7 @@ export function sampleRows(
     const first = Math.floor((i * rows) / picked)
     const next = Math.floor(((i + 1) * rows) / picked)
     const at = from + (first + below(random, next - first)) * width
-    for (let word = 0; word < sampleWords; word++) sample[i * sampleWords + word] = words[at + word]!
+    for (let word = 0; word < sampleWords; word++) sample[i * sampleWords + word] = words[at + word]
   }
   return sample
 }
@@ -76,7 +76,7 @@ export function pivotOf(samples: readonly Int32Array[], rows: readonly number[],
   let at = 0
   samples.forEach((sample, index) => {
     for (let i = 0; i < sample.length; i += sampleWords, at += width) {
-      for (let word = 0; word < sampleWords; word++) words[at + word] = sample[i + word]!
+      for (let word = 0; word < sampleWords; word++) words[at + word] = sample[i + word]
       words[at + sampleWords] = index
     }
   })
@@ -84,8 +84,8 @@ export function pivotOf(samples: readonly Int32Array[], rows: readonly number[],
   let upTo = 0
   at = 0
   for (; at < words.length - 2 * width; at += width) {
-    const index = words[at + sampleWords]!
-    upTo += (rows[index]! * sampleWords) / samples[index]!.length
+    const index = words[at + sampleWords]
+    upTo += (rows[index] * sampleWords) / samples[index].length
     if (upTo >= wanted) break
   }
   return words.slice(at, at + sampleWords)

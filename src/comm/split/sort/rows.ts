@@ -25,24 +25,24 @@ export function rowsBetween({ words, width }: Rows, from: number, to: number): I
 
 /** Below 0 where the row at word `i` of `a` comes before that at word `j` of `b`, 0 where they are the same. */
 export function compareRows(a: Int32Array, i: number, b: Int32Array, j: number): number {
-  if (a[i] !== b[j]) return a[i]! < b[j]! ? -1 : 1
-  if (a[i + 1] !== b[j + 1]) return a[i + 1]! < b[j + 1]! ? -1 : 1
-  return a[i + 2]! - b[j + 2]!
+  if (a[i] !== b[j]) return a[i] < b[j] ? -1 : 1
+  if (a[i + 1] !== b[j + 1]) return a[i + 1] < b[j + 1] ? -1 : 1
+  return a[i + 2] - b[j + 2]
 }
 
 /** How many rows come before the one at word `at` of `pivot`. O(lg rows). */
 export function rowsBelow({ words, width }: Rows, pivot: Int32Array, at: number): number {
-  const color = pivot[at]!
-  const key = pivot[at + 1]!
-  const rank = pivot[at + 2]!
+  const color = pivot[at]
+  const key = pivot[at + 1]
+  const rank = pivot[at + 2]
   let low = 0
   let high = words.length / width
   while (low < high) {
     const middle = (low + high) >>> 1
     const row = middle * width
-    const c = words[row]!
-    const k = words[row + 1]!
-    const below = c !== color ? c < color : k !== key ? k < key : words[row + 2]! < rank
+    const c = words[row]
+    const k = words[row + 1]
+    const below = c !== color ? c < color : k !== key ? k < key : words[row + 2] < rank
     if (below) low = middle + 1
     else high = middle
   }
@@ -65,32 +65,32 @@ export function mergeRows(
   o: number,
 ): number {
   if (i < iEnd && j < jEnd) {
-    let colorA = a[i]!
-    let keyA = a[i + 1]!
-    let colorB = b[j]!
-    let keyB = b[j + 1]!
+    let colorA = a[i]
+    let keyA = a[i + 1]
+    let colorB = b[j]
+    let keyB = b[j + 1]
     for (;;) {
-      const takesA = colorA !== colorB ? colorA < colorB : keyA !== keyB ? keyA < keyB : a[i + 2]! < b[j + 2]!
+      const takesA = colorA !== colorB ? colorA < colorB : keyA !== keyB ? keyA < keyB : a[i + 2] < b[j + 2]
       if (takesA) {
         out[o] = colorA
         out[o + 1] = keyA
-        out[o + 2] = a[i + 2]!
-        if (width === 4) out[o + 3] = a[i + 3]!
+        out[o + 2] = a[i + 2]
+        if (width === 4) out[o + 3] = a[i + 3]
         o += width
         i += width
         if (i >= iEnd) break
-        colorA = a[i]!
-        keyA = a[i + 1]!
+        colorA = a[i]
+        keyA = a[i + 1]
       } else {
         out[o] = colorB
         out[o + 1] = keyB
-        out[o + 2] = b[j + 2]!
-        if (width === 4) out[o + 3] = b[j + 3]!
+        out[o + 2] = b[j + 2]
+        if (width === 4) out[o + 3] = b[j + 3]
         o += width
         j += width
         if (j >= jEnd) break
-        colorB = b[j]!
-        keyB = b[j + 1]!
+        colorB = b[j]
+        keyB = b[j + 1]
       }
     }
   }

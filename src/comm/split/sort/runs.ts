@@ -42,19 +42,19 @@ export function runOf(slice: Slice, from: number, to: number, processCount: numb
   const { base, rows, worldRanks, processes } = slice
   const hosts = new Int32Array((processCount + 31) >>> 5)
   for (let row = from; row < to; row++) {
-    const process = processes[row]!
-    hosts[process >>> 5] = hosts[process >>> 5]! | (1 << (process & 31))
+    const process = processes[row]
+    hosts[process >>> 5] = hosts[process >>> 5] | (1 << (process & 31))
   }
-  const first = worldRanks[from]!
-  const stride = to - from > 1 ? worldRanks[from + 1]! - first : 1
+  const first = worldRanks[from]
+  const stride = to - from > 1 ? worldRanks[from + 1] - first : 1
   let regular = from + 1
   while (regular < to && worldRanks[regular] === first + (regular - from) * stride) regular++
   return {
-    color: rows.words[from * rows.width + rowWord.color]!,
+    color: rows.words[from * rows.width + rowWord.color],
     start: base + from,
     end: base + to,
     first,
-    last: worldRanks[to - 1]!,
+    last: worldRanks[to - 1],
     isRegular: regular === to,
     stride,
     hosts,
@@ -76,7 +76,7 @@ function joinRuns(a: Run, b: Run): Run {
     last: b.last,
     isRegular,
     stride: isRegular ? stride : 1,
-    hosts: a.hosts.map((bits, i) => bits | b.hosts[i]!),
+    hosts: a.hosts.map((bits, i) => bits | b.hosts[i]),
   }
 }
 
@@ -84,7 +84,7 @@ function joinRuns(a: Run, b: Run): Run {
 export function hostsIn(bits: Int32Array, processes: number): number[] {
   const hosts: number[] = []
   for (let process = 0; process < processes; process++) {
-    if (((bits[process >>> 5]! >>> (process & 31)) & 1) === 1) hosts.push(process)
+    if (((bits[process >>> 5] >>> (process & 31)) & 1) === 1) hosts.push(process)
   }
   return hosts
 }

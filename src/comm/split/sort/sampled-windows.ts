@@ -10,7 +10,7 @@ export function regularSample(rows: Rows, most: number): Int32Array {
   const words = new Int32Array(picked * sampleWords)
   for (let i = 0; i < picked; i++) {
     const at = sampledRow(i, picked, length) * rows.width
-    for (let word = 0; word < sampleWords; word++) words[i * sampleWords + word] = rows.words[at + word]!
+    for (let word = 0; word < sampleWords; word++) words[i * sampleWords + word] = rows.words[at + word]
   }
   return words
 }
@@ -44,11 +44,11 @@ export function sampledWindows(
   /** Of every list: how many of its samples are below the one at hand. */
   const passed = new Int32Array(samples.length)
   const mostIn = (list: number) => {
-    const next = passed[list]!
-    return next < counts[list]! ? sampledRow(next, counts[list]!, lengths[list]!) : lengths[list]!
+    const next = passed[list]
+    return next < counts[list] ? sampledRow(next, counts[list], lengths[list]) : lengths[list]
   }
   const leastIn = (list: number) =>
-    passed[list] === 0 ? 0 : sampledRow(passed[list]! - 1, counts[list]!, lengths[list]!) + 1
+    passed[list] === 0 ? 0 : sampledRow(passed[list] - 1, counts[list], lengths[list]) + 1
   // Rows below the sample at hand: at most, and at least. Both ascend from sample to sample.
   let most = 0
   let least = 0
@@ -58,25 +58,25 @@ export function sampledWindows(
   let bounded = 0
   let begun = 0
   for (let at = 0; at < sorted.length; at += sortedWords) {
-    const list = sorted[at + sampleWords]!
+    const list = sorted[at + sampleWords]
     // Of its own list exactly the rows in front of it are below a sample.
     const atLeast = least - leastIn(list) + mostIn(list)
-    for (; begun < targets.length && most > targets[begun]!; begun++) {
+    for (; begun < targets.length && most > targets[begun]; begun++) {
       if (at > 0) from[begun] = rowsBelow(mine, sorted, at - sortedWords)
     }
-    for (; bounded < targets.length && atLeast > targets[bounded]!; bounded++) {
+    for (; bounded < targets.length && atLeast > targets[bounded]; bounded++) {
       to[bounded] = rowsBelow(mine, sorted, at)
     }
     least -= leastIn(list)
     most -= mostIn(list)
-    passed[list] = passed[list]! + 1
+    passed[list] = passed[list] + 1
     least += leastIn(list)
     most += mostIn(list)
   }
   for (; begun < targets.length && sorted.length > 0; begun++) {
     from[begun] = rowsBelow(mine, sorted, sorted.length - sortedWords)
   }
-  return Array.from(targets, (_, k) => ({ from: from[k]!, to: to[k]! }))
+  return Array.from(targets, (_, k) => ({ from: from[k], to: to[k] }))
 }
 
 /** A sample and the index of its list. */
@@ -88,7 +88,7 @@ function inOrder(samples: readonly Int32Array[]): Int32Array {
   let at = 0
   samples.forEach((words, list) => {
     for (let i = 0; i < words.length; i += sampleWords, at += sortedWords) {
-      for (let word = 0; word < sampleWords; word++) all[at + word] = words[i + word]!
+      for (let word = 0; word < sampleWords; word++) all[at + word] = words[i + word]
       all[at + sampleWords] = list
     }
   })

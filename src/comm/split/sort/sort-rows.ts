@@ -76,7 +76,7 @@ function sortPart(
     const ends = new Int32Array(1 << cut.bits)
     scatterByDigit(width, cut, from, to, start, end, ends)
     for (let part = 0, at = start; part < ends.length; part++) {
-      const next = ends[part]!
+      const next = ends[part]
       if (next > at) sortPart(order, to, from, at, next, !moves)
       at = next
     }
@@ -128,28 +128,28 @@ function count(
   const mask = (1 << bits) - 1
   let at = start + word
   for (; at + 3 * width < end; at += width) {
-    const a = ((from[at]! - least) >> shift) & mask
-    next[a] = next[a]! + width
+    const a = ((from[at] - least) >> shift) & mask
+    next[a] = next[a] + width
     at += width
-    const b = ((from[at]! - least) >> shift) & mask
-    next[b] = next[b]! + width
+    const b = ((from[at] - least) >> shift) & mask
+    next[b] = next[b] + width
     at += width
-    const c = ((from[at]! - least) >> shift) & mask
-    next[c] = next[c]! + width
+    const c = ((from[at] - least) >> shift) & mask
+    next[c] = next[c] + width
     at += width
-    const d = ((from[at]! - least) >> shift) & mask
-    next[d] = next[d]! + width
+    const d = ((from[at] - least) >> shift) & mask
+    next[d] = next[d] + width
   }
   for (; at < end; at += width) {
-    const value = ((from[at]! - least) >> shift) & mask
-    next[value] = next[value]! + width
+    const value = ((from[at] - least) >> shift) & mask
+    next[value] = next[value] + width
   }
 }
 
 /** Turns the number of words of each value into its start. */
 function accumulate(next: Int32Array, values: number, start: number): void {
   for (let value = 0, sum = start; value < values; value++) {
-    const size = next[value]!
+    const size = next[value]
     next[value] = sum
     sum += size
   }
@@ -167,46 +167,46 @@ function scatterRows(
   const mask = (1 << bits) - 1
   let at = start
   for (; at + 3 * width < end; at += width) {
-    const a = ((from[at + word]! - least) >> shift) & mask
-    const toA = next[a]!
+    const a = ((from[at + word] - least) >> shift) & mask
+    const toA = next[a]
     next[a] = toA + width
-    to[toA] = from[at]!
-    to[toA + 1] = from[at + 1]!
-    to[toA + 2] = from[at + 2]!
-    if (width === 4) to[toA + 3] = from[at + 3]!
+    to[toA] = from[at]
+    to[toA + 1] = from[at + 1]
+    to[toA + 2] = from[at + 2]
+    if (width === 4) to[toA + 3] = from[at + 3]
     at += width
-    const b = ((from[at + word]! - least) >> shift) & mask
-    const toB = next[b]!
+    const b = ((from[at + word] - least) >> shift) & mask
+    const toB = next[b]
     next[b] = toB + width
-    to[toB] = from[at]!
-    to[toB + 1] = from[at + 1]!
-    to[toB + 2] = from[at + 2]!
-    if (width === 4) to[toB + 3] = from[at + 3]!
+    to[toB] = from[at]
+    to[toB + 1] = from[at + 1]
+    to[toB + 2] = from[at + 2]
+    if (width === 4) to[toB + 3] = from[at + 3]
     at += width
-    const c = ((from[at + word]! - least) >> shift) & mask
-    const toC = next[c]!
+    const c = ((from[at + word] - least) >> shift) & mask
+    const toC = next[c]
     next[c] = toC + width
-    to[toC] = from[at]!
-    to[toC + 1] = from[at + 1]!
-    to[toC + 2] = from[at + 2]!
-    if (width === 4) to[toC + 3] = from[at + 3]!
+    to[toC] = from[at]
+    to[toC + 1] = from[at + 1]
+    to[toC + 2] = from[at + 2]
+    if (width === 4) to[toC + 3] = from[at + 3]
     at += width
-    const d = ((from[at + word]! - least) >> shift) & mask
-    const toD = next[d]!
+    const d = ((from[at + word] - least) >> shift) & mask
+    const toD = next[d]
     next[d] = toD + width
-    to[toD] = from[at]!
-    to[toD + 1] = from[at + 1]!
-    to[toD + 2] = from[at + 2]!
-    if (width === 4) to[toD + 3] = from[at + 3]!
+    to[toD] = from[at]
+    to[toD + 1] = from[at + 1]
+    to[toD + 2] = from[at + 2]
+    if (width === 4) to[toD + 3] = from[at + 3]
   }
   for (; at < end; at += width) {
-    const value = ((from[at + word]! - least) >> shift) & mask
-    const o = next[value]!
+    const value = ((from[at + word] - least) >> shift) & mask
+    const o = next[value]
     next[value] = o + width
-    to[o] = from[at]!
-    to[o + 1] = from[at + 1]!
-    to[o + 2] = from[at + 2]!
-    if (width === 4) to[o + 3] = from[at + 3]!
+    to[o] = from[at]
+    to[o + 1] = from[at + 1]
+    to[o + 2] = from[at + 2]
+    if (width === 4) to[o + 3] = from[at + 3]
   }
 }
 
@@ -214,7 +214,7 @@ function scatterRows(
 function digitsOf(spreads: readonly Spread[], leading: LeadingWords, most: number): Digit[] {
   const digits: Digit[] = []
   for (let word = leading - 1; word >= 0; word--) {
-    const { least, lowest, end } = spreads[word]!
+    const { least, lowest, end } = spreads[word]
     let pieces = Math.ceil((end - lowest) / most)
     for (let shift = lowest; pieces > 0; pieces--) {
       const bits = Math.ceil((end - shift) / pieces)
@@ -228,7 +228,7 @@ function digitsOf(spreads: readonly Spread[], leading: LeadingWords, most: numbe
 /** The highest bits, `most` or fewer, of the first word that varies. */
 function highestDigit(spreads: readonly Spread[], most: number): Digit {
   const word = spreads.findIndex(({ lowest, end }) => lowest < end)
-  const { least, lowest, end } = spreads[word]!
+  const { least, lowest, end } = spreads[word]
   const bits = Math.min(end - lowest, most, mostBits)
   return { word, least, shift: end - bits, bits }
 }
@@ -248,12 +248,12 @@ function spreadsOf({ width, leading }: Order, words: Int32Array, start: number, 
 }
 
 function spreadOf(width: RowWidth, words: Int32Array, start: number, end: number): Spread {
-  const first = words[start]!
+  const first = words[start]
   let least = first
   let greatest = first
   let varying = 0
   for (let at = start; at < end; at += width) {
-    const value = words[at]!
+    const value = words[at]
     varying |= value ^ first
     if (value < least) least = value
     if (value > greatest) greatest = value
@@ -270,34 +270,34 @@ function areInOrder(width: RowWidth, words: Int32Array, leading: LeadingWords): 
 }
 
 function isBelow(a: Int32Array, i: number, b: Int32Array, j: number, leading: LeadingWords): boolean {
-  if (a[i] !== b[j]) return a[i]! < b[j]!
-  if (a[i + 1] !== b[j + 1]) return a[i + 1]! < b[j + 1]!
-  return leading === 3 && a[i + 2]! < b[j + 2]!
+  if (a[i] !== b[j]) return a[i] < b[j]
+  if (a[i + 1] !== b[j + 1]) return a[i + 1] < b[j + 1]
+  return leading === 3 && a[i + 2] < b[j + 2]
 }
 
 /** Insertion sort of words `start` to `end - 1`, for few rows or rows nearly in order. */
 export function insertRows({ width, leading }: Order, words: Int32Array, start: number, end: number): void {
   for (let at = start + width; at < end; at += width) {
-    const color = words[at]!
-    const key = words[at + 1]!
-    const rank = words[at + 2]!
-    const worldRank = width === 4 ? words[at + 3]! : 0
+    const color = words[at]
+    const key = words[at + 1]
+    const rank = words[at + 2]
+    const worldRank = width === 4 ? words[at + 3] : 0
     let to = at
     for (; to > start; to -= width) {
       const before = to - width
-      const colorBefore = words[before]!
-      const keyBefore = words[before + 1]!
+      const colorBefore = words[before]
+      const keyBefore = words[before + 1]
       const isInOrder =
         colorBefore !== color
           ? colorBefore < color
           : keyBefore !== key
             ? keyBefore < key
-            : leading === 2 || words[before + 2]! <= rank
+            : leading === 2 || words[before + 2] <= rank
       if (isInOrder) break
       words[to] = colorBefore
       words[to + 1] = keyBefore
-      words[to + 2] = words[before + 2]!
-      if (width === 4) words[to + 3] = words[before + 3]!
+      words[to + 2] = words[before + 2]
+      if (width === 4) words[to + 3] = words[before + 3]
     }
     if (to === at) continue
     words[to] = color
@@ -308,6 +308,6 @@ export function insertRows({ width, leading }: Order, words: Int32Array, start: 
 }
 
 function copy(from: Int32Array, to: Int32Array, start: number, end: number): void {
-  if (end - start < 64) for (let at = start; at < end; at++) to[at] = from[at]!
+  if (end - start < 64) for (let at = start; at < end; at++) to[at] = from[at]
   else to.set(from.subarray(start, end), start)
 }

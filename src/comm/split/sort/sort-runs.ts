@@ -17,7 +17,7 @@ export function sortRuns(
   bounds: readonly number[],
   spare: Int32Array,
 ): Int32Array {
-  const edges = bounds.filter((bound, k) => k === 0 || bound > bounds[k - 1]!)
+  const edges = bounds.filter((bound, k) => k === 0 || bound > bounds[k - 1])
   const stages = Math.ceil(Math.log2(Math.max(1, edges.length - 1)))
   if (stages < leastStages || words.length < leastRows * width) return mergeStages(width, words, edges, spare)
   if (stages >= leastStagesToDistribute && distributeRuns(width, words, edges, spare)) return spare
@@ -43,10 +43,10 @@ function mergeStages(
   let to = spare
   let edges = bounds
   while (edges.length > 2) {
-    const next: number[] = [edges[0]!]
+    const next: number[] = [edges[0]]
     for (let k = 0; k + 1 < edges.length; k += 2) {
-      const start = edges[k]!
-      const middle = edges[k + 1]!
+      const start = edges[k]
+      const middle = edges[k + 1]
       const end = edges[k + 2] ?? middle
       mergeRows(width, from, start, middle, from, middle, end, to, start)
       next.push(end)
@@ -64,8 +64,8 @@ function doRanksAscend(width: RowWidth, words: Int32Array, edges: readonly numbe
   let highest = -1
   for (let run = 0; run + 1 < edges.length; run++) {
     const below = highest
-    for (let at = edges[run]! + rowWord.rank; at < edges[run + 1]!; at += width) {
-      const rank = words[at]!
+    for (let at = edges[run] + rowWord.rank; at < edges[run + 1]; at += width) {
+      const rank = words[at]
       if (rank < below) return false
       if (rank > highest) highest = rank
     }

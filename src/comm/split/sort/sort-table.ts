@@ -28,8 +28,8 @@ export function splitConventional({ color, key }: SplitTable): SplitGroups {
   const words = scratch('rows', rows * width)
   for (let rank = 0, at = 0; rank < color.length; rank++) {
     if (color[rank] === -1) continue
-    words[at] = color[rank]!
-    words[at + rowWord.key] = key[rank]!
+    words[at] = color[rank]
+    words[at + rowWord.key] = key[rank]
     words[at + rowWord.rank] = rank
     at += width
   }
@@ -43,7 +43,7 @@ function groupsOf(sorted: Int32Array): SplitGroups {
   const members = new Int32Array(sorted.length / width)
   const start = new Int32Array(countGroups(sorted) + 1)
   for (let i = 0, at = 0, group = 0; i < members.length; i++, at += width) {
-    members[i] = sorted[at + rowWord.rank]!
+    members[i] = sorted[at + rowWord.rank]
     if (startsGroup(sorted, at)) start[group++] = i
   }
   start[start.length - 1] = members.length

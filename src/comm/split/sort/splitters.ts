@@ -57,7 +57,7 @@ export class Seeker {
     this.#equal = new Uint8Array(sorters)
     this.#gathers = new Uint8Array(sorters)
     // A target of 0 needs no search: its cut is 0 everywhere.
-    this.#open = Uint8Array.from({ length: sorters }, (_, k) => (targets[k]! > 0 ? 1 : 0))
+    this.#open = Uint8Array.from({ length: sorters }, (_, k) => (targets[k] > 0 ? 1 : 0))
   }
 
   get isDone(): boolean {
@@ -76,15 +76,10 @@ export class Seeker {
       if (this.#open[k] === 0) return new Int32Array(0)
       if (this.#gathers[k] === 1) return this.#window(k)
       const answer = new Int32Array(answerWords)
-      const below = this.#below[k]!
+      const below = this.#below[k]
       answer[answerWord.below] = below
-      this.#propose(answer, answerWord.left, this.#low[k]!, Math.min(this.#high[k]!, below))
-      this.#propose(
-        answer,
-        answerWord.right,
-        Math.max(this.#low[k]!, below + this.#equal[k]!),
-        this.#high[k]!,
-      )
+      this.#propose(answer, answerWord.left, this.#low[k], Math.min(this.#high[k], below))
+      this.#propose(answer, answerWord.right, Math.max(this.#low[k], below + this.#equal[k]), this.#high[k])
       return answer
     })
   }
@@ -94,17 +89,17 @@ export class Seeker {
     for (let k = 0; k < this.#sorters; k++) {
       if (this.#open[k] === 0) continue
       const at = k * verdictWords
-      const word = verdicts[at + verdictWord.status]!
+      const word = verdicts[at + verdictWord.status]
       const decision = word & ~gathering
       if (decision === status.done) {
         this.#open[k] = 0
         // The pivot of the verdict before this one, or, of a window, this one's.
         this.cuts[k] =
-          this.#gathers[k] === 1 ? rowsBelow(this.#rows, verdicts, at + verdictWord.pivot) : this.#below[k]!
+          this.#gathers[k] === 1 ? rowsBelow(this.#rows, verdicts, at + verdictWord.pivot) : this.#below[k]
         continue
       }
-      if (decision === status.left) this.#high[k] = Math.min(this.#high[k]!, this.#below[k]!)
-      if (decision === status.right) this.#low[k] = Math.max(this.#low[k]!, this.#below[k]! + this.#equal[k]!)
+      if (decision === status.left) this.#high[k] = Math.min(this.#high[k], this.#below[k])
+      if (decision === status.right) this.#low[k] = Math.max(this.#low[k], this.#below[k] + this.#equal[k])
       if ((word & gathering) !== 0) {
         this.#gathers[k] = 1
         continue
@@ -121,14 +116,14 @@ export class Seeker {
 
   /** The first row of a window, then its rows. */
   #window(k: number): Int32Array {
-    const low = this.#low[k]!
-    const rows = Math.max(0, this.#high[k]! - low)
+    const low = this.#low[k]
+    const rows = Math.max(0, this.#high[k] - low)
     const { words, width } = this.#rows
     const answer = new Int32Array(1 + rows * pivotWords)
     answer[0] = low
     for (let i = 0, to = 1; i < rows; i++, to += pivotWords) {
       const row = (low + i) * width
-      for (let word = 0; word < pivotWords; word++) answer[to + word] = words[row + word]!
+      for (let word = 0; word < pivotWords; word++) answer[to + word] = words[row + word]
     }
     return answer
   }
@@ -140,7 +135,7 @@ export class Seeker {
     if (weight === 0) return
     const { words, width } = this.#rows
     const row = (low + ((weight - 1) >> 1)) * width
-    for (let i = 0; i < pivotWords; i++) answer[at + 1 + i] = words[row + i]!
+    for (let i = 0; i < pivotWords; i++) answer[at + 1 + i] = words[row + i]
   }
 }
 
@@ -184,7 +179,7 @@ export class Owner {
     }
     this.rounds++
     let below = 0
-    for (const answer of answers) below += answer[answerWord.below]!
+    for (const answer of answers) below += answer[answerWord.below]
     if (below === this.#target) {
       this.#state = 'done'
       verdict[verdictWord.status] = status.done
@@ -202,18 +197,18 @@ export class Owner {
   #gatherIfFew(verdict: Int32Array): void {
     if (this.#weight > this.#fewRows) return
     this.#state = 'gathering'
-    verdict[verdictWord.status] = verdict[verdictWord.status]! | gathering
+    verdict[verdictWord.status] = verdict[verdictWord.status] | gathering
   }
 
   /** Writes the weighted median of the proposals at word `at` as the next pivot; returns their weight. */
   #choose(answers: readonly Int32Array[], at: number, verdict: Int32Array): number {
-    const proposals = answers.filter((answer) => answer[at]! > 0)
+    const proposals = answers.filter((answer) => answer[at] > 0)
     proposals.sort((a, b) => compareRows(a, at + 1, b, at + 1))
     let weight = 0
-    for (const proposal of proposals) weight += proposal[at]!
+    for (const proposal of proposals) weight += proposal[at]
     let sum = 0
     for (const proposal of proposals) {
-      sum += proposal[at]!
+      sum += proposal[at]
       if (2 * sum < weight) continue
       verdict.set(proposal.subarray(at + 1, at + 1 + pivotWords), verdictWord.pivot)
       break
@@ -227,7 +222,7 @@ function splitterIn(windows: readonly Int32Array[], target: number): Int32Array 
   let below = 0
   let length = 0
   for (const window of windows) {
-    below += window[0]!
+    below += window[0]
     length += window.length - 1
   }
   const rows = new Int32Array(length)

@@ -56,7 +56,7 @@ describe('the method of a collective', () => {
   })
 
   it('that does not combine in rank order is refused for an operation that does not commute', async () => {
-    const add = (a: Int32Array, b: Int32Array) => a.map((value, i) => value + b[i]!)
+    const add = (a: Int32Array, b: Int32Array) => a.map((value, i) => value + b[i])
     const apart = createOperation<Int32Array>(add)
     const together = createOperation<Int32Array>(add, { commutative: true })
     const algorithm = 'allreduce-ring'

@@ -108,10 +108,10 @@ function storeOf(log: string[], lands: boolean): ProgramStore & { readonly bytes
     pack: (frame) => bytes.subarray(program.send.value[frame], program.send.value[frame] + 1),
     landing: (frame) => (lands ? bytes.subarray(frame + 1, frame + 2) : undefined),
     unpack(frame, [byte]) {
-      bytes[frame + 1] = byte!
+      bytes[frame + 1] = byte
     },
     combine() {
-      bytes[3] = 10 * bytes[1]! + bytes[2]!
+      bytes[3] = 10 * bytes[1] + bytes[2]
       log.push('combine')
     },
   }

@@ -18,7 +18,7 @@ describe('plan --strategy auto', () => {
       alternatives: { strategy: string; timeUs: number; breakEvenStarts: number | null }[]
     }
     expect(object).toMatchObject({ verified: true, bytesPerBlock: 4 })
-    expect(chosen).toBe(alternatives[0]!.strategy)
+    expect(chosen).toBe(alternatives[0].strategy)
     expect(chosen).toMatch(new RegExp(`^${strategy}`))
     expect(alternatives.map((alternative) => alternative.strategy)).toContain('direct')
     expect(alternatives.find((alternative) => alternative.strategy === 'direct')!.breakEvenStarts).toBeNull()

@@ -47,17 +47,17 @@ it('processes join a world that host has opened; wrong token, other program and 
     ]),
   )
   const [first, second] = await Promise.all(joined)
-  expect(first!.stdout).toContain('rank 0 of 3 with these\n')
-  expect(first!.stdout).toContain('rank 1 returned 3\n')
-  expect(onlyObject(second!)).toMatchObject({
+  expect(first.stdout).toContain('rank 0 of 3 with these\n')
+  expect(first.stdout).toContain('rank 1 returned 3\n')
+  expect(onlyObject(second)).toMatchObject({
     ranks: 3,
     process: 1,
     processes: 2,
     firstRank: 2,
     results: [3],
   })
-  expect(second!.stderr).toContain('rank 2 of 3 with these\n')
-  expect([first!.exitCode, second!.exitCode]).toEqual([0, 0])
+  expect(second.stderr).toContain('rank 2 of 3 with these\n')
+  expect([first.exitCode, second.exitCode]).toEqual([0, 0])
 
   const host = await hosting
   expect(host.exitCode).toBe(0)

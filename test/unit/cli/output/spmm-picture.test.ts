@@ -27,7 +27,7 @@ const outcome = {
 it('the picture has every text within its width, bars in proportion, and no markup of file names', () => {
   const svg = spmmPicture(outcome)
   const texts = [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, text]) =>
-    text!.replace(/&\w+;/g, '?'),
+    text.replace(/&\w+;/g, '?'),
   )
   // As many characters of the smaller fonts as the picture is wide.
   expect(Math.max(...texts.map(({ length }) => length))).toBe(83)

@@ -19,8 +19,8 @@ function rowOf(specification: Specification, rank: number): [number[], (number |
 function blocksOf({ reductions }: Specification, reduction: number): number[] {
   const { runStart, first, count, stride } = reductions
   const blocks: number[] = []
-  for (let run = runStart[reduction]!; run < runStart[reduction + 1]!; run++) {
-    for (let n = 0; n < count[run]!; n++) blocks.push(first[run]! + n * stride[run]!)
+  for (let run = runStart[reduction]; run < runStart[reduction + 1]; run++) {
+    for (let n = 0; n < count[run]; n++) blocks.push(first[run] + n * stride[run])
   }
   return blocks
 }

@@ -11,7 +11,7 @@ it('16 sorters find the splitters of 16,000 entries in five exchanges after they
       const { rank } = world
       const part = await world.split(rank % 3, (rank * 7919) % ranks, { algorithm: 'parallel-sort' })
       expect(part.size).toBe(Math.ceil((ranks - (rank % 3)) / 3))
-      messages.add(world.describe().lastSplit!.phases['splitters']!.messages)
+      messages.add(world.describe().lastSplit!.phases['splitters'].messages)
     },
     { ranks, fabric: local({ processes, seed: 1 }) },
   )

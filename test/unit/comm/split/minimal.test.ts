@@ -20,15 +20,15 @@ describe('split by the minimal algorithm, 16 processes', () => {
     '%s: each row moves at most lg P + 1 times, and a process holds two shares of rows',
     async (_, colors, keys) => {
       const ranks = 8_000
-      const given = splitCase(ranks, colorPatterns[colors]!, keyPatterns[keys]!, seededRandom(5))
+      const given = splitCase(ranks, colorPatterns[colors], keyPatterns[keys], seededRandom(5))
       const groups = expectedGroups(given)
       const place = new Map(groups.flatMap((group) => group.map((rank, at) => [rank, at] as const)))
       let bytes = 0
       let peak = 0
       await run(
         async (world) => {
-          const color = given.color[world.rank]!
-          const part = await world.split(color < 0 ? null : color, given.key[world.rank]!, {
+          const color = given.color[world.rank]
+          const part = await world.split(color < 0 ? null : color, given.key[world.rank], {
             algorithm: 'minimal',
           })
           expect(part?.rank).toBe(place.get(world.rank))

@@ -107,7 +107,7 @@ describe('a communicator with a distributed table', () => {
       expect([...(await copy.worldRanks([3]))]).toEqual([order[3]])
       await copy.free()
       const at = (half.rank * 5) % half.size
-      const parity = order.indexOf((await half.worldRanks([half.rank]))[0]!) % 2
+      const parity = order.indexOf((await half.worldRanks([half.rank]))[0]) % 2
       const halves = order.filter((_, rank) => rank % 2 === parity).reverse()
       expect([...(await half.worldRanks([at]))]).toEqual([halves[at]])
       await half.free()
@@ -274,11 +274,11 @@ describe('messages of a split', () => {
         })
         // Blocks of 2 or 3 processes, columns of 5 (docs/split-algorithms.md#costs).
         const isShadow = phases['splitters'] === undefined
-        expect(phases['collect']!.messages).toBeLessThanOrEqual(lg(3))
+        expect(phases['collect'].messages).toBeLessThanOrEqual(lg(3))
         if (isShadow) return
-        expect(phases['splitters']!.messages % lg(sorters)).toBe(0)
-        expect(phases['exchange']!.messages).toBe(sorters - 1)
-        expect(phases['ranks']!.messages).toBeLessThanOrEqual(lg(sorters) + (sorters - 1) + 1)
+        expect(phases['splitters'].messages % lg(sorters)).toBe(0)
+        expect(phases['exchange'].messages).toBe(sorters - 1)
+        expect(phases['ranks'].messages).toBeLessThanOrEqual(lg(sorters) + (sorters - 1) + 1)
       },
       { ranks: 48, fabric: local({ processes, seed: 3 }) },
     )

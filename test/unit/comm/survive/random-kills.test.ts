@@ -37,7 +37,7 @@ async function program(world: Communicator, isSplit: boolean): Promise<Round[]> 
       const next = (comm.rank + 1) % comm.size
       const before = (comm.rank + comm.size - 1) % comm.size
       const { data } = await comm.sendrecv(Int32Array.of(comm.rank), next, before)
-      const sum = await comm.allreduce(Int32Array.of((data as Int32Array)[0]!), 'sum')
+      const sum = await comm.allreduce(Int32Array.of((data as Int32Array)[0]), 'sum')
       const all = await comm.allgather(Int32Array.of(world.rank))
       expect(sum[0]).toBe((comm.size * (comm.size - 1)) / 2)
       return [...all]

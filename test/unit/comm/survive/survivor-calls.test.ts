@@ -129,7 +129,7 @@ describe('after a loss', () => {
       const waiting = world.recv(undefined, 2)
       // Ranks that live: each sends to the next.
       const living = [0, 1, 4, 5, 6, 7]
-      const next = living[(living.indexOf(world.rank) + 1) % living.length]!
+      const next = living[(living.indexOf(world.rank) + 1) % living.length]
       await world.send(world.rank, next, 2)
       const got = (await waiting).data
       return { refused: refused.map(({ code }) => code), acknowledged, got, none: await world.iprobe() }

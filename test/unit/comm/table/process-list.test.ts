@@ -50,7 +50,7 @@ describe('ProcessList', () => {
       (i) => (Math.imul(i, 0x9e3779b1) >>> 7) % 2 === 0,
     )
     const [first] = processes.splice(1000, 1)
-    const list = new ProcessList(Int32Array.from([first!, ...processes]))
+    const list = new ProcessList(Int32Array.from([first, ...processes]))
     expect(list.sizeBytes).toBeLessThan(processes.length)
   })
 })

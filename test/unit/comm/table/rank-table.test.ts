@@ -54,7 +54,7 @@ describe('processTable', () => {
       expect([...processes]).toEqual([...new Set(hosts)])
       expect(count).toBe(processes.count)
       const runs = [...runProcess].flatMap((index, run) =>
-        Array<number>(runStart[run + 1]! - runStart[run]!).fill(processes.at(index)),
+        Array<number>(runStart[run + 1] - runStart[run]).fill(processes.at(index)),
       )
       expect(runs).toEqual(hosts)
       for (let process = 0; process < layout.processes; process++) {

@@ -96,7 +96,7 @@ describe('allgathers on a tapered Clos network of 1,024 nodes, 32 per switch, a 
     const moved = source.filter(isMoved)
     const shuffle: Stage = {
       source: moved,
-      destination: moved.map((node) => reversed[node]!),
+      destination: moved.map((node) => reversed[node]),
       bytes: moved.map(() => 1),
     }
     const stages = doublingStages(up(10).toReversed(), 1)

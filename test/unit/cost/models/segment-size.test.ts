@@ -164,7 +164,7 @@ describe('conversions keep what a message takes', () => {
     expect(back.nsPerByte).toBeCloseTo(4.4, 6)
     const call = { ranks: 2, bytes: 1000 }
     const [first, second] = [mxLogGP, there].map((model) => predictUs('allgather-ring', model, call))
-    expect(second).toBeCloseTo(first!, 9)
+    expect(second).toBeCloseTo(first, 9)
   })
 
   test('LogGP to Hockney', () => {
@@ -172,6 +172,6 @@ describe('conversions keep what a message takes', () => {
     const [first, second] = [mxLogGP, hockneyOf(mxLogGP)].map((model) =>
       predictUs('bcast-chain', model, call),
     )
-    expect(second).toBeCloseTo(first!, 9)
+    expect(second).toBeCloseTo(first, 9)
   })
 })

@@ -9,7 +9,7 @@ function record(session: Awaited<ReturnType<ReturnType<typeof local>['open']>>) 
   const lost: [number, number, string][] = []
   for (const fabric of session.hosted) {
     fabric.attach({
-      frame: (src, header) => void log.push([fabric.process, src, header[0]!]),
+      frame: (src, header) => void log.push([fabric.process, src, header[0]]),
       peerLost: (peer, reason) => void lost.push([fabric.process, peer, reason]),
     })
   }
@@ -97,12 +97,12 @@ describe('local', () => {
   it('delivers frames by poll before the task, each once', async () => {
     const session = await local({ processes: 2, seed: 5 }).open()
     const { log } = record(session)
-    session.hosted[0]!.send(1, Int32Array.of(1))
-    session.hosted[0]!.send(0, Int32Array.of(2))
-    expect(session.hosted[1]!.poll()).toBe(true)
+    session.hosted[0].send(1, Int32Array.of(1))
+    session.hosted[0].send(0, Int32Array.of(2))
+    expect(session.hosted[1].poll()).toBe(true)
     expect(log).toEqual([[1, 0, 1]])
-    expect(session.hosted[1]!.poll()).toBe(false)
-    session.hosted[0]!.send(1, Int32Array.of(3))
+    expect(session.hosted[1].poll()).toBe(false)
+    session.hosted[0].send(1, Int32Array.of(3))
     await settle(session)
     expect(log.map(([, , n]) => n).sort()).toEqual([1, 2, 3])
     await session.close()
@@ -111,11 +111,11 @@ describe('local', () => {
   it('overwrites lent memory with scribble', async () => {
     const session = await local({ scribble: true }).open()
     const kept: Uint8Array[] = []
-    session.hosted[0]!.attach({
+    session.hosted[0].attach({
       frame: (_src, _header, payload) => void kept.push(payload),
       peerLost: () => {},
     })
-    session.hosted[0]!.send(0, Int32Array.of(1), Uint8Array.of(1, 2))
+    session.hosted[0].send(0, Int32Array.of(1), Uint8Array.of(1, 2))
     await settle(session)
     expect(kept).toEqual([Uint8Array.of(0x5d, 0x5d)])
     await session.close()
@@ -127,13 +127,13 @@ describe('faults', () => {
     const session = await local({ processes: 2, faults: { lose: (_src, _dst, n) => n === 1 } }).open()
     const { log } = record(session)
     for (let n = 0; n < 3; n++) {
-      session.hosted[0]!.send(1, Int32Array.of(n))
-      session.hosted[0]!.send(0, Int32Array.of(n))
+      session.hosted[0].send(1, Int32Array.of(n))
+      session.hosted[0].send(0, Int32Array.of(n))
     }
     await settle(session)
     expect(log.filter(([to]) => to === 1).map(([, , n]) => n)).toEqual([0, 2])
     expect(log.filter(([to]) => to === 0).map(([, , n]) => n)).toEqual([0, 1, 2])
-    expect(session.hosted[0]!.counters.framesSent).toBe(6)
+    expect(session.hosted[0].counters.framesSent).toBe(6)
     await session.close()
   })
 
@@ -141,7 +141,7 @@ describe('faults', () => {
     const survivors = async (seed: number) => {
       const session = await local({ processes: 2, seed, faults: { lose: 0.5 } }).open()
       const { log } = record(session)
-      for (let n = 0; n < 200; n++) session.hosted[0]!.send(1, Int32Array.of(n))
+      for (let n = 0; n < 200; n++) session.hosted[0].send(1, Int32Array.of(n))
       await settle(session)
       await session.close()
       return log.map(([, , n]) => n)
@@ -158,8 +158,8 @@ describe('faults', () => {
     const session = await local({ processes: 3, faults: { delay } }).open()
     const { log } = record(session)
     for (const n of [1, 2]) {
-      session.hosted[0]!.send(2, Int32Array.of(n))
-      session.hosted[1]!.send(2, Int32Array.of(n))
+      session.hosted[0].send(2, Int32Array.of(n))
+      session.hosted[1].send(2, Int32Array.of(n))
     }
     await settle(session)
     expect(log).toEqual([
@@ -177,11 +177,11 @@ describe('faults', () => {
       faults: { kill: [{ process: 1, afterFrames: 2 }] },
     }).open()
     const { log, lost } = record(session)
-    session.hosted[1]!.send(0, Int32Array.of(1))
+    session.hosted[1].send(0, Int32Array.of(1))
     await settle(session)
-    session.hosted[1]!.send(0, Int32Array.of(2))
-    session.hosted[2]!.send(1, Int32Array.of(3))
-    session.hosted[2]!.send(0, Int32Array.of(4))
+    session.hosted[1].send(0, Int32Array.of(2))
+    session.hosted[2].send(1, Int32Array.of(3))
+    session.hosted[2].send(0, Int32Array.of(4))
     session.kill(1)
     expect(session.quiet()).toBe(false)
     await settle(session)
@@ -200,10 +200,10 @@ describe('faults', () => {
   it('kill fails bulk transfers with the process, before and after', async () => {
     const session = await local({ processes: 2 }).open()
     record(session)
-    const pending = session.hosted[0]!.bulk!.receive(1, 1, new Uint8Array(4))
+    const pending = session.hosted[0].bulk!.receive(1, 1, new Uint8Array(4))
     session.kill(1)
     await expect(pending).rejects.toMatchObject({ code: 'ERR_PEER_LOST' })
-    await expect(session.hosted[0]!.bulk!.send(1, 2, new Uint8Array(4))).rejects.toMatchObject({
+    await expect(session.hosted[0].bulk!.send(1, 2, new Uint8Array(4))).rejects.toMatchObject({
       code: 'ERR_PEER_LOST',
     })
     await session.close()
@@ -215,10 +215,10 @@ describe('bulk', () => {
     const session = await local({ processes: 2 }).open()
     record(session)
     const [a, b] = session.hosted
-    const sent = a!.bulk!.send(1, 1, new Uint8Array(4))
-    const again = a!.bulk!.send(1, 1, new Uint8Array(4))
+    const sent = a.bulk!.send(1, 1, new Uint8Array(4))
+    const again = a.bulk!.send(1, 1, new Uint8Array(4))
     await expect(again).rejects.toMatchObject({ code: 'ERR_FABRIC' })
-    const received = b!.bulk!.receive(0, 1, new Uint8Array(5))
+    const received = b.bulk!.receive(0, 1, new Uint8Array(5))
     await expect(sent).rejects.toMatchObject({ code: 'ERR_FABRIC' })
     await expect(received).rejects.toMatchObject({ code: 'ERR_FABRIC' })
     await session.close()
@@ -226,7 +226,7 @@ describe('bulk', () => {
 
   it('is absent when disabled', async () => {
     const session = await local({ bulk: false }).open()
-    expect(session.hosted[0]!.bulk).toBeUndefined()
+    expect(session.hosted[0].bulk).toBeUndefined()
     await session.close()
   })
 })

@@ -33,7 +33,7 @@ function processWithFrame(whileTesting: () => void): MpiProcess {
         if (!isThere) return
         isThere = false
         whileTesting()
-        const { words, bytes, offset } = at(buffers[0]!)
+        const { words, bytes, offset } = at(buffers[0])
         const frame = new Int32Array(headerWords)
         words.set([0, messageHeadBytes + 8 + 4 * headerWords], offset >> 2)
         writeFrame(words, bytes, offset + messageHeadBytes, frame, undefined, 0)

@@ -17,7 +17,7 @@ function peer({ named = token, reply = 'mapped', descriptor = -1 } = {}) {
     ...{ library: { memory }, process: 0, nodes },
     texts: (mine: string) => {
       said.push(mine)
-      return [mine, answers[said.length - 1]!]
+      return [mine, answers[said.length - 1]]
     },
   })
   return { own, said, job, close: () => closeSync(own.file) }
@@ -47,12 +47,12 @@ describe.skipIf(process.platform !== 'linux')('memory that the processes of a no
     close()
     const [first, second, third] = [0, 1, 2].map(() => new MpiStaging(shared))
     // It is taken when it is first used.
-    expect(second!.memory().byteLength).toBe(stagingBytes)
-    expect(first!.memory().byteLength).toBe(0)
-    expect(first!.isSharedWith(1)).toBe(true)
-    first!.release()
-    second!.release()
-    expect(third!.memory().byteLength).toBe(stagingBytes)
+    expect(second.memory().byteLength).toBe(stagingBytes)
+    expect(first.memory().byteLength).toBe(0)
+    expect(first.isSharedWith(1)).toBe(true)
+    first.release()
+    second.release()
+    expect(third.memory().byteLength).toBe(stagingBytes)
   })
 
   it('does not exist where processes are on nodes of their own, or a peer could not map it', () => {

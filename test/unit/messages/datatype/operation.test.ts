@@ -32,8 +32,8 @@ function apply(op: OperationName, left: TypedArray, right: TypedArray, type: num
 const exact: Readonly<Record<string, (a: bigint, b: bigint) => bigint>> = {
   sum: (a, b) => a + b,
   prod: (a, b) => a * b,
-  min: (a, b) => [a, b].sort((x, y) => (x < y ? -1 : 1))[0]!,
-  max: (a, b) => [a, b].sort((x, y) => (x > y ? -1 : 1))[0]!,
+  min: (a, b) => [a, b].sort((x, y) => (x < y ? -1 : 1))[0],
+  max: (a, b) => [a, b].sort((x, y) => (x > y ? -1 : 1))[0],
   land: (a, b) => BigInt(a !== 0n && b !== 0n),
   lor: (a, b) => BigInt(a !== 0n || b !== 0n),
   lxor: (a, b) => BigInt((a !== 0n) !== (b !== 0n)),

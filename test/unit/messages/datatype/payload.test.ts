@@ -92,7 +92,7 @@ describe('strided views', () => {
         const target = newArray(typeCode[type], 100)
         unpack(packed, strided(target, shape))
         const expected = newArray(typeCode[type], 100)
-        for (const index of at) (expected as Float64Array)[index] = (array as Float64Array)[index]!
+        for (const index of at) (expected as Float64Array)[index] = (array as Float64Array)[index]
         expect(target).toEqual(expected)
         const copied = newArray(typeCode[type], 100)
         copyElements(view, strided(copied, { ...shape }))
@@ -206,7 +206,7 @@ describe('values', () => {
     }
     const clone = decodeValue(encodeValue(value)) as typeof value
     expect(clone).toEqual(structuredClone(value))
-    expect(clone.views[0]!.buffer).toBe(clone.views[1]!.buffer)
+    expect(clone.views[0].buffer).toBe(clone.views[1].buffer)
     const cyclic: { self?: unknown } = {}
     cyclic.self = cyclic
     const back = decodeValue(encodeValue(cyclic)) as typeof cyclic

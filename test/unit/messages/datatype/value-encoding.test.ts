@@ -89,8 +89,8 @@ describe('values', () => {
     expect(back.again[1]).toBe(back.shared)
     expect(back.error.cause).toBe(back.shared)
     expect(back.map.get(back.map)).toBe(back)
-    expect(back.views[0]!.buffer).toBe(back.views[1]!.buffer)
-    expect(back.views[0]!.byteOffset).toBe(4)
+    expect(back.views[0].buffer).toBe(back.views[1].buffer)
+    expect(back.views[0].byteOffset).toBe(4)
   })
 
   it('that are errors arrive with name, message, stack and cause', () => {

@@ -42,16 +42,16 @@ describe.each([0, 2 ** 31 - 2, 2 ** 32 - 2])('envelopes, %i of which were counte
       faults: { delay: (src) => (src === 0 ? 30 : 0) },
     })
     const [a, b] = await Promise.all(world.comms.map((comm) => comm.dup()))
-    const [from, to] = [a!, b!].map((comm) => comm.seat().state.matching.envelopes)
-    from!.to(1).count = before
-    to!.arrived = before
-    for (let n = 0; n < 4; n++) a!.isend(Int32Array.of(n), 1, n)
-    const kept = b!.irecv<Int32Array>(0, 3)
-    await Promise.all([a!.free(), b!.free()])
+    const [from, to] = [a, b].map((comm) => comm.seat().state.matching.envelopes)
+    from.to(1).count = before
+    to.arrived = before
+    for (let n = 0; n < 4; n++) a.isend(Int32Array.of(n), 1, n)
+    const kept = b.irecv<Int32Array>(0, 3)
+    await Promise.all([a.free(), b.free()])
     expect((await kept.wait()).data).toEqual(Int32Array.of(3))
     await drained(world)
     for (const runtime of world.runtimes) expect([...runtime.contexts]).toHaveLength(1)
-    expect(to!.arrived).toBe(before + 4)
+    expect(to.arrived).toBe(before + 4)
     await world.session.close()
   })
 })

@@ -12,10 +12,10 @@ async function partlyArrived() {
     faults: { delay: (src, _, n) => (src === 0 && n === 2 ? 200 : 0) },
   })
   const [a, b] = world.comms
-  const sent = a!.isend(new Int8Array(60), 1, 5)
-  while ((await b!.iprobe(0, 5)) === null);
+  const sent = a.isend(new Int8Array(60), 1, 5)
+  while ((await b.iprobe(0, 5)) === null);
   expect(world.session.quiet()).toBe(false)
-  return { world, sent, b: b! }
+  return { world, sent, b: b }
 }
 
 describe('an eager message that has arrived in part', () => {
@@ -27,13 +27,13 @@ describe('an eager message that has arrived in part', () => {
       const { world, sent, b } = await partlyArrived()
       const receive = state === 'matched' ? codeOf(b.recv(0, 5)) : undefined
       const message = state === 'extracted' ? await b.mprobe(0, 5) : undefined
-      world.states[1]!.fail(error)
+      world.states[1].fail(error)
       await sent.wait()
       await drained(world)
       if (receive !== undefined) expect(await receive).toBe('ERR_REVOKED')
       if (message !== undefined) expect(await codeOf(message.recv())).toBe('ERR_REVOKED')
-      expect(world.runtimes[0]!.credit.outstanding(1).inFlightBytes).toBe(60 + envelopeChargeBytes)
-      expect(world.runtimes[1]!.credit.outstanding(0).owedBytes).toBe(60 + envelopeChargeBytes)
+      expect(world.runtimes[0].credit.outstanding(1).inFlightBytes).toBe(60 + envelopeChargeBytes)
+      expect(world.runtimes[1].credit.outstanding(0).owedBytes).toBe(60 + envelopeChargeBytes)
       await world.session.close()
     },
   )
@@ -49,8 +49,8 @@ describe('an eager message that has arrived in part', () => {
       if (receive !== undefined) expect((await receive).data).toEqual(new Int8Array(60))
       if (message !== undefined) expect(await codeOf(message.recv())).toBe('ERR_COMM_FREED')
       expect(world.session.quiet()).toBe(true)
-      expect(world.runtimes[0]!.credit.outstanding(1).inFlightBytes).toBe(60 + envelopeChargeBytes)
-      expect(world.runtimes[1]!.credit.outstanding(0).owedBytes).toBe(60 + envelopeChargeBytes)
+      expect(world.runtimes[0].credit.outstanding(1).inFlightBytes).toBe(60 + envelopeChargeBytes)
+      expect(world.runtimes[1].credit.outstanding(0).owedBytes).toBe(60 + envelopeChargeBytes)
       await world.session.close()
     },
   )

@@ -40,7 +40,7 @@ describe('freeing or failing a communicator', () => {
     const arriving = states.map((_, at) =>
       states.reduce((sum, { matching }) => sum + matching.envelopes.sentTo(at), 0),
     )
-    await Promise.all(states.map(({ matching }, at) => matching.whenArrived(arriving[at]!)))
+    await Promise.all(states.map(({ matching }, at) => matching.whenArrived(arriving[at])))
     await Promise.all(states.map(({ matching }) => matching.close()))
   }
 
@@ -52,15 +52,15 @@ describe('freeing or failing a communicator', () => {
     ]) {
       const world = await openWorld({ ranks: 2, eagerLimitBytes: 400, ...options })
       const [a, b] = world.comms
-      const buffered = a!.isend(new Int8Array(300), 1, 1)
-      const rendezvous = a!.isend(new Int8Array(1000), 1, 1)
-      const synchronous = a!.issend(null, 1, 1)
-      const matched = a!.isend(new Int8Array(2000).fill(3), 1, 2)
-      const extracted = a!.isend(new Int8Array(1000), 1, 3)
-      const receive = b!.irecv(0, 2)
-      const never = b!.irecv(0, 9)
-      const probing = codeOf(b!.probe(0, 9))
-      const message = await b!.mprobe(0, 3)
+      const buffered = a.isend(new Int8Array(300), 1, 1)
+      const rendezvous = a.isend(new Int8Array(1000), 1, 1)
+      const synchronous = a.issend(null, 1, 1)
+      const matched = a.isend(new Int8Array(2000).fill(3), 1, 2)
+      const extracted = a.isend(new Int8Array(1000), 1, 3)
+      const receive = b.irecv(0, 2)
+      const never = b.irecv(0, 9)
+      const probing = codeOf(b.probe(0, 9))
+      const message = await b.mprobe(0, 3)
       await close(world.states)
       await buffered.wait()
       expect(await codeOf(rendezvous.wait())).toBe('ERR_COMM_FREED')
@@ -85,9 +85,9 @@ describe('freeing or failing a communicator', () => {
       seed: 5,
     })
     const [a, b] = world.comms
-    const sent = [a!.isend(new Int8Array(500).fill(1), 1, 1), a!.issend(new Int8Array(500).fill(2), 1, 2)]
-    const refused = codeOf(a!.ssend(new Int8Array(500).fill(3), 1, 3))
-    const receive = b!.irecv(0, 2)
+    const sent = [a.isend(new Int8Array(500).fill(1), 1, 1), a.issend(new Int8Array(500).fill(2), 1, 2)]
+    const refused = codeOf(a.ssend(new Int8Array(500).fill(3), 1, 3))
+    const receive = b.irecv(0, 2)
     await close(world.states)
     await waitall(sent)
     expect(await refused).toBe('ERR_COMM_FREED')
@@ -131,33 +131,33 @@ describe('a lost process', () => {
         bulk,
       })
       const [a, b, c] = world.comms
-      await c!.send('in time', 0, 1)
+      await c.send('in time', 0, 1)
       await drained(world)
       const failing = [
-        a!.recv(2, 2),
-        a!.probe(2, 2),
-        a!.recv(ANY_SOURCE, 2),
-        a!.ssend(1, 2),
-        a!.send(new Int8Array(1000), 2),
+        a.recv(2, 2),
+        a.probe(2, 2),
+        a.recv(ANY_SOURCE, 2),
+        a.ssend(1, 2),
+        a.send(new Int8Array(1000), 2),
       ].map(codeOf)
-      const offered = codeOf(c!.send(new Int8Array(1000), 0, 7))
+      const offered = codeOf(c.send(new Int8Array(1000), 0, 7))
       await drained(world)
-      const moving = codeOf((await a!.mprobe(2, 7)).recv())
-      const unaffected = a!.irecv(1, 3)
+      const moving = codeOf((await a.mprobe(2, 7)).recv())
+      const unaffected = a.irecv(1, 3)
       world.session.kill(2)
       await drained(world)
       expect(await Promise.all(failing)).toEqual(failing.map(() => 'ERR_PEER_LOST'))
       expect(await moving).toBe('ERR_PEER_LOST')
-      expect(await codeOf(a!.recv(2, 2))).toBe('ERR_PEER_LOST')
-      expect(await codeOf(a!.send(1, 2))).toBe('ERR_PEER_LOST')
-      expect((await a!.recv(2, 1)).data).toBe('in time')
-      expect(await codeOf(a!.recv())).toBe('ERR_PEER_LOST')
-      expect(await codeOf(a!.probe())).toBe('ERR_PEER_LOST')
-      expect(await a!.ackFailed()).toBe(1)
-      const any = a!.irecv()
-      await b!.send('still here', 0, 3)
+      expect(await codeOf(a.recv(2, 2))).toBe('ERR_PEER_LOST')
+      expect(await codeOf(a.send(1, 2))).toBe('ERR_PEER_LOST')
+      expect((await a.recv(2, 1)).data).toBe('in time')
+      expect(await codeOf(a.recv())).toBe('ERR_PEER_LOST')
+      expect(await codeOf(a.probe())).toBe('ERR_PEER_LOST')
+      expect(await a.ackFailed()).toBe(1)
+      const any = a.irecv()
+      await b.send('still here', 0, 3)
       expect((await unaffected.wait()).data).toBe('still here')
-      await b!.send('and here', 0)
+      await b.send('and here', 0)
       expect((await any.wait()).data).toBe('and here')
       expect(['ERR_PEER_LOST', 'ERR_WORLD_ENDED']).toContain(await Promise.race([offered, 'ERR_PEER_LOST']))
       await world.session.close()
@@ -171,9 +171,9 @@ describe('detached buffers', () => {
       const world = await openWorld({ ranks: 2, eagerLimitBytes: 0, ...options })
       const [a, b] = world.comms
       const data = new Float64Array(100)
-      const send = a!.isend(data, 1)
+      const send = a.isend(data, 1)
       structuredClone(data.buffer, { transfer: [data.buffer] })
-      expect(await codeOf(b!.recv(0))).toBe('ERR_TYPE')
+      expect(await codeOf(b.recv(0))).toBe('ERR_TYPE')
       expect(await codeOf(send.wait())).toBe('ERR_TYPE')
       await world.session.close()
     }

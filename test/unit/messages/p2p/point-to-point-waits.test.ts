@@ -8,9 +8,9 @@ import { codeOf, drained, onEveryRank, openWorld, thrownCode } from './point-to-
 describe('matched messages', () => {
   it('can be received exactly once', async () => {
     const { comms, session } = await openWorld({ ranks: 1 })
-    await comms[0]!.send(1, 0)
-    const matched = await comms[0]!.mprobe()
-    expect(await comms[0]!.iprobe()).toBeNull()
+    await comms[0].send(1, 0)
+    const matched = await comms[0].mprobe()
+    expect(await comms[0].iprobe()).toBeNull()
     expect((await matched.recv()).data).toBe(1)
     expect(await codeOf(matched.recv())).toBe('ERR_REQUEST')
     expect(thrownCode(() => matched.irecv())).toBe('ERR_REQUEST')
@@ -21,9 +21,9 @@ describe('matched messages', () => {
     for (const processes of [1, 2]) {
       const world = await openWorld({ ranks: 2, processes, eagerLimitBytes: 0 })
       const [sender, receiver] = world.comms
-      const matching = receiver!.mprobe(0)
-      const receive = receiver!.irecv(0)
-      const sends = [sender!.isend('first', 1), sender!.isend('second', 1)]
+      const matching = receiver.mprobe(0)
+      const receive = receiver.irecv(0)
+      const sends = [sender.isend('first', 1), sender.isend('second', 1)]
       const matched = await matching
       expect((await receive.wait()).data).toBe('second')
       expect((await matched.recv()).data).toBe('first')
@@ -39,16 +39,16 @@ describe('reports of blocked ranks', () => {
       const world = await openWorld({ ranks: 3, processes, eagerLimitBytes: 0 })
       const [a, b, c] = world.comms
       const waits = [
-        a!.recv(2, 5),
-        a!.ssend(Int8Array.of(1), 1, 9),
-        b!.recv(),
-        b!.probe(0, 3),
-        c!.mprobe(1),
-        c!.irecv(1, 8).wait(),
-        c!.isend(Int8Array.of(1), 0, 6).wait(),
+        a.recv(2, 5),
+        a.ssend(Int8Array.of(1), 1, 9),
+        b.recv(),
+        b.probe(0, 3),
+        c.mprobe(1),
+        c.irecv(1, 8).wait(),
+        c.isend(Int8Array.of(1), 0, 6).wait(),
       ]
-      a!.irecv(1, 1)
-      c!.isend(Int8Array.of(1), 0, 7)
+      a.irecv(1, 1)
+      c.isend(Int8Array.of(1), 0, 7)
       await drained(world)
       const lines = waitLines(world.runtimes).sort()
       expect(lines).toEqual([
@@ -59,13 +59,13 @@ describe('reports of blocked ranks', () => {
         'rank 2 waits in send(dest 0, tag 6) on communicator 0.0',
       ])
       expect(world.runtimes.map(({ waits }) => waits.awake).reduce((x, y) => x + y)).toBe(0)
-      await a!.recv(2, 7)
+      await a.recv(2, 7)
       // The matched probe is older and takes any tag, so it gets its message first.
-      const probed = b!.isend(2, 2, 4)
-      b!.isend(1, 2, 8)
-      a!.isend(1, 1, 3)
-      await a!.recv(2, 6)
-      c!.isend(1, 0, 5)
+      const probed = b.isend(2, 2, 4)
+      b.isend(1, 2, 8)
+      a.isend(1, 1, 3)
+      await a.recv(2, 6)
+      c.isend(1, 0, 5)
       await (await (waits[4] as ReturnType<Communicator['mprobe']>)).recv()
       await probed.wait()
       await Promise.all(waits)
@@ -102,7 +102,7 @@ describe('a shared event loop', () => {
 
   it('runs timers while a rank polls, sends to itself, or probes messages that have arrived', async () => {
     const { comms, session } = await openWorld({ ranks: 1 })
-    const comm = comms[0]!
+    const comm = comms[0]
     const until = async (step: () => Promise<unknown>) => {
       let rung = false
       setTimeout(() => {

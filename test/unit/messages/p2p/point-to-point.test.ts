@@ -176,17 +176,17 @@ describe.each(ways)('$name', ({ options }) => {
     for (const countElems of [0, 4, 500]) {
       const world = await openWorld({ ranks: 2, ...options })
       const [sender, receiver] = world.comms
-      const send = sender!.issend(marked('Int32Array', countElems, 0, 1, 0), 1, 4)
+      const send = sender.issend(marked('Int32Array', countElems, 0, 1, 0), 1, 4)
       await drained(world)
       expect(send.pending.settled).toBe(false)
-      const matched = await receiver!.mprobe(0, 4)
+      const matched = await receiver.mprobe(0, 4)
       await drained(world)
       expect(send.pending.settled).toBe(false)
       const { data } = await matched.recv()
       expect(data).toEqual(marked('Int32Array', countElems, 0, 1, 0))
       await send.wait()
-      const receive = receiver!.irecv()
-      await sender!.ssend(null, 1)
+      const receive = receiver.irecv()
+      await sender.ssend(null, 1)
       await receive.wait()
       await world.session.close()
     }
@@ -196,13 +196,13 @@ describe.each(ways)('$name', ({ options }) => {
     const world = await openWorld({ ranks: 2, ...options })
     const [sender, receiver] = world.comms
     const order: string[] = []
-    const probing = receiver!.mprobe(0, 1).then((matched) => {
+    const probing = receiver.mprobe(0, 1).then((matched) => {
       order.push('mprobe')
       return matched
     })
-    const receiving = receiver!.recv(0, 2).then(() => order.push('recv'))
-    sender!.isend(null, 1, 1)
-    sender!.isend(null, 1, 2)
+    const receiving = receiver.recv(0, 2).then(() => order.push('recv'))
+    sender.isend(null, 1, 1)
+    sender.isend(null, 1, 2)
     await Promise.all([probing, receiving])
     expect(order).toEqual(['mprobe', 'recv'])
     await (await probing).recv()
@@ -255,19 +255,19 @@ describe.each(ways)('$name', ({ options }) => {
       const world = await openWorld({ ranks: 2, ...options, creditBytes })
       const [sender, receiver] = world.comms
       const content = (n: number) => marked('Int8Array', sizeBytes, 0, 1, n)
-      const sends = Array.from({ length: 100 }, (_, n) => sender!.isend(content(n), 1, n))
+      const sends = Array.from({ length: 100 }, (_, n) => sender.isend(content(n), 1, n))
       await drained(world)
       const buffered = sends.filter(({ pending }) => pending.settled).length
       expect(buffered * (sizeBytes + envelopeChargeBytes)).toBeLessThanOrEqual(creditBytes)
-      for (let n = 99; n >= 0; n--) expect((await receiver!.recv(0, n)).data).toEqual(content(n))
+      for (let n = 99; n >= 0; n--) expect((await receiver.recv(0, n)).data).toEqual(content(n))
       await waitall(sends)
       await drained(world)
       // What was consumed may be sent again.
-      const again = Array.from({ length: 100 }, (_, n) => sender!.isend(content(n), 1, n))
+      const again = Array.from({ length: 100 }, (_, n) => sender.isend(content(n), 1, n))
       await drained(world)
       const bufferedAgain = again.filter(({ pending }) => pending.settled).length
       expect(bufferedAgain * 4).toBeGreaterThanOrEqual(buffered * 3)
-      for (let n = 0; n < 100; n++) await receiver!.recv(0, n)
+      for (let n = 0; n < 100; n++) await receiver.recv(0, n)
       await waitall(again)
       await world.session.close()
     },
@@ -280,14 +280,14 @@ describe('copies per message', () => {
     const [sender, receiver] = world.comms
     const buffer = new Float64Array(1000)
     const start = () =>
-      receiver!.irecv(0, 0, into ? { into: buffer } : {}) as ReturnType<Communicator['irecv']>
+      receiver.irecv(0, 0, into ? { into: buffer } : {}) as ReturnType<Communicator['irecv']>
     const early = posted ? start() : undefined
-    const send = sender!.isend(new Float64Array(1000).fill(1), 1)
+    const send = sender.isend(new Float64Array(1000).fill(1), 1)
     await drained(world)
     await (early ?? start()).wait()
     await send.wait()
     const bytes = world.runtimes.reduce((sum, { processCounters }) => sum + processCounters.bytesCopied, 0)
-    const { messagesInProcess } = world.runtimes[0]!.processCounters
+    const { messagesInProcess } = world.runtimes[0].processCounters
     await world.session.close()
     return { copies: bytes / 8000, messagesInProcess }
   }
@@ -344,22 +344,22 @@ describe('PROC_NULL', () => {
   it('completes every send and receive at once, without data', async () => {
     const { comms, session } = await openWorld({ ranks: 1 })
     const [comm] = comms
-    await comm!.send(Float64Array.of(1), PROC_NULL)
-    await comm!.ssend('x', PROC_NULL)
-    await comm!.isend('x', PROC_NULL).wait()
+    await comm.send(Float64Array.of(1), PROC_NULL)
+    await comm.ssend('x', PROC_NULL)
+    await comm.isend('x', PROC_NULL).wait()
     const nothing = { source: PROC_NULL, tag: ANY_TAG, count: 0, sizeBytes: 0 }
-    expect(await comm!.recv(PROC_NULL)).toEqual({ ...nothing, data: null })
+    expect(await comm.recv(PROC_NULL)).toEqual({ ...nothing, data: null })
     const into = Float64Array.of(5)
-    const message: Message<Float64Array> = await comm!.recv(PROC_NULL, 3, { into })
+    const message: Message<Float64Array> = await comm.recv(PROC_NULL, 3, { into })
     expect(message).toEqual({ ...nothing, data: into })
     expect(message.data).toBe(into)
     expect(into[0]).toBe(5)
-    expect(await comm!.probe(PROC_NULL)).toEqual(nothing)
-    expect(await comm!.iprobe(PROC_NULL)).toEqual(nothing)
-    expect(await (await comm!.mprobe(PROC_NULL)).recv()).toEqual({ ...nothing, data: null })
-    expect(await (await comm!.improbe(PROC_NULL))!.recv()).toEqual({ ...nothing, data: null })
-    expect(await comm!.sendrecv('x', PROC_NULL, PROC_NULL)).toEqual({ ...nothing, data: null })
-    expect(comm!.counters.rank).toMatchObject({ messagesSent: 0, messagesReceived: 0 })
+    expect(await comm.probe(PROC_NULL)).toEqual(nothing)
+    expect(await comm.iprobe(PROC_NULL)).toEqual(nothing)
+    expect(await (await comm.mprobe(PROC_NULL)).recv()).toEqual({ ...nothing, data: null })
+    expect(await (await comm.improbe(PROC_NULL))!.recv()).toEqual({ ...nothing, data: null })
+    expect(await comm.sendrecv('x', PROC_NULL, PROC_NULL)).toEqual({ ...nothing, data: null })
+    expect(comm.counters.rank).toMatchObject({ messagesSent: 0, messagesReceived: 0 })
     await session.close()
   })
 
@@ -376,7 +376,7 @@ describe('PROC_NULL', () => {
 describe('point-to-point arguments', () => {
   it('are checked before anything is sent: promises reject, requests throw', async () => {
     const world = await openWorld({ ranks: 2, processes: 2 })
-    const comm = world.comms[0]!
+    const comm = world.comms[0]
     const bad = <T>(value: unknown) => value as T
     const sends: [string, unknown, unknown, unknown, unknown][] = [
       ...[2, -1, -3, 0.5, Number.NaN, '0', null].map((dest) => ['ERR_RANK', 1, dest, 0, undefined] as const),
@@ -419,7 +419,7 @@ describe('point-to-point arguments', () => {
       }
     }
     await drained(world)
-    expect(world.runtimes[0]!.processCounters.framesSent).toBe(0)
+    expect(world.runtimes[0].processCounters.framesSent).toBe(0)
     expect(comm.counters.rank.messagesSent).toBe(0)
     await world.session.close()
   })

@@ -20,7 +20,7 @@ const layouts: readonly Partial<TestWorldOptions>[] = [
 /** Two ranks, rendezvous for everything. */
 const pair = async (options: Partial<TestWorldOptions> = {}) => {
   const world = await openWorld({ ranks: 2, eagerLimitBytes: 0, ...options })
-  return { world, a: world.comms[0]!, b: world.comms[1]! }
+  return { world, a: world.comms[0], b: world.comms[1] }
 }
 
 describe.each(layouts)('on %o', (options) => {
@@ -147,7 +147,7 @@ describe.each(layouts)('on %o', (options) => {
     const requests = [b.irecv(0, 1), b.irecv(0, 2)]
     const { signal, abort } = controller()
     const waiting = [
-      requests[0]!.wait({ signal }),
+      requests[0].wait({ signal }),
       waitall(requests, { signal }),
       waitany(requests, { signal }),
       waitsome(requests, { signal }),
@@ -157,7 +157,7 @@ describe.each(layouts)('on %o', (options) => {
     expect(await Promise.all(waiting)).toEqual(waiting.map(() => 'ERR_ABORTED'))
     expect(world.runtimes.at(-1)!.waits.waits).toBe(0)
     for (const wait of [
-      requests[0]!.wait({ signal }),
+      requests[0].wait({ signal }),
       waitall(requests, { signal }),
       waitany(requests, { signal }),
     ]) {
@@ -165,7 +165,7 @@ describe.each(layouts)('on %o', (options) => {
     }
     await Promise.all([a.send('one', 1, 1), a.send('two', 1, 2)])
     expect((await waitall(requests)).map(({ data }) => data)).toEqual(['one', 'two'])
-    expect((await requests[0]!.wait({ signal })).data).toBe('one')
+    expect((await requests[0].wait({ signal })).data).toBe('one')
     await world.session.close()
   })
 
@@ -241,7 +241,7 @@ describe('requests', () => {
   it('thousands of them, waited for in a loop, block their rank once per wait', async () => {
     const { world, a, b } = await pair()
     const left = Array.from({ length: 2000 }, (_, tag) => b.irecv<number>(0, tag))
-    const { owner } = left[0]!.pending
+    const { owner } = left[0].pending
     let blocks = 0
     const block = owner.block.bind(owner)
     owner.block = (hasSignal) => {
@@ -254,7 +254,7 @@ describe('requests', () => {
       abort()
       expect(await aborted).toBe('ERR_ABORTED')
       expect(left.at(-1)!.pending.awaited).toBe(false)
-      const any = waits % 2 === 0 ? waitany(left) : waitsome(left).then(([first]) => first!)
+      const any = waits % 2 === 0 ? waitany(left) : waitsome(left).then(([first]) => first)
       await a.send(Int8Array.of(1), 1, left.length - 1)
       expect((await any).index).toBe(left.length - 1)
       left.pop()

@@ -18,8 +18,8 @@ function connected({ creditBytes, processes = 2, maxPayloadBytes = 24 }: Setting
       },
       send: (dst, header) => {
         expect(header[headerWord.kind]).toBe(frameKind.credit)
-        frames.push({ src: process, dst, bytes: header[creditWord.bytes]! })
-        handlers[dst]!(process, header, new Uint8Array(0))
+        frames.push({ src: process, dst, bytes: header[creditWord.bytes] })
+        handlers[dst](process, header, new Uint8Array(0))
       },
     }
     return new Credit(port as FramePort)
@@ -42,15 +42,15 @@ describe('credit', () => {
   it.each([0, 1, 8, 100])('messages of %i bytes are charged their payload and envelope', (sizeBytes) => {
     const { credits } = connected({ creditBytes: 10_000 })
     const expected = Math.floor(10_000 / (sizeBytes + envelopeChargeBytes))
-    expect(takeAll(credits[0]!, 1, sizeBytes)).toBe(expected)
-    expect(takeAll(credits[0]!, 0, sizeBytes)).toBe(expected)
-    expect(takeAll(credits[1]!, 0, sizeBytes)).toBe(expected)
+    expect(takeAll(credits[0], 1, sizeBytes)).toBe(expected)
+    expect(takeAll(credits[0], 0, sizeBytes)).toBe(expected)
+    expect(takeAll(credits[1], 0, sizeBytes)).toBe(expected)
   })
 
   it('no message is eager where the limit is below its charge', () => {
     const { credits } = connected({ creditBytes: envelopeChargeBytes - 1 })
-    expect(credits[0]!.take(1, 0)).toBe(false)
-    expect(credits[0]!.outstanding(1).inFlightBytes).toBe(0)
+    expect(credits[0].take(1, 0)).toBe(false)
+    expect(credits[0].outstanding(1).inFlightBytes).toBe(0)
   })
 
   it('what the receiver has consumed may be sent again, and at most a quarter of the limit is not returned', () => {
@@ -71,17 +71,17 @@ describe('credit', () => {
 
   it('messages of a process to itself return their charge at once', () => {
     const { credits, frames } = connected({ creditBytes: 1000 })
-    const taken = takeAll(credits[0]!, 0, 36)
+    const taken = takeAll(credits[0], 0, 36)
     expect(taken).toBe(10)
-    for (let n = 0; n < taken; n++) credits[0]!.consumed(0, 36)
-    expect(credits[0]!.outstanding(0)).toEqual({ inFlightBytes: 0, owedBytes: 0, grantedBytes: 0 })
+    for (let n = 0; n < taken; n++) credits[0].consumed(0, 36)
+    expect(credits[0].outstanding(0)).toEqual({ inFlightBytes: 0, owedBytes: 0, grantedBytes: 0 })
     expect(frames).toEqual([])
   })
 
   it('processes do not share a limit', () => {
     const { credits } = connected({ creditBytes: 640, processes: 20 })
-    for (let process = 0; process < 20; process++) expect(takeAll(credits[3]!, process, 0)).toBe(10)
-    for (let process = 0; process < 20; process++) expect(credits[3]!.take(process, 0)).toBe(false)
+    for (let process = 0; process < 20; process++) expect(takeAll(credits[3], process, 0)).toBe(10)
+    for (let process = 0; process < 20; process++) expect(credits[3].take(process, 0)).toBe(false)
   })
 })
 
@@ -90,7 +90,7 @@ describe('grants of rendezvous payload', () => {
     'stay within a credit of %i bytes and serve transfers in order',
     (creditBytes) => {
       const { credits } = connected({ creditBytes })
-      const receiver = credits[1]!
+      const receiver = credits[1]
       const windowBytes = Math.max(creditBytes, 24)
       const announced: number[] = []
       const transfers = [1000, 0, 37, 5000, 1].map((sizeBytes, id): Grantee => {
@@ -123,7 +123,7 @@ describe('grants of rendezvous payload', () => {
 describe('transfer ids', () => {
   it('are positive and differ', () => {
     const { credits } = connected({ creditBytes: 0 })
-    const ids = Array.from({ length: 1000 }, () => credits[0]!.drawTransferId())
+    const ids = Array.from({ length: 1000 }, () => credits[0].drawTransferId())
     expect(new Set(ids).size).toBe(1000)
     expect(Math.min(...ids)).toBe(1)
   })

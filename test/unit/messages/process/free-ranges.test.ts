@@ -15,7 +15,7 @@ describe('free ranges', () => {
       const ranges = new FreeRanges(1024)
       const starts = [100, 64, 1].map((size) => ranges.take(size))
       expect(starts).toEqual([0, 128, 192])
-      for (const i of order) ranges.give(starts[i]!, [100, 64, 1][i]!)
+      for (const i of order) ranges.give(starts[i], [100, 64, 1][i])
       expect(ranges.take(1024)).toBe(0)
       expect(ranges.take(1)).toBe(-1)
     }

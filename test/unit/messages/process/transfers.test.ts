@@ -32,7 +32,7 @@ async function twoProcesses(bulk: boolean, creditBytes: number) {
   const [from, to] = session.hosted.map((fabric) =>
     new Process(fabric, layout, { eagerLimitBytes: 64, creditBytes }).open(),
   )
-  return { from: from!, to: to!, session }
+  return { from: from, to: to, session }
 }
 
 /** What happened to one side, in order. */
@@ -198,7 +198,7 @@ describe('payload in frames', () => {
     const senders = sizes.map((sizeBytes) => outgoing(payloadOf(sizeBytes)))
     const receivers = sizes.map(incoming)
     senders.forEach(({ side }, i) => {
-      to.transfers.fetch(0, from.transfers.offer(side), receivers[i]!.side)
+      to.transfers.fetch(0, from.transfers.offer(side), receivers[i].side)
     })
     let mostBytes = 0
     for (let turns = 0; turns < 2000 && receivers.some(({ seen }) => seen.length === 0); turns++) {

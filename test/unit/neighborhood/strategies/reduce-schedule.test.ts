@@ -49,7 +49,7 @@ describe('a neighbor reduction', () => {
   )
 
   it('in any order brings one rank with many sources few partial results', () => {
-    const topology = topologies['one destination']!
+    const topology = topologies['one destination']
     const received = (operation: 'neighbor-reduce' | 'neighbor-reduce-any') => {
       const { schedule } = planOperation(topology, { kind: 'routed' }, operation)
       return countMessages(schedule).blocks

@@ -113,10 +113,10 @@ describe('combinations', () => {
     const places = [builder.stage(0), builder.stage(0), builder.stage(0)]
     for (const rank of [1, 2]) {
       builder.send(rank, 0, 0).add(rank, 0)
-      builder.receive(0, 0, rank).add(rank, places[rank - 1]!)
+      builder.receive(0, 0, rank).add(rank, places[rank - 1])
     }
-    builder.combine(0, 0, 0, places[0]!, places[1]!, places[2]!)
-    builder.combine(0, 0, 0, 0, places[2]!, builder.slot(0, 0))
+    builder.combine(0, 0, 0, places[0], places[1], places[2])
+    builder.combine(0, 0, 0, 0, places[2], builder.slot(0, 0))
     const schedule = builder.build()
     const [root] = lower(schedule, Int32Array.of(0, 1, 1)).programs as [ProcessProgram]
     expect([...root.dependencies.needs]).toEqual([1, 1])
@@ -144,7 +144,7 @@ describe('partial results in a frame', () => {
       [1, 2, 0],
       [0, 3, 0],
     ] as const
-    for (const [from, to, tag] of sends) builder.send(from, 1, to, tag).add(partial, held[from]!)
+    for (const [from, to, tag] of sends) builder.send(from, 1, to, tag).add(partial, held[from])
     builder.send(1, 1, 2, 9).add(1, 0)
     builder.receive(2, 1, 1, 9).add(1, builder.stage(2))
     for (const [from, to, tag] of [...sends].reverse()) {
@@ -155,7 +155,7 @@ describe('partial results in a frame', () => {
     builder.combine(2, 2, 0, first + 2, first + 1, builder.slot(2, 0))
     builder.combine(3, 2, 0, first + 2, first + 1, builder.stage(3))
     builder.combine(3, 2, 0, first + 3, first, builder.slot(3, 0))
-    for (const rank of [0, 1]) builder.copy(rank, 0).add(partial, held[rank]!, builder.slot(rank, 0))
+    for (const rank of [0, 1]) builder.copy(rank, 0).add(partial, held[rank], builder.slot(rank, 0))
     return builder.build()
   }
 

@@ -66,12 +66,12 @@ describe('lower', () => {
     // Friends 0 and 1 on process 0, their neighbors 2 to 5 and rank 6 on process 1.
     const { lowered } = expectDelivered(friendsSchedule(), Int32Array.of(0, 0, 1, 1, 1, 1, 1))
     const [near, far] = lowered.programs
-    expect(Array.from(near!.send.peer)).toEqual([1, 1])
-    expect(Array.from(near!.send.messages)).toEqual([1, 4])
+    expect(Array.from(near.send.peer)).toEqual([1, 1])
+    expect(Array.from(near.send.messages)).toEqual([1, 4])
     // Round 0 takes block 0 to rank 6; round 1 need not take it again.
-    expect(Array.from(near!.send.valueStart)).toEqual([0, 1, 2])
-    expect(Array.from(near!.send.value, (v) => near!.valueTerm[v])).toEqual([0, 1])
-    expect(far!.counts).toEqual({
+    expect(Array.from(near.send.valueStart)).toEqual([0, 1, 2])
+    expect(Array.from(near.send.value, (v) => near.valueTerm[v])).toEqual([0, 1])
+    expect(far.counts).toEqual({
       framesSent: 1,
       framesReceived: 2,
       messagesSent: 1,
@@ -111,7 +111,7 @@ describe('lower', () => {
     expect(verify(schedule).violations).toEqual([])
     for (const placement of [Int32Array.of(0, 1, 0), Int32Array.of(0, 1, 2), Int32Array.of(0, 0, 0)]) {
       const { slots } = interpret(lower(schedule, placement), (rank) => `held by ${rank}`)
-      expect([...slots[2]!.values()]).toEqual(['held by 1'])
+      expect([...slots[2].values()]).toEqual(['held by 1'])
     }
   })
 

@@ -13,7 +13,7 @@ function memoryOf(id: string, ranks: number, options: MemoryOptions, segments = 
   const algorithm = algorithmOf(id)
   const shape = { ranks, segments }
   const placement = Int32Array.from({ length: ranks }, (_, rank) => rank)
-  const program = lower(scheduleOf(algorithm, shape), placement).programs[1]!
+  const program = lower(scheduleOf(algorithm, shape), placement).programs[1]
   const parts = algorithm.parts?.(shape) ?? segments
   return { program, memory: valueMemory(program, { ...options, ...(options.isTotal ? { parts } : {}) }) }
 }
@@ -47,7 +47,7 @@ describe('the memory of values', () => {
     builder.combine(1, 1, 0, 2, 3, builder.slot(1, 0))
     const schedule = builder.build()
     expect(verify(schedule).ok).toBe(true)
-    const program = lower(schedule, Int32Array.of(0, 1)).programs[1]!
+    const program = lower(schedule, Int32Array.of(0, 1)).programs[1]
     expect(valueMemory(program, { ...allreduce, parts: 1 }).isSafeInPlace).toBe(false)
   })
 
@@ -87,7 +87,7 @@ describe('the memory of values', () => {
     const places = [0, 1].map(() => builder.stage(0)) as [number, number]
     for (const rank of [1, 2]) {
       builder.send(rank, 0, 0).add(rank, 0)
-      builder.receive(0, 0, rank).add(rank, places[rank - 1]!)
+      builder.receive(0, 0, rank).add(rank, places[rank - 1])
     }
     const pair = builder.stage(0)
     builder.combine(0, 0, 0, 0, places[0], pair)
@@ -116,7 +116,7 @@ describe('the memory of values', () => {
 
   it('of one rank alone is safe in place: its contribution is the result', () => {
     const program = lower(scheduleOf(algorithmOf('allreduce-ring'), { ranks: 1 }), Int32Array.of(0))
-      .programs[0]!
+      .programs[0]
     expect(valueMemory(program, { ...allreduce, parts: 1 }).isSafeInPlace).toBe(true)
   })
 
@@ -145,7 +145,7 @@ describe('the memory of values', () => {
         // Memory is written again by the combination that reads it, or by what arrives after its frame has been received.
         const c = value - program.combine.firstValue
         const isReader = c >= 0 && (program.combine.left[c] === before || program.combine.right[c] === before)
-        const isTotal = (v: number) => program.fillStart[v + 1]! > program.fillStart[v]!
+        const isTotal = (v: number) => program.fillStart[v + 1] > program.fillStart[v]
         expect(isReader || isTotal(value) || isTotal(before), `${id}: value ${value} over ${before}`).toBe(
           true,
         )

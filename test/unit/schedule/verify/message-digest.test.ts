@@ -34,12 +34,12 @@ describe('messageBalance', () => {
     const at = operationsOf(schedule).findIndex(({ kind }) => kind === 0)
     const changes: readonly ((operations: ReturnType<typeof operationsOf>) => void)[] = [
       (operations) => operations.splice(at, 1),
-      (operations) => (operations[at]!.tag = 1),
-      (operations) => (operations[at]!.peer = 2),
-      (operations) => (operations[at]!.phase = 1),
-      (operations) => (operations[at]!.entries[0]!.block = ~3),
-      (operations) => (operations[at]!.entries = []),
-      (operations) => operations.splice(at, 0, structuredClone(operations[at]!)),
+      (operations) => (operations[at].tag = 1),
+      (operations) => (operations[at].peer = 2),
+      (operations) => (operations[at].phase = 1),
+      (operations) => (operations[at].entries[0].block = ~3),
+      (operations) => (operations[at].entries = []),
+      (operations) => operations.splice(at, 0, structuredClone(operations[at])),
     ]
     for (const change of changes) {
       const operations = operationsOf(schedule)

@@ -59,7 +59,7 @@ function expectedVerdict(
 
 /** The term of a sequence of blocks, associated at random. */
 function termOf(terms: TermTable, blocks: readonly number[], random: () => number): number {
-  if (blocks.length === 1) return blocks[0]!
+  if (blocks.length === 1) return blocks[0]
   const cut = 1 + below(random, blocks.length - 1)
   return terms.combined(termOf(terms, blocks.slice(0, cut), random), termOf(terms, blocks.slice(cut), random))
 }
@@ -68,7 +68,7 @@ function shuffled(blocks: readonly number[], random: () => number): number[] {
   const all = [...blocks]
   for (let i = all.length - 1; i > 0; i--) {
     const j = below(random, i + 1)
-    ;[all[i], all[j]] = [all[j]!, all[i]!]
+    ;[all[i], all[j]] = [all[j], all[i]]
   }
   return all
 }
@@ -99,7 +99,7 @@ function randomRuns(ranks: number, parts: number, part: number, random: () => nu
 /** A demanded sequence as it is, turned around, in another order, or with one block more, less or other. */
 function changed(demanded: readonly number[], ranks: number, parts: number, random: () => number): number[] {
   const at = below(random, demanded.length)
-  const other = below(random, ranks) * parts + (demanded[0]! % parts)
+  const other = below(random, ranks) * parts + (demanded[0] % parts)
   switch (below(random, 8)) {
     case 0:
     case 1:
@@ -137,7 +137,7 @@ describe('ReductionCheck', () => {
         const blocks = changed(demanded, ranks, parts, random)
         const term = termOf(terms, blocks, random)
         const verdict = check.verdict(term, 0)
-        seen[verdict]!++
+        seen[verdict]++
         const expected = expectedVerdict(blocks, demanded, isIdempotent)
         expect([blocks, demanded, verdict]).toEqual([blocks, demanded, expected])
         expect(check.verdict(term, 0)).toBe(verdict)
@@ -216,8 +216,8 @@ describe('TermTable', () => {
     expect(new Set(made).size).toBe(10_000)
     expect(pairs.map(([left, right]) => terms.combined(left, right))).toEqual(made)
     for (const [i, [left, right]] of pairs.entries()) {
-      expect([terms.leftOf(made[i]!), terms.rightOf(made[i]!)]).toEqual([left, right])
-      expect(terms.spanOf(made[i]!)).toBe((left + 1) % 100 === right || (right + 1) % 100 === left ? 2 : 0)
+      expect([terms.leftOf(made[i]), terms.rightOf(made[i])]).toEqual([left, right])
+      expect(terms.spanOf(made[i])).toBe((left + 1) % 100 === right || (right + 1) % 100 === left ? 2 : 0)
     }
   })
 

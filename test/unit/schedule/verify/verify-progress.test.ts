@@ -33,11 +33,11 @@ function allFinish(ranks: number, messages: readonly Message[]): boolean {
     for (let rank = 0; rank < ranks; rank++) {
       const isStuck = messages.some(
         ({ from, to, sendPhase, receivePhase }) =>
-          (from === rank && sendPhase === entered[rank] && entered[to]! < receivePhase) ||
-          (to === rank && receivePhase === entered[rank] && entered[from]! < sendPhase),
+          (from === rank && sendPhase === entered[rank] && entered[to] < receivePhase) ||
+          (to === rank && receivePhase === entered[rank] && entered[from] < sendPhase),
       )
-      if (isStuck || entered[rank]! > last) continue
-      entered[rank]!++
+      if (isStuck || entered[rank] > last) continue
+      entered[rank]++
       moved = true
     }
   }
@@ -50,8 +50,8 @@ function precedents(rows: PhaseRows, partner: Int32Array): readonly (readonly nu
     row > 0 && rows.rank[row - 1] === rows.rank[row] ? [row - 1] : []
   return Array.from(rows.rank, (_, row) => {
     const needed = before(row)
-    for (let op = rows.opStart[row]!; op < rows.opStart[row + 1]!; op++) {
-      if (partner[op] !== -1) needed.push(...before(rows.ofOperation[partner[op]!]!))
+    for (let op = rows.opStart[row]; op < rows.opStart[row + 1]; op++) {
+      if (partner[op] !== -1) needed.push(...before(rows.ofOperation[partner[op]]))
     }
     return needed
   })
@@ -93,7 +93,7 @@ describe('checkProgress', () => {
 
   test('names every rank of a cycle once, in the order in which they wait', () => {
     const cycle = [2, 0, 3].map((from, i, all): Message => {
-      return { from, to: all[(i + 1) % all.length]!, sendPhase: 1, receivePhase: 0 }
+      return { from, to: all[(i + 1) % all.length], sendPhase: 1, receivePhase: 0 }
     })
     const schedule = scheduleOf(5, [{ from: 1, to: 4, sendPhase: 0, receivePhase: 0 }, ...cycle])
     const found = new ViolationList(10)

@@ -171,7 +171,7 @@ describe('verify rejects', () => {
     expect(codesOf(sends([0, 1]))).toEqual([])
     expect(codesOf(sends([1, 0]))).toEqual(['blocks-differ'])
     expect(codesOf(sends([0, 0]))).toContain('blocks-differ')
-    expect(verify(sends([1, 0])).violations[0]!.message).toMatch(
+    expect(verify(sends([1, 0])).violations[0].message).toMatch(
       /^rank \d+ sends blocks \[1, 0\] to rank (\d+) with tag \d+, but rank \1 expects blocks \[0, 1\]$/,
     )
   })
@@ -184,7 +184,7 @@ describe('verify rejects', () => {
       b.copy(1, 0).add(0, 1, staged)
       b.receive(1, 0, 0, 0).add(0, b.stage(1))
     })
-    expect(verify(early).violations[0]!.message).toBe(
+    expect(verify(early).violations[0].message).toBe(
       'rank 1 reads block 0 from place 2 in phase 0, which holds nothing yet',
     )
   })
@@ -197,7 +197,7 @@ describe('verify rejects', () => {
       b.receive(1, 0, 0, 0).add(0, 1)
     })
     expect(codesOf(early)).toEqual(['place-empty'])
-    expect(verify(early).violations[0]!.message).toBe(
+    expect(verify(early).violations[0].message).toBe(
       'rank 0 sends block 0 from place 1 in phase 0, in which it computes it: a send reads what is there when its phase begins',
     )
     const passed = small(2, (b) => {
@@ -206,7 +206,7 @@ describe('verify rejects', () => {
       b.send(0, 0, 1, 0).add(0, 0)
       b.receive(0, 0, 1, 0).add(0, b.stage(0))
     })
-    expect(verify(passed).violations[0]!.message).toMatch(
+    expect(verify(passed).violations[0].message).toMatch(
       /^rank 1 sends block 0 from place \d in phase 0, in which it receives it: a send reads/,
     )
     const late = small(2, (b) => {
@@ -214,14 +214,14 @@ describe('verify rejects', () => {
       b.receive(1, 0, 0, 0).add(0, b.slot(1, 0))
       b.copy(0, 1).add(0, 0, 1)
     })
-    expect(verify(late).violations[0]!.message).toMatch(
+    expect(verify(late).violations[0].message).toMatch(
       /^rank 0 reads block 0 .* in phase 0, which holds nothing yet$/,
     )
   })
 
   test('an operation of a wrong structure is named by its kind, peer, tag and phase', () => {
     const messageOf = (change: (schedule: Writable) => unknown): string =>
-      verify(broken(change)).violations[0]!.message
+      verify(broken(change)).violations[0].message
     const { opKind: kinds, opPeer, opTag, opPhase, specification } = broken(() => {})
     const { ranks } = specification
     expect(messageOf((s) => (s.opPeer[0] = 7))).toBe(
@@ -235,7 +235,7 @@ describe('verify rejects', () => {
     )
     const copying = structuredClone(small(1, (b) => b.copy(0, 0).add(0, 0, 1))) as Writable
     copying.opTag[0] = 5
-    expect(verify(copying).violations[0]!.message).toBe(
+    expect(verify(copying).violations[0].message).toBe(
       'copy in phase 0 (operation 0) of rank 0: tag 5 is out of range',
     )
     expect(messageOf((s) => (s.opKind[0] = 9))).toMatch(/^operation of kind 9 in phase 0 \(operation 0\)/)
@@ -286,7 +286,7 @@ describe('verify rejects', () => {
     const schedule = builder.build()
     expect(codesOf(schedule)).toEqual(['deadlock'])
     const [violation] = verify(schedule).violations
-    for (const rank of [0, 1, 2]) expect(violation!.message).toContain(`rank ${rank} in phase 0`)
+    for (const rank of [0, 1, 2]) expect(violation.message).toContain(`rank ${rank} in phase 0`)
   })
 
   test('a rank that waits for itself', () => {

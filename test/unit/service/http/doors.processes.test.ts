@@ -113,7 +113,7 @@ describe('the command, with TLS, tokens, a public name and an allowed origin', (
         await once(socket, 'open')
         const say = (message: object) => socket.send(JSON.stringify(message))
         const has = async (what: object) => {
-          const [name, value] = Object.entries(what)[0]!
+          const [name, value] = Object.entries(what)[0]
           let found = messages.find((message) => message[name] === value)
           while (found === undefined) {
             await once(socket, 'message')

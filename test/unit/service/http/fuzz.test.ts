@@ -69,7 +69,7 @@ it('requests that are generated from the schemas get answers with stable codes, 
   const app = makeApp({ context, metrics, files: new Map(), tls: undefined, logger })
   const known: Record<string, string[]> = { t: [], p: [], j: [], w: [] }
   const remember = (kind: string, id: string) => {
-    const ids = known[kind]!
+    const ids = known[kind]
     if (!ids.includes(id)) ids.push(id)
     if (ids.length > 20) ids.shift()
   }
@@ -89,7 +89,7 @@ it('requests that are generated from the schemas get answers with stable codes, 
       continue
     }
     seen.add(`${asked.method} ${statusCode}`)
-    const path = asked.url.split('?', 1)[0]!
+    const path = asked.url.split('?', 1)[0]
     if (asked.method === 'PUT' || (asked.method === 'POST' && path === '/v1/topologies'))
       remember('t', topologyInfo.parse(JSON.parse(body)).id)
     else if (asked.method === 'POST' && path === '/v1/plans') {

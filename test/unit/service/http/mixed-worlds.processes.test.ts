@@ -23,7 +23,7 @@ it('rankweave join brings programs into a world of members that ask, with the to
       }`,
     )
     const members = await Promise.all([0, 1].map(() => AskingMember.connected(service.url, token)))
-    const { world, token: ofWorld } = await members[0]!.ask('createWorld', { members: 2, programs: 2 })
+    const { world, token: ofWorld } = await members[0].ask('createWorld', { members: 2, programs: 2 })
     await Promise.all(members.map((member) => member.ask('join', { world })))
     const rendezvous = `${service.url.replace('http', 'ws')}/v1/rendezvous`
     const wrong = spawnCli(['join', rendezvous, '--token', token, program])
@@ -73,7 +73,7 @@ it('a program that is killed is lost to the members that ask and to the programs
     const members = await Promise.all([0, 1].map(() => AskingMember.connected(service.url)))
     const watcher = await AskingMember.connected(service.url)
     await watcher.ask('watch', {})
-    const { world, token } = await members[0]!.ask('createWorld', { members: 2, programs: 2 })
+    const { world, token } = await members[0].ask('createWorld', { members: 2, programs: 2 })
     await Promise.all(members.map((member) => member.ask('join', { world })))
     const rendezvous = `${service.url.replace('http', 'ws')}/v1/rendezvous`
     let killRank3 = () => {}
@@ -105,7 +105,7 @@ it('a program that is killed is lost to the members that ask and to the programs
       [0, 3],
       [1, 3],
     ])
-    const comm = shrunk[0]!.comm!
+    const comm = shrunk[0].comm!
     const parts = await Promise.all(members.map((member) => member.ask('split', { comm, color: 0 })))
     expect(parts.map(({ size }) => size)).toEqual([2, 2])
     const ended = watcher.event('worldEnded')

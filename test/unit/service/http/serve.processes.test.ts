@@ -49,9 +49,9 @@ describe('a plan by the service', () => {
     ]
     const accepted = await Promise.all(requests.map((request) => ours.plan(request)))
     expect(new Set(accepted.map(({ body }) => body.plan)).size).toBe(1)
-    const { id, plan: planId } = accepted[0]!.body
+    const { id, plan: planId } = accepted[0].body
     expect((await ours.events(id)).at(-1)).toMatchObject({ state: 'done', error: null })
-    expect(await ours.plan(requests[0]!)).toMatchObject({ status: 200, body: { state: 'done' } })
+    expect(await ours.plan(requests[0])).toMatchObject({ status: 200, body: { state: 'done' } })
 
     const parsed = topologyFromMatrixMarket(matrix, { ranks: 193 })
     const { schedule } = plan(parsed, {
@@ -74,7 +74,7 @@ describe('a plan by the service', () => {
     )
     expect(simulated.body.timeUs).toBeGreaterThan(0)
     const rank = await ours.json<{ operations: unknown[] }>(`/v1/plans/${planId}/ranks/7`)
-    expect(rank.body.operations.length).toBe(schedule.opStart[8]! - schedule.opStart[7]!)
+    expect(rank.body.operations.length).toBe(schedule.opStart[8] - schedule.opStart[7])
     expect((await ours.json(`/v1/plans/${planId}/ranks/193`)).body).toMatchObject({
       error: { code: 'ERR_RANK' },
     })
@@ -248,7 +248,7 @@ describe('attacks', () => {
       [`GET /v1/plans HTTP/1.1\r\n${token}\r\n`, 'ERR_ORIGIN'],
     ]) {
       const socket = connect(Number(port), '127.0.0.1')
-      socket.write(request!)
+      socket.write(request)
       const [answer] = (await once(socket, 'data')) as [Buffer]
       expect(String(answer)).toContain(`"code":"${code}"`)
       socket.destroy()
@@ -264,7 +264,7 @@ describe('attacks', () => {
       ['POST /v1/topologies?format=spec', 'moore:5x5:r=1'],
     ]) {
       const socket = connect(Number(port), '127.0.0.1')
-      socket.write(`${request} HTTP/1.1\r\n${headers}content-length: ${body!.length}\r\n\r\n${body}`)
+      socket.write(`${request} HTTP/1.1\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`)
       const [answer] = (await once(socket, 'data')) as [Buffer]
       expect(String(answer)).toMatch(/^HTTP\/1.1 20[01] /)
       socket.destroy()

@@ -167,8 +167,8 @@ describe('the queue', () => {
       expect(await endOf(jobs, infos.at(-1)!)).toMatchObject({ state: 'failed', error: { code: 'ERR_SPEC' } })
     }
     await jobs.close(60_000)
-    expect(() => jobs.get(tenant, infos[0]!.id)).toThrow(expect.objectContaining({ code: 'ERR_NOT_FOUND' }))
-    expect(jobs.get(tenant, infos[3]!.id).state).toBe('failed')
+    expect(() => jobs.get(tenant, infos[0].id)).toThrow(expect.objectContaining({ code: 'ERR_NOT_FOUND' }))
+    expect(jobs.get(tenant, infos[3].id).state).toBe('failed')
     expect(readdirSync(join(root, 'local', 'jobs')).length).toBe(2)
   })
 
@@ -206,7 +206,7 @@ describe('after the service was killed', () => {
   it('a job whose plan had been stored is done', async () => {
     const { jobs, asked, store, again } = await newJobs()
     const { info } = await jobs.request(tenant, request(2))
-    const waits = store.records('jobs', tenant)[0]!
+    const waits = store.records('jobs', tenant)[0]
     ;(await asked(0)).finish()
     await endOf(jobs, info)
     await jobs.close(60_000)
@@ -231,7 +231,7 @@ it('a plan that is asked for again in the moment in which its job fails or is ca
       accepted.push(jobs.request(tenant, request(k)))
     })
   }
-  await jobs.cancel(tenant, infos[1]!.id)
+  await jobs.cancel(tenant, infos[1].id)
   ;(await asked(0)).fail(new RankweaveError('ERR_SPEC', 'cannot be planned'))
   while (accepted.length < 2) await new Promise((resolve) => setImmediate(resolve))
   await Promise.all(accepted)

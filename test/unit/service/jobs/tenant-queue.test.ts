@@ -19,7 +19,7 @@ it('counts what it has, also when items are removed', () => {
   const queue = new TenantQueue<number>()
   const model = new Map<string, number[]>()
   for (let item = 0; item < 300; item++) {
-    const tenant = 'abcd'[Math.floor(random() * 4)]!
+    const tenant = 'abcd'[Math.floor(random() * 4)]
     const items = model.get(tenant) ?? []
     model.set(tenant, items)
     const luck = random()

@@ -164,7 +164,7 @@ describe('room', () => {
   it('is given by whoever takes most: a tenant that stores much displaces nothing of one that stores little', async () => {
     const { store } = await newStore({ dataBytes: 100_000, entries: 100 })
     const theirs = [await addTopology(store, other, 0, 'x'.repeat(9_000)), await addPlan(store, other, 1)]
-    const isThere = () => [store.get('topologies', other, theirs[0]!), store.get('plans', other, theirs[1]!)]
+    const isThere = () => [store.get('topologies', other, theirs[0]), store.get('plans', other, theirs[1])]
     for (let index = 2; index < 20; index++) await addPlan(store, tenant, index, 'y'.repeat(10_000))
     expect(isThere()).not.toContain(undefined)
     expect(store.records('plans', tenant).length).toBeLessThan(6)
@@ -264,7 +264,7 @@ describe('at the same time', () => {
       const ids = await Promise.all(texts.map((text) => addTopology(store, tenant, 1, text)))
       expect(new Set(ids).size).toBe(1)
       const reopened = await again()
-      const stored = await reopened.verified('topologies', tenant, ids[0]!)
+      const stored = await reopened.verified('topologies', tenant, ids[0])
       expect(stored).toBeDefined()
       expect(readFileSync(stored!.path, 'utf8')).toHaveLength(stored!.record.info.bytes)
       await reopened.close()

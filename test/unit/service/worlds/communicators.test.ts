@@ -16,9 +16,9 @@ it('members of a world split it, meet, free and leave, and nothing remains', asy
     [0, 1],
     [0, 2],
   ])
-  expect(places[0]!.comm).toBe(places[2]!.comm)
+  expect(places[0].comm).toBe(places[2].comm)
   await Promise.all(members.map((member) => member.ask('barrier', { comm: 'world' })))
-  await Promise.all(members.map((member, rank) => member.ask('free', { comm: places[rank]!.comm! })))
+  await Promise.all(members.map((member, rank) => member.ask('free', { comm: places[rank].comm! })))
   const ended = new Promise<void>((resolve) => {
     worlds.watch({ id: 'local' }, ({ event }) => event === 'worldEnded' && resolve())
   })

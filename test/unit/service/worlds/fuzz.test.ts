@@ -50,8 +50,8 @@ it('messages generated from the schemas crash nothing, and leave nothing behind'
   const count = demanded(100_000, 2_000)
   for (let n = 0; n < count; n++) {
     const at = Math.floor(random() * strangers.length)
-    if (!strangers[at]!.isOpen) strangers[at] = new Stranger(service, seen)
-    const stranger = strangers[at]!
+    if (!strangers[at].isOpen) strangers[at] = new Stranger(service, seen)
+    const stranger = strangers[at]
     stranger.socket.send(message(stranger.id++))
     if (random() < 0.005) stranger.socket.terminate()
     if (n % 16 === 0) await turn()

@@ -8,7 +8,7 @@ async function restless(world: Communicator): Promise<void> {
   const part = await world.split(world.rank === 2 ? 1 : 0)
   for (let isGone = 0; isGone === 0; ) {
     const knows = [...(await world.failed())].includes(2) ? 1 : 0
-    isGone = (await part!.allreduce(Int32Array.of(knows), 'min'))[0]!
+    isGone = (await part.allreduce(Int32Array.of(knows), 'min'))[0]
   }
   await world.ackFailed()
 }

@@ -24,22 +24,22 @@ it('a lost member fails pending calls of its communicators, and of no other; the
   const pending = all(survivors, (member) =>
     member.ask('barrier', { comm: 'world' }).catch((error: { code: string }) => error.code),
   )
-  const half = members[2]!.ask('barrier', { comm: places[2]!.comm! }).catch((error) => error.code)
-  members[3]!.socket.terminate()
+  const half = members[2].ask('barrier', { comm: places[2].comm! }).catch((error) => error.code)
+  members[3].socket.terminate()
   expect(await pending).toEqual(['ERR_PEER_LOST', 'ERR_PEER_LOST', 'ERR_PEER_LOST'])
   expect(await half).toBe('ERR_PEER_LOST')
-  expect(await survivors[0]!.event('member')).toMatchObject({ rank: 3, state: 'lost' })
+  expect(await survivors[0].event('member')).toMatchObject({ rank: 3, state: 'lost' })
   // A communicator without the lost one goes on.
-  await Promise.all([0, 1].map((rank) => members[rank]!.ask('barrier', { comm: places[rank]!.comm! })))
-  expect(await survivors[0]!.ask('failed', { comm: 'world' })).toEqual({ ranks: [3] })
-  expect(await survivors[0]!.ask('ackFailed', { comm: 'world' })).toEqual({ acknowledged: 1 })
+  await Promise.all([0, 1].map((rank) => members[rank].ask('barrier', { comm: places[rank].comm! })))
+  expect(await survivors[0].ask('failed', { comm: 'world' })).toEqual({ ranks: [3] })
+  expect(await survivors[0].ask('ackFailed', { comm: 'world' })).toEqual({ acknowledged: 1 })
   const shrunk = await all(survivors, (member) => member.ask('shrink', { comm: 'world' }))
   expect(shrunk.map(({ rank, size }) => [rank, size])).toEqual([
     [0, 3],
     [1, 3],
     [2, 3],
   ])
-  const comm = shrunk[0]!.comm!
+  const comm = shrunk[0].comm!
   expect(await all(survivors, (member, rank) => member.ask('agree', { comm, flag: 7 - rank }))).toEqual([
     { flag: 4 },
     { flag: 4 },
@@ -57,15 +57,15 @@ it('a member that leaves fails only calls that it took no part in', async () => 
   const worlds = service()
   const [first, second, third] = await begunWorld(worlds, 3)
   for (let round = 0; round < 5; round++) {
-    await Promise.all([first!, second!, third!].map((member) => member.ask('barrier', { comm: 'world' })))
+    await Promise.all([first, second, third].map((member) => member.ask('barrier', { comm: 'world' })))
   }
-  const barriers = [first!, second!].map((member) => member.ask('barrier', { comm: 'world' }))
+  const barriers = [first, second].map((member) => member.ask('barrier', { comm: 'world' }))
   // It asks for both at once.
-  const last = third!.ask('barrier', { comm: 'world' })
-  const left = third!.ask('leave', {})
+  const last = third.ask('barrier', { comm: 'world' })
+  const left = third.ask('leave', {})
   await Promise.all([...barriers, left])
   await last.catch(() => {})
-  await expect(first!.ask('barrier', { comm: 'world' })).rejects.toMatchObject({ code: 'ERR_PEER_LOST' })
+  await expect(first.ask('barrier', { comm: 'world' })).rejects.toMatchObject({ code: 'ERR_PEER_LOST' })
   await worlds.close()
 })
 
@@ -76,8 +76,8 @@ it('revoke fails pending calls of the communicator, and the world goes on', asyn
     { comm: string },
     unknown,
   ]
-  const pending = members[0]!.ask('barrier', { comm }).catch((error) => error.code)
-  await members[1]!.ask('revoke', { comm })
+  const pending = members[0].ask('barrier', { comm }).catch((error) => error.code)
+  await members[1].ask('revoke', { comm })
   expect(await pending).toBe('ERR_REVOKED')
   await all(members, (member) => member.ask('free', { comm }))
   await all(members, (member) => member.ask('barrier', { comm: 'world' }))

@@ -29,7 +29,7 @@ const runs = <T>(token: string, main: (world: Communicator) => Promise<T>) =>
 /** Members that have joined a world that waits for programs. */
 async function waitingWorld(members: number, programs: number) {
   const all = await Promise.all(Array.from({ length: members }, () => AskingMember.greeted(service)))
-  const { world, token } = await all[0]!.ask('createWorld', { members, programs })
+  const { world, token } = await all[0].ask('createWorld', { members, programs })
   for (const member of all) await member.ask('join', { world })
   return { world, token: token!, all: all as [AskingMember, AskingMember] }
 }
@@ -50,9 +50,9 @@ it('two members that ask and two programs split, meet, and the programs reduce a
     runs(token, async (world) => {
       const part = await world.split(1)
       await world.barrier()
-      const [sum] = await part!.allreduce(Float64Array.of(world.rank), 'sum')
-      await part!.free()
-      return [world.rank, world.size, part!.size, sum]
+      const [sum] = await part.allreduce(Float64Array.of(world.rank), 'sum')
+      await part.free()
+      return [world.rank, world.size, part.size, sum]
     }),
   )
   const begun = await Promise.all(all.map((member) => member.event('begun')))
@@ -65,7 +65,7 @@ it('two members that ask and two programs split, meet, and the programs reduce a
     [0, 2],
     [1, 2],
   ])
-  const comm = places[0]!.comm!
+  const comm = places[0].comm!
   const among = all.map((member) => member.ask('barrier', { comm }))
   await Promise.all([...among, ...all.map((member) => member.ask('barrier', { comm: 'world' }))])
   expect(service.list(tenant)).toMatchObject([

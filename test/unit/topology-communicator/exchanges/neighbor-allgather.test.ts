@@ -73,7 +73,7 @@ describe('messages of a neighbor allgather', () => {
 
   it('become copies inside a process, and one frame per pair of processes and round', async () => {
     const topology = erdosRenyiTopology({ ranks: 48, density: 0.4, seed: 3 })
-    const strategy = strategies[2]!
+    const strategy = strategies[2]
     const { messages } = planStatistics(plan(topology, strategy))
     for (const processes of [1, 2, 5]) {
       const main = async (world: Communicator) => {
@@ -91,7 +91,7 @@ describe('messages of a neighbor allgather', () => {
       const all = [...byProcess.values()]
       const total = all.reduce((sum, each) => sum + each.messagesSent + each.messagesInProcess, 0)
       expect(total).toBe(messages.planned)
-      if (processes === 1) expect(all[0]!.framesSent).toBe(0)
+      if (processes === 1) expect(all[0].framesSent).toBe(0)
       for (const { framesSent, messagesSent } of all) expect(framesSent).toBeLessThanOrEqual(messagesSent)
       const pairs = processes * (processes - 1)
       expect(all.reduce((sum, each) => sum + each.framesSent, 0)).toBeLessThanOrEqual(pairs * 8)
@@ -137,14 +137,14 @@ describe('persistent neighborAllgather', () => {
 
   it('matches starts of several requests separately from other collectives', async () => {
     const main = async (world: Communicator) => {
-      const graph = await world.createTopology(complete(7), { strategy: strategies[1]! })
+      const graph = await world.createTopology(complete(7), { strategy: strategies[1] })
       const recv = [new Float64Array(7), new Float64Array(14)]
       const requests = recv.map((into, i) => graph.neighborAllgatherInit(blockOf(world.rank, i + 1, i), into))
       // Ranks start them in different orders.
       const order = world.rank % 2 === 0 ? [0, 1] : [1, 0]
       for (let round = 0; round < 3; round++) {
         for (const into of recv) into.fill(-1)
-        const starts = order.map((i) => requests[i]!.start())
+        const starts = order.map((i) => requests[i].start())
         const between = await graph.neighborAllgather(blockOf(world.rank, 1, 9))
         await Promise.all(starts)
         expect([...between]).toEqual(expectedOf(graph, () => 1, 9))
@@ -157,7 +157,7 @@ describe('persistent neighborAllgather', () => {
   it('exchanges varying lengths once', async () => {
     const lengthOf = (rank: number) => (rank * 5) % 4
     const main = async (world: Communicator) => {
-      const graph = await world.createTopology(complete(8), { strategy: strategies[1]! })
+      const graph = await world.createTopology(complete(8), { strategy: strategies[1] })
       const size = [...graph.sources].reduce((sum, source) => sum + lengthOf(source), 0)
       const recv = new Float64Array(size + 1).fill(-1)
       const send = new Float64Array(lengthOf(world.rank))

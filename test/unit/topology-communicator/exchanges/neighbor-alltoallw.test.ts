@@ -14,7 +14,7 @@ const makers = [Float64Array, Int16Array, Uint8Array] as const
 
 /** What a rank sends to the next but `distance - 1`: another type and length for every distance. */
 const blockOf = (rank: number, distance: number): TypedArray =>
-  new makers[distance % 3]!(distance + 1).fill(rank * 10 + distance)
+  new makers[distance % 3](distance + 1).fill(rank * 10 + distance)
 
 /** Ranks send to the next three, and twice to the first of them. */
 const distances = [1, 2, 1, 3]
@@ -47,7 +47,7 @@ describe.each(['direct', 'routed'] as const)('neighborAlltoallw by %s', (kind) =
       const filled = await graph.neighborAlltoallw(data, { into })
       expect(filled).toEqual(into)
       expect(filled[0]).toBe(column)
-      expect([...matrix]).toEqual([expected[0]![0], -1, -1, expected[0]![1], -1, -1])
+      expect([...matrix]).toEqual([expected[0][0], -1, -1, expected[0][1], -1, -1])
       expect(into.slice(1)).toEqual(expected.slice(1))
     }))
 
@@ -107,7 +107,7 @@ it('neighborAlltoallw refuses what does not fit, on that rank alone once blocks 
 it('neighborAlltoallw passes over the entries of a grid that have no neighbor', async () => {
   const main = async (world: Communicator) => {
     const line = (await world.createCart([3]))!
-    const data = [0, 1].map((slot) => (line.destinations[slot]! < 0 ? null : Int8Array.of(line.rank, slot)))
+    const data = [0, 1].map((slot) => (line.destinations[slot] < 0 ? null : Int8Array.of(line.rank, slot)))
     const expected = [...line.sources].map((source, slot) =>
       source < 0 ? null : Int8Array.of(source, slot ^ 1),
     )

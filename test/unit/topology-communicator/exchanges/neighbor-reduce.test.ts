@@ -26,7 +26,7 @@ const placements = [[7], [3, 0, 4], [1, 1, 1, 1, 1, 1, 1]]
 
 /** Affine maps, composed from left to right: associative, not commutative. */
 const compose = createOperation<Int32Array>(
-  (left, right) => Int32Array.of((left[0]! * right[0]!) % 1009, (left[1]! * right[0]! + right[1]!) % 1009),
+  (left, right) => Int32Array.of((left[0] * right[0]) % 1009, (left[1] * right[0] + right[1]) % 1009),
   { name: 'compose' },
 )
 const mapOf = (rank: number): Int32Array => Int32Array.of(rank + 2, 5 * rank + 1)
@@ -53,7 +53,7 @@ describe.each(strategies.map((strategy) => [JSON.stringify(strategy), strategy] 
           const rounded = await graph.neighborReduce(third, 'sum')
           expect(rounded).toEqual(hasSources ? Float64Array.of(halves.reduce((a, b) => a + b)) : null)
           const close = await graph.neighborReduce(third, 'sum', { order: 'any' })
-          if (hasSources) expect(close![0]).toBeCloseTo(rounded![0]!, 12)
+          if (hasSources) expect(close![0]).toBeCloseTo(rounded![0], 12)
 
           const composed = await graph.neighborReduce(mapOf(world.rank), compose)
           const inOrder = sources.map(mapOf)

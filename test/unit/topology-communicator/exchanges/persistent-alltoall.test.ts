@@ -50,7 +50,7 @@ function sent(
   lengthOf: (edge: number) => number,
 ) {
   const nth = places(destinations)
-  return [...destinations].map((to, i) => block(rank, to, nth[i]!, start, lengthOf(10 * rank + to)))
+  return [...destinations].map((to, i) => block(rank, to, nth[i], start, lengthOf(10 * rank + to)))
 }
 
 function expected(
@@ -59,7 +59,7 @@ function expected(
   lengthOf: (edge: number) => number,
 ) {
   const nth = places(sources)
-  return [...sources].map((from, i) => block(from, rank, nth[i]!, start, lengthOf(10 * from + rank)))
+  return [...sources].map((from, i) => block(from, rank, nth[i], start, lengthOf(10 * from + rank)))
 }
 
 describe.each(creations)('persistent alltoalls: %s', (_, create) => {
@@ -99,11 +99,11 @@ describe.each(creations)('persistent alltoalls: %s', (_, create) => {
         const types = [Float64Array, Uint8Array, Int32Array] as const
         const lengthOf = (edge: number) => edge % 4
         const edges = { sent: [...graph.destinations].map((to) => 10 * graph.rank + to) }
-        const newArray = (edge: number): TypedArray => new types[edge % 3]!(lengthOf(edge))
+        const newArray = (edge: number): TypedArray => new types[edge % 3](lengthOf(edge))
         const send = edges.sent.map(newArray)
         const columns = [...graph.sources].map((from) => {
           const edge = 10 * from + graph.rank
-          const matrix = new types[edge % 3]!(2 * lengthOf(edge))
+          const matrix = new types[edge % 3](2 * lengthOf(edge))
           return strided(matrix as TypedArray, {
             offset: 0,
             count: lengthOf(edge),
@@ -112,15 +112,15 @@ describe.each(creations)('persistent alltoalls: %s', (_, create) => {
           })
         })
         const recv = columns.map((column, i) =>
-          i % 2 === 0 ? column : newArray(10 * graph.sources[i]! + graph.rank),
+          i % 2 === 0 ? column : newArray(10 * graph.sources[i] + graph.rank),
         )
         const request = graph.neighborAlltoallwInit(send, recv)
         for (let start = 0; start < 3; start++) {
           const values = sent(graph, start % 2, lengthOf)
-          for (const [i, array] of send.entries()) array.set(values[i]!.map((value) => value % 251) as never)
+          for (const [i, array] of send.entries()) array.set(values[i].map((value) => value % 251) as never)
           await request.start()
           for (const [i, values] of expected(graph, start % 2, lengthOf).entries()) {
-            const into = recv[i]!
+            const into = recv[i]
             const got = 'array' in into ? [...into.array].filter((_, at) => at % 2 === 0) : [...into]
             expect(got).toEqual(values.map((value) => value % 251))
           }
@@ -188,7 +188,7 @@ it('an alltoallw keeps the buffers that were in its lists when it was called', (
     async (world) => {
       const ring = await world.createTopology(topologyFromEdges(2, { sources: [0, 1], destinations: [1, 0] }))
       const [send, recv] = [[Int32Array.of(ring.rank)], [new Int32Array(1)]]
-      const [data, into] = [send[0]!, recv[0]!]
+      const [data, into] = [send[0], recv[0]]
       const [request, called] = [
         ring.neighborAlltoallwInit(send, recv),
         ring.neighborAlltoallw(send, { into: recv }),

@@ -9,7 +9,7 @@ describeMpi('neighbor allgathers read in shared memory', (mpi) => {
     async (count) => {
       const { stdout, stderr } = await runJob(mpi, count, program('published-mpi.ts'))
       const [first, ...rest] = stdout.split('\n')
-      expect(JSON.parse(first!), stderr).toEqual({ differing: 0, framesInCalls: 0 })
+      expect(JSON.parse(first), stderr).toEqual({ differing: 0, framesInCalls: 0 })
       const said = rest.join('\n')
       expect(said).toMatch(/^ERR_DEADLOCK/)
       expect(said).toMatch(/ranks? .* waits? in neighborAllgatherInit.* for data from process \d/)

@@ -75,7 +75,7 @@ describe('neighbor allgathers read in shared memory', () => {
           await world.barrier()
           const { framesSent } = countersOf(world)
           for (let call = 0; call < 5; call++) {
-            for (let pause = pauses[(world.rank + call) % pauses.length]!; pause > 0; pause--) await turn()
+            for (let pause = pauses[(world.rank + call) % pauses.length]; pause > 0; pause--) await turn()
             send.set(blockOf(comm.rank, call, length))
             bytes.set(send)
             await Promise.all(requests.map((request) => request.start()))
@@ -151,9 +151,9 @@ describe('neighbor allgathers read in shared memory', () => {
       const code = await comm.barrier({ signal: AbortSignal.abort() }).then(() => 'completed', codeOf)
       return { said: '', code, recv: [...recv] }
     })
-    expect(outcomes[0]!.said).toMatch(/neighborAllgatherInit.* for data from process 1 with rank 1/)
+    expect(outcomes[0].said).toMatch(/neighborAllgatherInit.* for data from process 1 with rank 1/)
     expect(outcomes.map(({ code }) => code)).toEqual(['ERR_REVOKED', 'ERR_ABORTED'])
-    expect(outcomes[0]!.recv).toEqual([9])
+    expect(outcomes[0].recv).toEqual([9])
   })
 
   it('retain memory until the communicator is freed, and are sent where there is none left', async () => {
@@ -187,7 +187,7 @@ describe('neighbor allgathers read in shared memory', () => {
   it('are direct sends where memory is not shared', async () => {
     const topology = topologyFromEdges(2, { sources: [0], destinations: [1], weights: null })
     await hostSession(
-      openThreads(connectThreads(resolveThreads({ processes: 1 }))[0]!),
+      openThreads(connectThreads(resolveThreads({ processes: 1 }))[0]),
       async (world) => {
         const comm = await world.createTopology(topology)
         const recv = new Int32Array(comm.sources.length)

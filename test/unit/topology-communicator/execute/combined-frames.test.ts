@@ -10,8 +10,8 @@ installNeighborhood()
 /** Ranks 0 and 1 are friends with the common neighbors 2 to 5; rank 0 also receives from 6. */
 const edges = [[6, 0], ...[2, 3, 4, 5].flatMap((common) => [0, 1].map((friend) => [friend, common]))]
 const topology = topologyFromEdges(7, {
-  sources: edges.map(([source]) => source!),
-  destinations: edges.map(([, destination]) => destination!),
+  sources: edges.map(([source]) => source),
+  destinations: edges.map(([, destination]) => destination),
 })
 const strategy = { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 1 } as const
 

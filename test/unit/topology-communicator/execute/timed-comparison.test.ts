@@ -13,7 +13,7 @@ function play(times: readonly number[], noise: number, seed = 1, given = rules) 
   const comparison = new TimedComparison(times.length, given)
   let turns = 0
   for (; comparison.chosen === null; turns++)
-    comparison.agree(times[comparison.next]! * (1 + (noise * random()) / 2 ** 32))
+    comparison.agree(times[comparison.next] * (1 + (noise * random()) / 2 ** 32))
   return { chosen: comparison.chosen, turns, rounds: comparison.samples.map(({ length }) => length) }
 }
 
@@ -59,8 +59,8 @@ describe('TimedComparison', () => {
       [9, 8],
       [9, 8],
     ]) {
-      comparison.agree(first!)
-      comparison.agree(second!)
+      comparison.agree(first)
+      comparison.agree(second)
     }
     expect(comparison.chosen).toBe(0)
   })

@@ -26,7 +26,7 @@ const clockOf = (timesMs: readonly number[]): (() => number) => {
   // The first reading is that of the init.
   let [ms, reads] = [0, -1]
   return () => {
-    if (reads++ % 2 === 1) ms += timesMs[((reads - 2) / 2) % timesMs.length]!
+    if (reads++ % 2 === 1) ms += timesMs[((reads - 2) / 2) % timesMs.length]
     return ms
   }
 }
@@ -59,7 +59,7 @@ describe('a persistent allgather that is tuned', () => {
       { ranks, fabric: local({ processes: ranks, seed: 3 }) },
     )
     for (const ofRank of reports) expect(ofRank).toEqual(reports[0])
-    const [first, ...later] = reports[0]!
+    const [first, ...later] = reports[0]
     expect(first).toMatchObject({ startsLeft: 6, chosen: null })
     expect(later.map((each) => each!.startsLeft)).toEqual([5, 4, 3, 2, 1, 0, 0, 0])
     const last = later.at(-1)!
@@ -68,7 +68,7 @@ describe('a persistent allgather that is tuned', () => {
       [9000, 9000],
       [4000, 4000],
     ])
-    expect(last.chosen).toBe(last.candidates[0]!.strategy)
+    expect(last.chosen).toBe(last.candidates[0].strategy)
     expect(later[4]!.chosen).toBeNull()
   })
 
@@ -91,12 +91,12 @@ describe('a persistent allgather that is tuned', () => {
     )
     const { candidates, chosen } = tuning!
     const timeOf = (strategy: string | null) =>
-      candidates.find((each) => each.strategy === strategy)!.measuredUs[0]!
-    const times = candidates.map((each) => each.measuredUs[0]!)
+      candidates.find((each) => each.strategy === strategy)!.measuredUs[0]
+    const times = candidates.map((each) => each.measuredUs[0])
     expect(timeOf(chosen)).toBe(times.reduce((a, b) => Math.min(a, b)))
     // One hop costs one latency, which is nearly all there is; the machine predicts that more hops are faster.
     expect(timeOf(chosen)).toBeLessThanOrEqual(timeOf('direct'))
-    expect(timeOf(chosen)).toBeLessThan(times[0]!)
+    expect(timeOf(chosen)).toBeLessThan(times[0])
   })
 
   it('has nothing to try where one candidate is left, or ranks plan from neighbors', () =>
@@ -113,7 +113,7 @@ describe('a persistent allgather that is tuned', () => {
         })
         await request.start()
         expect(request.tuning).toMatchObject({ startsLeft: 0 })
-        expect(request.tuning!.chosen).toBe(request.tuning!.candidates[0]!.strategy)
+        expect(request.tuning!.chosen).toBe(request.tuning!.candidates[0].strategy)
         const plain = ring.neighborAllgatherInit(Int32Array.of(world.rank), new Int32Array(1))
         await plain.start()
         expect(plain.tuning).toBeNull()

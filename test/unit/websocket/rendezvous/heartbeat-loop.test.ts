@@ -61,7 +61,7 @@ describe('heartbeats', () => {
   it('go over a new socket when the old one breaks', () => {
     const { ends, heard, silent, pass } = started()
     pass(500)
-    ends[0]!.terminate()
+    ends[0].terminate()
     pass(5_000)
     expect(ends).toHaveLength(2)
     expect(heard.filter((data) => data === 'request')).toHaveLength(2)
@@ -70,11 +70,11 @@ describe('heartbeats', () => {
 
   it('end when the rendezvous refuses them, and without a word when it is done', () => {
     const refused = started()
-    refused.ends[0]!.close(4001, 'ERR_TOKEN')
+    refused.ends[0].close(4001, 'ERR_TOKEN')
     refused.pass(500)
     expect(refused.silent).toEqual(['the rendezvous refuses heartbeats: ERR_TOKEN'])
     const done = started()
-    done.ends[0]!.close(1000, 'ended')
+    done.ends[0].close(1000, 'ended')
     done.pass(5_000)
     expect([done.silent, done.clock.pending]).toEqual([[], 0])
   })

@@ -40,7 +40,7 @@ describe('joining', () => {
       expect(membership.nodes).toEqual(['node 1', 'node 0', 'node 2', 'node 3'])
       expect(membership.addresses).toEqual(['ws://host:1', 'ws://host:0', null, 'ws://host:3'])
       expect(membership.peerKey).toHaveLength(32)
-      expect(membership.peerKey).toEqual(members[0]!.membership.peerKey)
+      expect(membership.peerKey).toEqual(members[0].membership.peerKey)
     }
   })
 
@@ -93,7 +93,7 @@ describe('requests to join are refused', () => {
     const late = rendezvous.join(world.token)
     await rendezvous.turn()
     await expect(late.joined).rejects.toMatchObject({ code: 'ERR_WORLD_FULL' })
-    members[1]!.socket.terminate()
+    members[1].socket.terminate()
     const later = rendezvous.join(world.token)
     await rendezvous.turn()
     await expect(later.joined).rejects.toMatchObject({ code: 'ERR_WORLD_FULL' })
@@ -102,9 +102,9 @@ describe('requests to join are refused', () => {
   it('a request that is repeated, on the same world only', async () => {
     const rendezvous = new RendezvousCase()
     const [a, b] = [2, 2].map((processes) => rendezvous.rendezvous.createWorld({ processes }))
-    const first = await answerTo(rendezvous, encodeControl(join(a!.token)))
-    const again = await answerTo(rendezvous, encodeControl(join(a!.token)))
-    const elsewhere = await answerTo(rendezvous, encodeControl(join(b!.token)))
+    const first = await answerTo(rendezvous, encodeControl(join(a.token)))
+    const again = await answerTo(rendezvous, encodeControl(join(a.token)))
+    const elsewhere = await answerTo(rendezvous, encodeControl(join(b.token)))
     expect(first.answers[0]).toContain('"waiting"')
     expect(again.answers[0]).toContain('"ERR_REPLAYED"')
     expect(again.closedWith()).toBe(4002)
@@ -158,7 +158,7 @@ describe('while a world waits', () => {
     await expect(aborted.joined).rejects.toMatchObject({ code: 'ERR_ABORTED', cause: 'enough' })
     const members = [rendezvous.join(token, { process: 0 }), rendezvous.join(token)]
     await rendezvous.turn()
-    expect((await members[1]!.joined).process).toBe(1)
+    expect((await members[1].joined).process).toBe(1)
     await expect(rendezvous.join(token, { signal: AbortSignal.abort() }).joined).rejects.toMatchObject({
       code: 'ERR_ABORTED',
     })
@@ -176,7 +176,7 @@ describe('while a world waits', () => {
     expect(silent.socket.peer.readyState).not.toBe(socketState.open)
     const instead = [rendezvous.join(token, { process: 0 }), rendezvous.join(token)]
     await rendezvous.turn()
-    expect([(await instead[0]!.joined).process, (await patient.joined).process]).toEqual([0, 1])
+    expect([(await instead[0].joined).process, (await patient.joined).process]).toEqual([0, 1])
   })
 
   it('members that flood are refused, and those that say what only members of a complete world may', async () => {
@@ -229,7 +229,7 @@ describe('what the rendezvous bounds', () => {
     const third = await answerTo(rendezvous)
     expect(third.answers[0]).toContain('maxPendingSockets')
     expect(third.closedWith()).toBe(4007)
-    idle[0]!.socket.terminate()
+    idle[0].socket.terminate()
     await rendezvous.turn()
     expect((await answerTo(rendezvous, encodeControl(join(world.token)))).closedWith()).toBe(4003)
   })
@@ -251,8 +251,8 @@ describe('what the rendezvous bounds', () => {
     await rendezvous.turn()
     expect(closed).toEqual(['::ffff:192.0.2.1 4007', '2001:db8:0:0:7:: 4007'])
     // Whoever has joined, or gone, does not count.
-    first[0]!.send(encodeControl(join(token)))
-    first[3]!.terminate()
+    first[0].send(encodeControl(join(token)))
+    first[3].terminate()
     await rendezvous.turn()
     for (const remote of ['192.0.2.1', '2001:db8::3']) dialed(remote)
     await rendezvous.turn()
@@ -320,7 +320,7 @@ describe('what the rendezvous bounds', () => {
     const idle = await answerTo(rendezvous)
     rendezvous.rendezvous.close('maintenance')
     await rendezvous.turn()
-    expect(members[0]!.errors[0]).toMatchObject({
+    expect(members[0].errors[0]).toMatchObject({
       code: 'ERR_WORLD_LOST',
       message: 'the rendezvous has closed the world: maintenance',
     })

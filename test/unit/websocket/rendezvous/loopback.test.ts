@@ -29,15 +29,15 @@ describe('over loopback', () => {
         joinOver(url, world.token, { process: 2, ...options }),
       ])
       const events = members.map(nextEvents)
-      members[0]!.relay(1, new Uint8Array(2 ** 20).fill(7))
-      const [from, message] = await events[1]!.relayed
+      members[0].relay(1, new Uint8Array(2 ** 20).fill(7))
+      const [from, message] = await events[1].relayed
       expect([from, message.byteLength, message.at(-1)]).toEqual([0, 2 ** 20, 7])
       const decisions = members
         .slice(0, 2)
         .map(({ authority, process }) => authority.decide('key', [0, 1, 2], Uint8Array.of(process)))
       breakIt()
-      expect(await Promise.all([events[0]!.lost, events[1]!.lost])).toEqual([2, 2])
-      expect(await events[2]!.worldLost).toMatchObject({ code: 'ERR_WORLD_LOST' })
+      expect(await Promise.all([events[0].lost, events[1].lost])).toEqual([2, 2])
+      expect(await events[2].worldLost).toMatchObject({ code: 'ERR_WORLD_LOST' })
       for (const decision of await Promise.all(decisions)) {
         expect(decision).toEqual({ contributions: [Uint8Array.of(0), Uint8Array.of(1), null], lost: [2] })
       }

@@ -10,17 +10,17 @@ describe('losses', () => {
   it('are told at once when a member closes its socket without leaving, in one order', async () => {
     const rendezvous = new RendezvousCase()
     const { world, members } = await rendezvous.world(4)
-    members[2]!.socket.terminate()
-    members[1]!.socket.terminate()
+    members[2].socket.terminate()
+    members[1].socket.terminate()
     await rendezvous.turn()
     const told = [
       'lost 2: its connection to the rendezvous closed (code 1006)',
       'lost 1: its connection to the rendezvous closed (code 1006)',
     ]
-    for (const survivor of [0, 3]) expect(members[survivor]!.events).toEqual(told)
-    expect(members[2]!.events).toEqual(['world lost ERR_WORLD_LOST'])
-    void members[0]!.membership.leave()
-    void members[3]!.membership.leave()
+    for (const survivor of [0, 3]) expect(members[survivor].events).toEqual(told)
+    expect(members[2].events).toEqual(['world lost ERR_WORLD_LOST'])
+    void members[0].membership.leave()
+    void members[3].membership.leave()
     await rendezvous.turn()
     expect(await world.ended).toMatchObject({ lost: [{ process: 2 }, { process: 1 }], closed: null })
     expect(rendezvous.clock.pending).toBe(0)
@@ -32,7 +32,7 @@ describe('losses', () => {
     const left = members.map(({ membership }) => membership.leave())
     await rendezvous.turn()
     await Promise.all(left)
-    await members[0]!.membership.leave()
+    await members[0].membership.leave()
     expect(members.map(({ events }) => events)).toEqual([[], [], []])
     expect(await world.ended).toEqual({ lost: [], failed: null, closed: null })
     expect(rendezvous.clock.pending).toBe(0)
@@ -58,8 +58,8 @@ describe('losses', () => {
   it('a rendezvous that does not close the socket of who leaves is not waited for', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(1)
-    members[0]!.socket.isCut = true
-    const left = members[0]!.membership.leave()
+    members[0].socket.isCut = true
+    const left = members[0].membership.leave()
     await rendezvous.pass(4_100)
     await left
   })
@@ -67,19 +67,19 @@ describe('losses', () => {
   it('a member that is silent, by the limit, while others that compute or wait live on', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(3, { limits })
-    members[1]!.socket.isCut = true
+    members[1].socket.isCut = true
     await rendezvous.pass(950)
-    expect(members[0]!.events).toEqual([])
+    expect(members[0].events).toEqual([])
     await rendezvous.pass(200)
     for (const survivor of [0, 2]) {
-      expect(members[survivor]!.events).toEqual(['lost 1: it was silent for 1000 ms'])
+      expect(members[survivor].events).toEqual(['lost 1: it was silent for 1000 ms'])
     }
     await rendezvous.pass(10_000, 50)
-    expect(members[0]!.events).toHaveLength(1)
+    expect(members[0].events).toHaveLength(1)
     // It learns when its network is back.
-    members[1]!.socket.isCut = false
+    members[1].socket.isCut = false
     await rendezvous.turn()
-    expect(members[1]!.events).toEqual(['world lost ERR_WORLD_LOST'])
+    expect(members[1].events).toEqual(['world lost ERR_WORLD_LOST'])
   })
 
   it('a rendezvous that is silent is lost to everybody', async () => {
@@ -111,11 +111,11 @@ describe('losses', () => {
           },
     )
     await rendezvous.pass(40_000, 50)
-    expect(members[0]!.events).toEqual([])
-    expect(members[1]!.events).toEqual([])
+    expect(members[0].events).toEqual([])
+    expect(members[1].events).toEqual([])
     expect(silent).toEqual([])
-    void members[1]!.membership.leave()
-    void members[0]!.membership.leave()
+    void members[1].membership.leave()
+    void members[0].membership.leave()
     await rendezvous.pass(2_000)
     expect(rendezvous.clock.pending).toBe(0)
   })
@@ -161,7 +161,7 @@ it('a member has one socket for heartbeats at a time: the newest', async () => {
     const open = sockets.filter(({ peer }) => peer.readyState !== socketState.closed)
     expect(open).toEqual([socket])
   }
-  expect(members[0]!.events).toEqual([])
+  expect(members[0].events).toEqual([])
 })
 
 it('a socket for heartbeats that says something else is refused once, however much follows', async () => {
@@ -199,11 +199,11 @@ it('a probe is answered by the process itself, after its fabric has been told', 
     })
   })
   await rendezvous.turn()
-  members[2]!.probe(1)
+  members[2].probe(1)
   await rendezvous.turn()
   expect(told).toEqual(['1 probed by 2', '2 hears that 1 is present'])
-  joins[1]!.socket.terminate()
-  members[2]!.probe(1)
+  joins[1].socket.terminate()
+  members[2].probe(1)
   await rendezvous.turn()
   expect(told).toHaveLength(2)
 })
@@ -212,15 +212,15 @@ describe('broken data connections', () => {
   it('are decided after 250 ms: everybody is told who is lost, the lost too', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(3)
-    members[0]!.membership.reportBroken(2, 'reset', 'closed')
-    members[2]!.membership.reportBroken(0, 'timeout', 'closed')
-    members[1]!.membership.reportBroken(0, 'closed', 'closed')
+    members[0].membership.reportBroken(2, 'reset', 'closed')
+    members[2].membership.reportBroken(0, 'timeout', 'closed')
+    members[1].membership.reportBroken(0, 'closed', 'closed')
     await rendezvous.pass(240)
-    expect(members[1]!.events).toEqual([])
+    expect(members[1].events).toEqual([])
     await rendezvous.pass(40)
     const told = ['lost 0: its connection to process 2 broke: timeout']
-    expect([members[1]!.events, members[2]!.events]).toEqual([told, told])
-    expect(members[0]!.errors[0]).toMatchObject({
+    expect([members[1].events, members[2].events]).toEqual([told, told])
+    expect(members[0].errors[0]).toMatchObject({
       code: 'ERR_WORLD_LOST',
       message: 'this process is lost to its world: its connection to process 2 broke: timeout',
     })
@@ -229,12 +229,12 @@ describe('broken data connections', () => {
   it('by the fault of one end lose that one, with the code, whoever reports first', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(3)
-    members[0]!.membership.reportBroken(1, 'the connection was closed', 'closed')
-    members[1]!.membership.reportBroken(0, 'it does not read', 'unread')
+    members[0].membership.reportBroken(1, 'the connection was closed', 'closed')
+    members[1].membership.reportBroken(0, 'it does not read', 'unread')
     await rendezvous.pass(280)
     const told = ['lost 0: its connection to process 1 broke: ERR_LIMIT: it does not read']
-    expect([members[1]!.events, members[2]!.events]).toEqual([told, told])
-    expect(members[0]!.errors).toMatchObject([
+    expect([members[1].events, members[2].events]).toEqual([told, told])
+    expect(members[0].errors).toMatchObject([
       { code: 'ERR_WORLD_LOST', message: expect.stringContaining('ERR_LIMIT: it does not read') },
     ])
   })
@@ -242,28 +242,28 @@ describe('broken data connections', () => {
   it('lose the end whose heartbeats are overdue', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(2, { limits: { ...limits, verdictMs: 400 } })
-    members[0]!.membership.reportBroken(1, 'the connection was closed', 'closed')
-    members[1]!.membership.reportBroken(0, 'the connection was closed', 'closed')
+    members[0].membership.reportBroken(1, 'the connection was closed', 'closed')
+    members[1].membership.reportBroken(0, 'the connection was closed', 'closed')
     await rendezvous.turn()
-    members[0]!.socket.isCut = true
+    members[0].socket.isCut = true
     await rendezvous.pass(430)
-    expect(members[1]!.events).toEqual([expect.stringMatching(/^lost 0: its connection to process 1 broke/)])
+    expect(members[1].events).toEqual([expect.stringMatching(/^lost 0: its connection to process 1 broke/)])
   })
 
   it('lose nobody when the peer has left, or is lost for another reason meanwhile', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(4)
-    members[0]!.membership.reportBroken(1, 'closed', 'closed')
-    members[0]!.membership.reportBroken(2, 'closed', 'closed')
+    members[0].membership.reportBroken(1, 'closed', 'closed')
+    members[0].membership.reportBroken(2, 'closed', 'closed')
     await rendezvous.turn()
-    void members[1]!.membership.leave()
-    members[2]!.socket.terminate()
+    void members[1].membership.leave()
+    members[2].socket.terminate()
     await rendezvous.turn()
-    members[3]!.membership.reportBroken(1, 'closed', 'closed')
-    members[3]!.membership.reportBroken(2, 'closed', 'closed')
+    members[3].membership.reportBroken(1, 'closed', 'closed')
+    members[3].membership.reportBroken(2, 'closed', 'closed')
     await rendezvous.pass(1_000)
     const told = ['lost 2: its connection to the rendezvous closed (code 1006)']
-    expect([members[0]!.events, members[3]!.events]).toEqual([told, told])
+    expect([members[0].events, members[3].events]).toEqual([told, told])
   })
 })
 
@@ -282,24 +282,24 @@ describe('a broken member', () => {
   ])('is lost, and the others go on: %s', async (_, said, code) => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(3)
-    members[1]!.socket.send(said)
+    members[1].socket.send(said)
     await rendezvous.turn()
-    expect(members[1]!.errors).toMatchObject([{ code }])
+    expect(members[1].errors).toMatchObject([{ code }])
     for (const survivor of [0, 2])
-      expect(members[survivor]!.events).toEqual([expect.stringMatching(/^lost 1: /)])
-    members[0]!.membership.relay(2, Uint8Array.of(7))
+      expect(members[survivor].events).toEqual([expect.stringMatching(/^lost 1: /)])
+    members[0].membership.relay(2, Uint8Array.of(7))
     await rendezvous.turn()
-    expect(members[2]!.events.at(-1)).toBe('relayed 0: 7')
+    expect(members[2].events.at(-1)).toBe('relayed 0: 7')
   })
 
   it('that floods is lost, and one that does not read', async () => {
     const rendezvous = new RendezvousCase({ limits: { maxControlMessages: 10 } })
     const { members } = await rendezvous.world(3)
-    for (let n = 0; n <= 10; n++) members[2]!.socket.send('{"kind":"beat"}')
-    members[1]!.socket.peer.bufferedAmount = 2 ** 24
+    for (let n = 0; n <= 10; n++) members[2].socket.send('{"kind":"beat"}')
+    members[1].socket.peer.bufferedAmount = 2 ** 24
     await rendezvous.turn()
-    expect(members[2]!.errors).toMatchObject([{ code: 'ERR_LIMIT' }])
-    expect(members[0]!.events).toEqual([
+    expect(members[2].errors).toMatchObject([{ code: 'ERR_LIMIT' }])
+    expect(members[0].events).toEqual([
       expect.stringMatching(/^lost 2: expected at most 10 control messages per second/),
       'lost 1: it does not read what it is sent',
     ])
@@ -308,10 +308,8 @@ describe('a broken member', () => {
   it('one that the rendezvous sends nonsense fails with ERR_PROTOCOL', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(2)
-    members[0]!.socket.peer.send(
-      '{"kind":"waiting","joined":1,"processes":1,"heartbeatMs":10,"silenceMs":10}',
-    )
-    members[1]!.socket.peer.send(Uint8Array.of(1))
+    members[0].socket.peer.send('{"kind":"waiting","joined":1,"processes":1,"heartbeatMs":10,"silenceMs":10}')
+    members[1].socket.peer.send(Uint8Array.of(1))
     await rendezvous.turn()
     for (const { errors } of members) expect(errors).toMatchObject([{ code: 'ERR_PROTOCOL' }])
   })

@@ -39,7 +39,7 @@ describe('who is lost by broken links', () => {
 
     it('the last one, unless all that is known is what it says itself first of one connection', () => {
       const spoken = known.filter(([first, ...rest]) => {
-        const peer = first!.reporter === 2 ? first!.peer : undefined
+        const peer = first.reporter === 2 ? first.peer : undefined
         return (
           peer === undefined || rest.some(({ reporter, peer: other }) => ![reporter, other].includes(peer))
         )

@@ -42,7 +42,7 @@ it("processes of the host's own have the first places, and need neither token no
   await rendezvous.turn()
   const memberships = await Promise.all([first, second, program.joined, last.joined])
   expect(memberships.map(({ process }) => process)).toEqual([1, 0, 3, 2])
-  expect(memberships[2]!.nodes).toEqual(['host', 'host', 'node', 'node'])
+  expect(memberships[2].nodes).toEqual(['host', 'host', 'node', 'node'])
 })
 
 it('programs cannot take the places of the host, and the host says how many those are', async () => {

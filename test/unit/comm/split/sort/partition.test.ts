@@ -12,7 +12,7 @@ function rowsOf(width: RowWidth, count: number, seed: number): Int32Array {
     words[at] = random() % 3
     words[at + 1] = (random() % 5) - 2
     words[at + 2] = (row * 7919) % count
-    if (width === 4) words[at + 3] = words[at + 2]! + 100
+    if (width === 4) words[at + 3] = words[at + 2] + 100
   }
   return words
 }
@@ -62,7 +62,7 @@ describe('pivotOf', () => {
           // One set of ranks: part i has the ranks congruent to i.
           const lists = parts.map(({ count, seed }, i) => {
             const words = rowsOf(3, count, seed)
-            for (let at = 2; at < words.length; at += 3) words[at] = words[at]! * parts.length + i
+            for (let at = 2; at < words.length; at += 3) words[at] = words[at] * parts.length + i
             return words
           })
           const samples = lists.map((words, i) => sampleRows(3, words, 0, words.length, most, i))
@@ -85,7 +85,7 @@ describe('pivotOf', () => {
     // All of the small part is above all of the large one.
     for (let at = 0; at < small.length; at += 3) small[at] = 9
     const samples = [large, small].map((words) => sampleRows(3, words, 0, words.length, 16, 7))
-    const isLarge = (wanted: number) => pivotOf(samples, [9_000, 1_000], wanted)[0]! < 9
+    const isLarge = (wanted: number) => pivotOf(samples, [9_000, 1_000], wanted)[0] < 9
     expect(isLarge(4_500)).toBe(true)
     expect(isLarge(8_900)).toBe(true)
     expect(isLarge(9_500)).toBe(false)
