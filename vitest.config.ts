@@ -27,7 +27,10 @@ export const base = {
   },
 } satisfies ViteUserConfig
 
-/** What tests import of `src` by a relative path: each module of `src` compiled for itself (test/support/compile-sources.ts). */
+/**
+ * What tests import of `src` by a relative path: each module of `src` compiled for itself
+ * (test/support/compile-sources.ts).
+ */
 const modules = {
   find: /^(\.\.\/)+src\//,
   replacement: fileURLToPath(new URL('.compiled/', import.meta.url)),
@@ -43,8 +46,8 @@ export const fromSource = {
 } satisfies ViteUserConfig
 
 /**
- * For tests that start workers and processes: the library as users get it. From source every one of them would compile
- * it for itself, which takes ten times as long as loading it.
+ * For tests that start workers and processes: the library as users get it. From source every one of them
+ * would compile it for itself, which takes ten times as long as loading it.
  */
 export const asBuilt = {
   resolve: { alias: [...entriesIn('dist/entry', 'js'), modules] },

@@ -1,5 +1,5 @@
-// baselines/pingpong.c and baselines/stream.c by MPI calls from JavaScript through koffi, without this library:
-// pingpong SIZE:ITERATIONS:BATCHES ... or stream SIZE:WINDOW:ITERATIONS:BATCHES ...
+// baselines/pingpong.c and baselines/stream.c by MPI calls from JavaScript through koffi, without this
+// library: pingpong SIZE:ITERATIONS:BATCHES ... or stream SIZE:WINDOW:ITERATIONS:BATCHES ...
 import { mpi } from '../src/entry/index.js'
 import { expectEqual } from './programs/timing.js'
 

@@ -1,6 +1,6 @@
-// programs/pingpong.ts, programs/stream.ts and programs/slow.ts between two processes by bare WebSockets of the package `ws`, without this
-// library: pingpong SIZE:ITERATIONS:BATCHES ..., stream SIZE:WINDOW:ITERATIONS:BATCHES ... or exchange SIZE:CALLS ... The other
-// process is this file with `serve`.
+// programs/pingpong.ts, programs/stream.ts and programs/slow.ts between two processes by bare WebSockets of
+// the package `ws`, without this library: pingpong SIZE:ITERATIONS:BATCHES ..., stream
+// SIZE:WINDOW:ITERATIONS:BATCHES ... or exchange SIZE:CALLS ... The other process is this file with `serve`.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -92,7 +92,10 @@ async function stream(
   return (await timed(oneWindow, iterations, batches)) / window
 }
 
-/** Milliseconds in which each of two processes sends the other a message, the median of all; nobody waits to send the next one. */
+/**
+ * Milliseconds in which each of two processes sends the other a message, the median of all; nobody waits to
+ * send the next one.
+ */
 async function exchange(socket: WebSocket, sizeBytes: number, [calls]: readonly number[]): Promise<number> {
   const out = Buffer.alloc(sizeBytes, 7)
   const arrived: Buffer[] = []
@@ -119,8 +122,8 @@ async function exchange(socket: WebSocket, sizeBytes: number, [calls]: readonly 
 }
 
 /**
- * Median microseconds of one operation over batches; their times are limited as those of programs/timing.ts: where each core halts
- * between two messages, a message takes several times longer than on a busy machine.
+ * Median microseconds of one operation over batches; their times are limited as those of programs/timing.ts:
+ * where each core halts between two messages, a message takes several times longer than on a busy machine.
  */
 async function timed(
   operation: () => Promise<unknown>,

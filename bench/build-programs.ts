@@ -23,16 +23,18 @@ export interface OurWorld {
   readonly args?: unknown
 }
 
-/** How a program in C runs: flags of the launcher, and whether the library of `rankweave shim` is preloaded. */
+/**
+ * How a program in C runs: flags of the launcher, and whether the library of `rankweave shim` is preloaded.
+ */
 export interface InC {
   readonly flags?: readonly string[]
   readonly isPreloaded?: boolean
 }
 
 /**
- * The programs of one benchmark, compiled into a folder that is removed afterwards. Ours are compiled as published: a
- * loader that compiles at run time would be measured too. The folder is inside node_modules, where the compiled library
- * finds its dependencies.
+ * The programs of one benchmark, compiled into a folder that is removed afterwards. Ours are compiled as
+ * published: a loader that compiles at run time would be measured too. The folder is inside node_modules,
+ * where the compiled library finds its dependencies.
  */
 export class BuiltPrograms {
   #folder = ''
@@ -46,7 +48,10 @@ export class BuiltPrograms {
 
   readonly #of: string
 
-  /** @param commit of this repository whose library is measured instead of this one's. Programs are those of today */
+  /**
+   * @param commit of this repository whose library is measured instead of this one's. Programs are those of
+   *   today
+   */
   constructor(mpis: readonly MpiName[] = ['Open MPI'], commit?: string) {
     process.on('exit', this.#close)
     const cache = `${root}node_modules/.cache/`
@@ -303,5 +308,8 @@ export class BuiltPrograms {
 const slowly = (latencyMs: number | undefined) =>
   latencyMs === undefined ? '' : `, ${latencyMs} ms latency by a proxy`
 
-/** Flags of Open MPI for two copies through shared memory; the default is one copy by the kernel (cross-memory attach). */
+/**
+ * Flags of Open MPI for two copies through shared memory; the default is one copy by the kernel (cross-memory
+ * attach).
+ */
 export const twoCopies = ['--mca', 'btl_vader_single_copy_mechanism', 'none']

@@ -1,5 +1,5 @@
-// One process of a world. Argument: the program and its world, as JSON. The process that calls `run`, or process 0 of an
-// MPI job, prints the figures of rank 0 as one JSON object.
+// One process of a world. Argument: the program and its world, as JSON. The process that calls `run`, or
+// process 0 of an MPI job, prints the figures of rank 0 as one JSON object.
 import { readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { isRankweaveError, type Main, mpi, run, websocket } from '../src/entry/index.js'
@@ -43,7 +43,10 @@ async function onMpi(): Promise<void> {
   await session.close()
 }
 
-/** Milliseconds from the end of a worker until a rank that waited for it was notified, and until the world had ended. */
+/**
+ * Milliseconds from the end of a worker until a rank that waited for it was notified, and until the world had
+ * ended.
+ */
 async function loss(): Promise<object> {
   const clock = new SharedArrayBuffer(16)
   const at = new Float64Array(clock)
@@ -58,7 +61,10 @@ async function loss(): Promise<object> {
   throw new Error('expected the world to fail with ERR_PEER_LOST')
 }
 
-/** Seconds from when a process was killed until every other one was notified: median and worst of several worlds. */
+/**
+ * Seconds from when a process was killed until every other one was notified: median and worst of several
+ * worlds.
+ */
 async function kills(): Promise<object> {
   const { worlds } = args as { readonly worlds: number }
   const seconds: number[] = []

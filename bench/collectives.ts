@@ -9,7 +9,10 @@ import type { CollectiveCase } from './programs/collectives.js'
 const commitBefore = 'd497ac7'
 const libraries = ['Open MPI', 'MPICH'] as const
 
-/** Collectives that run as schedules, compared with how they ran before, with the MPI libraries' own, and with a copy in memory. */
+/**
+ * Collectives that run as schedules, compared with how they ran before, with the MPI libraries' own, and with
+ * a copy in memory.
+ */
 export const collectivesBench: Bench = {
   name: 'collectives',
   question: `What do collectives gain as schedules, compared with ${commitBefore} and with MPI?`,
@@ -115,9 +118,10 @@ function titleOf(key: string): string {
 }
 
 /**
- * One rank per process and 8 processes per core: messages per collective count. Every process compiles the same code, 8 to a
- * core, and a compiler keeps a core for a time slice whenever the others yield it. So both collectives are measured twice: after
- * their first 6,000 calls, and after as many more, when most is compiled.
+ * One rank per process and 8 processes per core: messages per collective count. Every process compiles the
+ * same code, 8 to a core, and a compiler keeps a core for a time slice whenever the others yield it. So both
+ * collectives are measured twice: after their first 6,000 calls, and after as many more, when most is
+ * compiled.
  */
 function crowded(ours: BuiltPrograms, before: BuiltPrograms): Suite {
   const ranks = 16

@@ -65,7 +65,10 @@ interface Tally {
   reason: string
 }
 
-/** Runs all implementations in turn; every round begins with the next one. After two failures one no longer takes part. */
+/**
+ * Runs all implementations in turn; every round begins with the next one. After two failures one no longer
+ * takes part.
+ */
 export async function compare(
   { name, implementations }: Suite,
   runs: number,
@@ -167,7 +170,9 @@ export function figureOf(entry: Case, tallies: ReadonlyMap<string, Tally>): Figu
 const quietCores = 0.3
 const mostTries = 20
 
-/** Waits until no other program uses the machine, for a limited time; returns the cores that are busy then. */
+/**
+ * Waits until no other program uses the machine, for a limited time; returns the cores that are busy then.
+ */
 async function quietMoment(): Promise<number> {
   for (let tries = 1; ; tries++) {
     const busy = await busyCores()

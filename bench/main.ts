@@ -1,4 +1,5 @@
-// npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--plot FILE]: one question in figures, one line each.
+// npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--plot
+// FILE]: one question in figures, one line each.
 import { parseArgs } from 'node:util'
 import { isRankweaveError } from '../src/errors.js'
 import type { Bench, Figure } from './bench.js'

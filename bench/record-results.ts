@@ -1,5 +1,6 @@
-// npm run bench:record -- NAME.. [--from FILE]: runs these benches, or takes the lines that `bench -- NAME --json` printed, and
-// writes bench/results and docs/benchmarks.md; of neighborhood docs/neighborhood-strategies.md.
+// npm run bench:record -- NAME.. [--from FILE]: runs these benches, or takes the lines that
+// `bench -- NAME --json` printed, and writes bench/results and docs/benchmarks.md; of neighborhood
+// docs/neighborhood-strategies.md.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

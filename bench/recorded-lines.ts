@@ -112,7 +112,10 @@ type Line = Figure & {
   readonly cpu: string
 }
 
-/** The figures of one bench as a file of results, from the lines that it printed; lines of other benches are left out. */
+/**
+ * The figures of one bench as a file of results, from the lines that it printed; lines of other benches are
+ * left out.
+ */
 export function recorded(name: string, lines: readonly string[], date: string): ResultFile {
   const { title, order, tables } = sections[name]
   const figures = lines.map((line) => JSON.parse(line) as Line).filter(({ bench }) => bench === name)

@@ -70,7 +70,10 @@ export interface PaperResults extends Origin {
   readonly targets: readonly PaperTarget[]
 }
 
-/** One whole split of many ranks: milliseconds of every phase on its slowest process, messages, and bytes per process. */
+/**
+ * One whole split of many ranks: milliseconds of every phase on its slowest process, messages, and bytes per
+ * process.
+ */
 export interface SplitRow {
   readonly ranks: number
   readonly processes: number

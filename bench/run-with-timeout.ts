@@ -40,7 +40,8 @@ export function runWithTimeout(
       errors += text
     })
     const signal = (name: NodeJS.Signals) => {
-      // The process group: mpirun forwards the signal to the ranks, which an alarm of their own ends in any case.
+      // The process group: mpirun forwards the signal to the ranks, which an alarm of their own ends in any
+      // case.
       if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name)
     }
     let late = false

@@ -37,15 +37,18 @@ const limitSeconds = 120
 const budgetSeconds = 540
 /** Of fewer turns there is no 95% interval: their median is judged. */
 const leastTurns = 6
-/** `auto` may take this many times as long as the better of direct sends and an ordinary allgather, always; */
+/**
+ * `auto` may take this many times as long as the better of direct sends and an ordinary allgather, always;
+ */
 const mostRatio = 1.05
 /** and is to be this many times faster in one case of a rank per process at least. */
 const leastGain = 1.2
 
 /**
- * Products by the exchange that `auto` finds, compared with the better of direct sends and an ordinary allgather: the larger of the
- * two ratios of `auto`, medians over all turns of all runs, in which the three take turns. A ratio is a miss where its whole
- * 95% interval is above the limit: two products by the same exchange differ too.
+ * Products by the exchange that `auto` finds, compared with the better of direct sends and an ordinary
+ * allgather: the larger of the two ratios of `auto`, medians over all turns of all runs, in which the three
+ * take turns. A ratio is a miss where its whole 95% interval is above the limit: two products by the same
+ * exchange differ too.
  */
 export const spmmBench: Bench = {
   name: 'spmm',
@@ -180,8 +183,8 @@ function figureOf(of: string, matrix: Matrix, figures: readonly Figures[]): Figu
 }
 
 /**
- * Median of the ratios of all turns of all runs, and its 95% interval from order statistics, the normal approximation: as many
- * of them are on either side of it as of the tosses of a fair coin.
+ * Median of the ratios of all turns of all runs, and its 95% interval from order statistics, the normal
+ * approximation: as many of them are on either side of it as of the tosses of a fair coin.
  */
 function ratioOver(prefix: string, figures: readonly Figures[]) {
   const ratios = figures

@@ -89,7 +89,10 @@ function stream(built: BuiltPrograms, messages: readonly number[]): Suite {
   }
 }
 
-/** Operations by ranks: warm-up, per batch and batches of ours; per batch and batches of C, whose oversubscribed processes share two cores. */
+/**
+ * Operations by ranks: warm-up, per batch and batches of ours; per batch and batches of C, whose
+ * oversubscribed processes share two cores.
+ */
 const effort: Readonly<Record<number, { ours: [number, number, number]; peer: [number, number] }>> = {
   2: { ours: [20_000, 1000, 31], peer: [1000, 31] },
   16: { ours: [5000, 300, 31], peer: [20, 11] },

@@ -20,7 +20,9 @@ const ofAlgorithm = (id: string, ranks: number, segments = 1, target: number | n
   target,
 })
 
-/** 80 messages for every one of 4,096 ranks, in blocks and in partial results; then what is hard to follow. */
+/**
+ * 80 messages for every one of 4,096 ranks, in blocks and in partial results; then what is hard to follow.
+ */
 const cases: readonly Case[] = [
   {
     name: 'moore:64x64:r=4 direct',

@@ -12,8 +12,8 @@ export function websocketSuites(built: BuiltPrograms, sizes: readonly number[]):
 /** Rounds of ping-pong and stream: each starts processes for every implementation. */
 const runs = 5
 /**
- * Processes that share two cores with their compilers need as long until all is compiled, most of it with the first size. Bare
- * ones have as long.
+ * Processes that share two cores with their compilers need as long until all is compiled, most of it with the
+ * first size. Bare ones have as long.
  */
 const warmUps = { firstMs: 4000, laterMs: 1000 }
 
@@ -129,7 +129,10 @@ function slow(built: BuiltPrograms): Suite {
   }
 }
 
-/** Between processes, each message by itself would be a frame; lowered, what one process sends another in a phase is one. */
+/**
+ * Between processes, each message by itself would be a frame; lowered, what one process sends another in a
+ * phase is one.
+ */
 function frames(built: BuiltPrograms): Suite {
   const topology = 'moore:8x8:r=2'
   const [ranks, processes] = [64, 4]

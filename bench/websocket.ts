@@ -8,7 +8,9 @@ const lines: readonly Line[] = [
   { name: 'bare ws', color: '#1d4ed8', of: { memory: 'ordinary' }, side: 'peer' },
 ]
 
-/** Ranks on processes connected by WebSockets compared with bare WebSockets, alternating on the same machine. */
+/**
+ * Ranks on processes connected by WebSockets compared with bare WebSockets, alternating on the same machine.
+ */
 export const websocketBench: Bench = {
   name: 'websocket',
   question: 'How do ranks on websocket compare with bare WebSockets, and how soon is a loss known?',

@@ -70,7 +70,8 @@ await run(
       await (await timed(samples.split, split)).free()
     }
 
-    // Retained, unlike those above, to measure their memory; the other ranks wait in the same barrier both times.
+    // Retained, unlike those above, to measure their memory; the other ranks wait in the same barrier both
+    // times.
     await world.barrier()
     const idle = isFirst ? bytesInUse() : 0
     await world.barrier()

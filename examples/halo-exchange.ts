@@ -1,11 +1,11 @@
 /**
- * The heat equation on a grid of ranks: every rank owns a tile of a plate and, around it, a frame of its neighbors'
- * cells (the halo), which is exchanged before every step.
+ * The heat equation on a grid of ranks: every rank owns a tile of a plate and, around it, a frame of its
+ * neighbors' cells (the halo), which is exchanged before every step.
  *
  *   rankweave run examples/halo-exchange.ts -n 6
  *
- * The result is compared with the same steps on one rank. It must be equal to the last bit: every cell is computed
- * from the same numbers in the same order, whichever rank owns it.
+ * The result is compared with the same steps on one rank. It must be equal to the last bit: every cell is
+ * computed from the same numbers in the same order, whichever rank owns it.
  */
 import { type CartCommunicator, type Communicator, type Gathered, strided } from 'rankweave'
 import { dimsCreate } from 'rankweave/topology'
@@ -46,8 +46,8 @@ export default async function main(world: Communicator) {
 }
 
 /**
- * Along each dimension: my last cells to the rank ahead while the one behind sends me its last, and the other way
- * round. At the edge of the plate `shift` returns PROC_NULL: nothing is sent, the halo keeps its zeros.
+ * Along each dimension: my last cells to the rank ahead while the one behind sends me its last, and the other
+ * way round. At the edge of the plate `shift` returns PROC_NULL: nothing is sent, the halo keeps its zeros.
  */
 async function exchangeHalo(grid: CartCommunicator, tile: Tile): Promise<void> {
   const { rows, columns } = tile

@@ -1,12 +1,14 @@
 /**
- * Jacobi's method for the Laplace equation on a plate cut into blocks of rows, one per rank, which goes on when a process
- * is lost: every rank keeps a copy of its block, and those of some ranks on another process. The survivors agree that
- * something failed, shrink the communicator, redistribute the last copies, and repeat the sweeps since then.
+ * Jacobi's method for the Laplace equation on a plate cut into blocks of rows, one per rank, which goes on
+ * when a process is lost: every rank keeps a copy of its block, and those of some ranks on another process.
+ * The survivors agree that something failed, shrink the communicator, redistribute the last copies, and
+ * repeat the sweeps since then.
  *
  *   rankweave run examples/jacobi-survivor.ts -n 6 --processes 3 --fabric threads -- lose 1
  *
- * The result is compared with the same sweeps on one rank. It must be equal to the last bit, whoever was lost: a sweep
- * computes every cell from cells of the sweep before, in the same order, and the largest change is exact.
+ * The result is compared with the same sweeps on one rank. It must be equal to the last bit, whoever was
+ * lost: a sweep computes every cell from cells of the sweep before, in the same order, and the largest change
+ * is exact.
  */
 import { exit } from 'node:process'
 import { type Communicator, isRankweaveError, PROC_NULL } from 'rankweave'
@@ -36,7 +38,10 @@ interface Round {
   readonly result: { readonly cells: Float64Array | null } | undefined
 }
 
-/** @param args `lose P`: process P ends itself after two checkpoints; for fabrics on which it is a worker of its own */
+/**
+ * @param args `lose P`: process P ends itself after two checkpoints; for fabrics on which it is a worker of
+ *   its own
+ */
 export default async function main(world: Communicator, args: readonly string[] = []) {
   const isDoomed = args[0] === 'lose' && world.location.process === Number(args[1])
   let comm = world
@@ -52,7 +57,8 @@ export default async function main(world: Communicator, args: readonly string[] 
     )
     // Ranks that wait for this one learn that it has given up.
     if (round === undefined) await comm.revoke()
-    // The round may have worked here and failed elsewhere. What they agree on, or that they cannot, is the same for all.
+    // The round may have worked here and failed elsewhere. What they agree on, or that they cannot, is the
+    // same for all.
     await comm.ackFailed()
     const agreed = await unlessLost(() => comm.agree(round === undefined ? 0 : 1))
     if (round !== undefined && agreed === 1) {
@@ -99,7 +105,10 @@ async function sweepRound(
   return { block, copies, result: isConverged ? { cells: await wholePlate(comm, now) } : undefined }
 }
 
-/** The rows above and below my block. At the edges `PROC_NULL` sends nothing: the plate's edge is hot above, cold below. */
+/**
+ * The rows above and below my block. At the edges `PROC_NULL` sends nothing: the plate's edge is hot above,
+ * cold below.
+ */
 async function rowsAround(comm: Communicator, cells: Float64Array) {
   const { columns } = plate
   const up = comm.rank > 0 ? comm.rank - 1 : PROC_NULL
@@ -111,7 +120,9 @@ async function rowsAround(comm: Communicator, cells: Float64Array) {
   return { above, below }
 }
 
-/** One sweep of a block: every inner cell becomes the mean of its neighbors; the sides of the plate are cold. */
+/**
+ * One sweep of a block: every inner cell becomes the mean of its neighbors; the sides of the plate are cold.
+ */
 function swept(
   cells: Float64Array,
   { above, below }: { above: Float64Array; below: Float64Array },
@@ -150,7 +161,10 @@ async function copiesOfOthers(comm: Communicator, { sweeps, cells }: Block): Pro
   return copies
 }
 
-/** My block of the last checkpoint, cut anew: whoever has rows of it sends them to the ranks that own them now. */
+/**
+ * My block of the last checkpoint, cut anew: whoever has rows of it sends them to the ranks that own them
+ * now.
+ */
 async function restored(comm: Communicator, saved: readonly Block[]): Promise<Block> {
   const { columns } = plate
   const { first, size } = share(comm.size, comm.rank)

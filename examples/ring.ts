@@ -3,8 +3,9 @@
  *
  *   rankweave run examples/ring.ts -n 6
  *
- * First a baton goes around once, by one message at a time. Then all ranks send at once, step by step, until what each one
- * began with has gone all the way around. The program needs nothing of Node: tabs of a browser run it too (docs/browser.md).
+ * First a baton goes around once, by one message at a time. Then all ranks send at once, step by step, until
+ * what each one began with has gone all the way around. The program needs nothing of Node: tabs of a browser
+ * run it too (docs/browser.md).
  */
 import type { Communicator } from 'rankweave'
 

@@ -3,9 +3,9 @@
  *
  *   rankweave run examples/split-grid.ts -n 12
  *
- * The ranks form a grid. Rank (i, j) holds block (i, j) of A. Two splits of the world give every rank two more
- * communicators: its row of the grid and its column. Then the product is one broadcast down the columns, one local
- * product, and one reduction along the rows.
+ * The ranks form a grid. Rank (i, j) holds block (i, j) of A. Two splits of the world give every rank two
+ * more communicators: its row of the grid and its column. Then the product is one broadcast down the columns,
+ * one local product, and one reduction along the rows.
  */
 import type { Communicator } from 'rankweave'
 

@@ -1,11 +1,13 @@
 /**
- * Sparse matrix times dense matrix, rows distributed over the ranks: the messages are planned from the matrix.
+ * Sparse matrix times dense matrix, rows distributed over the ranks: the messages are planned from the
+ * matrix.
  *
  *   rankweave run examples/spmm.ts -n 16
  *   rankweave run examples/spmm.ts -n 16 -- A.mtx
  *
- * C = A x B. A rank needs the rows of B that its part of A has columns for, so the pattern of A determines who sends to
- * whom: that is the process topology. Ranks with many destinations in common combine what they send.
+ * C = A x B. A rank needs the rows of B that its part of A has columns for, so the pattern of A determines
+ * who sends to whom: that is the process topology. Ranks with many destinations in common combine what they
+ * send.
  */
 import type { Communicator } from 'rankweave'
 import {

@@ -1,4 +1,5 @@
-// Makes dist/web of web/: the page that a service gives out, and the same as one file, the template of reports.
+// Makes dist/web of web/: the page that a service gives out, and the same as one file, the template of
+// reports.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,7 +1,8 @@
 // Makes dist/ of src/: types by the compiler, code by the bundler.
 //
-// Every thread of a world loads the library for itself, and 150 small modules take five times as long to load as the same code
-// in a few (docs/decisions/0006). What several entry points share is in chunks, so every module still exists once.
+// Every thread of a world loads the library for itself, and 150 small modules take five times as long to load
+// as the same code in a few (docs/decisions/0006). What several entry points share is in chunks, so every
+// module still exists once.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -81,8 +82,8 @@ export function bundle(folder) {
 }
 
 /**
- * The bundler makes `var Group = class _Group` of a class that refers to itself, and stacks and inspections show the inner
- * name: both may be the same. @param {string} code
+ * The bundler makes `var Group = class _Group` of a class that refers to itself, and stacks and inspections
+ * show the inner name: both may be the same. @param {string} code
  */
 function withClassNames(code) {
   const renamed = [...code.matchAll(/^var (\w+) = class _\1\b/gm)].map(([, name]) => name)

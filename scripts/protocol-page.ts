@@ -1,5 +1,6 @@
-// npm run docs:protocol: writes the tables of docs/websocket-protocol.md and docs/service-protocol.md from the schemas of messages
-// and the limits. What is written by hand is around them. test/unit/websocket/protocol/page.test.ts demands that they are current.
+// npm run docs:protocol: writes the tables of docs/websocket-protocol.md and docs/service-protocol.md from
+// the schemas of messages and the limits. What is written by hand is around them.
+// test/unit/websocket/protocol/page.test.ts demands that they are current.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,5 @@
-// The floor plan of src/: its rooms from the bottom up, and what each may import. `npm run rooms` writes the rules for the
-// linter, biome.rooms.json; test/rooms.test.ts shows that they reject what they should.
+// The floor plan of src/: its rooms from the bottom up, and what each may import. `npm run rooms` writes the
+// rules for the linter, biome.rooms.json; test/rooms.test.ts shows that they reject what they should.
 import { writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { argv } from 'node:process'
@@ -8,7 +8,10 @@ import { fileURLToPath } from 'node:url'
 /** A folder of `src/`, or a file directly in it. */
 export interface Room {
   readonly path: string
-  /** Rooms above this one in the table whose files it may import; a room does not stand for the rooms in its folder. */
+  /**
+   * Rooms above this one in the table whose files it may import; a room does not stand for the rooms in its
+   * folder.
+   */
   readonly imports: readonly string[]
   /** Packages it may import. */
   readonly packages?: readonly string[]

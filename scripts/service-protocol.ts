@@ -1,5 +1,6 @@
-// What `npm run docs:protocol` makes of the schemas of the service, of its worlds and of its requests over HTTP: the tables of docs/service-protocol.md and
-// docs/service-protocol.schema.json. test/unit/client/protocol/page.test.ts demands that both are current.
+// What `npm run docs:protocol` makes of the schemas of the service, of its worlds and of its requests over
+// HTTP: the tables of docs/service-protocol.md and docs/service-protocol.schema.json.
+// test/unit/client/protocol/page.test.ts demands that both are current.
 import { z } from 'zod'
 import { httpRoutes } from '../src/client/protocol/http-routes.js'
 import { defaultServiceLimits } from '../src/client/protocol/limits.js'

@@ -1,6 +1,7 @@
 // Runs scripts of package.json at the same time, each on a core of its own where there are enough:
 //   node scripts/side-by-side.mjs lint typecheck
-// Prints what each has said when it ends, so that lines of two do not mix. Exit code 1 when one of them failed.
+// Prints what each has said when it ends, so that lines of two do not mix. Exit code 1 when one of them
+// failed.
 import { spawn } from 'node:child_process'
 import { argv, stdout } from 'node:process'
 

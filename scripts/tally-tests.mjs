@@ -1,5 +1,5 @@
-// Adds up vitest's JSON reports and prints "N passed, N failed" alone on the last line. A report that is missing
-// or a file that failed to load counts as a failure; so does a run without any test.
+// Adds up vitest's JSON reports and prints "N passed, N failed" alone on the last line. A report that is
+// missing or a file that failed to load counts as a failure; so does a run without any test.
 import { existsSync, readFileSync } from 'node:fs'
 
 let passed = 0

@@ -1,5 +1,6 @@
-// A plugin of typedoc: a class lists what it declares and what interfaces add to it. What it inherits from another class is on
-// the page of that class, which is linked; a grid would repeat all members of a communicator.
+// A plugin of typedoc: a class lists what it declares and what interfaces add to it. What it inherits from
+// another class is on the page of that class, which is linked; a grid would repeat all members of a
+// communicator.
 import { Converter, ReflectionKind } from 'typedoc'
 
 /** @param {import('typedoc').Application} app */

@@ -1,4 +1,5 @@
-// As source, the entry of a process is TypeScript, which Node leaves to a compiler's hook. Not part of the package.
+// As source, the entry of a process is TypeScript, which Node leaves to a compiler's hook. Not part of the
+// package.
 import { register } from 'tsx/esm/api'
 
 register({ tsconfig: false })

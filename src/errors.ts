@@ -97,7 +97,8 @@ export type CauseRecord =
 
 /** The one error class. The message says what was expected, what arrived, and where. */
 export class RankweaveError extends Error {
-  // Stated, because bundlers rename classes; on the prototype before a stack is captured, whose first line has it.
+  // Stated, because bundlers rename classes; on the prototype before a stack is captured, whose first line
+  // has it.
   static override readonly name = 'RankweaveError'
   declare readonly name: 'RankweaveError'
   readonly code: ErrorCode
@@ -114,8 +115,8 @@ export class RankweaveError extends Error {
   }
 
   /**
-   * A structured-cloneable copy; {@link RankweaveError.fromRecord} rebuilds the error on the other side. Causes go
-   * along, and theirs, 8 deep; of a foreign one what it says, of an object its text.
+   * A structured-cloneable copy; {@link RankweaveError.fromRecord} rebuilds the error on the other side.
+   * Causes go along, and theirs, 8 deep; of a foreign one what it says, of an object its text.
    */
   toRecord(): ErrorRecord {
     return recordOf(this, deepestCause)
@@ -134,7 +135,10 @@ export class RankweaveError extends Error {
 /** Characters of a value that a message repeats. */
 const mostShown = 200
 
-/** A value that was passed, as it stands in a message: a string in quotes, else its text; the beginning of a long one. Never throws. */
+/**
+ * A value that was passed, as it stands in a message: a string in quotes, else its text; the beginning of a
+ * long one. Never throws.
+ */
 export function shown(value: unknown): string {
   return typeof value === 'string' ? `'${shortened(value)}'` : shortened(reasonText(value))
 }
@@ -145,7 +149,9 @@ export function shortened(text: string): string {
   return `${text.slice(0, mostShown)}... (${text.length} characters)`
 }
 
-/** What was thrown, or given as a reason, as it stands in a message: of an error its message. Never throws. */
+/**
+ * What was thrown, or given as a reason, as it stands in a message: of an error its message. Never throws.
+ */
 export function reasonText(value: unknown): string {
   try {
     if (value instanceof Error) return value.message

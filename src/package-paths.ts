@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Files of this package by URL. The one module that may say where it lies: bundled or not, compiled or as source, it is
- * directly in the folder that holds what it names, and the package's manifest is beside that folder.
+ * Files of this package by URL. The one module that may say where it lies: bundled or not, compiled or as
+ * source, it is directly in the folder that holds what it names, and the package's manifest is beside that
+ * folder.
  */
 // Undefined where an application was bundled as CommonJS; then nothing is found here.
 const here = (import.meta.url as string | undefined) ?? 'file:///bundled/as/commonjs.js'
@@ -42,7 +43,9 @@ export function isPackaged(): boolean {
 
 let packaged: boolean | undefined
 
-/** Version of this package; where an application bundles this code, a text that is the same for all of them. */
+/**
+ * Version of this package; where an application bundles this code, a text that is the same for all of them.
+ */
 export function ownVersion(): string {
   version ??= isPackaged() ? (manifest().version ?? 'unknown') : 'bundled'
   return version

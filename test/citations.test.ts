@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { rooms } from '../scripts/rooms.js'
 
-// Comments and pages cite decisions, records, pages and sections. Whatever is cited must be in the repository.
+// Comments and pages cite decisions, records, pages and sections. Whatever is cited must be in the
+// repository.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {

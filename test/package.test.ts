@@ -23,8 +23,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownPrograms } from '../src/cli/program/run-own-program.js'
 
 /**
- * The package as npm would install it: packed, unpacked into node_modules of an empty folder, its dependencies beside
- * it. These are linked from here, so that the test needs no network.
+ * The package as npm would install it: packed, unpacked into node_modules of an empty folder, its
+ * dependencies beside it. These are linked from here, so that the test needs no network.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 let folder: string
@@ -47,7 +47,8 @@ beforeAll(() => {
   const modules = join(folder, 'node_modules')
   installed = join(modules, 'rankweave')
   mkdirSync(join(modules, '.bin'), { recursive: true })
-  // As prepack leaves it, without the API reference, which takes 10 seconds; dist/ is up to date (build-library.ts).
+  // As prepack leaves it, without the API reference, which takes 10 seconds; dist/ is up to date
+  // (build-library.ts).
   execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], {
     cwd: root,
     stdio: 'pipe',
@@ -214,7 +215,8 @@ describe('the packed package', () => {
   it('the worker entry loads few files, none of other packages, no readers of files and no command', () => {
     const { files, packages } = loadedBy('worker.js')
     expect(packages).toEqual([])
-    // Modules are chunked by the entries that reach them: a new import from another entry may cut a chunk in two.
+    // Modules are chunked by the entries that reach them: a new import from another entry may cut a chunk in
+    // two.
     expect(files.length).toBeGreaterThan(1)
     expect(files.length).toBeLessThan(40)
     const modules = files.flatMap((file) => textOf(file).match(/^\/\/ src\/.*$/gm) ?? [])

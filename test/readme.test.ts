@@ -10,8 +10,9 @@ import { spawnCli } from './unit/cli/spawn-cli.js'
 
 // README and the pages of docs/ show programs and what commands print: all of it must be true.
 //
-// A block ```ts whose first line is `// name.ts` is a program; a block ```console has commands, `$ rankweave ...`, each
-// followed by what it prints, standard output and standard error together. Times differ, so they are not compared.
+// A block ```ts whose first line is `// name.ts` is a program; a block ```console has commands,
+// `$ rankweave ...`, each followed by what it prints, standard output and standard error together. Times
+// differ, so they are not compared.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 

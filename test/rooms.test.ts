@@ -32,7 +32,8 @@ function filesBelow(folder: string): string[] {
 const sources = filesBelow('src').filter((path) => /\.(ts|mjs)$/.test(path))
 const roomOf = (path: string) => (dirname(path) === 'src' ? path : dirname(path)).slice('src/'.length)
 
-// The module reads every property of `process`, and whoever reads `stdin` makes descriptor 0 one that does not block.
+// The module reads every property of `process`, and whoever reads `stdin` makes descriptor 0 one that does
+// not block.
 it('no module imports node:process, which would open the standard input of programs that read it at once', () => {
   const importing = sources.filter((path) =>
     /from '(node:)?process'/.test(readFileSync(join(root, path), 'utf8')),
@@ -186,7 +187,10 @@ function importText(from: Room, path: string): string {
   return text.startsWith('.') ? text : `./${text}`
 }
 
-/** Lints files in a folder of their own with this repository's rules; answers with `path:line` of what it rejects. */
+/**
+ * Lints files in a folder of their own with this repository's rules; answers with `path:line` of what it
+ * rejects.
+ */
 function lint(files: ReadonlyMap<string, readonly string[]>, only?: string): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'rankweave-rooms-'))
   try {

@@ -4,7 +4,8 @@ import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
-// What the repository refers to is in it: no path leads out of the checkout, and no path names a folder of one machine.
+// What the repository refers to is in it: no path leads out of the checkout, and no path names a folder of
+// one machine.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const notOurs = new Set(['.compiled', '.git', '.vitest', 'coverage', 'dist', 'node_modules'])

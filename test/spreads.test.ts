@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest'
 const root = fileURLToPath(new URL('../src', import.meta.url))
 
 /**
- * Calls in src that spread a list into their arguments, by file, and why that list is short: a call with more than some
- * 125,000 arguments throws a RangeError. Spreads into arrays are not limited.
+ * Calls in src that spread a list into their arguments, by file, and why that list is short: a call with more
+ * than some 125,000 arguments throws a RangeError. Spreads into arrays are not limited.
  */
 const shortLists: Readonly<Record<string, readonly (readonly [spread: string, why: string])[]>> = {
   'cli/cli.ts': [['...args', 'arguments of a command']],

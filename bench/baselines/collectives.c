@@ -1,4 +1,5 @@
-// Collectives over all processes: SECONDS KEY:KIND:ITERATIONS:BATCHES[:GRAPH FILE] ...; barrier, allreduce, neighbor.
+// Collectives over all processes: SECONDS KEY:KIND:ITERATIONS:BATCHES[:GRAPH FILE] ...; barrier, allreduce,
+// neighbor.
 #include "graph.h"
 
 static void barrier(void *with) {

@@ -1,5 +1,5 @@
-// Splits of MPI_COMM_WORLD into 4 communicators, each freed again, then KEPT of them are retained to measure their memory:
-// SECONDS ITERATIONS BATCHES [KEPT].
+// Splits of MPI_COMM_WORLD into 4 communicators, each freed again, then KEPT of them are retained to measure
+// their memory: SECONDS ITERATIONS BATCHES [KEPT].
 #include <malloc.h>
 
 #include "bench.h"

@@ -1,4 +1,5 @@
-// A process topology from a file: the number of ranks, then per rank its in-degree, out-degree, sources, destinations.
+// A process topology from a file: the number of ranks, then per rank its in-degree, out-degree, sources,
+// destinations.
 #ifndef RANKWEAVE_GRAPH_H
 #define RANKWEAVE_GRAPH_H
 

@@ -1,6 +1,6 @@
 // All processes but the first wait in a receive; the first, which sleeps, wakes them one after the other:
-// SECONDS WAIT_MILLISECONDS. idle: percent of one core used by all of them; idleWorst: the maximum over them; firstMs:
-// the longest latency of the first message after the pause.
+// SECONDS WAIT_MILLISECONDS. idle: percent of one core used by all of them; idleWorst: the maximum over them;
+// firstMs: the longest latency of the first message after the pause.
 #include <sys/resource.h>
 #include <time.h>
 

@@ -1,4 +1,5 @@
-// One large array per operation between processes, from a barrier until every process has its data: SECONDS SIZE REPEATS.
+// One large array per operation between processes, from a barrier until every process has its data: SECONDS
+// SIZE REPEATS.
 #include "bench.h"
 
 static double *mine, *into, *all;

@@ -1,6 +1,6 @@
-// A neighbor allgather of many ranks on two processes, packed by hand: each process packs the blocks that the other needs
-// into one message, and copies received blocks and its own into every slot of its ranks:
-// SECONDS KEY:ITERATIONS:BATCHES:GRAPH FILE ...
+// A neighbor allgather of many ranks on two processes, packed by hand: each process packs the blocks that the
+// other needs into one message, and copies received blocks and its own into every slot of its ranks: SECONDS
+// KEY:ITERATIONS:BATCHES:GRAPH FILE ...
 #include "graph.h"
 
 struct exchange {

@@ -1,4 +1,5 @@
-// What a preloaded library adds to calls that it leaves to MPI: SECONDS CALLS BATCHES. One process, whose neighborhood is empty.
+// What a preloaded library adds to calls that it leaves to MPI: SECONDS CALLS BATCHES. One process, whose
+// neighborhood is empty.
 #include "bench.h"
 
 static MPI_Comm comm;

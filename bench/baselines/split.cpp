@@ -1,6 +1,6 @@
 // A conventional split, and one that merges at every stage, in plain C++
-// (docs/split-algorithms.md#measuring-splits-of-millions): 12-byte entries, random keys, one communicator. Data moves
-// by memcpy. Prints one JSON object with seconds, one per run.
+// (docs/split-algorithms.md#measuring-splits-of-millions): 12-byte entries, random keys, one communicator.
+// Data moves by memcpy. Prints one JSON object with seconds, one per run.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -82,7 +82,8 @@ static double sorting(std::vector<Entry> entries) {
 
 static const uint32_t undefined_one_in = 20;
 
-// The split of bench/programs/irregular.ts from the colors and keys of all ranks, on one core: new rank and size of every rank.
+// The split of bench/programs/irregular.ts from the colors and keys of all ranks, on one core: new rank and
+// size of every rank.
 static void irregular(size_t n, uint32_t colors, int runs) {
   std::vector<int32_t> color(n), key(n), new_rank(n), size(n);
   for (size_t i = 0; i < n; i++) {

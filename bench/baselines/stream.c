@@ -1,5 +1,5 @@
-// Microseconds per message of a window of messages one way, each between buffers of its own, and one answer per
-// window: SECONDS SIZE:WINDOW:ITERATIONS:BATCHES ...
+// Microseconds per message of a window of messages one way, each between buffers of its own, and one answer
+// per window: SECONDS SIZE:WINDOW:ITERATIONS:BATCHES ...
 #include "bench.h"
 
 struct stream {

@@ -1,6 +1,6 @@
 /**
- * 95% interval of the ratio of medians, after / before: runs are drawn again, with replacement, 10,000 times, the same in
- * every call.
+ * 95% interval of the ratio of medians, after / before: runs are drawn again, with replacement, 10,000 times,
+ * the same in every call.
  *
  * @param {readonly number[]} before
  * @param {readonly number[]} after

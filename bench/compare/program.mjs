@@ -1,5 +1,5 @@
-// The operations that every reshaping of the code has to leave as fast as they were, one per case. A rank returns
-// microseconds per operation: the median over batches; the last rank's figure counts.
+// The operations that every reshaping of the code has to leave as fast as they were, one per case. A rank
+// returns microseconds per operation: the median over batches; the last rank's figure counts.
 
 const batches = 41
 

@@ -19,9 +19,10 @@ interface MutantOfFile extends SourceMutant {
 }
 
 /**
- * How many small changes of the sources do tests notice? A sample of every folder, drawn with a seed (`--seed`, by default 1;
- * `--sample` many of each). A mutant that makes a run hang counts as noticed, one known to be without effect does not count.
- * Those that are not noticed are listed on standard error: a missing test, or a change without effect.
+ * How many small changes of the sources do tests notice? A sample of every folder, drawn with a seed
+ * (`--seed`, by default 1; `--sample` many of each). A mutant that makes a run hang counts as noticed, one
+ * known to be without effect does not count. Those that are not noticed are listed on standard error: a
+ * missing test, or a change without effect.
  */
 export const mutantsBench: Bench = {
   name: 'mutants',

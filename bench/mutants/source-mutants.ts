@@ -34,9 +34,10 @@ const otherOperators: ReadonlyMap<ts.SyntaxKind, string> = new Map([
 ])
 
 /**
- * All single small changes of a source file that this tester knows: another operator, a negation left out, an increment that
- * decrements, branches exchanged, a condition that always holds or never, a number one higher, the other Boolean, a
- * statement left out. Types, and what is inside of template strings, is left alone: messages are not tested word by word.
+ * All single small changes of a source file that this tester knows: another operator, a negation left out, an
+ * increment that decrements, branches exchanged, a condition that always holds or never, a number one higher,
+ * the other Boolean, a statement left out. Types, and what is inside of template strings, is left alone:
+ * messages are not tested word by word.
  */
 export function sourceMutants(text: string): readonly SourceMutant[] {
   const file = ts.createSourceFile('mutated.ts', text, ts.ScriptTarget.Latest, true)
@@ -101,7 +102,10 @@ export function describeMutant(text: string, mutant: SourceMutant): string {
   return `${short(text.slice(start, end), 40)} -> ${short(replacement, 40)} in: ${short(lineOf(text, mutant), 110)}`
 }
 
-/** The number of a negative one, which is changed by its sign, and a part of the length of an array, which may be longer. */
+/**
+ * The number of a negative one, which is changed by its sign, and a part of the length of an array, which may
+ * be longer.
+ */
 function hasNoEffect({ parent }: ts.NumericLiteral): boolean {
   if (ts.isPrefixUnaryExpression(parent)) return true
   const sum = ts.isBinaryExpression(parent) ? parent.parent : parent

@@ -23,7 +23,10 @@ export const nameOf = ({ topology, machine, bytes }: RegretCase): string => `${t
 
 const file = new URL('regret-best.json', import.meta.url)
 
-/** What was found so far, by case: the search takes an hour, so it may be interrupted and goes on where it was. */
+/**
+ * What was found so far, by case: the search takes an hour, so it may be interrupted and goes on where it
+ * was.
+ */
 function readKnown(): Map<string, BestKnown> {
   const lines = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as BestKnown[]) : []
   return new Map(lines.map((each) => [each.case, each]))
@@ -44,9 +47,9 @@ export function bestKnown(of: RegretCase): BestKnown {
 const layoutOf = ({ machine }: RegretCase): string => machine.replace(/,profile=.*/, '')
 
 /**
- * Simulates, for cases that share topology and nodes, all candidates of the library on 64 ranks; of those on more ranks, which take up to
- * seconds each, the 60 (256 ranks) or 25 (1,024) that the estimate of any of the cases puts first, and the best two of every kind; and
- * the strategies of {@link candidatesOf} always.
+ * Simulates, for cases that share topology and nodes, all candidates of the library on 64 ranks; of those on
+ * more ranks, which take up to seconds each, the 60 (256 ranks) or 25 (1,024) that the estimate of any of the
+ * cases puts first, and the best two of every kind; and the strategies of {@link candidatesOf} always.
  */
 function search(group: readonly RegretCase[]): BestKnown[] {
   const [{ ranks, topology: name }] = group

@@ -34,8 +34,8 @@ export interface Timed {
 }
 
 /**
- * Simulated times of strategies, by machine and bytes, in their order; each strategy is planned once. The machines have the same
- * nodes.
+ * Simulated times of strategies, by machine and bytes, in their order; each strategy is planned once. The
+ * machines have the same nodes.
  */
 export function simulatedTimes(
   topology: ProcessTopology,

@@ -9,8 +9,8 @@ export interface Setting {
 }
 
 /**
- * Strategies worth trying: direct sends; digits of ranks, of nodes and of the ranks on them, in few steps and in many; one message
- * per pair of nodes; on grids the digits of offsets, and waves from node to node.
+ * Strategies worth trying: direct sends; digits of ranks, of nodes and of the ranks on them, in few steps and
+ * in many; one message per pair of nodes; on grids the digits of offsets, and waves from node to node.
  *
  * @param isQuick those of which one has been the best of a cell
  */

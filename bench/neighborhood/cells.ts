@@ -36,9 +36,11 @@ export function caseOf({ topology, bytes, network }: Cell): string {
 }
 
 /**
- * Every cell: the strategy that `auto` chooses, and its time in SimGrid, which moves the data; the best of all candidates beside it.
+ * Every cell: the strategy that `auto` chooses, and its time in SimGrid, which moves the data; the best of
+ * all candidates beside it.
  *
- * @param options `only`: what the names of the cells begin with; `quick`: fewer candidates, and direct sends as we predict them
+ * @param options `only`: what the names of the cells begin with; `quick`: fewer candidates, and direct sends
+ *   as we predict them
  */
 export async function* compareCells({ quick = false, only = '' }: BenchOptions): AsyncIterable<Figure> {
   const missing = missingSimgrid()

@@ -25,9 +25,9 @@ const strategies = [
 const onGrids = ['cartesian:windows=5/2.3', 'pipelined:steps=1.1,inside=16'].map(parseStrategy)
 
 /**
- * Persistent neighbor allgathers of 64 ranks on 4 nodes of `local`, whose frames take as long as on the slow network, executed
- * with their data; the order of strategies is compared with the simulator's. Virtual links are not shared and
- * packing takes no time, so the blocks are short.
+ * Persistent neighbor allgathers of 64 ranks on 4 nodes of `local`, whose frames take as long as on the slow
+ * network, executed with their data; the order of strategies is compared with the simulator's. Virtual links
+ * are not shared and packing takes no time, so the blocks are short.
  */
 export async function* measuredOrder({ quick = false }: BenchOptions): AsyncIterable<Figure> {
   installNeighborhood()

@@ -6,7 +6,10 @@ import { verify } from '../../src/schedule/verify/verify.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 import { type BenchOptions, type Figure, ownFigure } from '../bench.js'
 
-/** Sends per rank of Moore neighborhoods of radius 4 on 4,096 ranks, 32 per node: mean, counted from the schedule. */
+/**
+ * Sends per rank of Moore neighborhoods of radius 4 on 4,096 ranks, 32 per node: mean, counted from the
+ * schedule.
+ */
 const counts = [
   { strategy: 'direct', mean: 80 },
   { strategy: 'common-neighbor:k=2,mode=agnostic,dedupe=false,elide=false', mean: 43 },

@@ -7,8 +7,9 @@ const file = new URL('results.json', import.meta.url)
 const page = new URL('../../docs/neighborhood-strategies.md', import.meta.url)
 
 /**
- * Writes bench/neighborhood/results.json and docs/neighborhood-strategies.md from lines that the bench printed, of some suites, cells
- * or all. Figures of these cases replace those recorded before; the others stay.
+ * Writes bench/neighborhood/results.json and docs/neighborhood-strategies.md from lines that the bench
+ * printed, of some suites, cells or all. Figures of these cases replace those recorded before; the others
+ * stay.
  */
 export function recordNeighborhood(lines: readonly string[], date: string): void {
   const all = lines.map((line) => JSON.parse(line) as Figure).filter(({ bench }) => bench === 'neighborhood')

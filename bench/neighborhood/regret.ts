@@ -5,8 +5,9 @@ import { bestKnown } from './best-known.js'
 import { machineOf, type RegretCase, regretCases, topologyOf } from './regret-cases.js'
 
 /**
- * How much longer the chosen strategy takes than the best of all that were tried, both by our simulator: SimGrid would take hours.
- * The two agree to about 1% (bench/simgrid). The best are retained in a file, see `bestKnown`.
+ * How much longer the chosen strategy takes than the best of all that were tried, both by our simulator:
+ * SimGrid would take hours. The two agree to about 1% (bench/simgrid). The best are retained in a file, see
+ * `bestKnown`.
  */
 export function* regrets({ quick = false }: BenchOptions): Iterable<Figure> {
   const cases = quick ? regretCases.filter(({ ranks }) => ranks === 64).slice(0, 12) : regretCases

@@ -6,8 +6,9 @@ import { mooreTopology } from '../../src/topology/generate/moore.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
 
 /**
- * The settings of chapter 7 of Ghazimirsaeed 2019 (PhD thesis, Queen's University). Clusters, ranks and lengths are printed; consecutive
- * ranks on a node, periodic grids and the generator of random graphs are not, and are ours.
+ * The settings of chapter 7 of Ghazimirsaeed 2019 (PhD thesis, Queen's University). Clusters, ranks and
+ * lengths are printed; consecutive ranks on a node, periodic grids and the generator of random graphs are
+ * not, and are ours.
  */
 export interface Setting {
   readonly name: string
@@ -38,7 +39,9 @@ export const grids = [
   { name: 'd=4, r=1', dims: [8, 8, 8, 8], radius: 1 },
 ] as const
 
-/** Groups of k friends and nothing else: what section 7.4 sends, without what Rankweave leaves out besides. */
+/**
+ * Groups of k friends and nothing else: what section 7.4 sends, without what Rankweave leaves out besides.
+ */
 export function printedRules(k: number, mode: 'aware' | 'agnostic'): Strategy {
   return { kind: 'common-neighbor', k, mode, dedupe: false, elide: false }
 }

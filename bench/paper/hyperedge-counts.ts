@@ -14,7 +14,10 @@ export interface HyperedgeRow {
 
 export interface HyperedgesOfSize {
   readonly k: number
-  /** Mean number of hyperedges with a rank in them; null where counting takes more than {@link workLimit} steps. */
+  /**
+   * Mean number of hyperedges with a rank in them; null where counting takes more than {@link workLimit}
+   * steps.
+   */
   readonly perRank: number | null
 }
 

@@ -5,7 +5,9 @@ import { graham, niagara } from './chapter.js'
 import { type HyperedgeRow, workLimit } from './hyperedge-counts.js'
 import type { Claim, PaperStudy } from './paper-figures.js'
 
-/** Chapter 7 again, as a document. Values of the publication stand only beside those of ours of one origin. */
+/**
+ * Chapter 7 again, as a document. Values of the publication stand only beside those of ours of one origin.
+ */
 export function paperDocument(study: PaperStudy): StudyDocument {
   return {
     title: 'Message combining by friend groups: chapter 7 of Ghazimirsaeed 2019 again',

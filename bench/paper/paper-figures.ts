@@ -16,7 +16,10 @@ export interface PaperStudy extends PaperFigures {
   readonly claims: readonly Claim[]
 }
 
-/** What is printed, and what we find. Most figures of the chapter are bar charts, whose values cannot be read; these are in its text. */
+/**
+ * What is printed, and what we find. Most figures of the chapter are bar charts, whose values cannot be read;
+ * these are in its text.
+ */
 export interface Claim {
   /** Where it is printed. */
   readonly where: string
@@ -28,7 +31,10 @@ export interface Claim {
   readonly printed: number | string
   /** Null where we have no value. */
   readonly ours: number | null
-  /** Of ours, compared with a printed value; null beside words, where ours is missing, and for times measured here. */
+  /**
+   * Of ours, compared with a printed value; null beside words, where ours is missing, and for times measured
+   * here.
+   */
   readonly differencePercent: number | null
   /** Why ours differs, or what was done; empty where there is nothing to say. */
   readonly why: string

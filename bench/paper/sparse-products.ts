@@ -32,7 +32,8 @@ const coresPerNode = 32
 const mostRanks = 1024
 
 /**
- * Exchanges of a product on Graham. Numbers of processes are not printed: 32 ranks per node, at most 1,024, at most one per row.
+ * Exchanges of a product on Graham. Numbers of processes are not printed: 32 ranks per node, at most 1,024,
+ * at most one per row.
  */
 export function sparseProducts(
   matrices: readonly NamedPattern[],

@@ -1,4 +1,5 @@
-// Every rank awaits a barrier and returns; with `weigh`, the first rank of each process measures the memory in between.
+// Every rank awaits a barrier and returns; with `weigh`, the first rank of each process measures the memory
+// in between.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Communicator } from 'rankweave'

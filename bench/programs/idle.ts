@@ -5,8 +5,8 @@ import type { Communicator } from 'rankweave'
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6
 
 /**
- * `idle`: percent of one core that the operating system's process of rank 0 used; `idleWorst`: the maximum over all processes.
- * `firstMs`: the longest latency of the first message after the pause.
+ * `idle`: percent of one core that the operating system's process of rank 0 used; `idleWorst`: the maximum
+ * over all processes. `firstMs`: the longest latency of the first message after the pause.
  */
 export default async function main(world: Communicator, { waitMs }: { readonly waitMs: number }) {
   await world.barrier()

@@ -1,5 +1,5 @@
-// Colors and keys of a split without a pattern: random color, random key, every twentieth rank without a color. The
-// same numbers as `irregular` in baselines/split.cpp.
+// Colors and keys of a split without a pattern: random color, random key, every twentieth rank without a
+// color. The same numbers as `irregular` in baselines/split.cpp.
 
 /** Color (-1 for none) and key of every rank. */
 export interface ColorsAndKeys {

@@ -1,5 +1,5 @@
-// The process of the last rank kills itself as `kill -9` does; every other one waits for a message from it, and appends when it
-// was notified to a file.
+// The process of the last rank kills itself as `kill -9` does; every other one waits for a message from it,
+// and appends when it was notified to a file.
 import { appendFileSync } from 'node:fs'
 import { type Communicator, isRankweaveError } from 'rankweave'
 

@@ -1,4 +1,5 @@
-// One large array per operation: a copy in memory, a send from rank 0 to rank 1, and the collectives that should be as fast.
+// One large array per operation: a copy in memory, a send from rank 0 to rank 1, and the collectives that
+// should be as fast.
 import type { Communicator } from 'rankweave'
 import { expectEqual } from './timing.js'
 

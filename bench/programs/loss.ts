@@ -1,4 +1,5 @@
-// The worker of the last rank exits; the first rank, which waits for a message from it, records when it is notified.
+// The worker of the last rank exits; the first rank, which waits for a message from it, records when it is
+// notified.
 import { type Communicator, isRankweaveError } from 'rankweave'
 
 /** `clock`: shared with the caller; [0] when the worker ended, [1] when the first rank was notified. */

@@ -1,4 +1,5 @@
-// Operations for which a network with a long latency matters: each is called again and again, as in a loop of a program.
+// Operations for which a network with a long latency matters: each is called again and again, as in a loop of
+// a program.
 import type { Communicator } from 'rankweave'
 import { expectEqual } from './timing.js'
 

@@ -1,5 +1,5 @@
-// Splits of a world without pattern by several algorithms in turn: what each phase takes on its slowest process, and what a
-// process holds and retains. Every rank's result is checked before a split is timed.
+// Splits of a world without pattern by several algorithms in turn: what each phase takes on its slowest
+// process, and what a process holds and retains. Every rank's result is checked before a split is timed.
 import type { Communicator, SplitOptions } from 'rankweave'
 import { colorsAndKeys, digestOf, type Places, placesOf } from './irregular.js'
 
@@ -12,7 +12,9 @@ export interface PhaseEffort {
 
 export const phaseNames = ['collect', 'splitters', 'exchange', 'merge', 'ranks', 'table'] as const
 
-/** What is measured of one split, in this order: times in ms of the slowest process, then sums, then maxima. */
+/**
+ * What is measured of one split, in this order: times in ms of the slowest process, then sums, then maxima.
+ */
 export const measures = [...phaseNames, 'phases', 'whole', 'messages', 'bytes', 'peak', 'retained'] as const
 const firstSum = measures.indexOf('messages')
 const firstMaximum = measures.indexOf('peak')
@@ -101,7 +103,8 @@ class Measurement {
     const last = this.#worlds.length - 1
     const calls: Promise<Communicator | null>[] = []
     for (let i = 0; i < last; i++) calls.push(call(this.#worlds[i]))
-    // The split begins with the last call of every process: no phase waits for a process that is still calling.
+    // The split begins with the last call of every process: no phase waits for a process that is still
+    // calling.
     await this.#leaders.barrier()
     const begin = performance.now()
     calls.push(call(this.#worlds[last]))

@@ -1,4 +1,5 @@
-// Splits of the world into 4 communicators, each freed again; with `weigh`, the memory of that many retained ones.
+// Splits of the world into 4 communicators, each freed again; with `weigh`, the memory of that many retained
+// ones.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Communicator } from 'rankweave'

@@ -1,4 +1,5 @@
-// Products of sparse matrices with dense ones: the strategy that `auto` finds, direct sends and an ordinary allgather, in turn.
+// Products of sparse matrices with dense ones: the strategy that `auto` finds, direct sends and an ordinary
+// allgather, in turn.
 import type { Communicator } from 'rankweave'
 import { type ProductTime, randomRows, readMatrixRows, spmm } from 'rankweave/spmm'
 
@@ -11,8 +12,8 @@ export interface SpmmCases {
 }
 
 /**
- * By matrix: microseconds of `auto`, of direct sends and of an ordinary allgather; what `auto` takes for a microsecond of each of
- * these in every turn; and a key that ends in what `auto` chose.
+ * By matrix: microseconds of `auto`, of direct sends and of an ordinary allgather; what `auto` takes for a
+ * microsecond of each of these in every turn; and a key that ends in what `auto` chose.
  */
 export default async function main(world: Communicator, { files, width, turns }: SpmmCases) {
   const figures: Record<string, number> = {}

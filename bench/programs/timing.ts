@@ -3,7 +3,9 @@ import type { Communicator } from 'rankweave'
 export interface Effort {
   /** Operations before the first that is timed. */
   readonly warmUp: number
-  /** Limit of the warm-up; default 300. Processes that share a core take as many times longer to be compiled. */
+  /**
+   * Limit of the warm-up; default 300. Processes that share a core take as many times longer to be compiled.
+   */
   readonly warmUpMs?: number
   /** Operations per batch. */
   readonly iterations: number
@@ -15,8 +17,8 @@ export const longestBatchMs = 5
 const probes = 3
 
 /**
- * Median microseconds of one operation over batches, which all ranks begin together. Slow operations are repeated less
- * often, the same number on all ranks, so that a run ends within its time limit.
+ * Median microseconds of one operation over batches, which all ranks begin together. Slow operations are
+ * repeated less often, the same number on all ranks, so that a run ends within its time limit.
  */
 export async function timed(
   world: Communicator,

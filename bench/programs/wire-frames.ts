@@ -1,4 +1,5 @@
-// What a neighbor allgather sends between processes: messages of the schedule, and frames of the lowered program.
+// What a neighbor allgather sends between processes: messages of the schedule, and frames of the lowered
+// program.
 import type { Communicator } from 'rankweave'
 import type { Strategy } from 'rankweave/schedule'
 import { buildTopology } from 'rankweave/topology'

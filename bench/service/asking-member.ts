@@ -8,7 +8,10 @@ interface Message {
   readonly comm?: string
 }
 
-/** A member of docs/service-protocol.md, with as little of its own as there can be. An error of any call fails the bench. */
+/**
+ * A member of docs/service-protocol.md, with as little of its own as there can be. An error of any call fails
+ * the bench.
+ */
 export class AskingMember {
   readonly begun: Promise<void>
   readonly #socket: WebSocket

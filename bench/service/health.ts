@@ -9,7 +9,10 @@ import { Asking } from './asking.js'
 import { RunningService, withBareServer } from './running-service.js'
 import { percentile } from './samples.js'
 
-/** Milliseconds between two questions, answered or not: what holds the service up is in as many samples as it lasts. */
+/**
+ * Milliseconds between two questions, answered or not: what holds the service up is in as many samples as it
+ * lasts.
+ */
 const betweenMs = 5
 /** What an operator's health check must not notice. */
 const mostMs = 50
@@ -20,7 +23,10 @@ interface Answers {
   readonly bare: number[]
 }
 
-/** How long `/healthz` takes while a plan is made, beside a bare server of the same framework in a process that is idle. */
+/**
+ * How long `/healthz` takes while a plan is made, beside a bare server of the same framework in a process
+ * that is idle.
+ */
 export async function* healthPlanning(quick: boolean): AsyncGenerator<Figure> {
   yield* await besideBareServer(async (ask, during) => {
     const ranks = quick ? '10,000' : '100,000'
@@ -148,7 +154,10 @@ async function asked(ask: Asking, bare: Asking, work: () => Promise<unknown>): P
   return answers
 }
 
-/** An edge list of at most so many bytes: every rank sends to those at certain distances. Each round another one. */
+/**
+ * An edge list of at most so many bytes: every rank sends to those at certain distances. Each round another
+ * one.
+ */
 function edgeList(bytes: number, round: number): Buffer {
   const ranks = 100_000
   const list = Buffer.alloc(bytes)

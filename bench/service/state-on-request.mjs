@@ -1,4 +1,5 @@
-// Preloaded into a service that is measured: tells its parent what it holds and what it has used. Needs --expose-gc.
+// Preloaded into a service that is measured: tells its parent what it holds and what it has used. Needs
+// --expose-gc.
 process.on('message', () => {
   globalThis.gc?.()
   const { heapUsed } = process.memoryUsage()

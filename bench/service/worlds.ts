@@ -21,7 +21,10 @@ interface Caller {
   free(): Promise<unknown>
 }
 
-/** Members that ask over WebSockets, each as fast as it is answered; and the same calls of as many ranks in one process. */
+/**
+ * Members that ask over WebSockets, each as fast as it is answered; and the same calls of as many ranks in
+ * one process.
+ */
 export async function* worldsSuite(quick: boolean): AsyncGenerator<Figure> {
   const seconds = quick ? 5 : 60
   const asked = await RunningService.use(async (service) => {
@@ -88,7 +91,10 @@ function* figuresOf(
 
 const callsOf = (latencies: Latencies) => kinds.reduce((sum, kind) => sum + latencies[kind].length, 0)
 
-/** All members connect at once, call for so many seconds, leave, and close their sockets. Any error ends the bench. */
+/**
+ * All members connect at once, call for so many seconds, leave, and close their sockets. Any error ends the
+ * bench.
+ */
 async function askedWorlds(url: string, seconds: number): Promise<Latencies> {
   const latencies: Latencies = { split: [], barrier: [], free: [] }
   const end = performance.now() + 1000 * seconds

@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url'
 
 const interpreter = '/usr/bin/python3'
 
-/** The command of the program that calls mpi4py of Debian, which is built with Open MPI; or why it cannot run. */
+/**
+ * The command of the program that calls mpi4py of Debian, which is built with Open MPI; or why it cannot run.
+ */
 export function pythonProgram(): readonly string[] | { readonly missing: string } {
   const question =
     'import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.Get_library_version())'

@@ -14,8 +14,8 @@ const graphs = {
 type Graph = keyof (typeof graphs)[64]
 
 /**
- * Calls in a batch and batches. MPICH does not yield, so a call of 64 processes on two cores takes many time slices, about 0.2 s: few
- * batches, of which the first two and a half are the library's trial of its plan.
+ * Calls in a batch and batches. MPICH does not yield, so a call of 64 processes on two cores takes many time
+ * slices, about 0.2 s: few batches, of which the first two and a half are the library's trial of its plan.
  */
 const effort = { 'Open MPI': [40, 15], MPICH: [4, 7] } as const
 

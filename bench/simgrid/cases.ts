@@ -39,7 +39,9 @@ export const clusterComparisons: readonly Comparison[] = profiles.flatMap((profi
   },
 ])
 
-/** Networks whose inner links messages share: a torus, and a Clos network with 4 ports down for each port up. */
+/**
+ * Networks whose inner links messages share: a torus, and a Clos network with 4 ports down for each port up.
+ */
 export const networkComparisons: readonly Comparison[] = [
   'torus:dims=4x4x4',
   'clos:radix=10,levels=2,taper=4,nodes=64',

@@ -139,7 +139,10 @@ function largestError(name: string, pairs: readonly Pair[], failed: string): Fig
   return { ...summary(name, '%', pairs, errorOf(largest), null, failed), of: shown }
 }
 
-/** Pairs of schedules with equally long data on one machine, of which SimGrid says that one takes over 10% longer. */
+/**
+ * Pairs of schedules with equally long data on one machine, of which SimGrid says that one takes over 10%
+ * longer.
+ */
 function otherOrder(name: string, pairs: readonly Pair[], failed: string): Figure {
   let separated = 0
   const swapped: string[] = []

@@ -10,9 +10,9 @@ export interface Platform {
 }
 
 /**
- * The same machine for SimGrid: a host per node; the links of its network one by one, with the routes between all nodes, so that
- * nothing depends on how SimGrid would route. Messages inside a node take its host's loopback, which they do not share.
- * What processors do is not in it: run-program.c charges it.
+ * The same machine for SimGrid: a host per node; the links of its network one by one, with the routes between
+ * all nodes, so that nothing depends on how SimGrid would route. Messages inside a node take its host's
+ * loopback, which they do not share. What processors do is not in it: run-program.c charges it.
  *
  * @throws when SimGrid cannot have this machine: gaps between messages, packages at different distances
  */

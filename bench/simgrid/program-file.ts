@@ -14,8 +14,9 @@ const magic = 0x31505752
 const headerBytes = 16 + 11 * 8
 
 /**
- * Writes the programs of a schedule, one rank per process, as run-program.c reads them: a header with the costs of the
- * processor, the place of every rank's part, then the parts, so that a rank reads its own only. Little-endian.
+ * Writes the programs of a schedule, one rank per process, as run-program.c reads them: a header with the
+ * costs of the processor, the place of every rank's part, then the parts, so that a rank reads its own only.
+ * Little-endian.
  *
  * @param levelOf how far apart two ranks are: 0 to 3
  */
@@ -87,7 +88,10 @@ function rankPart(
   return part
 }
 
-/** The value that fills each slot, and the runs of blocks whose combination it must be: one run of one block for a block. */
+/**
+ * The value that fills each slot, and the runs of blocks whose combination it must be: one run of one block
+ * for a block.
+ */
 function slotsOf({ ranks, fillStart, fillSlot, valueTerm }: ProcessProgram, specification: Specification) {
   const { slotStart, slotTerm, reductions } = specification
   const first = slotStart[ranks[0]]

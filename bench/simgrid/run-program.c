@@ -1,11 +1,13 @@
-// Runs programs of processes (see program-file.ts) on SMPI, one rank per process, and reports the simulated time of each:
+// Runs programs of processes (see program-file.ts) on SMPI, one rank per process, and reports the simulated
+// time of each:
 //   run-program FILE:BYTES[,BYTES..] ..
-// BYTES is the length of every unit of data. Real data move; every slot of every rank is compared with what it must hold.
-// Rank 0 prints one JSON object as the last line: simulated microseconds by "number of the file:BYTES".
+// BYTES is the length of every unit of data. Real data move; every slot of every rank is compared with what
+// it must hold. Rank 0 prints one JSON object as the last line: simulated microseconds by "number of the
+// file:BYTES".
 //
-// Only messages take the simulator's time; what processors do is slept: the overhead of a message at each end, packing
-// and unpacking of frames of several blocks, combinations. A rank does one thing at a time: first what is ready, in the
-// order in which it became ready, then the next message that has arrived.
+// Only messages take the simulator's time; what processors do is slept: the overhead of a message at each
+// end, packing and unpacking of frames of several blocks, combinations. A rank does one thing at a time:
+// first what is ready, in the order in which it became ready, then the next message that has arrived.
 #include <mpi.h>
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
@@ -28,7 +30,8 @@ struct header {
 
 enum { operation_sum = 0, operation_or = 1 };
 
-// The arrays of one rank, in the order of the file. An array "start" has one element more than what it counts.
+// The arrays of one rank, in the order of the file. An array "start" has one element more than what it
+// counts.
 struct program {
   int32_t values, own, sends, receives, combinations, uses, slots, runs, sent_values, parts;
   int32_t *value_part, *own_block;
@@ -115,7 +118,8 @@ static double copying(const struct costs *costs, int32_t blocks, size_t bytes) {
   return blocks > 1 ? blocks * costs->copy_per_block + (double)bytes * costs->copy_per_byte : 0;
 }
 
-// Where each value begins when all lie one after the other: a unit of data is cut into parts that differ by a byte at most.
+// Where each value begins when all lie one after the other: a unit of data is cut into parts that differ by a
+// byte at most.
 static size_t *place_values(const struct program *p, size_t unit_bytes) {
   size_t *at = bytes_of(((size_t)p->values + 1) * sizeof *at), parts = (size_t)p->parts;
   at[0] = 0;
@@ -233,7 +237,8 @@ static void compare_slots(const struct exchange *x, const struct program *p, int
   }
 }
 
-// Copying to slots: a value that arrives or is combined comes about in its first slot, what a rank contributes in none.
+// Copying to slots: a value that arrives or is combined comes about in its first slot, what a rank
+// contributes in none.
 static double filling(const struct exchange *x, const struct program *p, const struct costs *costs) {
   char *is_free = bytes_of((size_t)p->values);
   double sum = 0;

@@ -15,7 +15,8 @@ export const simgridSettings = (eagerLimitBytes: number): readonly string[] => {
   // SMPI's limits are the first length that is not eager, and integers.
   const firstLong = Math.min(eagerLimitBytes + 1, 2 ** 31 - 1)
   return [
-    // Latency and bandwidth as given: the default model, SMPI, multiplies them by factors measured on Gigabit Ethernet.
+    // Latency and bandwidth as given: the default model, SMPI, multiplies them by factors measured on Gigabit
+    // Ethernet.
     'network/model:CM02',
     // Bytes one way do not slow those of the other way down.
     'network/crosstraffic:0',

@@ -24,7 +24,10 @@ const exchanges = [
   { name: 'er:64:d=0.5 common-neighbor k=4', topology: 'er:64:d=0.5:seed=1', strategy: combining(4) },
 ]
 
-/** Neighbor allgathers of 64 ranks on two threads, measured, and simulated on this machine as `calibrate` describes it. */
+/**
+ * Neighbor allgathers of 64 ranks on two threads, measured, and simulated on this machine as `calibrate`
+ * describes it.
+ */
 export async function* predictedAndMeasured({ quick = false }: BenchOptions): AsyncIterable<Figure> {
   const built = new BuiltPrograms([])
   try {

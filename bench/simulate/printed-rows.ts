@@ -42,7 +42,10 @@ function* grig(): Iterable<Figure> {
     )
 }
 
-/** Sack 2011, chapter 3: the bytes that pass the busiest link, in blocks of one rank; by formula, and by our routes. */
+/**
+ * Sack 2011, chapter 3: the bytes that pass the busiest link, in blocks of one rank; by formula, and by our
+ * routes.
+ */
 function* congestion(): Iterable<Figure> {
   const dims = [8, 8, 8]
   const order = torusOrder(dims)

@@ -1,5 +1,5 @@
-// npx tsx bench/simulate/record.ts FILE DATE: copies what `npm run bench -- simulate --json` printed into FILE to
-// bench/results/simulate.json; `npm run bench:docs` then writes the page.
+// npx tsx bench/simulate/record.ts FILE DATE: copies what `npm run bench -- simulate --json` printed into
+// FILE to bench/results/simulate.json; `npm run bench:docs` then writes the page.
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Figure } from '../bench.js'
 import type { ResultFigure, ResultFile, ResultTable } from '../results-file.js'

@@ -17,8 +17,9 @@ const compared = variants.filter(({ name }) => /^(conventional|merging|parallel-
 const limitSeconds = 900
 
 /**
- * Distributed tables compared with replicated ones by whole splits into one communicator, random keys: all processes run
- * in one event loop, so a process's work is the time divided by the processes. A message costs what handling it costs.
+ * Distributed tables compared with replicated ones by whole splits into one communicator, random keys: all
+ * processes run in one event loop, so a process's work is the time divided by the processes. A message costs
+ * what handling it costs.
  */
 export async function* replicationFigures(
   built: BuiltPrograms,

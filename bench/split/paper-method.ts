@@ -6,24 +6,28 @@ import { evenTargets, Owner, Seeker, verdictWords } from '../../src/comm/split/s
 import type { PhaseTable } from './paper-table.js'
 
 /**
- * The method of Sack 2011 §2.4, on one machine (docs/split-algorithms.md#measuring-splits-of-millions): the p sorters
- * run one after another and a phase takes as long as its slowest sorter; the blocks are collected by two processes,
- * which move and merge the volume of every stage; data moves in memory. One color, random keys, 12-byte entries; p is
- * a power of two.
+ * The method of Sack 2011 §2.4, on one machine (docs/split-algorithms.md#measuring-splits-of-millions): the p
+ * sorters run one after another and a phase takes as long as its slowest sorter; the blocks are collected by
+ * two processes, which move and merge the volume of every stage; data moves in memory. One color, random
+ * keys, 12-byte entries; p is a power of two.
  */
 
 /** Seconds on the critical path of a split by parallel sort with distributed tables, without latency. */
 export interface SorterRow extends PhaseTable<number> {
   readonly entries: number
   readonly sorters: number
-  /** Rounds of the search for splitters, and messages on the critical path (docs/split-algorithms.md#costs). */
+  /**
+   * Rounds of the search for splitters, and messages on the critical path (docs/split-algorithms.md#costs).
+   */
   readonly rounds: number
   readonly messages: number
 }
 
 const width = 3
 
-/** Sorted lists of one size, one after another: ranks ascend from list to list. {@link halved} consumes them. */
+/**
+ * Sorted lists of one size, one after another: ranks ascend from list to list. {@link halved} consumes them.
+ */
 export interface Lists {
   readonly entries: number
   readonly count: number
@@ -116,7 +120,8 @@ export function measureSorters(lists: Lists, runs: number): SorterRow {
 }
 
 /**
- * Seconds of a split that merges at every stage (docs/split-algorithms.md#conventional-and-merging), of two lists.
+ * Seconds of a split that merges at every stage (docs/split-algorithms.md#conventional-and-merging), of two
+ * lists.
  */
 export function measureMerging(lists: Lists, runs: number): number {
   const [own, peer] = rowsOf(lists) as [Rows, Rows]

@@ -7,7 +7,10 @@ export type Phase = (typeof phases)[number]
 /** Seconds by phase and in total; in Table 2.1 by number of sorters. */
 export type PhaseTable<T> = Readonly<Record<Phase | 'total', T>>
 
-/** Table 2.1 as printed, by millions (2^20) of entries: 120 nodes of POWER5+ with 16 cores at 1.9 GHz, one core each. */
+/**
+ * Table 2.1 as printed, by millions (2^20) of entries: 120 nodes of POWER5+ with 16 cores at 1.9 GHz, one
+ * core each.
+ */
 export const paperTable: Readonly<Record<number, PhaseTable<readonly number[]>>> = {
   8: {
     collect: [0.16, 0.08, 0.03, 0.02, 0.01, 0.0],

@@ -46,8 +46,8 @@ const sorted = 'parallel-sort, distributed'
 const gathered = 'conventional, replicated'
 
 /**
- * Splits into 1,000 random colors on real processes: what each phase takes on the slowest process, compared with the same
- * split by `std::sort` on one core.
+ * Splits into 1,000 random colors on real processes: what each phase takes on the slowest process, compared
+ * with the same split by `std::sort` on one core.
  */
 export async function* phaseFigures(
   built: BuiltPrograms,
@@ -121,7 +121,10 @@ function implementation(built: BuiltPrograms, fabric: FabricName, world: OurWorl
     : built.onMpi('ours', fabric, world, limitSeconds)
 }
 
-/** Medians over several worlds, of all samples where those are retained. @throws if a result differs from `digest` */
+/**
+ * Medians over several worlds, of all samples where those are retained.
+ * @throws if a result differs from `digest`
+ */
 export async function measured(
   ours: Implementation,
   worlds: number,

@@ -1,6 +1,6 @@
 /**
- * Figures 2.2 and 2.3 of Sack 2011, of 128M entries and 64 sorters: how many times as fast a split by parallel sort is
- * with a replicated and with a distributed table.
+ * Figures 2.2 and 2.3 of Sack 2011, of 128M entries and 64 sorters: how many times as fast a split by
+ * parallel sort is with a replicated and with a distributed table.
  */
 export const printed = [
   { ours: 'parallel-sort, replicated', faster: 'merging, replicated', times: 2.7, said: 'up to 2.7' },
@@ -9,5 +9,8 @@ export const printed = [
   { ours: 'parallel-sort, distributed', faster: 'parallel-sort, replicated', times: 5, said: 'more than 5' },
 ] as const
 
-/** Times that parallel-sort is to be as fast as conventional, in the phases of the split, at 2^20 ranks on 4 processes. */
+/**
+ * Times that parallel-sort is to be as fast as conventional, in the phases of the split, at 2^20 ranks on 4
+ * processes.
+ */
 export const leastGain = 1.5

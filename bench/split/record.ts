@@ -1,5 +1,5 @@
-// npx tsx bench/split/record.ts FILE DATE: copies whole splits, as `npm run bench -- split --json` printed them into FILE,
-// to bench/results/split.json; `npm run bench:docs` then writes the page.
+// npx tsx bench/split/record.ts FILE DATE: copies whole splits, as `npm run bench -- split --json` printed
+// them into FILE, to bench/results/split.json; `npm run bench:docs` then writes the page.
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Figure } from '../bench.js'
 import { phaseNames } from '../programs/split-phases.js'

@@ -4,7 +4,10 @@ import type { SplitAlgorithmName } from '../../src/comm/split/split-plan.js'
 import { type Figure, median, ownFigure } from '../bench.js'
 import type { Accounts, Measured } from './split-retained.js'
 
-/** What a process retains with a distributed table, of what it retains with a replicated one: all arrays, per communicator. */
+/**
+ * What a process retains with a distributed table, of what it retains with a replicated one: all arrays, per
+ * communicator.
+ */
 const mostOfReplicated = 1 / 4
 
 /** At least 100,000 rows per process. */
@@ -22,7 +25,10 @@ const variants: readonly (readonly [SplitAlgorithmName, 'distributed' | 'replica
   ['minimal', 'distributed'],
 ]
 
-/** Memory that splits of random colors leave behind: what the account says, and what the heap and the array buffers say. */
+/**
+ * Memory that splits of random colors leave behind: what the account says, and what the heap and the array
+ * buffers say.
+ */
 export function* retainedFigures(quick: boolean): Generator<Figure> {
   yield* accountFigures(quick)
   for (const [algorithm, table] of variants) yield measuredFigure(algorithm, table, quick ? 1 : 3)

@@ -13,7 +13,9 @@ export interface SplitBaseline {
   readonly how: string
   /** Seconds of every run; null without a compiler. */
   seconds(mode: 'conventional' | 'merging' | 'sort', entries: number, runs: number): number[] | null
-  /** Seconds of the split of programs/irregular.ts by `std::sort`, on one core, and the digest of its result. */
+  /**
+   * Seconds of the split of programs/irregular.ts by `std::sort`, on one core, and the digest of its result.
+   */
   irregular(ranks: number, colors: number, runs: number): { seconds: number[]; digest: number } | null
   close(): void
 }

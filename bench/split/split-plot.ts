@@ -5,7 +5,10 @@ const area = { width: 640, height: 440, left: 64, right: 20, top: 40, bottom: 56
 const colors = ['#c2410c', '#7c3aed', '#1d4ed8', '#047857', '#be185d']
 const million = 2 ** 20
 
-/** Total seconds by number of sorters, one line per number of entries, the paper's dashed; both axes logarithmic. */
+/**
+ * Total seconds by number of sorters, one line per number of entries, the paper's dashed; both axes
+ * logarithmic.
+ */
 export function splitPlot(rows: readonly SorterRow[]): string {
   const sizes = [...new Set(rows.map(({ entries }) => entries))].sort((a, b) => a - b)
   const papers = sizes.map((n) => paperTable[n / million]?.total ?? [])

@@ -1,6 +1,7 @@
-// Memory that splits leave behind, in a process of its own: `account RANKS PROCESSES SORTERS COLORS` the bytes that each process
-// accounts for, on logical processes, after a barrier, a bcast and an allreduce on every communicator; `measured ALGORITHM TABLE
-// RANKS PROCESSES COLORS` the growth of heap and array buffers beside the account. Colors and keys are random, 5% of the ranks have none.
+// Memory that splits leave behind, in a process of its own: `account RANKS PROCESSES SORTERS COLORS` the
+// bytes that each process accounts for, on logical processes, after a barrier, a bcast and an allreduce on
+// every communicator; `measured ALGORITHM TABLE RANKS PROCESSES COLORS` the growth of heap and array buffers
+// beside the account. Colors and keys are random, 5% of the ranks have none.
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -18,7 +19,9 @@ export interface Accounts {
 }
 
 export interface Measured {
-  /** Bytes per process that the arrays of the account take, and by which the heap and the array buffers grew. */
+  /**
+   * Bytes per process that the arrays of the account take, and by which the heap and the array buffers grew.
+   */
   readonly account: number
   readonly heap: number
   readonly arrayBuffers: number
@@ -117,7 +120,8 @@ if (process.argv[2] === 'account') {
   const parts: (Communicator | null)[] = new Array(ranks).fill(null)
   await run(
     async (world) => {
-      // One split before, so that code and what a world makes once are there. Memory is compared while all other ranks wait.
+      // One split before, so that code and what a world makes once are there. Memory is compared while all
+      // other ranks wait.
       await (await world.split(0, 0)).free()
       await world.barrier()
       const before = world.rank === 0 ? await inUse() : undefined

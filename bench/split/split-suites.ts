@@ -37,7 +37,9 @@ function onThreads(built: BuiltPrograms): Suite {
   }
 }
 
-/** 32 processes per core: a split takes tens of milliseconds, and with MPICH, which does not yield, seconds. */
+/**
+ * 32 processes per core: a split takes tens of milliseconds, and with MPICH, which does not yield, seconds.
+ */
 const packedEffort = { warmUp: 20, warmUpMs: 15_000, iterations: 1, batches: 21 }
 
 interface Effort {
@@ -50,8 +52,8 @@ interface Effort {
 }
 
 function effortOf(library: MpiName, processes: number): Effort {
-  // A garbage-collected heap shows the size of small objects only with very many of them. MPICH has about 2,000
-  // communicators in all, and takes a quarter of a second for each where processes share cores.
+  // A garbage-collected heap shows the size of small objects only with very many of them. MPICH has about
+  // 2,000 communicators in all, and takes a quarter of a second for each where processes share cores.
   if (processes <= 2)
     return { args: { ...effort, weigh: 2000 }, words: [50, 101, 200], limitSeconds: 120, every: 1 }
   if (processes <= 16) {

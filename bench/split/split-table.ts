@@ -51,7 +51,10 @@ export interface SplitTable {
   readonly verdicts: readonly Verdict[]
 }
 
-/** Measures the table, and the baseline in the same run. @param onRow is called with every row as it is measured */
+/**
+ * Measures the table, and the baseline in the same run.
+ * @param onRow is called with every row as it is measured
+ */
 export function measureTable(
   { millions, sorters, runs, alpha }: TableOptions,
   baseline: SplitBaseline,

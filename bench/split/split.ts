@@ -13,7 +13,10 @@ import { splitPlot } from './split-plot.js'
 import { splitSuites } from './split-suites.js'
 import { million, type SplitTable } from './split-table.js'
 
-/** Splits by parallel sort by the method of the paper, compared with C++; memory retained by splits; sorting of entries. */
+/**
+ * Splits by parallel sort by the method of the paper, compared with C++; memory retained by splits; sorting
+ * of entries.
+ */
 export const splitBench: Bench = {
   name: 'split',
   question: 'What does splitting cost, compared with Table 2.1 of Sack 2011, C++ and MPI_Comm_split?',
@@ -45,7 +48,9 @@ export const splitBench: Bench = {
   },
 }
 
-/** A TypeScript program in a process of its own, so that nothing else is on the heap; its last line is JSON. */
+/**
+ * A TypeScript program in a process of its own, so that nothing else is on the heap; its last line is JSON.
+ */
 function child<T>(path: string, ...words: readonly (string | number)[]): T {
   const file = fileURLToPath(new URL(path, import.meta.url))
   const args = ['--import', 'tsx', file, ...words.map(String)]
@@ -191,7 +196,10 @@ async function* worldFigures(options: BenchOptions): AsyncGenerator<Figure> {
   }
 }
 
-/** Whole splits of many ranks: every phase on real processes, and distributed tables compared with replicated ones. */
+/**
+ * Whole splits of many ranks: every phase on real processes, and distributed tables compared with replicated
+ * ones.
+ */
 async function* processFigures(baseline: SplitBaseline, options: BenchOptions): AsyncGenerator<Figure> {
   const built = new BuiltPrograms(libraries)
   try {

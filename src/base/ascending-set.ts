@@ -9,8 +9,9 @@ function bitsIn(word: number): number {
 const noted = 128
 
 /**
- * Ascending integers from 0 in about 2 + lg(largest / count) bits each (Elias 1974, Fano 1971): the lowest bits of each
- * side by side; the rest in unary, as one bit per element, at place `upper part + index` of a bit map.
+ * Ascending integers from 0 in about 2 + lg(largest / count) bits each (Elias 1974, Fano 1971): the lowest
+ * bits of each side by side; the rest in unary, as one bit per element, at place `upper part + index` of a
+ * bit map.
  */
 export class AscendingSet {
   readonly count: number

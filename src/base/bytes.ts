@@ -13,7 +13,10 @@ export function overlap(a: ArrayBufferView, b: ArrayBufferView): boolean {
   )
 }
 
-/** The 32-bit words of bytes that start at a multiple of 4 in their buffer, as those of a frame do; not copied. */
+/**
+ * The 32-bit words of bytes that start at a multiple of 4 in their buffer, as those of a frame do; not
+ * copied.
+ */
 export function wordsOf(bytes: Uint8Array): Int32Array {
   return new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2)
 }

@@ -1,10 +1,16 @@
 /** The timers of a world; tests pass their own. */
 export interface Clock {
-  /** Calls `run` once after a delay, unless the returned function is called first. Does not keep the event loop alive. */
+  /**
+   * Calls `run` once after a delay, unless the returned function is called first. Does not keep the event
+   * loop alive.
+   */
   later(delayMs: number, run: () => void): () => void
 }
 
-/** As they are when this module is loaded: a test that replaces the timers of its program does not stop the library. */
+/**
+ * As they are when this module is loaded: a test that replaces the timers of its program does not stop the
+ * library.
+ */
 const { setTimeout, clearTimeout } = globalThis
 
 export const realClock: Clock = {

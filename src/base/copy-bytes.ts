@@ -1,9 +1,9 @@
 import { bufferFill } from './node-process.js'
 
 /**
- * Copies `source` to `target` from `at` on; the two do not overlap. `TypedArray.set` copies to and from shared memory
- * word by word, and byte by byte when their alignments differ; `Buffer.fill` with an array as pattern is one `memcpy`;
- * browsers do not have it.
+ * Copies `source` to `target` from `at` on; the two do not overlap. `TypedArray.set` copies to and from
+ * shared memory word by word, and byte by byte when their alignments differ; `Buffer.fill` with an array as
+ * pattern is one `memcpy`; browsers do not have it.
  */
 export function copyBytes(target: Uint8Array, at: number, source: Uint8Array): void {
   const size = source.byteLength

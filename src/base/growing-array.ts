@@ -13,7 +13,10 @@ export function boundGrowingArrays(bytes: number, by: string): void {
   boundedBy = by
 }
 
-/** A growing list of 32-bit integers in one typed array: appending costs amortized constant time and no boxing. */
+/**
+ * A growing list of 32-bit integers in one typed array: appending costs amortized constant time and no
+ * boxing.
+ */
 export class GrowingInt32Array {
   length = 0
   #items: Int32Array<ArrayBuffer>
@@ -70,7 +73,10 @@ export class GrowingFloat64Array {
   }
 }
 
-/** The items in an array of at least `needed` elements, twice as long as before where the bound permits. @throws ERR_LIMIT */
+/**
+ * The items in an array of at least `needed` elements, twice as long as before where the bound permits.
+ * @throws ERR_LIMIT
+ */
 function enlarged<A extends Int32Array | Float64Array>(
   ArrayOf: new (length: number) => A,
   items: A,

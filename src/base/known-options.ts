@@ -2,8 +2,8 @@ import { RankweaveError, shown } from '../errors.js'
 import { requireOptions } from './require-options.js'
 
 /**
- * Refuses names that are not options: a misspelt one would have no effect. For calls that are made a few times, not per
- * message.
+ * Refuses names that are not options: a misspelt one would have no effect. For calls that are made a few
+ * times, not per message.
  *
  * @param known an object with every option's name
  * @throws ERR_ARGUMENT naming the unknown option and the nearest known one

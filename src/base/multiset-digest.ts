@@ -1,7 +1,8 @@
 /**
- * A digest of a multiset of integer sequences, of 64 bits: the sum, modulo 2^32 each, of two hashes of every sequence.
- * Sums of several digests add up to that of all their sequences, in any order, and what is removed cancels what was
- * added. Not for adversaries: two multisets that differ by accident have the same digest with probability 2^-64.
+ * A digest of a multiset of integer sequences, of 64 bits: the sum, modulo 2^32 each, of two hashes of every
+ * sequence. Sums of several digests add up to that of all their sequences, in any order, and what is removed
+ * cancels what was added. Not for adversaries: two multisets that differ by accident have the same digest
+ * with probability 2^-64.
  */
 export class MultisetDigest {
   low = 0

@@ -1,4 +1,5 @@
-// Not imported from `node:process`: a module that does opens standard input, which makes it non-blocking for all.
+// Not imported from `node:process`: a module that does opens standard input, which makes it non-blocking for
+// all.
 //
 // Code that also runs in browsers imports no module of Node and names none of its globals, but for this file.
 

@@ -1,6 +1,7 @@
 /**
- * A map by number for few entries that come and go all the time. A `Map` gives memory back with every deletion that leaves
- * it nearly empty and allocates it again for the next entry; this one gives it back when it is empty and was large.
+ * A map by number for few entries that come and go all the time. A `Map` gives memory back with every
+ * deletion that leaves it nearly empty and allocates it again for the next entry; this one gives it back when
+ * it is empty and was large.
  *
  * Open addressing with linear probing (Knuth, The Art of Computer Programming 3, 6.4, algorithms L and R).
  */
@@ -82,7 +83,8 @@ export class NumberMap<T> {
   }
 
   #homeOf(key: number): number {
-    // Consecutive keys get consecutive places; the upper bits tell apart those that lie powers of 2 from each other.
+    // Consecutive keys get consecutive places; the upper bits tell apart those that lie powers of 2 from each
+    // other.
     return (key ^ (key >>> 8) ^ (key >>> 16)) & (this.#keys.length - 1)
   }
 

@@ -42,7 +42,10 @@ export function packBlocks(blocks: readonly Uint8Array[]): Uint8Array {
   return packed
 }
 
-/** The blocks of {@link packBlocks}, as views of `packed`, which starts at a multiple of 8 bytes in its buffer. */
+/**
+ * The blocks of {@link packBlocks}, as views of `packed`, which starts at a multiple of 8 bytes in its
+ * buffer.
+ */
 export function unpackBlocks(packed: Uint8Array): Uint8Array[] {
   const count = new Float64Array(packed.buffer, packed.byteOffset, 1)[0]
   const lengths = new Float64Array(packed.buffer, packed.byteOffset + 8, count)
@@ -74,7 +77,9 @@ export function packWords(lists: readonly Int32Array[]): Uint8Array {
   return bytesOf(packed)
 }
 
-/** The lists of {@link packWords}, as views of `bytes`, which start at a multiple of 4 bytes in their buffer. */
+/**
+ * The lists of {@link packWords}, as views of `bytes`, which start at a multiple of 4 bytes in their buffer.
+ */
 export function unpackWords(bytes: Uint8Array): Int32Array[] {
   const packed = wordsOf(bytes)
   const lists: Int32Array[] = []

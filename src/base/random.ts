@@ -1,6 +1,6 @@
 /**
- * The mulberry32 generator: each call returns the next of 2^32 unsigned 32-bit integers. The seed is taken modulo 2^32.
- * Small and fast, with the same sequence everywhere; not for secrets.
+ * The mulberry32 generator: each call returns the next of 2^32 unsigned 32-bit integers. The seed is taken
+ * modulo 2^32. Small and fast, with the same sequence everywhere; not for secrets.
  */
 export function mulberry32(seed: number): () => number {
   let state = seed | 0

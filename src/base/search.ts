@@ -1,4 +1,7 @@
-/** The index of a value in an ascending list without repetitions, or -1. O(1) in a list without gaps, else O(lg length). */
+/**
+ * The index of a value in an ascending list without repetitions, or -1. O(1) in a list without gaps, else
+ * O(lg length).
+ */
 export function indexIn(ascending: Int32Array, value: number): number {
   const { length } = ascending
   if (length === 0) return -1
@@ -17,8 +20,8 @@ export function indexIn(ascending: Int32Array, value: number): number {
 }
 
 /**
- * The range that holds a position: range i is `starts[i]` to `starts[i + 1] - 1`. Of ranges that begin at the same
- * position the last, so never an empty one. The position must lie in some range.
+ * The range that holds a position: range i is `starts[i]` to `starts[i + 1] - 1`. Of ranges that begin at the
+ * same position the last, so never an empty one. The position must lie in some range.
  */
 export function rangeAt(starts: Int32Array | Float64Array, position: number): number {
   let low = 0

@@ -1,6 +1,9 @@
 import { nodeProcess } from './node-process.js'
 
-/** SHA-256 of what was added so far, as 64 lowercase hexadecimal digits. Without waiting, which Web Crypto does not offer. */
+/**
+ * SHA-256 of what was added so far, as 64 lowercase hexadecimal digits. Without waiting, which Web Crypto
+ * does not offer.
+ */
 export interface Sha256 {
   /** A text counts as its UTF-8. */
   update(data: string | Uint8Array): this

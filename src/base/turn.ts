@@ -5,21 +5,26 @@ interface Turns {
   cancel(handle: unknown): void
 }
 
-/** As they are when this module is loaded: a test that replaces the timers of its program does not stop the library. */
+/**
+ * As they are when this module is loaded: a test that replaces the timers of its program does not stop the
+ * library.
+ */
 const native = globalThis as {
   readonly setImmediate?: <A>(run: (argument: A) => void, argument: A) => unknown
   readonly clearImmediate?: (handle: unknown) => void
 }
 
-/** The ends of a `MessageChannel`, as browsers have them; Node's have the same, but for what their types say. */
+/**
+ * The ends of a `MessageChannel`, as browsers have them; Node's have the same, but for what their types say.
+ */
 interface Channel {
   readonly port1: { onmessage: (event: { readonly data: number }) => void; close(): void }
   readonly port2: { postMessage(data: number): void }
 }
 
 /**
- * Browsers have no `setImmediate`, and delay timers that set timers by 4 ms at least; a message to oneself has no delay. One
- * function runs per message, so that timers and I/O have their turn between two.
+ * Browsers have no `setImmediate`, and delay timers that set timers by 4 ms at least; a message to oneself
+ * has no delay. One function runs per message, so that timers and I/O have their turn between two.
  */
 export class MessageTurns implements Turns {
   readonly #channel = new MessageChannel() as unknown as Channel

@@ -14,8 +14,9 @@ export interface PageWorker {
 declare const Worker: new (url: string) => PageWorker
 
 /**
- * The program of the worker: `startHeartbeatLoop` without imports, as a text, because no bundler has to know of a further file
- * then. It posts that it runs, the code with which its socket was closed, or that nothing was heard for too long.
+ * The program of the worker: `startHeartbeatLoop` without imports, as a text, because no bundler has to know
+ * of a further file then. It posts that it runs, the code with which its socket was closed, or that nothing
+ * was heard for too long.
  */
 const program = `postMessage({ ready: true })
 onmessage = ({ data: { url, request, beat, heartbeatMs, mostTicks } }) => {
@@ -42,8 +43,8 @@ onmessage = ({ data: { url, request, beat, heartbeatMs, mostTicks } }) => {
 }`
 
 /**
- * Starts the worker of a page that is about to join. A page that computes cannot start one any more: so this resolves when it
- * runs; undefined where the page may start none.
+ * Starts the worker of a page that is about to join. A page that computes cannot start one any more: so this
+ * resolves when it runs; undefined where the page may start none.
  */
 export function startWorker(): Promise<PageWorker | undefined> {
   return new Promise((resolve) => {
@@ -61,8 +62,8 @@ export function startWorker(): Promise<PageWorker | undefined> {
 }
 
 /**
- * Heartbeats from a worker with a socket of its own: a tab that computes, or is in the background, where its timers run once a
- * minute at best, lives on. From the page itself where it may start no such worker.
+ * Heartbeats from a worker with a socket of its own: a tab that computes, or is in the background, where its
+ * timers run once a minute at best, lives on. From the page itself where it may start no such worker.
  */
 export function browserHeartbeats(worker: PageWorker | undefined): StartHeartbeats {
   return (task, silent) => {
@@ -71,7 +72,8 @@ export function browserHeartbeats(worker: PageWorker | undefined): StartHeartbea
     worker.onmessage = ({ data }) => {
       const { closed } = data as { readonly closed?: number }
       const refusal = closed === undefined ? undefined : refusalOf(closed)
-      // A socket that broke is dialled again with the next beat; one that was closed for good is told on the socket of the page.
+      // A socket that broke is dialled again with the next beat; one that was closed for good is told on the
+      // socket of the page.
       if (closed !== undefined && closed !== 1000 && refusal === undefined) return
       worker.terminate()
       if (closed === undefined) silent(`the rendezvous has been silent for ${silenceMs} ms`)

@@ -11,12 +11,14 @@ import { browserTransport } from './browser-transport.js'
 import { version } from './version.js'
 
 export interface JoinOptions<A = unknown> {
-  /** Of the rendezvous, as `host` of `rankweave` returns it: `wss:`, or `ws:` for pages that came without TLS. */
+  /**
+   * Of the rendezvous, as `host` of `rankweave` returns it: `wss:`, or `ws:` for pages that came without TLS.
+   */
   readonly url: string
   readonly token: string
   /**
-   * What the processes of the world compare to find out that they run the same program. Processes on Node state the SHA-256 of
-   * the program's file, in hexadecimal digits.
+   * What the processes of the world compare to find out that they run the same program. Processes on Node
+   * state the SHA-256 of the program's file, in hexadecimal digits.
    */
   readonly program: string
   /** Passed to the `main` of every rank of this page. */
@@ -32,11 +34,13 @@ export interface JoinOptions<A = unknown> {
 }
 
 /**
- * Joins a world as one of its processes, and runs this page's ranks when all processes have joined. Others cannot dial a page:
- * it dials them, and the rendezvous relays between two that cannot be dialled. Closing the page is the loss of a process.
+ * Joins a world as one of its processes, and runs this page's ranks when all processes have joined. Others
+ * cannot dial a page: it dials them, and the rendezvous relays between two that cannot be dialled. Closing
+ * the page is the loss of a process.
  *
- * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_WORLD_FULL, ERR_REPLAYED, ERR_LIMIT when the rendezvous
- *   refuses; ERR_WORLD_LOST when it cannot be reached, or is lost; ERR_FABRIC on a page without a secure context
+ * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_WORLD_FULL, ERR_REPLAYED, ERR_LIMIT when
+ *   the rendezvous refuses; ERR_WORLD_LOST when it cannot be reached, or is lost; ERR_FABRIC on a page
+ *   without a secure context
  * @throws the world's first error, like `run`
  */
 export async function join<T, A = undefined>(main: Main<T, A>, options: JoinOptions<A>): Promise<Joined<T>> {

@@ -5,7 +5,10 @@ import { type MessageSamples, sampleMessages } from './message-workloads.js'
 import type { SamplingOptions } from './sampler.js'
 import { processStopwatch, type Stopwatch } from './stopwatch.js'
 
-/** Ranks of every process in a world that is calibrated: enough for a chain between two, and for neighbors inside one. */
+/**
+ * Ranks of every process in a world that is calibrated: enough for a chain between two, and for neighbors
+ * inside one.
+ */
 export const ranksPerProcess = 16
 
 export interface CalibrationOptions extends SamplingOptions {
@@ -34,8 +37,8 @@ export interface Calibration {
 }
 
 /**
- * Measures what frames between processes and data in memory cost, in the terms of a profile. Collective over all ranks of
- * a world with {@link ranksPerProcess} ranks in every process; ranks that measure nothing wait.
+ * Measures what frames between processes and data in memory cost, in the terms of a profile. Collective over
+ * all ranks of a world with {@link ranksPerProcess} ranks in every process; ranks that measure nothing wait.
  *
  * @returns on rank 0; null elsewhere
  */
@@ -83,8 +86,8 @@ async function nodeOfProcesses(world: Communicator, processes: number): Promise<
 }
 
 /**
- * A hop is o of both ends, L and 8 G. What streams show is the longest of both overheads and the gap: where it is an overhead
- * by a tenth, the gap has no effect and is 0.
+ * A hop is o of both ends, L and 8 G. What streams show is the longest of both overheads and the gap: where
+ * it is an overhead by a tenth, the gap has no effect and is 0.
  */
 function messageCosts({
   hop,

@@ -20,8 +20,8 @@ const inProcess: MessageCosts = {
 }
 
 /**
- * The medians of a calibration as a profile. Levels that no pair of processes was at are assumed to cost what the level
- * measured costs; packages of a node are not distinguished.
+ * The medians of a calibration as a profile. Levels that no pair of processes was at are assumed to cost what
+ * the level measured costs; packages of a node are not distinguished.
  */
 export function calibratedProfile(calibration: Calibration, label: ProfileLabel): Profile {
   const { node, network, copyBlockNs, copyNsPerByte, reduceNsPerByte } = calibration

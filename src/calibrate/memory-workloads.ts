@@ -14,8 +14,8 @@ const [fewNeighbors, manyNeighbors] = [2, 10]
 const [shortBytes, longBytes] = [8, 16_384]
 
 /**
- * Measures inside one process: an allgather among its ranks copies a block per edge; a reduction of the ranks combines all
- * their vectors.
+ * Measures inside one process: an allgather among its ranks copies a block per edge; a reduction of the ranks
+ * combines all their vectors.
  *
  * @param comm ranks of one process, at least 11
  */

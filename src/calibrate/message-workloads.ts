@@ -25,8 +25,8 @@ const [fewBytes, manyBytes] = [1024, 49_152]
 const [fewFrames, manyFrames] = [8, 136]
 
 /**
- * Not commutative, so that every run of ranks takes part: a reduction along a chain passes every rank in turn. Plain data, because
- * an import from here would cut the chunks that workers load.
+ * Not commutative, so that every run of ranks takes part: a reduction along a chain passes every rank in
+ * turn. Plain data, because an import from here would cut the chunks that workers load.
  */
 const last: Operation<Int32Array> = {
   kind: 'operation',
@@ -36,8 +36,8 @@ const last: Operation<Int32Array> = {
 }
 
 /**
- * Measures with schedules, whose frames are what the simulator predicts: a frame sent and received within the program of a
- * collective, without the call around it.
+ * Measures with schedules, whose frames are what the simulator predicts: a frame sent and received within the
+ * program of a collective, without the call around it.
  */
 export async function sampleMessages(
   { comm, ranksPerProcess }: Pair,
@@ -120,8 +120,8 @@ function there(
 }
 
 /**
- * Frames of which all have arrived when their receiver is done with something else: rank 0 receives, so that its time
- * counts.
+ * Frames of which all have arrived when their receiver is done with something else: rank 0 receives, so that
+ * its time counts.
  */
 function delayed(
   pair: Communicator | null,

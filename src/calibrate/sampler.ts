@@ -17,7 +17,10 @@ export interface SamplingOptions {
   readonly runs: number
   /** What one sample takes, about: less than a time slice of the system. */
   readonly sampleMs: number
-  /** Samples of each workload in a run, of which the fastest counts: what else runs on the machine only adds time. */
+  /**
+   * Samples of each workload in a run, of which the fastest counts: what else runs on the machine only adds
+   * time.
+   */
   readonly samplesPerRun: number
   /** Fixed number of iterations, instead of as many as take `sampleMs`. */
   readonly iterations?: number | undefined
@@ -28,9 +31,9 @@ const mostIterations = 2 ** 16
 const warmUpMs = 30
 
 /**
- * What one unit of the quantity costs, in every run: the difference of times, so that whatever both workloads have in
- * common does not count. Samples of both alternate, so that a change of the machine's speed meets both. All ranks of the
- * communicator take part; the time is that of its rank 0.
+ * What one unit of the quantity costs, in every run: the difference of times, so that whatever both workloads
+ * have in common does not count. Samples of both alternate, so that a change of the machine's speed meets
+ * both. All ranks of the communicator take part; the time is that of its rank 0.
  */
 export async function contrast(
   comm: Communicator,

@@ -7,8 +7,8 @@ import { type Lane, plainLane } from './lane.js'
 import { describeWords, sameSignature, sameWords } from './signature.js'
 import type { Slot } from './slot.js'
 
-// Whether the calls of one collective agree. Each function returns the ERR_COLLECTIVE_MISMATCH that names two calls
-// that differ, or nothing.
+// Whether the calls of one collective agree. Each function returns the ERR_COLLECTIVE_MISMATCH that names two
+// calls that differ, or nothing.
 
 /** For a rank of this process that joins a slot after the first. */
 export function callMismatch(
@@ -50,8 +50,8 @@ export function frameMismatch(
 }
 
 /**
- * For a frame of a collective that is complete here. All frames of a collective are consumed before it completes, so
- * this one belongs to another call.
+ * For a frame of a collective that is complete here. All frames of a collective are consumed before it
+ * completes, so this one belongs to another call.
  */
 export function lateFrameMismatch(
   state: CommContext,
@@ -81,7 +81,8 @@ export function mismatched(
 }
 
 /**
- * What process `src` called, from a frame's header. Its ranks agree with each other, so the smallest represents them.
+ * What process `src` called, from a frame's header. Its ranks agree with each other, so the smallest
+ * represents them.
  */
 function remoteCall(state: CommContext, process: number, header: Int32Array): string {
   const { processes } = state

@@ -5,9 +5,14 @@ import type { Signature } from './signature.js'
 /** One collective operation, which a process runs once, when its last hosted rank has joined. */
 export interface CollectiveCall<C, R> {
   readonly signature: Signature
-  /** All hosted ranks get the first result, by one promise: keeps a barrier cheap with many ranks per process. */
+  /**
+   * All hosted ranks get the first result, by one promise: keeps a barrier cheap with many ranks per process.
+   */
   readonly shared?: true
-  /** The ranks get nothing but their buffers filled; a `RankFailure` of one fails all hosted ranks. Only where `shared`. */
+  /**
+   * The ranks get nothing but their buffers filled; a `RankFailure` of one fails all hosted ranks. Only where
+   * `shared`.
+   */
   readonly isResultless?: true
   /** A revocation completes it instead of failing it. Only where `shared`. */
   readonly isOverWhenRevoked?: true
@@ -17,8 +22,8 @@ export interface CollectiveCall<C, R> {
    * Throwing revokes the communicator on all processes; a `RankFailure` as a result fails that rank alone.
    *
    * @param contributions what each hosted rank passed, by local index; empty if no rank passed anything
-   * @returns what each hosted rank gets, by local index; nothing, at once or by promise, if the call completes
-   *   itself with `exchange.finish`
+   * @returns what each hosted rank gets, by local index; nothing, at once or by promise, if the call
+   *   completes itself with `exchange.finish`
    */
   run(
     contributions: readonly C[],
@@ -38,7 +43,9 @@ export class RankFailure {
   }
 }
 
-/** The results of a collective that all processes reject for the same reason: the communicator remains usable. */
+/**
+ * The results of a collective that all processes reject for the same reason: the communicator remains usable.
+ */
 export function failAllRanks<R>(ranks: number, error: RankweaveError): readonly R[] {
   const failures: unknown[] = new Array(ranks).fill(new RankFailure(error))
   return failures as R[]

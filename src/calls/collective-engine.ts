@@ -18,8 +18,8 @@ import type { ExchangeOwner, SlotExchange } from './slot-exchange.js'
 /**
  * Matches the collective calls of one communicator in one process by call order and runs them.
  *
- * A rank that calls with a signal that is already aborted does not join. Like any abort of a collective, the call
- * rejects with ERR_ABORTED and revokes the communicator, because the other ranks would wait forever.
+ * A rank that calls with a signal that is already aborted does not join. Like any abort of a collective, the
+ * call rejects with ERR_ABORTED and revokes the communicator, because the other ranks would wait forever.
  */
 export class CollectiveEngine implements ExchangeOwner {
   readonly #state: CommContext
@@ -41,8 +41,9 @@ export class CollectiveEngine implements ExchangeOwner {
   }
 
   /**
-   * One rank's call. The n-th call of every rank belongs to the n-th collective of the communicator; calls may be
-   * started before earlier ones complete. A rank that `waits` counts as blocked until its result is available.
+   * One rank's call. The n-th call of every rank belongs to the n-th collective of the communicator; calls
+   * may be started before earlier ones complete. A rank that `waits` counts as blocked until its result is
+   * available.
    */
   call<C, R>(
     localIndex: number,
@@ -56,8 +57,8 @@ export class CollectiveEngine implements ExchangeOwner {
   }
 
   /**
-   * The call of the collective that was opened last: ranks that make the same call, or repeat it, can reuse one call
-   * object instead of describing each call again.
+   * The call of the collective that was opened last: ranks that make the same call, or repeat it, can reuse
+   * one call object instead of describing each call again.
    */
   reusableCall(): AnyCall | undefined {
     return this.#main?.lastCall
@@ -131,7 +132,10 @@ export class CollectiveEngine implements ExchangeOwner {
     state.fail(error)
   }
 
-  /** Another process reports that the communicator is revoked. The first error that fails it here remains its error. */
+  /**
+   * Another process reports that the communicator is revoked. The first error that fails it here remains its
+   * error.
+   */
   #revoked(payload: Uint8Array): void {
     if (this.#isRevoked) return
     this.#isRevoked = true
@@ -139,7 +143,10 @@ export class CollectiveEngine implements ExchangeOwner {
     this.#state.fail(decodeError(payload) as RankweaveError)
   }
 
-  /** For the last collective, inside its `run`: resolves when all others, which no rank may have awaited, are complete here. */
+  /**
+   * For the last collective, inside its `run`: resolves when all others, which no rank may have awaited, are
+   * complete here.
+   */
   whenOnlyCall(): Promise<void> {
     this.#hasLastCall = true
     if (this.isOnlyCall) return Promise.resolve()
@@ -257,8 +264,8 @@ export class CollectiveEngine implements ExchangeOwner {
   }
 
   /**
-   * Runs it for the rank that joined last. If that waits, it polls for a while instead of blocking when all other ranks
-   * here wait.
+   * Runs it for the rank that joined last. If that waits, it polls for a while instead of blocking when all
+   * other ranks here wait.
    */
   #runNow(lane: Lane, slot: Slot, localIndex: number, waits: boolean): void {
     const { progress } = this.#state.runtime

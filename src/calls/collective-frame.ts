@@ -18,8 +18,8 @@ export const collectiveWord = {
   /** Bytes of the whole message; low 32 bits. */
   total: 6 + signatureWords,
   /**
-   * `collective`: offset of this frame's part in the message, low 32 bits. `collectiveOffer`: id of the transfer by which
-   * the receiver fetches it.
+   * `collective`: offset of this frame's part in the message, low 32 bits. `collectiveOffer`: id of the
+   * transfer by which the receiver fetches it.
    */
   offset: 7 + signatureWords,
   /** Bits 32 to 47 of both: the total's in the upper half, the offset's in the lower. */
@@ -44,8 +44,8 @@ export function writeTotal(header: Int32Array, totalBytes: number, offsetBytes: 
 }
 
 /**
- * Returns the charge of a message that is dropped instead of received, when its first frame arrives: once per message,
- * however many frames it has. An offer is declined.
+ * Returns the charge of a message that is dropped instead of received, when its first frame arrives: once per
+ * message, however many frames it has. An offer is declined.
  */
 export function returnCharge(port: ProcessPort, src: number, header: Int32Array): void {
   const { credit } = port
@@ -92,8 +92,9 @@ export function sendInFrames(
 }
 
 /**
- * Sends a message at once, if its receiver can store it until it is wanted: one within the eager limit, or a larger one that goes
- * ahead because an answer would take long. False, and nothing done, where it has to be offered.
+ * Sends a message at once, if its receiver can store it until it is wanted: one within the eager limit, or a
+ * larger one that goes ahead because an answer would take long. False, and nothing done, where it has to be
+ * offered.
  */
 export function sendAtOnce(
   port: ProcessPort,

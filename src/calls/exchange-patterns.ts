@@ -2,8 +2,8 @@ import { packBlocks, unpackBlocks } from '../base/packing.js'
 import { copyOf, type Exchange, type Take } from './exchange.js'
 
 /**
- * Communication patterns between the processes of a collective. Each takes the first step number it may use; patterns
- * of one collective need distinct steps, or the same order on all processes.
+ * Communication patterns between the processes of a collective. Each takes the first step number it may use;
+ * patterns of one collective need distinct steps, or the same order on all processes.
  */
 
 /** Resolves when what this process has sent may be overwritten. */
@@ -51,8 +51,8 @@ export function bcastThen(
 }
 
 /**
- * A process's place in the binomial tree. Its parent differs in the lowest set bit of the distance from the root; its
- * children differ in a lower one.
+ * A process's place in the binomial tree. Its parent differs in the lowest set bit of the distance from the
+ * root; its children differ in a lower one.
  */
 function treePosition(
   me: number,
@@ -93,7 +93,10 @@ export async function gatherBytes(
   return receiveAll(exchange, bytes, step)
 }
 
-/** One message of every other process, by process index, and `mine` at my own: large ones are fetched at the same time. */
+/**
+ * One message of every other process, by process index, and `mine` at my own: large ones are fetched at the
+ * same time.
+ */
 function receiveAll(exchange: Exchange, mine: Uint8Array, step: number): Promise<Uint8Array[]> {
   const { me, count } = exchange
   return Promise.all(
@@ -123,8 +126,8 @@ export function scatterFrom(exchange: Exchange, blocks: readonly Uint8Array[], s
 }
 
 /**
- * Every process's bytes on every process, by process index: Bruck's algorithm, ceil(lg count) messages per process
- * for any number of processes. My own block is not copied.
+ * Every process's bytes on every process, by process index: Bruck's algorithm, ceil(lg count) messages per
+ * process for any number of processes. My own block is not copied.
  */
 export async function allgatherBytes(exchange: Exchange, bytes: Uint8Array, step = 0): Promise<Uint8Array[]> {
   const { me, count } = exchange
@@ -167,8 +170,8 @@ export function allgatherThen(
 }
 
 /**
- * {@link allgatherBytes} where all processes know the length of every block: the same rounds in one buffer, without a
- * promise.
+ * {@link allgatherBytes} where all processes know the length of every block: the same rounds in one buffer,
+ * without a promise.
  *
  * @param blocks my block, then space for those of processes me + 1, me + 2, ... modulo `count`
  * @param start offset of each in `blocks`, then the end: `count + 1` offsets

@@ -12,8 +12,8 @@ export const plainLane = 0
 const recentCalls = 32
 
 /**
- * A lane is the sequence within which calls are matched by order: lane 0 for plain calls, one more per persistent
- * operation. Sequence numbers wrap at 2^32, so they are compared by their difference.
+ * A lane is the sequence within which calls are matched by order: lane 0 for plain calls, one more per
+ * persistent operation. Sequence numbers wrap at 2^32, so they are compared by their difference.
  */
 export class Lane {
   readonly id: number
@@ -72,7 +72,8 @@ export class Lane {
   }
 
   /**
-   * Removes a completed slot; its signature is retained for a while, to name the call that a late frame mismatches.
+   * Removes a completed slot; its signature is retained for a while, to name the call that a late frame
+   * mismatches.
    */
   complete(slot: Slot): void {
     this.slots.delete(slot.seq)

@@ -66,7 +66,10 @@ export class OfferedMessage {
     this.#pieceBytes = pieceBytes
   }
 
-  /** The next piece: true when no other is missing. @param location payload of the offer: empty, or where it is */
+  /**
+   * The next piece: true when no other is missing.
+   * @param location payload of the offer: empty, or where it is
+   */
   add(transferId: number, location: Uint8Array): boolean {
     this.#transferIds.push(transferId)
     if (location.byteLength > 0) {
@@ -109,7 +112,10 @@ export class OfferedMessage {
   }
 }
 
-/** Messages of one collective that are in memory which this process can read: copied from there, or lent to the algorithm. */
+/**
+ * Messages of one collective that are in memory which this process can read: copied from there, or lent to
+ * the algorithm.
+ */
 export class MessagesInPlace {
   readonly #state: CommContext
   readonly #lent = new Set<OfferedMessage>()
@@ -118,7 +124,10 @@ export class MessagesInPlace {
     this.#state = state
   }
 
-  /** Gives a receive its message. Its sender learns that it is read no more: now, or when the algorithm releases it. */
+  /**
+   * Gives a receive its message. Its sender learns that it is read no more: now, or when the algorithm
+   * releases it.
+   */
   read(message: OfferedMessage, { take, room, lend }: Waiting): void {
     const { transfers, runtime } = this.#state
     const { process, location, sizeBytes } = message
@@ -145,12 +154,17 @@ export class MessagesInPlace {
   }
 }
 
-/** Whether a collective cannot go on since a buffer was detached: the fabric noticed, or the engine, by an error of its own. */
+/**
+ * Whether a collective cannot go on since a buffer was detached: the fabric noticed, or the engine, by an
+ * error of its own.
+ */
 export function isOfDetached(error: unknown): boolean {
   return isDetached(error) || (error instanceof TypeError && error.message.includes('detached ArrayBuffer'))
 }
 
-/** The error, on all processes, of a collective one of whose buffers was detached on world process `process`. */
+/**
+ * The error, on all processes, of a collective one of whose buffers was detached on world process `process`.
+ */
 export function detachedIn(signature: Signature, process: number): RankweaveError {
   const call = describeSignature(signature)
   return new RankweaveError(

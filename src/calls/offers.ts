@@ -5,7 +5,10 @@ import { encodeLocation, type StagedCopy } from '../messages/process/staging.js'
 import { collectiveWord, writeTotal } from './collective-frame.js'
 import { OfferedPiece, type Offerer } from './offered-message.js'
 
-/** What a process has offered in one collective and its receivers have not taken: its memory is borrowed until then. */
+/**
+ * What a process has offered in one collective and its receivers have not taken: its memory is borrowed until
+ * then.
+ */
 export class Offers implements Offerer {
   readonly #state: CommContext
   readonly #pieceBytes: number
@@ -61,7 +64,9 @@ export class Offers implements Offerer {
     header[collectiveWord.offset] = piece.transferId
   }
 
-  /** A staged copy, the same for all who get these bytes in this step; undefined where it cannot be staged. */
+  /**
+   * A staged copy, the same for all who get these bytes in this step; undefined where it cannot be staged.
+   */
   #copyOf(process: number, bytes: Uint8Array, step: number): StagedCopy | undefined {
     const { staging } = this.#state.runtime
     if (staging === undefined || bytes.byteLength === 0 || !staging.isSharedWith(process)) return undefined
@@ -83,7 +88,10 @@ export class Offers implements Offerer {
     else this.#whenEmpty.push(done)
   }
 
-  /** Ends all offers. Calls back, instead of those that wait for the receivers, when the fabric reads none any more. */
+  /**
+   * Ends all offers. Calls back, instead of those that wait for the receivers, when the fabric reads none any
+   * more.
+   */
   withdraw(error: RankweaveError, released: () => void): void {
     this.#isWithdrawn = true
     this.#whenEmpty = [released]

@@ -45,7 +45,10 @@ export class PartialMessage {
   }
 }
 
-/** The messages of one collective that are not complete, by key: frames of those sent at once, pieces of those offered. */
+/**
+ * The messages of one collective that are not complete, by key: frames of those sent at once, pieces of those
+ * offered.
+ */
 export class PartialMessages {
   readonly #messages = new Map<number, PartialMessage | OfferedMessage>()
 
@@ -76,7 +79,10 @@ export class PartialMessages {
     return message
   }
 
-  /** A piece of an offered message of world process `process`, which is returned once all its pieces are offered. */
+  /**
+   * A piece of an offered message of world process `process`, which is returned once all its pieces are
+   * offered.
+   */
   offer(
     key: number,
     process: number,

@@ -5,8 +5,8 @@ import type { CollectiveName } from './collective-name.js'
 
 /**
  * What all ranks of a collective must agree on. Compared between the ranks of a process when they join and
- * between processes by words in every frame's header; a difference is ERR_COLLECTIVE_MISMATCH, which names both calls.
- * Fields that MPI lets differ between ranks (the count of a gatherv) are left out by the caller.
+ * between processes by words in every frame's header; a difference is ERR_COLLECTIVE_MISMATCH, which names
+ * both calls. Fields that MPI lets differ between ranks (the count of a gatherv) are left out by the caller.
  */
 export interface Signature {
   readonly name: CollectiveName
@@ -139,7 +139,9 @@ export function describeSignature(signature: Signature): string {
   return `${signature.name}(${parts.join(', ')})`
 }
 
-/** The call that signature words of another process describe; a user-defined operation travels as a hash only. */
+/**
+ * The call that signature words of another process describe; a user-defined operation travels as a hash only.
+ */
 export function describeWords(words: Int32Array, at: number): string {
   const flags = words[at + word.name]
   return describeSignature({

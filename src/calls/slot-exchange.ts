@@ -27,11 +27,11 @@ export interface ExchangeOwner {
 }
 
 /**
- * The exchange of one collective: sends with its header, and retains what arrives until the algorithm receives it.
- * When the collective is complete, a later one of the same lane reuses it.
+ * The exchange of one collective: sends with its header, and retains what arrives until the algorithm
+ * receives it. When the collective is complete, a later one of the same lane reuses it.
  *
- * What arrives eagerly has been charged to its sender's credit, which is returned exactly once: when the algorithm takes
- * the message, or when the message is dropped.
+ * What arrives eagerly has been charged to its sender's credit, which is returned exactly once: when the
+ * algorithm takes the message, or when the message is dropped.
  */
 export class SlotExchange implements Exchange {
   readonly me: number
@@ -114,7 +114,8 @@ export class SlotExchange implements Exchange {
   }
 
   send(peer: number, step: number, payload: Uint8Array): void {
-    // An offer made now would never be withdrawn, and those who wait for the release of buffers would wait for it.
+    // An offer made now would never be withdrawn, and those who wait for the release of buffers would wait
+    // for it.
     if (this.#failed !== undefined) return
     if (peer === this.me) {
       this.#deliver(peer, this.#key(peer, step), copyOf(payload), true)
@@ -182,7 +183,10 @@ export class SlotExchange implements Exchange {
     this.#owner.finished(this, results)
   }
 
-  /** Takes in a frame of this collective: a message, a part of one, or the offer of one. Frames of a message arrive in order. */
+  /**
+   * Takes in a frame of this collective: a message, a part of one, or the offer of one. Frames of a message
+   * arrive in order.
+   */
   frame(peer: number, header: Int32Array, payload: Uint8Array): void {
     const key = this.#key(peer, header[collectiveWord.step])
     if (header[headerWord.kind] === frameKind.collectiveOffer) this.#offerArrived(peer, key, header, payload)
@@ -206,8 +210,8 @@ export class SlotExchange implements Exchange {
   /**
    * Fails all pending and later receives with `error`, and withdraws what has been offered.
    *
-   * @param released called when the fabric accesses no buffer of this collective any more: now, or once transfers in
-   *   progress have been cancelled
+   * @param released called when the fabric accesses no buffer of this collective any more: now, or once
+   *   transfers in progress have been cancelled
    */
   fail(error: RankweaveError, released: () => void): void {
     this.#failed ??= error

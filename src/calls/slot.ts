@@ -9,7 +9,9 @@ interface Deferred {
   reject(error: unknown): void
 }
 
-/** One collective in progress in one process: which ranks have joined, what they passed, and their promises. */
+/**
+ * One collective in progress in one process: which ranks have joined, what they passed, and their promises.
+ */
 export class Slot {
   readonly seq: number
   /** Made when a frame arrives or the collective runs. */
@@ -27,12 +29,15 @@ export class Slot {
   awake: Set<number> | undefined
   /** Completed or failed here. */
   settled = false
-  /** Allocated with the first contribution that is not undefined, so that a barrier retains nothing per rank. */
+  /**
+   * Allocated with the first contribution that is not undefined, so that a barrier retains nothing per rank.
+   */
   contributions: unknown[] | undefined
   /** Detach functions of the ranks that wait with a signal, by local index. */
   signals: Map<number, () => void> | undefined
   /**
-   * Settles with the collective: the promise of all ranks of a shared result; other ranks' promises derive from it.
+   * Settles with the collective: the promise of all ranks of a shared result; other ranks' promises derive
+   * from it.
    */
   #shared: Deferred | undefined
   /** Promises derived from `#shared`, and the local indices of their ranks, in order of derivation. */
@@ -51,7 +56,9 @@ export class Slot {
     this.#localRanks = localRanks
   }
 
-  /** The promise of one rank: the shared one for a shared result or an only rank, else one derived from it. */
+  /**
+   * The promise of one rank: the shared one for a shared result or an only rank, else one derived from it.
+   */
   promise(localIndex: number, shared: boolean): Promise<unknown> {
     this.#shared ??= deferred()
     if (shared || this.#localRanks === 1) return this.#shared.promise
@@ -116,8 +123,8 @@ export class Slot {
   }
 
   /**
-   * One function for all derived promises instead of a closure for each: reactions of one promise run in the order in
-   * which they were attached, so the n-th run is for the n-th owner.
+   * One function for all derived promises instead of a closure for each: reactions of one promise run in the
+   * order in which they were attached, so the n-th run is for the n-th owner.
    */
   #deliverNext: (() => unknown) | undefined
 
@@ -129,8 +136,8 @@ export class Slot {
 }
 
 /**
- * An unhandled rejection must not end the host program: one failure rejects many promises, awaited or not, and the
- * communicator retains the error for every later call.
+ * An unhandled rejection must not end the host program: one failure rejects many promises, awaited or not,
+ * and the communicator retains the error for every later call.
  */
 function rejectQuietly(own: Deferred | undefined, error: RankweaveError): void {
   own?.promise.catch(ignore)

@@ -4,7 +4,9 @@ import { ownModule } from '../package-paths.js'
 
 /** Where this library's own code lies. */
 const ownFolder = new URL('.', ownModule('package-paths'))
-/** Parts of frames that are not the user's: of Node, of built-in functions, of this library, of what calls it. */
+/**
+ * Parts of frames that are not the user's: of Node, of built-in functions, of this library, of what calls it.
+ */
 const notUsers = [
   ...['(node:', 'at node:', '(<anonymous>)', '/node_modules/commander/', '/node_modules/ws/'],
   // By URL, and by path as a compiler's source map has it.
@@ -14,8 +16,9 @@ const notUsers = [
 const deepestCause = 8
 
 /**
- * Where in the user's code an error comes from: the stack of the first error in its chain of causes that is not this
- * library's, or of the error itself, without the frames of Node and of this library. Empty when there are no others.
+ * Where in the user's code an error comes from: the stack of the first error in its chain of causes that is
+ * not this library's, or of the error itself, without the frames of Node and of this library. Empty when
+ * there are no others.
  */
 export function userFrames(error: unknown): string {
   const origin = foreignCause(error)

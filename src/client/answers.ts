@@ -34,7 +34,10 @@ export function queryText(values: object): string {
   return words.size === 0 ? '' : `?${words}`
 }
 
-/** Lines of a text that arrives in pieces, without their ends. Cancels the stream when it is not read to its end. */
+/**
+ * Lines of a text that arrives in pieces, without their ends. Cancels the stream when it is not read to its
+ * end.
+ */
 export async function* linesOf(
   stream: ReadableStream<Uint8Array>,
   signal?: AbortSignal,

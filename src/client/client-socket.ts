@@ -1,6 +1,9 @@
 import { RankweaveError } from '../errors.js'
 
-/** What a WebSocket of a browser, of the package `ws` and of Node 22 have in common, as far as a member of a world uses it. */
+/**
+ * What a WebSocket of a browser, of the package `ws` and of Node 22 have in common, as far as a member of a
+ * world uses it.
+ */
 export interface ClientSocket {
   send(text: string): void
   close(code?: number, reason?: string): void
@@ -16,7 +19,10 @@ export interface ClientSocket {
 /** Makes a socket that connects to an address which begins with `ws:` or `wss:`. */
 export type MakeSocket = (url: string) => ClientSocket
 
-/** The socket of the platform: of browsers and Node 22 their own, of Node 20 that of the package `ws`. @throws ERR_SERVICE */
+/**
+ * The socket of the platform: of browsers and Node 22 their own, of Node 20 that of the package `ws`.
+ * @throws ERR_SERVICE
+ */
 export async function platformSocket(): Promise<MakeSocket> {
   const { WebSocket } = globalThis as { readonly WebSocket?: new (url: string) => ClientSocket }
   if (WebSocket !== undefined) return (url) => new WebSocket(url)

@@ -14,8 +14,9 @@ const path = 'rendezvous/worlds'
 const json = { 'content-type': 'application/json' }
 
 /**
- * Worlds whose processes run programs of this library and meet at a service: `rankweave join`, or `join` from code, brings each
- * process into one. For worlds of members that ask: `WorldMember`. Methods reject as those of `ServiceClient`.
+ * Worlds whose processes run programs of this library and meet at a service: `rankweave join`, or `join` from
+ * code, brings each process into one. For worlds of members that ask: `WorldMember`. Methods reject as those
+ * of `ServiceClient`.
  */
 export class ProgramWorlds {
   readonly #ask: AskService
@@ -30,10 +31,11 @@ export class ProgramWorlds {
   }
 
   /**
-   * Opens a world, which waits for its processes until it is ended. Its token is told here alone, and whoever has it can join.
+   * Opens a world, which waits for its processes until it is ended. Its token is told here alone, and whoever
+   * has it can join.
    *
-   * @throws ERR_BUSY for too many worlds that go on, ERR_LIMIT for too many ranks or processes, ERR_WORLD for numbers that do not
-   *   agree, ERR_ARGUMENT
+   * @throws ERR_BUSY for too many worlds that go on, ERR_LIMIT for too many ranks or processes, ERR_WORLD for
+   *   numbers that do not agree, ERR_ARGUMENT
    */
   async open(request: MountedWorldRequest): Promise<OpenedProgramWorld> {
     const opened = await this.#ask<OpenedWorld>(path, {
@@ -54,7 +56,10 @@ export class ProgramWorlds {
     return this.#ask<MountedWorldInfo>(`${path}/${idOf(id)}`)
   }
 
-  /** Ends a world for all its processes, which get ERR_WORLD_LOST; one that has ended stays as it is. @throws ERR_NOT_FOUND */
+  /**
+   * Ends a world for all its processes, which get ERR_WORLD_LOST; one that has ended stays as it is.
+   * @throws ERR_NOT_FOUND
+   */
   async end(id: string): Promise<MountedWorldInfo> {
     return this.#ask<MountedWorldInfo>(`${path}/${idOf(id)}`, { method: 'DELETE' })
   }

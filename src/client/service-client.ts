@@ -32,7 +32,10 @@ import type { WorldInfo } from './protocol/worlds.js'
 export interface ServiceClientOptions extends ServiceAddress {
   /** Default: the global `fetch`. For certificates of one's own, or a proxy. */
   readonly fetch?: typeof fetch
-  /** Ends all requests of this client, streams included: they reject with ERR_ABORTED. Jobs go on; {@link ServiceClient.cancel} ends one. */
+  /**
+   * Ends all requests of this client, streams included: they reject with ERR_ABORTED. Jobs go on;
+   * {@link ServiceClient.cancel} ends one.
+   */
   readonly signal?: AbortSignal
 }
 
@@ -53,7 +56,10 @@ export interface ViewOptions {
   readonly rank?: number
 }
 
-/** What a plan costs on a machine, as `rankweave simulate --json` prints it: times in microseconds, all of them predicted. */
+/**
+ * What a plan costs on a machine, as `rankweave simulate --json` prints it: times in microseconds, all of
+ * them predicted.
+ */
 export interface SimulationAnswer extends ReturnType<typeof simulationObject> {
   readonly collective: string
   readonly strategy: string
@@ -69,10 +75,11 @@ export type JobListener = (job: JobInfo) => void
 const ignore: JobListener = () => {}
 
 /**
- * Asks a service (docs/service.md) for topologies, plans and what is known of them, over HTTP. Nothing is retained, and no
- * connection is held between calls, so there is nothing to close. Every method rejects with a `RankweaveError`: with the code that
- * the service answers, ERR_SERVICE where it cannot be reached or ends within an answer, ERR_PROTOCOL for an answer that is none of
- * a service, ERR_ARGUMENT for an id that is none, ERR_ABORTED. ERR_TOKEN, ERR_BUSY and ERR_LIMIT may come from any of them.
+ * Asks a service (docs/service.md) for topologies, plans and what is known of them, over HTTP. Nothing is
+ * retained, and no connection is held between calls, so there is nothing to close. Every method rejects with
+ * a `RankweaveError`: with the code that the service answers, ERR_SERVICE where it cannot be reached or ends
+ * within an answer, ERR_PROTOCOL for an answer that is none of a service, ERR_ARGUMENT for an id that is
+ * none, ERR_ABORTED. ERR_TOKEN, ERR_BUSY and ERR_LIMIT may come from any of them.
  */
 export class ServiceClient {
   readonly #base: URL
@@ -109,10 +116,12 @@ export class ServiceClient {
   /**
    * Stores a topology, or finds it: its id is made of its graph, its weights and its grid.
    *
-   * @param content a file as it is, also one compressed by gzip, or the text of a topology such as `moore:64x64:r=4` for the
-   *   format `spec`
-   * @param options `name`: for people. `ranks`: over how many ranks the rows of a matrix are distributed; default: one per row
-   * @throws ERR_MESSAGE_TOO_LARGE, ERR_LIMIT; and as the reader of the format, ERR_MATRIX_MARKET, ERR_TOPOLOGY, ERR_SPEC
+   * @param content a file as it is, also one compressed by gzip, or the text of a topology such as
+   *   `moore:64x64:r=4` for the format `spec`
+   * @param options `name`: for people. `ranks`: over how many ranks the rows of a matrix are distributed;
+   *   default: one per row
+   * @throws ERR_MESSAGE_TOO_LARGE, ERR_LIMIT; and as the reader of the format, ERR_MATRIX_MARKET,
+   *   ERR_TOPOLOGY, ERR_SPEC
    */
   async upload(
     content: string | Blob | Uint8Array<ArrayBuffer>,
@@ -136,7 +145,8 @@ export class ServiceClient {
   /**
    * Asks for a plan. Equal requests share one job, which may be done already.
    *
-   * @throws ERR_NOT_FOUND for the topology, ERR_BUSY where too many jobs wait; ERR_USAGE, ERR_STRATEGY, ERR_MACHINE
+   * @throws ERR_NOT_FOUND for the topology, ERR_BUSY where too many jobs wait; ERR_USAGE, ERR_STRATEGY,
+   *   ERR_MACHINE
    */
   async requestPlan(request: PlanRequest): Promise<JobInfo> {
     return this.#json<JobInfo>('plans', {
@@ -156,14 +166,20 @@ export class ServiceClient {
     return this.#json<JobInfo>(`jobs/${idText('a job', id)}`, { method: 'DELETE' })
   }
 
-  /** The states of a job from now to its end. Leaving the loop ends the request, not the job. @throws ERR_NOT_FOUND */
+  /**
+   * The states of a job from now to its end. Leaving the loop ends the request, not the job.
+   * @throws ERR_NOT_FOUND
+   */
   async *events(id: string): AsyncGenerator<JobInfo, void, undefined> {
     const { body } = await this.#ask(`jobs/${idText('a job', id)}/events`)
     for await (const line of linesOf(body!, this.#signal))
       if (line.startsWith('data: ')) yield parsed<JobInfo>(line.slice(6))
   }
 
-  /** Follows a job to its end, which it returns. @throws ERR_NOT_FOUND; ERR_SERVICE where the service ends first */
+  /**
+   * Follows a job to its end, which it returns.
+   * @throws ERR_NOT_FOUND; ERR_SERVICE where the service ends first
+   */
   async follow(id: string, onChange: JobListener = ignore): Promise<JobInfo> {
     let last: JobInfo | null = null
     for await (const job of this.events(id)) {
@@ -177,7 +193,8 @@ export class ServiceClient {
   /**
    * Asks for a plan and waits for it.
    *
-   * @throws as {@link ServiceClient.requestPlan}; the error of the job; ERR_CANCELLED where somebody cancelled it
+   * @throws as {@link ServiceClient.requestPlan}; the error of the job; ERR_CANCELLED where somebody
+   *   cancelled it
    */
   async plan(request: PlanRequest, onChange: JobListener = ignore): Promise<PlanInfo> {
     const first = await this.requestPlan(request)
@@ -194,7 +211,10 @@ export class ServiceClient {
     return (await this.#json<PlanList>('plans')).plans
   }
 
-  /** The request of a plan, and its statistics, which are what `rankweave plan --json` prints. @throws ERR_NOT_FOUND */
+  /**
+   * The request of a plan, and its statistics, which are what `rankweave plan --json` prints.
+   * @throws ERR_NOT_FOUND
+   */
   async planInfo(id: string): Promise<PlanInfo> {
     return this.#json<PlanInfo>(planPath(id))
   }
@@ -204,12 +224,18 @@ export class ServiceClient {
     await (await this.#ask(planPath(id), { method: 'DELETE' })).arrayBuffer()
   }
 
-  /** The schedule of a plan, parsed. It has passed all checks except `verify`. @throws ERR_NOT_FOUND, ERR_SCHEDULE_FORMAT */
+  /**
+   * The schedule of a plan, parsed. It has passed all checks except `verify`.
+   * @throws ERR_NOT_FOUND, ERR_SCHEDULE_FORMAT
+   */
   async schedule(id: string): Promise<Schedule> {
     return parseScheduleStream(linesOf(await this.scheduleStream(id), this.#signal), id)
   }
 
-  /** The schedule as JSON Lines (docs/schedule-format.md), byte for byte what `rankweave plan -o` writes. @throws ERR_NOT_FOUND, ERR_SCHEDULE_VERSION */
+  /**
+   * The schedule as JSON Lines (docs/schedule-format.md), byte for byte what `rankweave plan -o` writes.
+   * @throws ERR_NOT_FOUND, ERR_SCHEDULE_VERSION
+   */
   async scheduleText(id: string, version: 1 | 2 = 2): Promise<string> {
     return this.#text(`${planPath(id)}/schedule${queryText({ version })}`)
   }

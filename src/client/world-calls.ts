@@ -23,8 +23,8 @@ export interface CallListener {
 }
 
 /**
- * Requests over one socket and their replies, by number. Memory: the requests that wait for a reply, which the service limits
- * (`maxCallsInFlight`).
+ * Requests over one socket and their replies, by number. Memory: the requests that wait for a reply, which
+ * the service limits (`maxCallsInFlight`).
  */
 export class WorldCalls {
   readonly #socket: ClientSocket

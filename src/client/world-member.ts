@@ -58,13 +58,13 @@ type Listener = (event: never) => void
 const protocol = 1
 
 /**
- * A member of a world of a service: it asks for communicators as a rank of MPI would, over one WebSocket, and the service answers
- * when all ranks concerned have asked (docs/service-protocol.md). Communicators are named by their ids. Calls reject with the code
- * of the service: ERR_PEER_LOST where a member that they need is lost, ERR_NOT_FOUND for a communicator that this member does not
- * have, ERR_REVOKED, ERR_COLLECTIVE_MISMATCH and others as in a world of one's own; ERR_WORLD before `join`; ERR_PROTOCOL for
- * arguments out of range. When the connection is lost, all that waits and
- * every later call rejects with why: ERR_SERVICE, ERR_TOKEN, ERR_LIMIT or ERR_PROTOCOL. The connection keeps a process of Node
- * alive until `close`.
+ * A member of a world of a service: it asks for communicators as a rank of MPI would, over one WebSocket, and
+ * the service answers when all ranks concerned have asked (docs/service-protocol.md). Communicators are named
+ * by their ids. Calls reject with the code of the service: ERR_PEER_LOST where a member that they need is
+ * lost, ERR_NOT_FOUND for a communicator that this member does not have, ERR_REVOKED, ERR_COLLECTIVE_MISMATCH
+ * and others as in a world of one's own; ERR_WORLD before `join`; ERR_PROTOCOL for arguments out of range.
+ * When the connection is lost, all that waits and every later call rejects with why: ERR_SERVICE, ERR_TOKEN,
+ * ERR_LIMIT or ERR_PROTOCOL. The connection keeps a process of Node alive until `close`.
  */
 export class WorldMember {
   /** Resolves once, when the connection has ended: null after `close`, otherwise why. */
@@ -82,7 +82,8 @@ export class WorldMember {
   /**
    * Connects, and says who it is.
    *
-   * @throws ERR_ARGUMENT, ERR_SERVICE where there is none, ERR_TOKEN, ERR_LIMIT; ERR_VERSION_MISMATCH for another protocol
+   * @throws ERR_ARGUMENT, ERR_SERVICE where there is none, ERR_TOKEN, ERR_LIMIT; ERR_VERSION_MISMATCH for
+   *   another protocol
    */
   static async connect(options: WorldMemberOptions): Promise<WorldMember> {
     requireKnownOptions('WorldMember.connect', options, knownOptions)
@@ -137,8 +138,8 @@ export class WorldMember {
   }
 
   /**
-   * Calls a listener for every event of a kind from now on: `member` (another rank has left or is lost), `ended` (the world has
-   * ended before this member left it), `world` and `worldEnded`.
+   * Calls a listener for every event of a kind from now on: `member` (another rank has left or is lost),
+   * `ended` (the world has ended before this member left it), `world` and `worldEnded`.
    *
    * @returns what ends that
    */
@@ -150,9 +151,9 @@ export class WorldMember {
   }
 
   /**
-   * Makes a world that waits for its members, without joining it. With `programs` it also waits for so many processes that run
-   * programs: each joins by `rankweave join`, or `join` from code, with the token that is returned, at `/v1/rendezvous` of the
-   * service; their ranks are those after the members.
+   * Makes a world that waits for its members, without joining it. With `programs` it also waits for so many
+   * processes that run programs: each joins by `rankweave join`, or `join` from code, with the token that is
+   * returned, at `/v1/rendezvous` of the service; their ranks are those after the members.
    *
    * @throws ERR_LIMIT; ERR_WORLD for a name in use, or more than 1,024 members and programs
    */
@@ -168,8 +169,8 @@ export class WorldMember {
   /**
    * Joins a world and waits until all its members have. Ranks are given in the order of joining.
    *
-   * @throws ERR_NOT_FOUND, ERR_WORLD_FULL; ERR_WORLD for a member of a world already; ERR_WORLD_ENDED where it ends, or this member
-   *   leaves, before it has begun
+   * @throws ERR_NOT_FOUND, ERR_WORLD_FULL; ERR_WORLD for a member of a world already; ERR_WORLD_ENDED where
+   *   it ends, or this member leaves, before it has begun
    */
   async join(as: JoinedAs): Promise<BegunWorld> {
     if (this.#begun !== null)
@@ -209,7 +210,10 @@ export class WorldMember {
     return placeOf(await this.#ask('dup', { comm }))!
   }
 
-  /** Collective: a communicator of the ranks listed, each of which lists the same (MPI_Comm_create). @param ranks empty: in none */
+  /**
+   * Collective: a communicator of the ranks listed, each of which lists the same (MPI_Comm_create).
+   * @param ranks empty: in none
+   */
   async create(comm: string, ranks: readonly number[]): Promise<MemberCommunicator | null> {
     return placeOf(await this.#ask('create', { comm, ranks: [...ranks] }))
   }
@@ -224,12 +228,18 @@ export class WorldMember {
     await this.#ask('barrier', { comm })
   }
 
-  /** Ranks of `comm` as ranks of another communicator of this member (MPI_Group_translate_ranks). @returns null: not in that one */
+  /**
+   * Ranks of `comm` as ranks of another communicator of this member (MPI_Group_translate_ranks).
+   * @returns null: not in that one
+   */
   async translate(comm: string, ranks: readonly number[], to = 'world'): Promise<readonly (number | null)[]> {
     return (await this.#ask('translate', { comm, ranks: [...ranks], to })).ranks
   }
 
-  /** Replaces the address that `lookup` returns to others. @param address whatever the members agree on, at most 512 characters */
+  /**
+   * Replaces the address that `lookup` returns to others.
+   * @param address whatever the members agree on, at most 512 characters
+   */
   async publish(address: string): Promise<void> {
     await this.#ask('publish', { address })
   }
@@ -263,7 +273,10 @@ export class WorldMember {
     return (await this.#ask('agree', { comm, flag })).flag
   }
 
-  /** Collective of the ranks that live: the communicator of the survivors in the same order (MPIX_Comm_shrink). */
+  /**
+   * Collective of the ranks that live: the communicator of the survivors in the same order
+   * (MPIX_Comm_shrink).
+   */
   async shrink(comm: string): Promise<MemberCommunicator> {
     return placeOf(await this.#ask('shrink', { comm }))!
   }
@@ -273,7 +286,9 @@ export class WorldMember {
     return this.#ask('describe', { comm })
   }
 
-  /** All worlds of the token, now; from then on the events `world` and `worldEnded`. Not limited to members. */
+  /**
+   * All worlds of the token, now; from then on the events `world` and `worldEnded`. Not limited to members.
+   */
   async watch(): Promise<readonly WorldInfo[]> {
     return (await this.#ask('watch', {})).worlds
   }

@@ -2,12 +2,13 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { ceilLog2 } from './patterns/values.js'
 
 /**
- * All-to-all by forwarding: a block that has to travel t ranks onward moves by 2^k in step k if bit k of t is set, together
- * with all others at its rank that do. ceil(lg P) phases of P messages per segment, each of about P / 2 blocks: every
- * block is sent up to lg P times, so this is for short ones. Blocks keep their places, so nothing is rotated.
+ * All-to-all by forwarding: a block that has to travel t ranks onward moves by 2^k in step k if bit k of t is
+ * set, together with all others at its rank that do. ceil(lg P) phases of P messages per segment, each of
+ * about P / 2 blocks: every block is sent up to lg P times, so this is for short ones. Blocks keep their
+ * places, so nothing is rotated.
  *
- * @see Pjesivac-Grbovic 2007 §4.1, table 4.7 (Bruck); Bruck, Ho, Kipnis, Upfal, Weathersby 1997, Efficient Algorithms
- *   for All-to-All Communications in Multiport Message-Passing Systems
+ * @see Pjesivac-Grbovic 2007 §4.1, table 4.7 (Bruck); Bruck, Ho, Kipnis, Upfal, Weathersby 1997, Efficient
+ *   Algorithms for All-to-All Communications in Multiport Message-Passing Systems
  */
 export const alltoallBruck: Algorithm = {
   id: 'alltoall-bruck',

@@ -1,8 +1,8 @@
 import type { Algorithm } from './patterns/algorithm.js'
 
 /**
- * All-to-all by direct messages, all at once: every rank sends every other its block, the rank after it first. One phase
- * and P(P - 1) messages per segment.
+ * All-to-all by direct messages, all at once: every rank sends every other its block, the rank after it
+ * first. One phase and P(P - 1) messages per segment.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.7 (linear)
  */

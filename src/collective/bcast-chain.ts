@@ -1,8 +1,9 @@
 import type { Algorithm } from './patterns/algorithm.js'
 
 /**
- * Broadcast along a chain of all ranks from the root on: P - 1 phases for one segment, and each further segment follows
- * a phase later, so that every link carries the data once and all links carry it at the same time.
+ * Broadcast along a chain of all ranks from the root on: P - 1 phases for one segment, and each further
+ * segment follows a phase later, so that every link carries the data once and all links carry it at the same
+ * time.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.3 (pipeline)
  */

@@ -19,13 +19,14 @@ import type { StridedView } from '../messages/datatype/strided-view.js'
 import { MessageCommunicator } from './message-communicator.js'
 
 /**
- * Collectives of a communicator (MPI-4.1 §6): every rank calls them in the same order; they may be started concurrently.
+ * Collectives of a communicator (MPI-4.1 §6): every rank calls them in the same order; they may be started
+ * concurrently.
  *
- * Typed arrays and strided views come back as fresh arrays of their element type, or in `into`, which is then what is
- * returned. Any other value travels as a structured clone.
+ * Typed arrays and strided views come back as fresh arrays of their element type, or in `into`, which is then
+ * what is returned. Any other value travels as a structured clone.
  *
- * The arrays that a rank passes are borrowed until its promise settles, either way: until then `data` must not change, and
- * `into` has no defined content. `into` may be `data`, or overlap it.
+ * The arrays that a rank passes are borrowed until its promise settles, either way: until then `data` must
+ * not change, and `into` has no defined content. `into` may be `data`, or overlap it.
  */
 export abstract class CollectiveCommunicator extends MessageCommunicator {
   /** Resolves when every rank has called it. @see MPI-4.1 §6.3 */
@@ -34,8 +35,8 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   }
 
   /**
-   * Sends `data` of `root` to every rank. The root gets what it passed, the others a fresh copy or `into`; what they
-   * pass as `data` is ignored.
+   * Sends `data` of `root` to every rank. The root gets what it passed, the others a fresh copy or `into`;
+   * what they pass as `data` is ignored.
    *
    * @throws ERR_TRUNCATE, ERR_TYPE_MISMATCH when `into` does not fit
    * @see MPI-4.1 §6.4
@@ -56,11 +57,13 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   }
 
   /**
-   * Reduces to `root`, arrays element by element; null elsewhere. Every rank passes the same type and length, and gets
-   * the same type back. The order of combination depends on rank order and size only, so floating-point results have
-   * the same bits on every layout; operations need to be associative, not commutative.
+   * Reduces to `root`, arrays element by element; null elsewhere. Every rank passes the same type and length,
+   * and gets the same type back. The order of combination depends on rank order and size only, so
+   * floating-point results have the same bits on every layout; operations need to be associative, not
+   * commutative.
    *
-   * Numbers, bigints and typed arrays have the built-in operations; other values need one of `createOperation`.
+   * Numbers, bigints and typed arrays have the built-in operations; other values need one of
+   * `createOperation`.
    *
    * @throws ERR_OP for an operation that the type of `data` does not have, before anything is sent
    * @see MPI-4.1 §6.9
@@ -107,8 +110,8 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   }
 
   /**
-   * Gathers arrays of one length, concatenated in rank order, at `root`; null elsewhere. Other values come as an array
-   * of `size` values.
+   * Gathers arrays of one length, concatenated in rank order, at `root`; null elsewhere. Other values come as
+   * an array of `size` values.
    *
    * @see MPI-4.1 §6.5
    */
@@ -131,7 +134,10 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     return collectives.gatherv(blocking, this, data, root, options) as Promise<Gathered<I> | null>
   }
 
-  /** Sends block r of the root's array to rank r; its length must be a multiple of `size`. @see MPI-4.1 §6.6 */
+  /**
+   * Sends block r of the root's array to rank r; its length must be a multiple of `size`.
+   * @see MPI-4.1 §6.6
+   */
   scatter<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T> | null,
     root?: number,
@@ -142,7 +148,10 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     return collectives.scatter(blocking, this, data, root, options)
   }
 
-  /** Sends `counts[r]` elements from `displs[r]` (default: packed) of the root's array to rank r. @see MPI-4.1 §6.6 */
+  /**
+   * Sends `counts[r]` elements from `displs[r]` (default: packed) of the root's array to rank r.
+   * @see MPI-4.1 §6.6
+   */
   scatterv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T> | null,
     counts: ArrayLike<number> | null,
@@ -170,7 +179,10 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     return collectives.allgatherv(blocking, this, data, options) as Promise<Gathered<I>>
   }
 
-  /** Sends block j to rank j, where it is block `rank` of the result; all blocks have one length. @see MPI-4.1 §6.8 */
+  /**
+   * Sends block j to rank j, where it is block `rank` of the result; all blocks have one length.
+   * @see MPI-4.1 §6.8
+   */
   alltoall<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     options?: MovementOptions<I>,
@@ -181,8 +193,8 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   }
 
   /**
-   * Sends `sendCounts[j]` elements from `sendDispls[j]` (default: packed) to rank j. Receive counts travel along; those
-   * given in `counts` are checked (ERR_COUNT).
+   * Sends `sendCounts[j]` elements from `sendDispls[j]` (default: packed) to rank j. Receive counts travel
+   * along; those given in `counts` are checked (ERR_COUNT).
    *
    * @see MPI-4.1 §6.8
    */
@@ -194,7 +206,10 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     return collectives.alltoallv(blocking, this, data, sendCounts, options) as Promise<Gathered<I>>
   }
 
-  /** `reduce` whose block r, `counts[r]` elements (default: equal blocks), goes to rank r. @see MPI-4.1 §6.10 */
+  /**
+   * `reduce` whose block r, `counts[r]` elements (default: equal blocks), goes to rank r.
+   * @see MPI-4.1 §6.10
+   */
   reduceScatter<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     op: ArrayOperation<T>,
@@ -216,7 +231,10 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     return collectives.scan(blocking, this, data, op, options)
   }
 
-  /** Reduces over the ranks below this one; null on rank 0, where MPI leaves it undefined. @see MPI-4.1 §6.11.2 */
+  /**
+   * Reduces over the ranks below this one; null on rank 0, where MPI leaves it undefined.
+   * @see MPI-4.1 §6.11.2
+   */
   exscan(data: number, op: NumberOperation, options?: ScalarReductionOptions): Promise<number | null>
   exscan(data: bigint, op: BigintOperation, options?: ScalarReductionOptions): Promise<bigint | null>
   exscan<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(

@@ -54,8 +54,8 @@ export class CommRuntime extends Runtime<CommState> {
 }
 
 /**
- * One communicator in one process, shared by all its ranks here: table, matching, collectives. A rank's `Communicator`
- * is a small handle on it.
+ * One communicator in one process, shared by all its ranks here: table, matching, collectives. A rank's
+ * `Communicator` is a small handle on it.
  */
 export class CommState implements TableContext, FrameContext {
   readonly runtime: CommRuntime
@@ -92,8 +92,8 @@ export class CommState implements TableContext, FrameContext {
   #failed: RankweaveError | undefined
 
   /**
-   * @param processes world processes that host ranks, that of rank 0 first: for a distributed table, which does not
-   *   have them, and for one that was distributed, so that every process uses the same numbers
+   * @param processes world processes that host ranks, that of rank 0 first: for a distributed table, which
+   *   does not have them, and for one that was distributed, so that every process uses the same numbers
    */
   constructor(runtime: CommRuntime, id: ContextId, table: CommTable, processes?: ProcessList) {
     this.runtime = runtime
@@ -163,14 +163,16 @@ export class CommState implements TableContext, FrameContext {
     return this.#table.size
   }
 
-  /** Whether it is known here where every rank lives: what collectives need that gather or scatter by rank. */
+  /**
+   * Whether it is known here where every rank lives: what collectives need that gather or scatter by rank.
+   */
   get isPlaced(): boolean {
     return this.#table.kind !== 'distributed'
   }
 
   /**
-   * The whole table, fetched from its hosts unless it is here: O(size) memory, a message per slice, once. From then on
-   * it replaces the communicator's part of the distributed one.
+   * The whole table, fetched from its hosts unless it is here: O(size) memory, a message per slice, once.
+   * From then on it replaces the communicator's part of the distributed one.
    */
   place(): Promise<LocalRankTable> {
     const table = this.#table
@@ -249,7 +251,10 @@ export class CommState implements TableContext, FrameContext {
     return this.#survival
   }
 
-  /** Messages between ranks. Made when the first one is sent, received or waited for: many communicators have none. */
+  /**
+   * Messages between ranks. Made when the first one is sent, received or waited for: many communicators have
+   * none.
+   */
   get matching(): Matching {
     this.#matching ??= this.#newMatching()
     return this.#matching
@@ -311,8 +316,8 @@ export class CommState implements TableContext, FrameContext {
   }
 
   /**
-   * A rank here frees it. True when that is all, because it has failed: no collective can be completed on it any more.
-   * When the last rank here does so, the process releases it.
+   * A rank here frees it. True when that is all, because it has failed: no collective can be completed on it
+   * any more. When the last rank here does so, the process releases it.
    */
   freeIfFailed(): boolean {
     this.#freedRanks++

@@ -14,25 +14,25 @@ import type { Comparison, Group } from './table/group.js'
 import { groupOf, worldRanks } from './world-ranks.js'
 
 /**
- * One rank's handle on a communicator: an ordered set of ranks with a message context of its own (MPI-4.1 §7).
- * Handles are small; what the ranks of a process share is stored once behind them. Messages are in
- * {@link MessageCommunicator}, collectives in {@link CollectiveCommunicator},
- * {@link NonblockingCommunicator} and {@link PersistentCommunicator}; what survivors of lost processes do is in
- * {@link SurvivorCommunicator}.
+ * One rank's handle on a communicator: an ordered set of ranks with a message context of its own (MPI-4.1
+ * §7). Handles are small; what the ranks of a process share is stored once behind them. Messages are in
+ * {@link MessageCommunicator}, collectives in {@link CollectiveCommunicator}, {@link NonblockingCommunicator}
+ * and {@link PersistentCommunicator}; what survivors of lost processes do is in {@link SurvivorCommunicator}.
  *
- * **Buffers.** A send or a collective has read its data when its promise resolves; do not change the data before.
- * A receive returns a fresh array, or fills `into`, which belongs to the receive until its promise settles. Results are
- * never shared with another rank.
+ * **Buffers.** A send or a collective has read its data when its promise resolves; do not change the data
+ * before. A receive returns a fresh array, or fills `into`, which belongs to the receive until its promise
+ * settles. Results are never shared with another rank.
  *
- * **Errors** common to all methods, not repeated below: ERR_COMM_FREED after `free`; ERR_REVOKED after an aborted or
- * failed collective, or `revoke`; ERR_PEER_LOST when a process the operation needs is gone; ERR_WORLD_ENDED once the world has
- * ended; ERR_ABORTED through `signal`; ERR_RANK, ERR_TAG, ERR_COUNT, ERR_TYPE for arguments, before anything is sent.
- * Methods that return a promise reject; those that return a request throw for wrong arguments.
+ * **Errors** common to all methods, not repeated below: ERR_COMM_FREED after `free`; ERR_REVOKED after an
+ * aborted or failed collective, or `revoke`; ERR_PEER_LOST when a process the operation needs is gone;
+ * ERR_WORLD_ENDED once the world has ended; ERR_ABORTED through `signal`; ERR_RANK, ERR_TAG, ERR_COUNT,
+ * ERR_TYPE for arguments, before anything is sent. Methods that return a promise reject; those that return a
+ * request throw for wrong arguments.
  */
 export class Communicator extends SurvivorCommunicator {
   /**
-   * Makes one communicator per color, its ranks ordered by key, ties by rank here. A rank with color null is in none and
-   * gets null.
+   * Makes one communicator per color, its ranks ordered by key, ties by rank here. A rank with color null is
+   * in none and gets null.
    *
    * @param color 0 to 2^31 - 1, or null (MPI_UNDEFINED)
    * @param key any signed 32-bit number
@@ -52,11 +52,12 @@ export class Communicator extends SurvivorCommunicator {
   }
 
   /**
-   * The ranks `first`, `first + stride`, ... up to `last`, in this order; null for other ranks, which need not call.
-   * Nothing is sent: each member calls it for itself, and ranks that are in several ranges make them in the same order.
+   * The ranks `first`, `first + stride`, ... up to `last`, in this order; null for other ranks, which need
+   * not call. Nothing is sent: each member calls it for itself, and ranks that are in several ranges make
+   * them in the same order.
    *
-   * Costs O(1) memory where this communicator's table has a closed form; else a table of the range, and a distributed
-   * table is fetched first.
+   * Costs O(1) memory where this communicator's table has a closed form; else a table of the range, and a
+   * distributed table is fetched first.
    *
    * @throws ERR_RANK, ERR_ARGUMENT for a stride that does not lead from `first` to `last`
    */
@@ -70,8 +71,8 @@ export class Communicator extends SurvivorCommunicator {
   }
 
   /**
-   * A communicator of the group's ranks, in its order; null for ranks outside. Every rank here calls it; each rank of
-   * a group passes that group, ranks in no group pass an empty one; groups are disjoint.
+   * A communicator of the group's ranks, in its order; null for ranks outside. Every rank here calls it; each
+   * rank of a group passes that group, ranks in no group pass an empty one; groups are disjoint.
    *
    * @throws ERR_GROUP when a group is not a subset of this communicator, or its members passed different ones
    * @see MPI-4.1 §7.4.2
@@ -81,10 +82,10 @@ export class Communicator extends SurvivorCommunicator {
   }
 
   /**
-   * Collective. This handle is unusable at once; operations in flight complete, and the context is released when
-   * no message of it is in flight. A synchronous or rendezvous send that no rank has received fails with ERR_COMM_FREED.
-   * Local on a communicator that is revoked or has lost a process: the process releases it when all of its ranks here have
-   * freed it.
+   * Collective. This handle is unusable at once; operations in flight complete, and the context is released
+   * when no message of it is in flight. A synchronous or rendezvous send that no rank has received fails with
+   * ERR_COMM_FREED. Local on a communicator that is revoked or has lost a process: the process releases it
+   * when all of its ranks here have freed it.
    *
    * @see MPI-4.1 §7.4.3
    */
@@ -93,13 +94,13 @@ export class Communicator extends SurvivorCommunicator {
   }
 
   /**
-   * Collective of the ranks that live: the communicator of the survivors, in the order of their ranks here; the same members at
-   * each. Works on a revoked communicator, and when further processes are lost meanwhile: a process that is lost before the
-   * decision is left out, one that is lost later is a lost member of the result. Acknowledges the losses it leaves out. A
-   * topology is not carried over.
+   * Collective of the ranks that live: the communicator of the survivors, in the order of their ranks here;
+   * the same members at each. Works on a revoked communicator, and when further processes are lost meanwhile:
+   * a process that is lost before the decision is left out, one that is lost later is a lost member of the
+   * result. Acknowledges the losses it leaves out. A topology is not carried over.
    *
-   * Costs one decision of the authority. A distributed rank table is rebuilt as a whole one: two decisions, a message from each
-   * process to each, O(size) memory.
+   * Costs one decision of the authority. A distributed rank table is rebuilt as a whole one: two decisions, a
+   * message from each process to each, O(size) memory.
    *
    * @throws ERR_AUTHORITY on `mpi`; ERR_COLLECTIVE_MISMATCH when others call `agree`
    * @see MPI Forum, User-Level Failure Mitigation (MPIX_Comm_shrink)
@@ -110,7 +111,8 @@ export class Communicator extends SurvivorCommunicator {
   }
 
   /**
-   * `ident`: the same context; `congruent`: same ranks, same order; `similar`: same ranks, other order. Local.
+   * `ident`: the same context; `congruent`: same ranks, same order; `similar`: same ranks, other order.
+   * Local.
    *
    * @see MPI-4.1 §7.4.1
    */
@@ -123,8 +125,8 @@ export class Communicator extends SurvivorCommunicator {
   }
 
   /**
-   * World ranks of the given ranks. With a distributed table this queries their hosts, one message for each of them, and
-   * caches the answers (`cacheRows`), so sending to those ranks needs no look-up.
+   * World ranks of the given ranks. With a distributed table this queries their hosts, one message for each
+   * of them, and caches the answers (`cacheRows`), so sending to those ranks needs no look-up.
    *
    * @throws ERR_RANK for a rank that is not here; ERR_PEER_LOST when a host is gone
    * @see MPI-4.1 §7.3.1 (MPI_Group_translate_ranks)

@@ -9,19 +9,27 @@ export interface SplitReport extends Omit<SplitPlan, 'cacheRows'> {
   /** In the order in which they ran: seconds, messages to other processes, and payload bytes of each. */
   readonly phases: PhaseCosts
   /**
-   * Peak size of the arrays of the sort: rows, received data, the slice. Arguments and results of the ranks are not
-   * counted.
+   * Peak size of the arrays of the sort: rows, received data, the slice. Arguments and results of the ranks
+   * are not counted.
    */
   readonly peakBytes: number
 }
 
 /** Bytes of the arrays that this process retains for a communicator, by what they hold. */
 export interface RetainedBytes {
-  /** World ranks: of all ranks, or, of a distributed table, of the ranks here and of those looked up ahead. */
+  /**
+   * World ranks: of all ranks, or, of a distributed table, of the ranks here and of those looked up ahead.
+   */
   readonly table: number
-  /** For all communicators of the same split together: slice, bounds, what look-ups remember; 0 unless distributed. */
+  /**
+   * For all communicators of the same split together: slice, bounds, what look-ups remember; 0 unless
+   * distributed.
+   */
   readonly sharedTable: number
-  /** The list of processes, and which ranks each hosts from the first collective that gathers or scatters by rank on. */
+  /**
+   * The list of processes, and which ranks each hosts from the first collective that gathers or scatters by
+   * rank on.
+   */
   readonly processes: number
   /** The ranks here, and the number of collective calls that each has made. */
   readonly ranksHere: number
@@ -40,15 +48,23 @@ export interface CommDescription {
     readonly kind: 'strided' | 'replicated' | 'distributed'
     /** Bytes retained here for this communicator alone. */
     readonly bytes: number
-    /** Bytes retained here for all communicators of the same split: slice, bounds, cache; 0 unless distributed. */
+    /**
+     * Bytes retained here for all communicators of the same split: slice, bounds, cache; 0 unless
+     * distributed.
+     */
     readonly sharedBytes: number
     /** Look-ups of all communicators of the same split; null unless distributed. */
     readonly lookups: LookupStatistics | null
   }
   readonly retained: RetainedBytes
-  /** The split that made it, also that of a `create`; null for the world and communicators made in other ways. */
+  /**
+   * The split that made it, also that of a `create`; null for the world and communicators made in other ways.
+   */
   readonly split: SplitReport | null
-  /** The last completed split of it, also where no rank of this process became a member; null before the first. */
+  /**
+   * The last completed split of it, also where no rank of this process became a member; null before the
+   * first.
+   */
   readonly lastSplit: SplitReport | null
 }
 

@@ -8,7 +8,10 @@ import type { Request } from '../messages/p2p/request.js'
 import type { WaitOptions } from '../messages/process/wait-options.js'
 import { RankCommunicator } from './rank-communicator.js'
 
-/** Tags of the two messages of a `sendrecv`. Default: 0 for the one that is sent, any for the one that is received. */
+/**
+ * Tags of the two messages of a `sendrecv`. Default: 0 for the one that is sent, any for the one that is
+ * received.
+ */
 export interface SendrecvTags {
   readonly sendTag?: number
   readonly recvTag?: number
@@ -32,7 +35,10 @@ export abstract class MessageCommunicator extends RankCommunicator {
     return p2p.send(this, data, dest, tag, 'synchronous', options)
   }
 
-  /** Starts a send. It takes its place in the order of messages now; `signal` cancels it. @see MPI-4.1 §3.7.2 */
+  /**
+   * Starts a send. It takes its place in the order of messages now; `signal` cancels it.
+   * @see MPI-4.1 §3.7.2
+   */
   isend(data: Sendable, dest: number, tag = 0, options?: WaitOptions): Request<void> {
     return p2p.isend(this, data, dest, tag, 'standard', options)
   }
@@ -46,8 +52,8 @@ export abstract class MessageCommunicator extends RankCommunicator {
    * Receives the earliest message that matches `source` and `tag`. Messages of one sender that match the same
    * receive never overtake each other.
    *
-   * With `into`, element type and length of the message are checked. Without it, `T` is what the caller expects; the
-   * sender decides what arrives.
+   * With `into`, element type and length of the message are checked. Without it, `T` is what the caller
+   * expects; the sender decides what arrives.
    *
    * @throws ERR_TRUNCATE when `into` is too small; the message is consumed, `into` is untouched
    * @throws ERR_TYPE_MISMATCH when `into` has another element type than was sent
@@ -64,7 +70,10 @@ export abstract class MessageCommunicator extends RankCommunicator {
     return p2p.recv(this, source, tag, options)
   }
 
-  /** Starts a receive; receives match in the order they were started; `signal` cancels it. @see MPI-4.1 §3.7.2 */
+  /**
+   * Starts a receive; receives match in the order they were started; `signal` cancels it.
+   * @see MPI-4.1 §3.7.2
+   */
   irecv<B extends ReceiveBuffer>(
     source: number,
     tag: number,
@@ -114,7 +123,10 @@ export abstract class MessageCommunicator extends RankCommunicator {
     return p2p.iprobe(this, source, tag)
   }
 
-  /** Waits for a message and takes it out of matching; only `recv` of the result gets it. @see MPI-4.1 §3.8.2 */
+  /**
+   * Waits for a message and takes it out of matching; only `recv` of the result gets it.
+   * @see MPI-4.1 §3.8.2
+   */
   mprobe(source = ANY_SOURCE, tag = ANY_TAG, options?: WaitOptions): Promise<MatchedMessage> {
     return p2p.mprobe(this, source, tag, options)
   }

@@ -7,8 +7,8 @@ import { processesOf } from './table/process-table.js'
 import type { LocalRankTable } from './table/rank-table.js'
 
 /**
- * A new context over `table`, which must be the same on every process of the parent; each calls this within the same
- * collective. Null where no rank of the table is hosted.
+ * A new context over `table`, which must be the same on every process of the parent; each calls this within
+ * the same collective. Null where no rank of the table is hosted.
  */
 export async function contextOver(
   parent: CommState,
@@ -24,7 +24,10 @@ export async function contextOver(
     : null
 }
 
-/** A new context over the ranks of `state`; its table need not be placed. Each process calls this within the same collective. */
+/**
+ * A new context over the ranks of `state`; its table need not be placed. Each process calls this within the
+ * same collective.
+ */
 export async function contextLike(state: CommState, exchange: Exchange): Promise<CommState> {
   // Process 0 hosts rank 0, which is the leader of the copy as of the original.
   const counter = await drawCounterOn(state, exchange, 0)

@@ -20,13 +20,15 @@ import { CollectiveCommunicator } from './collective-communicator.js'
 import { startedBy } from './started-collective.js'
 
 /**
- * Collectives that a rank starts and waits for later (MPI-4.1 §6.12): arguments, results and ownership of arrays are those
- * of the method without the `i`, until the request has completed.
+ * Collectives that a rank starts and waits for later (MPI-4.1 §6.12): arguments, results and ownership of
+ * arrays are those of the method without the `i`, until the request has completed.
  *
- * The request may be waited for and tested together with those of messages. It cannot be cancelled (ERR_REQUEST): the
- * `signal` in the options aborts the collective, which revokes the communicator; that of a wait ends the wait only.
+ * The request may be waited for and tested together with those of messages. It cannot be cancelled
+ * (ERR_REQUEST): the `signal` in the options aborts the collective, which revokes the communicator; that of a
+ * wait ends the wait only.
  *
- * Ranks start collectives in the same order; a rank may start what another one calls without the `i`. Wrong arguments throw.
+ * Ranks start collectives in the same order; a rank may start what another one calls without the `i`. Wrong
+ * arguments throw.
  */
 export abstract class NonblockingCommunicator extends CollectiveCommunicator {
   /** Starts a `barrier`: its request completes when every rank has started it. */

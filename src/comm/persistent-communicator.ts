@@ -10,13 +10,14 @@ import type { TypedArray } from '../messages/datatype/elements.js'
 import { NonblockingCommunicator } from './nonblocking-communicator.js'
 
 /**
- * Collectives that are bound once to their buffers and started often (MPI-4.1 §6.13). An init is a collective itself: every
- * rank calls it, in the same order as all collectives; it returns at once. Starts are matched among those of one request:
- * what is started, and how often, is the same on all ranks.
+ * Collectives that are bound once to their buffers and started often (MPI-4.1 §6.13). An init is a collective
+ * itself: every rank calls it, in the same order as all collectives; it returns at once. Starts are matched
+ * among those of one request: what is started, and how often, is the same on all ranks.
  *
- * Shapes are those of the method without `Init`, in typed arrays. `recv` may be `send`, or overlap it. Both are borrowed while a
- * start is active. Errors of the arguments are thrown by the init, before anything is sent; ERR_COLLECTIVE_MISMATCH comes from
- * `start`, or from the init of another rank of the process, when ranks bound different types, lengths, operations or methods.
+ * Shapes are those of the method without `Init`, in typed arrays. `recv` may be `send`, or overlap it. Both
+ * are borrowed while a start is active. Errors of the arguments are thrown by the init, before anything is
+ * sent; ERR_COLLECTIVE_MISMATCH comes from `start`, or from the init of another rank of the process, when
+ * ranks bound different types, lengths, operations or methods.
  */
 export abstract class PersistentCommunicator extends NonblockingCommunicator {
   /**
@@ -30,7 +31,8 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
   }
 
   /**
-   * A persistent `bcast`: every start fills `buffer`, of the same type and length on all ranks, with that of `root`.
+   * A persistent `bcast`: every start fills `buffer`, of the same type and length on all ranks, with that of
+   * `root`.
    *
    * @throws ERR_RANK, ERR_TYPE, ERR_ARGUMENT, ERR_ALGORITHM
    * @see MPI-4.1 §6.13
@@ -84,10 +86,11 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
   }
 
   /**
-   * A persistent `scatterv`: rank r gets `counts[r]` elements from `displs[r]` (default: packed) of `send` at the start of `recv`.
-   * `send` and `counts` are null on other ranks than the root.
+   * A persistent `scatterv`: rank r gets `counts[r]` elements from `displs[r]` (default: packed) of `send` at
+   * the start of `recv`. `send` and `counts` are null on other ranks than the root.
    *
-   * @throws ERR_RANK, ERR_TYPE, ERR_TYPE_MISMATCH, ERR_COUNT, ERR_ARGUMENT, ERR_ALGORITHM; a start: ERR_TRUNCATE
+   * @throws ERR_RANK, ERR_TYPE, ERR_TYPE_MISMATCH, ERR_COUNT, ERR_ARGUMENT, ERR_ALGORITHM; a start:
+   *   ERR_TRUNCATE
    * @see MPI-4.1 §6.13
    */
   scattervInit<T extends TypedArray>(
@@ -119,7 +122,8 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
   /**
    * A persistent `gatherv`: `recv` is null on other ranks than the root; lengths travel with every start.
    *
-   * @throws ERR_RANK, ERR_TYPE, ERR_TYPE_MISMATCH, ERR_ARGUMENT, ERR_ALGORITHM; a start: ERR_COUNT, ERR_TRUNCATE
+   * @throws ERR_RANK, ERR_TYPE, ERR_TYPE_MISMATCH, ERR_ARGUMENT, ERR_ALGORITHM; a start: ERR_COUNT,
+   *   ERR_TRUNCATE
    * @see MPI-4.1 §6.13
    */
   gathervInit<T extends TypedArray>(
@@ -148,9 +152,11 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
   }
 
   /**
-   * A persistent `alltoallv`: `sendCounts` and `sendDispls` are those of the init, lengths travel with every start.
+   * A persistent `alltoallv`: `sendCounts` and `sendDispls` are those of the init, lengths travel with every
+   * start.
    *
-   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_COUNT, ERR_ARGUMENT, ERR_ALGORITHM; a start: ERR_COUNT, ERR_TRUNCATE
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_COUNT, ERR_ARGUMENT, ERR_ALGORITHM; a start: ERR_COUNT,
+   *   ERR_TRUNCATE
    * @see MPI-4.1 §6.13
    */
   alltoallvInit<T extends TypedArray>(

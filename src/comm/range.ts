@@ -5,8 +5,8 @@ import { RangeContexts, type RankInterval } from './range-contexts.js'
 import { type LocalRankTable, rankTable, StridedTable } from './table/rank-table.js'
 
 /**
- * A communicator of a range of ranks, which each member makes for itself: nothing is sent. Its name follows from the
- * parent's, the range, and how often it was made before, which all its members know.
+ * A communicator of a range of ranks, which each member makes for itself: nothing is sent. Its name follows
+ * from the parent's, the range, and how often it was made before, which all its members know.
  */
 export async function range<H>(
   comm: CommHandle,
@@ -55,8 +55,8 @@ function tableOf(parent: LocalRankTable, { first, size, stride }: RankInterval):
 }
 
 /**
- * 52 bits of hash, distinct from all drawn names. If two communicators of one process get the same name, making the
- * second fails with ERR_WORLD; for a thousand communicators at a time the probability is 10^-10.
+ * 52 bits of hash, distinct from all drawn names. If two communicators of one process get the same name,
+ * making the second fails with ERR_WORLD; for a thousand communicators at a time the probability is 10^-10.
  */
 function nameOf(
   { leader, counter }: ContextId,

@@ -65,16 +65,17 @@ export abstract class RankCommunicator {
   }
 
   /**
-   * Allocates memory for messages, zeroed. On `threads`, a message from it above the eager limit is copied once, by the
-   * receiver; on other fabrics it is ordinary memory. The rules of sending are the same: any view of the memory can be
-   * sent or received into, and a send's data may change once the send has resolved.
+   * Allocates memory for messages, zeroed. On `threads`, a message from it above the eager limit is copied
+   * once, by the receiver; on other fabrics it is ordinary memory. The rules of sending are the same: any
+   * view of the memory can be sent or received into, and a send's data may change once the send has resolved.
    *
    * Shapes: `alloc(sizeBytes)` returns a Uint8Array, `alloc(Float64Array, countElems)` an array of that type.
    *
-   * Ownership: this rank's alone, although the buffer may be a SharedArrayBuffer; other ranks get copies. It is freed
-   * like any array when nothing refers to it, at the latest when the world has ended.
+   * Ownership: this rank's alone, although the buffer may be a SharedArrayBuffer; other ranks get copies. It
+   * is freed like any array when nothing refers to it, at the latest when the world has ended.
    *
-   * @throws ERR_COUNT unless the length is an integer from 0 for which there is memory; ERR_TYPE for another constructor
+   * @throws ERR_COUNT unless the length is an integer from 0 for which there is memory; ERR_TYPE for another
+   *   constructor
    * @see MPI-4.1 §9.2 (MPI_Alloc_mem)
    */
   alloc(sizeBytes: number): Uint8Array

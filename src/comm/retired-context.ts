@@ -5,9 +5,10 @@ import type { ProcessPort } from '../messages/process/process-port.js'
 import { Transfers } from '../messages/process/transfers.js'
 
 /**
- * What a process retains of a communicator that was revoked and that all of its ranks here have freed, until the world ends:
- * no process learns when the last frame of a revoked communicator has arrived. It answers late frames as the failed
- * communicator would: messages are dropped and their charges returned, and transfers in progress end on both sides.
+ * What a process retains of a communicator that was revoked and that all of its ranks here have freed, until
+ * the world ends: no process learns when the last frame of a revoked communicator has arrived. It answers
+ * late frames as the failed communicator would: messages are dropped and their charges returned, and
+ * transfers in progress end on both sides.
  *
  * Memory: this object, and the transfers that were in progress.
  */

@@ -7,26 +7,28 @@ import { noAuthorityError, revokedError } from './survive/survivor-errors.js'
 
 /**
  * What the survivors of lost processes do: User-Level Failure Mitigation of the MPI Forum, where `failed` is
- * MPIX_Comm_get_failed, and the other names are those of MPIX_Comm_*. These calls work on communicators that have failed or are
- * revoked, where all others but `free` reject.
+ * MPIX_Comm_get_failed, and the other names are those of MPIX_Comm_*. These calls work on communicators that
+ * have failed or are revoked, where all others but `free` reject.
  *
- * They need an authority on failures: on `mpi` a lost process ends the job, and these calls reject with ERR_AUTHORITY.
+ * They need an authority on failures: on `mpi` a lost process ends the job, and these calls reject with
+ * ERR_AUTHORITY.
  */
 export abstract class SurvivorCommunicator extends PersistentCommunicator {
   /**
-   * Ranks of this communicator that this process knows as lost, ascending. Local, but for a distributed rank table, which is
-   * fetched first.
+   * Ranks of this communicator that this process knows as lost, ascending. Local, but for a distributed rank
+   * table, which is fetched first.
    *
-   * @throws ERR_PEER_LOST where the rows of lost ranks are lost with a slice of the table; `shrink` needs none
+   * @throws ERR_PEER_LOST where the rows of lost ranks are lost with a slice of the table; `shrink` needs
+   *   none
    */
   failed(): Promise<Int32Array> {
     return promiseTry(() => lostRanks(this.#seat('failed').state))
   }
 
   /**
-   * Acknowledges for this rank all losses that this process knows. Until then its receives from ANY_SOURCE fail with
-   * ERR_PEER_LOST; afterwards they wait for the ranks that live. Local; the acknowledgment also counts in `agree` and at the end
-   * of the world.
+   * Acknowledges for this rank all losses that this process knows. Until then its receives from ANY_SOURCE
+   * fail with ERR_PEER_LOST; afterwards they wait for the ranks that live. Local; the acknowledgment also
+   * counts in `agree` and at the end of the world.
    *
    * @returns how many processes of this communicator this rank has acknowledged as lost, in total
    */
@@ -40,9 +42,10 @@ export abstract class SurvivorCommunicator extends PersistentCommunicator {
   }
 
   /**
-   * Fails every pending and later operation of this communicator on every rank that lives, with ERR_REVOKED; except `agree`,
-   * `shrink`, `failed`, `ackFailed` and `free`. Not collective: one rank calls it, and resolves at once. Each process that learns
-   * of it passes it on, so it reaches all also when its caller is lost meanwhile. Revoking again has no effect.
+   * Fails every pending and later operation of this communicator on every rank that lives, with ERR_REVOKED;
+   * except `agree`, `shrink`, `failed`, `ackFailed` and `free`. Not collective: one rank calls it, and
+   * resolves at once. Each process that learns of it passes it on, so it reaches all also when its caller is
+   * lost meanwhile. Revoking again has no effect.
    */
   async revoke(): Promise<void> {
     const { state, rank } = this.#seat('revoke')
@@ -50,12 +53,13 @@ export abstract class SurvivorCommunicator extends PersistentCommunicator {
   }
 
   /**
-   * Collective of the ranks that live: the bitwise AND of their flags, the same at each. Lost ranks contribute what they had
-   * passed, or nothing.
+   * Collective of the ranks that live: the bitwise AND of their flags, the same at each. Lost ranks
+   * contribute what they had passed, or nothing.
    *
    * @param flag -2^31 to 2^31 - 1
-   * @throws ERR_PEER_LOST, at every rank alike, when a process of the communicator is lost that some rank had not acknowledged
-   *   before its call; `details.flag` is the agreed value. ERR_COLLECTIVE_MISMATCH when others call `shrink`
+   * @throws ERR_PEER_LOST, at every rank alike, when a process of the communicator is lost that some rank had
+   *   not acknowledged before its call; `details.flag` is the agreed value. ERR_COLLECTIVE_MISMATCH when
+   *   others call `shrink`
    */
   agree(flag: number): Promise<number> {
     return promiseTry(() => {

@@ -6,7 +6,10 @@ import { TestPeer } from './test-peer.js'
 
 const rounds = 20
 
-/** Rules of `Authority`. Nothing is checked on a fabric without one; losses are what the fabric's own tests inject. */
+/**
+ * Rules of `Authority`. Nothing is checked on a fabric without one; losses are what the fabric's own tests
+ * inject.
+ */
 export const authorityCases: readonly ProcessCase[] = [
   {
     name: 'a decision is the same at every process: what each has contributed, in the order of members',

@@ -189,7 +189,10 @@ class Side {
       this.#taken ??= new Uint8Array(structuredClone(this.#bytes.buffer, { transfer: [this.#bytes.buffer] }))
   }
 
-  /** Waits until a side that was cancelled has settled; a fabric may notice late that a buffer is detached, or not at all. */
+  /**
+   * Waits until a side that was cancelled has settled; a fabric may notice late that a buffer is detached, or
+   * not at all.
+   */
   async endedAs(ending: Ending): Promise<void> {
     if (ending === 'detach') return
     await this.settled

@@ -22,8 +22,8 @@ import type { WorldCase } from './world-case.js'
 export interface CollectiveCheck {
   readonly name: string
   /**
-   * Throws when a result is wrong. Data encode (slot, source, destination, element). All calls are started before
-   * the first is awaited, so that several checks can run at once and still call in one order.
+   * Throws when a result is wrong. Data encode (slot, source, destination, element). All calls are started
+   * before the first is awaited, so that several checks can run at once and still call in one order.
    *
    * @param length elements per block, 0 included
    */
@@ -313,8 +313,8 @@ export const collectives: readonly CollectiveCheck[] = [
 const lengths = [0, 1, 5]
 
 /**
- * The collectives as cases. Each runs on the world, on its ranks reversed, distributed cyclically (no two neighbors on one
- * process), and on its odd and even halves, with blocks of 0, 1 and more elements.
+ * The collectives as cases. Each runs on the world, on its ranks reversed, distributed cyclically (no two
+ * neighbors on one process), and on its odd and even halves, with blocks of 0, 1 and more elements.
  */
 export const collectiveChecks: readonly WorldCase[] = [
   ...collectives.map(({ name, check }, slot) => ({ name, check: onLayouts(check, slot) })),

@@ -28,8 +28,9 @@ export interface FabricConformanceOptions {
 /**
  * The contract of a fabric as cases to run, under any test runner or none.
  *
- * A session that hosts one process of several runs its part of each case: start the same case with the same options
- * in every process. A case opens one session after the other; the factory must be able to open several.
+ * A session that hosts one process of several runs its part of each case: start the same case with the same
+ * options in every process. A case opens one session after the other; the factory must be able to open
+ * several.
  */
 export function fabricConformance(
   factory: FabricFactory,

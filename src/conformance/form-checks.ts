@@ -12,7 +12,10 @@ const integers = (length: number, at: (i: number) => number) => Int32Array.from(
 /** Elements. */
 const lengths = [3, 300]
 
-/** Collectives and messages are started together and waited for in one wait, on the world and on its ranks reversed. */
+/**
+ * Collectives and messages are started together and waited for in one wait, on the world and on its ranks
+ * reversed.
+ */
 async function checkStarted(world: Communicator): Promise<void> {
   for (const comm of [world, await world.split(0, -world.rank)]) {
     const { rank, size } = comm

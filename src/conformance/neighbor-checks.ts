@@ -47,7 +47,10 @@ const everyStrategy: readonly (Strategy | AutoStrategy)[] = [
 /** Of the edges of a rank, in a hundred possible ones. */
 const densities = [0, 5, 60]
 
-/** How the collectives of a communicator of some size are carried out; `auto` chooses for nodes of three cores. */
+/**
+ * How the collectives of a communicator of some size are carried out; `auto` chooses for nodes of three
+ * cores.
+ */
 function optionsFor(strategy: Strategy | AutoStrategy, size: number): TopologyOptions {
   if (strategy.kind !== 'auto') return { strategy }
   const machine = cluster({ nodes: Math.ceil(size / 3), cores: 3, profile: simgridSlow })
@@ -72,8 +75,8 @@ export const neighborChecks: readonly WorldCase[] = everyStrategy.map((strategy,
 }))
 
 /**
- * With self loops, parallel edges and isolated ranks: a rank sends nothing, a little or much, so every world has all of them. Ranks that
- * plan from the graph and from their neighbors make the same plan.
+ * With self loops, parallel edges and isolated ranks: a rank sends nothing, a little or much, so every world
+ * has all of them. Ranks that plan from the graph and from their neighbors make the same plan.
  */
 async function onMultigraph(
   comm: Communicator,

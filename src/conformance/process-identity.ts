@@ -2,7 +2,10 @@ import { hostname } from 'node:os'
 import { threadId } from 'node:worker_threads'
 import type { FabricKind } from '../fabric/fabric.js'
 
-/** Where the processes of a fabric run: all in one thread, each in a thread of its own, each in an OS process of its own. */
+/**
+ * Where the processes of a fabric run: all in one thread, each in a thread of its own, each in an OS process
+ * of its own.
+ */
 export type Places = 'one thread' | 'threads' | 'OS processes' | 'anywhere'
 
 /** What a fabric must be; stated by the caller, so that a silent fallback to another fabric fails. */

@@ -17,7 +17,10 @@ import {
   treePrefix,
 } from './collective-oracles.js'
 
-/** The composition of affine maps on pairs of elements, which does not commute; integers wrap, so it is associative exactly. */
+/**
+ * The composition of affine maps on pairs of elements, which does not commute; integers wrap, so it is
+ * associative exactly.
+ */
 const composition = createOperation<Int32Array>(
   (a, b) => {
     for (let i = 0; i + 1 < a.length; i += 2) {
@@ -93,7 +96,10 @@ function reducedOf(comm: Communicator, slot: number, length: number): Reduced {
   return made
 }
 
-/** A reduction of each kind: with the bits of the tree, of integers, and with an operation that does not commute. */
+/**
+ * A reduction of each kind: with the bits of the tree, of integers, and with an operation that does not
+ * commute.
+ */
 async function checkReductions(
   comm: Communicator,
   { slot, length }: AlgorithmCase,

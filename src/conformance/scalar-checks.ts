@@ -1,7 +1,10 @@
 import type { Communicator } from '../comm/communicator.js'
 import { elements, floats, ranksOf, same, tree } from './collective-oracles.js'
 
-/** Reductions of one number or bigint per rank: the same type comes back, numbers with the bits that one element has. */
+/**
+ * Reductions of one number or bigint per rank: the same type comes back, numbers with the bits that one
+ * element has.
+ */
 export async function checkScalars(comm: Communicator, slot: number): Promise<void> {
   await Promise.all([checkNumbers(comm, slot), checkBigints(comm, slot), checkBits(comm, slot)])
 }
@@ -80,7 +83,10 @@ async function checkBits(comm: Communicator, slot: number): Promise<void> {
 
 const floatOperations = ['sum', 'prod', 'min', 'max', 'minloc', 'maxloc'] as const
 
-/** NaN of either sign, NaN with other bits, and infinities whose sum is NaN: combined, they give the bits of one NaN. */
+/**
+ * NaN of either sign, NaN with other bits, and infinities whose sum is NaN: combined, they give the bits of
+ * one NaN.
+ */
 export async function checkNaN(comm: Communicator): Promise<void> {
   const { rank, size } = comm
   const long = Float64Array.of(0, rank % 2 === 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)

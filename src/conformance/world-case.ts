@@ -33,10 +33,13 @@ export interface WorldSetting {
 export interface WorldCase {
   readonly name: string
   /**
-   * Collective. Throws an error with expected and actual values. May run on a world after other cases, and leaves it usable.
+   * Collective. Throws an error with expected and actual values. May run on a world after other cases, and
+   * leaves it usable.
    */
   readonly check: Check
-  /** Settings of the worlds to run it in, one after the other. Default: one world with the default settings. */
+  /**
+   * Settings of the worlds to run it in, one after the other. Default: one world with the default settings.
+   */
   readonly settings?: readonly WorldSetting[]
   /** The check ends its world, which must fail with this code. */
   readonly fails?: ErrorCode

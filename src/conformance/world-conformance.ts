@@ -17,13 +17,16 @@ export interface ConformanceOptions {
   /** Seed of everything random. Default 1. */
   readonly seed?: number
   /**
-   * How often random cases are drawn anew. Every round takes another part of the graphs, layouts and lengths; three take all of them.
-   * Default 1.
+   * How often random cases are drawn anew. Every round takes another part of the graphs, layouts and lengths;
+   * three take all of them. Default 1.
    */
   readonly rounds?: number
   /** Messages of 256 MiB; they take 1 GiB of memory in all. Default false: the largest has 8 MiB. */
   readonly large?: boolean
-  /** Cases share worlds where they can, for fabrics that take long to start one. Default false: each has its own. */
+  /**
+   * Cases share worlds where they can, for fabrics that take long to start one. Default false: each has its
+   * own.
+   */
   readonly sharedWorlds?: boolean
 }
 
@@ -38,11 +41,12 @@ const usualLargestBytes = 8 * 2 ** 20
 
 /**
  * The guarantees of a world, as cases to run on any fabric, under any test runner or none: messages and their
- * matching, collectives, communicators, neighborhoods, counters, and how worlds end. Every rank compares its results
- * with an oracle that does not depend on processes, so passing on two layouts means the same bits on both.
+ * matching, collectives, communicators, neighborhoods, counters, and how worlds end. Every rank compares its
+ * results with an oracle that does not depend on processes, so passing on two layouts means the same bits on
+ * both.
  *
- * A case starts worlds by `run`. Where every process calls `run` itself (MPI), run the same cases with the same options,
- * in the same order, in every process.
+ * A case starts worlds by `run`. Where every process calls `run` itself (MPI), run the same cases with the
+ * same options, in the same order, in every process.
  */
 export function collectiveConformance(
   factory: FabricFactory,
@@ -76,8 +80,8 @@ export function collectiveConformance(
 }
 
 /**
- * All cases that can share a world, on a world that runs already: for a program of `rankweave run`, or any other way
- * to start one. Collective. Cases for other eager limits or credits run under those of the world.
+ * All cases that can share a world, on a world that runs already: for a program of `rankweave run`, or any
+ * other way to start one. Collective. Cases for other eager limits or credits run under those of the world.
  *
  * @returns the names of the cases, all of which hold
  * @throws Error of the first case that fails, with its name

@@ -1,6 +1,6 @@
 /**
- * `rankweave/browser`: what a page needs to be a process of a world. Imports no module of Node, and what is not `join` is that
- * of `rankweave`.
+ * `rankweave/browser`: what a page needs to be a process of a world. Imports no module of Node, and what is
+ * not `join` is that of `rankweave`.
  *
  * @module rankweave/browser
  */

@@ -1,5 +1,6 @@
 /**
- * `rankweave/errors`: the error class and its codes alone, for programs that handle errors of worlds they do not run.
+ * `rankweave/errors`: the error class and its codes alone, for programs that handle errors of worlds they do
+ * not run.
  *
  * @module rankweave/errors
  */

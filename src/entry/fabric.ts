@@ -1,5 +1,6 @@
 /**
- * `rankweave/fabric`: what carries frames between processes, for those who write a fabric or drive one by themselves.
+ * `rankweave/fabric`: what carries frames between processes, for those who write a fabric or drive one by
+ * themselves.
  *
  * @module rankweave/fabric
  */

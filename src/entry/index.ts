@@ -1,12 +1,13 @@
 /**
- * `rankweave`: worlds, communicators, requests, operations, fabrics and errors. Everything else has an entry of its own:
- * `rankweave/topology`, `/schedule`, `/spmm`, `/graphology`, `/fabric`, `/conformance`.
+ * `rankweave`: worlds, communicators, requests, operations, fabrics and errors. Everything else has an entry
+ * of its own: `rankweave/topology`, `/schedule`, `/spmm`, `/graphology`, `/fabric`, `/conformance`.
  *
  * @module rankweave
  */
 import { installNeighborhood } from '../topology-communicator/install.js'
 
-// The one side effect of an import: communicators get `createCart` and its like. A module of types alone has none.
+// The one side effect of an import: communicators get `createCart` and its like. A module of types alone has
+// none.
 installNeighborhood()
 
 // communicators

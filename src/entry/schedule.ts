@@ -1,6 +1,7 @@
 /**
- * `rankweave/schedule`: a collective as data. Strategies plan a schedule of a topology, algorithms one of a shape; it is
- * built, verified, lowered to a placement, simulated on a machine, written and read. Knows no communicator.
+ * `rankweave/schedule`: a collective as data. Strategies plan a schedule of a topology, algorithms one of a
+ * shape; it is built, verified, lowered to a placement, simulated on a machine, written and read. Knows no
+ * communicator.
  *
  * @module rankweave/schedule
  */

@@ -18,13 +18,14 @@ import { concatenated, programWords } from './program-words.js'
 export const mostTableWords = 2 ** 24
 
 /**
- * A C program for MPI-3 that runs a schedule, one rank per process: one file, complete in itself. It checks its data with
- * patterns and prints its time beside that of the library's own collective; its head documents its options. Reductions are
- * sums of 32-bit integers.
+ * A C program for MPI-3 that runs a schedule, one rank per process: one file, complete in itself. It checks
+ * its data with patterns and prints its time beside that of the library's own collective; its head documents
+ * its options. Reductions are sums of 32-bit integers.
  *
  * The schedule should have been verified.
  *
- * @throws ERR_EXPORT for a neighborhood collective without topology, and for more than {@link mostTableWords} table words
+ * @throws ERR_EXPORT for a neighborhood collective without topology, and for more than {@link mostTableWords}
+ *   table words
  * @throws ERR_SCHEDULE as `lower`
  */
 export function cProgram(schedule: Schedule): string {

@@ -15,13 +15,15 @@ export interface GoalOptions {
 }
 
 /**
- * A schedule in GOAL, the text that LogGOPSim's `txt2bin` reads (Hoefler, Schneider, Lumsdaine: LogGOPSim, HPDC 2010), one rank
- * per process. Every message is a `send` and a `recv`, every combination a `calc`; what waits for what is `requires`.
- * Packing and copies inside a rank cost nothing. The k-th message of a pair has tag k.
+ * A schedule in GOAL, the text that LogGOPSim's `txt2bin` reads (Hoefler, Schneider, Lumsdaine: LogGOPSim,
+ * HPDC 2010), one rank per process. Every message is a `send` and a `recv`, every combination a `calc`; what
+ * waits for what is `requires`. Packing and copies inside a rank cost nothing. The k-th message of a pair has
+ * tag k.
  *
  * The schedule should have been verified.
  *
- * @throws ERR_EXPORT unless `bytes` is an integer from 0 to 2^40 and `reduceNsPerByte` a number from 0 to 10^6
+ * @throws ERR_EXPORT unless `bytes` is an integer from 0 to 2^40 and `reduceNsPerByte` a number from 0 to
+ *   10^6
  * @throws ERR_SIMULATION beyond 2^53 bytes in all
  * @throws ERR_SCHEDULE as `lower`
  */

@@ -1,8 +1,9 @@
 import type { ProcessProgram } from '../schedule/lower/program.js'
 
 /**
- * The program of a process that hosts one rank as the words that `rw_program_of_words` reads (c/rankweave_program.h). Frames
- * without values are left out: both ends see that they are empty, and nothing waits for them.
+ * The program of a process that hosts one rank as the words that `rw_program_of_words` reads
+ * (c/rankweave_program.h). Frames without values are left out: both ends see that they are empty, and nothing
+ * waits for them.
  */
 export function programWords(program: ProcessProgram, ranks: number): Int32Array {
   const { send, receive, combine, fillStart, fillSlot, ranks: hosted, ownStart, valueTerm } = program

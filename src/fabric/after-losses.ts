@@ -2,8 +2,9 @@ import { laterTurn } from '../base/turn.js'
 import type { Authority } from './authority.js'
 
 /**
- * An authority whose decisions arrive after the losses that they tell of: a fabric reports a loss in a task of its own, once what
- * the lost process had sent is read, so a decision made after the loss may be here before.
+ * An authority whose decisions arrive after the losses that they tell of: a fabric reports a loss in a task
+ * of its own, once what the lost process had sent is read, so a decision made after the loss may be here
+ * before.
  *
  * @param areReported whether the sink has been told of every loss that this process has heard of
  */

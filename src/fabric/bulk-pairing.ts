@@ -45,23 +45,26 @@ export interface BulkMover {
   /** Both sides have joined: moves the bytes from the first on, and then calls `settle`. */
   begin(side: BulkSide): void
   /**
-   * Moves no further bytes of this round. True when the buffer is released; else `released` is called once it is, for a
-   * receiver after its sender has replied (`stopped`).
+   * Moves no further bytes of this round. True when the buffer is released; else `released` is called once it
+   * is, for a receiver after its sender has replied (`stopped`).
    */
   halt(side: BulkSide): boolean
-  /** The sender has moved the first `movedBytes` of this round and moves no more; true when the buffer is released. */
+  /**
+   * The sender has moved the first `movedBytes` of this round and moves no more; true when the buffer is
+   * released.
+   */
   stopped(side: BulkSide, movedBytes: number): boolean
   /** The promise of a side has settled: a rank may be waiting for it. */
   settled(): void
 }
 
 /**
- * Pairs the two sides of bulk transfers. A receiver draws a number for its round and announces itself; its sender begins when
- * both have joined, and whatever belongs to another round is ignored. So a record of a transfer that has ended
- * never concerns a later one with the same id.
+ * Pairs the two sides of bulk transfers. A receiver draws a number for its round and announces itself; its
+ * sender begins when both have joined, and whatever belongs to another round is ignored. So a record of a
+ * transfer that has ended never concerns a later one with the same id.
  *
- * Memory: an entry per side that has not settled, and one at the sender's process per receiver that has announced itself
- * before its sender; the receiver's end removes it.
+ * Memory: an entry per side that has not settled, and one at the sender's process per receiver that has
+ * announced itself before its sender; the receiver's end removes it.
  */
 export class BulkPairing {
   readonly #mover: BulkMover

@@ -12,11 +12,12 @@ interface OpenDecision {
 }
 
 /**
- * What an authority keeps: who is lost, in which order, and which decisions are open. The same for every fabric; how
- * contributions and decisions travel is theirs.
+ * What an authority keeps: who is lost, in which order, and which decisions are open. The same for every
+ * fabric; how contributions and decisions travel is theirs.
  *
- * A decision is forgotten when it is made: each member has contributed, is lost or has contributed to the end of the world, so
- * nobody can ask for it again. Memory: the losses, who is at the end, and at most {@link maxOpenDecisions} decisions per process.
+ * A decision is forgotten when it is made: each member has contributed, is lost or has contributed to the end
+ * of the world, so nobody can ask for it again. Memory: the losses, who is at the end, and at most
+ * {@link maxOpenDecisions} decisions per process.
  */
 export class Decisions {
   readonly #processes: number
@@ -27,7 +28,10 @@ export class Decisions {
   readonly #open = new Map<string, OpenDecision>()
   readonly #openOf: Int32Array
 
-  /** @param decided called for every contributor that survives, in the order of members, when a decision is made */
+  /**
+   * @param decided called for every contributor that survives, in the order of members, when a decision is
+   *   made
+   */
   constructor(processes: number, decided: (process: number, key: string, decision: Decision) => void) {
     this.#processes = processes
     this.#decided = decided
@@ -40,11 +44,13 @@ export class Decisions {
   }
 
   /**
-   * A process contributes. Nothing happens when it is lost already, nor when it comes with something new after the end.
+   * A process contributes. Nothing happens when it is lost already, nor when it comes with something new
+   * after the end.
    *
    * @param contribution retained
-   * @throws ERR_FABRIC for what a correct process does not send: a contribution that is too long or the second one, members that
-   *   are not ascending, do not contain it or differ from those of another contribution, too many open decisions
+   * @throws ERR_FABRIC for what a correct process does not send: a contribution that is too long or the
+   *   second one, members that are not ascending, do not contain it or differ from those of another
+   *   contribution, too many open decisions
    */
   contribute(process: number, key: string, members: readonly number[], contribution: Uint8Array): void {
     if (this.#lost.has(process)) return

@@ -2,20 +2,22 @@ import type { RankweaveError } from '../errors.js'
 import type { Authority } from './authority.js'
 
 /**
- * What carries frames between processes. A fabric knows processes and nodes, frames and bytes; ranks, tags and
- * communicators are the business of `comm/`, which runs unchanged on every fabric.
+ * What carries frames between processes. A fabric knows processes and nodes, frames and bytes; ranks, tags
+ * and communicators are the business of `comm/`, which runs unchanged on every fabric.
  *
  * The contract, checked by `fabricConformance`:
  *
- * - **Order.** Frames from one process to another arrive in the order they were sent, each exactly once. Frames
- *   of different senders may interleave in any way.
- * - **Borrowing.** `send` has read header and payload when it returns; the sender may reuse both at once. A sink
- *   may read a delivered header and payload only until its `frame` returns. A ring in shared memory, an MPI
- *   receive buffer and a WebSocket message can all lend their bytes under this rule, so no side needs to allocate.
- * - **Never blocking.** `send` never waits and never refuses: flow control of payload is done above, by credits
- *   (decision 10), so what a fabric must queue is bounded by the credits, envelopes and control frames.
- * - **No re-entrance.** `frame` is never called from inside `send`; it is called from `poll`, or from a task of
- *   the fabric's own.
+ * - **Order.** Frames from one process to another arrive in the order they were sent, each exactly once.
+ *   Frames of different senders may interleave in any way.
+ * - **Borrowing.** `send` has read header and payload when it returns; the sender may reuse both at once. A
+ *   sink may read a delivered header and payload only until its `frame` returns. A ring in shared memory, an
+ *   MPI receive buffer and a WebSocket message can all lend their bytes under this rule, so no side needs to
+ *   allocate.
+ * - **Never blocking.** `send` never waits and never refuses: flow control of payload is done above, by
+ *   credits (decision 10), so what a fabric must queue is bounded by the credits, envelopes and control
+ *   frames.
+ * - **No re-entrance.** `frame` is never called from inside `send`; it is called from `poll`, or from a task
+ *   of the fabric's own.
  */
 export interface Fabric {
   readonly kind: FabricKind
@@ -25,8 +27,8 @@ export interface Fabric {
   /** Node label of every process; processes with equal labels are on one node. */
   readonly nodes: readonly string[]
   /**
-   * Whether on some node processes outnumber the cores that they may run on, so that who waits for a frame takes the core from
-   * who sends it. The same on every process. Default: false.
+   * Whether on some node processes outnumber the cores that they may run on, so that who waits for a frame
+   * takes the core from who sends it. The same on every process. Default: false.
    */
   readonly isOversubscribed?: boolean
   /** Largest payload of one frame in bytes; larger payloads are cut into several, or go by `bulk`. */
@@ -40,7 +42,10 @@ export interface Fabric {
   readonly staging?: StagingMemory
   /** Large messages that go before their receiver asks for them, where asking takes long. */
   readonly ahead?: SendingAhead
-  /** What orders losses and decisions, as this process reaches it. None: the loss of a process cannot be survived. */
+  /**
+   * What orders losses and decisions, as this process reaches it. None: the loss of a process cannot be
+   * survived.
+   */
   readonly authority?: Authority
 
   /** Names the receiver of this process's frames. Called once, before the first frame can arrive. */
@@ -55,26 +60,30 @@ export interface Fabric {
    */
   send(peer: number, header: Int32Array, payload?: Uint8Array): void
 
-  /** Delivers what has arrived without waiting; true if it delivered anything. An unsuccessful poll is cheap. */
+  /**
+   * Delivers what has arrived without waiting; true if it delivered anything. An unsuccessful poll is cheap.
+   */
   poll(): boolean
 
   /**
-   * Polls for some microseconds, for when no rank of this process can continue without a frame. Returns true as soon as
-   * anything was delivered, because what follows from it may be a microtask; false when nothing came, or when the
-   * event loop must have its turn first. Only where the event loop would take much longer to deliver a frame.
+   * Polls for some microseconds, for when no rank of this process can continue without a frame. Returns true
+   * as soon as anything was delivered, because what follows from it may be a microtask; false when nothing
+   * came, or when the event loop must have its turn first. Only where the event loop would take much longer
+   * to deliver a frame.
    */
   spin?(): boolean
 
   /**
-   * Polls at most `maxPolls` times; true as soon as one frame was delivered. For a rank that is about to wait: what it does
-   * not wait for stays in the fabric. Only where a poll costs next to nothing.
+   * Polls at most `maxPolls` times; true as soon as one frame was delivered. For a rank that is about to
+   * wait: what it does not wait for stays in the fabric. Only where a poll costs next to nothing.
    */
   tryPoll?(maxPolls: number): boolean
 
   /**
-   * Calls `look` with every poll, and before it delivers a frame once that has arrived, until the function that it returns is
-   * called. Frames that go in place (`FrameSink.inPlace`) are delivered without. For memory that other processes write: no frame
-   * announces a change of it. Only where `staging` is shared and processes poll.
+   * Calls `look` with every poll, and before it delivers a frame once that has arrived, until the function
+   * that it returns is called. Frames that go in place (`FrameSink.inPlace`) are delivered without. For
+   * memory that other processes write: no frame announces a change of it. Only where `staging` is shared and
+   * processes poll.
    *
    * @param look true when what it looks for is there; not called from inside `send`
    */
@@ -93,9 +102,9 @@ export interface FrameSink {
   /** One frame of process `src`; header and payload are lent for the duration of the call. */
   frame(src: number, header: Int32Array, payload: Uint8Array): void
   /**
-   * The same frame before any array was made for it: its header is in `words` from `headerAt`, its payload in `bytes`
-   * from `payloadAt`, lent for the duration of the call. True when the sink has taken it; false, and nothing done, when
-   * it wants the frame as `frame` gives it. A fabric need not call it.
+   * The same frame before any array was made for it: its header is in `words` from `headerAt`, its payload in
+   * `bytes` from `payloadAt`, lent for the duration of the call. True when the sink has taken it; false, and
+   * nothing done, when it wants the frame as `frame` gives it. A fabric need not call it.
    */
   inPlace?(
     src: number,
@@ -106,42 +115,50 @@ export interface FrameSink {
     payloadBytes: number,
   ): boolean
   /**
-   * Process `peer` is lost: no frame will come from it, no frame sent to it will arrive. When `peer` is the sink's own
-   * process, it is disconnected from all others.
+   * Process `peer` is lost: no frame will come from it, no frame sent to it will arrive. When `peer` is the
+   * sink's own process, it is disconnected from all others.
    */
   peerLost(peer: number, reason: string): void
   /**
-   * The authority of the world is lost, and the world with it: no frame will come, no frame sent will arrive. `peerLost`
-   * of every other process follows; a sink without this knows no more than that.
+   * The authority of the world is lost, and the world with it: no frame will come, no frame sent will arrive.
+   * `peerLost` of every other process follows; a sink without this knows no more than that.
    */
   worldLost?(error: RankweaveError): void
 }
 
 /**
  * A payload that goes from the sender's buffer into the receiver's in as few copies as the fabric can do.
- * `comm/` agrees on a transfer by ordinary frames (rendezvous) before either side calls. A transfer id is drawn
- * by the sender and is unique among its transfers to that peer that have not settled on both sides.
+ * `comm/` agrees on a transfer by ordinary frames (rendezvous) before either side calls. A transfer id is
+ * drawn by the sender and is unique among its transfers to that peer that have not settled on both sides.
  *
- * - **Release.** Once the promise of a side has settled, either way, the fabric neither reads nor writes its buffer.
- * - **Pairing.** A side waits until the other one has joined. Bytes move only between two sides that both have: what was
- *   on its way to a side that has ended is dropped, and never reaches a later transfer with the same id.
- * - **Detached buffers.** A side whose buffer is detached meanwhile is cancelled with ERR_FABRIC, and `details.detached`, when
- *   the fabric next touches it. MPI accesses memory while the fabric is not running: there, whoever takes over the memory of a buffer in
- *   transfer must retain it until the transfer has settled.
+ * - **Release.** Once the promise of a side has settled, either way, the fabric neither reads nor writes its
+ *   buffer.
+ * - **Pairing.** A side waits until the other one has joined. Bytes move only between two sides that both
+ *   have: what was on its way to a side that has ended is dropped, and never reaches a later transfer with
+ *   the same id.
+ * - **Detached buffers.** A side whose buffer is detached meanwhile is cancelled with ERR_FABRIC, and
+ *   `details.detached`, when the fabric next touches it. MPI accesses memory while the fabric is not running:
+ *   there, whoever takes over the memory of a buffer in transfer must retain it until the transfer has
+ *   settled.
  *
  * A side that waits occupies a record here and, for a receiver, one at its sender; both end with it.
  */
 export interface BulkTransfer {
   /** Resolves when `buffer` may be reused. Rejects with ERR_PEER_LOST, or with the error of `cancel`. */
   send(peer: number, transferId: number, buffer: Uint8Array): Promise<void>
-  /** Fills `into` entirely; its length equals the sender's. Rejects with ERR_PEER_LOST, or with the error of `cancel`. */
+  /**
+   * Fills `into` entirely; its length equals the sender's. Rejects with ERR_PEER_LOST, or with the error of
+   * `cancel`.
+   */
   receive(peer: number, transferId: number, into: Uint8Array): Promise<void>
   /**
-   * Ends this process's side of a transfer: its promise rejects with `error` as soon as the fabric has released the
-   * buffer, whether or not bytes were moved. Where a peer must be asked, that takes one exchange with the peer's fabric
-   * and the pieces in flight, but no call of the peer's program. No effect on a side that has settled or never joined.
+   * Ends this process's side of a transfer: its promise rejects with `error` as soon as the fabric has
+   * released the buffer, whether or not bytes were moved. Where a peer must be asked, that takes one exchange
+   * with the peer's fabric and the pieces in flight, but no call of the peer's program. No effect on a side
+   * that has settled or never joined.
    *
-   * The other side is not ended: it waits for a new partner, from the first byte on, until it is cancelled too.
+   * The other side is not ended: it waits for a new partner, from the first byte on, until it is cancelled
+   * too.
    */
   cancel(role: BulkRole, peer: number, transferId: number, error: RankweaveError): void
 }
@@ -149,16 +166,16 @@ export interface BulkTransfer {
 export type BulkRole = 'sender' | 'receiver'
 
 /**
- * Memory of one process that others can read in place: what `world.alloc()` gives. A frame then carries where the
- * payload is instead of the payload, and the receiver makes the only copy. Who may read or write when is agreed on by
- * frames, in `comm/`.
+ * Memory of one process that others can read in place: what `world.alloc()` gives. A frame then carries where
+ * the payload is instead of the payload, and the receiver makes the only copy. Who may read or write when is
+ * agreed on by frames, in `comm/`.
  */
 export interface MemorySharing {
   /** Zeroed memory of this process. @throws RangeError when it cannot be allocated */
   alloc(sizeBytes: number): ArrayBufferLike
   /**
-   * How `peer` finds `bytes`; undefined when they are not in memory that it can read. Good for frames that are sent to
-   * `peer` from now on, as long as this process holds the buffer.
+   * How `peer` finds `bytes`; undefined when they are not in memory that it can read. Good for frames that
+   * are sent to `peer` from now on, as long as this process holds the buffer.
    */
   locate(peer: number, bytes: Uint8Array): MemoryLocation | undefined
   /** The bytes that process `peer` located for this process, by a frame that has been delivered. */
@@ -166,13 +183,18 @@ export interface MemorySharing {
 }
 
 /**
- * Memory of one process for copies of payloads that peers are to read in place. Who may read what until when is agreed on by
- * frames, in `comm/`. Peers do not write it.
+ * Memory of one process for copies of payloads that peers are to read in place. Who may read what until when
+ * is agreed on by frames, in `comm/`. Peers do not write it.
  */
 export interface StagingMemory {
-  /** Always the same, allocated by the first call. Its length bounds what a process stages at a time; it may be 0. */
+  /**
+   * Always the same, allocated by the first call. Its length bounds what a process stages at a time; it may
+   * be 0.
+   */
   memory(): Uint8Array
-  /** Whether `peer` can read this memory, and this process that of `peer`: processes that can, can pairwise. */
+  /**
+   * Whether `peer` can read this memory, and this process that of `peer`: processes that can, can pairwise.
+   */
   isSharedWith(peer: number): boolean
   /** How `peer` finds `bytes`, which are in this memory; undefined when it cannot read it. */
   locate(peer: number, bytes: Uint8Array): MemoryLocation | undefined
@@ -180,9 +202,15 @@ export interface StagingMemory {
   reach(peer: number, location: MemoryLocation, sizeBytes: number): Uint8Array
 }
 
-/** Where a question and its answer take long, a collective sends large messages without waiting for their receiver to ask. */
+/**
+ * Where a question and its answer take long, a collective sends large messages without waiting for their
+ * receiver to ask.
+ */
 export interface SendingAhead {
-  /** What is worth having on its way to one peer, in bytes: bandwidth times round trip. Credit is by default at least this. */
+  /**
+   * What is worth having on its way to one peer, in bytes: bandwidth times round trip. Credit is by default
+   * at least this.
+   */
   readonly windowBytes: number
   /** The largest message that may go to `peer` ahead now, in bytes: what the fabric queues stays bounded. */
   spaceFor(peer: number): number
@@ -213,14 +241,15 @@ export interface FabricSession {
   /** The processes hosted here, ascending by `process`. */
   readonly hosted: readonly Fabric[]
   /**
-   * True when no frame between processes is in flight as far as this session can know. Deadlock detection depends on it.
-   * A fabric that cannot see its peers reports for itself alone: whether frames are in flight between sessions is
-   * determined in `comm/`, where all processes compare how many they have sent and received.
+   * True when no frame between processes is in flight as far as this session can know. Deadlock detection
+   * depends on it. A fabric that cannot see its peers reports for itself alone: whether frames are in flight
+   * between sessions is determined in `comm/`, where all processes compare how many they have sent and
+   * received.
    */
   quiet(): boolean
   /**
-   * Ends the session: no frame is delivered here any more, and every handle and process of it is released. What was sent
-   * before to processes of other sessions still arrives there. Closing again has no effect.
+   * Ends the session: no frame is delivered here any more, and every handle and process of it is released.
+   * What was sent before to processes of other sessions still arrives there. Closing again has no effect.
    */
   close(): Promise<void>
 }
@@ -233,7 +262,10 @@ export interface FabricFactory {
   readonly kind: FabricKind
   readonly processes: number
   readonly ranksPerProcess?: readonly number[]
-  /** Every process loads the program for itself: `run` takes the URL of a module, not a function. Default: false. */
+  /**
+   * Every process loads the program for itself: `run` takes the URL of a module, not a function. Default:
+   * false.
+   */
   readonly needsModule?: boolean
   open(): Promise<FabricSession>
 }

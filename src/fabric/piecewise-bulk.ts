@@ -27,10 +27,10 @@ export interface BulkHost {
 }
 
 /**
- * Large payloads: the receiver reports that it is ready, and from then on the sender copies from the user's buffer to where
- * pieces go out (a ring, a message) while the receiver copies from there into its own. However little space there is,
- * nothing else is queued: the user's buffer is the queue. Both sides access their buffers only while they copy
- * a piece, so a cancelled side is released at once.
+ * Large payloads: the receiver reports that it is ready, and from then on the sender copies from the user's
+ * buffer to where pieces go out (a ring, a message) while the receiver copies from there into its own.
+ * However little space there is, nothing else is queued: the user's buffer is the queue. Both sides access
+ * their buffers only while they copy a piece, so a cancelled side is released at once.
  */
 export class PiecewiseBulk implements BulkTransfer, BulkMover {
   readonly process: number
@@ -98,7 +98,8 @@ export class PiecewiseBulk implements BulkTransfer, BulkMover {
     this.#pairing.fail(error, peer)
   }
 
-  // -- what the pairing calls ----------------------------------------------------------------------------------
+  // -- what the pairing calls
+  // ----------------------------------------------------------------------------------
 
   post(peer: number, kind: number, header: Int32Array): void {
     this.#host.post(peer, kind, header)

@@ -49,7 +49,9 @@ async function runMpi<T, A>(session: MpiSession, main: Main<T, A>, world: WorldO
   return gather(session, results, world)
 }
 
-/** Some process does not take part in ending the world: it computes without end, or waits in a system call. */
+/**
+ * Some process does not take part in ending the world: it computes without end, or waits in a system call.
+ */
 function abortJob(session: MpiSession, error: unknown): never {
   console.error(
     `rankweave: process ${session.job.process} aborts the job: the world has failed, and not all processes have ` +

@@ -10,19 +10,24 @@ export interface PlanDirectoryOptions {
   readonly maxFiles?: number
   /** Bytes of all plans at most. Default 2^30. */
   readonly maxBytes?: number
-  /** Called with the reason why the directory, or a plan in it, could not be used (ERR_PLAN_CACHE). Default: not reported. */
+  /**
+   * Called with the reason why the directory, or a plan in it, could not be used (ERR_PLAN_CACHE). Default:
+   * not reported.
+   */
   readonly onProblem?: (error: Error) => void
 }
 
 const ending = '.plan'
 
 /**
- * Plans in files of a directory, for the option `planCache`; any number of processes may use it at the same time. A file
- * appears complete or not at all. Past the bounds, the plans that were used longest ago are removed.
+ * Plans in files of a directory, for the option `planCache`; any number of processes may use it at the same
+ * time. A file appears complete or not at all. Past the bounds, the plans that were used longest ago are
+ * removed.
  *
  * A directory that cannot be read or written is as one without plans; `onProblem` learns why.
  *
- * @throws ERR_ARGUMENT for a path that is no text, bounds that are no integers >= 1, and `onProblem` that is no function
+ * @throws ERR_ARGUMENT for a path that is no text, bounds that are no integers >= 1, and `onProblem` that is
+ *   no function
  */
 export function planDirectory(path: string, options: PlanDirectoryOptions = {}) {
   if (typeof path !== 'string') {
@@ -79,7 +84,10 @@ export function planDirectory(path: string, options: PlanDirectoryOptions = {}) 
   }
 }
 
-/** All but the plan written last. Also parts that a process left behind when it was killed: they are files of the directory like plans. */
+/**
+ * All but the plan written last. Also parts that a process left behind when it was killed: they are files of
+ * the directory like plans.
+ */
 async function removeOldest(
   path: string,
   written: string,

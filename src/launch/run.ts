@@ -22,70 +22,81 @@ export interface RunOptions<A = unknown> {
   /** Ranks of the world, 1 to 2^22. */
   readonly ranks: number
   /**
-   * Processes of the fabric; default 1 for `local`, 2 for `threads` and `websocket`. A factory has its own number; if both are given they
-   * must be equal.
+   * Processes of the fabric; default 1 for `local`, 2 for `threads` and `websocket`. A factory has its own
+   * number; if both are given they must be equal.
    */
   readonly processes?: number
   /**
    * `local` (default): logical processes in this thread. `threads`: worker threads. `websocket`: processes of
-   * this host. `mpi`: the processes that an MPI launcher started, each of which makes this same call. Or a fabric's factory, e.g. `local({ seed, nodes })`.
+   * this host. `mpi`: the processes that an MPI launcher started, each of which makes this same call. Or a
+   * fabric's factory, e.g. `local({ seed, nodes })`.
    */
   readonly fabric?: 'local' | 'threads' | 'websocket' | 'mpi' | FabricFactory
   /** Passed to every `main` unchanged; to other threads and processes as a structured clone. */
   readonly args?: A
-  /** Ends the world: all waits fail, and `run` rejects with ERR_ABORTED whose cause is the signal's reason. */
+  /**
+   * Ends the world: all waits fail, and `run` rejects with ERR_ABORTED whose cause is the signal's reason.
+   */
   readonly signal?: AbortSignal
   /**
-   * Messages of at most this many payload bytes are sent at once; larger ones wait for their receive. Default 64 KiB, and on
-   * `websocket` up to 32 MiB for messages of collectives.
+   * Messages of at most this many payload bytes are sent at once; larger ones wait for their receive. Default
+   * 64 KiB, and on `websocket` up to 32 MiB for messages of collectives.
    */
   readonly eagerLimitBytes?: number
   /**
-   * What one process may have in flight to another in messages that no receive has taken; beyond it sends wait. Each
-   * message counts its payload and 64 bytes. Default 16 MiB, on `websocket` 32 MiB.
+   * What one process may have in flight to another in messages that no receive has taken; beyond it sends
+   * wait. Each message counts its payload and 64 bytes. Default 16 MiB, on `websocket` 32 MiB.
    */
   readonly creditBytes?: number
   /** False: ranks that can never continue are left waiting. Default true: ERR_DEADLOCK with a report. */
   readonly detectDeadlock?: boolean
-  /** When to report who waits for what while the world runs. Default: never; `worldReport` covers this thread's worlds. */
+  /**
+   * When to report who waits for what while the world runs. Default: never; `worldReport` covers this
+   * thread's worlds.
+   */
   readonly report?: ReportOptions
 }
 
 /**
  * Runs a world: `main` once for every rank, each with its own handle on the communicator of all ranks.
  *
- * On `threads` every process is a worker thread that loads the program for itself: `main` is then the URL of a module,
- * TypeScript or JavaScript, whose default export is called once per rank; results and errors come back as structured
- * clones and records. A worker that ends early (an uncaught error, `process.exit`, out of memory) is a lost process:
- * operations that involve its ranks fail with ERR_PEER_LOST, all others run to their end, and then `run` rejects, unless the
- * ranks that live have acknowledged the loss (`ackFailed`, `shrink`).
+ * On `threads` every process is a worker thread that loads the program for itself: `main` is then the URL of
+ * a module, TypeScript or JavaScript, whose default export is called once per rank; results and errors come
+ * back as structured clones and records. A worker that ends early (an uncaught error, `process.exit`, out of
+ * memory) is a lost process: operations that involve its ranks fail with ERR_PEER_LOST, all others run to
+ * their end, and then `run` rejects, unless the ranks that live have acknowledged the loss (`ackFailed`,
+ * `shrink`).
  *
- * On `websocket` every process is one of the operating system, started by this call and connected by WebSockets over
- * loopback; otherwise it is as on `threads`. For processes on other hosts see `host` and `join`.
+ * On `websocket` every process is one of the operating system, started by this call and connected by
+ * WebSockets over loopback; otherwise it is as on `threads`. For processes on other hosts see `host` and
+ * `join`.
  *
- * On `mpi` every process that the launcher started calls `run` with the same options. Process 0 gets the values that
- * all ranks returned, the others those of their own ranks; an error reaches all of them. A process that ends too early
- * ends the whole job, as does one that has not ended a failed world within 5 seconds.
+ * On `mpi` every process that the launcher started calls `run` with the same options. Process 0 gets the
+ * values that all ranks returned, the others those of their own ranks; an error reaches all of them. A
+ * process that ends too early ends the whole job, as does one that has not ended a failed world within 5
+ * seconds.
  *
- * The first error ends the world. Every wait that is pending then, and every later call, fails with ERR_WORLD_ENDED
- * whose cause is that error; no handler is needed. Code of other ranks that waits for something else continues, and its
- * value is ignored. Messages that have not been received when every rank has returned are dropped.
+ * The first error ends the world. Every wait that is pending then, and every later call, fails with
+ * ERR_WORLD_ENDED whose cause is that error; no handler is needed. Code of other ranks that waits for
+ * something else continues, and its value is ignored. Messages that have not been received when every rank
+ * has returned are dropped.
  *
- * When every rank waits and nothing can wake them, all waits fail with ERR_DEADLOCK, which reports who waits for what.
- * Timers, sockets and file operations that the program started since `run` was called, waits with a signal, and other
- * worlds of the same thread with frames in flight count as something that can. A timer from before, or a rank of another
- * world that is awake, delays the report by 3 seconds, since Node does not distinguish timers, nor report what a rank
- * awaits. Node does not report compression and cryptography on its thread pool: if such work is to wake a rank while all
- * of them wait, pass `detectDeadlock: false`.
+ * When every rank waits and nothing can wake them, all waits fail with ERR_DEADLOCK, which reports who waits
+ * for what. Timers, sockets and file operations that the program started since `run` was called, waits with a
+ * signal, and other worlds of the same thread with frames in flight count as something that can. A timer from
+ * before, or a rank of another world that is awake, delays the report by 3 seconds, since Node does not
+ * distinguish timers, nor report what a rank awaits. Node does not report compression and cryptography on its
+ * thread pool: if such work is to wake a rank while all of them wait, pass `detectDeadlock: false`.
  *
- * @returns the values that the ranks' mains returned, in rank order, `undefined` for lost ranks whose loss was survived; on
- *   `mpi` see above
+ * @returns the values that the ranks' mains returned, in rank order, `undefined` for lost ranks whose loss
+ *   was survived; on `mpi` see above
  * @throws the first error of a rank, that same object; from another thread, an error rebuilt from its record
  * @throws ERR_PROGRAM when a module cannot be loaded, ERR_CLONE for args or results that cannot cross threads
  *   or processes, ERR_WORKER when the file that these start from is not found
  * @throws ERR_MPI_LAUNCHER, ERR_MPI_LIBRARY, ERR_MPI_KOFFI on `mpi`
- * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through `signal`;
- *   ERR_DEADLOCK; ERR_PEER_LOST when a process was lost whose ranks had not returned, and that was not survived
+ * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through
+ *   `signal`; ERR_DEADLOCK; ERR_PEER_LOST when a process was lost whose ranks had not returned, and that was
+ *   not survived
  * @see MPI-4.1 §11.2 (MPI_Init, MPI_Finalize, MPI_Abort)
  */
 export async function run<T, A = undefined>(main: Main<T, A> | URL, options: RunOptions<A>): Promise<T[]> {
@@ -108,7 +119,10 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
 
 let warned = false
 
-/** Once per process, and by one process only: a launcher has started copies of the program that do not form one world. */
+/**
+ * Once per process, and by one process only: a launcher has started copies of the program that do not form
+ * one world.
+ */
 function warnOfCopies(kind: FabricKind): void {
   if (warned) return
   warned = true

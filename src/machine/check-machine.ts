@@ -7,11 +7,12 @@ import { checkProfile } from './profile-figures.js'
 import { checkGrid } from './torus.js'
 
 /**
- * Checks all that a machine promises, for machines from elsewhere: hand-made, cloned, from JSON. What this library returns
- * passes. Time: proportional to nodes and packages.
+ * Checks all that a machine promises, for machines from elsewhere: hand-made, cloned, from JSON. What this
+ * library returns passes. Time: proportional to nodes and packages.
  *
  * - `cores` has one positive number per node, `firstRank` their running sums from 0
- * - `packageFirstRank` ascends strictly from 0 to the number of ranks and begins a package where a node begins
+ * - `packageFirstRank` ascends strictly from 0 to the number of ranks and begins a package where a node
+ *   begins
  * - a torus has as many nodes as its extents multiply to, a Clos network no more than it has room for
  * - all sizes are within the documented bounds, all costs of the profile are finite and not negative
  *

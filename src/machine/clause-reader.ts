@@ -7,7 +7,10 @@ export interface Clause {
   readonly at: number
 }
 
-/** Reads `kind:key=value,key=value`, clauses in any order, each at most once. @throws ERR_MACHINE with the character */
+/**
+ * Reads `kind:key=value,key=value`, clauses in any order, each at most once.
+ * @throws ERR_MACHINE with the character
+ */
 export class ClauseReader {
   readonly kind: string
   readonly #text: string

@@ -11,9 +11,9 @@ export interface Tree {
 }
 
 /**
- * What one switch of each level has below it, nodes being level 0, and how many switches of a level serve the same nodes:
- * `spread[l]` of level l + 1. Leaf switches have `nodesPerLeaf` ports down and the others up; switches above have half of
- * their ports down and half up, those of the highest level all down.
+ * What one switch of each level has below it, nodes being level 0, and how many switches of a level serve the
+ * same nodes: `spread[l]` of level l + 1. Leaf switches have `nodesPerLeaf` ports down and the others up;
+ * switches above have half of their ports down and half up, those of the highest level all down.
  */
 export function treeShape({ radix, levels, nodesPerLeaf }: Tree): { below: number[]; spread: number[] } {
   const below = [1]
@@ -33,12 +33,14 @@ export function mostNodesOf(tree: Tree): number {
 }
 
 /**
- * A folded Clos network (fat tree) that serves nodes in order, leaf switch by leaf switch; branches without nodes are left out. A
- * message goes up to the first switch above both nodes and then down. Which way up depends on the destination alone (D-mod-k,
- * Zahavi): at the switches that serve the same nodes of a level it takes number `destination mod spread`, so what
- * goes to one node comes down one way, and consecutive destinations are spread evenly.
+ * A folded Clos network (fat tree) that serves nodes in order, leaf switch by leaf switch; branches without
+ * nodes are left out. A message goes up to the first switch above both nodes and then down. Which way up
+ * depends on the destination alone (D-mod-k, Zahavi): at the switches that serve the same nodes of a level it
+ * takes number `destination mod spread`, so what goes to one node comes down one way, and consecutive
+ * destinations are spread evenly.
  *
- * Cables are numbered by level, then by branch, then by the switch above; a cable's link up is even, down odd.
+ * Cables are numbered by level, then by branch, then by the switch above; a cable's link up is even, down
+ * odd.
  */
 export function closInterior(tree: Tree, nodes: number): Interior {
   const { levels } = tree

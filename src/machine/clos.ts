@@ -11,10 +11,11 @@ const mostPorts = 2 ** 16
 const mostLevels = 16
 
 /**
- * A Clos network (fat tree) of equal switches in levels, and nodes of `cores` cores below it. Nodes fill leaf switches in order.
+ * A Clos network (fat tree) of equal switches in levels, and nodes of `cores` cores below it. Nodes fill leaf
+ * switches in order.
  *
- * @throws ERR_MACHINE for a tree that cannot be built, for more nodes than it has room for, and beyond 2^24 cores; ERR_ARGUMENT unless
- *   `options` is an object
+ * @throws ERR_MACHINE for a tree that cannot be built, for more nodes than it has room for, and beyond 2^24
+ *   cores; ERR_ARGUMENT unless `options` is an object
  */
 export function clos(options: {
   /** Ports of every switch. */

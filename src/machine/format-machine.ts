@@ -2,8 +2,8 @@ import { type ClosMachine, type Machine, requireMachine, type TorusMachine } fro
 import type { NodeRun, Nodes } from './nodes.js'
 
 /**
- * The line of text that `parseMachine` reads, unless nodes differ so often that it is longer than 2^20 characters; of the
- * profile only its name is in it.
+ * The line of text that `parseMachine` reads, unless nodes differ so often that it is longer than 2^20
+ * characters; of the profile only its name is in it.
  *
  * @throws ERR_MACHINE unless it has the fields of a machine
  */

@@ -16,9 +16,10 @@ const entry = /([^\s,:=#]+)(?::([^\s,]*))?/y
 const clause = /([A-Za-z_-]+)=([^\s,]*)/y
 
 /**
- * The machine of a host list: a line or comma-separated word per host, with its slots as Open MPI (`host slots=16`) or MPICH
- * (`host:16`) writes them, one where not given. `max_slots=` is accepted and ignored, `#` begins a comment. A host that
- * occurs again is the same node, and its slots add up; nodes are in the order of their first occurrence.
+ * The machine of a host list: a line or comma-separated word per host, with its slots as Open MPI
+ * (`host slots=16`) or MPICH (`host:16`) writes them, one where not given. `max_slots=` is accepted and
+ * ignored, `#` begins a comment. A host that occurs again is the same node, and its slots add up; nodes are
+ * in the order of their first occurrence.
  *
  * @throws ERR_MACHINE with line and character
  */

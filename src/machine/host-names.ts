@@ -8,8 +8,8 @@ const word = /[^\s,[\]]+/y
 const range = /(\d+)(?:-(\d+))?/y
 
 /**
- * The hosts of a list as Slurm abbreviates it: `n[001-003,7],gpu1` is n001, n002, n003, n7, gpu1. A name may have several
- * brackets, of which the last varies fastest: `r[1-2]n[0-1]`.
+ * The hosts of a list as Slurm abbreviates it: `n[001-003,7],gpu1` is n001, n002, n003, n7, gpu1. A name may
+ * have several brackets, of which the last varies fastest: `r[1-2]n[0-1]`.
  *
  * @throws ERR_MACHINE with the character, and beyond 2^20 hosts, before they are listed
  */

@@ -14,9 +14,10 @@ export interface HwlocOptions {
 }
 
 /**
- * A cluster of nodes like the one that `lstopo --of xml` describes (hwloc 2: `<topology version="2.0">`). Packages are its
- * packages, cores its cores with a hardware thread that the process may use; hardware threads are no cores of their own but
- * where hwloc knows no cores. Cores outside of packages make one package.
+ * A cluster of nodes like the one that `lstopo --of xml` describes (hwloc 2: `<topology version="2.0">`).
+ * Packages are its packages, cores its cores with a hardware thread that the process may use; hardware
+ * threads are no cores of their own but where hwloc knows no cores. Cores outside of packages make one
+ * package.
  *
  * @throws ERR_MACHINE where the text is not such a topology, with line and character
  */
@@ -91,7 +92,10 @@ interface CpuSet {
   readonly isInfinite: boolean
 }
 
-/** Reads `0x00000001,0xffffffff`, the lowest word last; `0xf...f` first stands for all above. Null where nothing is said. */
+/**
+ * Reads `0x00000001,0xffffffff`, the lowest word last; `0xf...f` first stands for all above. Null where
+ * nothing is said.
+ */
 function cpuSet(text: string): CpuSet | null {
   if (text === '') return null
   const isInfinite = text.startsWith('0xf...f')

@@ -4,8 +4,8 @@ export interface Interior {
   /** No way has more links. */
   readonly longestWay: number
   /**
-   * Writes the links between the routers or switches of two nodes into `into` from `at` on, each plus `first`, and returns the
-   * position after the last. The nodes differ.
+   * Writes the links between the routers or switches of two nodes into `into` from `at` on, each plus
+   * `first`, and returns the position after the last. The nodes differ.
    */
   way(fromNode: number, toNode: number, first: number, into: Int32Array, at: number): number
   /** Where a link leads from and to, in words. */

@@ -146,8 +146,9 @@ export const blueGeneP: Profile = {
 }
 
 /**
- * Costs by which one message takes Hockney's `alpha + beta m`, and the next may follow after the longer of alpha and `beta m`:
- * alpha is both latency and gap, since Hockney's model knows neither overheads nor what a processor could do meanwhile.
+ * Costs by which one message takes Hockney's `alpha + beta m`, and the next may follow after the longer of
+ * alpha and `beta m`: alpha is both latency and gap, since Hockney's model knows neither overheads nor what a
+ * processor could do meanwhile.
  */
 function hockney(alphaNs: number, betaNsPerByte: number): MessageCosts {
   return {

@@ -22,20 +22,25 @@ export interface MachineTextOptions {
 /**
  * A machine from its line of text:
  * - `cluster:nodes=103,cores=40`: equal nodes behind one switch
- * - `cluster:cores=40+40+16`: uneven ones, where `102x40` stands for 102 nodes of 40 cores: `cluster:cores=102x40+16`
- * - `torus:dims=8x8x16,cores=4`: a node at each router; `mesh:dims=8x8` does not wrap, `torus:dims=8x8x4,wrap=110` in the first
- *   two dimensions only
- * - `clos:radix=40,levels=2,taper=4,nodes=1024,cores=16`: below switches of 40 ports in two levels, where a leaf switch has
- *   four ports down for each port up; `taper=5:3` five for three, without it as many up as down
+ * - `cluster:cores=40+40+16`: uneven ones, where `102x40` stands for 102 nodes of 40 cores:
+ *   `cluster:cores=102x40+16`
+ * - `torus:dims=8x8x16,cores=4`: a node at each router; `mesh:dims=8x8` does not wrap,
+ *   `torus:dims=8x8x4,wrap=110` in the first two dimensions only
+ * - `clos:radix=40,levels=2,taper=4,nodes=1024,cores=16`: below switches of 40 ports in two levels, where a
+ *   leaf switch has four ports down for each port up; `taper=5:3` five for three, without it as many up as
+ *   down
  *
  * More clauses, of every kind, in any order:
- * - `packages=2`: every node's cores are divided equally among two packages; `cores=20/20+8` gives each package's cores
- * - `profile=simgrid-fast`: what messages cost; without it they have no cost, and only planning takes the machine
+ * - `packages=2`: every node's cores are divided equally among two packages; `cores=20/20+8` gives each
+ *   package's cores
+ * - `profile=simgrid-fast`: what messages cost; without it they have no cost, and only planning takes the
+ *   machine
  *
- * Nodes of a torus and of a Clos network have one core unless given; a Clos network has all nodes it has room for.
+ * Nodes of a torus and of a Clos network have one core unless given; a Clos network has all nodes it has room
+ * for.
  *
- * @throws ERR_MACHINE with what was expected and at which character, and beyond 2^20 characters; ERR_ARGUMENT unless
- *   `options` is an object
+ * @throws ERR_MACHINE with what was expected and at which character, and beyond 2^20 characters; ERR_ARGUMENT
+ *   unless `options` is an object
  */
 export function parseMachine(text: string, options: MachineTextOptions = {}): Machine {
   if (typeof text !== 'string') failMachine(`expected a machine's line of text, got ${shown(text)}`)

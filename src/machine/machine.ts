@@ -13,7 +13,10 @@ interface NodesAndCosts extends Nodes {
   readonly profile: Profile | null
 }
 
-/** Nodes behind one switch that never blocks: messages of two nodes wait for each other at network interfaces only. */
+/**
+ * Nodes behind one switch that never blocks: messages of two nodes wait for each other at network interfaces
+ * only.
+ */
 export interface ClusterMachine extends NodesAndCosts {
   readonly kind: 'cluster'
 }
@@ -29,8 +32,8 @@ export interface ClosMachine extends NodesAndCosts, Tree {
 }
 
 /**
- * Where ranks live and what messages between them cost. Plain data, which structured cloning copies. Ranks are placed in
- * consecutive blocks, node 0 first; nodes may differ in cores.
+ * Where ranks live and what messages between them cost. Plain data, which structured cloning copies. Ranks
+ * are placed in consecutive blocks, node 0 first; nodes may differ in cores.
  */
 export type Machine = ClusterMachine | TorusMachine | ClosMachine
 
@@ -114,7 +117,10 @@ function rangeOfEach(first: Int32Array, ranks: number): Int32Array {
   return result
 }
 
-/** How far apart two ranks are: `process` for a rank and itself. @throws ERR_MACHINE for a rank without a core */
+/**
+ * How far apart two ranks are: `process` for a rank and itself.
+ * @throws ERR_MACHINE for a rank without a core
+ */
 export function levelOf(machine: Machine, rankA: number, rankB: number): Level {
   requireMachine(machine)
   const cores = machine.firstRank[machine.firstRank.length - 1]

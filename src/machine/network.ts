@@ -7,9 +7,9 @@ import type { Profile } from './profile.js'
 import { torusInterior } from './torus-interior.js'
 
 /**
- * The network between the nodes of a machine as one-way links, numbered: link `2 n` leads from node n into the network and
- * link `2 n + 1` from the network to node n (its network interface, shared by all its ranks); links between switches or
- * from router to router come after them.
+ * The network between the nodes of a machine as one-way links, numbered: link `2 n` leads from node n into
+ * the network and link `2 n + 1` from the network to node n (its network interface, shared by all its ranks);
+ * links between switches or from router to router come after them.
  */
 export interface Network {
   readonly nodes: number
@@ -20,8 +20,8 @@ export interface Network {
   /** No route has more links. */
   readonly longestRoute: number
   /**
-   * Writes the links from one node to another into `into` (at least `longestRoute` long), in order, and returns their number.
-   * Deterministic; the nodes differ.
+   * Writes the links from one node to another into `into` (at least `longestRoute` long), in order, and
+   * returns their number. Deterministic; the nodes differ.
    */
   route(fromNode: number, toNode: number, into: Int32Array): number
 }
@@ -30,7 +30,8 @@ export interface Network {
 export const mostLinks = 2 ** 24
 
 /**
- * The network of a machine. Its two links of every node share the latency of level `network` and have its bandwidth.
+ * The network of a machine. Its two links of every node share the latency of level `network` and have its
+ * bandwidth.
  *
  * @throws ERR_MACHINE for a machine without a profile, and beyond {@link mostLinks}
  */
@@ -58,7 +59,8 @@ export function networkOf(machine: Machine): Network {
 }
 
 /**
- * The links that {@link networkOf} has between two nodes, in order; none from a node to itself. Needs no profile.
+ * The links that {@link networkOf} has between two nodes, in order; none from a node to itself. Needs no
+ * profile.
  *
  * @throws ERR_MACHINE for a node that the machine does not have, and beyond {@link mostLinks}
  */
@@ -77,7 +79,10 @@ export function routeBetween(machine: Machine, fromNode: number, toNode: number)
   return links.slice(0, end + 1)
 }
 
-/** Where a link of the machine's network leads from and to, in words. @throws ERR_MACHINE for no link of it */
+/**
+ * Where a link of the machine's network leads from and to, in words.
+ * @throws ERR_MACHINE for no link of it
+ */
 export function linkName(machine: Machine, link: number): string {
   requireMachine(machine)
   const nodes = machine.cores.length
@@ -89,7 +94,10 @@ export function linkName(machine: Machine, link: number): string {
   return link % 2 === 0 ? `node ${node} -> network` : `network -> node ${node}`
 }
 
-/** What is between the network interfaces of a machine's nodes. @throws ERR_MACHINE beyond {@link mostLinks} */
+/**
+ * What is between the network interfaces of a machine's nodes.
+ * @throws ERR_MACHINE beyond {@link mostLinks}
+ */
 export function interiorOf(machine: Machine): Interior {
   const interior = interiorOfKind(machine)
   const links = 2 * machine.cores.length + interior.links

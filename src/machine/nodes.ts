@@ -9,8 +9,9 @@ export interface Nodes {
   /** Length: nodes + 1. */
   readonly firstRank: Int32Array
   /**
-   * `packageFirstRank[p]` to `packageFirstRank[p + 1] - 1` are the ranks of package p, counted over all nodes. No package is on
-   * two nodes. Length: packages + 1; the same array as `firstRank` where every node is one package.
+   * `packageFirstRank[p]` to `packageFirstRank[p + 1] - 1` are the ranks of package p, counted over all
+   * nodes. No package is on two nodes. Length: packages + 1; the same array as `firstRank` where every node
+   * is one package.
    */
   readonly packageFirstRank: Int32Array
 }

@@ -17,7 +17,10 @@ export interface Figure {
   readonly origin: Origin
 }
 
-/** All figures of a profile, each with its origin: the profile's, unless its longest exception says otherwise. @throws ERR_MACHINE as {@link checkProfile} */
+/**
+ * All figures of a profile, each with its origin: the profile's, unless its longest exception says otherwise.
+ * @throws ERR_MACHINE as {@link checkProfile}
+ */
 export function figuresOf(profile: Profile): Figure[] {
   checkProfile(profile)
   return valuesOf(profile).map(([path, value]) => ({ path, value, origin: originOf(profile, path) }))
@@ -47,7 +50,8 @@ function originOf({ provenance, source, exceptions }: Profile, path: string): Or
 }
 
 /**
- * Checks the name, that every cost is a number from 0 to 10^15 (eleven days in nanoseconds), and that every exception is of a figure.
+ * Checks the name, that every cost is a number from 0 to 10^15 (eleven days in nanoseconds), and that every
+ * exception is of a figure.
  *
  * @throws ERR_MACHINE with the path of the first figure that is not
  */

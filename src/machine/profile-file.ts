@@ -31,8 +31,8 @@ const memoryKeys = ['copyNsPerByte', 'copyBlockNs', 'reduceNsPerByte'] as const
 const messageKeys = ['latencyNs', 'sendOverheadNs', 'receiveOverheadNs', 'gapNs', 'nsPerByte'] as const
 
 /**
- * A profile from the JSON text that {@link formatProfile} writes. Units are in the keys; `eagerLimitBytes` is null where no
- * message waits for its receiver.
+ * A profile from the JSON text that {@link formatProfile} writes. Units are in the keys; `eagerLimitBytes` is
+ * null where no message waits for its receiver.
  *
  * @throws ERR_MACHINE with the key that is missing, unknown or wrong
  */
@@ -64,7 +64,10 @@ export function parseProfile(text: string): Profile {
   return profile
 }
 
-/** The value as an object that has these keys, perhaps some of the optional ones, and no others; null: any keys. */
+/**
+ * The value as an object that has these keys, perhaps some of the optional ones, and no others; null: any
+ * keys.
+ */
 function withKeys<K extends string>(
   value: unknown,
   where: string,

@@ -1,4 +1,7 @@
-/** How a figure of a profile came about: handed in by the user or a data sheet, measured, or assumed for lack of both. */
+/**
+ * How a figure of a profile came about: handed in by the user or a data sheet, measured, or assumed for lack
+ * of both.
+ */
 export const provenances = ['given', 'measured', 'assumed'] as const
 export type Provenance = (typeof provenances)[number]
 
@@ -9,27 +12,30 @@ export interface Origin {
 }
 
 /**
- * How far apart two ranks are, from near to far: in one process, in one package (socket) of a node, in one node, on two nodes.
+ * How far apart two ranks are, from near to far: in one process, in one package (socket) of a node, in one
+ * node, on two nodes.
  */
 export const levels = ['process', 'package', 'node', 'network'] as const
 export type Level = (typeof levels)[number]
 
 /**
- * What a message of one level costs in LogGP's terms (Alexandrov et al. 1995), nanoseconds. A message of m bytes
- * occupies the sender for `sendOverheadNs`, then enters the level's way after the gaps of those before it, arrives
- * `latencyNs + m * nsPerByte` later and occupies the receiver for `receiveOverheadNs`.
+ * What a message of one level costs in LogGP's terms (Alexandrov et al. 1995), nanoseconds. A message of m
+ * bytes occupies the sender for `sendOverheadNs`, then enters the level's way after the gaps of those before
+ * it, arrives `latencyNs + m * nsPerByte` later and occupies the receiver for `receiveOverheadNs`.
  */
 export interface MessageCosts {
   /**
-   * L: from the first byte on its way to the same byte's arrival, without overheads. At level `network` half of it is spent at
-   * each network interface; links between switches or routers add {@link HopCosts}.
+   * L: from the first byte on its way to the same byte's arrival, without overheads. At level `network` half
+   * of it is spent at each network interface; links between switches or routers add {@link HopCosts}.
    */
   readonly latencyNs: number
   /** o of the sender: its processor can do nothing else meanwhile. */
   readonly sendOverheadNs: number
   /** o of the receiver. */
   readonly receiveOverheadNs: number
-  /** g: least time between the starts of two messages of one sender, or between two arrivals at one receiver. */
+  /**
+   * g: least time between the starts of two messages of one sender, or between two arrivals at one receiver.
+   */
   readonly gapNs: number
   /** G: time per byte on the way, the inverse of the bandwidth. */
   readonly nsPerByte: number
@@ -57,7 +63,10 @@ export interface HopCosts {
 export interface Profile extends Origin {
   /** As machine lines name it: `profile=simgrid-fast`. Letters, digits, hyphens. */
   readonly name: string
-  /** Figures from elsewhere than the profile's source, by path or the beginning of one: `levels.network.gapNs`, `memory`. */
+  /**
+   * Figures from elsewhere than the profile's source, by path or the beginning of one:
+   * `levels.network.gapNs`, `memory`.
+   */
   readonly exceptions: Readonly<Record<string, Origin>>
   readonly levels: Readonly<Record<Level, MessageCosts>>
   readonly hop: HopCosts

@@ -3,7 +3,9 @@ import type { MessageCosts, Origin, Profile } from './profile.js'
 /** What SMPI adds to every message. */
 const headerBytes = 16
 
-/** A message inside a node: SimGrid's loopback, which messages do not share, and the processors' overheads. */
+/**
+ * A message inside a node: SimGrid's loopback, which messages do not share, and the processors' overheads.
+ */
 const loopback: MessageCosts = {
   latencyNs: 50,
   sendOverheadNs: 350,
@@ -31,7 +33,8 @@ const exceptions: Readonly<Record<string, Origin>> = {
 const memory = { copyNsPerByte: 1 / 10, copyBlockNs: 2, reduceNsPerByte: 1 / 10 }
 
 /**
- * Hosts of SimGrid 3.32 behind one switch: 0.3 us and 12.5 GB/s on the link of each host, an overhead of 0.35 us at each end.
+ * Hosts of SimGrid 3.32 behind one switch: 0.3 us and 12.5 GB/s on the link of each host, an overhead of 0.35
+ * us at each end.
  */
 export const simgridFast: Profile = {
   name: 'simgrid-fast',
@@ -56,7 +59,10 @@ export const simgridFast: Profile = {
   eagerLimitBytes: 65_536,
 }
 
-/** The same with slow links between nodes: 2.5 us and 1.25 GB/s on each host's link, an overhead of 2 us at each end. */
+/**
+ * The same with slow links between nodes: 2.5 us and 1.25 GB/s on each host's link, an overhead of 2 us at
+ * each end.
+ */
 export const simgridSlow: Profile = {
   ...simgridFast,
   name: 'simgrid-slow',

@@ -9,12 +9,12 @@ export interface Grid {
 }
 
 /**
- * Routers linked to their neighbors in every dimension, by one link in each direction. Routes are shortest and go dimension by
- * dimension, the first first. Where both ways around are equally short, an even coordinate of the source goes up and an odd
- * one down, which balances exchanges at that distance.
+ * Routers linked to their neighbors in every dimension, by one link in each direction. Routes are shortest
+ * and go dimension by dimension, the first first. Where both ways around are equally short, an even
+ * coordinate of the source goes up and an odd one down, which balances exchanges at that distance.
  *
- * Cables are numbered by dimension, then by line of routers, then along the line; a cable's link up is even, down odd. A
- * wrapped dimension of two routers has two cables between them, one of a single router none.
+ * Cables are numbered by dimension, then by line of routers, then along the line; a cable's link up is even,
+ * down odd. A wrapped dimension of two routers has two cables between them, one of a single router none.
  */
 export function torusInterior({ dims, wraps }: Grid): Interior {
   const nodes = dims.reduce((product, extent) => product * extent, 1)

@@ -14,10 +14,11 @@ const mostDimensions = 24
 export const longestRoute = 2 ** 16
 
 /**
- * A torus or, where no dimension wraps, a mesh: routers in a grid, one node of `cores` cores at each. Ranks fill nodes in
- * order, the first dimension fastest.
+ * A torus or, where no dimension wraps, a mesh: routers in a grid, one node of `cores` cores at each. Ranks
+ * fill nodes in order, the first dimension fastest.
  *
- * @throws ERR_MACHINE beyond 24 dimensions, 2^24 cores and routes of 2^16 links; ERR_ARGUMENT unless `options` is an object
+ * @throws ERR_MACHINE beyond 24 dimensions, 2^24 cores and routes of 2^16 links; ERR_ARGUMENT unless
+ *   `options` is an object
  */
 export function torus(options: {
   readonly dims: readonly number[]

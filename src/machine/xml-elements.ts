@@ -17,8 +17,9 @@ const close = /\s*(\/?)>/y
 const none: ReadonlyMap<string, string> = new Map()
 
 /**
- * The tags of an XML document in order, as far as files of figures need XML: no text between tags is returned, entities
- * but the five of XML itself are left as they are, and nothing is fetched. An element without content begins and ends.
+ * The tags of an XML document in order, as far as files of figures need XML: no text between tags is
+ * returned, entities but the five of XML itself are left as they are, and nothing is fetched. An element
+ * without content begins and ends.
  *
  * @throws ERR_MACHINE where tags are malformed or not nested, with line and character
  */

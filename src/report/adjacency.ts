@@ -1,12 +1,18 @@
 import type { CompressedRows } from '../topology/compressed-rows.js'
 
-/** Destinations of all ranks, ascending, each once; of a row the first, then differences, which are short in decimal. */
+/**
+ * Destinations of all ranks, ascending, each once; of a row the first, then differences, which are short in
+ * decimal.
+ */
 export interface AdjacencyView {
   readonly degree: readonly number[]
   readonly step: readonly number[]
 }
 
-/** Edges up to which {@link adjacencyView} has them: then it is at most about 2 MB as JSON, for most topologies 0.5 MB. */
+/**
+ * Edges up to which {@link adjacencyView} has them: then it is at most about 2 MB as JSON, for most
+ * topologies 0.5 MB.
+ */
 export const mostEdges = 350_000
 
 /** Null beyond {@link mostEdges}. */

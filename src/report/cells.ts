@@ -30,7 +30,10 @@ export function rankBounds(ranks: number, cells = mostCells): CellBounds {
   return { start: [...start, ranks], of: perCell === 1 ? 'rank' : 'ranks', nodes: 0 }
 }
 
-/** A row per node, or per equal number of consecutive nodes where there are more than `cells`. @param nodeOf ascending */
+/**
+ * A row per node, or per equal number of consecutive nodes where there are more than `cells`.
+ * @param nodeOf ascending
+ */
 export function nodeBounds(nodeOf: Int32Array, cells = mostCells): CellBounds {
   const first = nodeOf.reduce<number[]>((starts, node, rank) => {
     if (rank === 0 || node !== nodeOf[rank - 1]) starts.push(rank)

@@ -22,7 +22,8 @@ const detect = louvain as unknown as (
 ) => Readonly<Record<string, number>>
 
 /**
- * The community of every vertex, numbered in order of their first vertices: the same pairs give the same communities.
+ * The community of every vertex, numbered in order of their first vertices: the same pairs give the same
+ * communities.
  *
  * @see Blondel, Guillaume, Lambiotte, Lefebvre 2008, Fast unfolding of communities in large networks
  */

@@ -6,8 +6,8 @@ import { communitiesOf, type VertexPairs } from './communities.js'
 import { positionOf, type Tiling, vertexOf } from './tiling.js'
 
 /**
- * A topology as a graph to be drawn. Every rank is a vertex where there are at most {@link mostVertices}; else a vertex is a tile of
- * the grid that the topology is a stencil of, or a block of consecutive ranks.
+ * A topology as a graph to be drawn. Every rank is a vertex where there are at most {@link mostVertices};
+ * else a vertex is a tile of the grid that the topology is a stencil of, or a block of consecutive ranks.
  */
 export interface GraphView {
   readonly vertices: number
@@ -24,7 +24,10 @@ export interface GraphView {
   readonly to: readonly number[]
   /** Edges of the topology between the ranks of the two, in both directions. */
   readonly edges: readonly number[]
-  /** Pairs of vertices with an edge that are not in the lists, because there are more than {@link mostPairs}: those with the fewest edges. */
+  /**
+   * Pairs of vertices with an edge that are not in the lists, because there are more than {@link mostPairs}:
+   * those with the fewest edges.
+   */
   readonly pairsLeftOut: number
 }
 
@@ -110,7 +113,10 @@ function heaviest(pairs: VertexPairs): VertexPairs {
   }
 }
 
-/** Means of the ranks' coordinates: a line is bent to a circle, two dimensions lie flat, a third is drawn aslant. */
+/**
+ * Means of the ranks' coordinates: a line is bent to a circle, two dimensions lie flat, a third is drawn
+ * aslant.
+ */
 function positionsOf(
   grid: readonly number[],
   vertex: Int32Array,

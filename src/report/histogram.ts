@@ -1,4 +1,7 @@
-/** Numbers of ranks by a count that each of them has: `counts[i]` ranks have `first + i * width` or more, and less than the next. */
+/**
+ * Numbers of ranks by a count that each of them has: `counts[i]` ranks have `first + i * width` or more, and
+ * less than the next.
+ */
 export interface Histogram {
   readonly first: number
   readonly width: number

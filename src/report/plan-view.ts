@@ -65,7 +65,10 @@ export interface GroupsView {
   readonly mode: string
   readonly steps: number
   readonly count: number
-  /** The group of every rank in the first step that has it in one, -1 for none; null for more than {@link mostListedRanks}. */
+  /**
+   * The group of every rank in the first step that has it in one, -1 for none; null for more than
+   * {@link mostListedRanks}.
+   */
   readonly groupOf: readonly number[] | null
 }
 
@@ -74,7 +77,10 @@ export interface PlanViewOptions {
   readonly name: string
   /** Of every block, for the simulation. */
   readonly bytes?: number
-  /** Lengths of a block that are compared. Default: {@link defaultSizes}, fewer for more than 200,000 messages, and `bytes`; `[]`: none. */
+  /**
+   * Lengths of a block that are compared. Default: {@link defaultSizes}, fewer for more than 200,000
+   * messages, and `bytes`; `[]`: none.
+   */
   readonly sizes?: readonly number[]
   /** Ranks whose programs and timelines are wanted, at most {@link mostAsked}. */
   readonly ranks?: readonly number[]
@@ -93,8 +99,8 @@ const fewSizes: readonly number[] = [64, 4096, 65_536]
 const manyMessages = 200_000
 
 /**
- * What pictures of a plan show, at most about 2 MB as JSON whatever its size. Simulates the plan and direct sends: once with their
- * timelines, and once per length that is compared.
+ * What pictures of a plan show, at most about 2 MB as JSON whatever its size. Simulates the plan and direct
+ * sends: once with their timelines, and once per length that is compared.
  *
  * @param machine nodes of the ranks; with a profile, where they are simulated
  * @throws ERR_ARGUMENT for options out of range

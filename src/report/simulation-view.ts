@@ -35,7 +35,10 @@ export interface SizeView {
   readonly directUs: number
   readonly plannedUs: number
   readonly speedup: number
-  /** Starts after which planning has cost no more time than it saved; null: never, or the planning time is not known. */
+  /**
+   * Starts after which planning has cost no more time than it saved; null: never, or the planning time is not
+   * known.
+   */
   readonly breakEvenStarts: number | null
 }
 
@@ -74,7 +77,10 @@ export function simulationView(
   }
 }
 
-/** @param moreMs planning takes longer than that of direct sends by this; null: not known. `known` is not simulated again. */
+/**
+ * @param moreMs planning takes longer than that of direct sends by this; null: not known. `known` is not
+ *   simulated again.
+ */
 export function sizeViews(
   { planned, direct }: BothPrograms,
   machine: Machine,

@@ -2,7 +2,10 @@
 export type Tiling =
   /** Vertex v: ranks `v * ranks` up to the next. */
   | { readonly kind: 'blocks'; readonly ranks: number }
-  /** A row-major grid of ranks cut into tiles, themselves row-major; those at the end of a dimension may be smaller. */
+  /**
+   * A row-major grid of ranks cut into tiles, themselves row-major; those at the end of a dimension may be
+   * smaller.
+   */
   | { readonly kind: 'tiles'; readonly dims: readonly number[]; readonly tile: readonly number[] }
 
 /** The vertex of a rank. */

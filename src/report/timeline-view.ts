@@ -6,7 +6,10 @@ import {
   type Timeline,
 } from '../cost/simulate/simulation.js'
 
-/** What the processors of some ranks do, and who waits for whom. Times are simulated microseconds after a common start. */
+/**
+ * What the processors of some ranks do, and who waits for whom. Times are simulated microseconds after a
+ * common start.
+ */
 export interface TimelineView {
   /** Names of activities, which intervals give by number. */
   readonly activities: readonly Activity[]
@@ -47,7 +50,8 @@ const isOfProcessor = activities.map((name) => ofProcessors.includes(name))
 /**
  * @param simulation with its timeline
  * @param asked ranks that are shown whatever they do
- * @param rows ranks to show: those asked for, those at the end of the critical path, then those that are busy longest
+ * @param rows ranks to show: those asked for, those at the end of the critical path, then those that are busy
+ *   longest
  */
 export function timelineView(
   simulation: Simulation & { readonly timeline: Timeline },

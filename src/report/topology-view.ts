@@ -32,7 +32,8 @@ export interface TopologyViewOptions {
 }
 
 /**
- * What pictures of a topology show, at most about 1 MB as JSON whatever its size, and 2 MB more with its edges.
+ * What pictures of a topology show, at most about 1 MB as JSON whatever its size, and 2 MB more with its
+ * edges.
  *
  * @throws ERR_TOPOLOGY for what is no topology
  * @throws ERR_RANK for a rank out of range

@@ -30,9 +30,10 @@ export const maxPhases = 2 ** 24
  * builder.combine(q, 0, part, left, right, to)
  * ```
  *
- * Operations of one rank, phase and class keep the order in which they were opened, which decides what matches and what
- * a copy or combination reads; within a phase the schedule lists sends, then receives, then copies and combinations.
- * The builder checks ranks, peers and phases; `verify` checks what the operations mean. A builder builds once.
+ * Operations of one rank, phase and class keep the order in which they were opened, which decides what
+ * matches and what a copy or combination reads; within a phase the schedule lists sends, then receives, then
+ * copies and combinations. The builder checks ranks, peers and phases; `verify` checks what the operations
+ * mean. A builder builds once.
  */
 export class ScheduleBuilder {
   readonly specification: Specification
@@ -92,7 +93,10 @@ export class ScheduleBuilder {
     return this.#open(rank, phase, opKind.copy, -1, 0)
   }
 
-  /** Combines what two places hold of a part in a third place: left operand `op` right operand. @throws ERR_SCHEDULE */
+  /**
+   * Combines what two places hold of a part in a third place: left operand `op` right operand.
+   * @throws ERR_SCHEDULE
+   */
   combine(rank: number, phase: number, part: number, left: number, right: number, to: number): this {
     this.#open(rank, phase, opKind.combine, -1, 0)
     this.#log.add(partialResult(part), left, to, right)
@@ -100,8 +104,8 @@ export class ScheduleBuilder {
   }
 
   /**
-   * Adds a block, or `partialResult(part)`, to the send, receive or copy opened last. A copy needs both places, a send or
-   * receive one.
+   * Adds a block, or `partialResult(part)`, to the send, receive or copy opened last. A copy needs both
+   * places, a send or receive one.
    */
   add(block: number, place: number, copyTo = -1): this {
     addEntry(this.#log, this.#openKind, block, place, copyTo)

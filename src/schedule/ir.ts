@@ -2,25 +2,26 @@ import type { ProcessTopology } from '../topology/process-topology.js'
 import type { Specification } from './specification.js'
 
 /**
- * A collective operation as data: per rank, phases of sends, receives, copies and combinations of blocks (decision 5).
- * Immutable; typed arrays in compressed rows. Memory is in proportion to ranks, operations and entries.
+ * A collective operation as data: per rank, phases of sends, receives, copies and combinations of blocks
+ * (decision 5). Immutable; typed arrays in compressed rows. Memory is in proportion to ranks, operations and
+ * entries.
  *
- * **Places** are where a rank holds data: places 0 to `own - 1` hold what it contributes (its send buffer), the next
- * `slots` are the blocks of its receive buffer in order, the next `staging[rank]` are temporary. A place is
- * written at most once. Whether two places share memory is decided when a schedule is lowered.
+ * **Places** are where a rank holds data: places 0 to `own - 1` hold what it contributes (its send buffer),
+ * the next `slots` are the blocks of its receive buffer in order, the next `staging[rank]` are temporary. A
+ * place is written at most once. Whether two places share memory is decided when a schedule is lowered.
  *
- * **Blocks and partial results.** An entry names the block that it moves, numbered as in the specification. A partial
- * result, the combination of blocks that are the p-th part of their origins, has no name but its part: `~p`. A single block
- * that is to be combined may be named like that, too.
+ * **Blocks and partial results.** An entry names the block that it moves, numbered as in the specification. A
+ * partial result, the combination of blocks that are the p-th part of their origins, has no name but its
+ * part: `~p`. A single block that is to be combined may be named like that, too.
  *
- * **Phases.** In each phase a rank posts all its receives and starts all its sends together, waits for all of them,
- * then copies and combines in order. So sends of a phase read what the places held when the phase began. A rank enters a
- * phase when it has finished the one before; phases in which it has no operation take no memory. There is no
- * barrier between ranks. Order matters among a phase's sends, among its receives, and among its copies and
- * combinations; the builder and the reader list sends, then receives, then the others.
+ * **Phases.** In each phase a rank posts all its receives and starts all its sends together, waits for all of
+ * them, then copies and combines in order. So sends of a phase read what the places held when the phase
+ * began. A rank enters a phase when it has finished the one before; phases in which it has no operation take
+ * no memory. There is no barrier between ranks. Order matters among a phase's sends, among its receives, and
+ * among its copies and combinations; the builder and the reader list sends, then receives, then the others.
  *
- * **Matching.** The i-th send from p to q with tag t is received by q's i-th receive from p with tag t, counted in the
- * order of the operations. Both list the same blocks and partial results in the same order.
+ * **Matching.** The i-th send from p to q with tag t is received by q's i-th receive from p with tag t,
+ * counted in the order of the operations. Both list the same blocks and partial results in the same order.
  */
 export interface Schedule {
   readonly specification: Specification
@@ -48,7 +49,10 @@ export interface Schedule {
   readonly entryBlock: Int32Array
   /** Place read: of a combination, the left operand. -1 for a receive. */
   readonly entryFrom: Int32Array
-  /** Place of the right operand; -1 unless it is a combination. Of length 0 in a schedule without combinations. */
+  /**
+   * Place of the right operand; -1 unless it is a combination. Of length 0 in a schedule without
+   * combinations.
+   */
   readonly entryRight: Int32Array
   /** Place written. -1 for a send. */
   readonly entryTo: Int32Array
@@ -76,6 +80,7 @@ export function partialResult(part: number): number {
 }
 
 /**
- * Tags distinguish messages of a pair. Strategies with several of one kind per pair encode the step above these values.
+ * Tags distinguish messages of a pair. Strategies with several of one kind per pair encode the step above
+ * these values.
  */
 export const scheduleTag = { exchange: 0, combined: 1, direct: 2 } as const

@@ -2,8 +2,8 @@ import { opKind, type Schedule } from './ir.js'
 import { rankOfOperations } from './walk.js'
 
 /**
- * Matches sends with receives: first in, first out per (source, destination, tag). Peers must be in range; all else may
- * be wrong.
+ * Matches sends with receives: first in, first out per (source, destination, tag). Peers must be in range;
+ * all else may be wrong.
  *
  * @param ranks the rank of every operation
  * @returns the partner of every operation, -1 for copies, combinations and for operations without a match.

@@ -32,8 +32,8 @@ interface OperationLimits {
 export const operationLimits: OperationLimits = { operations: 2 ** 27, entries: 2 ** 28 }
 
 /**
- * Operations appended in any order and returned by rank, phase and class (sends, receives, copies and combinations);
- * those of one rank, phase and class keep their order. Nothing is checked.
+ * Operations appended in any order and returned by rank, phase and class (sends, receives, copies and
+ * combinations); those of one rank, phase and class keep their order. Nothing is checked.
  */
 export class OperationLog {
   readonly #ranks: number

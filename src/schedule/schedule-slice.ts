@@ -1,8 +1,8 @@
 import type { Schedule } from './ir.js'
 
 /**
- * Some ranks of a schedule. In its specification, topology and operations the other ranks are empty, so it cannot be run;
- * `verifySlice` reports what can be proved of it.
+ * Some ranks of a schedule. In its specification, topology and operations the other ranks are empty, so it
+ * cannot be run; `verifySlice` reports what can be proved of it.
  */
 export interface ScheduleSlice {
   readonly schedule: Schedule

@@ -35,18 +35,19 @@ export function isNeighborCollective(collective: Collective): collective is Neig
 }
 
 /**
- * What every rank holds before a collective and must hold after it. Complete in itself: no topology, communicator or
- * algorithm is needed to read it.
+ * What every rank holds before a collective and must hold after it. Complete in itself: no topology,
+ * communicator or algorithm is needed to read it.
  *
- * **Blocks** are the units of data, of any length. What rank o contributes is cut into parts: its p-th part is block
- * `partStart[o] + p`, and `partStart` has length `ranks + 1`. A broadcast in 4 segments has 4 parts at the root and none
- * elsewhere; in an alltoall part p of origin o is what o sends to p, in a neighbor alltoall to its p-th destination; in a
- * reduction all ranks have equally many parts, and parts of one index are combined.
+ * **Blocks** are the units of data, of any length. What rank o contributes is cut into parts: its p-th part
+ * is block `partStart[o] + p`, and `partStart` has length `ranks + 1`. A broadcast in 4 segments has 4 parts
+ * at the root and none elsewhere; in an alltoall part p of origin o is what o sends to p, in a neighbor
+ * alltoall to its p-th destination; in a reduction all ranks have equally many parts, and parts of one index
+ * are combined.
  *
  * **Before**, rank r holds `ownBlock[ownStart[r]]` up to the next in its own places.
  *
- * **After**, the l-th slot of rank r must hold `slotTerm[slotStart[r] + l]`: a block where it is at least 0, else the
- * reduction numbered `~slotTerm`.
+ * **After**, the l-th slot of rank r must hold `slotTerm[slotStart[r] + l]`: a block where it is at least 0,
+ * else the reduction numbered `~slotTerm`.
  */
 export interface Specification {
   readonly collective: Collective
@@ -60,8 +61,8 @@ export interface Specification {
 }
 
 /**
- * Reductions by number: reduction i combines the blocks of the runs `runStart[i]` up to the next, in their order. Run j is
- * the blocks `first[j] + n * stride[j]` for n from 0 to `count[j] - 1`.
+ * Reductions by number: reduction i combines the blocks of the runs `runStart[i]` up to the next, in their
+ * order. Run j is the blocks `first[j] + n * stride[j]` for n from 0 to `count[j] - 1`.
  */
 export interface Reductions {
   /** Whether a block may be combined in more than once, as in a barrier: what counts is that it is in. */
@@ -85,8 +86,8 @@ export const noReductions: Reductions = Object.freeze({
 })
 
 /**
- * A neighbor allgather: rank r contributes block r; its l-th slot must hold the block of its l-th source (MPI-4.1 §8.6).
- * Shares the arrays of the topology.
+ * A neighbor allgather: rank r contributes block r; its l-th slot must hold the block of its l-th source
+ * (MPI-4.1 §8.6). Shares the arrays of the topology.
  */
 export function neighborAllgatherSpecification(topology: ProcessTopology): Specification {
   requireTopology(topology)
@@ -105,9 +106,9 @@ export function neighborAllgatherSpecification(topology: ProcessTopology): Speci
 }
 
 /**
- * A neighbor alltoall: part j of rank r is what it sends to its j-th destination; its l-th slot must hold what the edge that
- * is paired with its l-th source brings (MPI-4.1 §8.6). Blocks are numbered like the edges. Shares the arrays of the
- * topology.
+ * A neighbor alltoall: part j of rank r is what it sends to its j-th destination; its l-th slot must hold
+ * what the edge that is paired with its l-th source brings (MPI-4.1 §8.6). Blocks are numbered like the
+ * edges. Shares the arrays of the topology.
  */
 export function neighborAlltoallSpecification(topology: ProcessTopology): Specification {
   requireTopology(topology)
@@ -128,8 +129,8 @@ export function neighborAlltoallSpecification(topology: ProcessTopology): Specif
 }
 
 /**
- * A neighbor reduction: rank r contributes block r; the slot of a rank with sources must hold the combination of their blocks
- * in list order, each as often as it is listed. Not in MPI.
+ * A neighbor reduction: rank r contributes block r; the slot of a rank with sources must hold the combination
+ * of their blocks in list order, each as often as it is listed. Not in MPI.
  */
 export function neighborReduceSpecification(topology: ProcessTopology): Specification {
   requireTopology(topology)

@@ -1,4 +1,7 @@
-/** Where the service reports: each line has fields and a message. Fields never hold tokens. The shape is that of pino. */
+/**
+ * Where the service reports: each line has fields and a message. Fields never hold tokens. The shape is that
+ * of pino.
+ */
 export interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void

@@ -3,7 +3,10 @@ import { RankweaveError } from '../errors.js'
 
 /** Whoever has one token. What one tenant stores, plans and joins does not exist for another. */
 export interface Tenant {
-  /** 32 lowercase hexadecimal digits; `local` where the service has no tokens. Names a folder, and stands in logs. */
+  /**
+   * 32 lowercase hexadecimal digits; `local` where the service has no tokens. Names a folder, and stands in
+   * logs.
+   */
   readonly id: string
 }
 
@@ -19,7 +22,10 @@ const longestToken = 256
 export class Tenants {
   readonly #tenants: readonly { readonly digest: Buffer; readonly tenant: Tenant }[] | null
 
-  /** @param tokens null: one tenant, for whom no token is needed @throws ERR_TOKEN for a malformed token; it is not repeated */
+  /**
+   * @param tokens null: one tenant, for whom no token is needed
+   * @throws ERR_TOKEN for a malformed token; it is not repeated
+   */
   constructor(tokens: readonly string[] | null) {
     if (tokens !== null && tokens.length === 0)
       throw new RankweaveError('ERR_TOKEN', 'expected at least one token')
@@ -43,7 +49,8 @@ export class Tenants {
   }
 
   /**
-   * The tenant of a token. Compares digests with all tokens, each in constant time, so the time says nothing about them.
+   * The tenant of a token. Compares digests with all tokens, each in constant time, so the time says nothing
+   * about them.
    *
    * @throws ERR_TOKEN for a wrong or missing token
    */

@@ -56,8 +56,8 @@ export interface CompiledLibrary {
  *
  * @param mpicc the compiler of the MPI with which the programs were compiled that are to use it
  * @param extra more options of the compiler
- * @throws ERR_SHIM where a C source of the package is missing, the folder cannot be written, or the compiler is missing or
- *   fails; its own message is in the error's
+ * @throws ERR_SHIM where a C source of the package is missing, the folder cannot be written, or the compiler
+ *   is missing or fails; its own message is in the error's
  */
 export function compileLibrary(
   folder: string,

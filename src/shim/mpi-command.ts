@@ -28,8 +28,8 @@ const launchers: readonly Launcher[] = [
 const launcherName = /^(mpirun|mpiexec|orterun)(?=\.|$)/
 
 /**
- * The compiler that belongs to the launcher of a command, in the same folder: `mpicc.mpich` of `mpirun.mpich`, `mpicc` of
- * `mpiexec.hydra`, which is named by how it starts processes.
+ * The compiler that belongs to the launcher of a command, in the same folder: `mpicc.mpich` of
+ * `mpirun.mpich`, `mpicc` of `mpiexec.hydra`, which is named by how it starts processes.
  */
 export function compilerOfCommand([launcher = '']: readonly string[]): string {
   const name = basename(launcher)
@@ -42,8 +42,8 @@ export function compilerOfCommand([launcher = '']: readonly string[]): string {
  * A command that starts an MPI program, with variables of the environment for its processes.
  *
  * @param versionOf what a launcher prints of itself; null where it does not start
- * @throws ERR_SHIM where the command does not begin with `mpirun` or `mpiexec` of Open MPI or MPICH, or sets one of the variables
- *   itself
+ * @throws ERR_SHIM where the command does not begin with `mpirun` or `mpiexec` of Open MPI or MPICH, or sets
+ *   one of the variables itself
  */
 export function withVariables(
   command: readonly string[],

@@ -9,8 +9,9 @@ const version = 1
 const headerWords = 4
 
 /**
- * The file from which a preloaded library takes the plan of a neighbor allgather; every process reads its own part only. 32-bit
- * words in the order of this machine; what they mean is at the head of `c/plan-file.c`. The schedule should have been verified.
+ * The file from which a preloaded library takes the plan of a neighbor allgather; every process reads its own
+ * part only. 32-bit words in the order of this machine; what they mean is at the head of `c/plan-file.c`. The
+ * schedule should have been verified.
  *
  * @throws ERR_SHIM for a schedule of another collective
  * @throws ERR_SCHEDULE as `lower`

@@ -28,8 +28,8 @@ const mostComments = 64
  *
  * @param files names of files that the library has written
  * @param read their text; one at a time is in memory
- * @throws ERR_SHIM for a file that the library has not written, or that cannot be read, for instance because it is longer than
- *   a text can be
+ * @throws ERR_SHIM for a file that the library has not written, or that cannot be read, for instance because
+ *   it is longer than a text can be
  */
 export function recordedGraphs(files: readonly string[], read: (file: string) => string): RecordedGraph[] {
   const byGraph = new Map<string, RecordedGraph>()

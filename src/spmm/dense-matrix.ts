@@ -44,7 +44,10 @@ export function randomDense(rows: number, cols: number, seed: number): DenseMatr
   return { rows, cols, values: randomValues(0, rows, cols, seed) }
 }
 
-/** A rank's rows of {@link randomDense}, without the others. @throws ERR_ARGUMENT for sizes and seeds that are no integers */
+/**
+ * A rank's rows of {@link randomDense}, without the others.
+ * @throws ERR_ARGUMENT for sizes and seeds that are no integers
+ */
 export function randomRows(
   share: { readonly rank: number; readonly size: number },
   matrix: { readonly rows: number; readonly cols: number; readonly seed: number },
@@ -68,7 +71,10 @@ function randomValues(from: number, to: number, cols: number, seed: number): Flo
   return values
 }
 
-/** A sparse matrix in dense form. @throws ERR_ARGUMENT for a complex matrix, and one that memory cannot hold */
+/**
+ * A sparse matrix in dense form.
+ * @throws ERR_ARGUMENT for a complex matrix, and one that memory cannot hold
+ */
 export function toDense(matrix: SparseMatrix): DenseMatrix {
   requireReal(matrix, 'B')
   const { rows, cols, rowStart, colIndex } = matrix
@@ -80,7 +86,10 @@ export function toDense(matrix: SparseMatrix): DenseMatrix {
   return { rows, cols, values }
 }
 
-/** Rows of a sparse matrix in dense form. @throws ERR_ARGUMENT for a complex matrix, and rows that memory cannot hold */
+/**
+ * Rows of a sparse matrix in dense form.
+ * @throws ERR_ARGUMENT for a complex matrix, and rows that memory cannot hold
+ */
 export function toDenseRows(share: MatrixRows): DenseRows {
   requireMatrixRows('toDenseRows', share)
   const { rows, cols, block } = share
@@ -118,7 +127,9 @@ export function requireReal(matrix: Pick<SparseMatrix, 'imag'>, name: string): v
   throw new RankweaveError('ERR_ARGUMENT', `expected ${name} to be a real matrix, got a complex one`)
 }
 
-/** @throws ERR_ARGUMENT unless the value has numbers of rows and columns, and its values where they are wanted */
+/**
+ * @throws ERR_ARGUMENT unless the value has numbers of rows and columns, and its values where they are wanted
+ */
 export function requireDense(where: string, value: unknown, values: 'values' | 'size only'): void {
   const { rows, cols, ...rest } = Object(value) as Readonly<Record<string, unknown>>
   if (isCount(rows) && isCount(cols) && (values === 'size only' || rest['values'] instanceof Float64Array))

@@ -62,10 +62,16 @@ const mostRounds = 41
 const mostSeconds = 2
 /** Medians as close as this are a tie, which the simpler exchange wins. */
 const tie = 1.03
-/** The simpler exchange also wins unless the other wins 7 of 9 rounds, or 26 of 41: one of two equal ones does so in 9% and 6% of trials. */
+/**
+ * The simpler exchange also wins unless the other wins 7 of 9 rounds, or 26 of 41: one of two equal ones does
+ * so in 9% and 6% of trials.
+ */
 const lead = 1.65
 
-/** The product of zeros that exchanges are tried with: of the rank's part of A, and with as many columns as are exchanged at once. */
+/**
+ * The product of zeros that exchanges are tried with: of the rank's part of A, and with as many columns as
+ * are exchanged at once.
+ */
 export interface ProductOnTrial {
   by(exchange: BlockExchange): SparseProduct
   readonly b: Float64Array
@@ -73,10 +79,11 @@ export interface ProductOnTrial {
 }
 
 /**
- * Multiplies with direct sends, blocks that are read in shared memory where there is such memory, an ordinary allgather and, where processes have many peers, strategies that combine messages, in turn,
- * and returns what is fastest. The times are those of the slowest rank, agreed on by all, so all choose the same. Ends when the
- * times are apart, or after 41 rounds, and after at least 9 when those took 2 seconds; what combines has to be faster by 3%, and in
- * clearly more than half of the rounds. Collective.
+ * Multiplies with direct sends, blocks that are read in shared memory where there is such memory, an ordinary
+ * allgather and, where processes have many peers, strategies that combine messages, in turn, and returns what
+ * is fastest. The times are those of the slowest rank, agreed on by all, so all choose the same. Ends when
+ * the times are apart, or after 41 rounds, and after at least 9 when those took 2 seconds; what combines has
+ * to be faster by 3%, and in clearly more than half of the rounds. Collective.
  *
  * Costs the plans of up to six strategies. Memory: that of a product by each.
  *

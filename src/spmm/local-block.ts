@@ -3,9 +3,9 @@ import { RankweaveError } from '../errors.js'
 import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
 
 /**
- * One rank's rows of A, ready to multiply: every column index points into the operand, which holds the rank's own block of B
- * and then, source by source, the blocks that its neighbors send. All blocks have the same number of rows, those of the
- * longest; the last row of a shorter one is not used.
+ * One rank's rows of A, ready to multiply: every column index points into the operand, which holds the rank's
+ * own block of B and then, source by source, the blocks that its neighbors send. All blocks have the same
+ * number of rows, those of the longest; the last row of a shorter one is not used.
  */
 export interface LocalBlock {
   readonly rows: number

@@ -12,9 +12,9 @@ export function panelColumns(operandRows: number, width: number): number {
 }
 
 /**
- * Writes the product of some rows of the block with an operand of `width` columns to columns `at` to `at + width - 1` of
- * `result`, which has `resultWidth` columns. Every sum is over the row's entries in their order, from zero, so the bits are
- * those of the serial product, however rows and columns are divided.
+ * Writes the product of some rows of the block with an operand of `width` columns to columns `at` to
+ * `at + width - 1` of `result`, which has `resultWidth` columns. Every sum is over the row's entries in their
+ * order, from zero, so the bits are those of the serial product, however rows and columns are divided.
  *
  * @param rows which rows of the block, and of the result
  */

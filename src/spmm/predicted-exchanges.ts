@@ -16,9 +16,9 @@ export interface PredictedExchange {
 }
 
 /**
- * What one exchange of a product takes on a machine with one rank per core, as the simulator predicts it: by the strategy
- * that was used, by the one that the library would choose there, by direct sends, and by the best algorithm of an ordinary
- * allgather, up to {@link mostAllgatherRanks}.
+ * What one exchange of a product takes on a machine with one rank per core, as the simulator predicts it: by
+ * the strategy that was used, by the one that the library would choose there, by direct sends, and by the
+ * best algorithm of an ordinary allgather, up to {@link mostAllgatherRanks}.
  *
  * @param bytes of every block
  * @param strategy null where an ordinary allgather was used

@@ -18,8 +18,8 @@ import { type BlockExchange, neighborExchange, SparseProduct } from './sparse-pr
 /** How rows of B are exchanged. */
 export interface SpmmOptions {
   /**
-   * `auto` without a machine: {@link fastestExchange} tries direct sends, an ordinary allgather and what may be faster; with a
-   * machine that has a profile: the simulator's choice for it.
+   * `auto` without a machine: {@link fastestExchange} tries direct sends, an ordinary allgather and what may
+   * be faster; with a machine that has a profile: the simulator's choice for it.
    */
   readonly strategy: Strategy | AutoStrategy
   readonly machine?: Machine
@@ -47,12 +47,12 @@ export interface PreparedProduct {
 }
 
 /**
- * Prepares products of A with any number of B of `width` columns: finds out who needs rows of whom, plans, and binds
- * persistent requests. Row-wise block-striped: each rank receives the blocks of B that its columns of A need. The edges
- * between ranks are gathered on every process; the matrix is not. Collective.
+ * Prepares products of A with any number of B of `width` columns: finds out who needs rows of whom, plans,
+ * and binds persistent requests. Row-wise block-striped: each rank receives the blocks of B that its columns
+ * of A need. The edges between ranks are gathered on every process; the matrix is not. Collective.
  *
- * @throws ERR_ARGUMENT for a complex matrix and columnsAtOnce < 1, before anything is sent, and for blocks that memory cannot hold;
- *   ERR_STRATEGY, ERR_MACHINE
+ * @throws ERR_ARGUMENT for a complex matrix and columnsAtOnce < 1, before anything is sent, and for blocks
+ *   that memory cannot hold; ERR_STRATEGY, ERR_MACHINE
  * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
  */
 export async function prepareProduct(

@@ -23,7 +23,8 @@ const mostSeconds = 2
 const leastTurnSeconds = 0.005
 
 /**
- * Times products that compute the same, in turn, so that whatever else the machine does meets all of them. Collective.
+ * Times products that compute the same, in turn, so that whatever else the machine does meets all of them.
+ * Collective.
  *
  * @param expected what the first computed
  */

@@ -17,18 +17,19 @@ import { OutgoingEntries, RowEntries } from './row-entries.js'
 const entriesPerRound = 1 << 15
 
 /**
- * Reads a Matrix Market file so that no rank ever holds the matrix: every process reads the lines that begin in its part of
- * the bytes, and sends each entry to the rank that owns its row. Symmetric storage is expanded by the owner. A gzip file
- * or a pipe can be read from the front only: rank 0 reads it, and holds no more of it than others. Collective; every
- * process opens the same path.
+ * Reads a Matrix Market file so that no rank ever holds the matrix: every process reads the lines that begin
+ * in its part of the bytes, and sends each entry to the rank that owns its row. Symmetric storage is expanded
+ * by the owner. A gzip file or a pipe can be read from the front only: rank 0 reads it, and holds no more of
+ * it than others. Collective; every process opens the same path.
  *
- * The result, and the error of a damaged file, are those of `readMatrixMarket`, bit by bit: repeated entries are summed
- * in the order of the file, and what is wrong first is reported, by line and column, on all ranks.
+ * The result, and the error of a damaged file, are those of `readMatrixMarket`, bit by bit: repeated entries
+ * are summed in the order of the file, and what is wrong first is reported, by line and column, on all ranks.
  *
- * Memory of a rank: 44 bytes per entry of its rows (complex 60), of which 12 (20) remain, and 4 bytes per rank; of a rank
- * that reads besides, 4 MiB. A file is read twice, first to count its lines.
+ * Memory of a rank: 44 bytes per entry of its rows (complex 60), of which 12 (20) remain, and 4 bytes per
+ * rank; of a rank that reads besides, 4 MiB. A file is read twice, first to count its lines.
  *
- * @param options.open opens what rank 0 reads first; files are opened again, by path, where others read as well
+ * @param options.open opens what rank 0 reads first; files are opened again, by path, where others read as
+ *   well
  * @throws ERR_FILE, ERR_MATRIX_MARKET on all ranks alike; ERR_ARGUMENT before anything is sent
  */
 export async function readMatrixRows(
@@ -82,7 +83,10 @@ async function readingRanks(world: Communicator): Promise<readonly number[]> {
   return first
 }
 
-/** The part of this rank's process, behind those of the readers before; null on ranks that do not read. Collective. */
+/**
+ * The part of this rank's process, behind those of the readers before; null on ranks that do not read.
+ * Collective.
+ */
 async function ownPart(
   world: Communicator,
   path: string,

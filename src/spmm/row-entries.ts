@@ -7,8 +7,8 @@ import { compressTriplets, type SparseMatrix } from '../topology/files/sparse-ma
 const wordsOf = ({ field }: MatrixMarketHeader) => (field === 'complex' ? 4 : 3)
 
 /**
- * Entries on their way to the owners of their rows. An entry of one triangle goes to the owner of its mirror image as well,
- * once if that is the same rank.
+ * Entries on their way to the owners of their rows. An entry of one triangle goes to the owner of its mirror
+ * image as well, once if that is the same rank.
  */
 export class OutgoingEntries {
   readonly #header: MatrixMarketHeader
@@ -118,7 +118,10 @@ export class RowEntries {
     else before.push(piece)
   }
 
-  /** Compressed rows; repeated entries are summed in the order of the file, which senders read in ascending order. */
+  /**
+   * Compressed rows; repeated entries are summed in the order of the file, which senders read in ascending
+   * order.
+   */
   toMatrix(): SparseMatrix {
     const pieces = [...this.#pieces].sort(([a], [b]) => a - b).flatMap(([, ofSender]) => ofSender)
     const count = pieces.reduce((sum, { row }) => sum + row.length, 0)

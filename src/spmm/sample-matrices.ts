@@ -12,9 +12,9 @@ export interface StencilShape {
 }
 
 /**
- * An irregular stencil, as from a mesh-free discretisation: every point of a square grid is coupled with itself and
- * with a seeded choice of the points around it. Neighboring row blocks need nearly the same columns, so combining
- * messages pays off.
+ * An irregular stencil, as from a mesh-free discretisation: every point of a square grid is coupled with
+ * itself and with a seeded choice of the points around it. Neighboring row blocks need nearly the same
+ * columns, so combining messages pays off.
  */
 export function stencilMatrix({ side, radius, density, seed }: StencilShape): SparseMatrix {
   const random = mulberry32(seed)

@@ -22,7 +22,10 @@ export function serialProduct(a: SparseMatrix, b: Float64Array, width: number): 
   return product
 }
 
-/** Largest |actual - expected| / |expected|; an expected zero counts as 1, a missing or spurious NaN as infinite. */
+/**
+ * Largest |actual - expected| / |expected|; an expected zero counts as 1, a missing or spurious NaN as
+ * infinite.
+ */
 export function maxRelativeError(actual: Float64Array, expected: Float64Array): number {
   requireNumbers('maxRelativeError', actual)
   requireNumbers('maxRelativeError', expected)

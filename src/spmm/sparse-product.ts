@@ -45,11 +45,12 @@ interface Batch {
 }
 
 /**
- * C = A x B for one A and any number of B of one width: this rank's part, row-wise block-striped. The exchanges are
- * persistent requests, bound once. Rows of A that need own rows of B only are multiplied while the others' are in flight.
+ * C = A x B for one A and any number of B of one width: this rank's part, row-wise block-striped. The
+ * exchanges are persistent requests, bound once. Rows of A that need own rows of B only are multiplied while
+ * the others' are in flight.
  *
- * Memory: 8 bytes x columns per exchange x rows of a block x (1 + sources), twice that where the last exchange has fewer
- * columns.
+ * Memory: 8 bytes x columns per exchange x rows of a block x (1 + sources), twice that where the last
+ * exchange has fewer columns.
  *
  * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
  */
@@ -98,7 +99,8 @@ export class SparseProduct {
    *
    * @param b this rank's rows of B, one after another; read until the promise settles
    * @param into takes this rank's rows of C; default: a fresh array
-   * @throws ERR_COUNT for arrays of other lengths, ERR_REQUEST while a product is being computed, before anything is sent
+   * @throws ERR_COUNT for arrays of other lengths, ERR_REQUEST while a product is being computed, before
+   *   anything is sent
    */
   async multiply(
     b: Float64Array,
@@ -127,7 +129,10 @@ export class SparseProduct {
     return into
   }
 
-  /** Frees the requests. Local. @throws ERR_REQUEST while a product is being computed, and when it was freed before */
+  /**
+   * Frees the requests. Local.
+   * @throws ERR_REQUEST while a product is being computed, and when it was freed before
+   */
   free(): void {
     for (const exchange of new Set(this.#batches.map((batch) => batch.exchange))) exchange.free()
   }

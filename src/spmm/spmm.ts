@@ -70,9 +70,11 @@ export function checkProblem(problem: Pick<SpmmProblem, 'a' | 'b' | 'columnsAtOn
 }
 
 /**
- * Multiplies, and times the product: row-wise block-striped sparse times dense. Collective. What it creates is freed.
+ * Multiplies, and times the product: row-wise block-striped sparse times dense. Collective. What it creates
+ * is freed.
  *
- * @throws ERR_ARGUMENT see {@link checkProblem}; ERR_STRATEGY, ERR_MACHINE; ERR_COUNT for rows of B of another length
+ * @throws ERR_ARGUMENT see {@link checkProblem}; ERR_STRATEGY, ERR_MACHINE; ERR_COUNT for rows of B of
+ *   another length
  * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
  */
 export async function spmm(world: Communicator, problem: SpmmProblem): Promise<SpmmShare> {

@@ -5,10 +5,11 @@ import type { ProcessTopology } from '../topology/process-topology.js'
 const mostEdges = 2 ** 18
 
 /**
- * Strategies that combine messages and may be faster than direct sends, the same wherever topology and placement are; none where
- * there is too little to combine. What combining saves is frames between processes: directly, a process sends one to every process
- * that it has something for. Combining needs lg P steps, each behind the one before, and copies blocks on the way, so it is tried
- * where it could save every second frame of the busiest process.
+ * Strategies that combine messages and may be faster than direct sends, the same wherever topology and
+ * placement are; none where there is too little to combine. What combining saves is frames between processes:
+ * directly, a process sends one to every process that it has something for. Combining needs lg P steps, each
+ * behind the one before, and copies blocks on the way, so it is tried where it could save every second frame
+ * of the busiest process.
  *
  * @param processOf the process of every rank
  */
@@ -30,7 +31,9 @@ export function strategiesToTry(
   ]
 }
 
-/** Other processes that a process sends to, or receives from, where ranks send directly: those of the busiest. */
+/**
+ * Other processes that a process sends to, or receives from, where ranks send directly: those of the busiest.
+ */
 export function mostPeers(topology: ProcessTopology, processOf: ArrayLike<number>): number {
   const { outStart, outRank, inStart, inRank } = topology
   return Math.max(peersOf(outStart, outRank, processOf), peersOf(inStart, inRank, processOf))

@@ -35,7 +35,10 @@ function octaves(from: number, to: number): ScaledAxis {
 
 const digits = [1, 2, 5]
 
-/** From and to a 1, 2 or 5 times a power of ten; marks at all of these, or at powers of ten where those would be many. */
+/**
+ * From and to a 1, 2 or 5 times a power of ten; marks at all of these, or at powers of ten where those would
+ * be many.
+ */
 function decades(low: number, high: number): ScaledAxis {
   const steps: number[] = []
   for (let e = Math.floor(Math.log10(low)) - 1; e <= Math.ceil(Math.log10(high)) + 1; e++)

@@ -70,7 +70,9 @@ function classes(isNumber: boolean, isPrinted: true | undefined): string {
   return names.length === 0 ? '' : ` class="${names.join(' ')}"`
 }
 
-/** Long names of strategies break after commas and colons, so that tables are no wider than they need to be. */
+/**
+ * Long names of strategies break after commas and colons, so that tables are no wider than they need to be.
+ */
 function breakable(text: string): string {
   return escapeXml(text).replace(/[,:](?=\S)/g, (mark) => (text.length > longName ? `${mark}<wbr/>` : mark))
 }

@@ -26,8 +26,8 @@ export interface StudyOptions {
   /** Strategies to study besides direct sends. Default: the best of every kind, as an estimate ranks them. */
   readonly strategies?: readonly Strategy[]
   /**
-   * The search for friend groups of one strategy stops after this time, and the strategy is left out; planning of others is
-   * not interrupted. Default {@link defaultPlanSeconds}.
+   * The search for friend groups of one strategy stops after this time, and the strategy is left out;
+   * planning of others is not interrupted. Default {@link defaultPlanSeconds}.
    */
   readonly planSeconds?: number
   /** Called before each strategy. */
@@ -43,8 +43,8 @@ export const defaultPlanSeconds = 10
 /**
  * Plans and simulates the strategies of a topology on a machine. Memory: one schedule at a time.
  *
- * The same topology, machine and options give the same counts and simulated times everywhere; planning times are measured, and which
- * friend groups exceed `planSeconds` depends on the computer.
+ * The same topology, machine and options give the same counts and simulated times everywhere; planning times
+ * are measured, and which friend groups exceed `planSeconds` depends on the computer.
  *
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
  * @throws ERR_TOPOLOGY for a topology without edges between different ranks

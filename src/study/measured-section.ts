@@ -2,7 +2,10 @@ import type { Cell, Column, LinePlot, Section, Table } from './document.js'
 import { bytesText } from './figure-text.js'
 import type { Measurements, Subject } from './study.js'
 
-/** What a fabric took, apart from everything simulated: it is another machine, and other work may have been on it. */
+/**
+ * What a fabric took, apart from everything simulated: it is another machine, and other work may have been on
+ * it.
+ */
 export function measuredSection({ ranks, topology }: Subject, measured: Measurements): Section {
   const { fabric, processes, processor, processors, runs, bytes, tooLong, strategies } = measured
   const place = `${fabric}, ${processes} ${processes === 1 ? 'process' : 'processes'}, on ${processors} x ${processor}`

@@ -10,7 +10,9 @@ export interface MeasuredRuns {
 /** Receive buffers of all ranks take at most this much memory; the exchange itself takes as much again. */
 export const mostReceivedBytes = 2 ** 28
 
-/** The lengths that can be measured: those whose blocks fit in {@link mostReceivedBytes}, one block per edge. */
+/**
+ * The lengths that can be measured: those whose blocks fit in {@link mostReceivedBytes}, one block per edge.
+ */
 export function measurableLengths(
   edges: number,
   bytes: readonly number[],

@@ -6,7 +6,9 @@ import { clipped, colors, fixed, linesOf, marker, picture, rule, widthOf, words 
 
 const width = 900
 
-/** A plot as an SVG picture, readable on light and on dark pages. Its heading says where the figures are from. */
+/**
+ * A plot as an SVG picture, readable on light and on dark pages. Its heading says where the figures are from.
+ */
 export function plotSvg(plot: Plot): string {
   return plot.kind === 'lines' ? linesSvg(plot) : barsSvg(plot)
 }

@@ -14,7 +14,10 @@ export interface SelectOptions {
   readonly given: readonly Strategy[] | null
 }
 
-/** A strategy whose messages carry more blocks than this is left out: planning takes about 200 bytes and 1 us per block. */
+/**
+ * A strategy whose messages carry more blocks than this is left out: planning takes about 200 bytes and 1 us
+ * per block.
+ */
 export const mostBlocks = 2 ** 23
 
 /** Strategies of one kind, the best of the shortest and longest blocks among them. */
@@ -22,7 +25,10 @@ const perKind = 3
 
 const direct: Strategy = { kind: 'direct' }
 
-/** Strategies by friend groups, whose messages no estimate knows before they are planned: the published ones, and what followed. */
+/**
+ * Strategies by friend groups, whose messages no estimate knows before they are planned: the published ones,
+ * and what followed.
+ */
 const byFriends: readonly Strategy[] = [
   ...([2, 4, 8] as const).map((k): Strategy => ({ kind: 'common-neighbor', k, mode: 'aware' })),
   ...([2, 4] as const).map((k): Strategy => ({ kind: 'common-neighbor', k, mode: 'agnostic' })),
@@ -31,8 +37,9 @@ const byFriends: readonly Strategy[] = [
 ]
 
 /**
- * The strategies of a study: direct sends first, then those given; or else, of every kind, at most {@link perKind} that an estimate
- * finds best for some length, and strategies by friend groups. Deterministic.
+ * The strategies of a study: direct sends first, then those given; or else, of every kind, at most
+ * {@link perKind} that an estimate finds best for some length, and strategies by friend groups.
+ * Deterministic.
  *
  * @throws ERR_STRATEGY for a given strategy that cannot be planned for the topology
  */
@@ -69,7 +76,10 @@ export function selectStrategies(
   return { strategies: distinct([...strategies, ...byFriends]), leftOut }
 }
 
-/** One that an estimate finds less than this much better for a length than another of its kind is not worth a study of its own. */
+/**
+ * One that an estimate finds less than this much better for a length than another of its kind is not worth a
+ * study of its own.
+ */
 const worthwhile = 0.1
 
 /** The best for the lengths, alternately from both ends, until there are {@link perKind}. */

@@ -4,7 +4,10 @@ import { bytesText, numberText } from './figure-text.js'
 import { measuredSection } from './measured-section.js'
 import type { StudiedStrategy, Study } from './study.js'
 
-/** A study as a document: sections by origin, so that what is simulated and what is measured never stand side by side. */
+/**
+ * A study as a document: sections by origin, so that what is simulated and what is measured never stand side
+ * by side.
+ */
 export function studyDocument(study: Study): StudyDocument {
   const { subject, leftOut, measurements } = study
   const { ranks, edges, degree, machine, nodes, profile } = subject

@@ -1,8 +1,9 @@
 import type { Level, Provenance } from '../machine/profile.js'
 
 /**
- * What strategies of a neighbor allgather cost on a machine. Messages and bytes are counted from schedules, times on the machine are
- * simulated, planning is measured on the computer that made the study, and what a fabric took is in {@link Measurements} alone.
+ * What strategies of a neighbor allgather cost on a machine. Messages and bytes are counted from schedules,
+ * times on the machine are simulated, planning is measured on the computer that made the study, and what a
+ * fabric took is in {@link Measurements} alone.
  */
 export interface Study {
   readonly subject: Subject
@@ -55,8 +56,9 @@ export interface SimulatedTime {
   /** Simulated time of direct sends divided by that of this strategy. */
   readonly speedup: number
   /**
-   * Starts after which planning, measured here, has cost no more time than starts save, simulated, against direct sends;
-   * null: never. From `planMs` as it is, since short planning is repeated; `Alternative` has a bound where it ran once.
+   * Starts after which planning, measured here, has cost no more time than starts save, simulated, against
+   * direct sends; null: never. From `planMs` as it is, since short planning is repeated; `Alternative` has a
+   * bound where it ran once.
    */
   readonly breakEvenStarts: number | null
 }

@@ -4,13 +4,19 @@ import { RankweaveError, shown } from '../errors.js'
 export interface ByteSource {
   /** How many bytes there are; null when that is unknown before the end (a pipe). */
   readonly sizeBytes: number | null
-  /** Reads available bytes, at least one, into `into` and returns their number; 0 at the end. @throws ERR_FILE */
+  /**
+   * Reads available bytes, at least one, into `into` and returns their number; 0 at the end.
+   * @throws ERR_FILE
+   */
   read(into: Uint8Array): number
   /** To be called once, whether reading succeeded or failed. */
   close(): void
 }
 
-/** Bytes, or the UTF-8 of a text, as a source. Ownership: the bytes are not copied. @throws ERR_ARGUMENT for anything else */
+/**
+ * Bytes, or the UTF-8 of a text, as a source. Ownership: the bytes are not copied.
+ * @throws ERR_ARGUMENT for anything else
+ */
 export function sourceOf(data: Uint8Array | string): ByteSource {
   if (typeof data !== 'string' && !(data instanceof Uint8Array))
     throw new RankweaveError('ERR_ARGUMENT', `expected a text, bytes or a source of them, got ${shown(data)}`)

@@ -11,9 +11,9 @@ export class DecimalReader {
   end = 0
 
   /**
-   * The number that begins at a byte, NaN if none does. With at most 15 digits and a small exponent, digits and power
-   * of ten are exact doubles, so one multiplication or division rounds correctly (Clinger 1990, How to Read Floating
-   * Point Numbers Accurately); JavaScript parses the others.
+   * The number that begins at a byte, NaN if none does. With at most 15 digits and a small exponent, digits
+   * and power of ten are exact doubles, so one multiplication or division rounds correctly (Clinger 1990, How
+   * to Read Floating Point Numbers Accurately); JavaScript parses the others.
    */
   read(bytes: Buffer, from: number): number {
     let at = from

@@ -1,4 +1,7 @@
-/** Text of an element or an attribute of XML or HTML; characters that XML does not allow, and tabs and line ends, become spaces. */
+/**
+ * Text of an element or an attribute of XML or HTML; characters that XML does not allow, and tabs and line
+ * ends, become spaces.
+ */
 export function escapeXml(text: string): string {
   return text
     .replace(/[\p{Cc}\ufffe\uffff]/gu, ' ')

@@ -13,8 +13,8 @@ export interface FilePart {
 }
 
 /**
- * Opens the lines of a file that begin within a part of it. Parts that cover the bytes of a file cover its lines, each
- * once. Memory: none in proportion to the file.
+ * Opens the lines of a file that begin within a part of it. Parts that cover the bytes of a file cover its
+ * lines, each once. Memory: none in proportion to the file.
  *
  * @throws ERR_FILE also for a file of another size; reading throws it for one that is truncated meanwhile
  */

@@ -11,20 +11,27 @@ import {
 import { RankweaveError } from '../errors.js'
 import type { ByteSource } from './byte-source.js'
 
-/** A file expands to at most this many bytes and this many times its own length: a small file may expand a thousandfold. */
+/**
+ * A file expands to at most this many bytes and this many times its own length: a small file may expand a
+ * thousandfold.
+ */
 export const expansionLimit = { bytes: 2 ** 26, times: 256 } as const
 
 const inputBytes = 1 << 16
 const outputBytes = 1 << 16
-/** The largest window, 2^15 bytes, and 16 for gzip headers and trailers, which are checked (zlib's manual, `inflateInit2`). */
+/**
+ * The largest window, 2^15 bytes, and 16 for gzip headers and trailers, which are checked (zlib's manual,
+ * `inflateInit2`).
+ */
 const windowBits = 15 + 16
 
 /**
- * What a gzip source expands to, as a source: one member after another, each with its checksum and length verified.
- * Synchronous, as all readers are, where node:zlib is not; memory is constant.
+ * What a gzip source expands to, as a source: one member after another, each with its checksum and length
+ * verified. Synchronous, as all readers are, where node:zlib is not; memory is constant.
  *
  * @param file name in messages
- * @throws ERR_FILE while reading: truncated or corrupt data, or data that expands beyond {@link expansionLimit}
+ * @throws ERR_FILE while reading: truncated or corrupt data, or data that expands beyond
+ *   {@link expansionLimit}
  */
 export function gunzipSource(source: ByteSource, file: string): ByteSource {
   const gunzip = new Gunzip(source, file)
@@ -62,7 +69,10 @@ class Gunzip {
     return count
   }
 
-  /** Replaces the output, which has been taken, by at least one byte, or by none at the end of the last member. */
+  /**
+   * Replaces the output, which has been taken, by at least one byte, or by none at the end of the last
+   * member.
+   */
   #expand(): void {
     const stream = this.#stream
     stream.next_out = this.#taken = 0

@@ -1,4 +1,7 @@
-/** Deepest nesting of arrays and objects in a text, as JSON; of a text that is not JSON, at least as deep as a parser would get. */
+/**
+ * Deepest nesting of arrays and objects in a text, as JSON; of a text that is not JSON, at least as deep as a
+ * parser would get.
+ */
 export function jsonDepth(text: string): number {
   let depth = 0
   let deepest = 0

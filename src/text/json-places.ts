@@ -17,8 +17,8 @@ const literal = new RegExp(
 )
 
 /**
- * Walks through a JSON text to locate errors: `JSON.parse` reports neither where a text is malformed nor where a value
- * stands.
+ * Walks through a JSON text to locate errors: `JSON.parse` reports neither where a text is malformed nor
+ * where a value stands.
  *
  * @param onValue called with the path of every value and where it begins; true stops the walk
  * @returns where the text is malformed, or null

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * A directory and those above it. Not `mkdir` with `recursive`: that of Node 20 tries for ever where a file system answers ENOENT
- * below a directory that is there, as /proc does.
+ * A directory and those above it. Not `mkdir` with `recursive`: that of Node 20 tries for ever where a file
+ * system answers ENOENT below a directory that is there, as /proc does.
  *
  * @throws the error of the operating system
  */

@@ -39,7 +39,10 @@ export function readingFile<T>(path: string, call: () => T): T {
   }
 }
 
-/** Another process may have made a pipe or terminal non-blocking: then nothing to read is reported as an error. */
+/**
+ * Another process may have made a pipe or terminal non-blocking: then nothing to read is reported as an
+ * error.
+ */
 function readWaiting(file: number, into: Uint8Array): number {
   for (;;) {
     try {
@@ -55,8 +58,8 @@ const neverNotified = new Int32Array(new SharedArrayBuffer(4))
 const waitMs = 5
 
 /**
- * Opens a source, runs `read` on it, and closes it in any case. A gzip file is expanded on the way; progress counts its
- * own bytes.
+ * Opens a source, runs `read` on it, and closes it in any case. A gzip file is expanded on the way; progress
+ * counts its own bytes.
  */
 export function withSource<T>(
   path: string,

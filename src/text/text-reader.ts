@@ -34,8 +34,8 @@ const endsLine = 2
 const endsContent = 3
 
 /**
- * Reads words and numbers line by line from a source of any size in constant memory, and fails with file, line and
- * column (1-based, in bytes). Blanks are space, tab, carriage return, vertical tab and form feed.
+ * Reads words and numbers line by line from a source of any size in constant memory, and fails with file,
+ * line and column (1-based, in bytes). Blanks are space, tab, carriage return, vertical tab and form feed.
  */
 export class TextReader {
   readonly #source: ByteSource
@@ -43,7 +43,9 @@ export class TextReader {
   readonly #comment: number
   readonly #kind = new Uint8Array(256)
   readonly #decimal = new DecimalReader()
-  /** One byte more than is ever filled: a line end follows the last byte, so that loops need no other bound. */
+  /**
+   * One byte more than is ever filled: a line end follows the last byte, so that loops need no other bound.
+   */
   readonly #bytes = Buffer.alloc(chunkBytes + longestWord + 1)
   #at = 0
   #end = 0
@@ -92,7 +94,10 @@ export class TextReader {
     })
   }
 
-  /** Advances to the next line; false at the end of the text, where errors still point at the end of the last line. */
+  /**
+   * Advances to the next line; false at the end of the text, where errors still point at the end of the last
+   * line.
+   */
   nextLine(): boolean {
     if (this.#line === 0) return this.#firstLine()
     let at = this.#bytes.indexOf(newline, this.#at)
@@ -244,7 +249,9 @@ export class TextReader {
     return this.#bytes.toString('utf8', this.atQuote() ? from + 1 : from, Math.min(this.#end, from + 40))
   }
 
-  /** The next field, up to a delimiter or the end of the line, or a quoted one; truncated after a kilobyte. */
+  /**
+   * The next field, up to a delimiter or the end of the line, or a quoted one; truncated after a kilobyte.
+   */
   field(): string {
     if (this.atQuote()) return this.#quoted()
     const words: string[] = []
@@ -257,7 +264,9 @@ export class TextReader {
     return words.join(' ')
   }
 
-  /** A quoted field may contain anything, line ends and delimiters too; a quote in it is doubled (RFC 4180). */
+  /**
+   * A quoted field may contain anything, line ends and delimiters too; a quote in it is doubled (RFC 4180).
+   */
   #quoted(): string {
     const text: number[] = []
     const opened = `${this.line}:${this.here() - this.#lineBegin + 1}`

@@ -11,9 +11,9 @@ import { RankweaveError } from '../errors.js'
 const chunkLength = 1 << 20
 
 /**
- * Writes a file in pieces. It appears complete or not at all: it is written to a temporary file in the same folder and
- * renamed. An existing file keeps its permissions, and a link to it remains a link. A name that ends in `.gz` makes it a
- * gzip file.
+ * Writes a file in pieces. It appears complete or not at all: it is written to a temporary file in the same
+ * folder and renamed. An existing file keeps its permissions, and a link to it remains a link. A name that
+ * ends in `.gz` makes it a gzip file.
  *
  * @throws ERR_FILE, also when the path is that of a directory or device; whatever producing the pieces throws
  */

@@ -6,8 +6,8 @@ import type { Strategy } from '../neighborhood/plan/strategy.js'
 import { formatStrategy } from '../neighborhood/plan/strategy-text.js'
 
 /**
- * What ranks agree on besides the name of the call: the strategy as text, which errors show, and a hash that differs, almost surely,
- * when they pass different machines or other arguments.
+ * What ranks agree on besides the name of the call: the strategy as text, which errors show, and a hash that
+ * differs, almost surely, when they pass different machines or other arguments.
  */
 export function agreementOf(
   strategy: Strategy | AutoStrategy,

@@ -6,9 +6,10 @@ import type { CartShape } from '../topology/process-topology.js'
 import { TopologyCommunicator } from './topology-communicator.js'
 
 /**
- * A communicator over a grid; ranks are row-major, the last dimension fastest (MPI-4.1 §8.5). Receive buffers of its
- * neighborhood collectives have `2 * dims.length` blocks: per dimension first the neighbor behind, then the one ahead. A
- * neighbor beyond a border has a block too, which is not written: 0 in a fresh array, count 0 in `neighborAllgatherv`.
+ * A communicator over a grid; ranks are row-major, the last dimension fastest (MPI-4.1 §8.5). Receive buffers
+ * of its neighborhood collectives have `2 * dims.length` blocks: per dimension first the neighbor behind,
+ * then the one ahead. A neighbor beyond a border has a block too, which is not written: 0 in a fresh array,
+ * count 0 in `neighborAllgatherv`.
  */
 export class CartCommunicator extends TopologyCommunicator {
   get dims(): readonly number[] {
@@ -49,8 +50,8 @@ export class CartCommunicator extends TopologyCommunicator {
   }
 
   /**
-   * The rank `displacement` behind this one along a dimension (`source`), and the rank as far ahead (`dest`); PROC_NULL
-   * beyond a border. For `sendrecv`, to shift data along the grid.
+   * The rank `displacement` behind this one along a dimension (`source`), and the rank as far ahead (`dest`);
+   * PROC_NULL beyond a border. For `sendrecv`, to shift data along the grid.
    *
    * @throws ERR_DIMS for a dimension that the grid does not have
    * @see MPI-4.1 §8.5.6 (MPI_Cart_shift)
@@ -60,8 +61,8 @@ export class CartCommunicator extends TopologyCommunicator {
   }
 
   /**
-   * The slice of the grid through this rank with the dimensions marked in `remain`, as a grid of its own. Collective; all
-   * ranks mark the same dimensions.
+   * The slice of the grid through this rank with the dimensions marked in `remain`, as a grid of its own.
+   * Collective; all ranks mark the same dimensions.
    *
    * @throws ERR_DIMS for another number of marks than dimensions
    * @throws ERR_COLLECTIVE_MISMATCH when ranks mark different dimensions and the size of a slice shows it

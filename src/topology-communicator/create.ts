@@ -25,16 +25,19 @@ import { checkPlanStore, planByStore } from './stored-plans.js'
 /** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {
   /**
-   * `auto`: the library chooses one per class of block lengths, by what the simulator predicts for the machine. Default:
-   * `{ kind: 'auto' }` with a machine that has a profile, else `{ kind: 'direct' }`.
+   * `auto`: the library chooses one per class of block lengths, by what the simulator predicts for the
+   * machine. Default: `{ kind: 'auto' }` with a machine that has a profile, else `{ kind: 'direct' }`.
    */
   readonly strategy?: Strategy | AutoStrategy
-  /** Nodes and cores of the ranks, for strategies that know nodes. Default: the nodes of the world's processes. */
+  /**
+   * Nodes and cores of the ranks, for strategies that know nodes. Default: the nodes of the world's
+   * processes.
+   */
   readonly machine?: Machine
   /**
-   * Where plans of neighbor allgathers are retained between programs, as {@link planDirectory} returns it; given by all ranks or
-   * by none. Then the plan is made or read, verified and compared between processes with the communicator. Plans from
-   * neighbors, and those that `auto` chooses at the calls, are not stored.
+   * Where plans of neighbor allgathers are retained between programs, as {@link planDirectory} returns it;
+   * given by all ranks or by none. Then the plan is made or read, verified and compared between processes
+   * with the communicator. Plans from neighbors, and those that `auto` chooses at the calls, are not stored.
    */
   readonly planCache?: PlanStore
   /** Permits a library to renumber the ranks; this one does not. Default false. */
@@ -60,8 +63,8 @@ export interface Creation<C, H> {
   readonly ranks: number
   readonly contribution: C
   /**
-   * The topology, the same on every process, or the plan of this process's ranks; null for a topology without ranks. A
-   * RankweaveError that it throws is the same on all processes, and every rank gets it.
+   * The topology, the same on every process, or the plan of this process's ranks; null for a topology without
+   * ranks. A RankweaveError that it throws is the same on all processes, and every rank gets it.
    *
    * @param hosted what each rank of this process contributed
    */
@@ -71,8 +74,8 @@ export interface Creation<C, H> {
     hosted: readonly C[],
   ): TopologyOrPlan | null | Promise<TopologyOrPlan | null>
   /**
-   * The name of the call, where every process has the whole topology, and so needs the whole rank table; absent where ranks
-   * may plan from their neighbors.
+   * The name of the call, where every process has the whole topology, and so needs the whole rank table;
+   * absent where ranks may plan from their neighbors.
    */
   readonly whole?: string
   /** Further arguments that must be equal on all ranks. */
@@ -141,7 +144,10 @@ export function createWith<C, H>(
   return state.collectives.call(localIndex, call, creation.contribution, options)
 }
 
-/** A new context over the first ranks; null where none of them is hosted. For all ranks it needs no placed table. */
+/**
+ * A new context over the first ranks; null where none of them is hosted. For all ranks it needs no placed
+ * table.
+ */
 async function contextOfFirst(
   state: CommState,
   exchange: Exchange,

@@ -30,15 +30,17 @@ export abstract class ExchangeCommunicator extends Communicator {
   protected abstract readonly neighborhood: Neighborhood
 
   /**
-   * Sends block j of `data` to the j-th destination, and receives a block from every source, in their order. Shapes: the same
-   * number of elements in every block on all ranks; `data` has one block per destination, the result one per source. On a
-   * grid both have two per dimension; those beyond a border are neither sent nor written. Parallel edges are paired in the
-   * order of the lists; on a grid block s arrives as block `s ^ 1`.
+   * Sends block j of `data` to the j-th destination, and receives a block from every source, in their order.
+   * Shapes: the same number of elements in every block on all ranks; `data` has one block per destination,
+   * the result one per source. On a grid both have two per dimension; those beyond a border are neither sent
+   * nor written. Parallel edges are paired in the order of the lists; on a grid block s arrives as block
+   * `s ^ 1`.
    *
-   * @throws ERR_TYPE, ERR_COUNT, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, before anything is sent; ERR_TRUNCATE on a rank
-   *   without destinations, which learns the length of blocks when they arrive, after the exchange
-   * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass blocks of different lengths or types; of different lengths any two ranks, not
-   *   only neighbors, where the library chooses the strategy by the length
+   * @throws ERR_TYPE, ERR_COUNT, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, before anything is sent;
+   *   ERR_TRUNCATE on a rank without destinations, which learns the length of blocks when they arrive, after
+   *   the exchange
+   * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass blocks of different lengths or types; of different
+   *   lengths any two ranks, not only neighbors, where the library chooses the strategy by the length
    * @see MPI-4.1 §8.6.2
    */
   neighborAlltoall<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
@@ -57,13 +59,13 @@ export abstract class ExchangeCommunicator extends Communicator {
   }
 
   /**
-   * `neighborAlltoall` of blocks of any lengths: `sendCounts[j]` elements from `sendDispls[j]` (default: side by side) to the
-   * j-th destination. Lengths are sent with the blocks; those given in `counts` are checked. Blocks are packed in the order of
-   * the sources unless `displs` places them.
+   * `neighborAlltoall` of blocks of any lengths: `sendCounts[j]` elements from `sendDispls[j]` (default: side
+   * by side) to the j-th destination. Lengths are sent with the blocks; those given in `counts` are checked.
+   * Blocks are packed in the order of the sources unless `displs` places them.
    *
    * @throws ERR_TYPE, ERR_COUNT for what is sent, before anything is
-   * @throws ERR_COUNT when `counts` or `displs` do not fit what arrives, ERR_TRUNCATE when `into` is too small: on this
-   * rank only, after the exchange
+   * @throws ERR_COUNT when `counts` or `displs` do not fit what arrives, ERR_TRUNCATE when `into` is too
+   * small: on this rank only, after the exchange
    * @see MPI-4.1 §8.6.2
    */
   neighborAlltoallv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
@@ -87,14 +89,15 @@ export abstract class ExchangeCommunicator extends Communicator {
   }
 
   /**
-   * `neighborAlltoall` of blocks of any lengths and types: `data[j]`, a typed array or a strided view, to the j-th destination. What
-   * the l-th source sends fills `into[l]`, of the same type and length, or comes in a fresh array of its type. On a
-   * grid both lists have two entries per dimension; those beyond a border are not read, and null in the result unless `into` has
-   * a buffer there. The type travels as one byte in front of each block.
+   * `neighborAlltoall` of blocks of any lengths and types: `data[j]`, a typed array or a strided view, to the
+   * j-th destination. What the l-th source sends fills `into[l]`, of the same type and length, or comes in a
+   * fresh array of its type. On a grid both lists have two entries per dimension; those beyond a border are
+   * not read, and null in the result unless `into` has a buffer there. The type travels as one byte in front
+   * of each block.
    *
    * @throws ERR_COUNT for lists of other lengths, ERR_TYPE for what is not elements, before anything is sent
-   * @throws ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_COUNT when a block does not fit its buffer: on this rank only, after the
-   * exchange
+   * @throws ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_COUNT when a block does not fit its buffer: on this rank
+   * only, after the exchange
    * @see MPI-4.1 §8.6.2
    */
   neighborAlltoallw(
@@ -118,17 +121,17 @@ export abstract class ExchangeCommunicator extends Communicator {
   }
 
   /**
-   * Reduces, element by element, what the sources send: every rank sends `data` to all its destinations, and gets the
-   * combination of the blocks of its sources, each as often as it is listed; its own only if it is its own source. Not in
-   * MPI. A rank without sources gets null, and `into` is not written. Shapes: as many elements as `data` has, the same
-   * number on all ranks.
+   * Reduces, element by element, what the sources send: every rank sends `data` to all its destinations, and
+   * gets the combination of the blocks of its sources, each as often as it is listed; its own only if it is
+   * its own source. Not in MPI. A rank without sources gets null, and `into` is not written. Shapes: as many
+   * elements as `data` has, the same number on all ranks.
    *
-   * By default floating-point numbers, and operations that are not commutative, are combined in the order of the sources, from first
-   * to last: the same bits on every layout and by every strategy. Integers, and with `order: 'any'` all that commutes, are
-   * combined on the way where the strategy combines messages.
+   * By default floating-point numbers, and operations that are not commutative, are combined in the order of
+   * the sources, from first to last: the same bits on every layout and by every strategy. Integers, and with
+   * `order: 'any'` all that commutes, are combined on the way where the strategy combines messages.
    *
-   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, ERR_OP for an operation that they do not have, before
-   *   anything is sent
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, ERR_OP for an operation that they do not
+   *   have, before anything is sent
    * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass different counts, types, operations or orders
    */
   neighborReduce<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
@@ -149,9 +152,9 @@ export abstract class ExchangeCommunicator extends Communicator {
   }
 
   /**
-   * A persistent `neighborAlltoall` between these two buffers. Collective; it returns at once. `tune` as of `neighborAllgatherInit`:
-   * what is tried is what the library would choose among for alltoalls, of blocks of `bytes` of the strategy. Without it their own
-   * length counts, and 1,024 B where not all ranks know that.
+   * A persistent `neighborAlltoall` between these two buffers. Collective; it returns at once. `tune` as of
+   * `neighborAllgatherInit`: what is tried is what the library would choose among for alltoalls, of blocks of
+   * `bytes` of the strategy. Without it their own length counts, and 1,024 B where not all ranks know that.
    *
    * @throws as `neighborAlltoall`; ERR_TYPE for strided views; ERR_ARGUMENT, ERR_STRATEGY for options
    * @see MPI-4.1 §8.8.2
@@ -168,7 +171,8 @@ export abstract class ExchangeCommunicator extends Communicator {
    * A persistent `neighborAlltoallv`. Lengths are exchanged once, here; starts do not send them.
    *
    * @throws ERR_TYPE, ERR_COUNT for what is sent, ERR_ARGUMENT for options, before anything is sent
-   * @throws ERR_COUNT, ERR_TRUNCATE at every `start`, on the ranks of this process, when what arrives does not fit
+   * @throws ERR_COUNT, ERR_TRUNCATE at every `start`, on the ranks of this process, when what arrives does
+   *   not fit
    * @see MPI-4.1 §8.8.2
    */
   neighborAlltoallvInit<T extends TypedArray>(
@@ -181,10 +185,12 @@ export abstract class ExchangeCommunicator extends Communicator {
   }
 
   /**
-   * A persistent `neighborAlltoallw` between these buffers, which may be strided views. Types and lengths are exchanged once, here.
+   * A persistent `neighborAlltoallw` between these buffers, which may be strided views. Types and lengths are
+   * exchanged once, here.
    *
    * @throws ERR_COUNT for lists of other lengths, ERR_TYPE for what is not elements, before anything is sent
-   * @throws ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_COUNT at every `start`, on the ranks of this process, when a block does not fit
+   * @throws ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_COUNT at every `start`, on the ranks of this process, when a
+   *   block does not fit
    * @see MPI-4.1 §8.8.2
    */
   neighborAlltoallwInit(

@@ -18,8 +18,8 @@ import type { TopologyCommunicator } from './topology-communicator.js'
 /** The methods that `neighborhood/` adds to every communicator. All are collective over all its ranks. */
 export interface TopologyMethods {
   /**
-   * A grid over the first ranks; null for ranks beyond it. Costs one small exchange: every process computes the grid
-   * itself.
+   * A grid over the first ranks; null for ranks beyond it. Costs one small exchange: every process computes
+   * the grid itself.
    *
    * @throws ERR_DIMS for a malformed grid, or one with more ranks than there are
    * @throws ERR_COLLECTIVE_MISMATCH when ranks pass different grids, strategies or machines
@@ -28,8 +28,9 @@ export interface TopologyMethods {
   createCart(dims: readonly number[], options?: CartOptions): Promise<CartCommunicator | null>
 
   /**
-   * A graph that every rank passes entirely: the neighbors of rank r are `edges[index[r - 1] .. index[r] - 1]`, both as
-   * sources and as destinations. Null for ranks beyond `index.length`.
+   * A graph that every rank passes entirely: the neighbors of rank r are
+   * `edges[index[r - 1] .. index[r] - 1]`, both as sources and as destinations. Null for ranks beyond
+   * `index.length`.
    *
    * @throws ERR_TOPOLOGY for a malformed graph, or an edge without the opposite one
    * @see MPI-4.1 §8.5.3
@@ -41,10 +42,11 @@ export interface TopologyMethods {
   ): Promise<TopologyCommunicator | null>
 
   /**
-   * Every rank passes its own neighbors, in the order of the blocks in its buffers. Costs: every process gets the lists of
-   * all ranks and plans for all, in a graph of up to 65,536 edges (strategy `direct`) or 1,048,576 (`common-neighbor`).
-   * In larger ones, and with the engine `distributed`, each process plans for its own ranks, in memory for their
-   * neighborhoods, and the parts are proved to fit together before this resolves; see `planFrom`.
+   * Every rank passes its own neighbors, in the order of the blocks in its buffers. Costs: every process gets
+   * the lists of all ranks and plans for all, in a graph of up to 65,536 edges (strategy `direct`) or
+   * 1,048,576 (`common-neighbor`). In larger ones, and with the engine `distributed`, each process plans for
+   * its own ranks, in memory for their neighborhoods, and the parts are proved to fit together before this
+   * resolves; see `planFrom`.
    *
    * @throws ERR_RANK, ERR_COUNT, ERR_ARGUMENT for arguments, before anything is sent
    * @throws ERR_TOPOLOGY on every rank, naming the edge, when one rank lists an edge and the other does not
@@ -54,8 +56,8 @@ export interface TopologyMethods {
   createDistGraphAdjacent(options: AdjacentOptions): Promise<TopologyCommunicator>
 
   /**
-   * Every rank passes any edges, also of other ranks. The neighbors of a rank are in the order of the ranks that passed the
-   * edges, and then in the order of each rank. Costs: every process gets all edges.
+   * Every rank passes any edges, also of other ranks. The neighbors of a rank are in the order of the ranks
+   * that passed the edges, and then in the order of each rank. Costs: every process gets all edges.
    *
    * @throws ERR_RANK, ERR_COUNT for arguments, before anything is sent
    * @see MPI-4.1 §8.5.4
@@ -63,8 +65,8 @@ export interface TopologyMethods {
   createDistGraph(options: DistGraphOptions): Promise<TopologyCommunicator>
 
   /**
-   * A topology that every rank passes entirely: a generated one, or that of a matrix. Costs one small exchange.
-   * Ownership: the object is shared by the ranks of a process; do not change its arrays.
+   * A topology that every rank passes entirely: a generated one, or that of a matrix. Costs one small
+   * exchange. Ownership: the object is shared by the ranks of a process; do not change its arrays.
    *
    * @throws ERR_TOPOLOGY for a malformed topology, or one with another number of ranks
    * @throws ERR_COLLECTIVE_MISMATCH when ranks pass different ones

@@ -21,14 +21,17 @@ const choices = ['graph', 'neighbors'] as const
 export type PlanFrom = (typeof choices)[number]
 
 /**
- * Edges, counted with their multiplicity, of the largest graphs that `createDistGraphAdjacent` gathers by default, by the
- * kind of the strategy (docs/topologies-and-plans.md#larger-graphs).
+ * Edges, counted with their multiplicity, of the largest graphs that `createDistGraphAdjacent` gathers by
+ * default, by the kind of the strategy (docs/topologies-and-plans.md#larger-graphs).
  */
 export const planningLimits = Object.fromEntries(
   strategyKinds.map((kind) => [kind, strategies[kind].planningLimit]),
 ) as Readonly<Record<Strategy['kind'], number>>
 
-/** Edges of the largest graphs for which a strategy is chosen by default; for larger ones ranks plan direct sends. */
+/**
+ * Edges of the largest graphs for which a strategy is chosen by default; for larger ones ranks plan direct
+ * sends.
+ */
 export const autoLimit = 2 ** 20
 
 const limitOf = (strategy: Strategy | AutoStrategy): number =>
@@ -58,8 +61,9 @@ export function checkPlanFrom(strategy: Strategy | AutoStrategy, planFrom: unkno
 }
 
 /**
- * The whole topology, gathered, or a plan from neighbors alone: as demanded, else by the size of the graph. To gather it
- * the whole rank table is needed, to plan from neighbors the addresses of those, and of the friends of the ranks here.
+ * The whole topology, gathered, or a plan from neighbors alone: as demanded, else by the size of the graph.
+ * To gather it the whole rank table is needed, to plan from neighbors the addresses of those, and of the
+ * friends of the ranks here.
  */
 export async function topologyOrPlan(
   state: CommState,

@@ -12,7 +12,10 @@ import type { Neighborhood } from './execute/neighborhood.js'
 
 export interface PlanLinesOptions extends WaitOptions, FormatOptions {}
 
-/** The lines of a plan's schedule file on the root, null on the others, whether one process planned or all did. */
+/**
+ * The lines of a plan's schedule file on the root, null on the others, whether one process planned or all
+ * did.
+ */
 export function planLines(
   { state, localIndex }: CommSeat,
   neighborhood: Neighborhood,

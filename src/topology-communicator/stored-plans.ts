@@ -16,8 +16,8 @@ export function checkPlanStore(store: PlanStore | undefined): void {
 }
 
 /**
- * Plans with the communicator, by a stored plan if there is one, and the same on all processes. Called by all processes of the
- * exchange; `neighborhood` is null on those without ranks of the topology.
+ * Plans with the communicator, by a stored plan if there is one, and the same on all processes. Called by all
+ * processes of the exchange; `neighborhood` is null on those without ranks of the topology.
  *
  * @throws what {@link agreedPlan} throws, the same on all processes
  */

@@ -5,8 +5,8 @@ import type { ProcessTopology } from '../topology/process-topology.js'
 const recent = new RecentObjects<ProcessTopology>(4)
 
 /**
- * The topology, or an equal one that another process of this thread has just made: logical processes that gather the
- * same lists then share the arrays, and with them the plan.
+ * The topology, or an equal one that another process of this thread has just made: logical processes that
+ * gather the same lists then share the arrays, and with them the plan.
  */
 export function cachedTopology(made: ProcessTopology): ProcessTopology {
   return recent.find((cached) => isEqual(cached, made)) ?? recent.add(made)

@@ -33,9 +33,10 @@ import type { BlockLayoutOptions } from './memory/block-layout.js'
 import { type PlanLinesOptions, planLines } from './plan-lines.js'
 
 /**
- * A communicator with a process topology (MPI-4.1 §8). Topology and plan are retained once per process. The plan is made
- * at the first neighborhood collective, or by `plan()`; every process makes it itself, from the whole topology. Where
- * processes plan from neighbors alone (`createDistGraphAdjacent`), it is made with the communicator.
+ * A communicator with a process topology (MPI-4.1 §8). Topology and plan are retained once per process. The
+ * plan is made at the first neighborhood collective, or by `plan()`; every process makes it itself, from the
+ * whole topology. Where processes plan from neighbors alone (`createDistGraphAdjacent`), it is made with the
+ * communicator.
  */
 export class TopologyCommunicator extends ExchangeCommunicator {
   /** @internal */
@@ -49,14 +50,17 @@ export class TopologyCommunicator extends ExchangeCommunicator {
   }
 
   /**
-   * Who sends to whom; shared by all ranks of the process. Where processes plan from neighbors alone, it has only the lists
-   * of this process's ranks, those of the others are empty, and it is built when it is read: O(size) memory.
+   * Who sends to whom; shared by all ranks of the process. Where processes plan from neighbors alone, it has
+   * only the lists of this process's ranks, those of the others are empty, and it is built when it is read:
+   * O(size) memory.
    */
   get topology(): ProcessTopology {
     return this.neighborhood.topology
   }
 
-  /** The ranks that this rank receives from, in the order of the blocks of its receive buffer. A fresh array. */
+  /**
+   * The ranks that this rank receives from, in the order of the blocks of its receive buffer. A fresh array.
+   */
   get sources(): Int32Array {
     return this.neighborhood.sourcesOf(this.rank)
   }
@@ -66,7 +70,10 @@ export class TopologyCommunicator extends ExchangeCommunicator {
     return this.neighborhood.destinationsOf(this.rank)
   }
 
-  /** Weights of the sources, or null in an unweighted topology. @see MPI-4.1 §8.5.5 (MPI_Dist_graph_neighbors) */
+  /**
+   * Weights of the sources, or null in an unweighted topology.
+   * @see MPI-4.1 §8.5.5 (MPI_Dist_graph_neighbors)
+   */
   get sourceWeights(): Float64Array | null {
     return this.neighborhood.sourceWeightsOf(this.rank)
   }
@@ -77,9 +84,10 @@ export class TopologyCommunicator extends ExchangeCommunicator {
   }
 
   /**
-   * The verified plan that neighborhood collectives execute; made now if none has run yet. Where no process has the whole
-   * topology, the plan of this process's ranks, which its `ranks` lists. Where the library chooses by block length, the plan
-   * for blocks of `bytes`; without, the one for lengths that no rank knows of all.
+   * The verified plan that neighborhood collectives execute; made now if none has run yet. Where no process
+   * has the whole topology, the plan of this process's ranks, which its `ranks` lists. Where the library
+   * chooses by block length, the plan for blocks of `bytes`; without, the one for lengths that no rank knows
+   * of all.
    */
   async plan(blocks: BlockLength = {}): Promise<Plan> {
     this.seat()
@@ -89,12 +97,13 @@ export class TopologyCommunicator extends ExchangeCommunicator {
   }
 
   /**
-   * Which strategy the library has chosen, or chooses now, for blocks of some length, and what others would take; null
-   * where the strategy was given. Without `bytes`: for blocks whose lengths no rank knows of all, as in `neighborAllgatherv`.
-   * Without `operation`: for a neighbor allgather.
+   * Which strategy the library has chosen, or chooses now, for blocks of some length, and what others would
+   * take; null where the strategy was given. Without `bytes`: for blocks whose lengths no rank knows of all,
+   * as in `neighborAllgatherv`. Without `operation`: for a neighbor allgather.
    *
-   * That of an alltoall is followed by blocks of `bytes` of the strategy; without it, by equal blocks where every rank has a destination
-   * or the topology is a grid. Other alltoalls are sent directly, whatever this says; what `tune` tries are its alternatives.
+   * That of an alltoall is followed by blocks of `bytes` of the strategy; without it, by equal blocks where
+   * every rank has a destination or the topology is a grid. Other alltoalls are sent directly, whatever this
+   * says; what `tune` tries are its alternatives.
    *
    * @throws ERR_ARGUMENT for a length or an operation that is none
    */
@@ -105,9 +114,9 @@ export class TopologyCommunicator extends ExchangeCommunicator {
   }
 
   /**
-   * The plan as the lines of a schedule file, on one rank; null on the others. Collective. The lines are the same whether
-   * every process planned for all ranks or the ranks grouped friends by messages. `version` of the format: all ranks the
-   * same, default 2.
+   * The plan as the lines of a schedule file, on one rank; null on the others. Collective. The lines are the
+   * same whether every process planned for all ranks or the ranks grouped friends by messages. `version` of
+   * the format: all ranks the same, default 2.
    *
    * @throws ERR_RANK, ERR_SCHEDULE_VERSION before anything is sent
    */
@@ -121,12 +130,13 @@ export class TopologyCommunicator extends ExchangeCommunicator {
   }
 
   /**
-   * Sends `data` to every destination and receives the blocks of all sources, in their order. Shapes: the same number of
-   * elements on all ranks, one block per source in the result. A rank that is listed several times fills several
-   * blocks. Sources and destinations need not be the same ranks; either list may be empty.
+   * Sends `data` to every destination and receives the blocks of all sources, in their order. Shapes: the
+   * same number of elements on all ranks, one block per source in the result. A rank that is listed several
+   * times fills several blocks. Sources and destinations need not be the same ranks; either list may be
+   * empty.
    *
-   * Ownership: without `into` every call allocates its result, which costs more than moving a few small blocks. Small
-   * arrays are retained until the next call, so that a loop over the same ones is checked once.
+   * Ownership: without `into` every call allocates its result, which costs more than moving a few small
+   * blocks. Small arrays are retained until the next call, so that a loop over the same ones is checked once.
    *
    * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, before anything is sent
    * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass different counts or types
@@ -148,11 +158,11 @@ export class TopologyCommunicator extends ExchangeCommunicator {
   }
 
   /**
-   * `neighborAllgather` of blocks of varying lengths. Lengths are sent with the blocks; those given in `counts` are
-   * checked. Blocks are packed in the order of the sources unless `displs` places them.
+   * `neighborAllgather` of blocks of varying lengths. Lengths are sent with the blocks; those given in
+   * `counts` are checked. Blocks are packed in the order of the sources unless `displs` places them.
    *
-   * @throws ERR_COUNT when `counts` or `displs` do not fit what arrives, ERR_TRUNCATE when `into` is too small: on this
-   * rank only, after the exchange
+   * @throws ERR_COUNT when `counts` or `displs` do not fit what arrives, ERR_TRUNCATE when `into` is too
+   * small: on this rank only, after the exchange
    * @see MPI-4.1 §8.6.1
    */
   neighborAllgatherv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
@@ -186,24 +196,28 @@ export class TopologyCommunicator extends ExchangeCommunicator {
   }
 
   /**
-   * A persistent `neighborAllgather` between these two buffers. Collective: every rank calls it, in the same order
-   * as all collectives; it returns at once.
+   * A persistent `neighborAllgather` between these two buffers. Collective: every rank calls it, in the same
+   * order as all collectives; it returns at once.
    *
-   * With `tune`, of a communicator whose strategy the library chooses, the first starts try the strategies that are predicted
-   * to be best, `starts` times each in turn, and later ones keep the one whose median time is least: that of the slowest
-   * process counts. Results are right at every start. Costs, until one is chosen: a start begins with an agreement by lg
-   * (processes) messages of 8 bytes per process, in which all wait for the last; the plan, program and blocks of every candidate
-   * are retained. `tuning` of the request reports what was measured.
+   * With `tune`, of a communicator whose strategy the library chooses, the first starts try the strategies
+   * that are predicted to be best, `starts` times each in turn, and later ones keep the one whose median time
+   * is least: that of the slowest process counts. Results are right at every start. Costs, until one is
+   * chosen: a start begins with an agreement by lg (processes) messages of 8 bytes per process, in which all
+   * wait for the last; the plan, program and blocks of every candidate are retained. `tuning` of the request
+   * reports what was measured.
    *
-   * With `sharedMemory`, of a communicator that sends directly or lets the library choose, blocks are read where they are if all
-   * processes share memory: only on `mpi`, on one node of at most 64 processes. A start then waits until the destinations have written
-   * their blocks of the start before it, so a rank has completed at most one start more than they have begun. Every process
-   * retains, until the communicator is freed, two times its ranks' blocks and 64 bytes, rounded up to 64, in memory that peers
-   * read: at most 16 MiB of all its requests; those that find no room send their blocks.
+   * With `sharedMemory`, of a communicator that sends directly or lets the library choose, blocks are read
+   * where they are if all processes share memory: only on `mpi`, on one node of at most 64 processes. A start
+   * then waits until the destinations have written their blocks of the start before it, so a rank has
+   * completed at most one start more than they have begun. Every process retains, until the communicator is
+   * freed, two times its ranks' blocks and 64 bytes, rounded up to 64, in memory that peers read: at most 16
+   * MiB of all its requests; those that find no room send their blocks.
    *
-   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, ERR_ARGUMENT for options, ERR_STRATEGY for `tune` where the strategy
-   *   was given, and for `sharedMemory` where it is not `direct`, before anything is sent
-   * @throws ERR_COLLECTIVE_MISMATCH at `start`, when neighbors bound other counts or types, or ranks other options of `tune`
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, ERR_ARGUMENT for options, ERR_STRATEGY for
+   *   `tune` where the strategy was given, and for `sharedMemory` where it is not `direct`, before anything
+   *   is sent
+   * @throws ERR_COLLECTIVE_MISMATCH at `start`, when neighbors bound other counts or types, or ranks other
+   *   options of `tune`
    * @see MPI-4.1 §8.8.1
    */
   neighborAllgatherInit<T extends TypedArray>(

@@ -1,8 +1,9 @@
 import { RankweaveError, shown } from '../errors.js'
 
 /**
- * Bounds of `count` elements distributed over `parts` contiguous blocks: block i is `bounds[i]` to `bounds[i + 1] - 1`.
- * The first `count mod parts` blocks have one more element. With more parts than elements, the last blocks are empty.
+ * Bounds of `count` elements distributed over `parts` contiguous blocks: block i is `bounds[i]` to
+ * `bounds[i + 1] - 1`. The first `count mod parts` blocks have one more element. With more parts than
+ * elements, the last blocks are empty.
  *
  * @throws ERR_ARGUMENT
  */

@@ -19,7 +19,10 @@ export function checkCartShape(shape: CartShape): void {
   checkExtents(dims)
 }
 
-/** Whether a value has a period for every dimension; what they are is not checked. Takes constant time. @throws ERR_DIMS */
+/**
+ * Whether a value has a period for every dimension; what they are is not checked. Takes constant time.
+ * @throws ERR_DIMS
+ */
 export function requireCartShape(shape: CartShape): void {
   const { dims, periods } = Object(shape) as Partial<CartShape>
   if (!Array.isArray(dims)) fail(`expected the shape of a grid, with extents as an array, got ${shown(dims)}`)
@@ -28,7 +31,10 @@ export function requireCartShape(shape: CartShape): void {
   if (flags !== extents) fail(`expected one period for each of the ${extents} dimensions, got ${flags}`)
 }
 
-/** Checks extents: integers of at least 1 whose product does not exceed the largest number of ranks. @throws ERR_DIMS */
+/**
+ * Checks extents: integers of at least 1 whose product does not exceed the largest number of ranks.
+ * @throws ERR_DIMS
+ */
 export function checkExtents(dims: readonly number[]): void {
   if (!Array.isArray(dims)) fail(`expected extents as an array, got ${shown(dims)}`)
   let ranks = 1
@@ -70,7 +76,8 @@ export function coordsOf({ dims }: Pick<CartShape, 'dims'>, rank: number): numbe
 /**
  * Rank at the given coordinates. Coordinates of periodic dimensions wrap around.
  *
- * @throws ERR_DIMS for a coordinate outside a dimension that is not periodic, or a wrong number of coordinates
+ * @throws ERR_DIMS for a coordinate outside a dimension that is not periodic, or a wrong number of
+ *   coordinates
  * @see MPI-4.1 §8.5.5 (MPI_Cart_rank)
  */
 export function rankOf(shape: CartShape, coords: readonly number[]): number {
@@ -89,8 +96,8 @@ export function rankOf(shape: CartShape, coords: readonly number[]): number {
 }
 
 /**
- * The ranks that a rank receives from and sends to in a shift along one dimension: `source` is `displacement` behind,
- * `dest` the same distance ahead; -2 ({@link procNull}) beyond a border that does not wrap.
+ * The ranks that a rank receives from and sends to in a shift along one dimension: `source` is `displacement`
+ * behind, `dest` the same distance ahead; -2 ({@link procNull}) beyond a border that does not wrap.
  *
  * @throws ERR_DIMS, ERR_RANK
  * @see MPI-4.1 §8.5.6 (MPI_Cart_shift)
@@ -118,9 +125,9 @@ export function cartShift(
 }
 
 /**
- * The neighbors of a rank as MPI lays out the buffers of neighborhood collectives on a grid: per dimension first the
- * one behind, then the one ahead; -2 ({@link procNull}) where there is none, whose slot in the buffers remains.
- * The same for sources and destinations. Length `2 * dims.length`.
+ * The neighbors of a rank as MPI lays out the buffers of neighborhood collectives on a grid: per dimension
+ * first the one behind, then the one ahead; -2 ({@link procNull}) where there is none, whose slot in the
+ * buffers remains. The same for sources and destinations. Length `2 * dims.length`.
  *
  * @throws ERR_RANK
  * @see MPI-4.1 §8.6

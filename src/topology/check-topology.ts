@@ -7,9 +7,9 @@ import type { ProcessTopology } from './process-topology.js'
 import { requireTopology } from './require-topology.js'
 
 /**
- * Checks every invariant of a topology: row starts, ranks in range, the same multiplicity of each pair of ranks on
- * both sides, weights on both sides or on neither, and for a Cartesian topology that its lists are those of its shape.
- * Costs O(edges log degree).
+ * Checks every invariant of a topology: row starts, ranks in range, the same multiplicity of each pair of
+ * ranks on both sides, weights on both sides or on neither, and for a Cartesian topology that its lists are
+ * those of its shape. Costs O(edges log degree).
  *
  * @throws ERR_TOPOLOGY for the first violation, naming the rank or edge; ERR_DIMS for a malformed shape
  */
@@ -56,7 +56,10 @@ function checkWeights(side: string, edges: number, weights: Float64Array | null)
   if (bad >= 0) fail(`weight of ${side}-edge ${bad}: expected a number, got NaN`)
 }
 
-/** Compares every rank's sources as the senders list them (ascending by construction) with its own list, sorted. */
+/**
+ * Compares every rank's sources as the senders list them (ascending by construction) with its own list,
+ * sorted.
+ */
 function checkMultiplicities({ ranks, outStart, outRank, inStart, inRank }: ProcessTopology): void {
   const { start, rank: sources } = transposeRows(ranks, { start: outStart, rank: outRank })
   for (let q = 0; q < ranks; q++) {

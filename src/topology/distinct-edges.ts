@@ -65,7 +65,10 @@ class ListedEdges implements DistinctEdges {
     this.#to[this.#size++] = to
   }
 
-  /** Removing repetitions takes time linear in the list, so the capacity doubles unless most entries were repetitions. */
+  /**
+   * Removing repetitions takes time linear in the list, so the capacity doubles unless most entries were
+   * repetitions.
+   */
   #makeRoom(): void {
     const { start, rank } = this.toRows()
     const capacity = this.#from.length

@@ -48,7 +48,8 @@ function distinct(ranks: number, listStart: Int32Array, list: Int32Array): Neigh
   for (let r = 0; r < ranks; r++) {
     const first = listStart[r]
     const end = listStart[r + 1]
-    // Most rows of large topologies are empty or ascend as they are: only the others are worth a copy and a sort.
+    // Most rows of large topologies are empty or ascend as they are: only the others are worth a copy and a
+    // sort.
     const sorted = ascends(list, first, end) ? list : list.slice(first, end).sort()
     const shift = sorted === list ? 0 : first
     let previous = -1
@@ -101,7 +102,8 @@ export function pairEdges(topology: ProcessTopology): Int32Array {
 
 function pairByOccurrence({ ranks, outRank, inStart, inRank }: ProcessTopology): Int32Array {
   const arrival = new Int32Array(outRank.length)
-  // In-edges of every rank by source, stable: the order in which walking the out-edges by source reaches them.
+  // In-edges of every rank by source, stable: the order in which walking the out-edges by source reaches
+  // them.
   const bySource = new Int32Array(inRank.length)
   for (let q = 0; q < ranks; q++) {
     const row = Array.from({ length: inStart[q + 1] - inStart[q] }, (_, i) => inStart[q] + i)

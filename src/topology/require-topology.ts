@@ -2,8 +2,8 @@ import { RankweaveError, shown } from '../errors.js'
 import type { ProcessTopology } from './process-topology.js'
 
 /**
- * Whether a value has the lists of a topology, of their types; how long they are and what is in them is for `checkTopology`.
- * Takes constant time, so that every function that users call with a topology may ask.
+ * Whether a value has the lists of a topology, of their types; how long they are and what is in them is for
+ * `checkTopology`. Takes constant time, so that every function that users call with a topology may ask.
  *
  * @throws ERR_TOPOLOGY
  */

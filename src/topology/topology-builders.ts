@@ -25,11 +25,11 @@ export interface NeighborLists {
 }
 
 /**
- * A topology from a list of edges. Every rank's destinations and its sources are in the order of the edges, so the c-th
- * edge from p to q is the c-th occurrence on both sides. Ownership: the arrays are copied.
+ * A topology from a list of edges. Every rank's destinations and its sources are in the order of the edges,
+ * so the c-th edge from p to q is the c-th occurrence on both sides. Ownership: the arrays are copied.
  *
- * @throws ERR_TOPOLOGY naming the edge, when a rank is out of range, arrays differ in length, or the topology is too
- *   large
+ * @throws ERR_TOPOLOGY naming the edge, when a rank is out of range, arrays differ in length, or the topology
+ *   is too large
  * @see MPI-4.1 §8.5.4 (MPI_Dist_graph_create)
  */
 export function topologyFromEdges(ranks: number, edges: EdgeArrays): ProcessTopology {

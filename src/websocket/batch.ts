@@ -5,12 +5,15 @@ import { maxHeaderWords } from '../fabric/fabric.js'
 
 // One binary message between two processes is a batch of frames, all numbers little-endian:
 //
-//   sequence u32 | bytes of the message u32 | frames
-//   frame: words of the header u16 | kind u16 | bytes of the payload u32 | header | payload | zeros up to 8 bytes
+//   sequence u32 | bytes of the message u32 | frames frame: words of the header u16 | kind u16 | bytes of the
+//   payload u32 | header | payload | zeros up to 8 bytes
 //
 // A link numbers its messages in each direction from 0, modulo 2^32.
 
-/** Kinds of frames: what the program sends, and the records of bulk transfers (`bulkRecord`), which stay inside the fabric. */
+/**
+ * Kinds of frames: what the program sends, and the records of bulk transfers (`bulkRecord`), which stay
+ * inside the fabric.
+ */
 export const plainFrame = 0
 
 /** Largest payload of a frame of the program, in bytes. */
@@ -110,7 +113,8 @@ export class BatchReader {
    * Begins a message.
    *
    * @param sequence the number that it must have
-   * @throws ERR_PROTOCOL for a message that is truncated, repeated, out of order, or not a batch of frames; then it has none
+   * @throws ERR_PROTOCOL for a message that is truncated, repeated, out of order, or not a batch of frames;
+   *   then it has none
    */
   open(message: Uint8Array, sequence: number): void {
     this.close()

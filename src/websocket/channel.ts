@@ -15,7 +15,10 @@ import {
 export interface Channel {
   /** Bytes taken and not yet on the network. */
   readonly bufferedBytes: number
-  /** Whether `taken` is called when the network has taken a message; else somebody has to look at `bufferedBytes`. */
+  /**
+   * Whether `taken` is called when the network has taken a message; else somebody has to look at
+   * `bufferedBytes`.
+   */
   readonly reportsSent: boolean
   /**
    * Once `bufferedBytes` is 0, the memory of the message may be reused.

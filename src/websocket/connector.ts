@@ -39,16 +39,21 @@ interface Dial {
 const mostAttempts = 3
 /** Between two of them, in milliseconds. */
 const retryMs = 100
-/** How long the connection of a peer that dials too is waited for before this side tries again, in milliseconds. */
+/**
+ * How long the connection of a peer that dials too is waited for before this side tries again, in
+ * milliseconds.
+ */
 const supersededMs = 1_000
 
 /**
- * Connects processes in pairs. Both may dial at the same time: then the connection that the lower process has dialed stays,
- * and the other one is closed. Both sides decide so by themselves: the lower process refuses the other's connection as long as it
- * dials itself; the higher one gives up its own once the lower one has proved who it is.
+ * Connects processes in pairs. Both may dial at the same time: then the connection that the lower process has
+ * dialed stays, and the other one is closed. Both sides decide so by themselves: the lower process refuses
+ * the other's connection as long as it dials itself; the higher one gives up its own once the lower one has
+ * proved who it is.
  *
- * There is no limit of time here: a process that computes does not answer, and whether it lives is for the rendezvous to say.
- * A connection that the peer closes as late, because either of them computed or too many came at once, is dialed again.
+ * There is no limit of time here: a process that computes does not answer, and whether it lives is for the
+ * rendezvous to say. A connection that the peer closes as late, because either of them computed or too many
+ * came at once, is dialed again.
  */
 export class Connector {
   readonly #parts: ConnectorParts
@@ -96,7 +101,8 @@ export class Connector {
     })
     socket.addEventListener('close', ({ code, reason }) => {
       if (this.#dials.get(peer)?.socket !== socket) return
-      // The peer dials too, and its connection stays: it comes, or the peer has ended and is no longer there to dial.
+      // The peer dials too, and its connection stays: it comes, or the peer has ended and is no longer there
+      // to dial.
       if (code === closeCode.superseded) this.#dialAgain(peer, attempt, supersededMs)
       else if (code === closeCode.late) this.#dialAgain(peer, attempt)
       else if (code !== closeCode.malformed && code !== closeCode.proof && attempt < mostAttempts) {
@@ -129,7 +135,8 @@ export class Connector {
     if (dial !== undefined) drop(dial.socket, closeCode.superseded, 'superseded')
   }
 
-  // -- the side that dials -------------------------------------------------------------------------------------
+  // -- the side that dials
+  // -------------------------------------------------------------------------------------
 
   async #prove(peer: number, dial: Dial, data: unknown): Promise<void> {
     const { socket } = dial
@@ -170,7 +177,8 @@ export class Connector {
     })
   }
 
-  // -- the side that is dialed ---------------------------------------------------------------------------------
+  // -- the side that is dialed
+  // ---------------------------------------------------------------------------------
 
   async #greet({ socket, hello }: IncomingSocket): Promise<void> {
     const { world, process: to, processes } = this.#parts.membership

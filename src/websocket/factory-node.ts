@@ -15,7 +15,10 @@ export interface WebSocketOptions {
   readonly silenceMs?: number
   /** Flags of Node for the processes. Default: those of this process. */
   readonly execArgv?: readonly string[]
-  /** The library's entry of processes, where an application bundles it. Default: that of the installed package. */
+  /**
+   * The library's entry of processes, where an application bundles it. Default: that of the installed
+   * package.
+   */
   readonly processUrl?: URL
 }
 
@@ -29,8 +32,9 @@ export interface WebSocketFactory extends FabricFactory {
 export const maxWebSocketProcesses = 256
 
 /**
- * Processes of the operating system on this host, connected by WebSockets over loopback. `run` starts them, and each loads
- * the program for itself: hence it has to be a module. For processes on other hosts see `host` and `join`.
+ * Processes of the operating system on this host, connected by WebSockets over loopback. `run` starts them,
+ * and each loads the program for itself: hence it has to be a module. For processes on other hosts see `host`
+ * and `join`.
  *
  * @throws ERR_WORLD for numbers that are out of range or do not agree; ERR_ARGUMENT for unknown options
  */

@@ -18,9 +18,10 @@ const proof = z
   .describe('HMAC-SHA-256 of role, world, both processes and both nonces, keyed by the peer key of the world')
 
 /**
- * The text messages of two processes. Up to `ready` they are exchanged before the first batch, in this order; the process that
- * dials begins. Each side proves that it knows the peer key, for nonces of both, so that neither an observed nor a mirrored
- * message is of use. `end` is of either side: a close code alone could be of anything between them.
+ * The text messages of two processes. Up to `ready` they are exchanged before the first batch, in this order;
+ * the process that dials begins. Each side proves that it knows the peer key, for nonces of both, so that
+ * neither an observed nor a mirrored message is of use. `end` is of either side: a close code alone could be
+ * of anything between them.
  */
 export const introductionMessages = {
   hello: z

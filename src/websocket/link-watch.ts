@@ -13,7 +13,10 @@ export interface WatchedConnection {
 }
 
 export interface LinkWatchHost {
-  /** Asks, by way of the rendezvous, whether `peer` is there: its answer is `present`, after it has sent a ping of its own. */
+  /**
+   * Asks, by way of the rendezvous, whether `peer` is there: its answer is `present`, after it has sent a
+   * ping of its own.
+   */
   probe(peer: number): void
   silent(peer: number): void
 }
@@ -29,18 +32,23 @@ interface Watched {
   ticksSincePresent: number | undefined
 }
 
-/** A ping that the peer sent before it answered has come in this time: one heartbeat at least, and part of another. */
+/**
+ * A ping that the peer sent before it answered has come in this time: one heartbeat at least, and part of
+ * another.
+ */
 const ticksToArrive = 2
 
 /**
- * Notices connections that carry nothing any more though nobody closes them: a firewall has forgotten them, or the host of the
- * peer has another address. The operating system notices bytes in flight after a quarter of an hour.
+ * Notices connections that carry nothing any more though nobody closes them: a firewall has forgotten them,
+ * or the host of the peer has another address. The operating system notices bytes in flight after a quarter
+ * of an hour.
  *
- * A process that computes reads nothing and is not to blame, so a silent connection is reported only when its peer has answered
- * on another way, the rendezvous, and still nothing has come. Signs of life are bytes that arrive, to which both sides contribute
- * a ping every `heartbeatMs`, and that the network goes on taking bytes that had to wait. In a browser, which tells of no pings,
- * a connection is suspect only while bytes wait that the network does not take. Like the rendezvous it counts ticks of its
- * own, so a process that was stopped blames no peer for that.
+ * A process that computes reads nothing and is not to blame, so a silent connection is reported only when its
+ * peer has answered on another way, the rendezvous, and still nothing has come. Signs of life are bytes that
+ * arrive, to which both sides contribute a ping every `heartbeatMs`, and that the network goes on taking
+ * bytes that had to wait. In a browser, which tells of no pings, a connection is suspect only while bytes
+ * wait that the network does not take. Like the rendezvous it counts ticks of its own, so a process that was
+ * stopped blames no peer for that.
  *
  * Memory: one record per connection.
  */

@@ -35,7 +35,8 @@ export interface LinkHost {
  * - `idle`: nothing was ever sent;
  * - `waiting`: messages wait for a channel;
  * - `open`;
- * - `ended`: whatever is posted is dropped. A link never opens twice, because frames could be lost in between.
+ * - `ended`: whatever is posted is dropped. A link never opens twice, because frames could be lost in
+ *   between.
  */
 export type LinkState = 'idle' | 'waiting' | 'open' | 'ended'
 
@@ -50,8 +51,8 @@ const pieces = new BatchPool(pieceMessageBytes, 16)
 /**
  * What one process sends to one peer and receives from it: batches of frames, numbered in each direction.
  *
- * Memory: frames that wait for the channel or the network, at most `maxQueuedBytes`; of bulk transfers `fullFromBytes` and
- * a piece.
+ * Memory: frames that wait for the channel or the network, at most `maxQueuedBytes`; of bulk transfers
+ * `fullFromBytes` and a piece.
  */
 export class Link {
   readonly peer: number

@@ -89,8 +89,8 @@ export class Links {
   }
 
   /**
-   * How much may be sent to `peer` that it has not asked for: what is left of the window, which all links share. The network has
-   * no faster use for more. Nothing by way of the rendezvous, which has to store it.
+   * How much may be sent to `peer` that it has not asked for: what is left of the window, which all links
+   * share. The network has no faster use for more. Nothing by way of the rendezvous, which has to store it.
    */
   spaceFor(peer: number): number {
     const { addresses, process } = this.#membership

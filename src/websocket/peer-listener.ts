@@ -15,8 +15,8 @@ export const introductionMs = 5_000
 const mostStrangers = 64
 
 /**
- * Accepts data connections of peers. It listens before the process joins its world, because the join states the address;
- * connections that come before the session is open wait for it.
+ * Accepts data connections of peers. It listens before the process joins its world, because the join states
+ * the address; connections that come before the session is open wait for it.
  *
  * Memory: `mostStrangers` connections with one short message each.
  */
@@ -46,7 +46,9 @@ export class PeerListener {
     return this.#listener!.url
   }
 
-  /** Hands over those that have come, and all that come from now on. Each counts until `introduced` is called. */
+  /**
+   * Hands over those that have come, and all that come from now on. Each counts until `introduced` is called.
+   */
   attach(greet: (incoming: IncomingSocket) => void): void {
     this.#greet = greet
     // From here on whoever waits keeps the event loop alive.

@@ -15,7 +15,10 @@ export interface Meeting {
 
 export type MeetingRole = 'dialed' | 'accepted'
 
-/** Makes and checks proofs of membership: HMAC-SHA-256 (RFC 2104), by Web Crypto, keyed by what all members share. */
+/**
+ * Makes and checks proofs of membership: HMAC-SHA-256 (RFC 2104), by Web Crypto, keyed by what all members
+ * share.
+ */
 export class ProofKey {
   readonly #key: Promise<CryptoKey>
 

@@ -12,14 +12,17 @@ import { Links, type LinksParts } from './links.js'
 import { Losses } from './losses.js'
 import { OwnFrames } from './own-frames.js'
 
-/** How often channels that do not report are looked at while a bulk transfer waits for them, in milliseconds. */
+/**
+ * How often channels that do not report are looked at while a bulk transfer waits for them, in milliseconds.
+ */
 const watchMs = 2
 
 /**
- * One process of a world over WebSockets. It hands over what it has sent once per turn of the event loop, or when no rank can
- * continue without a frame; frames that arrive are delivered in the event of their message.
+ * One process of a world over WebSockets. It hands over what it has sent once per turn of the event loop, or
+ * when no rank can continue without a frame; frames that arrive are delivered in the event of their message.
  *
- * Memory: per peer what its link holds. The credits of `comm/` keep that far below the limit; a link that exceeds it breaks.
+ * Memory: per peer what its link holds. The credits of `comm/` keep that far below the limit; a link that
+ * exceeds it breaks.
  */
 export class WebSocketProcess implements Fabric {
   readonly kind = 'websocket'
@@ -132,7 +135,10 @@ export class WebSocketProcess implements Fabric {
     return waiting === 0 && this.bulk.idle
   }
 
-  /** @internal A process is lost, as the rendezvous says; reported in a task of its own, after what has arrived by then. */
+  /**
+   * @internal A process is lost, as the rendezvous says; reported in a task of its own, after what has
+   *   arrived by then.
+   */
   lose(peer: number, reason: string): void {
     if (this.#closed) {
       // It takes nothing more.
@@ -159,7 +165,8 @@ export class WebSocketProcess implements Fabric {
     this.#keepAlive.close()
   }
 
-  // -- sending -------------------------------------------------------------------------------------------------
+  // -- sending
+  // -------------------------------------------------------------------------------------------------
 
   #post(peer: number, kind: number, header: Int32Array, payload: Uint8Array | undefined): void {
     if (peer !== this.process) {
@@ -183,7 +190,8 @@ export class WebSocketProcess implements Fabric {
     return this.#own.pushPiece(kind, header, payload, from, to)
   }
 
-  // -- arriving ------------------------------------------------------------------------------------------------
+  // -- arriving
+  // ------------------------------------------------------------------------------------------------
 
   #relayed(from: number, message: Uint8Array): void {
     if (this.#closed) return
@@ -225,7 +233,8 @@ export class WebSocketProcess implements Fabric {
     }
   }
 
-  // -- turns ---------------------------------------------------------------------------------------------------
+  // -- turns
+  // ---------------------------------------------------------------------------------------------------
 
   #turn(): void {
     if (this.#closed || this.#sink === undefined) return
@@ -262,7 +271,8 @@ export class WebSocketProcess implements Fabric {
     })
   }
 
-  // -- losses --------------------------------------------------------------------------------------------------
+  // -- losses
+  // --------------------------------------------------------------------------------------------------
 
   #loseWorld(error: RankweaveError): void {
     if (this.#closed) {

@@ -7,10 +7,11 @@ import type { SocketTransport } from './rendezvous/socket.js'
 import { WebSocketProcess } from './websocket-process.js'
 
 /**
- * The session of the process that has joined a world. Closing it ends the listener and all data connections; the membership
- * remains, for the caller to leave.
+ * The session of the process that has joined a world. Closing it ends the listener and all data connections;
+ * the membership remains, for the caller to leave.
  *
- * @param listener where peers dial this process, at the address that it stated when it joined; none when it stated none
+ * @param listener where peers dial this process, at the address that it stated when it joined; none when it
+ *   stated none
  */
 export function openWebSocket(
   membership: Membership,

@@ -8,7 +8,9 @@ export function abortedWorld(reason: unknown): RankweaveError {
   })
 }
 
-/** Whether an error is that of a world ended through its signal, here or elsewhere; its reason is the cause. */
+/**
+ * Whether an error is that of a world ended through its signal, here or elsewhere; its reason is the cause.
+ */
 export function isAbortedWorld(error: unknown): error is RankweaveError {
   return isRankweaveError(error, 'ERR_ABORTED') && error.details['aborted'] === 'world'
 }

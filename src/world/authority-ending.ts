@@ -35,13 +35,13 @@ const lossesPerDecision = 256
 const bit = { acknowledged: 1, ignored: 2 } as const
 
 /**
- * The end of a world whose fabric has an authority on failures: no process is needed for it, so each can be lost. Every process
- * contributes to one decision when its ranks have returned or failed; processes that are lost before do not. A process that
- * fails tells all others at once, so that their ranks need not wait.
+ * The end of a world whose fabric has an authority on failures: no process is needed for it, so each can be
+ * lost. Every process contributes to one decision when its ranks have returned or failed; processes that are
+ * lost before do not. A process that fails tells all others at once, so that their ranks need not wait.
  *
- * A loss is survived when some rank that lives has acknowledged it, and none has returned in spite of knowing it; else the world
- * fails with ERR_PEER_LOST. That is a second decision, made only after losses. It concerns ranks that had returned too: what they
- * returned may not have left their process.
+ * A loss is survived when some rank that lives has acknowledged it, and none has returned in spite of knowing
+ * it; else the world fails with ERR_PEER_LOST. That is a second decision, made only after losses. It concerns
+ * ranks that had returned too: what they returned may not have left their process.
  */
 export class AuthorityEnding implements WorldEnding {
   readonly #process: EndingProcess
@@ -49,7 +49,10 @@ export class AuthorityEnding implements WorldEnding {
   readonly #handlers: EndingHandlers
   /** The failure of the lowest process that is known to have failed: the one that the decision names. */
   #failure: { readonly error: unknown; readonly origin: number } | undefined
-  /** First error of every process that is known to have failed: one that fails after it has contributed is not chosen. */
+  /**
+   * First error of every process that is known to have failed: one that fails after it has contributed is not
+   * chosen.
+   */
   readonly #errors = new Map<number, unknown>()
   /** The process whose error is that of the world, once decided. */
   #chosen: number | undefined
@@ -148,7 +151,10 @@ export class AuthorityEnding implements WorldEnding {
     this.#close()
   }
 
-  /** Whose failure a process knows of; -1: nobody's. What no process of ours contributes is a failure of its sender. */
+  /**
+   * Whose failure a process knows of; -1: nobody's. What no process of ours contributes is a failure of its
+   * sender.
+   */
   #originIn(bytes: Uint8Array | null, sender: number): number {
     if (bytes === null) return -1
     const { processes } = this.#process.layout

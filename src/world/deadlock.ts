@@ -8,31 +8,38 @@ import { callsOf, mismatchAmong } from './open-calls.js'
 import { type Evidence, StuckAgreement } from './stuck-agreement.js'
 import { reportWaits, tally } from './world-report.js'
 
-/** Delays between the checks that must all find the world stuck. They grow, for work that Node does not name. */
+/**
+ * Delays between the checks that must all find the world stuck. They grow, for work that Node does not name.
+ */
 const confirmDelaysMs = [1, 2, 4, 8, 16]
 /**
- * Delay of the first check after one in vain, at most: twice that of the one before. Short timers cost more than their checks: the
- * kernel sets its clock whenever a process waits for the network, which doubles the time of a ping-pong on a virtual machine.
+ * Delay of the first check after one in vain, at most: twice that of the one before. Short timers cost more
+ * than their checks: the kernel sets its clock whenever a process waits for the network, which doubles the
+ * time of a ping-pong on a virtual machine.
  */
 const longestFirstDelayMs = 25
 /** Delay while every rank sleeps but a timer, a socket, a signal or another world may wake one. */
 const recheckMs = 25
-/** This many checks in a row (3 s) decide when only doubt remains: see `EventLoopWatch`, `StuckAgreement`, other worlds. */
+/**
+ * This many checks in a row (3 s) decide when only doubt remains: see `EventLoopWatch`, `StuckAgreement`,
+ * other worlds.
+ */
 const checksInDoubt = 120
 
 /** The worlds running in this thread. One of them may wake another, if the user's code connects them. */
 const watched = new Set<DeadlockWatch>()
 
 /**
- * Detects that a world can never continue (decision 10): every rank is blocked or has finished, no frame is in flight, no
- * wait carries a signal, and nothing but the library's own handles keeps the event loop alive. Where ranks wait in calls of
- * collectives that differ, that is what it reports.
+ * Detects that a world can never continue (decision 10): every rank is blocked or has finished, no frame is
+ * in flight, no wait carries a signal, and nothing but the library's own handles keeps the event loop alive.
+ * Where ranks wait in calls of collectives that differ, that is what it reports.
  *
- * Costs nearly nothing while ranks run: a check is scheduled when the last rank falls asleep, at most one at a time, on a timer
- * that does not keep the event loop alive. A process that exchanges messages sleeps most of the time, so a check is in vain, too, when
- * frames were sent or have arrived since it was scheduled.
+ * Costs nearly nothing while ranks run: a check is scheduled when the last rank falls asleep, at most one at
+ * a time, on a timer that does not keep the event loop alive. A process that exchanges messages sleeps most
+ * of the time, so a check is in vain, too, when frames were sent or have arrived since it was scheduled.
  *
- * Where this session does not host the whole world, the session of the lowest process that lives queries the others once it is stuck itself.
+ * Where this session does not host the whole world, the session of the lowest process that lives queries the
+ * others once it is stuck itself.
  */
 export class DeadlockWatch {
   readonly #session: FabricSession
@@ -99,7 +106,8 @@ export class DeadlockWatch {
 
   #scheduleCheck(delayMs: number): void {
     if (this.#onDeadlock === undefined || this.#agreement?.asks === false) return
-    // A rank may have fallen asleep, and armed it, while a wave was in progress: one timer is enough, and `stop` cancels one.
+    // A rank may have fallen asleep, and armed it, while a wave was in progress: one timer is enough, and
+    // `stop` cancels one.
     if (this.#cancelCheck !== undefined) return
     this.#framesBefore = this.#frames()
     this.#cancelCheck = realClock.later(delayMs, () => this.#check())
@@ -171,7 +179,9 @@ export class DeadlockWatch {
     return !some && (!doubt || this.#doubted >= checksInDoubt)
   }
 
-  /** Whether every rank sleeps, and what in this session may wake one: frames in flight, or a wait's signal. */
+  /**
+   * Whether every rank sleeps, and what in this session may wake one: frames in flight, or a wait's signal.
+   */
   #sleep(): 'no' | 'frames' | 'signal' | 'for good' {
     let waits = 0
     let withSignal = 0
@@ -187,7 +197,10 @@ export class DeadlockWatch {
     return withSignal > 0 ? 'signal' : 'for good'
   }
 
-  /** A rank that is awake while the event loop has nothing to do waits for something else, perhaps for this world. */
+  /**
+   * A rank that is awake while the event loop has nothing to do waits for something else, perhaps for this
+   * world.
+   */
   #otherWorlds(): Activity {
     let activity: Activity = 'none'
     for (const other of watched) {

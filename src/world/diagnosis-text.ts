@@ -15,8 +15,8 @@ export interface WorldFacts {
 }
 
 /**
- * Who waits for what in a whole world, in a few lines however many ranks there are: ranks that wait in the same call share
- * one line, and for a collective the ranks that have not called it are named.
+ * Who waits for what in a whole world, in a few lines however many ranks there are: ranks that wait in the
+ * same call share one line, and for a collective the ranks that have not called it are named.
  *
  * @param states by process; undefined for one that still loads its program, none for one that does not answer
  */

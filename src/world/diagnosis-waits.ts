@@ -22,7 +22,10 @@ interface Call {
   readonly waits: (readonly [rank: number, worldRank: number, peer: number])[]
 }
 
-/** Ranks that wait in the same call for the same rank, or each for the rank at the same offset, share one line. */
+/**
+ * Ranks that wait in the same call for the same rank, or each for the rank at the same offset, share one
+ * line.
+ */
 export function pointToPointLines(waits: readonly PointToPointWaits[]): string[] {
   const calls = new Map<string, Call>()
   for (const { communicator, call, words } of waits) {

@@ -23,7 +23,10 @@ export interface PointToPointWaits {
   readonly words: Int32Array
 }
 
-/** How far the ranks of one process are in the collectives of one communicator, or of one persistent operation on it. */
+/**
+ * How far the ranks of one process are in the collectives of one communicator, or of one persistent operation
+ * on it.
+ */
 export interface CollectiveState {
   readonly communicator: string
   readonly size: number
@@ -46,7 +49,10 @@ export interface OpenCollective {
   readonly awaited: readonly number[]
 }
 
-/** The state of a process now. O(ranks here + pending operations + ranks of communicators that span processes). */
+/**
+ * The state of a process now. O(ranks here + pending operations + ranks of communicators that span
+ * processes).
+ */
 export function stateOf(runtime: CommRuntime): ProcessState {
   const { waits, firstRank, hostedRanks } = runtime
   const running = new RangeList()

@@ -5,8 +5,8 @@ import { countOf, rangesText, union } from './rank-ranges.js'
 import type { RunningWorld, WorldOptions } from './world.js'
 
 /**
- * ERR_DEADLOCK for ranks that run although the event loop of their process has become empty: no rank here waits for a
- * message, and nothing else that could wake them is left.
+ * ERR_DEADLOCK for ranks that run although the event loop of their process has become empty: no rank here
+ * waits for a message, and nothing else that could wake them is left.
  */
 function emptyLoop(world: RunningWorld): RankweaveError {
   const ranks = union(world.states().map((state) => state.running))
@@ -18,8 +18,8 @@ function emptyLoop(world: RunningWorld): RankweaveError {
 }
 
 /**
- * Hosts a part of a world whose other processes are elsewhere: it ends with ERR_DEADLOCK when the event loop of this process is
- * empty although a rank here runs.
+ * Hosts a part of a world whose other processes are elsewhere: it ends with ERR_DEADLOCK when the event loop
+ * of this process is empty although a rank here runs.
  *
  * @param host with options that let the event loop be empty
  */
@@ -47,7 +47,10 @@ export async function hostUntilEmpty<T, A>(
 }
 
 const probeMs = 250
-/** This many probes in a row (3 s) find the same state before the event loop is tried: timers of signals do not keep it alive. */
+/**
+ * This many probes in a row (3 s) find the same state before the event loop is tried: timers of signals do
+ * not keep it alive.
+ */
 const probesInDoubt = 12
 
 interface Watched {
@@ -62,9 +65,10 @@ const watched: Watched[] = []
 let timer: NodeJS.Timeout | undefined
 
 /**
- * Ends a world with ERR_DEADLOCK when a rank awaits something other than the library and nothing is left that could settle
- * it, also while other ranks wait for it: their waits are then not counted as what keeps the event loop alive. For worlds
- * whose processes are all hosted here, since a frame from elsewhere could wake a rank.
+ * Ends a world with ERR_DEADLOCK when a rank awaits something other than the library and nothing is left that
+ * could settle it, also while other ranks wait for it: their waits are then not counted as what keeps the
+ * event loop alive. For worlds whose processes are all hosted here, since a frame from elsewhere could wake a
+ * rank.
  *
  * @returns stops watching
  */

@@ -37,17 +37,20 @@ export interface WorldEnding {
   fail(error: unknown): void
   /** A process elsewhere is lost. */
   peerLost(peer: number, reason: string): void
-  /** Agreement is no longer possible: this session ends by itself, with `error` unless it has failed already. */
+  /**
+   * Agreement is no longer possible: this session ends by itself, with `error` unless it has failed already.
+   */
   cutOff(error: RankweaveError): void
 }
 
 /**
- * The sessions of a world agree on its end and its error. Process 0 decides: every process reports that its ranks have
- * returned (`done`) or which error they met (`worldEnd`); process 0 passes the first error on, and once all are done it
- * lets every process `close`. Until then a process keeps serving frames, because others may need it.
+ * The sessions of a world agree on its end and its error. Process 0 decides: every process reports that its
+ * ranks have returned (`done`) or which error they met (`worldEnd`); process 0 passes the first error on, and
+ * once all are done it lets every process `close`. Until then a process keeps serving frames, because others
+ * may need it.
  *
- * A session that hosts the whole world needs no frame for this. Where the fabric has an authority on failures, and a session
- * hosts one process, `AuthorityEnding` takes its place.
+ * A session that hosts the whole world needs no frame for this. Where the fabric has an authority on
+ * failures, and a session hosts one process, `AuthorityEnding` takes its place.
  */
 export class Ending implements WorldEnding {
   readonly #hosted: readonly FramePort[]

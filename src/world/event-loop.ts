@@ -2,18 +2,19 @@ import { nodeProcess } from '../base/node-process.js'
 import { ownHandles } from '../fabric/own-handles.js'
 
 /**
- * Whether anything that may wake a rank was started since: certainly (`some`), or `perhaps`, when what is active could also
- * have been there before.
+ * Whether anything that may wake a rank was started since: certainly (`some`), or `perhaps`, when what is
+ * active could also have been there before.
  */
 export type Activity = 'none' | 'perhaps' | 'some'
 
 /**
- * What keeps the event loop alive besides this library. Node names active timers, sockets and requests by type only, so
- * the state when a world started is a count per type, and anything beyond it was started since.
+ * What keeps the event loop alive besides this library. Node names active timers, sockets and requests by
+ * type only, so the state when a world started is a count per type, and anything beyond it was started since.
  *
- * Sockets and pipes last; but a timer or a request that was there at first may have ended and been replaced, so as long as
- * there is any, there is doubt. Node does not name work on its thread pool other than requests of the file system or the
- * resolver (compression, cryptography). A browser names nothing at all, so there something always may.
+ * Sockets and pipes last; but a timer or a request that was there at first may have ended and been replaced,
+ * so as long as there is any, there is doubt. Node does not name work on its thread pool other than requests
+ * of the file system or the resolver (compression, cryptography). A browser names nothing at all, so there
+ * something always may.
  */
 export class EventLoopWatch {
   /** The most that may remain of what was there at first. */

@@ -5,10 +5,13 @@ import { describeWords, encodeSignature, sameWords, signatureWords } from '../ca
 import type { CommRuntime, CommState } from '../comm/comm-state.js'
 import type { RankweaveError } from '../errors.js'
 
-// The calls of collectives that a process waits in, as words that other processes compare with theirs: ranks may wait for
-// each other in calls that differ, and no message of one call reaches a rank of the other.
+// The calls of collectives that a process waits in, as words that other processes compare with theirs: ranks
+// may wait for each other in calls that differ, and no message of one call reaches a rank of the other.
 
-/** The communicator, its size, the lane, the number of the call, a rank that made it, and the call's signature. */
+/**
+ * The communicator, its size, the lane, the number of the call, a rank that made it, and the call's
+ * signature.
+ */
 const word = { leader: 0, counter: 1, size: 2, lane: 3, seq: 4, rank: 5, signature: 6 } as const
 const wordsOfCall = word.signature + signatureWords
 

@@ -44,15 +44,19 @@ interface Answer extends Evidence {
 }
 
 /**
- * The sessions of a world agree that it is stuck. The lowest process that lives queries in waves; each process answers whether it is stuck and
- * how many frames it has sent and received. When in two consecutive waves all are stuck with the same counts, and as many
- * frames were received as sent, then none was in flight in between, so nothing can happen any more (Mattern, Algorithms for distributed termination detection, 1987: the four counter method).
+ * The sessions of a world agree that it is stuck. The lowest process that lives queries in waves; each
+ * process answers whether it is stuck and how many frames it has sent and received. When in two consecutive
+ * waves all are stuck with the same counts, and as many frames were received as sent, then none was in flight
+ * in between, so nothing can happen any more (Mattern, Algorithms for distributed termination detection,
+ * 1987: the four counter method).
  *
- * A process examines itself in a task of its own, never while a frame is being delivered: the effects of the frames
- * before (ranks that continue in microtasks) would not show yet, however long the thread was descheduled in between.
+ * A process examines itself in a task of its own, never while a frame is being delivered: the effects of the
+ * frames before (ranks that continue in microtasks) would not show yet, however long the thread was
+ * descheduled in between.
  *
- * What is published in shared memory is never in flight: who watches it looks when a frame of a wave has arrived (`Fabric.watch`), so
- * since the wave began. It counts as sent and as received where it is written, so the counts change with it.
+ * What is published in shared memory is never in flight: who watches it looks when a frame of a wave has
+ * arrived (`Fabric.watch`), so since the wave began. It counts as sent and as received where it is written,
+ * so the counts change with it.
  *
  * Frames sent to a lost process are never received; then unchanged counts over many waves have to suffice.
  */

@@ -3,9 +3,9 @@ import { inLaterTurn } from '../base/turn.js'
 import type { RankweaveError } from '../errors.js'
 
 /**
- * When a world ends, every pending wait fails, also those whose promises the program has dropped or would have
- * awaited next. Their errors repeat the one that `run` rejects with, so they must not end the program as unhandled
- * rejections. All others have their usual effect.
+ * When a world ends, every pending wait fails, also those whose promises the program has dropped or would
+ * have awaited next. Their errors repeat the one that `run` rejects with, so they must not end the program as
+ * unhandled rejections. All others have their usual effect.
  */
 const tolerated = new WeakSet<RankweaveError>()
 

@@ -11,7 +11,9 @@ export function reportWaits(runtimes: readonly CommRuntime[]): string {
   return [...limited(waitLines(runtimes)), ...(ended === '' ? [] : [`  finished: ${ended}`])].join('\n')
 }
 
-/** Who waits for what: ranks in the same point-to-point call together, and each collective of each process. */
+/**
+ * Who waits for what: ranks in the same point-to-point call together, and each collective of each process.
+ */
 export function waitLines(runtimes: readonly CommRuntime[]): string[] {
   const contexts = runtimes.flatMap((runtime) => [...runtime.contexts])
   return [

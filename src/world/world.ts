@@ -30,13 +30,19 @@ export interface WorldOptions<A> extends Partial<RuntimeOptions> {
   readonly signal?: AbortSignal
   /** False: a world in which no rank can continue is left as it is; `worldReport` shows why. Default true. */
   readonly detectDeadlock?: boolean
-  /** Called once when the world has failed, before its processes have closed it; `afterSurvived` losses, of which the error is none. */
+  /**
+   * Called once when the world has failed, before its processes have closed it; `afterSurvived` losses, of
+   * which the error is none.
+   */
   readonly onFailed?: (error: unknown, afterSurvived: boolean) => void
   /** What kept the event loop alive before the fabric was started. Default: what does now. */
   readonly eventLoop?: EventLoopWatch
   /** @internal Called with the world once it runs. */
   readonly onStart?: (world: RunningWorld) => void
-  /** @internal While a rank runs user code, the library does not keep the event loop alive: the host is notified when it is empty. */
+  /**
+   * @internal While a rank runs user code, the library does not keep the event loop alive: the host is
+   *   notified when it is empty.
+   */
   readonly mayRunEmpty?: boolean
 }
 
@@ -66,10 +72,11 @@ export interface RunningWorld {
 }
 
 /**
- * Runs `main` on every rank that this session hosts and serves frames until the ranks of all sessions are done.
- * Closes the session before it settles.
+ * Runs `main` on every rank that this session hosts and serves frames until the ranks of all sessions are
+ * done. Closes the session before it settles.
  *
- * @returns what the hosted ranks returned, in the order of their world ranks; undefined for ranks that were lost and survived
+ * @returns what the hosted ranks returned, in the order of their world ranks; undefined for ranks that were
+ *   lost and survived
  * @throws the world's first error; an error of a rank hosted here is that very object
  * @throws ERR_WORLD for ranks that do not fit the session; ERR_ABORTED through `signal`; ERR_DEADLOCK;
  *   ERR_PEER_LOST when a process was lost before its ranks returned, and some rank that lived had not

@@ -3,7 +3,8 @@ import { collectiveConformance, fabricConformance } from 'rankweave/conformance'
 import type { FabricFactory } from 'rankweave/fabric'
 import { describe, expect, it } from 'vitest'
 
-// A suite that passes for any fabric would be useless: each must fail for a fabric other than the expected one.
+// A suite that passes for any fabric would be useless: each must fail for a fabric other than the expected
+// one.
 
 const fabricCase =
   'the session has the expected processes, which run in the expected threads and OS processes'

@@ -30,7 +30,8 @@ describeMpi('fabric mpi passes fabricConformance and collectiveConformance', (mp
 })
 
 describeMpi('communicators compared with those of the MPI library', (mpi) => {
-  // Blocking calls of MPICH spin, which takes four processes on two cores eight times as long. More in test/soak.
+  // Blocking calls of MPICH spin, which takes four processes on two cores eight times as long. More in
+  // test/soak.
   const count = mpi.name === 'MPICH' ? 32 : 128
   it(`have the same members, ranks and data for ${count} random splits, grids and graphs`, async () => {
     const { code, stdout, stderr } = await runJob(mpi, 4, program('mpi-against.ts', '1', String(count)))

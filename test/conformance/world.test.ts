@@ -25,7 +25,8 @@ function payload(src: number, dst: number, slot: number, length: number): Float6
 async function program(world: Communicator): Promise<string> {
   const { rank, size } = world
   await world.barrier()
-  // Every rank to every rank: several messages per pair, of different lengths, received in another order of sources.
+  // Every rank to every rank: several messages per pair, of different lengths, received in another order of
+  // sources.
   const sends = []
   for (let dst = 0; dst < size; dst++) {
     for (let slot = 0; slot < 3; slot++) {

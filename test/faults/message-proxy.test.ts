@@ -32,7 +32,10 @@ afterEach(async () => {
   server.close()
 })
 
-/** What the server hears of messages sent through a fault on link `a`, or another one; and the code of the end. */
+/**
+ * What the server hears of messages sent through a fault on link `a`, or another one; and the code of the
+ * end.
+ */
 async function through(fault: MessageFault, messages: readonly string[], link = 'a'): Promise<string[]> {
   proxy = await MessageProxy.start({ fault })
   const target = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`

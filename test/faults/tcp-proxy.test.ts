@@ -75,7 +75,8 @@ describe('the proxy of bytes', () => {
       socket.on('message', (data: unknown) => heard.push(String(data)) === 2 && resolve())
     })
     expect(heard).toEqual(['1', '2'])
-    // Less than the latency cannot have passed, however quick the machine is; timers are precise to a millisecond.
+    // Less than the latency cannot have passed, however quick the machine is; timers are precise to a
+    // millisecond.
     expect(performance.now() - begin).toBeGreaterThan(18)
   })
 

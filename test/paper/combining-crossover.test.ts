@@ -6,8 +6,9 @@ import { simgridFast } from '../../src/machine/simgrid-profiles.js'
 import { planOperation } from '../../src/neighborhood/plan/plan-operation.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 
-// One group of k ranks with m common neighbors, each rank on a node of its own: one step, as in the cost model of one step.
-// T_naive = alpha + m (o + beta s), T_comb = 2 alpha + (k - 1) (o + beta s) + m / k (o + k beta s) + gamma (m + 1) s.
+// One group of k ranks with m common neighbors, each rank on a node of its own: one step, as in the cost
+// model of one step. T_naive = alpha + m (o + beta s), T_comb = 2 alpha + (k - 1) (o + beta s) + m / k (o + k
+// beta s) + gamma (m + 1) s.
 const [o, alpha, beta, gamma] = [300, 1200, 0.08, 0.1]
 
 const messages: MessageCosts = {
@@ -49,8 +50,8 @@ function crossover(m: number, k: number, operation: 'neighbor-allgather' | 'neig
   return lengths[paying] ?? 0
 }
 
-// What the model gives for an allgather; for an alltoall, with the denominator beta m (k - 1) / k + 2 gamma m, 2.2 to 2.5 times less.
-// The simulation is 6 to 15% below it.
+// What the model gives for an allgather; for an alltoall, with the denominator beta m (k - 1) / k + 2 gamma
+// m, 2.2 to 2.5 times less. The simulation is 6 to 15% below it.
 test.each([
   [20, 2, 690],
   [70, 2, 1250],

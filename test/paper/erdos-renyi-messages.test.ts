@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { erdosRenyiTopology } from '../../src/topology/generate/erdos-renyi.js'
 import { asPrinted, printedRules, sends } from './printed.js'
 
-// The setting of Ghazimirsaeed 2019 §7.6.2: 1,024 ranks, 32 per node, seed 1. The rest of the tables takes longer:
-// test/soak.
+// The setting of Ghazimirsaeed 2019 §7.6.2: 1,024 ranks, 32 per node, seed 1. The rest of the tables takes
+// longer: test/soak.
 const perNode = 32
 
 // Mean sends / most sends / sends between nodes / blocks, per rank.

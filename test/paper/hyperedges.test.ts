@@ -11,8 +11,8 @@ function mean(topology: ProcessTopology, options: HyperedgeOptions): number {
   return counted.meanPerRank
 }
 
-// Ghazimirsaeed 2019 Figures 7.5 and 7.7: hyperedges per rank, 4,096 ranks, 40 per node. For k = 2, 4, 8, 16 with more
-// than k(k-1) (agnostic) or k (aware) common neighbors. d=3, r=2, k=4, agnostic is in test/soak.
+// Ghazimirsaeed 2019 Figures 7.5 and 7.7: hyperedges per rank, 4,096 ranks, 40 per node. For k = 2, 4, 8, 16
+// with more than k(k-1) (agnostic) or k (aware) common neighbors. d=3, r=2, k=4, agnostic is in test/soak.
 describe.each([
   ['2,1', [64, 64], 1, '8/0/0/0', '3.77/0/0/0'],
   ['2,2', [64, 64], 2, '68/0/0/0', '7.50/7.10/0/0'],

@@ -8,8 +8,8 @@ import { cluster } from '../../src/machine/machine.js'
 import type { MessageCosts, Profile } from '../../src/machine/profile.js'
 import { simgridFast } from '../../src/machine/simgrid-profiles.js'
 
-// Where no two messages share a link and no message leaves before the step of its algorithm, the formula of LogGP and the
-// simulation of the schedule are the same time.
+// Where no two messages share a link and no message leaves before the step of its algorithm, the formula of
+// LogGP and the simulation of the schedule are the same time.
 
 const messages: MessageCosts = {
   latencyNs: 5000,

@@ -4,8 +4,8 @@ import { plan, planStatistics } from '../../src/neighborhood/plan/plan.js'
 import { mooreTopology } from '../../src/topology/generate/moore.js'
 import { asPrinted, printedRules, sends } from './printed.js'
 
-// The setting of Ghazimirsaeed 2019 §7.6.1: 4,096 ranks, 40 per node. The figures there are bar charts; these numbers
-// are from two independent reference programs.
+// The setting of Ghazimirsaeed 2019 §7.6.1: 4,096 ranks, 40 per node. The figures there are bar charts; these
+// numbers are from two independent reference programs.
 const perNode = 40
 
 describe('64x64, r = 4, k = 4, aware, on 103 nodes of 40 cores', () => {

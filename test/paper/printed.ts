@@ -7,7 +7,10 @@ import type { ProcessTopology } from '../../src/topology/process-topology.js'
 export const nodesOf = (ranks: number, perNode: number): Int32Array =>
   Int32Array.from({ length: ranks }, (_, rank) => Math.floor(rank / perNode))
 
-/** The columns of the reference tables, per rank: mean sends, most sends, mean sends between nodes, mean blocks sent. */
+/**
+ * The columns of the reference tables, per rank: mean sends, most sends, mean sends between nodes, mean
+ * blocks sent.
+ */
 export function sends(topology: ProcessTopology, perNode: number, strategy: Strategy): readonly number[] {
   const nodeOf = nodesOf(topology.ranks, perNode)
   const planned = plan(topology, strategy, { nodeOf })
@@ -23,7 +26,9 @@ export function sends(topology: ProcessTopology, perNode: number, strategy: Stra
   ]
 }
 
-/** Values with as many digits as the printed ones have: `46.0/264` prints [46.04, 264] the way it is written. */
+/**
+ * Values with as many digits as the printed ones have: `46.0/264` prints [46.04, 264] the way it is written.
+ */
 export function asPrinted(values: readonly number[], printed: string): string {
   const words = printed.split('/')
   return words.map((word, i) => values[i].toFixed(word.split('.')[1]?.length ?? 0)).join('/')

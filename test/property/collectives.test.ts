@@ -6,7 +6,10 @@ import { local } from '../../src/fabric/local/local.js'
 import { run } from '../../src/launch/run.js'
 import { cases } from '../support/soak.js'
 
-/** Ranks of every process (some host none), how frames travel, who is in which communicator, and what is called. */
+/**
+ * Ranks of every process (some host none), how frames travel, who is in which communicator, and what is
+ * called.
+ */
 const worlds = fc.record({
   ranksPerProcess: fc
     .array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 6 })

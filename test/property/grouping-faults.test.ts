@@ -45,7 +45,10 @@ function faulty(fault: Fault, n: number, draw: () => number): { tamper: Tamper; 
   return { tamper, happened: () => happened }
 }
 
-/** What came of a fault: nothing, other groups, or the code of an error. Null when there was no message to disturb. */
+/**
+ * What came of a fault: nothing, other groups, or the code of an error. Null when there was no message to
+ * disturb.
+ */
 function outcomeOf(configuration: Configuration, fault: Fault, seed: number): string | null {
   let sent = 0
   const count: Tamper = (message) => {

@@ -57,7 +57,9 @@ test('every rank knows which groups serve it', () => {
   )
 })
 
-/** As printed in Algorithm 7.1, line 24: ranks hear that friends end a round, but not what these stop sending. */
+/**
+ * As printed in Algorithm 7.1, line 24: ranks hear that friends end a round, but not what these stop sending.
+ */
 class StaleRows extends GroupingRank {
   protected override applyRemoval(_friends: KnownFriends, _friend: number, _removed: Int32Array): void {}
 }

@@ -13,8 +13,9 @@ export interface OracleReceive {
 }
 
 /**
- * MPI's matching rules for one receiver, by the book: two lists, each searched from its start (MPI-4.1 §3.5). A
- * message goes to the earliest posted receive that matches; a receive gets the earliest message that matches.
+ * MPI's matching rules for one receiver, by the book: two lists, each searched from its start (MPI-4.1 §3.5).
+ * A message goes to the earliest posted receive that matches; a receive gets the earliest message that
+ * matches.
  */
 export class MatchingOracle {
   readonly posted: OracleReceive[] = []

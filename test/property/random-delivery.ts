@@ -33,7 +33,9 @@ export type Tamper = (
 
 const asSent: Tamper = (message) => [message]
 
-/** Delivers messages one by one, of a pair in the order of sending, otherwise in an order that a seed draws. */
+/**
+ * Delivers messages one by one, of a pair in the order of sending, otherwise in an order that a seed draws.
+ */
 export function matchInRandomOrder(
   configuration: Configuration,
   Rank: typeof GroupingRank = GroupingRank,

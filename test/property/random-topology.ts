@@ -11,8 +11,8 @@ export interface Described {
 }
 
 /**
- * Small topologies with many common neighbors: random multigraphs of all densities with self loops, parallel edges in
- * any order and isolated ranks; empty, full and bipartite ones; grids with and without wrap-around.
+ * Small topologies with many common neighbors: random multigraphs of all densities with self loops, parallel
+ * edges in any order and isolated ranks; empty, full and bipartite ones; grids with and without wrap-around.
  */
 export function smallTopologies(maxRanks: number): fc.Arbitrary<Described> {
   const seed = fc.integer({ min: 0, max: 2 ** 31 - 1 })

@@ -43,7 +43,10 @@ function lengthsOf({ specification }: Schedule, lengths: readonly number[]): Len
   return (term) => lengths[(term < 0 ? ~term : term % parts) % lengths.length]
 }
 
-/** Runs it on every rank of a communicator; its ranks lie on processes in another order where they are reversed. */
+/**
+ * Runs it on every rank of a communicator; its ranks lie on processes in another order where they are
+ * reversed.
+ */
 async function foundIn(
   {
     schedule,

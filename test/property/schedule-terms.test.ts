@@ -51,7 +51,10 @@ const schedules = fc.record({ of: fc.nat(made.length - 1), seed: fc.integer() })
   return { schedule: made[of](choose), choose }
 })
 
-/** Violations of what a schedule says of itself, and of how messages progress without buffers: values do not show them. */
+/**
+ * Violations of what a schedule says of itself, and of how messages progress without buffers: values do not
+ * show them.
+ */
 const notOfValues: readonly ViolationCode[] = [
   'structure',
   'blocks-differ',

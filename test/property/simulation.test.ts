@@ -244,7 +244,10 @@ describe('a simulation is monotone', () => {
   })
 })
 
-/** By hand: of every frame and combination when it could be done if nothing but what it carries had to be waited for. */
+/**
+ * By hand: of every frame and combination when it could be done if nothing but what it carries had to be
+ * waited for.
+ */
 function longestChainNs({ schedule, programs }: LoweredSchedule, cores: number, unitBytes: number): number {
   const { levels: costs, memory, eagerLimitBytes } = plainProfile
   const parts = schedule.specification.partStart

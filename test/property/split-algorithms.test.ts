@@ -23,7 +23,10 @@ import {
 /** Members that send to each other; of larger communicators every member looks up every other. */
 const mostToTalk = 12
 
-/** Every member hears from every other by the rank it knows it under: rank tables agree and lead where they say. */
+/**
+ * Every member hears from every other by the rank it knows it under: rank tables agree and lead where they
+ * say.
+ */
 async function checkMembers(
   part: Communicator,
   members: readonly number[],

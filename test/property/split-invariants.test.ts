@@ -162,7 +162,8 @@ describe('invariants of splits on logical processes, frames in random order', ()
             const aside = await world.dup()
             const color = given.color[world.rank]
             const part = await world.split(color < 0 ? null : color, given.key[world.rank], options)
-            // An exchange is spared for the next collective only if it retains no message and no receive is pending.
+            // An exchange is spared for the next collective only if it retains no message and no receive is
+            // pending.
             const lane = [...collectives.lanes].find(({ id }) => id === plainLane)!
             expect(lane.slots.size).toBe(0)
             expect(lane.spareExchange?.idle).toBe(true)

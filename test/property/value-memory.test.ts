@@ -19,7 +19,10 @@ import { cases } from '../support/soak.js'
 /** Being written by a frame on its way. */
 const torn = -1
 
-/** The memory of one process: which value each cell holds. Every access checks that it is the one that the program means. */
+/**
+ * The memory of one process: which value each cell holds. Every access checks that it is the one that the
+ * program means.
+ */
 class Cells {
   readonly memory: ValueMemory
   readonly #program: ProcessProgram
@@ -82,8 +85,8 @@ class Cells {
 }
 
 /**
- * Frames that are offered are read when they arrive, and may be written at the other end as soon as they are sent; others
- * are read when they are sent, and written when they arrive.
+ * Frames that are offered are read when they arrive, and may be written at the other end as soon as they are
+ * sent; others are read when they are sent, and written when they arrive.
  */
 function watchOf(programs: readonly ProcessProgram[], cells: readonly Cells[], seed: number): Watch {
   const random = mulberry32(seed)

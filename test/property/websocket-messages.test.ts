@@ -57,7 +57,9 @@ class Receiver {
   }
 }
 
-/** What process 1 sends process 0: frames of all sizes, several per message, and a bulk transfer between them. */
+/**
+ * What process 1 sends process 0: frames of all sizes, several per message, and a bulk transfer between them.
+ */
 async function recorded(): Promise<{
   readonly messages: readonly Uint8Array[]
   readonly frames: readonly string[]

@@ -54,7 +54,8 @@ describeMpi('the preloaded library on random graphs', (mpi) => {
     },
   )
 
-  // Each is the only failure of a run, and the first of all that follow in another. Processes of MPICH keep their cores, so they are few.
+  // Each is the only failure of a run, and the first of all that follow in another. Processes of MPICH keep
+  // their cores, so they are few.
   it.skipIf(mpicc === null).each([
     ['shared', { RANKWEAVE_SHIM_STRATEGY: 'shared' }],
     ['routed', { RANKWEAVE_SHIM_STRATEGY: 'routed:radices=2', RANKWEAVE_SHIM_CORES: '1' }],

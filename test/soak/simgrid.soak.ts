@@ -69,8 +69,8 @@ describe.skipIf(missing !== null)('soak: SimGrid', () => {
       [{ lowered: loweredOf(schedule), bytes: [1250, 10_000] }],
       limitSeconds,
     )
-    // Overheads of 2 us at both ends, 5 us latency; 1.25 GB/s, and SMPI adds 16 bytes to every message. The root copies to its
-    // own slot while the message is away.
+    // Overheads of 2 us at both ends, 5 us latency; 1.25 GB/s, and SMPI adds 16 bytes to every message. The
+    // root copies to its own slot while the message is away.
     const envelope = 16 / 1250
     expect(timesUs[0][0]).toBeCloseTo(9 + 1 + envelope, 6)
     expect(timesUs[0][1]).toBeCloseTo(9 + 8 + envelope, 6)

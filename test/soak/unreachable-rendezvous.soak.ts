@@ -4,7 +4,10 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'rankweave'
 import { expect, it } from 'vitest'
 
-/** A listener that accepts nothing: once its queue is full, the operating system drops requests for a connection. */
+/**
+ * A listener that accepts nothing: once its queue is full, the operating system drops requests for a
+ * connection.
+ */
 const listener = `
   const server = require('node:net').createServer()
   server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {

@@ -7,8 +7,8 @@ import { verify } from '../../src/schedule/verify/verify.js'
 import { interpretSchedule } from './schedule-interpreter.js'
 
 /**
- * Shapes that an algorithm serves: with all roots of a rooted collective up to 9 ranks, three beyond; for others the
- * default.
+ * Shapes that an algorithm serves: with all roots of a rooted collective up to 9 ranks, three beyond; for
+ * others the default.
  */
 export function shapesOf(algorithm: Algorithm, ranks: number, segments: number): readonly Shape[] {
   return rootsOf(algorithm, ranks)
@@ -114,7 +114,10 @@ function isAligned(schedule: Schedule): boolean {
   )
 }
 
-/** Whether every total is associated like the tree over ranks; of a prefix, the largest nodes of it from the left. */
+/**
+ * Whether every total is associated like the tree over ranks; of a prefix, the largest nodes of it from the
+ * left.
+ */
 export function followsTree(schedule: Schedule, shape: Shape, values = slotValues(schedule)): boolean {
   const { collective, partStart } = schedule.specification
   const parts = partStart[1]

@@ -31,7 +31,8 @@ export default async function main(world: Communicator): Promise<AllocReport> {
   const previous = (rank + size - 1) % size
   const { process } = world.counters
   const before = { ...process }
-  // Other ranks of this process start after all have noted where they started, and none goes on before all are done.
+  // Other ranks of this process start after all have noted where they started, and none goes on before all
+  // are done.
   await world.barrier()
 
   // A ring: the data may be changed as soon as the send has resolved.

@@ -22,7 +22,10 @@ type Fields<K extends WorldKind> = Omit<WorldRequestInput<K>, 'id' | 'kind'>
 
 type ClientSocket = Socket & { terminate(): void }
 
-/** A client of a service, in memory or over a socket that is open. Every message that it gets must be one of the protocol. */
+/**
+ * A client of a service, in memory or over a socket that is open. Every message that it gets must be one of
+ * the protocol.
+ */
 export class AskingMember {
   readonly socket: ClientSocket
   readonly events: WorldEvent[] = []

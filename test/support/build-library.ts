@@ -11,7 +11,9 @@ const sources = [
   'web',
 ]
 
-/** Builds dist/, which tests that start workers and processes run, unless it is newer than what it is made of. */
+/**
+ * Builds dist/, which tests that start workers and processes run, unless it is newer than what it is made of.
+ */
 export default function buildLibrary(): void {
   if (!isOlder('dist/cli/main.js', sources)) return
   execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' })

@@ -1,4 +1,5 @@
-// Runs cancelled-transfers-program.ts; process 0 prints the outcomes of all ranks, or the code of the world's error.
+// Runs cancelled-transfers-program.ts; process 0 prints the outcomes of all ranks, or the code of the world's
+// error.
 import { mpi, run } from 'rankweave'
 import main, { type Part } from './cancelled-transfers-program.js'
 

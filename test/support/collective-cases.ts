@@ -1,8 +1,8 @@
 import type { Collective } from '../../src/schedule/specification.js'
 
 /**
- * What a reduction combines: 32-bit integers that wrap, added; 2x2 matrices of them, multiplied, which does not commute;
- * or doubles of random magnitudes, added in the order of the tree.
+ * What a reduction combines: 32-bit integers that wrap, added; 2x2 matrices of them, multiplied, which does
+ * not commute; or doubles of random magnitudes, added in the order of the tree.
  */
 export type Content = 'integers' | 'matrices' | 'doubles'
 

@@ -2,14 +2,18 @@ import { floats, tree, treePrefix } from '../../src/conformance/collective-oracl
 import type { CollectiveCase, Content } from './collective-cases.js'
 import { lengthsInOrder } from './collective-cases.js'
 
-// What ranks contribute to the cases, as in mpi-collectives.c, and what they must get: computed from the definitions.
+// What ranks contribute to the cases, as in mpi-collectives.c, and what they must get: computed from the
+// definitions.
 
 export type Elements = Int32Array | Float64Array
 
 /** Elements of a unit. */
 export const unitOf = (content: Content): number => (content === 'matrices' ? 4 : 1)
 
-/** Elements of the block from one rank to another. Reductions that are not scattered have one block, to rank 0. */
+/**
+ * Elements of the block from one rank to another. Reductions that are not scattered have one block, to rank
+ * 0.
+ */
 export function lengthOf({ lengths, content }: CollectiveCase, src: number, dest: number): number {
   if (lengths === 'none') return 0
   return unitOf(content) * (lengths === 'equal' ? 5 : (src * 7 + dest * 3 + 1) % 4)

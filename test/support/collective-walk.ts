@@ -13,7 +13,9 @@ import {
   scatteredLength,
 } from './collective-data.js'
 
-/** Which communicators of a world are walked through: of 1 to so many ranks, spread evenly over all processes. */
+/**
+ * Which communicators of a world are walked through: of 1 to so many ranks, spread evenly over all processes.
+ */
 export interface Walk {
   readonly processes: number
   readonly mostRanks: number
@@ -53,8 +55,8 @@ export function totalsOf(walked: readonly Walked[]): Totals {
 }
 
 /**
- * Calls of all ranks together: 255,285 where there are up to 33 ranks, and 22,860 up to 8; what is refused depends on who
- * takes part. All but barriers and sums of doubles are compared with MPI.
+ * Calls of all ranks together: 255,285 where there are up to 33 ranks, and 22,860 up to 8; what is refused
+ * depends on who takes part. All but barriers and sums of doubles are compared with MPI.
  */
 export const walks: readonly (Walk & Omit<Totals, 'methods'>)[] = [
   { processes: 1, mostRanks: 33, order: 'blocks', done: 229_140, refused: 26_145, compared: 194_580 },
@@ -74,7 +76,10 @@ export type ResultOfMpi = (given: CollectiveCase, rank: number) => Elements | un
 const product = createOperation<Int32Array>(multiply, { name: 'matrix product' })
 const segmentsInTurn = [1, 2, 3, 7]
 
-/** Every algorithm of every collective, and the default, on every communicator: each result equals the oracle's. */
+/**
+ * Every algorithm of every collective, and the default, on every communicator: each result equals the
+ * oracle's.
+ */
 export default async function walk(world: Communicator, given: Walk, mpi?: ResultOfMpi): Promise<Walked> {
   const walked: Walked = { done: {}, refused: {}, compared: 0 }
   const perProcess = Math.ceil(given.mostRanks / given.processes)

@@ -7,8 +7,9 @@ const folder = '.compiled'
 const done = `${folder}/done`
 
 /**
- * Compiles every module of `src` for itself, for tests in one thread: vitest transforms and links sources for each project
- * anew, and calls between its modules go through getters. A file of `test/paper` alone takes 10 s of a core instead of 12.
+ * Compiles every module of `src` for itself, for tests in one thread: vitest transforms and links sources for
+ * each project anew, and calls between its modules go through getters. A file of `test/paper` alone takes 10
+ * s of a core instead of 12.
  */
 export default function compileSources(): void {
   if (!isOlder(done, ['package.json', 'src', 'test/support/compile-sources.ts'])) return

@@ -8,9 +8,9 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const files = new Map<string, string>()
 
 /**
- * Path of a TypeScript program of `test/support`, compiled into one file: a compiler in every process and worker would take
- * longer than most programs. What it imports of `src` is in that file, `rankweave` is the library as it was built, and URLs
- * count from a folder of `test`.
+ * Path of a TypeScript program of `test/support`, compiled into one file: a compiler in every process and
+ * worker would take longer than most programs. What it imports of `src` is in that file, `rankweave` is the
+ * library as it was built, and URLs count from a folder of `test`.
  */
 export function compiled(name: string): string {
   const known = files.get(name)

@@ -5,8 +5,9 @@ import { afterAll } from 'vitest'
 const running = new Set<ChildProcess>()
 
 /**
- * Kills a process with all that it has started if it still runs when the test file has ended, its limit of time has passed, or
- * the run is interrupted. A launcher's processes are in groups of their own, and those that poll would hold a core for good.
+ * Kills a process with all that it has started if it still runs when the test file has ended, its limit of
+ * time has passed, or the run is interrupted. A launcher's processes are in groups of their own, and those
+ * that poll would hold a core for good.
  */
 export function endWithFile(child: ChildProcess): void {
   running.add(child)

@@ -34,8 +34,8 @@ const ofLibrary = 'not made by users'
 export type ExportedCall = (world: Communicator) => readonly unknown[]
 
 /**
- * A call of every function that an entry exports; a text says why it is not called with odd arguments. The world is one of one
- * rank.
+ * A call of every function that an entry exports; a text says why it is not called with odd arguments. The
+ * world is one of one rank.
  */
 export const exportedCalls: Readonly<Record<string, Readonly<Record<string, ExportedCall | string>>>> = {
   index: {

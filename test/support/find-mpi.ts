@@ -12,8 +12,8 @@ declare module 'vitest' {
 }
 
 /**
- * Finds the MPI libraries of this machine once per run. Tests of one that is missing are skipped, and the reason is printed
- * here; RANKWEAVE_REQUIRE_MPI=1, which `.ci/run` sets, makes it an error.
+ * Finds the MPI libraries of this machine once per run. Tests of one that is missing are skipped, and the
+ * reason is printed here; RANKWEAVE_REQUIRE_MPI=1, which `.ci/run` sets, makes it an error.
  */
 export default function findMpi(project: TestProject): void {
   const isFound = (mpirun: string) => spawnSync(mpirun, ['--version'], { stdio: 'ignore' }).status === 0

@@ -53,7 +53,10 @@ function addLine(own: Map<string, GoalOperation>, line: string): void {
   first.requires.push(needed)
 }
 
-/** Runs what is ready until nothing is: every message needs its send, matched by pair, tag and length. What never runs is left. */
+/**
+ * Runs what is ready until nothing is: every message needs its send, matched by pair, tag and length. What
+ * never runs is left.
+ */
 export function stuckOperations(ranks: GoalRanks): string[] {
   const waiting = new Set(ranks.flatMap((own, rank) => [...own.keys()].map((name) => `${rank}.${name}`)))
   const inFlight = new Map<string, number>()

@@ -2,7 +2,10 @@ import type { Communicator } from 'rankweave'
 import { formatSchedule, parseStrategy, plan, type Strategy } from 'rankweave/schedule'
 import { buildTopology, inNeighbors, outNeighbors, parseMachine } from 'rankweave/topology'
 
-/** Topologies of 24 ranks and how their ranks are grouped: with the nodes of a machine and with those of the world. */
+/**
+ * Topologies of 24 ranks and how their ranks are grouped: with the nodes of a machine and with those of the
+ * world.
+ */
 export const groupingCases: readonly { topology: string; strategy: string; machine?: string }[] = [
   { topology: 'moore:4x6:r=1', strategy: 'common-neighbor:k=2,mode=agnostic,theta=1' },
   { topology: 'er:24:d=0.5:seed=3', strategy: 'common-neighbor:k=3,mode=agnostic,theta=2' },
@@ -22,8 +25,9 @@ export const groupingCases: readonly { topology: string; strategy: string; machi
 ]
 
 /**
- * Ranks that know only their own neighbors group themselves. Rank 0 reports for every case whether their plan's file is that of
- * the planner, byte for byte; every rank whether its blocks arrived, and how many groups there are.
+ * Ranks that know only their own neighbors group themselves. Rank 0 reports for every case whether their
+ * plan's file is that of the planner, byte for byte; every rank whether its blocks arrived, and how many
+ * groups there are.
  */
 export default async function main(world: Communicator): Promise<string[]> {
   const said: string[] = []

@@ -1,5 +1,6 @@
 // A process that joins a world, computes for longer than it may be silent, says so, and goes on computing.
-// Arguments: URL of the rendezvous, token, module of the thread that sends heartbeats, milliseconds to compute.
+// Arguments: URL of the rendezvous, token, module of the thread that sends heartbeats, milliseconds to
+// compute.
 import { argv } from 'node:process'
 import { heartbeatWorker } from '../../src/websocket/rendezvous/heartbeat-worker-node.js'
 import { joinOver } from './loopback-rendezvous.js'

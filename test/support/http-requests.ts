@@ -39,8 +39,8 @@ const hosts = ['localhost', '127.0.0.1:7878', 'evil.example', '', '[::1]']
 const texts = ['moore:6x6:r=1', '0 1\n1 2\n', '{}', '', '%%MatrixMarket\n', '\u0000', 'é'.repeat(40)]
 
 /**
- * Requests of every route, made from the schemas: most valid, some with a field that is missing, of another type or too many, with
- * another method, header, host or path, and some bodies that are no JSON.
+ * Requests of every route, made from the schemas: most valid, some with a field that is missing, of another
+ * type or too many, with another method, header, host or path, and some bodies that are no JSON.
  *
  * @param known ids that answers have had, by their first character; ids of worlds by `w`
  */

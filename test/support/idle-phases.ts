@@ -6,7 +6,9 @@ import { forEachOperation } from '../../src/schedule/walk.js'
 /** How many phases in which a rank does nothing precede its phases, in turn. */
 export const idlePhases = fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 24 })
 
-/** The same operations with idle phases between, as many as each rank likes: messages no longer share phases. */
+/**
+ * The same operations with idle phases between, as many as each rank likes: messages no longer share phases.
+ */
 export function withIdlePhases<S extends Schedule>(schedule: S, idle: readonly number[]): S {
   const { entryStart, entryBlock, entryFrom, entryRight, entryTo, opPeer, opTag } = schedule
   const phaseOf = (rank: number, phase: number): number => {

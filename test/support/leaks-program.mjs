@@ -1,4 +1,5 @@
-// What the worlds of the leak test do: end in every way there is. Loaded as JavaScript from the built package.
+// What the worlds of the leak test do: end in every way there is. Loaded as JavaScript from the built
+// package.
 import { pid } from 'node:process'
 import { setTimeout as later } from 'node:timers/promises'
 

@@ -1,4 +1,5 @@
-// Starts and ends worlds on threads, in every way they can end, and reports what is left behind. Run with --expose-gc:
+// Starts and ends worlds on threads, in every way they can end, and reports what is left behind. Run with
+// --expose-gc:
 //   node --expose-gc test/support/leaks.mjs WORLDS
 import { readdirSync } from 'node:fs'
 import { argv, getActiveResourcesInfo, memoryUsage, platform } from 'node:process'

@@ -1,5 +1,6 @@
 /**
- * A certificate of 127.0.0.1 that signs itself, with its key, which is no secret: for tests on loopback only. Made by
+ * A certificate of 127.0.0.1 that signs itself, with its key, which is no secret: for tests on loopback only.
+ * Made by
  * `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 36500 -addext subjectAltName=IP:127.0.0.1,DNS:localhost`.
  */
 export const loopbackTls = {

@@ -26,9 +26,9 @@ export interface Interpreted<T> {
 }
 
 /**
- * Runs the programs of a lowered schedule with payloads, as a runner would: a frame leaves and a combination is made when
- * what it needs has been counted to be there. The order of everything else, arrivals included, is random. Payloads are
- * opaque; a frame is the list of its payloads.
+ * Runs the programs of a lowered schedule with payloads, as a runner would: a frame leaves and a combination
+ * is made when what it needs has been counted to be there. The order of everything else, arrivals included,
+ * is random. Payloads are opaque; a frame is the list of its payloads.
  */
 export function interpret<T>(
   { programs, placement }: LoweredSchedule,

@@ -9,8 +9,9 @@ interface Waiting {
 }
 
 /**
- * Exchanges of some processes in one, as a collective has them; frames arrive later, in the order of sending. When no
- * frame is in flight and a process still waits, its wait rejects with `stuck`, as a fabric's would with ERR_DEADLOCK.
+ * Exchanges of some processes in one, as a collective has them; frames arrive later, in the order of sending.
+ * When no frame is in flight and a process still waits, its wait rejects with `stuck`, as a fabric's would
+ * with ERR_DEADLOCK.
  *
  * @param fault of the frames between processes, the n-th of all
  */

@@ -139,8 +139,8 @@ export class MemoryMembership implements Membership {
 }
 
 /**
- * One factory per process; a case is run with all of them at once. The n-th session that a process opens belongs to
- * the n-th world.
+ * One factory per process; a case is run with all of them at once. The n-th session that a process opens
+ * belongs to the n-th world.
  */
 export function memoryFactories(processes: number, options: MemoryWorldOptions = {}): FabricFactory[] {
   const worlds: Promise<MemoryWorld>[] = []

@@ -1,4 +1,5 @@
-// Random communicators and neighborhoods, made by us and by MPI itself in one job; prints how many of them agree.
+// Random communicators and neighborhoods, made by us and by MPI itself in one job; prints how many of them
+// agree.
 import { type Communicator, mpi, run, type SplitOptions, type TopologyCommunicator } from 'rankweave'
 import type { Strategy } from 'rankweave/schedule'
 import { seededRandom } from '../../src/base/random.js'

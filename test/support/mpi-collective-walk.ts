@@ -1,5 +1,5 @@
-// Walks through the communicators of an MPI job; process 0 prints what was called. Results are compared with those that
-// mpi-collectives.c wrote to a folder, if there is one.
+// Walks through the communicators of an MPI job; process 0 prints what was called. Results are compared with
+// those that mpi-collectives.c wrote to a folder, if there is one.
 import { readFileSync } from 'node:fs'
 import { mpi, run } from 'rankweave'
 import { type CollectiveCase, casesOfMpi, nameOf } from './collective-cases.js'

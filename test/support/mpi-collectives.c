@@ -148,7 +148,10 @@ static int start(int which, int root, int lengths, int content, MPI_Datatype typ
 	return 0;
 }
 
-/* Yields first, since most messages come at once; then sleeps, since a thread that yields may be the next to run again. */
+/*
+ * Yields first, since most messages come at once; then sleeps, since a thread that yields may be the next to
+ * run again.
+ */
 static void wait_for(MPI_Request *request)
 {
 	int is_done = 0;

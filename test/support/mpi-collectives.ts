@@ -18,7 +18,9 @@ export function compilerOf({ name, mpirun }: Mpi): string | null {
   return null
 }
 
-/** What every rank gets from the library's own collectives in every case, in a folder with a file per rank. */
+/**
+ * What every rank gets from the library's own collectives in every case, in a folder with a file per rank.
+ */
 export class ResultsOfMpi {
   readonly folder: string
   readonly #root: string

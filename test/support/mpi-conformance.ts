@@ -1,5 +1,5 @@
-// Every process runs its part of every case, in worlds of the given numbers of ranks, once or, for 3x2, twice in worlds of 3; process 0
-// prints which have passed.
+// Every process runs its part of every case, in worlds of the given numbers of ranks, once or, for 3x2, twice
+// in worlds of 3; process 0 prints which have passed.
 import { mpi } from 'rankweave'
 import { collectiveConformance, fabricConformance } from 'rankweave/conformance'
 

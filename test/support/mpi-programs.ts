@@ -6,7 +6,10 @@ import splitGrid from '../../examples/split-grid.js'
 import spmmExample from '../../examples/spmm.js'
 import { matrixNames, readMatrix } from './matrices.js'
 
-/** All examples and real matrices on one world; of a matrix, how many elements of my rows differ from a serial product. */
+/**
+ * All examples and real matrices on one world; of a matrix, how many elements of my rows differ from a serial
+ * product.
+ */
 export default async function main(world: Communicator) {
   const halo = await haloExchange(world)
   const grid = await splitGrid(world)

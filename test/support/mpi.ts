@@ -147,8 +147,8 @@ export function processesOf(marker: string): number[] {
 }
 
 /**
- * Resolves when no process has `marker` among its arguments. A launcher may end before those it has killed are gone; if
- * they stay, this waits until the test's own limit.
+ * Resolves when no process has `marker` among its arguments. A launcher may end before those it has killed
+ * are gone; if they stay, this waits until the test's own limit.
  */
 export async function gone(marker: string): Promise<void> {
   while (processesOf(marker).length > 0) await new Promise((resolve) => setTimeout(resolve, 20))

@@ -1,6 +1,7 @@
 /**
- * A verifier written from docs/schedule-format.md alone: it reads the lines of a file of version 2, without typed arrays, code
- * of ours or care for time. It reports the codes of what is wrong, and whether reductions combine in the demanded order.
+ * A verifier written from docs/schedule-format.md alone: it reads the lines of a file of version 2, without
+ * typed arrays, code of ours or care for time. It reports the codes of what is wrong, and whether reductions
+ * combine in the demanded order.
  */
 export interface NaiveVerdict {
   readonly codes: Set<string>
@@ -141,7 +142,10 @@ function matchMessages(ranks: readonly RankLine[], codes: Set<string>): Matched 
   return { pairs, ends }
 }
 
-/** Lets ranks go on as long as one can: a phase ends when the partner of each of its messages is in the partner's phase. */
+/**
+ * Lets ranks go on as long as one can: a phase ends when the partner of each of its messages is in the
+ * partner's phase.
+ */
 function everyRankFinishes({ ranks, phases }: Header, { pairs }: Matched): boolean {
   const entered = new Array<number>(ranks).fill(0)
   for (let moved = true; moved; ) {
@@ -205,7 +209,9 @@ function follow(
       ends.get(message)!.sent = message.blocks.map((name, i) => read(places[rank], name, message.read[i]))
     }
   }
-  /** What a receive gets: the block that it names, or the partial result that was sent; undefined before that. */
+  /**
+   * What a receive gets: the block that it names, or the partial result that was sent; undefined before that.
+   */
   const received = (message: object, name: Name, i: number): Term | undefined => {
     if (typeof name === 'number') return name
     const send = sendOf.get(ends.get(message)!)

@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Whether one of these paths, or anything below a folder among them, is newer than a file, or there is no such file. */
+/**
+ * Whether one of these paths, or anything below a folder among them, is newer than a file, or there is no
+ * such file.
+ */
 export function isOlder(file: string, paths: readonly string[]): boolean {
   // Folders too: they change when a file of theirs is removed.
   const all = paths.flatMap((path) => {

@@ -6,7 +6,10 @@ export const oddValues: readonly unknown[] = [
   ...[{}, { kind: 'cluster' }, [], [null], [Symbol('odd')], () => 1],
 ]
 
-/** Those of the odd values with which a call fails in another way than with a code and a short message, and how. */
+/**
+ * Those of the odd values with which a call fails in another way than with a code and a short message, and
+ * how.
+ */
 export function badRefusals(call: (odd: never) => unknown): string[] {
   return oddValues.flatMap((odd) => {
     try {
@@ -18,7 +21,10 @@ export function badRefusals(call: (odd: never) => unknown): string[] {
   })
 }
 
-/** As {@link badRefusals}, of calls that may also fail later: promises are awaited, generators run to their end. */
+/**
+ * As {@link badRefusals}, of calls that may also fail later: promises are awaited, generators run to their
+ * end.
+ */
 export async function badRefusalsInTime(call: (odd: unknown) => unknown): Promise<string[]> {
   const found: string[] = []
   for (const odd of oddValues) found.push(...(await refusalOf(() => call(odd))))

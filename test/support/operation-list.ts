@@ -35,8 +35,8 @@ export function operationsOf(schedule: Schedule): ListedOperation[] {
 }
 
 /**
- * The schedule with other operations, which must be in ascending order of their ranks; all else is as it is listed, right
- * or wrong.
+ * The schedule with other operations, which must be in ascending order of their ranks; all else is as it is
+ * listed, right or wrong.
  */
 export function withOperations(schedule: Schedule, operations: readonly ListedOperation[]): Schedule {
   const { ranks } = schedule.specification

@@ -39,8 +39,8 @@ export function readWords(words: Int32Array): ReadProgram {
 }
 
 /**
- * Runs programs with texts as blocks and returns the slots of every rank. A message leaves when what it carries is there; the
- * k-th of a pair is received by the k-th receive.
+ * Runs programs with texts as blocks and returns the slots of every rank. A message leaves when what it
+ * carries is there; the k-th of a pair is received by the k-th receive.
  */
 export function runWords(programs: readonly ReadProgram[], owns: readonly (readonly string[])[]): string[][] {
   const values: (string | undefined)[][] = owns.map((own) => [...own])

@@ -87,8 +87,8 @@ export class TestStore implements ProgramStore {
 export type Found = { readonly slots: number[][][] } | { readonly code: string; readonly isQuiet: boolean }
 
 /**
- * Runs the program of a schedule in every process of a world, `runs` times with one run object: the world's ranks are those
- * of the schedule. A rank that fails reports whether nothing was written afterwards.
+ * Runs the program of a schedule in every process of a world, `runs` times with one run object: the world's
+ * ranks are those of the schedule. A rank that fails reports whether nothing was written afterwards.
  */
 export async function runInWorld(
   world: Communicator,

@@ -1,5 +1,5 @@
-// A world on MPI whose neighbors read each other's blocks in shared memory: many calls on random directed graphs, then one that
-// not all ranks start. Prints what rank 0 has found.
+// A world on MPI whose neighbors read each other's blocks in shared memory: many calls on random directed
+// graphs, then one that not all ranks start. Prints what rank 0 has found.
 import { mulberry32 } from '../../src/base/random.js'
 import { type Communicator, isRankweaveError, mpi, run } from '../../src/entry/index.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'

@@ -20,7 +20,10 @@ export const collectiveWishes: fc.Arbitrary<CollectiveWish> = fc.record({
   everywhere: fc.boolean(),
 })
 
-/** Where a block or partial result is, and the first phases in which copies and combinations, and sends, may read it. */
+/**
+ * Where a block or partial result is, and the first phases in which copies and combinations, and sends, may
+ * read it.
+ */
 interface Held {
   readonly rank: number
   readonly place: number
@@ -30,9 +33,9 @@ interface Held {
 }
 
 /**
- * A reduction of every segment along a random tree of neighbors in rank order, then spread along random edges: from a
- * holder to a rank without it. Phases are as early as possible or later; messages are received in the phase in which they
- * are sent.
+ * A reduction of every segment along a random tree of neighbors in rank order, then spread along random
+ * edges: from a holder to a rank without it. Phases are as early as possible or later; messages are received
+ * in the phase in which they are sent.
  *
  * @param only whose operations are emitted. Default: all.
  */

@@ -126,7 +126,10 @@ export function flatReduce(ranks: number, isOrdered = true): Schedule {
   return builder.build()
 }
 
-/** Recursive halving over 2^k ranks: in each phase a rank keeps half of its parts, those of its half of the ranks. */
+/**
+ * Recursive halving over 2^k ranks: in each phase a rank keeps half of its parts, those of its half of the
+ * ranks.
+ */
 export function halvingReduceScatter(ranks: number): Schedule {
   const builder = builderFor('reduce-scatter', ranks)
   for (let rank = 0; rank < ranks; rank++) {

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 
 /**
- * Loaded before tests: `toEqual` of typed arrays with the same bits, and of lists of the same numbers and texts, passes at
- * once, where vitest looks at every element, and then at every index as a property: a millisecond for a thousand of them.
- * Everything else goes that way, arrays that differ too.
+ * Loaded before tests: `toEqual` of typed arrays with the same bits, and of lists of the same numbers and
+ * texts, passes at once, where vitest looks at every element, and then at every index as a property: a
+ * millisecond for a thousand of them. Everything else goes that way, arrays that differ too.
  */
 function sameBits(a: unknown, b: unknown): true | undefined {
   if (Array.isArray(a) && Array.isArray(b)) {

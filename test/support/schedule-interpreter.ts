@@ -3,8 +3,9 @@ import { pairMessages } from '../../src/schedule/message-pairs.js'
 import { endOfPhase } from '../../src/schedule/walk.js'
 
 /**
- * What every slot of every rank holds after a schedule has run as the model says: a rank enters a phase when it has finished
- * the one before, posts its receives and sends, waits for them, then copies and combines in order.
+ * What every slot of every rank holds after a schedule has run as the model says: a rank enters a phase when
+ * it has finished the one before, posts its receives and sends, waits for them, then copies and combines in
+ * order.
  */
 export function interpretSchedule<T>(
   schedule: Schedule,

@@ -2,7 +2,9 @@ import { opKind, type Schedule } from '../../src/schedule/ir.js'
 import { type ListedEntry, type ListedOperation, operationsOf, withOperations } from './operation-list.js'
 import type { Choose } from './schedule-faults.js'
 
-/** A single change of a schedule: its name, and the schedule with it; null where there is nothing to change. */
+/**
+ * A single change of a schedule: its name, and the schedule with it; null where there is nothing to change.
+ */
 export interface Mutant {
   readonly name: string
   readonly schedule: Schedule
@@ -176,7 +178,10 @@ const scheduleArrays = [
 const specificationArrays = ['partStart', 'ownStart', 'ownBlock', 'slotStart', 'slotTerm'] as const
 const reductionArrays = ['runStart', 'first', 'count', 'stride'] as const
 
-/** A schedule, or its specification, with one number of one array changed, or an array that is one too long or too short. */
+/**
+ * A schedule, or its specification, with one number of one array changed, or an array that is one too long or
+ * too short.
+ */
 export function malformedMutantOf(schedule: Schedule, choose: Choose): Mutant {
   const copy = structuredClone(schedule) as { -readonly [K in keyof Schedule]: Schedule[K] }
   const owners: readonly (readonly [object, readonly string[]])[] = [

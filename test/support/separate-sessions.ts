@@ -2,8 +2,8 @@ import type { FabricSession } from '../../src/fabric/fabric.js'
 import { type LocalOptions, type LocalSession, local } from '../../src/fabric/local/local.js'
 
 /**
- * The processes of a local world as sessions of their own, one each, as a fabric with real processes has them: what
- * they agree on they must exchange by frames.
+ * The processes of a local world as sessions of their own, one each, as a fabric with real processes has
+ * them: what they agree on they must exchange by frames.
  */
 export async function separateSessions(
   options: LocalOptions,

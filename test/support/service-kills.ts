@@ -30,8 +30,9 @@ export async function serveProcess(
 }
 
 /**
- * A service that is killed again and again while it takes topologies and makes plans. After every kill it starts on the same data:
- * nothing is damaged, every plan that it said was done is there with the bytes it had, and every job that it accepted gets done.
+ * A service that is killed again and again while it takes topologies and makes plans. After every kill it
+ * starts on the same data: nothing is damaged, every plan that it said was done is there with the bytes it
+ * had, and every job that it accepted gets done.
  */
 export async function killService(data: string, kills: number, seed: number): Promise<void> {
   const random = seededRandom(seed)

@@ -82,7 +82,10 @@ async function checkOnce(world: Communicator, table: Int32Array): Promise<void> 
 
 const isShared = ({ buffer }: Int32Array) => buffer instanceof SharedArrayBuffer
 
-/** One rank of each process polls, between turns of the event loop, until the condition holds on every process. */
+/**
+ * One rank of each process polls, between turns of the event loop, until the condition holds on every
+ * process.
+ */
 async function everywhere(world: Communicator, isSo: () => boolean | Promise<boolean>): Promise<void> {
   const looks = world.rank === looker
   for (;;) {

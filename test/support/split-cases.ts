@@ -42,7 +42,10 @@ export function splitCase(ranks: number, colors: Pattern, keys: Pattern, draw: (
   }
 }
 
-/** Straight from MPI's words: group by color, order by key, ties by rank. Ranks of every communicator, in order. */
+/**
+ * Straight from MPI's words: group by color, order by key, ties by rank. Ranks of every communicator, in
+ * order.
+ */
 export function expectedGroups({ color, key }: SplitCase): number[][] {
   const colors = [...new Set(color)].filter((c) => c >= 0).sort((a, b) => a - b)
   return colors.map((wanted) =>
@@ -50,7 +53,10 @@ export function expectedGroups({ color, key }: SplitCase): number[][] {
   )
 }
 
-/** Ranks n <= 200 on processes, sorters p <= 24, processes that share a table P' <= processes, a seed for everything else. */
+/**
+ * Ranks n <= 200 on processes, sorters p <= 24, processes that share a table P' <= processes, a seed for
+ * everything else.
+ */
 export interface SplitLayout {
   readonly ranks: number
   readonly processes: number

@@ -16,13 +16,16 @@ export interface Storm {
 export interface Calm {
   readonly contexts: number
   readonly tables: number
-  /** By which the heap of this thread has grown since a fifth of the cycles were done; 0 if it was not weighed. */
+  /**
+   * By which the heap of this thread has grown since a fifth of the cycles were done; 0 if it was not
+   * weighed.
+   */
   readonly grownBytes: number
 }
 
 /**
- * Splits, copies, splits again and frees, with random colors and every algorithm; look-ups must be right throughout, also
- * while members that freed first are gone. Every rank draws the same numbers.
+ * Splits, copies, splits again and frees, with random colors and every algorithm; look-ups must be right
+ * throughout, also while members that freed first are gone. Every rank draws the same numbers.
  */
 export default async function storm(world: Communicator, { cycles, seed, weigh }: Storm): Promise<Calm> {
   const draw = seededRandom(seed)
@@ -57,8 +60,8 @@ export default async function storm(world: Communicator, { cycles, seed, weigh }
     await nested.free()
     await freed
   }
-  // Frames of a pair of processes keep their order: after the first exchange of all with all every home has heard that
-  // its tables are no longer used, after the second every host has.
+  // Frames of a pair of processes keep their order: after the first exchange of all with all every home has
+  // heard that its tables are no longer used, after the second every host has.
   await world.alltoall(new Int32Array(size))
   await world.alltoall(new Int32Array(size))
   const { runtime } = world.seat().state

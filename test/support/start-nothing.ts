@@ -1,4 +1,5 @@
-// Loaded before tests that run in one thread: starting a worker or a process fails there, so the names of test files stay true.
+// Loaded before tests that run in one thread: starting a worker or a process fails there, so the names of
+// test files stay true.
 import childProcess from 'node:child_process'
 import { syncBuiltinESMExports } from 'node:module'
 import workerThreads from 'node:worker_threads'

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 
-/** Makes a folder before the tests of the enclosing `describe` or file, and removes it after them. Returns what gives its path. */
+/**
+ * Makes a folder before the tests of the enclosing `describe` or file, and removes it after them. Returns
+ * what gives its path.
+ */
 export function temporaryFolder(name: string): () => string {
   let folder: string | undefined
   beforeAll(() => {

@@ -3,7 +3,9 @@ import type { Communicator } from 'rankweave'
 
 /** What the last rank of the world does while all others wait for the first. */
 export interface Hang {
-  /** `channel`: posts 'there' on it, and continues on 'go'. `block`: stops its thread until `word` changes. */
+  /**
+   * `channel`: posts 'there' on it, and continues on 'go'. `block`: stops its thread until `word` changes.
+   */
   readonly last: 'channel' | 'block'
   readonly channel: string
   readonly word?: Int32Array

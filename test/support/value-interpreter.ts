@@ -15,12 +15,12 @@ const [send, receive, copy, combine] = [0, 1, 2, 3]
 const mostBlocks = 4096
 
 /**
- * Executes a schedule on symbolic values, by what docs/schedule-format.md says of it and without any code of the library:
- * what an entry names is ignored, only places and messages count. Messages are buffered, first in, first out for each
- * source, destination and tag; ranks proceed as long as one can.
+ * Executes a schedule on symbolic values, by what docs/schedule-format.md says of it and without any code of
+ * the library: what an entry names is ignored, only places and messages count. Messages are buffered, first
+ * in, first out for each source, destination and tag; ranks proceed as long as one can.
  *
- * Faults: a rank waits forever, an empty place is read, a place is written twice or does not exist, a message is left
- * over or does not fit its receive.
+ * Faults: a rank waits forever, an empty place is read, a place is written twice or does not exist, a message
+ * is left over or does not fit its receive.
  */
 export function interpret(schedule: Schedule): Execution {
   const { specification } = schedule
@@ -75,7 +75,10 @@ class Rank {
     return Array.from({ length: this.#slots }, (_, slot) => this.#holds.get(this.#own + slot) ?? null)
   }
 
-  /** Starts the sends of the next phase, or executes the rest of it if all its messages have been sent; else false. */
+  /**
+   * Starts the sends of the next phase, or executes the rest of it if all its messages have been sent; else
+   * false.
+   */
   advance(): boolean {
     if (this.isDone) return false
     const phase = this.#schedule.opPhase[this.#next]

@@ -1,6 +1,7 @@
 /**
- * The names of the elements of an XML text, in order. Throws where it is not well formed: tags that do not match, attributes without
- * quotes or twice, bare `&` or `<`. Declarations and comments are passed over; entities are the five of XML.
+ * The names of the elements of an XML text, in order. Throws where it is not well formed: tags that do not
+ * match, attributes without quotes or twice, bare `&` or `<`. Declarations and comments are passed over;
+ * entities are the five of XML.
  */
 export function elementsOf(text: string): string[] {
   const open: string[] = []

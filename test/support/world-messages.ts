@@ -22,8 +22,8 @@ const schemas = Object.fromEntries(
 )
 
 /**
- * Messages of every kind, made from its schema: most valid, some with a field that is missing, of another type or too many, and
- * some that are no messages at all.
+ * Messages of every kind, made from its schema: most valid, some with a field that is missing, of another
+ * type or too many, and some that are no messages at all.
  */
 export function worldMessages(seed: number): (id: number) => string {
   const random = seededRandom(seed)
@@ -34,7 +34,8 @@ export function worldMessages(seed: number): (id: number) => string {
   function matching(pattern: string): string {
     let some = strings.get(pattern)
     if (some === undefined) {
-      // Only the beginning and the classes of characters matter here; fast-check knows no properties of characters.
+      // Only the beginning and the classes of characters matter here; fast-check knows no properties of
+      // characters.
       const simple = pattern.includes('\\p') ? /^[\x20-\x7e]{0,20}$/ : new RegExp(pattern)
       some = fc.sample(fc.stringMatching(simple), { seed, numRuns: 20 })
       strings.set(pattern, some)

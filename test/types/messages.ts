@@ -1,4 +1,5 @@
-// Messages: what compiles, what does not, and what comes back. Type-checked by `npm run typecheck`, never run.
+// Messages: what compiles, what does not, and what comes back. Type-checked by `npm run typecheck`, never
+// run.
 import { type Communicator, type Message, type Request, type Status, strided } from 'rankweave'
 import { type Equal, expectType, type Json } from './support.js'
 

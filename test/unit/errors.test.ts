@@ -66,7 +66,10 @@ describe('error codes', () => {
   })
 })
 
-/** True if the code stands, quoted, in a file with expectations, other than where the test makes such an error. */
+/**
+ * True if the code stands, quoted, in a file with expectations, other than where the test makes such an
+ * error.
+ */
 function expectsCode(text: string, code: string): boolean {
   const others = text.replaceAll(new RegExp(`new RankweaveError\\(\\s*'${code}'`, 'g'), '')
   // Alone, or where a command prints it before its message.

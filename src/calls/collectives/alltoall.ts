@@ -24,8 +24,8 @@ export interface AlltoallContribution {
 type Contributions = readonly AlltoallContribution[]
 
 /**
- * What the ranks of one process have for those of another is one block of the schedule, if it is short; long blocks travel one
- * by one, each from its sender's array straight into its receiver's.
+ * What the ranks of one process have for those of another is one block of the schedule, if it is short; long
+ * blocks travel one by one, each from its sender's array straight into its receiver's.
  *
  * @throws ERR_ALGORITHM when the method does not take this number of processes
  */

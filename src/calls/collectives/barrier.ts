@@ -21,7 +21,9 @@ export function barrierOf(
   return state.plans.barrier
 }
 
-/** One object for all calls and one promise for all ranks of a process: a barrier retains nothing per rank. */
+/**
+ * One object for all calls and one promise for all ranks of a process: a barrier retains nothing per rank.
+ */
 function newBarrier(state: CollectiveContext, method: Method | undefined): CollectiveCall<undefined, void> {
   const chosen = chooseMove(state, 'barrier', method, 0)!
   requireServed(state, chosen.algorithm, chosen.segments)

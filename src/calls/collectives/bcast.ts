@@ -29,13 +29,16 @@ type Contributions = readonly (BcastContribution | undefined)[]
 const headStep = 0
 /** Most processes to which the root sends the head itself. */
 const mostInStar = 8
-/** It begins with the element type and whether the payload follows it at once; else a {@link CallHead} does. */
+/**
+ * It begins with the element type and whether the payload follows it at once; else a {@link CallHead} does.
+ */
 const inlineBytes = 8
 const planned = Uint8Array.of(0, 1, 0, 0, 0, 0, 0, 0)
 
 /**
- * Only the root knows type and size, so it sends a head, down a binomial tree of processes unless they are few: short data come with it, others
- * by the algorithm that the head names, from the root's array into one of each process, whose other ranks copy from it.
+ * Only the root knows type and size, so it sends a head, down a binomial tree of processes unless they are
+ * few: short data come with it, others by the algorithm that the head names, from the root's array into one
+ * of each process, whose other ranks copy from it.
  *
  * @throws ERR_ALGORITHM when the method does not take this number of processes
  */
@@ -98,7 +101,10 @@ function sendFromRoot(
   moveBlocks(plan, unitLengths(bytes.byteLength, plan.parts), [bytes], noBytes, exchange, finish)
 }
 
-/** From the root to every process at once where that is no slower: then the data, which come from the root too, meet their head. */
+/**
+ * From the root to every process at once where that is no slower: then the data, which come from the root
+ * too, meet their head.
+ */
 function sendHead(state: CollectiveContext, exchange: Exchange, me: number, head: Uint8Array): void {
   const { count } = exchange
   if (!isStarOf(state, exchange)) {

@@ -17,8 +17,8 @@ export function isLong({ eagerLimitBytes }: Pick<Exchange, 'eagerLimitBytes'>, s
 }
 
 /**
- * A list as bytes, a multiple of 8: their number, tag, number of blocks, and the size that all have, or -1 and each size; then
- * the short blocks, each at a multiple of 8.
+ * A list as bytes, a multiple of 8: their number, tag, number of blocks, and the size that all have, or -1
+ * and each size; then the short blocks, each at a multiple of 8.
  */
 export function encodeList(exchange: Exchange, blocks: readonly Uint8Array[], tag = 0): Uint8Array {
   const count = blocks.length

@@ -27,8 +27,8 @@ import type { ReductionCall } from './reduction-call.js'
 import { ScanCall } from './scan.js'
 import { type ScatterContribution, scatterCall } from './scatter.js'
 
-// What the methods of a communicator do before a rank joins the collective, in every form: a rank with invalid arguments
-// fails here, without joining.
+// What the methods of a communicator do before a rank joins the collective, in every form: a rank with
+// invalid arguments fails here, without joining.
 
 export function barrier<R>(form: Form<R>, comm: Handle, options?: ValueOptions): R {
   return form.attempt(comm, (seat) => {
@@ -236,12 +236,18 @@ export function exscan<R>(
   return scanning(form, comm, 'exscan', data, op, options)
 }
 
-/** The call that was opened last, where ranks that make the same call may join with it instead of describing it again. */
+/**
+ * The call that was opened last, where ranks that make the same call may join with it instead of describing
+ * it again.
+ */
 function lastCall<R>(form: Form<R>, { collectives }: CollectiveContext): AnyCall | undefined {
   return form.mayReuse ? collectives.reusableCall() : undefined
 }
 
-/** Joins with a reduction of the same kind, or returns undefined where this rank's data or operation differ from it. */
+/**
+ * Joins with a reduction of the same kind, or returns undefined where this rank's data or operation differ
+ * from it.
+ */
 function joinAgain<R, P>(
   form: Form<R>,
   seat: Seat<CollectiveContext>,

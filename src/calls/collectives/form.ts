@@ -13,7 +13,10 @@ export interface Form<R> {
   readonly mayReuse: boolean
   /** Checks the arguments and goes on with {@link join}; decides how an error is reported. */
   attempt(comm: Handle, start: (seat: Seat<CollectiveContext>) => R): R
-  /** `part`, or a copy of it where the rank's result would overwrite its bytes while other ranks here still read them. */
+  /**
+   * `part`, or a copy of it where the rank's result would overwrite its bytes while other ranks here still
+   * read them.
+   */
   unaliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P
   join<C>(
     seat: Seat<CollectiveContext>,

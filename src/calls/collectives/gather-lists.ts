@@ -57,7 +57,10 @@ class GatherRoom {
   readonly #layouts: readonly (Layout | null)[]
   /** By rank. */
   readonly #blocks: (Uint8Array | undefined)[]
-  /** Results of elements: that of the first rank that it fits; failures of ranks before it, and null for those after it. */
+  /**
+   * Results of elements: that of the first rank that it fits; failures of ranks before it, and null for those
+   * after it.
+   */
   readonly #rooms: readonly (Room | null)[]
   readonly #gathered: Exclude<Room, RankFailure> | undefined
   /** The same if its blocks lie side by side in the order of the ranks. */

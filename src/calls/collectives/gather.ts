@@ -25,8 +25,8 @@ type GatherName = 'gather' | 'gatherv' | 'allgather' | 'allgatherv'
 
 /**
  * The four gathers: `root` is null for those with the result on every rank; names ending in v take blocks of
- * varying lengths. Short blocks of the ranks of a process are one block of the schedule; long ones travel one by one, each
- * from its rank's array straight into a result.
+ * varying lengths. Short blocks of the ranks of a process are one block of the schedule; long ones travel one
+ * by one, each from its rank's array straight into a result.
  *
  * @throws ERR_ALGORITHM when the method does not take this number of processes
  */

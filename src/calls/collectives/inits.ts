@@ -14,8 +14,8 @@ import type { Handle } from './form.js'
 import { PersistentForm } from './persistent-form.js'
 import { requireArray, requireRoom } from './persistent-moves.js'
 
-// Calls that are bound to their buffers as they are: every start is the call, on what its buffers hold then. All of `recv` is
-// passed as `into`, whose length is checked here.
+// Calls that are bound to their buffers as they are: every start is the call, on what its buffers hold then.
+// All of `recv` is passed as `into`, whose length is checked here.
 
 /** `send` only on the root. */
 export function scatterInit(

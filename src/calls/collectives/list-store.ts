@@ -8,9 +8,9 @@ import { type BlockList, decodeList, encodeList, listBytes } from './block-list.
 export type OwnBlocks = (unit: number) => readonly Uint8Array[]
 
 /**
- * The values of a program that moves blocks of lengths that only their origin knows: block u of the schedule, which has no
- * segments, is a list of the blocks of unit u. A frame holds its lists side by side, and those that relay it read nothing but
- * where each ends. For one run.
+ * The values of a program that moves blocks of lengths that only their origin knows: block u of the schedule,
+ * which has no segments, is a list of the blocks of unit u. A frame holds its lists side by side, and those
+ * that relay it read nothing but where each ends. For one run.
  */
 export class ListStore implements ProgramStore {
   readonly #program: ProcessProgram

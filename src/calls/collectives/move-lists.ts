@@ -34,12 +34,14 @@ export function planLists(
 }
 
 /**
- * Moves blocks of lengths that only their origin knows: lists of them, in which the short ones are, then the long ones one by
- * one. Those that are here leave at once; what is to arrive is received when its lengths are known.
+ * Moves blocks of lengths that only their origin knows: lists of them, in which the short ones are, then the
+ * long ones one by one. Those that are here leave at once; what is to arrive is received when its lengths are
+ * known.
  *
  * @param own blocks of the units that are contributed here
  * @param tag what the origin adds to every list
- * @param meet called when all lists that this process gets are here, by unit: makes room for their long blocks
+ * @param meet called when all lists that this process gets are here, by unit: makes room for their long
+ *   blocks
  * @param done called when these are there
  */
 export function moveLists(

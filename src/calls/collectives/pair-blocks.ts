@@ -1,7 +1,7 @@
 import type { CommProcesses } from '../../messages/process/comm-context.js'
 
-// Blocks of one length between the ranks of process `me` and those of all others, side by side: by process, then by the rank
-// there or here that sends, then by the one that receives.
+// Blocks of one length between the ranks of process `me` and those of all others, side by side: by process,
+// then by the rank there or here that sends, then by the one that receives.
 
 /** Writes what the i-th of `here` ranks has for all ranks elsewhere, by rank. */
 export function spreadPairs(

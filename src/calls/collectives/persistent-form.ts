@@ -21,7 +21,10 @@ interface Binding {
   readonly copies: readonly Copy[]
 }
 
-/** The call is bound to its buffers, to be started on a lane of its own (MPI-4.1 §6.13). One object per init of a rank. */
+/**
+ * The call is bound to its buffers, to be started on a lane of its own (MPI-4.1 §6.13). One object per init
+ * of a rank.
+ */
 export class PersistentForm implements Form<PersistentRequest> {
   readonly mayReuse = false
   readonly #name: CollectiveName

@@ -15,8 +15,8 @@ export type Places = readonly (Uint8Array | null)[]
 export type PlacesOf = (unit: number, isRelayed: boolean) => Places
 
 /**
- * The values of a program that moves long blocks, each from where it is to where it belongs: block `unit * segments + s` of the
- * schedule is segment s of every block of the unit. For one run.
+ * The values of a program that moves long blocks, each from where it is to where it belongs: block
+ * `unit * segments + s` of the schedule is segment s of every block of the unit. For one run.
  */
 export class PieceStore implements ProgramStore, FramePieces {
   readonly pieces = this

@@ -14,14 +14,16 @@ import { factsOf } from '../plan/planned-move.js'
 import { isUnplaced, participantsFor, requiredOrder, serves } from '../plan/required-order.js'
 import type { Reduction } from './reduction.js'
 
-/** Most pieces per process of an algorithm that the rule chooses and in which all exchange messages with all. */
+/**
+ * Most pieces per process of an algorithm that the rule chooses and in which all exchange messages with all.
+ */
 const mostPieces = 4
 
 type Planned = CollectivePlan | Promise<CollectivePlan>
 
 /**
- * The plan of a reduction; a promise where addresses have to be looked up for it. Without {@link isUnplaced} it needs the
- * location of every rank.
+ * The plan of a reduction; a promise where addresses have to be looked up for it. Without {@link isUnplaced}
+ * it needs the location of every rank.
  *
  * @returns null where the rule's algorithm, and that along the tree, cannot serve
  * @throws ERR_ALGORITHM where the algorithm that the ranks have chosen cannot serve

@@ -41,7 +41,10 @@ export class ReduceScatterCall extends ReductionCall<BlocksRun> {
     this.isEqual = isEqual
   }
 
-  /** @throws ERR_ALGORITHM for pairs of elements that the counts would part, where the ranks have chosen the algorithm */
+  /**
+   * @throws ERR_ALGORITHM for pairs of elements that the counts would part, where the ranks have chosen the
+   *   algorithm
+   */
   protected override prepare(plan: CollectivePlan | null): BlocksRun | Promise<BlocksRun> {
     const { method, counts } = this
     const { name } = this.reduction.op

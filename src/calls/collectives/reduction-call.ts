@@ -13,8 +13,8 @@ import { planReduction } from './planned-reduction.js'
 import { doubleOf, type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
 
 /**
- * A reduction by a plan. Ranks share the object, and so do consecutive calls: it retains its plan, and what a reduction
- * of few elements needs.
+ * A reduction by a plan. Ranks share the object, and so do consecutive calls: it retains its plan, and what a
+ * reduction of few elements needs.
  *
  * `P` is what runs the plan.
  */
@@ -71,7 +71,10 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     return isMethod(this.method, options)
   }
 
-  /** The elements of a rank's data if it can join with this call, else undefined, as for values and strided views. */
+  /**
+   * The elements of a rank's data if it can join with this call, else undefined, as for values and strided
+   * views.
+   */
   elementsOf(data: unknown, op: unknown): TypedArray | undefined {
     const { op: own, type, countElems, scalar } = this.reduction
     const { name, combine } = Object(op) as Partial<Operation>

@@ -28,8 +28,8 @@ export interface Reduced {
 }
 
 /**
- * Runs the plan of a reduction: the contributions of every participant's ranks are combined in memory, then the
- * participants'. Reductions of few elements reuse their memory.
+ * Runs the plan of a reduction: the contributions of every participant's ranks are combined in memory, then
+ * the participants'. Reductions of few elements reuse their memory.
  */
 export class ReductionRun {
   readonly plan: CollectivePlan
@@ -39,7 +39,9 @@ export class ReductionRun {
   readonly #isSmall: boolean
   #spare: Bound | undefined
 
-  /** @param lengthOf elements of every block or part; default: those of a unit cut into the parts of the plan */
+  /**
+   * @param lengthOf elements of every block or part; default: those of a unit cut into the parts of the plan
+   */
   constructor(
     plan: CollectivePlan,
     reduction: Reduction,

@@ -16,7 +16,9 @@ import { contiguous, deliverData } from '../plan/deliver.js'
 import { type IntoOptions, intoOf } from '../plan/options.js'
 import type { Signature } from '../signature.js'
 
-/** What one rank passes: its elements, or the bytes of its value. Ranks without `into` pass the array itself. */
+/**
+ * What one rank passes: its elements, or the bytes of its value. Ranks without `into` pass the array itself.
+ */
 export interface ReduceContribution {
   readonly data: TypedArray
   readonly into: ReceiveBuffer | undefined
@@ -30,15 +32,19 @@ export interface Reduction {
   readonly type: number
   /** 1 for a value. */
   readonly countElems: number
-  /** Whether what ranks pass is a single number, which travels as one double, or bigint, which travels as a value. */
+  /**
+   * Whether what ranks pass is a single number, which travels as one double, or bigint, which travels as a
+   * value.
+   */
   readonly scalar: 'number' | 'bigint' | null
 }
 
 /**
- * The reduction that a rank joins, and what it contributes. Numbers and bigints with a user-defined operation are
- * values like any other, because that operation may take other values, too.
+ * The reduction that a rank joins, and what it contributes. Numbers and bigints with a user-defined operation
+ * are values like any other, because that operation may take other values, too.
  *
- * @throws ERR_OP for an operation that the data does not have; ERR_TYPE, ERR_CLONE, ERR_COUNT for data or `into`
+ * @throws ERR_OP for an operation that the data does not have; ERR_TYPE, ERR_CLONE, ERR_COUNT for data or
+ *   `into`
  */
 export function reductionOf(
   name: CollectiveName,
@@ -89,7 +95,9 @@ export function signatureOf(
   return { name, op: op.name, type, ...(type === typeCode.value ? {} : { count: countElems }), ...more }
 }
 
-/** One rank's result: elements in an array of its own or `into`, or the number or value that they stand for. */
+/**
+ * One rank's result: elements in an array of its own or `into`, or the number or value that they stand for.
+ */
 export function deliverResult(
   state: CommContext,
   { type, scalar }: Reduction,

@@ -14,8 +14,8 @@ export interface BoundPlan extends BoundStore {
 }
 
 /**
- * The request of one rank. Collective: when all ranks of the process have called, `bind` is called with what they passed, by
- * local index. No message is sent.
+ * The request of one rank. Collective: when all ranks of the process have called, `bind` is called with what
+ * they passed, by local index. No message is sent.
  *
  * @param arrays what the rank binds, which every start checks
  */

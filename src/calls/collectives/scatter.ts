@@ -23,8 +23,8 @@ export interface ScatterContribution {
 type Contributions = readonly (ScatterContribution | undefined)[]
 
 /**
- * Only the root knows type and sizes, so what it has for the ranks of a process is a list: short blocks travel in it, long ones
- * from the root's array straight into those of the ranks.
+ * Only the root knows type and sizes, so what it has for the ranks of a process is a list: short blocks
+ * travel in it, long ones from the root's array straight into those of the ranks.
  *
  * @throws ERR_ALGORITHM when the method does not take this number of processes
  */

@@ -106,7 +106,10 @@ const firstPieceStep = 2 ** 21
 const mostPlans = 32
 const mostPlanBytes = 2 ** 26
 
-/** The plans of one communicator in one process: a plan is made once, and retained while it is among the last used. */
+/**
+ * The plans of one communicator in one process: a plan is made once, and retained while it is among the last
+ * used.
+ */
 export class CollectivePlans {
   /** The call of its barriers that name no method. */
   barrier: CollectiveCall<undefined, void> | undefined
@@ -157,7 +160,8 @@ export class CollectivePlans {
   }
 
   /**
-   * The plan of an algorithm along the tree over ranks; a promise where addresses have to be looked up for it.
+   * The plan of an algorithm along the tree over ranks; a promise where addresses have to be looked up for
+   * it.
    *
    * @param root rank
    */

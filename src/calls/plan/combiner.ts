@@ -14,8 +14,8 @@ import { pack } from '../../messages/datatype/strided-view.js'
 import { decodeValue, encodeValue } from '../../messages/datatype/value-encoding.js'
 
 /**
- * How a reduction tree combines values of one kind. An owned operand belongs to the tree, which may overwrite it or
- * make it part of the result. Results are owned.
+ * How a reduction tree combines values of one kind. An owned operand belongs to the tree, which may overwrite
+ * it or make it part of the result. Results are owned.
  */
 export interface Combiner<V> {
   combine(left: V, leftOwned: boolean, right: V, rightOwned: boolean): V

@@ -39,9 +39,9 @@ export interface Choice {
  * | allgather | longer blocks | `allgather-linear` |
  * | scatter, gather, alltoall | | `scatter-linear`, `gather-linear`, `alltoall-linear` |
  *
- * Where memory is shared, what a root or a rank sends to many is copied once for all of them. Elsewhere, with 4 processes on 2 cores,
- * 16 MiB by `allreduce-rabenseifner` reached 0.6 to 0.9 times the bandwidth of `allreduce-segmented`, and 1 MiB by `bcast-linear`
- * 0.8 to 1.0 times that of `bcast-binomial`.
+ * Where memory is shared, what a root or a rank sends to many is copied once for all of them. Elsewhere, with
+ * 4 processes on 2 cores, 16 MiB by `allreduce-rabenseifner` reached 0.6 to 0.9 times the bandwidth of
+ * `allreduce-segmented`, and 1 MiB by `bcast-linear` 0.8 to 1.0 times that of `bcast-binomial`.
  */
 export function defaultChoice(facts: CallFacts): Choice | null {
   const { collective, processes, isOversubscribed, isMemoryShared, eagerLimitBytes, sizeBytes } = facts
@@ -73,8 +73,8 @@ export function defaultChoice(facts: CallFacts): Choice | null {
 }
 
 /**
- * Whether a rank's block is sent by itself, from where it is to where it belongs; shorter ones are copied into one message with
- * those of the other ranks of the process.
+ * Whether a rank's block is sent by itself, from where it is to where it belongs; shorter ones are copied
+ * into one message with those of the other ranks of the process.
  */
 export function isLongBlock({
   sizeBytes,
@@ -83,7 +83,10 @@ export function isLongBlock({
   return sizeBytes >= longPartBytes || sizeBytes > eagerLimitBytes
 }
 
-/** Whether what each process sends each other is worth messages of its own, where the data are cut into a part for each. */
+/**
+ * Whether what each process sends each other is worth messages of its own, where the data are cut into a part
+ * for each.
+ */
 function isLongPart({ sizeBytes, processes, eagerLimitBytes }: CallFacts): boolean {
   const partBytes = Math.floor(sizeBytes / processes)
   return processes > 1 && (partBytes >= longPartBytes || partBytes > eagerLimitBytes)

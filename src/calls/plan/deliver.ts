@@ -28,8 +28,8 @@ export function contiguous(data: Parameters<typeof pack>[0]): TypedArray {
 }
 
 /**
- * What a rank passes, with a copy of the bytes if `into` overlaps them: results are written rank by rank, while other
- * ranks of the same process still read these bytes.
+ * What a rank passes, with a copy of the bytes if `into` overlaps them: results are written rank by rank,
+ * while other ranks of the same process still read these bytes.
  */
 export function copyIfAliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P {
   if (into === undefined) return part
@@ -91,7 +91,8 @@ export interface Layout {
 }
 
 /**
- * Blocks of varying lengths in the layout a rank asked for, with counts and offsets; a failure when they do not fit.
+ * Blocks of varying lengths in the layout a rank asked for, with counts and offsets; a failure when they do
+ * not fit.
  */
 export function deliverBlocks(
   state: CommContext,

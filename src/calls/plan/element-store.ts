@@ -10,11 +10,13 @@ import type { ProgramStore } from '../program/program-store.js'
 export type LengthOf = (term: number) => number
 
 /**
- * The values of a program as elements of typed arrays: what the ranks contribute and receive is used where it is, for the
- * rest there is scratch memory. Values that lie next to each other leave, and arrive, without a copy.
+ * The values of a program as elements of typed arrays: what the ranks contribute and receive is used where it
+ * is, for the rest there is scratch memory. Values that lie next to each other leave, and arrive, without a
+ * copy.
  *
- * Own places and slots are laid out in their arrays in the order of their numbers. A store serves one run at a time: bind
- * it, run the program, then `finish` it. Frames that have been offered are still read until the exchange has sent them.
+ * Own places and slots are laid out in their arrays in the order of their numbers. A store serves one run at
+ * a time: bind it, run the program, then `finish` it. Frames that have been offered are still read until the
+ * exchange has sent them.
  */
 export class ElementStore implements ProgramStore {
   /** Elements that the slots need. */
@@ -117,7 +119,8 @@ export class ElementStore implements ProgramStore {
    * Prepares a run.
    *
    * @param own what every hosted rank contributes; a rank that contributes nothing may pass any array
-   * @param slots at least `slotElems` elements; not memory of `own`, unless the value memory is that of a call in place
+   * @param slots at least `slotElems` elements; not memory of `own`, unless the value memory is that of a
+   *   call in place
    * @param scratch at least `scratchBytes`, for a store that is bound once. Default: memory of its own
    */
   bind(own: readonly TypedArray[], slots: TypedArray, scratch?: ArrayBuffer): void {

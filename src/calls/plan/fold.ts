@@ -1,8 +1,8 @@
 import type { Combiner } from './combiner.js'
 
-// What the ranks of one process combine in memory: consecutive ranks in the order of the tree over ranks, whose node (l, i)
-// covers the ranks `[i * 2^l, (i + 1) * 2^l)`; its value is `left op right` of its two halves, or that of the left half where
-// the right one is empty.
+// What the ranks of one process combine in memory: consecutive ranks in the order of the tree over ranks,
+// whose node (l, i) covers the ranks `[i * 2^l, (i + 1) * 2^l)`; its value is `left op right` of its two
+// halves, or that of the left half where the right one is empty.
 
 /** A value, and whether it may be overwritten. */
 interface Operand<V> {
@@ -16,7 +16,10 @@ export interface Leaves<V> {
   readonly owned: boolean
 }
 
-/** The value of `ranks` leaves from `first` on, with O(lg ranks) live values: equal subtrees merge like the digits of a binary counter. */
+/**
+ * The value of `ranks` leaves from `first` on, with O(lg ranks) live values: equal subtrees merge like the
+ * digits of a binary counter.
+ */
 export function foldRanks<V>(
   combiner: Combiner<V>,
   leaves: Leaves<V>,
@@ -43,7 +46,10 @@ export function foldRanks<V>(
   return { value: stack[0]!, owned: owned[0] }
 }
 
-/** The values of all nodes over `ranks` leaves from `first` on, by level from the leaves to the root. Nothing is overwritten. */
+/**
+ * The values of all nodes over `ranks` leaves from `first` on, by level from the leaves to the root. Nothing
+ * is overwritten.
+ */
 export function nodeValues<V>(
   combiner: Combiner<V>,
   leaves: Leaves<V>,
@@ -68,8 +74,9 @@ export interface Before<V> {
 }
 
 /**
- * For every leaf the combination of all before it, appended to `result`: undefined for the first if nothing is before it. All
- * but what is before the first, and the first leaf itself, are owned: they replace the values of nodes.
+ * For every leaf the combination of all before it, appended to `result`: undefined for the first if nothing
+ * is before it. All but what is before the first, and the first leaf itself, are owned: they replace the
+ * values of nodes.
  *
  * @param levels of {@link nodeValues}
  * @param before null for nothing

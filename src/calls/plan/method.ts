@@ -8,16 +8,19 @@ import type { Collective } from '../../schedule/specification.js'
 export interface MethodOptions {
   /** Id of the algorithm. Default: chosen by size and number of processes. */
   readonly algorithm?: string
-  /** Segments into which an algorithm cuts every unit of data, to send them one after the other. Default: by size. */
+  /**
+   * Segments into which an algorithm cuts every unit of data, to send them one after the other. Default: by
+   * size.
+   */
   readonly segments?: number
 }
 
 /** How a reduction combines. All ranks pass the same. */
 export interface OrderOptions extends MethodOptions {
   /**
-   * `tree`: floating-point numbers are combined in the one order that every layout has, so the result has the same bits
-   * everywhere. `any`: as the algorithm does; the bits may depend on layout and algorithm, and an operation that
-   * commutes is applied in any order. Default `tree`.
+   * `tree`: floating-point numbers are combined in the one order that every layout has, so the result has the
+   * same bits everywhere. `any`: as the algorithm does; the bits may depend on layout and algorithm, and an
+   * operation that commutes is applied in any order. Default `tree`.
    */
   readonly order?: 'tree' | 'any'
 }
@@ -27,8 +30,8 @@ export const methodOptionNames = { algorithm: true, segments: true } as const
 export const orderOptionNames = { ...methodOptionNames, order: true } as const
 
 /**
- * Refuses options that a call does not have: for inits, which are made a few times. JavaScript may pass null, which collectives take
- * as no options.
+ * Refuses options that a call does not have: for inits, which are made a few times. JavaScript may pass null,
+ * which collectives take as no options.
  *
  * @throws ERR_ARGUMENT
  */

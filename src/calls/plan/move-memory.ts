@@ -6,7 +6,10 @@ import { ElementStore, type LengthOf } from './element-store.js'
 /** Most bytes of the blocks of a call whose memory is retained for the next one. */
 export const mostRetainedBytes = 65_536
 
-/** The blocks of a program that moves short blocks of one length, process by process; retained from call to call. */
+/**
+ * The blocks of a program that moves short blocks of one length, process by process; retained from call to
+ * call.
+ */
 export class MoveMemory {
   /** Length of a block for which it was made. */
   readonly sizeBytes: number

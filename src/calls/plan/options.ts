@@ -30,7 +30,10 @@ export interface ReductionOptions<I extends TypedArray = TypedArray> extends Int
 /** The same where the data are no array. */
 export interface ScalarReductionOptions extends WaitOptions, OrderOptions {}
 
-/** Where blocks of varying lengths are in what a rank receives. A persistent request reads both at every start. */
+/**
+ * Where blocks of varying lengths are in what a rank receives. A persistent request reads both at every
+ * start.
+ */
 export interface BlockPlaces extends MethodOptions {
   /** Elements of each rank's block, if known; checked against what arrives (ERR_COUNT). */
   readonly counts?: ArrayLike<number>

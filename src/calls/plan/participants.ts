@@ -3,12 +3,16 @@ import type { CommContext } from '../../messages/process/comm-context.js'
 import { pieceTree } from './tree-pieces.js'
 
 /**
- * Who takes part in a collective as a participant of its schedule, which combines or joins what its ranks contribute:
+ * Who takes part in a collective as a participant of its schedule, which combines or joins what its ranks
+ * contribute:
  *
- * - `processes`: every process, whose ranks may lie anywhere; for data that are not combined, or in any order;
+ * - `processes`: every process, whose ranks may lie anywhere; for data that are not combined, or in any
+ *   order;
  * - `runs`: every run of consecutive ranks of one process; for operations that do not commute;
- * - `pieces`: every largest part of the reduction tree whose ranks are a part of one run; for the bits of the tree;
- * - `path`: the same as far as a process exchanges messages with it along the tree ({@link pathParticipants}).
+ * - `pieces`: every largest part of the reduction tree whose ranks are a part of one run; for the bits of the
+ *   tree;
+ * - `path`: the same as far as a process exchanges messages with it along the tree
+ *   ({@link pathParticipants}).
  */
 export type ParticipantKind = WholeKind | 'path'
 /** Those of which every process knows all participants. */
@@ -22,7 +26,10 @@ export interface Participants {
   readonly own: Int32Array
   /** First rank of every participant, then the number of ranks; null for `processes`. */
   readonly firstRank: Int32Array | null
-  /** Local index of the first rank of each own participant; then the number of ranks here. Ranks here are in this order. */
+  /**
+   * Local index of the first rank of each own participant; then the number of ranks here. Ranks here are in
+   * this order.
+   */
   readonly ownFirst: Int32Array
 }
 

@@ -5,10 +5,11 @@ import type { CommContext } from '../../messages/process/comm-context.js'
 import { type Participants, withOwn } from './participants.js'
 
 /**
- * The participants of an algorithm in which each exchanges messages with those on its path of the tree over ranks only: the
- * pieces of this process, and for the ranks of other processes the largest nodes of the tree between them. What it is to know
- * of others is where the halves on the paths of its pieces begin: O(ranks here * lg ranks) addresses, looked up in one
- * batch, not the whole table. Processes number the participants differently, but in the same order.
+ * The participants of an algorithm in which each exchanges messages with those on its path of the tree over
+ * ranks only: the pieces of this process, and for the ranks of other processes the largest nodes of the tree
+ * between them. What it is to know of others is where the halves on the paths of its pieces begin: O(ranks
+ * here * lg ranks) addresses, looked up in one batch, not the whole table. Processes number the participants
+ * differently, but in the same order.
  *
  * @param root rank that owns every node that it is in
  */
@@ -39,8 +40,8 @@ export function pathParticipants(state: CommContext, root: number): Participants
 }
 
 /**
- * First ranks of the largest nodes of the tree that are consecutive ranks here, or lie between them and, on one side, the
- * root; then the number of ranks.
+ * First ranks of the largest nodes of the tree that are consecutive ranks here, or lie between them and, on
+ * one side, the root; then the number of ranks.
  */
 function nodesAround(size: number, localRanks: Int32Array, root: number): Int32Array {
   const firsts = new GrowingInt32Array()

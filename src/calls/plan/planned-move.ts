@@ -14,8 +14,8 @@ export interface Chosen {
 }
 
 /**
- * How a collective that combines nothing is done: by what its ranks have chosen, or else by the rule; null for the messages
- * that its own file writes.
+ * How a collective that combines nothing is done: by what its ranks have chosen, or else by the rule; null
+ * for the messages that its own file writes.
  *
  * @param sizeBytes of a unit of data
  */

@@ -31,7 +31,9 @@ export function requiredOrder({ op, type, scalar }: Operands, isAnyOrder: boolea
   return op.commutative ? 'any' : 'ranks'
 }
 
-/** Who takes part so that an algorithm combines in this order. In scans the order of the ranks matters anyway. */
+/**
+ * Who takes part so that an algorithm combines in this order. In scans the order of the ranks matters anyway.
+ */
 export function participantsFor(
   { collective, isAlongPath }: Algorithm,
   required: CombinationOrder,

@@ -7,7 +7,10 @@ import { StridedView } from '../../messages/datatype/strided-view.js'
 import { encodeValue } from '../../messages/datatype/value-encoding.js'
 import { contiguous, countsOf, packedDispls, requireElements } from './deliver.js'
 
-/** What one rank sends to all ranks: block r is `sizes[r]` bytes from `starts[r]`. The bytes may be the user's own. */
+/**
+ * What one rank sends to all ranks: block r is `sizes[r]` bytes from `starts[r]`. The bytes may be the user's
+ * own.
+ */
 export interface SendBlocks {
   readonly type: number
   readonly bytes: Uint8Array
@@ -18,7 +21,8 @@ export interface SendBlocks {
 /**
  * Equal blocks of a typed array or strided view, or the elements of an ordinary array as values.
  *
- * @throws ERR_COUNT when a typed array does not divide by `size`, or an array does not have one value per rank
+ * @throws ERR_COUNT when a typed array does not divide by `size`, or an array does not have one value per
+ *   rank
  * @throws ERR_TYPE for anything else
  */
 export function equalBlocks(what: string, data: unknown, size: number): SendBlocks {

@@ -9,8 +9,8 @@ import { deliver } from './deliver.js'
 export type Wanted = ReceiveBuffer | undefined | null
 
 /**
- * The memory in which a result of several ranks of a process arrives: the buffer of one of them, so that it is not
- * copied where a process has one rank; the others get copies.
+ * The memory in which a result of several ranks of a process arrives: the buffer of one of them, so that it
+ * is not copied where a process has one rank; the others get copies.
  */
 export class SharedLanding {
   /** To be filled before {@link results}. */

@@ -19,8 +19,8 @@ export interface PieceTree {
   /** In rank order. */
   readonly pieces: readonly TreePiece[]
   /**
-   * After how many pieces how often the two topmost values of a stack are combined: `merges[i]` times once piece i is on
-   * it.
+   * After how many pieces how often the two topmost values of a stack are combined: `merges[i]` times once
+   * piece i is on it.
    */
   readonly merges: readonly number[]
 }

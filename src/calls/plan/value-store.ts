@@ -6,8 +6,8 @@ import type { Combiner } from './combiner.js'
 import type { Leaves } from './fold.js'
 
 /**
- * The values of a reduction whose lengths only its run shows: structured clones. A frame carries the lengths of its values; what
- * arrives is decoded when it is combined. For one run.
+ * The values of a reduction whose lengths only its run shows: structured clones. A frame carries the lengths
+ * of its values; what arrives is decoded when it is combined. For one run.
  */
 export class ValueStore implements ProgramStore {
   readonly #program: ProcessProgram

@@ -17,7 +17,10 @@ export interface BoundStore {
   readonly store: ProgramStore
   /** Makes what the ranks contribute values of the store. */
   fill(): void
-  /** Copies values into the receive buffers. @returns why the ranks here fail, if a buffer does not fit what has come */
+  /**
+   * Copies values into the receive buffers.
+   * @returns why the ranks here fail, if a buffer does not fit what has come
+   */
   // biome-ignore lint/suspicious/noConfusingVoidType: most return nothing
   deliver(): RankFailure | undefined | void
 }
@@ -51,14 +54,18 @@ export function programStart(signature: Signature, program: ProcessProgram, boun
 export class BoundCollective {
   readonly lane: number
   readonly call: CollectiveCall<undefined, undefined>
-  /** The start in progress, which the ranks of the process share; undefined again before any of them continues. */
+  /**
+   * The start in progress, which the ranks of the process share; undefined again before any of them
+   * continues.
+   */
   running: Promise<void> | undefined
   readonly #state: PersistentContext
   #holders: number
 
   /**
    * @param exchange of the init
-   * @param start its signature is compared by every start, because an init need not exchange a frame with any process
+   * @param start its signature is compared by every start, because an init need not exchange a frame with any
+   *   process
    */
   constructor(state: PersistentContext, exchange: Exchange, { signature, unplaced, run }: BoundStart) {
     this.#state = state

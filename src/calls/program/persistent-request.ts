@@ -5,10 +5,12 @@ import type { WaitOptions } from '../../messages/process/wait-options.js'
 import type { BoundCollective, PersistentContext } from './bound-collective.js'
 
 /**
- * A persistent collective: bound once to its buffers and started often (MPI-4.1 §6.13, §8.8). Every rank starts it the
- * same number of times; one start may be active at a time. Starts of different requests, and other collectives, may overlap.
+ * A persistent collective: bound once to its buffers and started often (MPI-4.1 §6.13, §8.8). Every rank
+ * starts it the same number of times; one start may be active at a time. Starts of different requests, and
+ * other collectives, may overlap.
  *
- * **Buffers.** From `start` until its promise resolves, do not change the buffers that are sent or read those that are received.
+ * **Buffers.** From `start` until its promise resolves, do not change the buffers that are sent or read those
+ * that are received.
  */
 export class PersistentRequest {
   readonly #handle: RankHandle<PersistentContext>
@@ -44,7 +46,8 @@ export class PersistentRequest {
   /**
    * Runs the collective once; resolves when the receive buffer is filled.
    *
-   * @throws ERR_REQUEST while the previous start is active, and after `free`; ERR_TYPE when a buffer has been detached
+   * @throws ERR_REQUEST while the previous start is active, and after `free`; ERR_TYPE when a buffer has been
+   *   detached
    */
   start(options?: WaitOptions): Promise<void> {
     try {

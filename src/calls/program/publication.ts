@@ -33,7 +33,10 @@ export interface PublishingPeer {
   readonly publication: Publication
 }
 
-/** Whether the processes of a communicator read each other's memory and notice changes of it: the same on all of them. */
+/**
+ * Whether the processes of a communicator read each other's memory and notice changes of it: the same on all
+ * of them.
+ */
 export function canPublish({ runtime, processes, processIndex }: CommContext): boolean {
   const { staging, fabric } = runtime
   if (staging === undefined || fabric.watch === undefined || processes.count === 1) return false

@@ -11,12 +11,12 @@ export interface PublishedData {
 }
 
 /**
- * Calls in which processes that share memory publish, and read what others have published, without a message: each adds one to its
- * counter when its data of a call are there, and waits for the counters of its sources.
+ * Calls in which processes that share memory publish, and read what others have published, without a message:
+ * each adds one to its counter when its data of a call are there, and waits for the counters of its sources.
  *
- * **Two places in turn suffice.** A process that has published call n has read everything of call n - 1. So place n mod 2 may be
- * written again in call n + 2 when all readers have published call n + 1. Sources have been waited for; the counters of
- * other readers are looked at before writing.
+ * **Two places in turn suffice.** A process that has published call n has read everything of call n - 1. So
+ * place n mod 2 may be written again in call n + 2 when all readers have published call n + 1. Sources have
+ * been waited for; the counters of other readers are looked at before writing.
  *
  * Calls of a process are made one after the other, and all make the same number. A failed call is the last.
  */

@@ -16,11 +16,12 @@ export function runProgram(
 }
 
 /**
- * Runs a process's program, again and again: all memory that a run needs is allocated with the object, so a start
- * allocates nothing but what the exchange and the store do. One run at a time.
+ * Runs a process's program, again and again: all memory that a run needs is allocated with the object, so a
+ * start allocates nothing but what the exchange and the store do. One run at a time.
  *
- * A frame leaves as soon as the values that it carries are there, whatever else is late. All receives are posted at the
- * start, so what arrives is written to its place at once and large frames are fetched at the same time.
+ * A frame leaves as soon as the values that it carries are there, whatever else is late. All receives are
+ * posted at the start, so what arrives is written to its place at once and large frames are fetched at the
+ * same time.
  */
 export class ProgramRun {
   readonly #program: ProcessProgram
@@ -58,16 +59,19 @@ export class ProgramRun {
   }
 
   /**
-   * Runs the program. `done` is called when the store holds all values and all frames have been handed to the exchange: at once
-   * where no other process is involved, else while the last frame is being delivered. What has been offered may
-   * still be read then (`exchange.whenSent`). When the exchange fails, the run ends: nothing is written or called any more.
+   * Runs the program. `done` is called when the store holds all values and all frames have been handed to the
+   * exchange: at once where no other process is involved, else while the last frame is being delivered. What
+   * has been offered may still be read then (`exchange.whenSent`). When the exchange fails, the run ends:
+   * nothing is written or called any more.
    */
   start(exchange: Exchange, store: ProgramStore, done: () => void): void {
     this.begin(exchange, store, done)
     this.post()
   }
 
-  /** The first part of {@link start}, which sends what is there. Until the second part nothing is received. */
+  /**
+   * The first part of {@link start}, which sends what is there. Until the second part nothing is received.
+   */
   begin(exchange: Exchange, store: ProgramStore, done: () => void): void {
     const { needs } = this.#program.dependencies
     this.#exchange = exchange
@@ -204,7 +208,10 @@ class PostedReceive {
   }
 }
 
-/** @throws ERR_COLLECTIVE_MISMATCH unless a message fills its place; ERR_FABRIC for a place in a buffer that was detached */
+/**
+ * @throws ERR_COLLECTIVE_MISMATCH unless a message fills its place; ERR_FABRIC for a place in a buffer that
+ *   was detached
+ */
 function fitting(place: Uint8Array | null, sizeBytes: number): Uint8Array | null {
   if (place === null || place.byteLength === sizeBytes) return place
   if (isDetached(place)) throw detachedError()

@@ -122,8 +122,8 @@ const forwarded = ['SIGTERM', 'SIGHUP'] as const
 const leaveToLauncher = () => {}
 
 /**
- * A signal to end is the launcher's, which ends the processes. Ctrl-C reaches the launcher from the terminal; forwarded besides
- * it would be its second, upon which launchers leave processes behind.
+ * A signal to end is the launcher's, which ends the processes. Ctrl-C reaches the launcher from the terminal;
+ * forwarded besides it would be its second, upon which launchers leave processes behind.
  */
 async function runToEnd([launcher, ...words]: readonly string[], isJson: boolean): Promise<void> {
   let child: ChildProcess | undefined

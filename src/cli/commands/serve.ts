@@ -73,7 +73,8 @@ export const serveCommand: AddCommand = (program, act) => {
           ...tlsOf(options),
         })
         const interrupted = deferred()
-        // For good: `npx` and shells pass on a signal that the process has got already, while it ends perhaps.
+        // For good: `npx` and shells pass on a signal that the process has got already, while it ends
+        // perhaps.
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.resolve())
         const { url, tenants } = service
         const who = options.tokenFile === undefined ? '' : `, ${counted(tenants, 'tenant', 'tenants')}`

@@ -24,14 +24,18 @@ export interface ServedPlan {
   /** As JSON Lines, in the version asked for. */
   text(version: 1 | 2): Promise<string>
   schedule(): Promise<NeighborSchedule>
-  /** Its friend groups, which its schedule does not hold; null for plans without, and for those that took long. */
+  /**
+   * Its friend groups, which its schedule does not hold; null for plans without, and for those that took
+   * long.
+   */
   groups(): Promise<PlanView['groups']>
 }
 
 const fileFormats = { mtx: 'mtx', metis: 'metis', csv: 'csv', graphology: 'json', edges: 'edges' } as const
 
 /**
- * Lets a service plan: uploads the topology, which it may have already, and waits for the plan, which it may have, too.
+ * Lets a service plan: uploads the topology, which it may have already, and waits for the plan, which it may
+ * have, too.
  *
  * @throws ERR_SPEC, ERR_FILE; ERR_SERVICE, ERR_TOKEN and the codes of the plan's job
  */

@@ -180,7 +180,10 @@ export const spmmCommand: AddCommand = (program, act) => {
 /** The generated matrix: a stencil wide enough for many common neighbors. */
 const sample = { side: 64, radius: 10, density: 0.08, seed: 1 }
 
-/** Ranks read the input, so what is wrong with it fails their world: the error itself is what the user gave cause for. */
+/**
+ * Ranks read the input, so what is wrong with it fails their world: the error itself is what the user gave
+ * cause for.
+ */
 function badInput(error: unknown): unknown {
   const cause = error instanceof WorldFailure ? error.cause : null
   return isRankweaveError(

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 
-/** Options arrive from commander as strings, booleans and lists; a schema gives each its type or reports what it accepts. */
+/**
+ * Options arrive from commander as strings, booleans and lists; a schema gives each its type or reports what
+ * it accepts.
+ */
 export function parseOptions<T>(schema: z.ZodType<T>, raw: unknown): T {
   const parsed = schema.safeParse(raw)
   if (parsed.success) return parsed.data

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs'
 import { seededRandom } from '../../base/random.js'
 import { RankweaveError, reasonText, shown } from '../../errors.js'
 
-/** Where colors and keys come from: this many colors in turn with random keys, or lists by rank, color -1 for none. */
+/**
+ * Where colors and keys come from: this many colors in turn with random keys, or lists by rank, color -1 for
+ * none.
+ */
 export type SplitInput =
   | { readonly kind: 'generated'; readonly colors: number }
   | { readonly kind: 'listed'; readonly color: Int32Array; readonly key: Int32Array }

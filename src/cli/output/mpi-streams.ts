@@ -7,8 +7,8 @@ import type { Streams } from './streams.js'
 const graceMs = 500
 
 /**
- * True in every process but the first of those that a launcher started to run one command together: only process 0
- * reports. What the user's program prints is not affected.
+ * True in every process but the first of those that a launcher started to run one command together: only
+ * process 0 reports. What the user's program prints is not affected.
  */
 export function isMpiFollower(argv: readonly string[], env = process.env): boolean {
   return usesMpi(argv) && (mpiLauncher(env)?.process ?? 0) > 0
@@ -39,7 +39,10 @@ export function followerStreams(streams: Streams): { readonly streams: Streams; 
       },
       showsProgress: false,
     },
-    /** Reports why this process alone fails. When all fail, process 0 reports, and the launcher ends the others meanwhile. */
+    /**
+     * Reports why this process alone fails. When all fail, process 0 reports, and the launcher ends the
+     * others meanwhile.
+     */
     async release() {
       if ((await joinedMpiJob())?.exitsJointly === true) return
       await new Promise((resolve) => setTimeout(resolve, graceMs))

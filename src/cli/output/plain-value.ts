@@ -1,6 +1,7 @@
 /**
- * A value that JSON can represent: typed arrays and sets become lists, maps lists of pairs, 64-bit integers decimal
- * strings, values without a JSON form (NaN, infinities, functions) their text. Circular references are cut.
+ * A value that JSON can represent: typed arrays and sets become lists, maps lists of pairs, 64-bit integers
+ * decimal strings, values without a JSON form (NaN, infinities, functions) their text. Circular references
+ * are cut.
  */
 export function plainValue(value: unknown, above: readonly object[] = []): unknown {
   switch (typeof value) {

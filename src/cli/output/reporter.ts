@@ -49,7 +49,10 @@ export function reporter(streams: Streams, json: boolean, now = () => performanc
   }
 }
 
-/** Text of files and names must not control the terminal: control characters are escaped, except line ends and tabs. */
+/**
+ * Text of files and names must not control the terminal: control characters are escaped, except line ends and
+ * tabs.
+ */
 function printable(text: string): string {
   return text.replace(
     /[^\P{Cc}\n\t]/gu,

@@ -15,7 +15,9 @@ export interface SplitOutcome {
   readonly fabric: string
   readonly processes: number
   readonly seconds: number
-  /** Seconds of each phase, of the process where it took longest; 0 for phases that this split did not have. */
+  /**
+   * Seconds of each phase, of the process where it took longest; 0 for phases that this split did not have.
+   */
   readonly phases: Readonly<Record<string, number>>
   /** Messages between processes, in total. */
   readonly messages: number
@@ -24,7 +26,9 @@ export interface SplitOutcome {
   /** Lookups of the checks: rows requested from other processes, messages for them, and cache hits. */
   readonly lookups: { readonly asked: number; readonly messages: number; readonly hits: number } | null
   readonly verified: boolean
-  /** With `--explain`: per phase the seconds of the slowest process, and messages and payload bytes in total. */
+  /**
+   * With `--explain`: per phase the seconds of the slowest process, and messages and payload bytes in total.
+   */
   readonly explained?: Readonly<Record<string, PhaseCost>>
 }
 

@@ -22,8 +22,9 @@ const step = 42
 const mostCharacters = 84
 
 /**
- * The times of a product as bars: measured ones above, predicted ones below, each on a scale of its own and labelled. A name stands
- * above its bar, so that it may be as long as the picture is wide; what is longer is cut.
+ * The times of a product as bars: measured ones above, predicted ones below, each on a scale of its own and
+ * labelled. A name stands above its bar, so that it may be as long as the picture is wide; what is longer is
+ * cut.
  */
 export function spmmPicture(outcome: SpmmOutcome): string {
   const { matrix, b, ranks, processes, fabric, measured, predicted, exchange } = outcome

@@ -18,8 +18,8 @@ export interface ProcessStreams extends Streams {
 /**
  * Standard output and error of this process.
  *
- * @param ownStdout only the command's own result goes to standard output: whatever else in this process writes there,
- *   such as a user's program from its first import to its exit handlers, goes to standard error
+ * @param ownStdout only the command's own result goes to standard output: whatever else in this process
+ *   writes there, such as a user's program from its first import to its exit handlers, goes to standard error
  */
 export function processStreams({ ownStdout }: { readonly ownStdout: boolean }): ProcessStreams {
   const { stdout, stderr } = process
@@ -44,7 +44,10 @@ export function processStreams({ ownStdout }: { readonly ownStdout: boolean }): 
   }
 }
 
-/** Of a command whose output was lost. A reader that leaves early (`| head`) ends it as SIGPIPE ends other commands. */
+/**
+ * Of a command whose output was lost. A reader that leaves early (`| head`) ends it as SIGPIPE ends other
+ * commands.
+ */
 export function exitCodeOf(lost: OutputLost): ExitCode {
   return lost.closed ? exitCodes.outputClosed : exitCodes.badInput
 }

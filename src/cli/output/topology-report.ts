@@ -13,7 +13,9 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type TopologyStatistics, topologyStatistics } from '../../topology/topology-statistics.js'
 import { change, figure, groupProgress, type Reporter, range, table } from './reporter.js'
 
-/** A topology in figures. What would take too long to count is null; the reason is reported on standard error. */
+/**
+ * A topology in figures. What would take too long to count is null; the reason is reported on standard error.
+ */
 export interface TopologyReport {
   readonly statistics: TopologyStatistics
   readonly translations: TranslationFinding

@@ -34,7 +34,10 @@ const strategies: readonly Strategy[] = [
 
 type Operation = () => Promise<unknown>
 
-/** The program of `rankweave bench` on every rank; rank 0 returns the figures. Results are checked before timing. */
+/**
+ * The program of `rankweave bench` on every rank; rank 0 returns the figures. Results are checked before
+ * timing.
+ */
 export default async function main(
   world: Communicator,
   { runs, runMs, topology }: BenchProblem,
@@ -123,7 +126,10 @@ async function neighborAllgather(
   return once
 }
 
-/** The number of operations that take a run, the same on every rank. Warms up on the way: twice as many each time. */
+/**
+ * The number of operations that take a run, the same on every rank. Warms up on the way: twice as many each
+ * time.
+ */
 async function calibrated(world: Communicator, once: Operation, runMs: number): Promise<number> {
   for (let iterations = 1; ; iterations *= 2) {
     const enough = (await timed(world, once, iterations)) >= runMs || iterations >= mostIterations

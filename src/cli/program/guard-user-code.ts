@@ -4,9 +4,9 @@ import { RankweaveError } from '../../errors.js'
 export type End = (error: unknown) => void
 
 /**
- * Runs a user's code in this process, and fails when it does: on an uncaught error (thrown in a timer's callback, or of a
- * promise that is not awaited), on `process.exit`, and when it waits although the event loop is empty. Then the signal is
- * aborted, upon which `body` must settle.
+ * Runs a user's code in this process, and fails when it does: on an uncaught error (thrown in a timer's
+ * callback, or of a promise that is not awaited), on `process.exit`, and when it waits although the event
+ * loop is empty. Then the signal is aborted, upon which `body` must settle.
  *
  * @param body detects an empty event loop by itself when `mayRunEmpty`
  * @throws what `body` throws, or the reason of the signal once it is aborted

@@ -22,7 +22,8 @@ export interface JoinProgramOptions extends Omit<JoinOptions<readonly string[]>,
 /**
  * Loads a program, joins a world and runs this process's ranks.
  *
- * @throws ERR_PROGRAM, and the codes with which a rendezvous refuses; WorldFailure whose cause is the world's first error
+ * @throws ERR_PROGRAM, and the codes with which a rendezvous refuses; WorldFailure whose cause is the world's
+ *   first error
  */
 export async function joinProgram(
   file: string,

@@ -26,10 +26,11 @@ export function checkProgramFile(file: string): string {
 }
 
 /**
- * Loads a program's default export. TypeScript is compiled while loading. `import 'rankweave'` resolves to the library of
- * this command, so that a program runs from any folder and never loads a second copy.
+ * Loads a program's default export. TypeScript is compiled while loading. `import 'rankweave'` resolves to
+ * the library of this command, so that a program runs from any folder and never loads a second copy.
  *
- * @throws ERR_PROGRAM when the file is missing, of another kind, fails to load, or exports no default function
+ * @throws ERR_PROGRAM when the file is missing, of another kind, fails to load, or exports no default
+ *   function
  */
 export async function loadProgram(file: string): Promise<Program> {
   const url = checkProgramFile(file)

@@ -30,7 +30,10 @@ exited.catch(() => {})
 let output: RankOutput | undefined
 let running = 0
 
-/** The program of `rankweave run` in each thread or process of its world: a user's program, with its output attributed to ranks. */
+/**
+ * The program of `rankweave run` in each thread or process of its world: a user's program, with its output
+ * attributed to ranks.
+ */
 export default async function main(world: Communicator, options: LoadedProgramArgs): Promise<unknown> {
   running++
   try {

@@ -1,4 +1,7 @@
-/** What a program or command wrote to standard output or error is lost: the reader has left, or the disk is full. */
+/**
+ * What a program or command wrote to standard output or error is lost: the reader has left, or the disk is
+ * full.
+ */
 export class OutputLost extends Error {
   override readonly name = 'OutputLost'
   /** The reader has left, as `head` does. */

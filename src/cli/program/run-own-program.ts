@@ -23,8 +23,8 @@ export const ownPrograms = [
 type OwnProgram = (typeof ownPrograms)[number]
 
 /**
- * Runs one of our own programs on a world: what every rank returned, in process 0; null in the other processes of a job,
- * which report nothing.
+ * Runs one of our own programs on a world: what every rank returned, in process 0; null in the other
+ * processes of a job, which report nothing.
  *
  * @param name of the module in this folder whose default export is `main`: every thread loads it for itself
  * @throws WorldFailure whose cause is the world's first error

@@ -49,8 +49,8 @@ interface Here {
 }
 
 /**
- * The program of `rankweave split` on every rank. One function calls for all ranks of a process: a million waiting
- * functions would cost more than the split.
+ * The program of `rankweave split` on every rank. One function calls for all ranks of a process: a million
+ * waiting functions would cost more than the split.
  */
 export default function main(
   world: Communicator,
@@ -93,7 +93,10 @@ function nowMs(): number {
   return performance.timeOrigin + performance.now()
 }
 
-/** The results of all ranks of a process, compared with the expected ones. @param parts of the ranks from `first` on */
+/**
+ * The results of all ranks of a process, compared with the expected ones.
+ * @param parts of the ranks from `first` on
+ */
 async function checked(
   first: Communicator,
   parts: readonly (Communicator | null)[],

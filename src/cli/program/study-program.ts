@@ -23,7 +23,10 @@ export interface StudyProblem {
   readonly runMs: number
 }
 
-/** The program of `rankweave study` on every rank; rank 0 returns the figures. Results are checked before timing. */
+/**
+ * The program of `rankweave study` on every rank; rank 0 returns the figures. Results are checked before
+ * timing.
+ */
 export default async function main(
   world: Communicator,
   { topology, machine, strategies, bytes, runs, runMs }: StudyProblem,
@@ -80,7 +83,9 @@ async function check(
 
 const byteOf = (rank: number, round: number) => (rank * 37 + round * 101) & 255
 
-/** The number of starts that take a run, the same on every rank. Warms up on the way: twice as many each time. */
+/**
+ * The number of starts that take a run, the same on every rank. Warms up on the way: twice as many each time.
+ */
 async function calibrated(world: Communicator, request: PersistentRequest, runMs: number): Promise<number> {
   for (let iterations = 1; ; iterations *= 2) {
     const enough = (await timed(world, request, iterations)) >= runMs || iterations >= mostIterations

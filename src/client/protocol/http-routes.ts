@@ -35,7 +35,10 @@ export interface HttpRoute {
 
 const json = 'application/json'
 
-/** All requests but those for files of the page, in the order of the documentation. Tests send each; the documentation lists each. */
+/**
+ * All requests but those for files of the page, in the order of the documentation. Tests send each; the
+ * documentation lists each.
+ */
 export const httpRoutes: readonly HttpRoute[] = [
   {
     ...{ method: 'GET', path: '/healthz', statuses: [200] },

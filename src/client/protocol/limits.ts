@@ -20,7 +20,9 @@ export interface ServiceLimits {
   readonly queuedJobs: number
   /** Jobs of a tenant that are remembered after they have ended. Default 1,024. */
   readonly endedJobs: number
-  /** Other work of a tenant (simulations, views, reports) that waits, and uploads of it at a time. Default 64. */
+  /**
+   * Other work of a tenant (simulations, views, reports) that waits, and uploads of it at a time. Default 64.
+   */
   readonly queuedTasks: number
   /** Bytes that a simulation, an export or a view may have. Default 256 MiB. */
   readonly answerBytes: number
@@ -36,7 +38,10 @@ export interface ServiceLimits {
   readonly requestMs: number
   /** Bytes of one WebSocket message to `/v1/worlds`. Default 64 KiB. */
   readonly messageBytes: number
-  /** Milliseconds between pings of WebSockets of members; one that has not answered the last is ended. Default 15,000. */
+  /**
+   * Milliseconds between pings of WebSockets of members; one that has not answered the last is ended. Default
+   * 15,000.
+   */
   readonly pingMs: number
   /** Worlds of a tenant that go on, of members and of programs each. Default 256. */
   readonly worlds: number
@@ -74,7 +79,9 @@ export const defaultServiceLimits: ServiceLimits = {
 /** The longest that timers of JavaScript can take; longer ones would be over at once. */
 const mostMs = 2 ** 31 - 1
 
-/** What a service can grant at most: beyond these a limit would not hold, as something else gives out first. */
+/**
+ * What a service can grant at most: beyond these a limit would not hold, as something else gives out first.
+ */
 export const mostServiceLimits: ServiceLimits = {
   uploadBytes: 2 ** 40,
   expandedBytes: 2 ** 40,

@@ -4,7 +4,10 @@ export interface WorldServiceLimits {
   readonly maxSockets: number
   /** Sockets of a tenant: fewer than all, so that one does not shut out the others. */
   readonly maxTenantSockets: number
-  /** Sockets whose `hello` has not arrived: by default half of all, so that 2,000 may connect at once and those that have are not shut out. */
+  /**
+   * Sockets whose `hello` has not arrived: by default half of all, so that 2,000 may connect at once and
+   * those that have are not shut out.
+   */
   readonly maxPendingSockets: number
   /** Milliseconds that a socket may take for `hello`. */
   readonly firstMessageMs: number

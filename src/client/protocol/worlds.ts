@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { maxListedRanks, mostMembers, mostMixed, worldProtocolVersion } from './world-limits.js'
 
-// What members of worlds send to the service and what it replies, by kind: one JSON object per text message. Unknown fields
-// are refused. Portable: the client of browsers imports it.
+// What members of worlds send to the service and what it replies, by kind: one JSON object per text message.
+// Unknown fields are refused. Portable: the client of browsers imports it.
 
 export const worldId = z
   .string()
@@ -215,7 +215,9 @@ export const worldInfo = z
 
 const nothing = z.strictObject({})
 
-/** What the service replies, by the kind of the request; in the message also `reply`, the `id` of the request. */
+/**
+ * What the service replies, by the kind of the request; in the message also `reply`, the `id` of the request.
+ */
 export const worldReplies = {
   hello: z.strictObject({
     version: z.string().describe('version of Rankweave'),

@@ -1,7 +1,10 @@
 import type { ScheduleBuilder } from '../../schedule/builder.js'
 import type { Collective, Specification } from '../../schedule/specification.js'
 
-/** What an algorithm is planned for. Lengths of blocks are not part of it: they are bound when a schedule runs. */
+/**
+ * What an algorithm is planned for. Lengths of blocks are not part of it: they are bound when a schedule
+ * runs.
+ */
 export interface Shape {
   /** Participants; they are the ranks of the schedule. */
   readonly ranks: number
@@ -10,8 +13,9 @@ export interface Shape {
   /** Segments into which every unit of data is cut, to be sent one after the other. Default 1. */
   readonly segments?: number
   /**
-   * The first rank of every participant where participants are runs of consecutive ranks, and the number of ranks: length
-   * `ranks + 1`, ascending. Only for the order in which floating-point numbers are combined. Default: one rank each.
+   * The first rank of every participant where participants are runs of consecutive ranks, and the number of
+   * ranks: length `ranks + 1`, ascending. Only for the order in which floating-point numbers are combined.
+   * Default: one rank each.
    */
   readonly firstRank?: Int32Array
 }
@@ -19,31 +23,37 @@ export interface Shape {
 /**
  * How contributions are combined; each includes those after it.
  *
- * - `tree`: associated like the library's tree over ranks, so with the same floating-point bits as `order: 'tree'`;
+ * - `tree`: associated like the library's tree over ranks, so with the same floating-point bits as
+ *   `order: 'tree'`;
  * - `ranks`: in rank order, as operations demand that are not commutative;
  * - `any`: for operations that are associative and commutative.
  */
 export type CombinationOrder = 'tree' | 'ranks' | 'any'
 
 /**
- * An algorithm of a collective: for every rank of a shape its operations, a function of the shape and the rank alone. So a
- * process plans its own ranks without the others, and the whole is a schedule that `verify` decides on. Both ends
- * of a message must be in the same phase.
+ * An algorithm of a collective: for every rank of a shape its operations, a function of the shape and the
+ * rank alone. So a process plans its own ranks without the others, and the whole is a schedule that `verify`
+ * decides on. Both ends of a message must be in the same phase.
  */
 export interface Algorithm {
   /** Name of the algorithm and of its file, e.g. `bcast-binomial`. */
   readonly id: string
   readonly collective: Collective
-  /** Parts into which what each rank contributes is cut, if not by the segments alone. Not where it is cut by rank. */
+  /**
+   * Parts into which what each rank contributes is cut, if not by the segments alone. Not where it is cut by
+   * rank.
+   */
   parts?(shape: Shape): number
   /** Why it cannot serve a shape, e.g. a number of ranks that is no power of two. Default: it serves all. */
   refuses?(shape: Shape): string | null
   /**
-   * Every participant exchanges messages only with those that own the other halves on its path of the tree over ranks
-   * (`treePath`), so it need not know where all others begin.
+   * Every participant exchanges messages only with those that own the other halves on its path of the tree
+   * over ranks (`treePath`), so it need not know where all others begin.
    */
   readonly isAlongPath?: true
-  /** How it combines, which `verify` proves. Only of reductions; a barrier, which combines nothing, has none. */
+  /**
+   * How it combines, which `verify` proves. Only of reductions; a barrier, which combines nothing, has none.
+   */
   order?(shape: Shape): CombinationOrder
   /** Opens the operations of one rank. */
   emit(shape: Shape, rank: number, operations: ScheduleBuilder, specification: Specification): void

@@ -1,7 +1,7 @@
 /**
- * The binary tree of broadcasts, by distance from the root. On level l are the ranks from 2^l - 1 on; such a rank has the
- * children 2^l and 2^(l + 1) further on. Below the root's first child are the odd ranks, below its second the even ones,
- * and both subtrees have equally many ranks, or the first one more.
+ * The binary tree of broadcasts, by distance from the root. On level l are the ranks from 2^l - 1 on; such a
+ * rank has the children 2^l and 2^(l + 1) further on. Below the root's first child are the odd ranks, below
+ * its second the even ones, and both subtrees have equally many ranks, or the first one more.
  *
  * @see Pjesivac-Grbovic 2007 §4.1.1 (balanced binary tree)
  */

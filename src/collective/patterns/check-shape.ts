@@ -1,14 +1,17 @@
 import { RankweaveError, shown } from '../../errors.js'
 import type { Algorithm, Shape } from './algorithm.js'
 
-/** Largest shapes: what a schedule holds is numbered with 32 bits, and its phases end at 2^24; `held` bounds the blocks of all rows. */
+/**
+ * Largest shapes: what a schedule holds is numbered with 32 bits, and its phases end at 2^24; `held` bounds
+ * the blocks of all rows.
+ */
 export const shapeLimits = { ranks: 2 ** 22, segments: 2 ** 20, blocks: 2 ** 31 - 1, held: 2 ** 28 } as const
 
 /**
  * Refuses a shape that no algorithm, or not this one, can serve.
  *
- * @throws ERR_ARGUMENT for a number of ranks or segments out of range, first ranks that do not ascend, and a shape
- *   that the algorithm refuses; for what is no algorithm, and no shape
+ * @throws ERR_ARGUMENT for a number of ranks or segments out of range, first ranks that do not ascend, and a
+ *   shape that the algorithm refuses; for what is no algorithm, and no shape
  * @throws ERR_RANK for a root out of range
  */
 export function checkShape(algorithm: Algorithm, shape: Shape): void {

@@ -1,10 +1,10 @@
 /**
- * How algorithms for powers of two serve any number of ranks. The core is the largest power of two; for every rank
- * beyond it, one pair of the first ranks is folded: the even rank of a pair hands what it has to the odd one, which
- * takes part for both. Adjacent ranks are folded, so that the order of ranks remains.
+ * How algorithms for powers of two serve any number of ranks. The core is the largest power of two; for every
+ * rank beyond it, one pair of the first ranks is folded: the even rank of a pair hands what it has to the odd
+ * one, which takes part for both. Adjacent ranks are folded, so that the order of ranks remains.
  *
- * @see Pjesivac-Grbovic 2007 §4.1; Thakur, Rabenseifner, Gropp 2005, Optimization of Collective Communication Operations
- *   in MPICH
+ * @see Pjesivac-Grbovic 2007 §4.1; Thakur, Rabenseifner, Gropp 2005, Optimization of Collective Communication
+ *   Operations in MPICH
  */
 export interface FoldedRanks {
   /** A power of two. */

@@ -5,9 +5,9 @@ import { treeLevels, treePath } from './rank-tree.js'
 import { combineReceived } from './values.js'
 
 /**
- * The operations of a rank that yield the combination of all ranks before it, of one part. Up the tree over ranks a node
- * learns the value of its left half; down, its right half is given what precedes it: what precedes the node, combined
- * with its left half. 2 ceil(lg P) phases; fewer than 2(P - 1) messages.
+ * The operations of a rank that yield the combination of all ranks before it, of one part. Up the tree over
+ * ranks a node learns the value of its left half; down, its right half is given what precedes it: what
+ * precedes the node, combined with its left half. 2 ceil(lg P) phases; fewer than 2(P - 1) messages.
  *
  * @param to place of the result; a temporary one unless given
  * @returns the place of the result, -1 for rank 0, which no rank precedes

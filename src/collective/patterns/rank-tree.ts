@@ -4,9 +4,10 @@ import type { Shape } from './algorithm.js'
 import { ceilLog2 } from './values.js'
 
 /**
- * The library's one order of combination: a binary tree over ranks 0 to n - 1 whose node (l, i) covers the ranks
- * `[i * 2^l, (i + 1) * 2^l)` below n; its value is `left op right` of its two halves, or that of the left half where the
- * right one is empty. A participant that is a run of ranks contributes their value, so it must be a node itself.
+ * The library's one order of combination: a binary tree over ranks 0 to n - 1 whose node (l, i) covers the
+ * ranks `[i * 2^l, (i + 1) * 2^l)` below n; its value is `left op right` of its two halves, or that of the
+ * left half where the right one is empty. A participant that is a run of ranks contributes their value, so it
+ * must be a node itself.
  *
  * Every half belongs to one of its participants, its owner: the root where it is among them, else the first.
  */
@@ -29,7 +30,10 @@ export function treeLevels(shape: Shape): number {
   return ceilLog2(rankCount(shape))
 }
 
-/** The nodes one half of which a participant owns, from the lowest on: it owns all of them but perhaps the last. */
+/**
+ * The nodes one half of which a participant owns, from the lowest on: it owns all of them but perhaps the
+ * last.
+ */
 export function treePath(shape: Shape, participant: number, root = 0): readonly TreeNode[] {
   const path: TreeNode[] = []
   const ranks = rankCount(shape)
@@ -80,7 +84,10 @@ export function combineTree(
   visit(0, treeLevels(shape), to)
 }
 
-/** Why the tree cannot be followed, or null: a participant's ranks have no one value where they are not a node. */
+/**
+ * Why the tree cannot be followed, or null: a participant's ranks have no one value where they are not a
+ * node.
+ */
 export function refusesPieces({ ranks, firstRank }: Shape): string | null {
   if (firstRank === undefined) return null
   for (let participant = 0; participant < ranks; participant++) {
@@ -93,8 +100,8 @@ export function refusesPieces({ ranks, firstRank }: Shape): string | null {
 }
 
 /**
- * Whether combining pairs as `foldedRanks` does, then aligned groups of 2^k, follows the tree over ranks: it does for
- * 2^a - 2^b participants of the same 2^c ranks, of which the last may have fewer.
+ * Whether combining pairs as `foldedRanks` does, then aligned groups of 2^k, follows the tree over ranks: it
+ * does for 2^a - 2^b participants of the same 2^c ranks, of which the last may have fewer.
  */
 export function foldsLikeTree({ ranks, firstRank }: Shape): boolean {
   const end = ranks + (ranks & -ranks)

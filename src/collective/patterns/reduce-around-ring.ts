@@ -3,8 +3,8 @@ import { partialResult } from '../../schedule/ir.js'
 import { combineReceived } from './values.js'
 
 /**
- * The operations of a rank in a reduction of P pieces, at least two, around the ring: piece i starts at the rank after i,
- * gathers a contribution at every rank, and ends at rank i. P - 1 phases.
+ * The operations of a rank in a reduction of P pieces, at least two, around the ring: piece i starts at the
+ * rank after i, gathers a contribution at every rank, and ends at rank i. P - 1 phases.
  *
  * @param partOf the part that a piece is, 0 to P - 1
  * @param to place of the rank's own piece, combined

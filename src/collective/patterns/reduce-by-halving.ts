@@ -12,9 +12,10 @@ export interface Halving {
 }
 
 /**
- * The operations of a rank in a reduction by recursive halving: in step k a rank of the core and the one whose number
- * differs in bit k send each other the parts that the other is to continue with, those for ranks that agree with it in
- * the bits up to k. So neighbors combine first and rank order remains. As many phases as {@link halvingPhases}.
+ * The operations of a rank in a reduction by recursive halving: in step k a rank of the core and the one
+ * whose number differs in bit k send each other the parts that the other is to continue with, those for ranks
+ * that agree with it in the bits up to k. So neighbors combine first and rank order remains. As many phases
+ * as {@link halvingPhases}.
  *
  * @returns where the totals are, by part
  */

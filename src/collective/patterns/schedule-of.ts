@@ -8,11 +8,13 @@ import { specificationOf } from './specification-of.js'
 /**
  * The schedule of an algorithm.
  *
- * @param ranks whose operations are emitted; what the specification says of others is left empty too. Default: all.
- * @throws ERR_ARGUMENT when the shape is out of range or the algorithm refuses it, and for values of other types
+ * @param ranks whose operations are emitted; what the specification says of others is left empty too.
+ *   Default: all.
+ * @throws ERR_ARGUMENT when the shape is out of range or the algorithm refuses it, and for values of other
+ *   types
  * @throws ERR_RANK when the root or one of `ranks` is out of range
- * @throws ERR_SCHEDULE for more than 2^27 operations or 2^28 entries, with 1,024 ranks or more before they are emitted unless
- *   it is by less than a third
+ * @throws ERR_SCHEDULE for more than 2^27 operations or 2^28 entries, with 1,024 ranks or more before they
+ *   are emitted unless it is by less than a third
  */
 export function scheduleOf(algorithm: Algorithm, shape: Shape, ranks?: Iterable<number>): Schedule {
   checkShape(algorithm, shape)

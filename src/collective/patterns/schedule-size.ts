@@ -7,7 +7,10 @@ import { requireHeld, specificationOf } from './specification-of.js'
 /** Schedules of fewer ranks are not estimated. */
 export const leastEstimated = 1024
 const samples = 64
-/** Of these, the smallest count: what few ranks do, like a root or the inner ranks of a tree, is not taken for all. */
+/**
+ * Of these, the smallest count: what few ranks do, like a root or the inner ranks of a tree, is not taken for
+ * all.
+ */
 const counted = 48
 /** Operations, and entries, after which sampling ends. */
 const mostSampled = 2 ** 22
@@ -21,9 +24,9 @@ export interface ScheduleSize {
 }
 
 /**
- * Refuses a schedule that is much too large before it is emitted: if the 48 smallest of 64 sampled ranks alone, each standing
- * for as many others, exceed a limit. So what is refused here is too large; what is up to a third too large is refused
- * when the limit is reached.
+ * Refuses a schedule that is much too large before it is emitted: if the 48 smallest of 64 sampled ranks
+ * alone, each standing for as many others, exceed a limit. So what is refused here is too large; what is up
+ * to a third too large is refused when the limit is reached.
  *
  * @param rows ranks whose operations are to be emitted; undefined: all
  * @throws ERR_SCHEDULE for too many operations or entries; ERR_ARGUMENT for too many blocks

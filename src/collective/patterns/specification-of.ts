@@ -10,8 +10,8 @@ import type { Algorithm, Shape } from './algorithm.js'
 import { ranksWithin, requireShape, shapeLimits } from './check-shape.js'
 
 /**
- * What an algorithm's collective demands for a shape (MPI-4.1 chapter 6). The unit of data is what MPI's count describes: cut
- * into the algorithm's number of parts, or else into segments.
+ * What an algorithm's collective demands for a shape (MPI-4.1 chapter 6). The unit of data is what MPI's
+ * count describes: cut into the algorithm's number of parts, or else into segments.
  *
  * | collective | contributes | slots |
  * |---|---|---|
@@ -24,10 +24,10 @@ import { ranksWithin, requireShape, shapeLimits } from './check-shape.js'
  * | scan, exscan | every rank its parts | of every rank: the parts combined up to it, or before it (rank 0: none) |
  * | barrier | every rank one empty block | of every rank: all combined, each at least once |
  *
- * @param rows the ranks whose rows are filled, ascending; reductions that only others need are left out. Then memory is
- *   in proportion to the ranks and to what these rows hold. Default: all.
- * @throws ERR_ARGUMENT when there would be 2^31 blocks or more, or the rows would hold more than 2^28; for a shape out of range,
- *   and a collective that is specified by a topology
+ * @param rows the ranks whose rows are filled, ascending; reductions that only others need are left out. Then
+ *   memory is in proportion to the ranks and to what these rows hold. Default: all.
+ * @throws ERR_ARGUMENT when there would be 2^31 blocks or more, or the rows would hold more than 2^28; for a
+ *   shape out of range, and a collective that is specified by a topology
  * @throws ERR_RANK for a root or a row out of range
  */
 export function specificationOf(
@@ -135,7 +135,9 @@ function demandOf(
   }
 }
 
-/** Reductions of one part over the ranks from 0 on, numbered as they are asked for: each is one run of blocks. */
+/**
+ * Reductions of one part over the ranks from 0 on, numbered as they are asked for: each is one run of blocks.
+ */
 class ReductionTable {
   readonly #parts: number
   readonly #first: number[] = []

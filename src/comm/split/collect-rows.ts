@@ -4,7 +4,10 @@ import type { RowLocator } from './row-locator.js'
 import { mergeRows, type Rows } from './sort/rows.js'
 import type { SplitMeter } from './split-meter.js'
 
-/** What a group of processes has collected: all their rows, sorted, and the context counter that each process drew. */
+/**
+ * What a group of processes has collected: all their rows, sorted, and the context counter that each process
+ * drew.
+ */
 export interface Collected {
   readonly rows: Rows
   /** By index in the group. */
@@ -13,9 +16,9 @@ export interface Collected {
 
 /**
  * Collects the sorted rows of all processes of a group on each of them, merged as they arrive
- * (docs/split-algorithms.md#conventional-and-merging): with Bruck's distances for any number of processes. In the
- * step of distance d a process passes on what it has of the first c = min(d, m - d) contributors, itself being the
- * first; where c < d, those rows are picked out by their owner.
+ * (docs/split-algorithms.md#conventional-and-merging): with Bruck's distances for any number of processes. In
+ * the step of distance d a process passes on what it has of the first c = min(d, m - d) contributors, itself
+ * being the first; where c < d, those rows are picked out by their owner.
  *
  * @param place index in the group of a process
  */

@@ -23,9 +23,9 @@ export interface ColumnOutcome {
 export const emptyOutcome: ColumnOutcome = { bounds: evenBounds(0, 1), needsTable: false, items: [] }
 
 /**
- * Sends all processes of the column the new ranks of their ranks (docs/split-algorithms.md#new-ranks). First the
- * sorters learn which colors span slices, by one allgather of a few words per sorter; then each sorter sends to each
- * process.
+ * Sends all processes of the column the new ranks of their ranks (docs/split-algorithms.md#new-ranks). First
+ * the sorters learn which colors span slices, by one allgather of a few words per sorter; then each sorter
+ * sends to each process.
  *
  * @param counters context counter of every process of the parent
  */
@@ -106,7 +106,9 @@ class OutcomeWriter {
     return needsTable || spanning.some((run) => !run.isRegular && !receivesRows(run))
   }
 
-  /** For every block: the items of its member in this column and, in the last column, of that one's shadow. */
+  /**
+   * For every block: the items of its member in this column and, in the last column, of that one's shadow.
+   */
   messages(counters: Int32Array): Int32Array[] {
     const { sorters } = this.#layout
     const writers = Array.from({ length: 2 * sorters }, () => new ItemWriter())
@@ -139,16 +141,16 @@ class OutcomeWriter {
   }
 
   /**
-   * Whether members of a run that store its rows themselves are sent them; with a replicated table every process has
-   * them.
+   * Whether members of a run that store its rows themselves are sent them; with a replicated table every
+   * process has them.
    */
   #pushesRows(run: Run): boolean {
     return !run.isRegular && this.#call.plan.table === 'distributed'
   }
 
   /**
-   * Processes that are sent run i: those with rows of it here and, if each stores all rows, those with rows in other
-   * slices.
+   * Processes that are sent run i: those with rows of it here and, if each stores all rows, those with rows
+   * in other slices.
    */
   #recipientsOf(run: Run, i: number): readonly number[] {
     const isSpanning = sizeOf(run) > this.#runEnds[i] - this.#from(i)

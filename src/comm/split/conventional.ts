@@ -9,9 +9,10 @@ import type { SplitAlgorithm, SplitCall, SplitParent, SplitPart, SplitRequest } 
 type Done = (parts: readonly SplitPart[]) => void
 
 /**
- * Every process learns color and key of all ranks and sorts them for itself: O(n) words per process, whatever the
- * number of ranks it hosts (docs/split-algorithms.md#conventional-and-merging). The counter that names the new
- * contexts is in the same message, so ids cost no extra message (docs/split-algorithms.md#names-of-communicators).
+ * Every process learns color and key of all ranks and sorts them for itself: O(n) words per process, whatever
+ * the number of ranks it hosts (docs/split-algorithms.md#conventional-and-merging). The counter that names
+ * the new contexts is in the same message, so ids cost no extra message
+ * (docs/split-algorithms.md#names-of-communicators).
  */
 export const splitConventionally: SplitAlgorithm = (call, done) =>
   call.parent.isPlaced ? collect(call, done) : call.parent.place().then(() => collect(call, done))
@@ -28,7 +29,8 @@ function collect({ parent, exchange, request, meter }: SplitCall, done: Done): u
 }
 
 /**
- * What every process contributes: a counter, then color and key of its ranks, ascending by rank. My block is first.
+ * What every process contributes: a counter, then color and key of its ranks, ascending by rank. My block is
+ * first.
  */
 class Blocks {
   readonly words: Int32Array

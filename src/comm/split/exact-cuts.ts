@@ -19,15 +19,18 @@ export interface Cuts {
   readonly bounds: SliceBounds
 }
 
-/** Samples of all sorters together, where each has at least `leastSamples`; and rows in question that an owner asks for. */
+/**
+ * Samples of all sorters together, where each has at least `leastSamples`; and rows in question that an owner
+ * asks for.
+ */
 const samplesInAll = 2048
 const leastSamples = 8
 const mostFewRows = 8192
 const leastFewRows = 64
 
 /**
- * Cuts for slices that differ by at most one row, found by the search for exact splitters: regular samples narrow it
- * down first, then two exchanges per round halve what remains, until there are few rows.
+ * Cuts for slices that differ by at most one row, found by the search for exact splitters: regular samples
+ * narrow it down first, then two exchanges per round halve what remains, until there are few rows.
  */
 export async function exactCuts(column: Exchange, rows: Rows, total: number): Promise<Cuts> {
   const targets = evenTargets(total, column.count)

@@ -13,10 +13,11 @@ import type { AwaitingAlgorithm } from './split-call.js'
 import type { SplitMeter } from './split-meter.js'
 
 /**
- * Split in minimal memory, after Siebert and Wolf 2010 (docs/split-algorithms.md#minimal): a quicksort of all rows over
- * all processes, each of which holds N / P positions. The processes of a segment of positions agree on a pivot, divide
- * their rows in place, and send both parts to their new positions; then both halves proceed independently, until
- * each is on one process. Besides its rows, a process holds what it receives, and a few words per process of a segment.
+ * Split in minimal memory, after Siebert and Wolf 2010 (docs/split-algorithms.md#minimal): a quicksort of all
+ * rows over all processes, each of which holds N / P positions. The processes of a segment of positions agree
+ * on a pivot, divide their rows in place, and send both parts to their new positions; then both halves
+ * proceed independently, until each is on one process. Besides its rows, a process holds what it receives,
+ * and a few words per process of a segment.
  */
 export const splitMinimally: AwaitingAlgorithm = (call) =>
   splitBySorting(
@@ -43,7 +44,10 @@ const step = { samples: 0, counts: 64, move: 128, few: 192 } as const
 const samplesInAll = 64
 const mostSamples = 16
 
-/** Segments of a quarter of a share, and no more rows than this, are sorted by every process that has a part of them. */
+/**
+ * Segments of a quarter of a share, and no more rows than this, are sorted by every process that has a part
+ * of them.
+ */
 const mostFewRows = 1024
 const leastFewRows = 16
 
@@ -70,7 +74,10 @@ class Quicksort {
     this.#fewRows = Math.max(leastFewRows, Math.min(mostFewRows, share >>> 2))
   }
 
-  /** The rows at my positions of the sorted table, in any order. @param own the rows that I contribute, overwritten */
+  /**
+   * The rows at my positions of the sorted table, in any order.
+   * @param own the rows that I contribute, overwritten
+   */
   async sort(own: Rows): Promise<Int32Array> {
     const column = this.#column
     // First the rows are balanced, so that every process has its share.
@@ -119,8 +126,8 @@ class Quicksort {
   }
 
   /**
-   * A row that separates the segment near the boundary of processes next to its middle, from samples of all; never
-   * the greatest row, so that both halves are smaller.
+   * A row that separates the segment near the boundary of processes next to its middle, from samples of all;
+   * never the greatest row, so that both halves are smaller.
    */
   async #choosePivot(
     group: Exchange,

@@ -26,9 +26,9 @@ interface Positions {
 }
 
 /**
- * Moves runs to their positions: one message per run and pair of processes that has rows to move, whose lengths both
- * know from the counts. Rows of mine are taken from `from`, which may be `into.words`: nothing is overwritten before all that is
- * sent has been taken. Run i uses step `step + i`.
+ * Moves runs to their positions: one message per run and pair of processes that has rows to move, whose
+ * lengths both know from the counts. Rows of mine are taken from `from`, which may be `into.words`: nothing
+ * is overwritten before all that is sent has been taken. Run i uses step `step + i`.
  *
  * @param runs at most two, by position and by word
  */

@@ -32,7 +32,9 @@ export interface SortedSlice {
   readonly bounds: SliceBounds
 }
 
-/** How the sorters of a column turn their sorted lists, of `total` rows together (at least one), into slices. */
+/**
+ * How the sorters of a column turn their sorted lists, of `total` rows together (at least one), into slices.
+ */
 export type SortColumn = (
   column: Exchange,
   lists: Rows,
@@ -41,9 +43,10 @@ export type SortColumn = (
 ) => Promise<SortedSlice>
 
 /**
- * Split by parallel sort (Sack 2011, chapter 2): the processes of a block merge their rows, the sorters of a column
- * cut theirs at the same splitters, exchange, and merge; each then holds one slice of the sorted table, and sends
- * the processes of its column their new ranks. O(p lg n + lg^2 n + (n/p) lg p) time, n/p rows per process.
+ * Split by parallel sort (Sack 2011, chapter 2): the processes of a block merge their rows, the sorters of a
+ * column cut theirs at the same splitters, exchange, and merge; each then holds one slice of the sorted
+ * table, and sends the processes of its column their new ranks. O(p lg n + lg^2 n + (n/p) lg p) time, n/p
+ * rows per process.
  */
 export const splitByParallelSort: AwaitingAlgorithm = (call) =>
   splitBySorting(call, async (column, rows, total, meter) => {
@@ -51,7 +54,10 @@ export const splitByParallelSort: AwaitingAlgorithm = (call) =>
     return { rows: await exchangeAndMerge(column, rows, cuts, meter), bounds }
   })
 
-/** @param lists order of the rows of one process before they are collected; `sort` gets them in any order if that is all it needs */
+/**
+ * @param lists order of the rows of one process before they are collected; `sort` gets them in any order if
+ *   that is all it needs
+ */
 export async function splitBySorting(
   call: SplitCall,
   sort: SortColumn,
@@ -112,7 +118,9 @@ async function sortInColumn(
   return { ...distributed, slice }
 }
 
-/** Agrees on the number of rows of all lists, and on the context counters of all processes, block by block. */
+/**
+ * Agrees on the number of rows of all lists, and on the context counters of all processes, block by block.
+ */
 async function agreeOnTotal(
   column: Exchange,
   { rows, counters }: Collected,
@@ -144,7 +152,8 @@ async function exchangeAndMerge(
   const bounds = [0]
   for (const run of received) bounds.push(bounds[bounds.length - 1] + run.length)
   const length = bounds[bounds.length - 1]
-  // Once my own list has been sent, its memory is reused for the slice: at most twice the slice is held at any time.
+  // Once my own list has been sent, its memory is reused for the slice: at most twice the slice is held at
+  // any time.
   await allSent(column)
   received[column.me] = received[column.me].slice()
   const words = rows.words.length >= length ? rows.words.subarray(0, length) : new Int32Array(length)

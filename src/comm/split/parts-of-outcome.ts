@@ -61,7 +61,8 @@ function partOf({ parent, exchange }: SplitCall, gathered: Gathered, table: Spli
   if (table.kind === 'replicated') {
     return { id, hosted, table: rankTable(table.worldRanks.slice(start, start + size)) }
   }
-  // One process may store the rows of a communicator and another look them up; both number its processes the same.
+  // One process may store the rows of a communicator and another look them up; both number its processes the
+  // same.
   const leader = processOf(parent.runtime.layout, first)
   const members = hostsIn(hosts, exchange.count).map((process) => parent.processes.processes.at(process))
   const others = members.filter((process) => process !== leader)

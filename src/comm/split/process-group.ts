@@ -1,7 +1,9 @@
 import { packWords, unpackWords } from '../../base/packing.js'
 import type { Exchange } from '../../calls/exchange.js'
 
-/** The exchange restricted to `members`, which include this process; a process is numbered by its index there. */
+/**
+ * The exchange restricted to `members`, which include this process; a process is numbered by its index there.
+ */
 export function subgroup(exchange: Exchange, members: Int32Array): Exchange {
   return {
     me: members.indexOf(exchange.me),
@@ -48,9 +50,9 @@ export function subrange(exchange: Exchange, first: number, count: number): Exch
 }
 
 /**
- * All-to-all of small blocks in ceil(lg count) messages per process (Bruck et al. 1997): in round r, all blocks
- * whose remaining distance has bit r set move by that distance. Each block is sent up to lg count times. Steps `step`
- * to `step + 31`.
+ * All-to-all of small blocks in ceil(lg count) messages per process (Bruck et al. 1997): in round r, all
+ * blocks whose remaining distance has bit r set move by that distance. Each block is sent up to lg count
+ * times. Steps `step` to `step + 31`.
  */
 export async function alltoallWords(
   exchange: Exchange,

@@ -19,8 +19,8 @@ import type { SplitMeter } from './split-meter.js'
 
 /**
  * Like `parallel-sort`, with splitters from regular samples instead of a search
- * (docs/split-algorithms.md#sample-sort): two exchanges whatever the data, for slices of up to about 2 N / p rows,
- * whose bounds must be stored. Received rows are merged while the rest is in flight.
+ * (docs/split-algorithms.md#sample-sort): two exchanges whatever the data, for slices of up to about 2 N / p
+ * rows, whose bounds must be stored. Received rows are merged while the rest is in flight.
  */
 export const splitBySampleSort: AwaitingAlgorithm = (call) =>
   splitBySorting(call, async (column, rows, _total, meter) => {
@@ -52,7 +52,9 @@ async function exchangeWhileMerging(
   return { words: merged.finish(), width: rows.width }
 }
 
-/** Sorted runs as one: those of about the same length are merged, so that every row is moved O(lg runs) times. */
+/**
+ * Sorted runs as one: those of about the same length are merged, so that every row is moved O(lg runs) times.
+ */
 class GrowingMerge {
   readonly #width: RowWidth
   readonly #meter: SplitMeter

@@ -1,9 +1,9 @@
 /**
- * Which processes sort together (docs/split-algorithms.md#sorters-and-columns), for any number n of processes and
- * 1 <= p <= n sorters. Block b holds the processes [floor(b n / p), floor((b + 1) n / p)), q or q + 1 of them. Column
- * j holds the j-th member of every block: its p members sort together, and the q columns perform the same sort
- * redundantly. A (q+1)-th member is the **shadow** of the one before it: it contributes its rows to its block and is
- * sent the result.
+ * Which processes sort together (docs/split-algorithms.md#sorters-and-columns), for any number n of processes
+ * and 1 <= p <= n sorters. Block b holds the processes [floor(b n / p), floor((b + 1) n / p)), q or q + 1 of
+ * them. Column j holds the j-th member of every block: its p members sort together, and the q columns perform
+ * the same sort redundantly. A (q+1)-th member is the **shadow** of the one before it: it contributes its
+ * rows to its block and is sent the result.
  */
 export interface SorterLayout {
   readonly sorters: number
@@ -52,14 +52,16 @@ export function shadowsOf(processes: number, sorters: number): number {
 }
 
 /**
- * Columns whose sorters share one distributed table of about `tableGroup` slices, where those are more than sorters.
+ * Columns whose sorters share one distributed table of about `tableGroup` slices, where those are more than
+ * sorters.
  */
 export function columnsPerTable(tableGroup: number, sorters: number, processes: number): number {
   return Math.min(Math.ceil(tableGroup / sorters), Math.floor(processes / sorters))
 }
 
 /**
- * Slices of a distributed table: P', or, beyond the number of sorters, the next multiple of it that processes have.
+ * Slices of a distributed table: P', or, beyond the number of sorters, the next multiple of it that processes
+ * have.
  */
 export function sliceCount(tableGroup: number, sorters: number, processes: number): number {
   return tableGroup <= sorters ? tableGroup : sorters * columnsPerTable(tableGroup, sorters, processes)

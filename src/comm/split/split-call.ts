@@ -22,8 +22,8 @@ export interface SplitPart {
   /** Local indices, in the parent, of its ranks hosted here, in the order of their new ranks. */
   readonly hosted: Int32Array
   /**
-   * World processes that host its ranks, that of rank 0 first; only with a distributed table, which does not contain
-   * them.
+   * World processes that host its ranks, that of rank 0 first; only with a distributed table, which does not
+   * contain them.
    */
   readonly processes?: ProcessList
 }
@@ -49,8 +49,8 @@ export interface SplitCall {
 }
 
 /**
- * How the processes of a communicator compute the new communicators. Each passes `done` only the parts that have
- * ranks of its own: at once or later, possibly after its promise has resolved.
+ * How the processes of a communicator compute the new communicators. Each passes `done` only the parts that
+ * have ranks of its own: at once or later, possibly after its promise has resolved.
  */
 export type SplitAlgorithm = (
   call: SplitCall,

@@ -10,10 +10,10 @@ export type SplitAlgorithmName = (typeof splitAlgorithms)[number]
 
 export interface SplitOptions extends WaitOptions {
   /**
-   * `conventional`: every process gets all entries and sorts them. `merging`: the same, merged at every stage.
-   * `parallel-sort`: blocks of processes merge, sorters exchange by exact splitters. `sample-sort`: by sampled ones.
-   * `minimal`: every process stores only its own share. Default: `conventional`; `parallel-sort` if a distributed
-   * table, sorters or a table group is requested.
+   * `conventional`: every process gets all entries and sorts them. `merging`: the same, merged at every
+   * stage. `parallel-sort`: blocks of processes merge, sorters exchange by exact splitters. `sample-sort`: by
+   * sampled ones. `minimal`: every process stores only its own share. Default: `conventional`;
+   * `parallel-sort` if a distributed table, sorters or a table group is requested.
    */
   readonly algorithm?: SplitAlgorithmName
   /** Whether every process stores the world ranks of its communicators, or a slice of the whole table. */
@@ -22,11 +22,15 @@ export interface SplitOptions extends WaitOptions {
   readonly sorters?: number
   /** Processes P' that share one distributed table. Default: as many as there are sorters. */
   readonly tableGroup?: number
-  /** Communicators of at most this many ranks store their world ranks themselves. Default: max(64, N / P'). */
+  /**
+   * Communicators of at most this many ranks store their world ranks themselves. Default: max(64, N / P').
+   */
   readonly selfHostRows?: number
   /** World ranks that a process caches from look-ups in a distributed table. Default 1024. */
   readonly cacheRows?: number
-  /** Rejects, before anything is allocated, a split that needs larger tables per process. Default: no limit. */
+  /**
+   * Rejects, before anything is allocated, a split that needs larger tables per process. Default: no limit.
+   */
   readonly maxTableBytes?: number
 }
 
@@ -74,12 +78,13 @@ const leastSelfHostRows = 64
 /**
  * Chooses from the options and the number of ranks and processes, which are the same on all ranks:
  *
- * - `conventional` with a replicated table, unless the options ask for a distributed table, sorters or a table
- *   group; then
- *   `parallel-sort` with a distributed one. Look-ups cost round trips, and below millions of ranks a whole table is small.
+ * - `conventional` with a replicated table, unless the options ask for a distributed table, sorters or a
+ *   table group; then `parallel-sort` with a distributed one. Look-ups cost round trips, and below millions
+ *   of ranks a whole table is small.
  * - Every process sorts (p = P), and all share one table (P' = p).
- * - With any table, a communicator whose world ranks form an arithmetic progression stores their closed form; with a
- *   distributed one, those of at most max(64, N / P') ranks, or wholly on one process, store their own rows.
+ * - With any table, a communicator whose world ranks form an arithmetic progression stores their closed form;
+ *   with a distributed one, those of at most max(64, N / P') ranks, or wholly on one process, store their own
+ *   rows.
  *
  * @throws ERR_ARGUMENT, ERR_TABLE_SIZE
  */
@@ -131,9 +136,9 @@ export function checkSplitOptions(options: SplitOptions | undefined, processes: 
 }
 
 /**
- * Most bytes of tables that a process retains after this split, if ranks are distributed evenly over processes:
- * explicit rows of its own ranks and of small communicators, and its slice. Closed forms are not counted, nor is what
- * look-ups remember.
+ * Most bytes of tables that a process retains after this split, if ranks are distributed evenly over
+ * processes: explicit rows of its own ranks and of small communicators, and its slice. Closed forms are not
+ * counted, nor is what look-ups remember.
  */
 export function tableBytes(plan: SplitPlan, ranks: number, processes: number): number {
   if (plan.table === 'replicated') return 4 * ranks

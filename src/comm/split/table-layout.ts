@@ -2,12 +2,15 @@ import { evenBounds, type SliceBounds } from '../table/slice-bounds.js'
 import { blockStart, columnsPerTable, type SorterLayout, shadowsOf } from './sorter-layout.js'
 
 /**
- * How the slices of a column, or of several, become one distributed table (docs/split-algorithms.md#tables). Process
- * numbers are the parent's.
+ * How the slices of a column, or of several, become one distributed table (docs/split-algorithms.md#tables).
+ * Process numbers are the parent's.
  */
 export interface TableLayout {
   readonly bounds: SliceBounds
-  /** The process that this one asks for rows of a slice: in closed form, so that a table of many slices is small. */
+  /**
+   * The process that this one asks for rows of a slice: in closed form, so that a table of many slices is
+   * small.
+   */
   server(slice: number): number
   /** The slice I host; -1 for none. */
   readonly mine: number
@@ -35,8 +38,8 @@ export function tableLayout(
 }
 
 /**
- * P' <= p: sorter k hosts slice floor(k P' / p), so a slice is hosted p / P' times; each process asks one of these
- * hosts.
+ * P' <= p: sorter k hosts slice floor(k P' / p), so a slice is hosted p / P' times; each process asks one of
+ * these hosts.
  */
 function withinColumn(
   layout: SorterLayout,
@@ -61,7 +64,10 @@ function withinColumn(
   }
 }
 
-/** P' > p: w neighboring columns each host 1/w of their sorters' slices; columns left over use the last full group. */
+/**
+ * P' > p: w neighboring columns each host 1/w of their sorters' slices; columns left over use the last full
+ * group.
+ */
 function acrossColumns(
   layout: SorterLayout,
   sorted: SliceBounds,

@@ -38,11 +38,13 @@ interface Outcome<S> {
 }
 
 /**
- * `agree` and `shrink` of one communicator in one process (User-Level Failure Mitigation, MPI Forum): the n-th calls of all
- * ranks belong together, whatever has become of the communicator, and the authority of the fabric decides them. Calls of the
- * ranks of a process become one contribution, once each has called or returned.
+ * `agree` and `shrink` of one communicator in one process (User-Level Failure Mitigation, MPI Forum): the
+ * n-th calls of all ranks belong together, whatever has become of the communicator, and the authority of the
+ * fabric decides them. Calls of the ranks of a process become one contribution, once each has called or
+ * returned.
  *
- * Uniform: what a call gets is a function of the decision alone, and the decision is the same at every survivor.
+ * Uniform: what a call gets is a function of the decision alone, and the decision is the same at every
+ * survivor.
  */
 export class Survival<S> {
   readonly #state: TableContext
@@ -100,7 +102,8 @@ export class Survival<S> {
   }
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
-    // Rows follow the decision, to which this process has contributed; later ones are of processes that are lost.
+    // Rows follow the decision, to which this process has contributed; later ones are of processes that are
+    // lost.
     if (this.#calls.has(rowsCall(header))) this.#rows.frame(src, header, payload)
   }
 
@@ -230,7 +233,8 @@ export class Survival<S> {
     if (state.wasDistributed) {
       const living = members.filter((process) => !lost.has(process))
       await this.#rows.exchange(seq, living)
-      // Who was lost meanwhile is left out everywhere; the rows of all others are at everyone who contributes.
+      // Who was lost meanwhile is left out everywhere; the rows of all others are at everyone who
+      // contributes.
       const key = `${this.#key({ seq, ...call })}.rows`
       gone = new Set((await authority.decide(key, living, new Uint8Array(0))).lost)
       worldRanks = this.#rows.take(

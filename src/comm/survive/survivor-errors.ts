@@ -28,7 +28,10 @@ export function mixedCallsError(state: Pick<TableContext, 'id' | 'size'>, seq: n
   )
 }
 
-/** The error of calls that cannot be complete, the same at every survivor: ranks that have returned call nothing any more. */
+/**
+ * The error of calls that cannot be complete, the same at every survivor: ranks that have returned call
+ * nothing any more.
+ */
 export function returnedError(
   state: Pick<TableContext, 'id' | 'size' | 'runtime'>,
   call: string,

@@ -16,9 +16,9 @@ interface Arriving {
 }
 
 /**
- * The survivors of a communicator with a distributed table tell each other which ranks they host, because the slices of lost
- * processes are lost: rank and world rank, pair by pair. A message from each to each, in frames. Memory: the rows of the
- * communicator, once per call in progress.
+ * The survivors of a communicator with a distributed table tell each other which ranks they host, because the
+ * slices of lost processes are lost: rank and world rank, pair by pair. A message from each to each, in
+ * frames. Memory: the rows of the communicator, once per call in progress.
  */
 export class SurvivorRows {
   readonly #state: TableContext
@@ -41,7 +41,10 @@ export class SurvivorRows {
     return pairs
   }
 
-  /** Sends this process's rows to the others of `to`, and resolves when those of each of them are here, or it is lost. */
+  /**
+   * Sends this process's rows to the others of `to`, and resolves when those of each of them are here, or it
+   * is lost.
+   */
   exchange(seq: number, to: readonly number[]): Promise<void> {
     const { id, runtime } = this.#state
     const pairs = this.own

@@ -2,8 +2,8 @@ const none = -1
 const leastRows = 8
 
 /**
- * World ranks looked up last, by position: at most `limit` of them; the least recently used is evicted first. In typed
- * arrays, 24 bytes a row, that double until they hold `limit` rows.
+ * World ranks looked up last, by position: at most `limit` of them; the least recently used is evicted first.
+ * In typed arrays, 24 bytes a row, that double until they hold `limit` rows.
  */
 export class AddressCache {
   hits = 0

@@ -33,8 +33,8 @@ export interface LookupStatistics {
 }
 
 /**
- * The table of one split in one process: the communicators that it made here share its slice, its cache, and the look-ups
- * in progress. Reference-counted: the last communicator that is freed here releases it.
+ * The table of one split in one process: the communicators that it made here share its slice, its cache, and
+ * the look-ups in progress. Reference-counted: the last communicator that is freed here releases it.
  */
 export class SharedSlices {
   readonly places: SlicePlaces
@@ -251,8 +251,8 @@ export class DistributedTable implements RankTable {
   }
 
   /**
-   * For this communicator alone; the slice and the cache are shared, see {@link SharedSlices.sizeBytes}. The ranks
-   * hosted here are not counted: every communicator retains them, whatever its table.
+   * For this communicator alone; the slice and the cache are shared, see {@link SharedSlices.sizeBytes}. The
+   * ranks hosted here are not counted: every communicator retains them, whatever its table.
    */
   get sizeBytes(): number {
     return this.localWorldRanks.byteLength + (this.#prefetched?.sizeBytes ?? 0)
@@ -268,8 +268,9 @@ export class DistributedTable implements RankTable {
   }
 
   /**
-   * Looks up the ranks that a `lookup` would have to ask for, with one message per server, and retains their addresses as
-   * long as the table: `lookup` then answers at once. At most {@link mostPrefetched}; of more ranks, the first.
+   * Looks up the ranks that a `lookup` would have to ask for, with one message per server, and retains their
+   * addresses as long as the table: `lookup` then answers at once. At most {@link mostPrefetched}; of more
+   * ranks, the first.
    */
   async prefetch(ranks: ArrayLike<number>): Promise<void> {
     const room = mostPrefetched - (this.#prefetched?.size ?? 0)

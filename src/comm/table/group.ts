@@ -6,12 +6,15 @@ import { type LocalRankTable, rankTable, stridedTable, worldRanksOf } from './ra
 
 export type Comparison = 'ident' | 'congruent' | 'similar' | 'unequal'
 
-/** Ranks `first`, `first + stride`, ... up to and including `last`, where it is met; strides may be negative. */
+/**
+ * Ranks `first`, `first + stride`, ... up to and including `last`, where it is met; strides may be negative.
+ */
 export type RankRange = readonly [first: number, last: number, stride: number]
 
 /**
- * An ordered set of world ranks, immutable (MPI-4.1 §7.3). Groups come from `communicator.group()`; set operations
- * make new ones, locally. Look-ups are async because a later version may store only part of a group (decision 9).
+ * An ordered set of world ranks, immutable (MPI-4.1 §7.3). Groups come from `communicator.group()`; set
+ * operations make new ones, locally. Look-ups are async because a later version may store only part of a
+ * group (decision 9).
  */
 export class Group {
   /** No ranks. MPI_GROUP_EMPTY. */
@@ -43,7 +46,8 @@ export class Group {
   }
 
   /**
-   * Rank in this group of a world rank, or null when it is not a member. @throws ERR_RANK unless it is an integer
+   * Rank in this group of a world rank, or null when it is not a member. @throws ERR_RANK unless it is an
+   * integer
    * @see MPI-4.1 §7.3.1 (MPI_Group_rank)
    */
   async rankOf(worldRank: number): Promise<number | null> {
@@ -55,7 +59,8 @@ export class Group {
   }
 
   /**
-   * Ranks of this group as ranks of `other`: null for those that are not members of it; PROC_NULL stays PROC_NULL.
+   * Ranks of this group as ranks of `other`: null for those that are not members of it; PROC_NULL stays
+   * PROC_NULL.
    *
    * @throws ERR_RANK for a rank that is not in this group
    * @see MPI-4.1 §7.3.1 (MPI_Group_translate_ranks)

@@ -1,10 +1,10 @@
 import { AscendingSet } from '../../base/ascending-set.js'
 
 /**
- * The world processes of a communicator by index, in the smallest of three forms: an arithmetic progression, O(1);
- * an ascending set with one of its processes moved to the front, a few bits per process; or a list. A process retains the
- * whole list and not only its own partners, because it has to know whether a process that is lost hosts ranks of the
- * communicator.
+ * The world processes of a communicator by index, in the smallest of three forms: an arithmetic progression,
+ * O(1); an ascending set with one of its processes moved to the front, a few bits per process; or a list. A
+ * process retains the whole list and not only its own partners, because it has to know whether a process that
+ * is lost hosts ranks of the communicator.
  */
 export class ProcessList {
   readonly count: number

@@ -4,8 +4,8 @@ import { ProcessList } from './process-list.js'
 import type { LocalRankTable, ReplicatedTable, StridedTable } from './rank-table.js'
 
 /**
- * The processes of a communicator, and which of them hosts which ranks. Processes are numbered by the smallest rank each
- * hosts; with a distributed table only number 0 is certain to be that of rank 0.
+ * The processes of a communicator, and which of them hosts which ranks. Processes are numbered by the
+ * smallest rank each hosts; with a distributed table only number 0 is certain to be that of rank 0.
  */
 export class ProcessTable implements CommProcesses {
   readonly processes: ProcessList
@@ -33,7 +33,10 @@ export class ProcessTable implements CommProcesses {
     return this.#located().runProcess
   }
 
-  /** Bytes of its arrays. The runs are made, and retained, when a collective that gathers or scatters by rank needs them. */
+  /**
+   * Bytes of its arrays. The runs are made, and retained, when a collective that gathers or scatters by rank
+   * needs them.
+   */
   get sizeBytes(): number {
     const runs = this.#runs
     const runBytes = runs === undefined ? 0 : runs.runStart.byteLength + runs.runProcess.byteLength

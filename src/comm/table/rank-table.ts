@@ -15,7 +15,10 @@ export interface RankTable {
 /** A table whose rows are all here. `find` returns the rank of a world rank, -1 if it has none. */
 export type LocalRankTable = StridedTable | ReplicatedTable
 
-/** Rank r is world rank `start + r * stride`: the world itself, its halves, rows and columns of grids. O(1) memory. */
+/**
+ * Rank r is world rank `start + r * stride`: the world itself, its halves, rows and columns of grids. O(1)
+ * memory.
+ */
 export class StridedTable implements RankTable {
   readonly kind = 'strided'
   readonly sizeBytes = 24
@@ -79,8 +82,8 @@ export class ReplicatedTable implements RankTable {
 }
 
 /**
- * Builds the smallest table for the given distinct world ranks: `strided` when they form an arithmetic progression,
- * else `replicated` (which retains `worldRanks` itself).
+ * Builds the smallest table for the given distinct world ranks: `strided` when they form an arithmetic
+ * progression, else `replicated` (which retains `worldRanks` itself).
  */
 export function rankTable(worldRanks: Int32Array): LocalRankTable {
   const size = worldRanks.length

@@ -8,7 +8,10 @@ const worthBytes = 65_536
 const names = ['ranks', 'topology', 'plan'] as const
 export type TableName = (typeof names)[number]
 
-/** `table` also carries the location of its arrays; its payload is the record with its arrays as {@link Place}s. */
+/**
+ * `table` also carries the location of its arrays; its payload is the record with its arrays as
+ * {@link Place}s.
+ */
 const word = { name: 3, segment: 4, offset: 5, bytes: 6 } as const
 
 /** An array of a record, in the memory that the owner located. */
@@ -24,10 +27,11 @@ interface Table {
 }
 
 /**
- * Large immutable tables of one communicator, of which its processes on one node retain one copy (decision 1, across
- * threads). Every process builds its table, so no process waits for another. Then all but the first process of the node
- * request that one's table, which it moves into shared memory at the first request; each drops its own when the reply
- * arrives. A table of a communicator that was freed meanwhile is dropped, so nothing outlives the communicator.
+ * Large immutable tables of one communicator, of which its processes on one node retain one copy (decision 1,
+ * across threads). Every process builds its table, so no process waits for another. Then all but the first
+ * process of the node request that one's table, which it moves into shared memory at the first request; each
+ * drops its own when the reply arrives. A table of a communicator that was freed meanwhile is dropped, so
+ * nothing outlives the communicator.
  */
 export class SharedTables {
   readonly #state: CommContext

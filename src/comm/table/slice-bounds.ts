@@ -1,5 +1,7 @@
 import { rangeAt } from '../../base/search.js'
-/** Where the slices of a distributed table begin: slice i holds positions `start(i)` to `start(i + 1) - 1`. */
+/**
+ * Where the slices of a distributed table begin: slice i holds positions `start(i)` to `start(i + 1) - 1`.
+ */
 export interface SliceBounds {
   readonly slices: number
   readonly rows: number

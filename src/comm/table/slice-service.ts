@@ -10,7 +10,10 @@ export interface TableId extends ContextId {
 
 /** The process whose slices are served. */
 export interface SlicePort extends FramePort {
-  /** Whether a communicator of this process can complete no collective any more: its splits host no further slice. */
+  /**
+   * Whether a communicator of this process can complete no collective any more: its splits host no further
+   * slice.
+   */
   hasFailed(id: ContextId): boolean
 }
 
@@ -56,10 +59,10 @@ interface Entry {
 }
 
 /**
- * One-sided gets for distributed tables, by service frames: a process answers from its slices whatever its ranks are
- * doing, so no rank of the host takes part (docs/split-algorithms.md#look-ups-and-lifetime). A slice is retained until
- * every process that uses its table has reported that it no longer does: they notify the table's home, which notifies
- * the hosts. Requests for a slice of a split that failed here are refused.
+ * One-sided gets for distributed tables, by service frames: a process answers from its slices whatever its
+ * ranks are doing, so no rank of the host takes part (docs/split-algorithms.md#look-ups-and-lifetime). A
+ * slice is retained until every process that uses its table has reported that it no longer does: they notify
+ * the table's home, which notifies the hosts. Requests for a slice of a split that failed here are refused.
  */
 export class SliceService {
   readonly #runtime: SlicePort
@@ -98,7 +101,10 @@ export class SliceService {
     for (const request of entry.early.splice(0)) this.#reply(id, slice, request)
   }
 
-  /** The splits of this communicator that have hosted no slice here will not: whoever waits for one is refused. */
+  /**
+   * The splits of this communicator that have hosted no slice here will not: whoever waits for one is
+   * refused.
+   */
   parentFailed({ leader, counter }: ContextId): void {
     if (this.#runtime.ended !== undefined) return
     for (const { id, slice, early } of this.#entries.values()) {

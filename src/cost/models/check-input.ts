@@ -58,8 +58,8 @@ export interface ModelledCall {
   /** 1 to 2^22. */
   readonly ranks: number
   /**
-   * Whole vector of bcast, reduce, allreduce, scan and exscan; block of one rank for the others; not of barrier. Up to 2^40.
-   * Default 0.
+   * Whole vector of bcast, reduce, allreduce, scan and exscan; block of one rank for the others; not of
+   * barrier. Up to 2^40. Default 0.
    */
   readonly bytes?: number
 }

@@ -17,7 +17,8 @@ export interface Prediction {
 }
 
 /**
- * All algorithms of a collective that serve a number of ranks, each with its best segments, the fastest first.
+ * All algorithms of a collective that serve a number of ranks, each with its best segments, the fastest
+ * first.
  *
  * @throws ERR_ARGUMENT for a collective without a formula
  * @throws ERR_MODEL for parameters and sizes out of range

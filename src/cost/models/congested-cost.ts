@@ -7,9 +7,14 @@ export interface Stage {
   readonly source: ArrayLike<number>
   readonly destination: ArrayLike<number>
   readonly bytes: ArrayLike<number>
-  /** For every message the way round a ring of even extent that is equally long: 1 up, -1 down. Default: balanced. */
+  /**
+   * For every message the way round a ring of even extent that is equally long: 1 up, -1 down. Default:
+   * balanced.
+   */
   readonly side?: ArrayLike<number>
-  /** For every message those, by index, which must have arrived before it starts. Default: all start together. */
+  /**
+   * For every message those, by index, which must have arrived before it starts. Default: all start together.
+   */
   readonly after?: readonly (readonly number[])[]
 }
 
@@ -17,17 +22,22 @@ export interface Stage {
 export interface CongestedCost {
   /** Sum over the stages of the most messages that one node sends, or receives. */
   readonly messages: number
-  /** Sum over the stages of the time until the last message has arrived, where a byte takes 1 on a link of its own. */
+  /**
+   * Sum over the stages of the time until the last message has arrived, where a byte takes 1 on a link of its
+   * own.
+   */
   readonly bytes: number
 }
 
 /**
- * What stages of messages cost on a network where messages that start together share links: each takes c times as long as
- * alone, c the most messages per capacity of any link on its route. Exact where messages that meet on a link are equally
- * long, start together and end together; others are refused, since their time depends on more than that.
+ * What stages of messages cost on a network where messages that start together share links: each takes c
+ * times as long as alone, c the most messages per capacity of any link on its route. Exact where messages
+ * that meet on a link are equally long, start together and end together; others are refused, since their time
+ * depends on more than that.
  *
- * @throws ERR_MODEL for messages that meet and differ, for a message that waits for several which do not arrive together,
- *   for messages that wait for each other, for nodes or bytes out of range, and for what is no network or no stages
+ * @throws ERR_MODEL for messages that meet and differ, for a message that waits for several which do not
+ *   arrive together, for messages that wait for each other, for nodes or bytes out of range, and for what is
+ *   no network or no stages
  * @see Sack 2011 §3.1
  */
 export function congestedCost(network: CongestionNetwork, stages: Iterable<Stage>): CongestedCost {

@@ -19,8 +19,9 @@ export interface CongestionNetwork {
 const mostNodes = 2 ** 20
 
 /**
- * A torus; node x + X y + X Y z is at (x, y, z). Routes correct one dimension after the other, each on the shorter side. Where
- * both are equally long, nodes at an even coordinate go up and the others down, which balances them.
+ * A torus; node x + X y + X Y z is at (x, y, z). Routes correct one dimension after the other, each on the
+ * shorter side. Where both are equally long, nodes at an even coordinate go up and the others down, which
+ * balances them.
  *
  * @param dims extents of any number of dimensions, the fastest first
  * @throws ERR_MODEL
@@ -66,13 +67,15 @@ export interface Clos {
   readonly nodes: number
   /** Nodes of every leaf switch. */
   readonly nodesPerSwitch: number
-  /** mu: what a leaf switch can send to the others, in shares of what its nodes can send; above 0, at most 1. */
+  /**
+   * mu: what a leaf switch can send to the others, in shares of what its nodes can send; above 0, at most 1.
+   */
   readonly taper: number
 }
 
 /**
- * A Clos network whose routing balances the links between switches perfectly: messages that leave a leaf switch share
- * `taper * nodesPerSwitch` links.
+ * A Clos network whose routing balances the links between switches perfectly: messages that leave a leaf
+ * switch share `taper * nodesPerSwitch` links.
  *
  * @throws ERR_MODEL
  * @see Sack 2011 §3.1

@@ -5,7 +5,11 @@ import { checkModel } from './check-input.js'
 import { interpolated } from './interpolated.js'
 import type { Hockney, LogGP, MemoryParameters, PLogP } from './parameters.js'
 
-/** LogGP of one level of a machine: o is the mean of both overheads, and a first byte costs as much as any other. @throws ERR_MACHINE, ERR_MODEL */
+/**
+ * LogGP of one level of a machine: o is the mean of both overheads, and a first byte costs as much as any
+ * other.
+ * @throws ERR_MACHINE, ERR_MODEL
+ */
 export function logGPOfLevel(profile: Profile, level: Level): LogGP {
   checkProfile(profile)
   if (typeof level !== 'string' || !Object.hasOwn(profile.levels, level))
@@ -23,7 +27,8 @@ export function logGPOfLevel(profile: Profile, level: Level): LogGP {
   } = profile.levels[level]
   return {
     model: 'loggp',
-    // A profile charges G for every byte of a message and its header, LogGP for all bytes of the message but one.
+    // A profile charges G for every byte of a message and its header, LogGP for all bytes of the message but
+    // one.
     latencyNs: latencyNs + (1 + headerBytes) * nsPerByte,
     overheadNs: (sendOverheadNs + receiveOverheadNs) / 2,
     gapNs,
@@ -32,7 +37,10 @@ export function logGPOfLevel(profile: Profile, level: Level): LogGP {
   }
 }
 
-/** Hockney's model of one level of a machine: alpha is latency and both overheads. @throws ERR_MACHINE, ERR_MODEL */
+/**
+ * Hockney's model of one level of a machine: alpha is latency and both overheads.
+ * @throws ERR_MACHINE, ERR_MODEL
+ */
 export function hockneyOfLevel(profile: Profile, level: Level): Hockney {
   return hockneyOf(logGPOfLevel(profile, level))
 }
@@ -50,8 +58,8 @@ export function hockneyOf(model: LogGP): Hockney {
 }
 
 /**
- * LogGP from PLogP: L = L' + g(1) - o_s(1) - o_r(1), o the mean of o_s(1) and o_r(1), g = g(1), G the slope of g beyond the
- * last size.
+ * LogGP from PLogP: L = L' + g(1) - o_s(1) - o_r(1), o the mean of o_s(1) and o_r(1), g = g(1), G the slope
+ * of g beyond the last size.
  *
  * @throws ERR_MODEL where the tables are such that L would be negative
  * @see Pjesivac-Grbovic 2007 §4.2, table 4.1
@@ -77,7 +85,10 @@ export function logGPOfPLogP(model: PLogP): LogGP {
   return converted
 }
 
-/** PLogP in which every message takes as long: g(m) = g + (m - 1) G, and overheads that do not depend on the length. */
+/**
+ * PLogP in which every message takes as long: g(m) = g + (m - 1) G, and overheads that do not depend on the
+ * length.
+ */
 export function pLogPOf(model: LogGP): PLogP {
   checkModel(model)
   const { latencyNs, overheadNs, gapNs, nsPerByte } = model

@@ -5,7 +5,10 @@ import type { HockneyTerms, LogGPTerms, PLogPTerms, Terms } from './terms.js'
 export interface Sizes {
   /** Ranks, at least 2. */
   readonly P: number
-  /** Bytes: the whole vector of bcast, reduce, allreduce and scan, the block of one rank for one rank of the others. */
+  /**
+   * Bytes: the whole vector of bcast, reduce, allreduce and scan, the block of one rank for one rank of the
+   * others.
+   */
   readonly m: number
   /** Bytes of a segment, above 0 unless m is 0; m where there is one segment. */
   readonly ms: number
@@ -62,7 +65,9 @@ export function sum(first: number, last: number, term: (k: number) => number): n
   return total
 }
 
-/** Blocks that a rank hands on in step k of doubling, 0 to ceil(lg P) - 1: 2^k, and what is left in the last. */
+/**
+ * Blocks that a rank hands on in step k of doubling, 0 to ceil(lg P) - 1: 2^k, and what is left in the last.
+ */
 export function doubledBlocks(P: number, k: number): number {
   return Math.min(2 ** k, P - 2 ** k)
 }

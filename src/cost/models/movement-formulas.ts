@@ -9,8 +9,9 @@ import {
 } from './modelled-algorithm.js'
 import type { Terms } from './terms.js'
 
-// Barrier and what moves blocks without combining: Pjesivac-Grbovic 2007, tables 4.2 to 4.7, one row each. Where the printed
-// form is in error the formula is the corrected one; docs/cost-models.md#corrections lists all of them.
+// Barrier and what moves blocks without combining: Pjesivac-Grbovic 2007, tables 4.2 to 4.7, one row each.
+// Where the printed form is in error the formula is the corrected one; docs/cost-models.md#corrections lists
+// all of them.
 
 const onlyPowersOfTwo = (ranks: number): string | null =>
   isPowerOfTwo(ranks) ? null : `it needs a power of two as number of ranks, got ${ranks}`

@@ -6,7 +6,10 @@ export interface MemoryParameters {
   readonly copyNsPerByte?: number
 }
 
-/** Hockney 1994: a message of m bytes takes `latencyNs + m * nsPerByte` and its sender can send no other meanwhile. */
+/**
+ * Hockney 1994: a message of m bytes takes `latencyNs + m * nsPerByte` and its sender can send no other
+ * meanwhile.
+ */
 export interface Hockney extends MemoryParameters {
   readonly model: 'hockney'
   /** alpha */
@@ -40,8 +43,9 @@ export interface LogGP extends MemoryParameters {
 }
 
 /**
- * Kielmann et al. 2000: overheads and gap are functions of the length, measured at a few lengths, interpolated linearly
- * between them and continued along the last interval beyond them. A message of m bytes takes `L + g(m)`.
+ * Kielmann et al. 2000: overheads and gap are functions of the length, measured at a few lengths,
+ * interpolated linearly between them and continued along the last interval beyond them. A message of m bytes
+ * takes `L + g(m)`.
  */
 export interface PLogP extends MemoryParameters {
   readonly model: 'plogp'

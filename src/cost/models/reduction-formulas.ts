@@ -8,10 +8,13 @@ import {
 } from './modelled-algorithm.js'
 import type { Terms } from './terms.js'
 
-// What combines: Pjesivac-Grbovic 2007, tables 4.8 to 4.11, one row each. Where the printed form is in error the formula is
-// the corrected one; docs/cost-models.md#corrections lists all of them.
+// What combines: Pjesivac-Grbovic 2007, tables 4.8 to 4.11, one row each. Where the printed form is in error
+// the formula is the corrected one; docs/cost-models.md#corrections lists all of them.
 
-/** Halving a vector among C ranks, C the largest power of two that is at most P: exchanges of a half, a quarter and so on. */
+/**
+ * Halving a vector among C ranks, C the largest power of two that is at most P: exchanges of a half, a
+ * quarter and so on.
+ */
 const halving = (P: number, bytes: number, cost: (bytes: number) => number): number =>
   sum(1, floorLg(P), (k) => cost(bytes / 2 ** k))
 
@@ -19,7 +22,9 @@ const halving = (P: number, bytes: number, cost: (bytes: number) => number): num
 const combined = ({ gamma }: Terms, P: number, bytes: number): number =>
   (1 - 1 / 2 ** floorLg(P)) * gamma * bytes
 
-/** Where P is no power of two: the vector of a rank beyond C is combined first, and it gets the result last. */
+/**
+ * Where P is no power of two: the vector of a rank beyond C is combined first, and it gets the result last.
+ */
 const folded = ({ message, gamma }: Terms, P: number, bytes: number, resultBytes: number): number =>
   isPowerOfTwo(P) ? 0 : message(bytes) + gamma * bytes + message(resultBytes)
 

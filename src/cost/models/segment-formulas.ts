@@ -1,7 +1,10 @@
 import { ceilLg } from './modelled-algorithm.js'
 import type { HockneyTerms, LogGPTerms } from './terms.js'
 
-/** Where the derivative of a formula by the length of segments vanishes, on each side of a maximum, and where the sides meet. */
+/**
+ * Where the derivative of a formula by the length of segments vanishes, on each side of a maximum, and where
+ * the sides meet.
+ */
 interface SegmentFormulas {
   readonly hockney?: (terms: HockneyTerms, P: number, m: number) => readonly number[]
   readonly loggp?: (terms: LogGPTerms, P: number, m: number) => readonly number[]
@@ -26,8 +29,8 @@ const reducingChain: SegmentFormulas = {
 }
 
 /**
- * Lengths of segments that may be the best, by algorithm. Not a number, or infinite, where there is none; the caller
- * compares what they take. Algorithms that are not listed are best without segments in these models.
+ * Lengths of segments that may be the best, by algorithm. Not a number, or infinite, where there is none; the
+ * caller compares what they take. Algorithms that are not listed are best without segments in these models.
  *
  * @see Pjesivac-Grbovic 2007 §5.2.2, tables 5.1 to 5.3; docs/cost-models.md#segments
  */

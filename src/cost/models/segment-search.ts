@@ -1,7 +1,7 @@
 /**
- * Where a function is least on an interval: the best of the given points inside it, its ends, and one search between each
- * two of them that neighbor. Exact where the function has one minimum between neighbors, as formulas have between the
- * sizes of PLogP's tables.
+ * Where a function is least on an interval: the best of the given points inside it, its ends, and one search
+ * between each two of them that neighbor. Exact where the function has one minimum between neighbors, as
+ * formulas have between the sizes of PLogP's tables.
  */
 export function leastBetween(
   points: readonly number[],

@@ -14,8 +14,8 @@ export interface SegmentedCall extends ModelledCall {
 }
 
 /**
- * The length of segments with which an algorithm is fastest: in closed form for Hockney, LogP and LogGP, by a search through
- * the tables for PLogP.
+ * The length of segments with which an algorithm is fastest: in closed form for Hockney, LogP and LogGP, by a
+ * search through the tables for PLogP.
  *
  * @returns bytes, or null where no segments are best
  * @throws as {@link predictUs}

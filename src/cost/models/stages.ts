@@ -6,9 +6,9 @@ import { fail, requireBytes, requireInteger, requireList, requireTaper } from '.
 import type { Stage } from './congested-cost.js'
 
 /**
- * An allgather by recursive doubling in any order of the bits: in stage s, 2^s blocks are exchanged with the node whose number
- * differs in bit `order[s]`. The blocks arrive in another order than that of their nodes unless `order` ascends; a shuffle
- * repairs it, which is not included.
+ * An allgather by recursive doubling in any order of the bits: in stage s, 2^s blocks are exchanged with the
+ * node whose number differs in bit `order[s]`. The blocks arrive in another order than that of their nodes
+ * unless `order` ascends; a shuffle repairs it, which is not included.
  *
  * @param order a permutation of 0 to lg P - 1
  * @throws ERR_MODEL
@@ -30,7 +30,10 @@ export function doublingStages(order: readonly number[], blockBytes: number): re
   }))
 }
 
-/** The order of bits that congests a torus least: the bits that travel furthest first, while blocks are few. @throws ERR_MODEL */
+/**
+ * The order of bits that congests a torus least: the bits that travel furthest first, while blocks are few.
+ * @throws ERR_MODEL
+ */
 export function torusOrder(dims: readonly number[]): readonly number[] {
   requireList('extents', dims)
   const bits = dims.flatMap((extent, d) => {
@@ -50,8 +53,9 @@ export function torusOrder(dims: readonly number[]): readonly number[] {
 }
 
 /**
- * An allgather by rings, a dimension after the other: what a node has is passed around the ring of the next dimension.
- * Several at the same time, each for a section of every block, in other orders of the dimensions or in the other direction.
+ * An allgather by rings, a dimension after the other: what a node has is passed around the ring of the next
+ * dimension. Several at the same time, each for a section of every block, in other orders of the dimensions
+ * or in the other direction.
  *
  * @param dims extents of a torus, the fastest first
  * @param ways 1; 3: the dimensions in rotated orders; 6: the same in both directions
@@ -134,8 +138,8 @@ function* stagesOf(schedule: Schedule, blockBytes: number): Generator<Stage> {
 }
 
 /**
- * Bytes that a shuffle of one block per node costs, charged to the bisection of a torus: an eighth of the nodes' blocks cross
- * it in each direction. Fixed routes may congest more.
+ * Bytes that a shuffle of one block per node costs, charged to the bisection of a torus: an eighth of the
+ * nodes' blocks cross it in each direction. Fixed routes may congest more.
  *
  * @throws ERR_MODEL
  * @see Sack 2011 §3.4
@@ -149,7 +153,8 @@ export function torusShuffleBytes(dims: readonly number[], blockBytes: number): 
 }
 
 /**
- * Bytes that a shuffle of one block per node costs, charged to the links that leave a switch of a Clos network.
+ * Bytes that a shuffle of one block per node costs, charged to the links that leave a switch of a Clos
+ * network.
  *
  * @throws ERR_MODEL
  * @see Sack 2011 §3.3

@@ -41,8 +41,8 @@ export function tellJob({ frames, costs, log }: RunRecord, process: number, job:
 }
 
 /**
- * The intervals of a frame between the two processors, in order: the time it stood behind others, all together, then the
- * rest.
+ * The intervals of a frame between the two processors, in order: the time it stood behind others, all
+ * together, then the rest.
  */
 export function tellFrame(record: RunRecord, frame: number, tell: Tell): void {
   const { frames, ways, log } = record

@@ -8,9 +8,10 @@ export const longestBlockBytes = 2 ** 40
 export type BytesOf = (term: number) => number
 
 /**
- * The lengths of blocks where every unit of data, which MPI's count describes, has equally many bytes: a contribution of an
- * allgather, what one rank has for another in an alltoall (in a neighbor alltoall: along an edge), the vector of a reduction.
- * Its parts differ by one byte at most. The blocks of a barrier are empty.
+ * The lengths of blocks where every unit of data, which MPI's count describes, has equally many bytes: a
+ * contribution of an allgather, what one rank has for another in an alltoall (in a neighbor alltoall: along
+ * an edge), the vector of a reduction. Its parts differ by one byte at most. The blocks of a barrier are
+ * empty.
  *
  * @throws ERR_SIMULATION unless `bytes` is an integer from 0 to 2^40, and beyond 2^53 bytes in all
  */
@@ -83,7 +84,10 @@ function cutOf({ collective, ranks }: Specification, parts: number): number {
   }
 }
 
-/** Into how many parts every unit of data is cut; 0 in a barrier, whose blocks are empty, and where no rank has blocks. */
+/**
+ * Into how many parts every unit of data is cut; 0 in a barrier, whose blocks are empty, and where no rank
+ * has blocks.
+ */
 export function unitCut(specification: Specification): number {
   const { collective, partStart, ranks } = specification
   if (collective === 'barrier') return 0

@@ -18,7 +18,9 @@ export interface Costs {
   readonly messages: readonly MessageCosts[]
   /** Of a frame on its way: its values and the header of its level. By frame. */
   readonly wireBytes: Float64Array
-  /** Packing a frame, and unpacking it: 0 for a frame of at most one block, which is sent in place. By frame. */
+  /**
+   * Packing a frame, and unpacking it: 0 for a frame of at most one block, which is sent in place. By frame.
+   */
   readonly packNs: Float64Array
   /** By combination, process by process. */
   readonly combineNs: Float64Array

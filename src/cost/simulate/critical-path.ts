@@ -2,8 +2,8 @@ import { type RunRecord, type Tell, tellFrame, tellJob } from './activities.js'
 import type { PathStep } from './simulation.js'
 
 /**
- * What determined the end of a process: from its last job back, either to the job of the same processor before it or, where the
- * processor was idle, along the frame that ended this.
+ * What determined the end of a process: from its last job back, either to the job of the same processor
+ * before it or, where the processor was idle, along the frame that ended this.
  */
 export function criticalPath(record: RunRecord, process: number, rankOf: Int32Array): PathStep[] {
   const { log, frames } = record

@@ -1,8 +1,9 @@
 /**
- * Events by time, those of one time by number: a heap of four children per node on typed arrays. Times must be finite.
+ * Events by time, those of one time by number: a heap of four children per node on typed arrays. Times must
+ * be finite.
  *
- * The event taken out leaves a hole at the top, which the next one that is added fills: most events cause one other, so the
- * heap is repaired once, not twice.
+ * The event taken out leaves a hole at the top, which the next one that is added fills: most events cause one
+ * other, so the heap is repaired once, not twice.
  */
 export class EventQueue {
   #times: Float64Array
@@ -35,7 +36,10 @@ export class EventQueue {
     } else this.#rise(time, number)
   }
 
-  /** Takes out the first event: returns its time and leaves its number in `number`. The queue must not be empty. */
+  /**
+   * Takes out the first event: returns its time and leaves its number in `number`. The queue must not be
+   * empty.
+   */
   next(): number {
     this.#fillHole()
     this.#hasHole = true

@@ -18,8 +18,9 @@ export interface SimulatedAllgather {
 }
 
 /**
- * The ordinary allgather that neighbor allgathers are compared with: by the algorithm that is fastest on a machine with one rank per
- * core. Up to 256 ranks all algorithms are simulated, beyond that those with lg P steps.
+ * The ordinary allgather that neighbor allgathers are compared with: by the algorithm that is fastest on a
+ * machine with one rank per core. Up to 256 ranks all algorithms are simulated, beyond that those with lg P
+ * steps.
  *
  * @param ranks at most {@link mostAllgatherRanks}
  * @param bytes of every block

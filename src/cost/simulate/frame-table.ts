@@ -5,8 +5,8 @@ import { type BytesOf, refuse } from './block-lengths.js'
 export const mostJobs = 2 ** 26
 
 /**
- * The frames of all programs. Frames are numbered by sender in the order of its program; what a process receives, by receiver
- * in the order of its program.
+ * The frames of all programs. Frames are numbered by sender in the order of its program; what a process
+ * receives, by receiver in the order of its program.
  */
 export interface FrameTable {
   readonly processes: number
@@ -18,7 +18,10 @@ export interface FrameTable {
   readonly bytes: Float64Array
   /** Values in a frame. */
   readonly blocks: Int32Array
-  /** The position at which a frame is received: `receiveOf[f] - receiveStart[to[f]]` is its number in the program. */
+  /**
+   * The position at which a frame is received: `receiveOf[f] - receiveStart[to[f]]` is its number in the
+   * program.
+   */
   readonly receiveOf: Int32Array
   /** Positions of process p: `receiveStart[p]` up to the next. Length: processes + 1. */
   readonly receiveStart: Int32Array
@@ -26,7 +29,9 @@ export interface FrameTable {
   readonly frameAt: Int32Array
 }
 
-/** @throws ERR_SIMULATION when there are too many frames and combinations, or the programs do not fit together */
+/**
+ * @throws ERR_SIMULATION when there are too many frames and combinations, or the programs do not fit together
+ */
 export function frameTable({ programs }: LoweredSchedule, bytesOf: BytesOf): FrameTable {
   const processes = programs.length
   const sendStart = new Int32Array(processes + 1)
@@ -118,7 +123,10 @@ function matched(
   return positions
 }
 
-/** Receivers list frames by round, then sender: the order in which the frames of one round after the other, sender by sender, come up. */
+/**
+ * Receivers list frames by round, then sender: the order in which the frames of one round after the other,
+ * sender by sender, come up.
+ */
 function positionsOf({
   to,
   round,

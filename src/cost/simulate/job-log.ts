@@ -1,8 +1,8 @@
 import type { FrameTable } from './frame-table.js'
 
 /**
- * What every processor does, when and why. Jobs are numbered: first the sends by frame, then the receives by position, the
- * combinations by process, and the copies of every process to slots.
+ * What every processor does, when and why. Jobs are numbered: first the sends by frame, then the receives by
+ * position, the combinations by process, and the copies of every process to slots.
  */
 export interface JobLog {
   /** Numbers of the first receive, combination and copy, and of all jobs. */
@@ -21,8 +21,8 @@ export interface JobLog {
   /** When a frame had arrived. */
   readonly arrivedNs: Float64Array
   /**
-   * What a frame waited for that had been announced to its receiver: the job with whose end the receiver was ready for it, or
-   * `-2 - f` where that was the arrival of frame f; -1 if it did not wait.
+   * What a frame waited for that had been announced to its receiver: the job with whose end the receiver was
+   * ready for it, or `-2 - f` where that was the arrival of frame f; -1 if it did not wait.
    */
   readonly awaited: Int32Array
 }

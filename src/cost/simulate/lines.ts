@@ -1,8 +1,8 @@
 import type { EventQueue } from './event-queue.js'
 
 /**
- * Frames that wait for a time, in lines: mostly the times of one line come about in order, so only the first frame of each is in
- * the queue of events, which stays short.
+ * Frames that wait for a time, in lines: mostly the times of one line come about in order, so only the first
+ * frame of each is in the queue of events, which stays short.
  */
 export class Lines {
   readonly #queue: EventQueue
@@ -24,7 +24,9 @@ export class Lines {
     this.#time = new Float64Array(frames)
   }
 
-  /** @param ownEvent the number of the event of a frame that is not to wait as long as the last of its line */
+  /**
+   * @param ownEvent the number of the event of a frame that is not to wait as long as the last of its line
+   */
   add(line: number, frame: number, time: number, ownEvent: number): void {
     const last = this.#last[line]
     if (last !== -1 && this.#time[last] > time) {

@@ -8,8 +8,9 @@ import { Transport } from './transport.js'
 import type { Ways } from './ways.js'
 
 /**
- * When a frame leaves: `dependencies`: as soon as what it carries is there, as the executor runs programs. `phases`: a process
- * starts the frames of a round when it has sent and received all those of its rounds before.
+ * When a frame leaves: `dependencies`: as soon as what it carries is there, as the executor runs programs.
+ * `phases`: a process starts the frames of a round when it has sent and received all those of its rounds
+ * before.
  */
 export type Progress = 'dependencies' | 'phases'
 
@@ -24,11 +25,11 @@ export interface RunSetting {
 export type Waiting = Pick<ProcessProgram, 'dependencies'>
 
 /**
- * Runs all programs on a machine. Events are: a processor has done its job, a message comes to a link's end, has arrived, or may
- * enter the network.
+ * Runs all programs on a machine. Events are: a processor has done its job, a message comes to a link's end,
+ * has arrived, or may enter the network.
  *
- * A processor that is free takes, in this order: what is ready to be sent or combined, oldest first; what has arrived,
- * oldest first.
+ * A processor that is free takes, in this order: what is ready to be sent or combined, oldest first; what has
+ * arrived, oldest first.
  */
 export class Run {
   readonly log: JobLog
@@ -121,7 +122,10 @@ export class Run {
     this.#ready[this.#readyEnd[process]++] = task
   }
 
-  /** A processor is free. @param wokenBy the frame that ended its idle time, -1 where it was busy until now */
+  /**
+   * A processor is free.
+   * @param wokenBy the frame that ended its idle time, -1 where it was busy until now
+   */
   #next(process: number, now: number, wokenBy: number): void {
     const { sendStart, round, receiveOf } = this.#frames
     for (;;) {

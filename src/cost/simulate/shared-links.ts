@@ -2,11 +2,13 @@ import { EventQueue } from './event-queue.js'
 import type { Ways } from './ways.js'
 
 /**
- * Messages on links. A link divides its bandwidth equally among the messages that have bytes to pass it; the bytes of a message
- * pass all links of its route at the same time, and it is through when the last of them is done with it.
+ * Messages on links. A link divides its bandwidth equally among the messages that have bytes to pass it; the
+ * bytes of a message pass all links of its route at the same time, and it is through when the last of them is
+ * done with it.
  *
- * A link has a clock of its own, which counts what every message on it has been given, so that a message is done at a
- * time of this clock that no other changes. It runs in proportion to real time divided by the messages on the link.
+ * A link has a clock of its own, which counts what every message on it has been given, so that a message is
+ * done at a time of this clock that no other changes. It runs in proportion to real time divided by the
+ * messages on the link.
  */
 export class SharedLinks {
   readonly #ways: Ways
@@ -23,8 +25,9 @@ export class SharedLinks {
   /** Whether messages have come since `#due` was found. */
   readonly #isLater: Uint8Array
   /**
-   * Messages of a link in the order in which they came and will be done: entries `#begin` to `#end - 1` of its part of the two
-   * arrays below. Those that will be done before one that came before them are in `#overtaking`.
+   * Messages of a link in the order in which they came and will be done: entries `#begin` to `#end - 1` of
+   * its part of the two arrays below. Those that will be done before one that came before them are in
+   * `#overtaking`.
    */
   readonly #begin: Int32Array
   readonly #end: Int32Array
@@ -68,7 +71,10 @@ export class SharedLinks {
       this.#add(link[i], frame, bytes * network.nsPerByte[link[i]], now)
   }
 
-  /** The event of a link: returns a message that is through, or -1. Then there may be more: ask again until it is -1. */
+  /**
+   * The event of a link: returns a message that is through, or -1. Then there may be more: ask again until it
+   * is -1.
+   */
   through(link: number, now: number): number {
     if (this.#due[link] !== now) return -1
     for (;;) {
@@ -106,7 +112,10 @@ export class SharedLinks {
     }
   }
 
-  /** The next message that the link is done with now; -1 when there is none, and then the link's next event is found. */
+  /**
+   * The next message that the link is done with now; -1 when there is none, and then the link's next event is
+   * found.
+   */
   #takeDone(link: number, now: number): number {
     const count = this.#count[link]
     const begin = this.#begin[link]

@@ -8,9 +8,15 @@ import type { Simulation } from './simulation.js'
 import { trafficOfFrames } from './traffic.js'
 import { Ways } from './ways.js'
 
-/** What ranks exchange, one per process, without a schedule: frames of blocks of equal length, and what waits for what. */
+/**
+ * What ranks exchange, one per process, without a schedule: frames of blocks of equal length, and what waits
+ * for what.
+ */
 export interface FrameGraph extends RankFrames {
-  /** Frames that bring to its sender what frame f carries, each once: `bringer[bringerStart[f]]` up to the next. */
+  /**
+   * Frames that bring to its sender what frame f carries, each once: `bringer[bringerStart[f]]` up to the
+   * next.
+   */
   readonly bringerStart: Int32Array
   readonly bringer: Int32Array
   /** Slots that each rank fills by copying, after everything else. */
@@ -18,8 +24,9 @@ export interface FrameGraph extends RankFrames {
 }
 
 /**
- * What `simulate` says of the schedule that has these frames, in a fraction of the time: neither is there a schedule, nor is it
- * lowered. Times are the same to the last bit where no slot is copied; elsewhere they differ by rounding.
+ * What `simulate` says of the schedule that has these frames, in a fraction of the time: neither is there a
+ * schedule, nor is it lowered. Times are the same to the last bit where no slot is copied; elsewhere they
+ * differ by rounding.
  *
  * @throws ERR_SIMULATION, ERR_MACHINE as `simulate`
  */

@@ -21,8 +21,9 @@ import { Ways } from './ways.js'
 
 export interface SimulateOptions {
   /**
-   * Bytes of every unit of data, as MPI's count describes it: what a rank contributes, or what it has for one other where it
-   * sends each something else; cut into the schedule's segments. Or the bytes of every block, by number. Integers up to 2^40.
+   * Bytes of every unit of data, as MPI's count describes it: what a rank contributes, or what it has for one
+   * other where it sends each something else; cut into the schedule's segments. Or the bytes of every block,
+   * by number. Integers up to 2^40.
    */
   readonly bytes: number | ArrayLike<number>
   /** Process of every rank, process p being on core p of the machine. Default: one process per rank. */

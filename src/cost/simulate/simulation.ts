@@ -1,8 +1,8 @@
 import type { Level } from '../../machine/profile.js'
 
 /**
- * What a schedule costs on a machine, predicted. Times are microseconds of the machine after a common start; no figure here is
- * measured.
+ * What a schedule costs on a machine, predicted. Times are microseconds of the machine after a common start;
+ * no figure here is measured.
  */
 export interface Simulation {
   /** Until the last rank is done. */
@@ -15,7 +15,9 @@ export interface Simulation {
   readonly criticalPath: readonly PathStep[]
   /** Messages between processes (frames) and their payload, by how far they went. */
   readonly traffic: Readonly<Record<Level, Traffic>>
-  /** Recorded only on demand (`timeline: true`): about 44 bytes per interval, 5 to 8 intervals per message. */
+  /**
+   * Recorded only on demand (`timeline: true`): about 44 bytes per interval, 5 to 8 intervals per message.
+   */
   readonly timeline: Timeline | null
 }
 
@@ -39,8 +41,8 @@ export const activities = [
 export type Activity = (typeof activities)[number]
 
 /**
- * `queue`: how much longer a message takes because of others, at gaps and on links; `transfer`: the rest of its way.
- * `copy`: to slots that hold what is elsewhere, too.
+ * `queue`: how much longer a message takes because of others, at gaps and on links; `transfer`: the rest of
+ * its way. `copy`: to slots that hold what is elsewhere, too.
  */
 export interface PathStep {
   readonly activity: Activity
@@ -53,8 +55,8 @@ export interface PathStep {
 }
 
 /**
- * All intervals of processors and messages, by rank, then start. Columns of equal length. Of a process with several ranks the
- * lowest stands for it.
+ * All intervals of processors and messages, by rank, then start. Columns of equal length. Of a process with
+ * several ranks the lowest stands for it.
  */
 export interface Timeline {
   readonly rank: Int32Array

@@ -6,11 +6,17 @@ import { type Activity, activities, type PathStep, type Simulation, type Timelin
 export interface TimelineSvgOptions {
   /** In the picture's first line. Default: the predicted time alone. */
   readonly title?: string
-  /** At most this many rows, 1 to 256. Default 64. Where there are more ranks, those at the end of the critical path are among them. */
+  /**
+   * At most this many rows, 1 to 256. Default 64. Where there are more ranks, those at the end of the
+   * critical path are among them.
+   */
   readonly rows?: number
 }
 
-/** What a processor does, and how it is drawn; messages on their way are not drawn but as arrows of the critical path. */
+/**
+ * What a processor does, and how it is drawn; messages on their way are not drawn but as arrows of the
+ * critical path.
+ */
 const colors: readonly (readonly [Activity, string, string])[] = [
   ['send', '#2563eb', 'send'],
   ['receive', '#15803d', 'receive'],
@@ -33,8 +39,8 @@ const mostArrows = 500
 const mostRows = 256
 
 /**
- * The timeline of a simulation as SVG: a row per rank; the critical path in red, its messages as arrows. At most
- * `rows` times 50 kB, whatever the number of messages.
+ * The timeline of a simulation as SVG: a row per rank; the critical path in red, its messages as arrows. At
+ * most `rows` times 50 kB, whatever the number of messages.
  *
  * @throws ERR_SIMULATION for a simulation without a timeline
  */

@@ -35,7 +35,10 @@ export function timelineOf(record: RunRecord, rankOf: Int32Array): Timeline {
   }
 }
 
-/** Intervals by rank, then start, then number: by rank all at once, because sorting all together takes ten times as long. */
+/**
+ * Intervals by rank, then start, then number: by rank all at once, because sorting all together takes ten
+ * times as long.
+ */
 function byRankAndStart(rank: Int32Array, startUs: Float64Array): Uint32Array {
   const ranks = rank.reduce((most, of) => Math.max(most, of + 1), 0)
   const end = new Uint32Array(ranks + 1)

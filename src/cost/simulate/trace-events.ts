@@ -3,18 +3,23 @@ import { intervalsOf, shownRanks, timelineIn } from './shown-ranks.js'
 import { activities, type Simulation } from './simulation.js'
 
 export interface TraceOptions {
-  /** Node of every rank: ranks of one node are one process of the trace. Default: all on one. Length: ranks. */
+  /**
+   * Node of every rank: ranks of one node are one process of the trace. Default: all on one. Length: ranks.
+   */
   readonly nodeOf?: Int32Array
-  /** At most this many ranks. Default 1,024. Where there are more, those at the end of the critical path are among them. */
+  /**
+   * At most this many ranks. Default 1,024. Where there are more, those at the end of the critical path are
+   * among them.
+   */
   readonly ranks?: number
   /** At most this many intervals, those of low ranks first. Default 2^20, about 250 MB of text. */
   readonly intervals?: number
 }
 
 /**
- * The timeline of a simulation in the Trace Event Format, which Perfetto and chrome://tracing open: ranks as threads of their
- * nodes, what processors do as complete events, messages between shown ranks as arrows from the send to the receive.
- * Times are simulated microseconds.
+ * The timeline of a simulation in the Trace Event Format, which Perfetto and chrome://tracing open: ranks as
+ * threads of their nodes, what processors do as complete events, messages between shown ranks as arrows from
+ * the send to the receive. Times are simulated microseconds.
  *
  * @throws ERR_SIMULATION for a simulation without a timeline
  * @see Trace Event Format, "JSON Object Format"

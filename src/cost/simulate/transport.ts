@@ -11,9 +11,10 @@ export interface Receivers {
 }
 
 /**
- * Frames between processors. The gaps of its sender passed, a frame takes the latency of its route; then its bytes pass the
- * links, shared with others. Inside a node there are no links: the frames of one sender follow each other at the gap
- * or the time of their bytes, if that is longer. It has arrived when the gap to the arrival before at its receiver has passed, too.
+ * Frames between processors. The gaps of its sender passed, a frame takes the latency of its route; then its
+ * bytes pass the links, shared with others. Inside a node there are no links: the frames of one sender follow
+ * each other at the gap or the time of their bytes, if that is longer. It has arrived when the gap to the
+ * arrival before at its receiver has passed, too.
  */
 export class Transport {
   readonly #frames: FrameTable
@@ -22,7 +23,10 @@ export class Transport {
   readonly #queue: EventQueue
   readonly #receivers: Receivers
   readonly #links: SharedLinks
-  /** Of every process: its frames inside the node, until they arrive; and its others, until they come to the links. */
+  /**
+   * Of every process: its frames inside the node, until they arrive; and its others, until they come to the
+   * links.
+   */
   readonly #lines: Lines
   // Numbers of the first event of each kind, in order; those below are the processors'.
   readonly #lineEvents: number

@@ -1,4 +1,7 @@
-/* The main program of an exported schedule: checks the plan's data and times it beside the library's own collective. */
+/*
+ * The main program of an exported schedule: checks the plan's data and times it beside the library's own
+ * collective.
+ */
 #include "exported_tables.h"
 #include "rankweave_program.h"
 

@@ -22,9 +22,9 @@ enum exported_collective {
 };
 
 /*
- * One rank: the words of its program (rankweave_program.h); then its own blocks; what each slot must hold, a block or `~i` for
- * reduction i; where units are cut, which part every value is; in neighborhoods the number of sources, the sources, the number of
- * destinations, the destinations.
+ * One rank: the words of its program (rankweave_program.h); then its own blocks; what each slot must hold, a
+ * block or `~i` for reduction i; where units are cut, which part every value is; in neighborhoods the number
+ * of sources, the sources, the number of destinations, the destinations.
  */
 struct exported_rank {
   const int32_t *words;
@@ -40,7 +40,10 @@ extern const int exported_is_neighborhood, exported_is_reduction;
 extern const int exported_root;
 /* Into how many parts every unit of data is cut, 0 where blocks are empty. */
 extern const int32_t exported_cut;
-/* Reduction i combines the blocks of the runs from exported_run_start[i] up to the next, as in the schedule format. */
+/*
+ * Reduction i combines the blocks of the runs from exported_run_start[i] up to the next, as in the schedule
+ * format.
+ */
 extern const int32_t exported_run_start[], exported_run_first[], exported_run_count[], exported_run_stride[];
 
 #endif

@@ -13,7 +13,10 @@ static int32_t bringer_of(const rw_request *r, const int32_t *receive_of, int32_
   return p->receives + value - rw_arrivals_end(p);
 }
 
-/* One pass over all pairs of a task and what it waits for, each pair once. The first pass counts, the second writes. */
+/*
+ * One pass over all pairs of a task and what it waits for, each pair once. The first pass counts, the second
+ * writes.
+ */
 static void find_uses(rw_request *r, const int32_t *receive_of, int32_t *marked, int32_t *next) {
   const struct rw_program *p = r->program;
   for (int32_t b = 0; b < r->bringers; b++) marked[b] = -1;

@@ -1,8 +1,8 @@
 /*
  * Runs one rank's program of a schedule on MPI (C99, MPI-3).
  *
- * A schedule, planned by Rankweave, is lowered to one program per rank: which messages it sends and receives, and of which
- * blocks. This file executes one program, again and again, by point-to-point messages.
+ * A schedule, planned by Rankweave, is lowered to one program per rank: which messages it sends and receives,
+ * and of which blocks. This file executes one program, again and again, by point-to-point messages.
  *
  *   struct rw_program program;      the tables; rw_program_of_words reads them, or fill them in by arithmetic
  *   rw_request *request;
@@ -11,19 +11,21 @@
  *   rw_test(request, &done);  or  rw_wait(request);
  *   rw_request_free(&request);
  *
- * Calls return MPI_SUCCESS or an MPI error code, that of the MPI call that failed where one did; comm must have an error
- * handler that returns (MPI_ERRORS_RETURN) for that. After an error a request can only be freed.
+ * Calls return MPI_SUCCESS or an MPI error code, that of the MPI call that failed where one did; comm must
+ * have an error handler that returns (MPI_ERRORS_RETURN) for that. After an error a request can only be
+ * freed.
  *
- * Collective. All ranks of comm must create matching requests, of the same schedule, with the same tag and blocks that agree
- * in length, and start them equally often. Creation sends nothing and may fail in one rank alone: agree on the outcome
- * before the first start.
+ * Collective. All ranks of comm must create matching requests, of the same schedule, with the same tag and
+ * blocks that agree in length, and start them equally often. Creation sends nothing and may fail in one rank
+ * alone: agree on the outcome before the first start.
  *
- * Communicator and tags. comm carries nothing else with the tags of the request; use a duplicate. A request uses the
- * tags `tag` to `tag + rw_tags(program) - 1`: the k-th message of a pair of ranks has tag `tag + k`. Two requests that may be
- * active at once need ranges that do not overlap in any rank. The messages of successive starts of one request match by order.
+ * Communicator and tags. comm carries nothing else with the tags of the request; use a duplicate. A request
+ * uses the tags `tag` to `tag + rw_tags(program) - 1`: the k-th message of a pair of ranks has tag `tag + k`.
+ * Two requests that may be active at once need ranges that do not overlap in any rank. The messages of
+ * successive starts of one request match by order.
  *
- * Progress is made in rw_start, rw_test and rw_wait only: what a rank forwards leaves while it is in one of them. A program
- * that starts a request and then blocks in other calls can hold up other ranks.
+ * Progress is made in rw_start, rw_test and rw_wait only: what a rank forwards leaves while it is in one of
+ * them. A program that starts a request and then blocks in other calls can hold up other ranks.
  *
  * Threads. Calls on one request must not overlap.
  *
@@ -41,8 +43,8 @@
 #endif
 
 /*
- * A block from this length on is sent from the caller's send buffer and received in its receive buffer, if a message
- * holds nothing else; shorter ones travel through memory of the request. All ranks may differ.
+ * A block from this length on is sent from the caller's send buffer and received in its receive buffer, if a
+ * message holds nothing else; shorter ones travel through memory of the request. All ranks may differ.
  */
 #ifndef RW_DIRECT_BYTES
 #define RW_DIRECT_BYTES 16384
@@ -51,17 +53,20 @@
 /*
  * What one rank does. Values are numbered and never change once they are there:
  *
- *   0 .. own - 1                                   the blocks of its send buffer, in order
- *   own .. receive_start[receives] - 1             what messages bring: message i the values from receive_start[i] up to
- *                                                  receive_start[i + 1], in the order in which their sender lists them
- *   receive_start[receives] + c                    what combination c makes: left[c] op right[c], both of lower number
+ *   0 .. own - 1 the blocks of its send buffer, in order own .. receive_start[receives] - 1 what messages
+ *   bring: message i the values from receive_start[i] up to
+ *                                                  receive_start[i + 1], in the order in which their sender
+ *                                                  lists them
+ *   receive_start[receives] + c what combination c makes: left[c] op right[c], both of lower number
  *
- * Message j to send goes to send_peer[j] and holds the values send_value[send_start[j]] up to send_start[j + 1] in this
- * order. It leaves as soon as all of them are there; those that need nothing leave at the start, in the order of the table.
- * The k-th message to a peer is the peer's k-th from this rank. A rank sends nothing to itself: it has the value already.
- * Slot s of the receive buffer gets the value slot_value[s]; several slots may get the same.
+ * Message j to send goes to send_peer[j] and holds the values send_value[send_start[j]] up to send_start[j +
+ * 1] in this order. It leaves as soon as all of them are there; those that need nothing leave at the start,
+ * in the order of the table. The k-th message to a peer is the peer's k-th from this rank. A rank sends
+ * nothing to itself: it has the value already. Slot s of the receive buffer gets the value slot_value[s];
+ * several slots may get the same.
  *
- * The tables are read while requests live, never written. Arrays named _start have one element more than what they count.
+ * The tables are read while requests live, never written. Arrays named _start have one element more than what
+ * they count.
  */
 struct rw_program {
   int32_t ranks, rank;
@@ -73,9 +78,10 @@ struct rw_program {
 };
 
 /*
- * A program as one array of words: ranks, rank, own, slots, sends, receives, combinations, the number of values sent; then
- * send_peer, send_start, send_value, receive_peer, receive_start, slot_value, left, right, one after the other. The program
- * points into the words. NULL, or what is wrong with them: everything is checked, also as rw_program_check does.
+ * A program as one array of words: ranks, rank, own, slots, sends, receives, combinations, the number of
+ * values sent; then send_peer, send_start, send_value, receive_peer, receive_start, slot_value, left, right,
+ * one after the other. The program points into the words. NULL, or what is wrong with them: everything is
+ * checked, also as rw_program_check does.
  */
 const char *rw_program_of_words(const int32_t *words, size_t count, struct rw_program *program);
 
@@ -106,17 +112,24 @@ struct rw_blocks {
 
 typedef struct rw_request rw_request;
 
-/* `comm` must have the size and this process the rank of the program, which must have passed rw_program_check. */
+/*
+ * `comm` must have the size and this process the rank of the program, which must have passed
+ * rw_program_check.
+ */
 int rw_request_create(const struct rw_program *program, MPI_Comm comm, int tag, const struct rw_blocks *blocks,
                       rw_request **request);
 
 /*
- * Posts all receives and sends what needs nothing. The send buffer must not be written and the receive buffer not be touched
- * until the request is complete. They may be others at every start. A request must be complete before its next start.
+ * Posts all receives and sends what needs nothing. The send buffer must not be written and the receive buffer
+ * not be touched until the request is complete. They may be others at every start. A request must be complete
+ * before its next start.
  */
 int rw_start(rw_request *request, const void *send_buffer, void *receive_buffer);
 
-/* One round of progress; *done becomes 1 when the receive buffer is filled and everything sent, as for an inactive request. */
+/*
+ * One round of progress; *done becomes 1 when the receive buffer is filled and everything sent, as for an
+ * inactive request.
+ */
 int rw_test(rw_request *request, int *done);
 
 /* Returns when the request is complete. */
@@ -126,8 +139,8 @@ int rw_wait(rw_request *request);
 int rw_request_free(rw_request **request);
 
 /*
- * The length of every value where blocks differ in length: each rank contributes those of its own blocks, and the lengths
- * travel as the blocks will. Collective, blocking; value_bytes has rw_values(program) elements.
+ * The length of every value where blocks differ in length: each rank contributes those of its own blocks, and
+ * the lengths travel as the blocks will. Collective, blocking; value_bytes has rw_values(program) elements.
  */
 int rw_value_bytes(const struct rw_program *program, MPI_Comm comm, int tag, const size_t *own_bytes,
                    size_t *value_bytes);

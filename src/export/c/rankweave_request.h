@@ -8,8 +8,9 @@
 enum { in_store, in_send_buffer, in_receive_buffer, areas };
 
 /*
- * The MPI requests are those of the receives, then of the sends. Receives that a send or combination waits for come first:
- * while these are incomplete there is work to do, and what remains then is waited for all at once.
+ * The MPI requests are those of the receives, then of the sends. Receives that a send or combination waits
+ * for come first: while these are incomplete there is work to do, and what remains then is waited for all at
+ * once.
  */
 struct rw_request {
   const struct rw_program *program;
@@ -47,8 +48,8 @@ struct rw_request {
 int32_t rw_arrivals_end(const struct rw_program *program);
 
 /*
- * The tag of every message with these peers, beginning with `tag`, unless tags is NULL. Returns the largest number of messages
- * with one peer, -1 if there is no memory.
+ * The tag of every message with these peers, beginning with `tag`, unless tags is NULL. Returns the largest
+ * number of messages with one peer, -1 if there is no memory.
  */
 int32_t rw_number_messages(const struct rw_program *program, const int32_t *peer, int32_t count, int tag, int *tags);
 

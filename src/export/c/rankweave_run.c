@@ -23,7 +23,8 @@ static void fill_slots(rw_request *r, int32_t bringer) {
 }
 
 /*
- * Not by persistent requests: Open MPI completes a short MPI_Isend at once, without a request, and MPI_Start does not.
+ * Not by persistent requests: Open MPI completes a short MPI_Isend at once, without a request, and MPI_Start
+ * does not.
  */
 static int send_message(rw_request *r, int32_t j) {
   const struct rw_program *p = r->program;
@@ -132,7 +133,10 @@ static int awaited_arrived(rw_request *r, int count) {
   return MPI_SUCCESS;
 }
 
-/* Everything has been sent and received: what remains is to fill the slots of messages that no task waited for. */
+/*
+ * Everything has been sent and received: what remains is to fill the slots of messages that no task waited
+ * for.
+ */
 static void finish(rw_request *r) {
   for (int32_t k = r->awaited; k < r->program->receives; k++) fill_slots(r, r->order[k]);
   r->is_active = 0;

@@ -18,8 +18,8 @@ interface Transfer {
 }
 
 /**
- * Large payloads between the processes of a local session: one copy, once both sides have joined. A buffer is accessed
- * during that copy only, so a cancelled side is released at once.
+ * Large payloads between the processes of a local session: one copy, once both sides have joined. A buffer is
+ * accessed during that copy only, so a cancelled side is released at once.
  */
 export class LocalBulk {
   /** Those that have a side which has not settled. */

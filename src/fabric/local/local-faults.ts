@@ -5,11 +5,14 @@ import { RankweaveError, shown } from '../../errors.js'
 
 /** Faults injected into a local world, for tests. Frames of a process to itself are not affected. */
 export interface LocalFaults {
-  /** Loses frames: with a probability, or the `n`-th frame (0-based) from `src` to `dst` where the function returns true. */
+  /**
+   * Loses frames: with a probability, or the `n`-th frame (0-based) from `src` to `dst` where the function
+   * returns true.
+   */
   readonly lose?: number | ((src: number, dst: number, n: number) => boolean)
   /**
-   * Delays frames by a number of turns of the fabric's task: at random up to that many, or as the function returns. Frames
-   * of a pair stay in order, so one late frame delays those behind it.
+   * Delays frames by a number of turns of the fabric's task: at random up to that many, or as the function
+   * returns. Frames of a pair stay in order, so one late frame delays those behind it.
    */
   readonly delay?: number | ((src: number, dst: number, n: number) => number)
   /** Processes that die once they have sent so many frames. */

@@ -10,8 +10,8 @@ export interface QueuedFrame {
 }
 
 /**
- * The frames in flight to one process. The order draws a source once per queued frame, and the source's oldest frame is
- * taken: so every order of draws delivers the frames of a source in order.
+ * The frames in flight to one process. The order draws a source once per queued frame, and the source's
+ * oldest frame is taken: so every order of draws delivers the frames of a source in order.
  */
 export class LocalInbox {
   readonly #frames: (Queue<QueuedFrame> | undefined)[] = []

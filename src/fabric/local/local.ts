@@ -18,7 +18,10 @@ import type { VirtualTime } from './virtual-time.js'
 export interface LocalOptions {
   /** Logical processes. Default: as many as `nodes` or `ranksPerProcess` has entries, else 1. */
   readonly processes?: number
-  /** Node label of every process, or a number of nodes over which processes are distributed in blocks. Default: 1 node. */
+  /**
+   * Node label of every process, or a number of nodes over which processes are distributed in blocks.
+   * Default: 1 node.
+   */
   readonly nodes?: number | readonly string[]
   /** For `run`: ranks of every process. Default: ranks are distributed evenly. */
   readonly ranksPerProcess?: readonly number[]
@@ -29,14 +32,14 @@ export interface LocalOptions {
   /** Whether the fabric offers `bulk`. Default true. */
   readonly bulk?: boolean
   /**
-   * Overwrites header and payload when a sink returns, so that tests detect a sink that retains what it was lent. Default
-   * false.
+   * Overwrites header and payload when a sink returns, so that tests detect a sink that retains what it was
+   * lent. Default false.
    */
   readonly scribble?: boolean
   readonly faults?: LocalFaults
   /**
-   * Clocks by which frames take time: they are delivered in the order of their arrival, one per task. Not together with a
-   * seed or faults; `bulk` is false then. Default: none.
+   * Clocks by which frames take time: they are delivered in the order of their arrival, one per task. Not
+   * together with a seed or faults; `bulk` is false then. Default: none.
    */
   readonly virtualTime?: VirtualTime
 }
@@ -54,8 +57,9 @@ const optionNames: Readonly<Record<keyof LocalOptions, true>> = {
 }
 
 /**
- * Logical processes in one event loop: frames between them pass the same interface as on any fabric, in a seeded order and
- * with injected faults if wanted, so that distributed algorithms are tested deterministically.
+ * Logical processes in one event loop: frames between them pass the same interface as on any fabric, in a
+ * seeded order and with injected faults if wanted, so that distributed algorithms are tested
+ * deterministically.
  *
  * @throws ERR_WORLD for numbers that are out of range or do not agree
  * @throws ERR_ARGUMENT for options that are not an object, and for malformed faults
@@ -118,7 +122,10 @@ export class LocalSession implements FabricSession {
   readonly hosted: readonly Fabric[]
   readonly #members: readonly LocalProcess[]
   readonly #inboxes: readonly LocalInbox[]
-  /** One draw per frame in flight: the process to deliver to. A draw outlives its frame when `poll` has delivered it. */
+  /**
+   * One draw per frame in flight: the process to deliver to. A draw outlives its frame when `poll` has
+   * delivered it.
+   */
   readonly #turns: DeliveryOrder<number>
   readonly #faults: FaultPlan | undefined
   /** Instead of inboxes, in virtual time. */
@@ -169,8 +176,8 @@ export class LocalSession implements FabricSession {
   }
 
   /**
-   * Ends a process as a crash would: frames in flight from it and to it are lost. The loss is reported to every other process
-   * by a task of the fabric's own; also to the process itself, because its code runs on.
+   * Ends a process as a crash would: frames in flight from it and to it are lost. The loss is reported to
+   * every other process by a task of the fabric's own; also to the process itself, because its code runs on.
    */
   kill(process: number, reason = 'killed'): void {
     if (this.#closed || this.#dead.has(process)) return
@@ -198,7 +205,8 @@ export class LocalSession implements FabricSession {
     this.#authority.close()
   }
 
-  // -- what the fabrics of this session call -------------------------------------------------------------------
+  // -- what the fabrics of this session call
+  // -------------------------------------------------------------------
 
   /** @internal */
   enqueue(src: number, dst: number, header: Int32Array, payload: Uint8Array | undefined): void {
@@ -259,7 +267,8 @@ export class LocalSession implements FabricSession {
     this.#keepAlive.unref()
   }
 
-  // -- delivery ------------------------------------------------------------------------------------------------
+  // -- delivery
+  // ------------------------------------------------------------------------------------------------
 
   #schedule(): void {
     if (!this.#closed) this.#pump.schedule()

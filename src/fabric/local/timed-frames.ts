@@ -10,7 +10,10 @@ interface TimedFrame {
   readonly comesNs: number
 }
 
-/** The frames in flight of a session in virtual time, in the order in which they come to their receivers; those that come together in the order of sending. */
+/**
+ * The frames in flight of a session in virtual time, in the order in which they come to their receivers;
+ * those that come together in the order of sending.
+ */
 export class TimedFrames {
   readonly #time: VirtualTime
   #frames: TimedFrame[] = []

@@ -33,16 +33,19 @@ const costNames: Readonly<Record<Exclude<keyof VirtualCosts, 'headerBytes'>, tru
 }
 
 /**
- * Time of a local world whose frames take as long as they are given to take: a clock per process, which advances by
- * the overheads of its frames and by what the program says that it computes; nothing else takes time. Deterministic, and
- * independent of the machine. For one session at a time.
+ * Time of a local world whose frames take as long as they are given to take: a clock per process, which
+ * advances by the overheads of its frames and by what the program says that it computes; nothing else takes
+ * time. Deterministic, and independent of the machine. For one session at a time.
  */
 export class VirtualTime {
   readonly #node: VirtualCosts
   readonly #network: VirtualCosts
   #nodes: readonly string[] = []
   #clock = new Float64Array(0)
-  /** When the last frame of a process departed, with its last byte, and when the last one was taken from the network. */
+  /**
+   * When the last frame of a process departed, with its last byte, and when the last one was taken from the
+   * network.
+   */
   #departed = new Float64Array(0)
   #sent = new Float64Array(0)
   #arrived = new Float64Array(0)
@@ -89,8 +92,9 @@ export class VirtualTime {
   }
 
   /**
-   * @internal When the next frame to a process has arrived, the gap to the one before included. Frames arrive in the order in which
-   * they come, whenever they were sent: one from far away does not hold up one from near by.
+   * @internal When the next frame to a process has arrived, the gap to the one before included. Frames arrive
+   * in the order in which they come, whenever they were sent: one from far away does not hold up one from
+   * near by.
    */
   arrivalNs(src: number, dst: number, comesNs: number): number {
     return src === dst ? comesNs : Math.max(comesNs, this.#arrived[dst] + this.#costs(src, dst).gapNs)

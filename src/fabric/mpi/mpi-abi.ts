@@ -1,8 +1,9 @@
 import { RankweaveError } from '../../errors.js'
 
 /**
- * What a binary interface of MPI defines: how wide a handle is, and the values of the predefined ones. Addresses
- * and handles are plain numbers here: an address of user space has 47 bits, and a number costs a foreign call nothing.
+ * What a binary interface of MPI defines: how wide a handle is, and the values of the predefined ones.
+ * Addresses and handles are plain numbers here: an address of user space has 47 bits, and a number costs a
+ * foreign call nothing.
  */
 export interface MpiAbi {
   readonly name: 'Open MPI' | 'MPICH' | 'standard'
@@ -31,7 +32,10 @@ export interface MpiAbi {
 /** The address of a symbol, or undefined where the library does not export it. */
 export type SymbolAddress = (name: string) => number | undefined
 
-/** Open MPI 3 to 5: handles are pointers, predefined ones addresses of objects in the library. Values of its mpi.h. */
+/**
+ * Open MPI 3 to 5: handles are pointers, predefined ones addresses of objects in the library. Values of its
+ * mpi.h.
+ */
 function openMpi(addressOf: SymbolAddress): MpiAbi {
   const at = (symbol: string): number => {
     const address = addressOf(symbol)
@@ -113,8 +117,8 @@ const standard: MpiAbi = {
 }
 
 /**
- * The binary interface of a loaded library. The standard one is identified by the name of its file: a library may export
- * its functions besides its own.
+ * The binary interface of a loaded library. The standard one is identified by the name of its file: a library
+ * may export its functions besides its own.
  *
  * @throws ERR_MPI_LIBRARY for a library that is none of them
  */

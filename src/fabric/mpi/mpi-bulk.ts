@@ -46,10 +46,11 @@ const postedAtOnce = 4
 const firstCapacity = 64
 
 /**
- * Large payloads, from the sender's buffer into the receiver's by MPI: messages whose tag is the transfer's id. The receiver
- * posts its pieces before the sender begins, so MPI never has to retain an unexpected one. MPI cannot be stopped in
- * a piece that has been matched: a cancelled sender waits for the pieces it has posted, a cancelled receiver for
- * those that its sender reports to have posted, and the rest of its pieces, which no message can match, are cancelled.
+ * Large payloads, from the sender's buffer into the receiver's by MPI: messages whose tag is the transfer's
+ * id. The receiver posts its pieces before the sender begins, so MPI never has to retain an unexpected one.
+ * MPI cannot be stopped in a piece that has been matched: a cancelled sender waits for the pieces it has
+ * posted, a cancelled receiver for those that its sender reports to have posted, and the rest of its pieces,
+ * which no message can match, are cancelled.
  */
 export class MpiBulk implements BulkTransfer, BulkMover {
   readonly process: number
@@ -141,8 +142,8 @@ export class MpiBulk implements BulkTransfer, BulkMover {
   }
 
   /**
-   * Once closed: receives and drops what others still send here, until `expected` messages have come; then cancels the
-   * receives that no message will match. True when MPI has released every request.
+   * Once closed: receives and drops what others still send here, until `expected` messages have come; then
+   * cancels the receives that no message will match. True when MPI has released every request.
    */
   drained(expected: number): boolean {
     if (this.moving) this.progress()
@@ -155,7 +156,8 @@ export class MpiBulk implements BulkTransfer, BulkMover {
     return !this.moving
   }
 
-  // -- what the pairing calls ----------------------------------------------------------------------------------
+  // -- what the pairing calls
+  // ----------------------------------------------------------------------------------
 
   post(peer: number, kind: number, header: Int32Array): void {
     if (this.#closed === undefined) this.#host.post(peer, kind, header)
@@ -202,7 +204,8 @@ export class MpiBulk implements BulkTransfer, BulkMover {
     return false
   }
 
-  // -- pieces --------------------------------------------------------------------------------------------------
+  // -- pieces
+  // --------------------------------------------------------------------------------------------------
 
   #moveOf(side: BulkSide): Move {
     const pieces = Math.ceil(side.sizeBytes / pieceBytes)

@@ -14,8 +14,8 @@ export interface FoundMpi {
 }
 
 /**
- * The MPI libraries that the loader finds by the names of all launchers, or the named one. MPI is not initialised: a
- * library reports its version before.
+ * The MPI libraries that the loader finds by the names of all launchers, or the named one. MPI is not
+ * initialised: a library reports its version before.
  *
  * @throws ERR_MPI_KOFFI; ERR_MPI_LIBRARY when there is none
  */

@@ -5,8 +5,8 @@ import { MpiMemory } from './mpi-memory.js'
 import type { MpiOutbox } from './mpi-outbox.js'
 
 /**
- * Receives and drops what is still in flight to a process that has closed, and frees MPI's requests. Every process of the
- * session takes part; it takes as long as the last one takes to close.
+ * Receives and drops what is still in flight to a process that has closed, and frees MPI's requests. Every
+ * process of the session takes part; it takes as long as the last one takes to close.
  */
 export async function drainSession(
   job: MpiJob,

@@ -6,9 +6,9 @@ const launcherFlushMs = 200
 let abortsEarly = false
 
 /**
- * From now on until MPI is initialized, this process aborts its job if it exits with a nonzero code. Open MPI's launcher does so
- * by itself. Hydra notices the end of a process only when that has initialized MPI, and the others would wait for it forever;
- * so it is asked to, by the command that PMI 1 has for it.
+ * From now on until MPI is initialized, this process aborts its job if it exits with a nonzero code. Open
+ * MPI's launcher does so by itself. Hydra notices the end of a process only when that has initialized MPI,
+ * and the others would wait for it forever; so it is asked to, by the command that PMI 1 has for it.
  */
 export function abortJobOnEarlyExit(): void {
   if (abortsEarly) return

@@ -26,8 +26,9 @@ const flagAt = 0
 const requestsAt = 8
 
 /**
- * Frames from other processes. Persistent receives from any source are posted into buffers of our own, in rotation; MPI
- * matches messages with them in that order, so one is tested at a time: one call per unsuccessful poll, two per message.
+ * Frames from other processes. Persistent receives from any source are posted into buffers of our own, in
+ * rotation; MPI matches messages with them in that order, so one is tested at a time: one call per
+ * unsuccessful poll, two per message.
  */
 export class MpiInbox {
   /** Messages received, modulo 2^32. */

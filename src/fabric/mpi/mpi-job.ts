@@ -12,8 +12,8 @@ import { type MpiSharedMemory, openSharedMemory } from './mpi-shared-memory.js'
 const eagerTurns = 200
 
 /**
- * This process as a part of the job that the launcher started: MPI can be initialized once in a process's life, and
- * ends with it. Sessions come and go in between.
+ * This process as a part of the job that the launcher started: MPI can be initialized once in a process's
+ * life, and ends with it. Sessions come and go in between.
  */
 export class MpiJob {
   readonly launcher: MpiLauncher
@@ -75,8 +75,8 @@ export class MpiJob {
   }
 
   /**
-   * The other processes know that this one is about to exit, and exit too: a nonzero exit code is then no reason to abort
-   * the job.
+   * The other processes know that this one is about to exit, and exit too: a nonzero exit code is then no
+   * reason to abort the job.
    */
   expectJointExit(): void {
     this.#jointExit = true
@@ -143,7 +143,8 @@ let joined: { readonly names: string; readonly job: Promise<MpiJob> } | undefine
 /**
  * Loads and initializes MPI, once.
  *
- * @param library file of the MPI library; default: RANKWEAVE_MPI_LIB, else the one that belongs to the launcher
+ * @param library file of the MPI library; default: RANKWEAVE_MPI_LIB, else the one that belongs to the
+ *   launcher
  * @throws ERR_MPI_LAUNCHER, ERR_MPI_KOFFI, ERR_MPI_LIBRARY
  */
 export function joinMpiJob(library = process.env['RANKWEAVE_MPI_LIB']): Promise<MpiJob> {

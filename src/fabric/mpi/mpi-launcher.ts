@@ -58,7 +58,9 @@ export function launcherLibraries(): readonly string[] {
   return [...new Set(launchers.flatMap(({ libraries }) => libraries))]
 }
 
-/** @throws ERR_MPI_LAUNCHER when no launcher started this process, or its connection to the launcher is closed */
+/**
+ * @throws ERR_MPI_LAUNCHER when no launcher started this process, or its connection to the launcher is closed
+ */
 export function requireLauncher(env: Environment = process.env): MpiLauncher {
   const launcher = mpiLauncher(env)
   if (launcher !== undefined) {
@@ -76,8 +78,9 @@ export function requireLauncher(env: Environment = process.env): MpiLauncher {
 const mostAncestors = 8
 
 /**
- * Open MPI's launcher gives processes a pseudo-terminal as standard output, whatever its own is: what they print would have
- * colors in a file, too. NO_COLOR is set unless the user chose, or the launcher's own output is a terminal.
+ * Open MPI's launcher gives processes a pseudo-terminal as standard output, whatever its own is: what they
+ * print would have colors in a file, too. NO_COLOR is set unless the user chose, or the launcher's own output
+ * is a terminal.
  */
 export function settleColors(env: Record<string, string | undefined> = process.env): void {
   if (env['OMPI_COMM_WORLD_RANK'] === undefined || !process.stdout.isTTY) return
@@ -85,7 +88,9 @@ export function settleColors(env: Record<string, string | undefined> = process.e
   if (!/^\/dev\/(pts|tty)/.test(launcherOutput())) env['NO_COLOR'] = '1'
 }
 
-/** The file behind the standard output of the first ancestor that has another one; '' where that is unknown. */
+/**
+ * The file behind the standard output of the first ancestor that has another one; '' where that is unknown.
+ */
 function launcherOutput(): string {
   try {
     const own = readlinkSync('/proc/self/fd/1')
@@ -103,8 +108,8 @@ function launcherOutput(): string {
 }
 
 /**
- * Hydra passes a connected socket as a file descriptor. npx, and other programs that start a child with its standard
- * streams only, close it: MPI's initialisation would end the process with `write_line error`.
+ * Hydra passes a connected socket as a file descriptor. npx, and other programs that start a child with its
+ * standard streams only, close it: MPI's initialisation would end the process with `write_line error`.
  */
 function requireConnection(env: Environment): void {
   const descriptor = whole(env['PMI_FD'])

@@ -5,8 +5,9 @@ import { type AddressOf, type MappedMemory, MpiMemory, mappedMemory } from './mp
 type Call = (...args: number[]) => void
 
 /**
- * MPI's functions that we call; every argument is a number: a value, a handle or an address. Their results are not read:
- * MPI ends the job when one fails, and to make a number of a result costs some of what a call does.
+ * MPI's functions that we call; every argument is a number: a value, a handle or an address. Their results
+ * are not read: MPI ends the job when one fails, and to make a number of a result costs some of what a call
+ * does.
  */
 export interface MpiCalls {
   readonly initThread: Call
@@ -63,9 +64,9 @@ export type MpiType = 'int' | 'address' | 'handle'
 export type Koffi = typeof import('koffi')
 
 /**
- * Disables, unless the user has set it, what MPI libraries do to a process that Node's threads do not survive: they
- * overwrite the code of `brk`, `mmap` and `munmap` while other threads run it (to track which memory is registered
- * with a network), and they catch SIGSEGV and then hang.
+ * Disables, unless the user has set it, what MPI libraries do to a process that Node's threads do not
+ * survive: they overwrite the code of `brk`, `mmap` and `munmap` while other threads run it (to track which
+ * memory is registered with a network), and they catch SIGSEGV and then hang.
  */
 const safeDefaults: Readonly<Record<string, string>> = {
   UCX_MEM_EVENTS: 'n',
@@ -150,7 +151,8 @@ function describe(koffi: Koffi, path: string, library: ReturnType<Koffi['load']>
     )
   const yieldTurn = koffi.load(null).func('sched_yield', 'int', []) as () => void
   const intAt = (address: number) => koffi.decode.int(BigInt(address))
-  // Open MPI's, of one byte: by mpi_yield_when_idle, or because its launcher has found more processes than cores.
+  // Open MPI's, of one byte: by mpi_yield_when_idle, or because its launcher has found more processes than
+  // cores.
   const yielding = symbol('opal_progress_yield_when_idle')
   const yieldsTurn = () => yielding !== undefined && (intAt(yielding) & 0xff) !== 0
   const memory = mappedMemory(koffi)

@@ -7,8 +7,8 @@ type Koffi = typeof import('koffi')
 export type AddressOf = (view: ArrayBufferView) => number
 
 /**
- * Memory that does not move, for MPI to read and write. Its owner must retain it for as long as MPI may access it:
- * MPI's requests are unknown to the garbage collector.
+ * Memory that does not move, for MPI to read and write. Its owner must retain it for as long as MPI may
+ * access it: MPI's requests are unknown to the garbage collector.
  */
 export class MpiMemory {
   readonly bytes: Uint8Array

@@ -23,11 +23,12 @@ const smallStride = smallCapacity + 128
 const none = -1
 
 /**
- * Frames to other processes. MPI sends from slots of our own, and a slot is free again when its send has completed, which
- * is tested when slots run out, for all at once, so that a message costs one call.
+ * Frames to other processes. MPI sends from slots of our own, and a slot is free again when its send has
+ * completed, which is tested when slots run out, for all at once, so that a message costs one call.
  *
- * The first frame to a peer since the last poll is sent at once, with the records that wait for it. Those that follow are collected per peer and sent together:
- * when the slot is full, at the next poll, or when the code that sends them returns to the event loop or awaits.
+ * The first frame to a peer since the last poll is sent at once, with the records that wait for it. Those
+ * that follow are collected per peer and sent together: when the slot is full, at the next poll, or when the
+ * code that sends them returns to the event loop or awaits.
  */
 export class MpiOutbox {
   /** Messages sent to each peer, modulo 2^32. */
@@ -108,7 +109,10 @@ export class MpiOutbox {
     } else this.#flushSoon()
   }
 
-  /** A record of the fabric's own: travels with the next frame to that peer, or when what was collected is sent. */
+  /**
+   * A record of the fabric's own: travels with the next frame to that peer, or when what was collected is
+   * sent.
+   */
   post(peer: number, kind: number, header: Int32Array): void {
     if (this.#queues[peer].size === 0 && this.#place(peer, header, undefined, kind)) this.#flushSoon()
     else {

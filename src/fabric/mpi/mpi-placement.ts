@@ -3,7 +3,10 @@ import { availableParallelism } from 'node:os'
 import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
 
-/** Longer than any library's MPI_MAX_PROCESSOR_NAME, and than the list of cores of any but the strangest bindings. */
+/**
+ * Longer than any library's MPI_MAX_PROCESSOR_NAME, and than the list of cores of any but the strangest
+ * bindings.
+ */
 const maxTextBytes = 508
 
 /** Where the processes of a job run. */
@@ -134,7 +137,10 @@ function textAt(bytes: Uint8Array, at: number): string {
   return Buffer.from(bytes.subarray(at, bytes.indexOf(0, at))).toString('latin1')
 }
 
-/** The name of the leader's processor, numbered where it is not unique: containers on one host may share a name but no memory. */
+/**
+ * The name of the leader's processor, numbered where it is not unique: containers on one host may share a
+ * name but no memory.
+ */
 function labelsOf(leaders: Int32Array, names: readonly string[]): string[] {
   const taken = new Map<string, number>()
   const labels = new Map<number, string>()

@@ -3,13 +3,13 @@ import { clearTimeout, setTimeout } from 'node:timers'
 import { Task } from '../own-handles.js'
 
 /**
- * How long to poll in every turn of the event loop after a frame came. Longer than the first delays of a sleeping peer: two
- * processes that answer each other wake up together and stay awake.
+ * How long to poll in every turn of the event loop after a frame came. Longer than the first delays of a
+ * sleeping peer: two processes that answer each other wake up together and stay awake.
  */
 const activePollingMs = 4
 /**
- * The same while a bulk transfer is in progress: MPI copies a part of it per poll and reports whole pieces only. Longer than
- * a piece takes, unless the peer does not poll.
+ * The same while a bulk transfer is in progress: MPI copies a part of it per poll and reports whole pieces
+ * only. Longer than a piece takes, unless the peer does not poll.
  */
 const movingPollingMs = 200
 /** Then by a timer: first after this long, each time a half longer, up to the longest. */
@@ -22,7 +22,9 @@ const longestSpinMs = 0.05
 const soonMs = 0.2
 /** After so many successful spins the event loop gets its turn. */
 const spinsPerTurn = 1024
-/** Where processes share cores, a poll that yields the core counts as so many of them: it takes much longer. */
+/**
+ * Where processes share cores, a poll that yields the core counts as so many of them: it takes much longer.
+ */
 const spinsPerYield = 8
 /** Polls between two readings of the clock, and in a turn of the event loop where processes share cores. */
 const pollsPerBatch = 8
@@ -41,15 +43,17 @@ export interface PolledProcess {
 }
 
 /**
- * How often a process polls for arrivals. MPI cannot wake the event loop, so a waiting process polls: without pause while it
- * can do nothing else and a frame is likely to come, then once per turn of the event loop, which lets timers and I/O
- * in, then at growing intervals by a timer. An idle process polls every 5 ms, for about 1% of a core.
+ * How often a process polls for arrivals. MPI cannot wake the event loop, so a waiting process polls: without
+ * pause while it can do nothing else and a frame is likely to come, then once per turn of the event loop,
+ * which lets timers and I/O in, then at growing intervals by a timer. An idle process polls every 5 ms, for
+ * about 1% of a core.
  *
- * Where processes share cores, all of these times are longer, an unsuccessful poll yields the core, and several polls
- * share a turn of the event loop, which costs the others more than they do.
+ * Where processes share cores, all of these times are longer, an unsuccessful poll yields the core, and
+ * several polls share a turn of the event loop, which costs the others more than they do.
  *
- * A rank that is about to wait polls by itself: `mayPoll`, then at most `attempts` polls, each followed by `succeeded` or
- * `failed`. So a rank of its own process that answers the others does so without a turn, a tick or a microtask of its own.
+ * A rank that is about to wait polls by itself: `mayPoll`, then at most `attempts` polls, each followed by
+ * `succeeded` or `failed`. So a rank of its own process that answers the others does so without a turn, a
+ * tick or a microtask of its own.
  */
 export class MpiPolling {
   readonly #polled: PolledProcess
@@ -116,7 +120,10 @@ export class MpiPolling {
     this.#yieldTurn?.()
   }
 
-  /** Polls without pause; true once a frame came, false when it takes too long or the event loop must have its turn. */
+  /**
+   * Polls without pause; true once a frame came, false when it takes too long or the event loop must have its
+   * turn.
+   */
   spin(): boolean {
     this.expectArrival()
     if (this.#spins >= spinsPerTurn) return false

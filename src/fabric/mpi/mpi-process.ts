@@ -24,8 +24,8 @@ interface OwnFrame {
 const batchFrames = 1024
 
 /**
- * One process of an MPI job as a fabric. MPI makes progress only while it is called and cannot wake the event loop, so this
- * process polls for arrivals as often as `MpiPolling` decides.
+ * One process of an MPI job as a fabric. MPI makes progress only while it is called and cannot wake the event
+ * loop, so this process polls for arrivals as often as `MpiPolling` decides.
  */
 export class MpiProcess implements Fabric {
   readonly kind = 'mpi'
@@ -124,8 +124,8 @@ export class MpiProcess implements Fabric {
   }
 
   /**
-   * Closes, and resolves when all processes have closed and all that any of them sent has arrived: they sum up how many
-   * messages each was sent, so every process knows how many are still to come. @internal
+   * Closes, and resolves when all processes have closed and all that any of them sent has arrived: they sum
+   * up how many messages each was sent, so every process knows how many are still to come. @internal
    */
   async drain(job: MpiJob, comm: number): Promise<void> {
     if (this.#closed) return

@@ -19,8 +19,9 @@ export interface SharingJob {
 }
 
 /**
- * Memory of the processes of a node that all of them can read: each has a file in memory, without a name, which the others
- * open by the file descriptors that Linux lists of it, and map read-only. It ends with the processes.
+ * Memory of the processes of a node that all of them can read: each has a file in memory, without a name,
+ * which the others open by the file descriptors that Linux lists of it, and map read-only. It ends with the
+ * processes.
  *
  * One session at a time stages in it, the first that does; others send all by MPI.
  */
@@ -87,8 +88,8 @@ export class MpiStaging implements StagingMemory {
 }
 
 /**
- * The memory that the processes of this node share; undefined where they are alone, too many, in containers of their own, or
- * not on Linux. All processes of the job call it, and those of one node get it or none does.
+ * The memory that the processes of this node share; undefined where they are alone, too many, in containers
+ * of their own, or not on Linux. All processes of the job call it, and those of one node get it or none does.
  */
 export function openSharedMemory(job: SharingJob): MpiSharedMemory | undefined {
   const { process: me, nodes, library } = job
@@ -108,7 +109,10 @@ export function openSharedMemory(job: SharingJob): MpiSharedMemory | undefined {
   return new MpiSharedMemory(own!.bytes, theirs)
 }
 
-/** The memory of another process; undefined if it cannot be opened, or is another process's that has the same number. */
+/**
+ * The memory of another process; undefined if it cannot be opened, or is another process's that has the same
+ * number.
+ */
 function mapOf({ memory }: Pick<MpiLibrary, 'memory'>, text: string): Uint8Array | undefined {
   if (text === '') return undefined
   const [pid, descriptor, token] = text.split(' ')

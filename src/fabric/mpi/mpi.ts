@@ -17,8 +17,9 @@ export interface MpiOptions {
 }
 
 /**
- * The processes that an MPI launcher started, connected by MPI. All of them open sessions in the same order; a process
- * that exits while it has one open aborts the whole job, since MPI does not survive the loss of a process.
+ * The processes that an MPI launcher started, connected by MPI. All of them open sessions in the same order;
+ * a process that exits while it has one open aborts the whole job, since MPI does not survive the loss of a
+ * process.
  *
  * @throws ERR_MPI_LAUNCHER when no launcher started this process
  * @throws ERR_WORLD for options that do not fit the number of processes
@@ -48,8 +49,8 @@ export function mpi(options: MpiOptions = {}): MpiFactory {
 }
 
 /**
- * Sessions open one after the other, in the order in which places were taken, which is the same on all processes: Open
- * MPI hangs when processes duplicate a communicator several times at once (4.1.4).
+ * Sessions open one after the other, in the order in which places were taken, which is the same on all
+ * processes: Open MPI hangs when processes duplicate a communicator several times at once (4.1.4).
  */
 class OpeningOrder {
   #last: Promise<unknown> = Promise.resolve()
@@ -72,7 +73,9 @@ const opening = new OpeningOrder()
 export interface MpiFactory extends FabricFactory {
   readonly kind: 'mpi'
   open(): Promise<MpiSession>
-  /** Takes its place among the sessions of this process now, and opens once `ready` has resolved. @internal */
+  /**
+   * Takes its place among the sessions of this process now, and opens once `ready` has resolved. @internal
+   */
   openAfter(ready: Promise<unknown>): Promise<MpiSession>
 }
 
@@ -125,8 +128,8 @@ export class MpiSession implements FabricSession {
   }
 
   /**
-   * The bytes of every process, in process order, on process 0; undefined elsewhere. All processes call it, once, after a
-   * retained session has closed. @internal
+   * The bytes of every process, in process order, on process 0; undefined elsewhere. All processes call it,
+   * once, after a retained session has closed. @internal
    */
   async collect(mine: Uint8Array): Promise<Uint8Array[] | undefined> {
     const { library } = this.job

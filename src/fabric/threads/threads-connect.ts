@@ -11,14 +11,20 @@ export interface ThreadsOptions {
   readonly ranksPerProcess?: readonly number[]
   /** Node label of every process. Default: the host's name for all. */
   readonly nodes?: readonly string[]
-  /** Size of the ring from one process to another; a power of two, 4096 or more. Default 1 MiB, less for many processes. */
+  /**
+   * Size of the ring from one process to another; a power of two, 4096 or more. Default 1 MiB, less for many
+   * processes.
+   */
   readonly ringBytes?: number
   /**
-   * Limits of each worker, such as `{ maxOldGenerationSizeMb: 512 }`; a worker that exceeds them ends and its process is
-   * lost, not the whole program. Default: Node's limits.
+   * Limits of each worker, such as `{ maxOldGenerationSizeMb: 512 }`; a worker that exceeds them ends and its
+   * process is lost, not the whole program. Default: Node's limits.
    */
   readonly resourceLimits?: ResourceLimits
-  /** The library's entry of worker threads, where an application bundles it. Default: that of the installed package. */
+  /**
+   * The library's entry of worker threads, where an application bundles it. Default: that of the installed
+   * package.
+   */
   readonly workerUrl?: URL
 }
 
@@ -40,15 +46,18 @@ export interface ThreadsConnection {
 }
 
 /**
- * What the others know of a process. Who sends something must also wake a process that is `asleep`, by a message, or
- * `blocked`, by a notification.
+ * What the others know of a process. Who sends something must also wake a process that is `asleep`, by a
+ * message, or `blocked`, by a notification.
  */
 export const processState = { awake: 0, asleep: 1, closed: 2, blocked: 3 } as const
 /** A cache line each, so that processes do not invalidate each other's. */
 export const stateStride = 16
 
 export const maxThreads = 64
-/** Limits frames: a copy of this size still finds its source in the cache, and the receiver can overlap its own. */
+/**
+ * Limits frames: a copy of this size still finds its source in the cache, and the receiver can overlap its
+ * own.
+ */
 const maxFrameBytes = 65_536
 
 /** Connects `processes` threads with each other. The memory lives as long as any of them retains it. */
@@ -153,7 +162,10 @@ function checkLimits(limits: ResourceLimits | undefined): void {
   }
 }
 
-/** At most 64 MiB in all, of which only the pages in use are backed by memory. A ring holds a few of the largest frames. */
+/**
+ * At most 64 MiB in all, of which only the pages in use are backed by memory. A ring holds a few of the
+ * largest frames.
+ */
 function defaultRingBytes(processes: number): number {
   let size = 2 ** 20
   while (size > 2 ** 15 && size * processes * processes > 2 ** 26) size /= 2

@@ -19,7 +19,9 @@ export interface InboxHost {
 
 /** What arrives at one process: records in the rings from its peers, and what it sends to itself. */
 export class ThreadsInbox {
-  /** Frames delivered, and bulk transfers settled, which the owner counts: what a rank may have waited for. */
+  /**
+   * Frames delivered, and bulk transfers settled, which the owner counts: what a rank may have waited for.
+   */
   events = 0
   /** A record was taken since the owner last reset this. */
   active = false
@@ -80,8 +82,9 @@ export class ThreadsInbox {
   }
 
   /**
-   * Polls the rings at most `maxPolls` times and takes the first record; true if a rank may have waited for it. The space
-   * of what was read is not released here: a turn of the event loop follows, which does that once for many.
+   * Polls the rings at most `maxPolls` times and takes the first record; true if a rank may have waited for
+   * it. The space of what was read is not released here: a turn of the event loop follows, which does that
+   * once for many.
    */
   receiveOne(maxPolls: number): boolean {
     const processes = this.#processes

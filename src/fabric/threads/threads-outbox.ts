@@ -14,7 +14,10 @@ export function queued(kind: number, header: Int32Array, payload: Uint8Array | u
   return { kind, header: header.slice(), payload: payload === undefined ? none : copyOf(payload) }
 }
 
-/** What one process sends to the others: records in rings, those that found a ring full, and wake messages to sleeping peers. */
+/**
+ * What one process sends to the others: records in rings, those that found a ring full, and wake messages to
+ * sleeping peers.
+ */
 export class ThreadsOutbox {
   /** A record was sent since the owner last reset this. */
   active = false

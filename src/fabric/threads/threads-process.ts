@@ -18,10 +18,10 @@ import { type SegmentMessage, ThreadsSharing } from './threads-sharing.js'
 const spinsPerTurn = 1024
 
 /**
- * One worker thread's end of the fabric. It is either awake, and then a task that polls the rings is scheduled; or asleep,
- * and then its state in shared memory is `asleep` and a peer that sends it a record wakes it by a message on their port,
- * which costs nothing until it comes; or, where processes share cores, for a short while blocked: then its event loop
- * stands still, and a peer notifies the thread.
+ * One worker thread's end of the fabric. It is either awake, and then a task that polls the rings is
+ * scheduled; or asleep, and then its state in shared memory is `asleep` and a peer that sends it a record
+ * wakes it by a message on their port, which costs nothing until it comes; or, where processes share cores,
+ * for a short while blocked: then its event loop stands still, and a peer notifies the thread.
  */
 export class ThreadsProcess implements Fabric {
   readonly kind = 'threads'
@@ -47,7 +47,10 @@ export class ThreadsProcess implements Fabric {
   #closed = false
   #activeAt = 0
   #asleep = false
-  /** A spin was unsuccessful, and nothing has come since: no rank here can continue without a frame, as far as we know. */
+  /**
+   * A spin was unsuccessful, and nothing has come since: no rank here can continue without a frame, as far as
+   * we know.
+   */
   #waiting = false
   /** Successful spins since the last turn of the event loop. */
   #spins = 0
@@ -131,8 +134,8 @@ export class ThreadsProcess implements Fabric {
   }
 
   /**
-   * Polls, or blocks, for a short while, for when no rank here can continue without a frame: what comes within microseconds
-   * is served within microseconds.
+   * Polls, or blocks, for a short while, for when no rank here can continue without a frame: what comes
+   * within microseconds is served within microseconds.
    */
   spin(): boolean {
     if (!this.#mayPoll()) return false
@@ -207,7 +210,8 @@ export class ThreadsProcess implements Fabric {
     for (const port of this.#connection.ports) port?.close()
   }
 
-  // -- sending -------------------------------------------------------------------------------------------------
+  // -- sending
+  // -------------------------------------------------------------------------------------------------
 
   #post(peer: number, kind: number, header: Int32Array, payload: Uint8Array | undefined): void {
     if (peer !== this.process) {
@@ -235,7 +239,8 @@ export class ThreadsProcess implements Fabric {
     return inbox.events !== before
   }
 
-  // -- waking and sleeping -------------------------------------------------------------------------------------
+  // -- waking and sleeping
+  // -------------------------------------------------------------------------------------
 
   #onWakeMessage(): void {
     if (this.#closed) return

@@ -1,16 +1,16 @@
 import { copyBytes } from '../../base/copy-bytes.js'
 
 /**
- * A ring of records in shared memory with a single producer and a single consumer, so no lock is needed: each side writes
- * only its own index. Indices count bytes modulo 2^32; the ring's size is a power of two below that, so differences and
- * positions stay exact however many bytes have passed.
+ * A ring of records in shared memory with a single producer and a single consumer, so no lock is needed: each
+ * side writes only its own index. Indices count bytes modulo 2^32; the ring's size is a power of two below
+ * that, so differences and positions stay exact however many bytes have passed.
  *
- * A record is a word with the payload's size, a word with kind and header size, the header's words, and the payload,
- * each part padded to 8 bytes. A record never wraps: where it does not fit before the end, a word of -1 marks that it
- * begins at the start. Hence the reader can lend it in place.
+ * A record is a word with the payload's size, a word with kind and header size, the header's words, and the
+ * payload, each part padded to 8 bytes. A record never wraps: where it does not fit before the end, a word of
+ * -1 marks that it begins at the start. Hence the reader can lend it in place.
  *
- * The reader polls the writer's index and not the record: it would take the record's cache line while the writer is still
- * filling it, which costs more than the second line.
+ * The reader polls the writer's index and not the record: it would take the record's cache line while the
+ * writer is still filling it, which costs more than the second line.
  */
 export interface RingMemory {
   readonly buffer: SharedArrayBuffer
@@ -26,10 +26,15 @@ export const controlBytes = 192
 
 export const ringBytes = (sizeBytes: number): number => controlBytes + sizeBytes
 
-/** The largest payload that always fits: a record takes at most half a ring, else a skipped end could leave no space. */
+/**
+ * The largest payload that always fits: a record takes at most half a ring, else a skipped end could leave no
+ * space.
+ */
 export const maxPayloadOf = (sizeBytes: number): number => sizeBytes / 2 - 8 - 64
 
-/** Indices start shortly before the sign bit, so that every long enough run exercises the overflow of sums. */
+/**
+ * Indices start shortly before the sign bit, so that every long enough run exercises the overflow of sums.
+ */
 export function initRing({ buffer, offset, sizeBytes }: RingMemory): void {
   const control = new Int32Array(buffer, offset, controlBytes / 4)
   control[word.tail] = 2 ** 31 - sizeBytes
@@ -62,7 +67,9 @@ export class RingWriter {
     this.#tail = this.#head
   }
 
-  /** Writes a record; false when there is no space for it now. Its payload is `payload` from `from` to `to`. */
+  /**
+   * Writes a record; false when there is no space for it now. Its payload is `payload` from `from` to `to`.
+   */
   write(
     kind: number,
     header: Int32Array,
@@ -104,7 +111,10 @@ export class RingWriter {
     return true
   }
 
-  /** Requests a wake message once the reader has released space. Try again after the request: it may have read everything. */
+  /**
+   * Requests a wake message once the reader has released space. Try again after the request: it may have read
+   * everything.
+   */
   requestSpace(): void {
     Atomics.store(this.#control, word.spaceRequested, 1)
   }
@@ -115,7 +125,9 @@ export class RingReader {
   /** The whole ring, for records that are read in place. */
   readonly words: Int32Array
   readonly bytes: Uint8Array
-  /** The record that `next` came to: its kind, and where its header is in `words` and its payload in `bytes`. */
+  /**
+   * The record that `next` came to: its kind, and where its header is in `words` and its payload in `bytes`.
+   */
   kind = 0
   headerAt = 0
   headerWords = 0
@@ -205,8 +217,8 @@ export class RingReader {
   }
 
   /**
-   * Releases the space of all records read so far to the writer. True when the writer has requested a wake message; the
-   * request is then taken.
+   * Releases the space of all records read so far to the writer. True when the writer has requested a wake
+   * message; the request is then taken.
    */
   release(): boolean {
     if (this.#released === this.#head) return false

@@ -29,9 +29,9 @@ interface Segment {
 }
 
 /**
- * Buffers in shared memory that peers can read. A peer gets a buffer by the port between the two, before the first frame
- * that refers to it, and retains it until the owner's program holds it no longer, which the garbage collector reports. All
- * of it ends with the worker threads.
+ * Buffers in shared memory that peers can read. A peer gets a buffer by the port between the two, before the
+ * first frame that refers to it, and retains it until the owner's program holds it no longer, which the
+ * garbage collector reports. All of it ends with the worker threads.
  */
 export class ThreadsSharing implements MemorySharing, StagingMemory {
   readonly #host: SharingHost

@@ -6,8 +6,8 @@ import { resolveThreads, type ThreadsConnection, type ThreadsOptions } from './t
 import { ThreadsProcess } from './threads-process.js'
 
 /**
- * Worker threads as processes, connected by rings in shared memory. `run` starts the workers, and each of them opens
- * its own session: hence the program has to be a module that every worker can load.
+ * Worker threads as processes, connected by rings in shared memory. `run` starts the workers, and each of
+ * them opens its own session: hence the program has to be a module that every worker can load.
  *
  * @throws ERR_WORLD for numbers that are out of range or do not agree
  */
@@ -45,7 +45,8 @@ export interface ThreadsFactory extends FabricFactory {
 /**
  * The session of the one process that a connection is for.
  *
- * @param contribute takes contributions to the thread that orders losses and decisions; none: there is no authority
+ * @param contribute takes contributions to the thread that orders losses and decisions; none: there is no
+ *   authority
  */
 export function openThreads(connection: ThreadsConnection, contribute?: Contribute): ThreadsSession {
   return new ThreadsSession(connection, contribute)

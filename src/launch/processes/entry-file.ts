@@ -15,8 +15,8 @@ export interface EntryFile {
 }
 
 /**
- * The entry of workers or processes: the given one, else this package's; where an application bundles this code, that of the
- * package that the program, or the folder this process runs in, finds.
+ * The entry of workers or processes: the given one, else this package's; where an application bundles this
+ * code, that of the package that the program, or the folder this process runs in, finds.
  *
  * @throws ERR_WORKER when there is none
  */

@@ -8,7 +8,10 @@ export function setHostedArgs(args: unknown): void {
   ofProcess = { args }
 }
 
-/** The arguments of the world whose process this thread or process hosts: for a program that needs them while it loads. */
+/**
+ * The arguments of the world whose process this thread or process hosts: for a program that needs them while
+ * it loads.
+ */
 export function hostedArgs(): unknown {
   return ofProcess === undefined ? (workerData as ProcessData).world.args : ofProcess.args
 }

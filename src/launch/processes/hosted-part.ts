@@ -6,7 +6,10 @@ import { type FromProcess, maxErrorBytes, type ToProcess } from './process-proto
 
 type Post = (message: Exclude<FromProcess, { readonly kind: 'returned' }>) => void
 
-/** The part of a world that a worker or another process hosts for the thread that called `run`, as messages between them. */
+/**
+ * The part of a world that a worker or another process hosts for the thread that called `run`, as messages
+ * between them.
+ */
 export class HostedPart {
   readonly #port: CallerPort
   readonly #post: Post
@@ -18,7 +21,10 @@ export class HostedPart {
     this.#post = post
   }
 
-  /** A message of the caller; what has to do with neither the end nor the state of the world is left to others. */
+  /**
+   * A message of the caller; what has to do with neither the end nor the state of the world is left to
+   * others.
+   */
   told(message: ToProcess): void {
     if (message.kind === 'abort') this.#interrupt.abort(decodeError(message.reason))
     else if (message.kind === 'diagnose') {
@@ -45,7 +51,8 @@ export class HostedPart {
   ): Promise<void> {
     this.#post({ kind: 'loaded' })
     await started
-    // From here on the session keeps this event loop alive; the port must not, so that an empty one is noticed.
+    // From here on the session keeps this event loop alive; the port must not, so that an empty one is
+    // noticed.
     this.#port.unref()
     const options: WorldOptions<A> = {
       ...world,

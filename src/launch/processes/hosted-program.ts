@@ -2,7 +2,10 @@ import { RankweaveError, reasonText } from '../../errors.js'
 import type { Main } from '../../world/world.js'
 import { loadDefault, programError } from './load-program.js'
 
-/** What connects a worker, or another process, with the thread that called `run`; it may keep the event loop alive. */
+/**
+ * What connects a worker, or another process, with the thread that called `run`; it may keep the event loop
+ * alive.
+ */
 export interface CallerPort {
   ref(): void
   unref(): void

@@ -13,5 +13,8 @@ export interface LaunchRequest<T, A> {
   readonly eventLoop: EventLoopWatch
 }
 
-/** Starts the processes of a world on one kind of fabric, or joins them, and resolves to what the ranks returned. */
+/**
+ * Starts the processes of a world on one kind of fabric, or joins them, and resolves to what the ranks
+ * returned.
+ */
 export type Launcher = <T, A>(factory: FabricFactory, request: LaunchRequest<T, A>) => Promise<T[]>

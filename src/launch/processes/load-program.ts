@@ -6,8 +6,8 @@ import { isPackaged, ownModule } from '../../package-paths.js'
 import type { Main } from '../../world/world.js'
 
 /**
- * Loads a program's default export. TypeScript is compiled while it loads; `import 'rankweave'` resolves to this copy of
- * the library, so that a program works from any folder and never loads a second one.
+ * Loads a program's default export. TypeScript is compiled while it loads; `import 'rankweave'` resolves to
+ * this copy of the library, so that a program works from any folder and never loads a second one.
  *
  * @param name the file as the caller named it, for messages
  * @throws ERR_PROGRAM when it fails to load, or exports no default function
@@ -27,7 +27,10 @@ export async function loadDefault<T, A>(url: string, name = nameOf(url)): Promis
   throw programError(name, `${name}: expected a default export (world, args) => ..., got ${got}`)
 }
 
-/** Of a CommonJS module `default` is `module.exports`, whose own `default` is what the author, or a compiler, exported. */
+/**
+ * Of a CommonJS module `default` is `module.exports`, whose own `default` is what the author, or a compiler,
+ * exported.
+ */
 function defaultOf({ default: exported }: { readonly default?: unknown }): unknown {
   if (typeof exported !== 'object' || exported === null) return exported
   const { default: inner } = exported as { readonly default?: unknown }
@@ -42,9 +45,9 @@ export function programError(file: string, message: string, cause?: unknown): Ra
 const installed = { typescript: false, ownName: false }
 
 /**
- * Node loads JavaScript by itself; TypeScript needs the compiler's hook, below this library's, which calls it. A hook
- * starts a thread on Node 20 and makes every import wait for it, so none is installed if the program resolves to this
- * copy anyway.
+ * Node loads JavaScript by itself; TypeScript needs the compiler's hook, below this library's, which calls
+ * it. A hook starts a thread on Node 20 and makes every import wait for it, so none is installed if the
+ * program resolves to this copy anyway.
  */
 async function prepareLoader(url: URL): Promise<void> {
   const typescript = extname(url.pathname).endsWith('ts') && !installed.typescript
@@ -94,8 +97,9 @@ function ownExports(): Readonly<Record<string, string>> {
 }
 
 /**
- * Resolves this package's name to its own files, and reads `.ts` as an ES module even where no package.json declares it:
- * as CommonJS it could not await at top level, nor import this library on every supported version of Node.
+ * Resolves this package's name to its own files, and reads `.ts` as an ES module even where no package.json
+ * declares it: as CommonJS it could not await at top level, nor import this library on every supported
+ * version of Node.
  */
 const resolver = `data:text/javascript,${encodeURIComponent(`
   let own = {}

@@ -5,8 +5,8 @@ export type Outcome =
   | { readonly kind: 'lost' }
 
 /**
- * Whether the world did without the processes that were lost: all others have returned, and each has agreed to do without each of
- * them.
+ * Whether the world did without the processes that were lost: all others have returned, and each has agreed
+ * to do without each of them.
  *
  * @param outcomes by process; undefined for one that has not ended
  */

@@ -48,7 +48,9 @@ export type ToProcess =
 /** From a process. Its last message is `returned` or `failed`; without one it is lost. */
 export type FromProcess =
   | { readonly kind: 'loaded' }
-  /** On threads: its contribution to a decision of the calling thread, which is the authority (`Decisions`). */
+  /**
+   * On threads: its contribution to a decision of the calling thread, which is the authority (`Decisions`).
+   */
   | {
       readonly kind: 'decide'
       readonly key: string

@@ -4,8 +4,8 @@ import { reasonText } from '../../errors.js'
 import { programError } from './load-program.js'
 
 /**
- * SHA-256 of a program's main module, as text: by it the processes of a world find out that they run the same program.
- * Covers the bytes of that one file, not what it imports.
+ * SHA-256 of a program's main module, as text: by it the processes of a world find out that they run the same
+ * program. Covers the bytes of that one file, not what it imports.
  *
  * @throws ERR_PROGRAM when the file cannot be read
  */

@@ -8,8 +8,8 @@ export interface ReportOptions {
   /** Once, when the world has run for this many seconds. */
   readonly afterSeconds?: number
   /**
-   * Whenever this process receives this signal, for example 'SIGUSR2'. The listener exists while the world runs; only the
-   * main thread of a program receives signals.
+   * Whenever this process receives this signal, for example 'SIGUSR2'. The listener exists while the world
+   * runs; only the main thread of a program receives signals.
    */
   readonly onSignal?: NodeJS.Signals
   /** Receives the report, whole lines. Default: standard error. */

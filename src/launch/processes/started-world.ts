@@ -18,17 +18,20 @@ export interface FollowOptions {
   readonly clock?: Clock
 }
 
-/** How long a world that has failed waits for processes that are not notified, since they run without awaiting anything. */
+/**
+ * How long a world that has failed waits for processes that are not notified, since they run without awaiting
+ * anything.
+ */
 const graceMs = 5000
 /**
- * How long a world that ends before it has started waits for processes that still load. A worker that is terminated while
- * Node's loader reads a file leaves that file open for good.
+ * How long a world that ends before it has started waits for processes that still load. A worker that is
+ * terminated while Node's loader reads a file leaves that file open for good.
  */
 const loadingGraceMs = 5000
 
 /**
- * A worker thread or an operating system process that hosts one process of a world. Events: `message` with a `FromProcess`,
- * `error` with what it died of, `exit`, the last one.
+ * A worker thread or an operating system process that hosts one process of a world. Events: `message` with a
+ * `FromProcess`, `error` with what it died of, `exit`, the last one.
  */
 export interface StartedProcess {
   postMessage(message: ToProcess): void
@@ -48,7 +51,8 @@ export interface StartedProcesses {
 }
 
 /**
- * Follows processes that were started for one world, each of which loads the program for itself, to the world's end.
+ * Follows processes that were started for one world, each of which loads the program for itself, to the
+ * world's end.
  *
  * @param start is not called when `signal` is aborted already
  * @returns the values that the ranks' mains returned, in rank order, cloned
@@ -254,7 +258,10 @@ class StartedWorld {
     }
   }
 
-  /** The world has failed. A process that runs without awaiting anything does not notice, and is terminated in the end. */
+  /**
+   * The world has failed. A process that runs without awaiting anything does not notice, and is terminated in
+   * the end.
+   */
   #startGrace(): void {
     this.#endGrace ??= this.#clock.later(graceMs, () => {
       this.#unresponsive = this.#outcomes.flatMap((outcome, process) =>

@@ -4,7 +4,9 @@ import type { ProcessState } from '../../world/diagnosis.js'
 /** How long to wait for a process that does not answer. */
 const timeoutMs = 1000
 
-/** Queries the processes of a world for their state. One that runs without awaiting anything cannot answer. */
+/**
+ * Queries the processes of a world for their state. One that runs without awaiting anything cannot answer.
+ */
 export class StateQuery {
   readonly #clock: Clock
   readonly #post: (process: number, query: number) => void

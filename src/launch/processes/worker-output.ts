@@ -10,8 +10,9 @@ export interface OutputStreams {
 const sources = new Set<Readable>()
 
 /**
- * Node passes what workers write on to this process's standard output and error. When one of those fails, Node stops
- * reading, and a worker would wait forever for its output to be written: from then on it is read and dropped.
+ * Node passes what workers write on to this process's standard output and error. When one of those fails,
+ * Node stops reading, and a worker would wait forever for its output to be written: from then on it is read
+ * and dropped.
  *
  * @returns to be called when the workers have ended
  */

@@ -6,8 +6,9 @@ import { isatty, ReadStream } from 'node:tty'
 const descriptor = 0
 
 /**
- * Gives this worker thread the standard input of the whole program as `process.stdin`; Node gives workers an empty one.
- * Opened when it is first used: to open a pipe makes it non-blocking for all who read the descriptor.
+ * Gives this worker thread the standard input of the whole program as `process.stdin`; Node gives workers an
+ * empty one. Opened when it is first used: to open a pipe makes it non-blocking for all who read the
+ * descriptor.
  */
 export function adoptStdin(): void {
   let stdin: Readable | undefined

@@ -19,7 +19,10 @@ import { hostMember, type OpenMember, openMember } from './member.js'
 /** As Node has it, before a program's guard replaces it. */
 const exit = process.exit.bind(process)
 
-/** Hosts one process of a world in this process of the operating system, until the one that started it ends it. */
+/**
+ * Hosts one process of a world in this process of the operating system, until the one that started it ends
+ * it.
+ */
 export async function hostChild(): Promise<void> {
   const part = new HostedPart(port, post)
   // The process that started this one decides what an interrupt of the terminal, which reaches both, ends.

@@ -25,11 +25,12 @@ export interface OpenWorld {
 }
 
 /**
- * Opens a world for processes that `join` it from this host or others. This process is their rendezvous: it admits
- * processes, decides which are lost, and relays for those that cannot be reached. It hosts no rank, and its end ends the
- * world. Listening keeps the event loop alive until `close`.
+ * Opens a world for processes that `join` it from this host or others. This process is their rendezvous: it
+ * admits processes, decides which are lost, and relays for those that cannot be reached. It hosts no rank,
+ * and its end ends the world. Listening keeps the event loop alive until `close`.
  *
- * @throws ERR_WORLD for numbers that do not agree; ERR_ARGUMENT; ERR_FABRIC when the address cannot be listened on
+ * @throws ERR_WORLD for numbers that do not agree; ERR_ARGUMENT; ERR_FABRIC when the address cannot be
+ *   listened on
  */
 export async function host(options: HostOptions): Promise<OpenWorld> {
   requireKnownOptions('host', options, optionNames)

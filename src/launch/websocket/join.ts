@@ -27,12 +27,15 @@ export interface JoinOptions<A = unknown> {
   /** The number to ask for. Default: by order of joining. */
   readonly process?: number
   /**
-   * Where other processes reach this one; null: through the rendezvous only, which relays. Default: the address of this host
-   * from which it reaches the rendezvous, at any free port; null where the rendezvous uses TLS, because that takes a
-   * certificate of this host.
+   * Where other processes reach this one; null: through the rendezvous only, which relays. Default: the
+   * address of this host from which it reaches the rendezvous, at any free port; null where the rendezvous
+   * uses TLS, because that takes a certificate of this host.
    */
   readonly listen?: ListenOptions | null
-  /** Certificates in PEM that sign those of the rendezvous and of other processes. Default: those that Node trusts. */
+  /**
+   * Certificates in PEM that sign those of the rendezvous and of other processes. Default: those that Node
+   * trusts.
+   */
   readonly ca?: string
   /** Ends the world. */
   readonly signal?: AbortSignal
@@ -43,11 +46,13 @@ export interface JoinOptions<A = unknown> {
 }
 
 /**
- * Joins the world that `host` has opened, on this host or another one, and runs this process's ranks: the module's default
- * export once per rank, when all processes have joined. All processes have to run the same file and version of Rankweave.
+ * Joins the world that `host` has opened, on this host or another one, and runs this process's ranks: the
+ * module's default export once per rank, when all processes have joined. All processes have to run the same
+ * file and version of Rankweave.
  *
- * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_WORLD_FULL, ERR_REPLAYED, ERR_LIMIT when the rendezvous
- *   refuses; ERR_WORLD_LOST when it cannot be reached, or is lost; ERR_FABRIC when this process cannot listen; ERR_PROGRAM
+ * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_WORLD_FULL, ERR_REPLAYED, ERR_LIMIT when
+ *   the rendezvous refuses; ERR_WORLD_LOST when it cannot be reached, or is lost; ERR_FABRIC when this
+ *   process cannot listen; ERR_PROGRAM
  * @throws the world's first error, like `run`
  */
 export async function join<T, A = undefined>(program: URL, options: JoinOptions<A>): Promise<Joined<T>> {

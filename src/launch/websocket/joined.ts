@@ -31,7 +31,10 @@ export async function joined<T>(
   return { ranks, process, processes, firstRank: firstRank[process], results }
 }
 
-/** Another process may compute without end, and take no part in the end of a world that has failed: it is not waited for. */
+/**
+ * Another process may compute without end, and take no part in the end of a world that has failed: it is not
+ * waited for.
+ */
 async function endedInTime<T>(host: (onFailed: (error: unknown) => void) => Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   try {
@@ -48,5 +51,8 @@ async function endedInTime<T>(host: (onFailed: (error: unknown) => void) => Prom
 /** How long a world that has failed waits for processes that do not take part in its end. */
 const graceMs = 5000
 
-/** As they are when this module is loaded: a test that replaces the timers of its program does not stop the library. */
+/**
+ * As they are when this module is loaded: a test that replaces the timers of its program does not stop the
+ * library.
+ */
 const { setTimeout, clearTimeout } = globalThis

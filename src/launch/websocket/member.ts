@@ -22,7 +22,10 @@ export interface MemberOptions {
   readonly process?: number
   /** Where other members reach this one; null: through the rendezvous only. */
   readonly listen: ListenOptions | null
-  /** Certificates in PEM that sign those of the rendezvous and of other members. Default: those that Node trusts. */
+  /**
+   * Certificates in PEM that sign those of the rendezvous and of other members. Default: those that Node
+   * trusts.
+   */
   readonly ca?: string
   /** The process that started this one, and without which it is to end. Default: none. */
   readonly parentPid?: number

@@ -22,7 +22,10 @@ export interface RendezvousWorld {
   close(reason: string): Promise<void>
 }
 
-/** A rendezvous for one world, in this process. @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_FABRIC when it cannot listen */
+/**
+ * A rendezvous for one world, in this process.
+ * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_FABRIC when it cannot listen
+ */
 export async function openRendezvous({
   processes,
   program,
@@ -67,11 +70,12 @@ export interface MountedWorld extends WorldHandle {
 }
 
 /**
- * Opens a world of ranks on a rendezvous, for processes that `join` it, by `rankweave join` or from code. They must have this
- * version of Rankweave. It waits for its processes for as long as it takes; `close` ends the wait.
+ * Opens a world of ranks on a rendezvous, for processes that `join` it, by `rankweave join` or from code.
+ * They must have this version of Rankweave. It waits for its processes for as long as it takes; `close` ends
+ * the wait.
  *
- * @throws ERR_WORLD for numbers that do not agree; ERR_ARGUMENT for options; ERR_LIMIT when there are too many worlds; ERR_WORLD_LOST
- *   when the rendezvous is closed
+ * @throws ERR_WORLD for numbers that do not agree; ERR_ARGUMENT for options; ERR_LIMIT when there are too
+ *   many worlds; ERR_WORLD_LOST when the rendezvous is closed
  */
 export function openWorld(rendezvous: Rendezvous, options: OpenWorldOptions): MountedWorld {
   requireRendezvous('openWorld', rendezvous)

@@ -27,7 +27,10 @@ export interface RanksOptions {
   readonly creditBytes?: number
 }
 
-/** What a rendezvous is told of a world: the text is what {@link parseSettings} reads. @throws ERR_WORLD, ERR_ARGUMENT */
+/**
+ * What a rendezvous is told of a world: the text is what {@link parseSettings} reads.
+ * @throws ERR_WORLD, ERR_ARGUMENT
+ */
 export function settingsOf(
   where: string,
   { ranks, ranksPerProcess, eagerLimitBytes, creditBytes, ...options }: RanksOptions,

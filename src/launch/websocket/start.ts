@@ -32,7 +32,10 @@ export function startChildren(
   }
 }
 
-/** Flags of this process that another one started from a file can have: none of a program given as text, nor a debugger's port. */
+/**
+ * Flags of this process that another one started from a file can have: none of a program given as text, nor a
+ * debugger's port.
+ */
 export function inheritedFlags(execArgv: readonly string[]): readonly string[] {
   const flags: string[] = []
   for (let n = 0; n < execArgv.length; n++) {
@@ -43,7 +46,9 @@ export function inheritedFlags(execArgv: readonly string[]): readonly string[] {
   return flags
 }
 
-/** A process of the operating system that hosts one process of a world, as the thread that started it sees it. */
+/**
+ * A process of the operating system that hosts one process of a world, as the thread that started it sees it.
+ */
 export class StartedChild implements StartedProcess, OutputStreams {
   readonly #child: ChildProcess
   readonly #events = new EventEmitter()

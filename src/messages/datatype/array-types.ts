@@ -31,5 +31,8 @@ interface FreshArrays {
 /** An array with the element type of `T`, over any memory: what fits `into`, and what operations get. */
 export type SameElements<T extends TypedArray> = Arrays[T[typeof Symbol.toStringTag]]
 
-/** What a call allocates for elements of `T`: a Buffer comes back as Uint8Array, shared memory as memory of its own. */
+/**
+ * What a call allocates for elements of `T`: a Buffer comes back as Uint8Array, shared memory as memory of
+ * its own.
+ */
 export type FreshArray<T extends TypedArray> = FreshArrays[T[typeof Symbol.toStringTag]]

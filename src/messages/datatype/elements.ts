@@ -13,7 +13,9 @@ export type TypedArray =
   | BigInt64Array
   | BigUint64Array
 
-/** Wire codes of what a message carries; `value` is a structured clone. Part of every frame: never renumber. */
+/**
+ * Wire codes of what a message carries; `value` is a structured clone. Part of every frame: never renumber.
+ */
 export const typeCode = {
   value: 0,
   Int8Array: 1,
@@ -133,7 +135,8 @@ function unknownElementType(tag: string): never {
 }
 
 /**
- * Elements must stay where they are while a message is in flight; only buffers of fixed length guarantee that.
+ * Elements must stay where they are while a message is in flight; only buffers of fixed length guarantee
+ * that.
  *
  * @throws ERR_TYPE for a resizable or detached buffer
  */

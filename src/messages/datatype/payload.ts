@@ -17,7 +17,9 @@ import { decodeValue, encodeValue } from './value-encoding.js'
 /** Largest payload of one message: sizes travel as unsigned 32-bit. */
 export const maxPayloadSizeBytes = 0xffffffff
 
-/** What one message carries, checked and ready to be sent. `data` is still the user's, unless it is a value. */
+/**
+ * What one message carries, checked and ready to be sent. `data` is still the user's, unless it is a value.
+ */
 export interface Payload {
   readonly type: number
   readonly data: TypedArray | StridedView

@@ -8,9 +8,9 @@ import type { StridedView } from './strided-view.js'
 export type Sendable = TypedArray | StridedView | SendableValue
 
 /**
- * What travels as a structured clone: plain objects and arrays, maps, sets, dates, errors, numbers, strings and so on.
- * Functions, classes, symbols and promises do not compile; what lies deeper inside is checked when it is sent
- * (ERR_CLONE). A generic function takes `data: T & SendableValue`.
+ * What travels as a structured clone: plain objects and arrays, maps, sets, dates, errors, numbers, strings
+ * and so on. Functions, classes, symbols and promises do not compile; what lies deeper inside is checked when
+ * it is sent (ERR_CLONE). A generic function takes `data: T & SendableValue`.
  */
 export type SendableValue =
   | undefined

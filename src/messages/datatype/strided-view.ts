@@ -16,8 +16,8 @@ export interface StridedShape {
 
 /**
  * Elements of a typed array at a regular distance (MPI_Type_vector, MPI-4.1 §5.1.2): `count` blocks of
- * `blockLength` elements, the first at `offset`, each `stride` elements after the one before. Blocks may overlap in
- * what is sent, not in what is received into.
+ * `blockLength` elements, the first at `offset`, each `stride` elements after the one before. Blocks may
+ * overlap in what is sent, not in what is received into.
  */
 export class StridedView<T extends TypedArray = TypedArray> {
   readonly array: T
@@ -73,7 +73,8 @@ export type ReceiveBuffer = TypedArray | StridedView
 /**
  * A strided view of `array`, to send or to receive into; the array is not copied.
  *
- * @example column j of a row-major matrix: `strided(matrix, { offset: j, count: rows, blockLength: 1, stride: columns })`
+ * @example column j of a row-major matrix:
+ *   `strided(matrix, { offset: j, count: rows, blockLength: 1, stride: columns })`
  * @throws ERR_TYPE, ERR_COUNT as {@link StridedView}
  * @see MPI-4.1 §5.1.2
  */

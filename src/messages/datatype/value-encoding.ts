@@ -6,9 +6,9 @@ import { ValueWriter } from './value-writer.js'
 let free: ValueWriter | undefined = new ValueWriter()
 
 /**
- * A copy of a value as bytes, the same bytes on Node and in browsers. What can be copied is in docs/browser.md, "Values": it is
- * what the structured clone algorithm takes, but shared memory is refused even where it could be shared, so that a program
- * behaves alike on every layout.
+ * A copy of a value as bytes, the same bytes on Node and in browsers. What can be copied is in
+ * docs/browser.md, "Values": it is what the structured clone algorithm takes, but shared memory is refused
+ * even where it could be shared, so that a program behaves alike on every layout.
  *
  * @param call what the value was passed to, for the message
  * @throws ERR_CLONE naming what cannot be cloned

@@ -1,9 +1,9 @@
 import { typedArrays } from './elements.js'
 
 /**
- * How values travel: one byte that says what follows, then that. Numbers of bytes and elements are unsigned LEB128;
- * fixed-size numbers are little-endian. Objects are numbered in the order in which their encoding begins, property names in the
- * order of their first use, and repeated by number.
+ * How values travel: one byte that says what follows, then that. Numbers of bytes and elements are unsigned
+ * LEB128; fixed-size numbers are little-endian. Objects are numbered in the order in which their encoding
+ * begins, property names in the order of their first use, and repeated by number.
  */
 export const valueTag = {
   undefined: 0,

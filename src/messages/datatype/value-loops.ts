@@ -1,4 +1,5 @@
-// The long loops of values, in functions that read no field: inside a method the engine may give up compiling them.
+// The long loops of values, in functions that read no field: inside a method the engine may give up compiling
+// them.
 
 export type Packing = 'integers' | 'doubles'
 

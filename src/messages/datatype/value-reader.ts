@@ -2,8 +2,8 @@ import { deepestValue, errorKinds, shortText, valueTag, viewKinds } from './valu
 import { doublesOf, integersOf, textOf } from './value-loops.js'
 
 /**
- * Decodes one value. Bytes of another process are not trusted: no count is believed that the bytes left could not hold, so
- * what is allocated is in proportion to them.
+ * Decodes one value. Bytes of another process are not trusted: no count is believed that the bytes left could
+ * not hold, so what is allocated is in proportion to them.
  */
 export class ValueReader {
   readonly #bytes: Uint8Array

@@ -332,7 +332,10 @@ function notCloned(what: string): TypeError {
   return new TypeError(`${what.length > 200 ? `${what.slice(0, 200)}...` : what} could not be cloned`)
 }
 
-/** Whether some of a long array's elements do not exist; sampled, since to look for a single hole would cost as much as to encode. */
+/**
+ * Whether some of a long array's elements do not exist; sampled, since to look for a single hole would cost
+ * as much as to encode.
+ */
 function hasHoles(values: readonly unknown[]): boolean {
   const samples = 64
   for (let n = 0; n <= samples; n++) {

@@ -1,6 +1,9 @@
 import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
-/** What a matching queue holds: a posted receive (source and tag may be wildcards) or a message (both are exact). */
+/**
+ * What a matching queue holds: a posted receive (source and tag may be wildcards) or a message (both are
+ * exact).
+ */
 export interface Entry {
   readonly source: number
   readonly tag: number
@@ -15,11 +18,11 @@ export interface Entry {
 const indexBeyond = 24
 
 /**
- * Entries in the order they were added. `find` returns the earliest that matches, in constant time however many are
- * queued: short lists are searched linearly, long ones have an index by source and tag.
+ * Entries in the order they were added. `find` returns the earliest that matches, in constant time however
+ * many are queued: short lists are searched linearly, long ones have an index by source and tag.
  *
- * The index is lazy: removed entries stay in it until a search passes them, and it is rebuilt when as many entries were
- * removed as are left, so the cost per entry stays constant.
+ * The index is lazy: removed entries stay in it until a search passes them, and it is rebuilt when as many
+ * entries were removed as are left, so the cost per entry stays constant.
  */
 export class EntryList<E extends Entry> {
   readonly #holds: 'patterns' | 'messages'

@@ -13,8 +13,9 @@ export interface Withdrawal {
 }
 
 /**
- * One local rank of one communicator in message matching: the receives it has posted, the messages that arrived before
- * their receive, and the probes that wait for one. Made when the rank first takes part in a message.
+ * One local rank of one communicator in message matching: the receives it has posted, the messages that
+ * arrived before their receive, and the probes that wait for one. Made when the rank first takes part in a
+ * message.
  */
 export class Mailbox implements Sender, Receiver {
   readonly rank: number

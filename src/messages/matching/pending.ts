@@ -26,8 +26,8 @@ export interface Waiter {
 }
 
 /**
- * A wait for several operations, which blocks their ranks itself, once. It does not leave the operations one by one when
- * it is over: they ignore it then, and the next one takes its place.
+ * A wait for several operations, which blocks their ranks itself, once. It does not leave the operations one
+ * by one when it is over: they ignore it then, and the next one takes its place.
  */
 export interface JointWaiter {
   readonly isOver: boolean
@@ -35,12 +35,14 @@ export interface JointWaiter {
 }
 
 /**
- * A started operation of one rank. It settles once, whether or not the rank waits for it, and an error that no wait
- * collects stays here: there is no promise whose rejection could be unhandled.
+ * A started operation of one rank. It settles once, whether or not the rank waits for it, and an error that
+ * no wait collects stays here: there is no promise whose rejection could be unhandled.
  */
 export abstract class Pending<T> {
   readonly owner: Owner
-  /** The wait for several operations that this one is part of; another one at the same time attaches a waiter. */
+  /**
+   * The wait for several operations that this one is part of; another one at the same time attaches a waiter.
+   */
   joint: JointWaiter | undefined
   #state: 'pending' | 'fulfilled' | 'rejected' = 'pending'
   #value: T | undefined
@@ -105,7 +107,9 @@ export abstract class Pending<T> {
     })
   }
 
-  /** An operation that could not be taken back completes by itself or never: its signal cannot wake its waits. */
+  /**
+   * An operation that could not be taken back completes by itself or never: its signal cannot wake its waits.
+   */
   #dropSignal(): void {
     const waiters = this.#waiters ?? []
     for (const waiter of waiters) this.owner.unblock(this.#countsAsSignalled(waiter))

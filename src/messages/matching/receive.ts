@@ -13,7 +13,10 @@ export interface Receiver extends Owner {
   readonly processCounters: ProcessCounters
   /** Takes back a receive that has no message yet; it then rejects with `error`. */
   withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void
-  /** Gives up a receive whose message is on its way: it rejects with `error` once its buffer is not written any more. */
+  /**
+   * Gives up a receive whose message is on its way: it rejects with `error` once its buffer is not written
+   * any more.
+   */
   abandonReceive(receive: Receive<unknown>, error: RankweaveError): void
 }
 

@@ -3,8 +3,8 @@ import type { WaitOptions } from '../process/wait-options.js'
 
 export interface RecvOptions<B extends ReceiveBuffer = ReceiveBuffer> extends WaitOptions {
   /**
-   * Filled from its start instead of a fresh array. Must have the sender's element type (ERR_TYPE_MISMATCH) and
-   * room for the whole message (ERR_TRUNCATE); elements beyond the message keep their values.
+   * Filled from its start instead of a fresh array. Must have the sender's element type (ERR_TYPE_MISMATCH)
+   * and room for the whole message (ERR_TRUNCATE); elements beyond the message keep their values.
    */
   readonly into?: B
 }

@@ -2,8 +2,8 @@ import type { RankweaveError } from '../../errors.js'
 import type { Send } from '../matching/send.js'
 
 /**
- * Sends to ranks whose addresses are being looked up. A send to a rank waits behind those that were started before, so
- * that none overtakes another during a look-up.
+ * Sends to ranks whose addresses are being looked up. A send to a rank waits behind those that were started
+ * before, so that none overtakes another during a look-up.
  */
 export class AddressQueue {
   /** By rank in the communicator. */
@@ -22,7 +22,9 @@ export class AddressQueue {
     return queue !== undefined
   }
 
-  /** @param dispatch called for this send, and those behind it, in order, with the world rank once it is known */
+  /**
+   * @param dispatch called for this send, and those behind it, in order, with the world rank once it is known
+   */
   wait(send: Send, found: Promise<number>, dispatch: (send: Send, worldRank: number) => void): void {
     const queue = [send]
     this.#waiting.set(send.dest, queue)
@@ -41,7 +43,10 @@ export class AddressQueue {
     return [...this.#waiting.values()].flat()
   }
 
-  /** Resolves when all sends so far have been dispatched or have failed: awaited before the communicator is freed. */
+  /**
+   * Resolves when all sends so far have been dispatched or have failed: awaited before the communicator is
+   * freed.
+   */
   whenNone(): Promise<void> {
     if (this.none) return Promise.resolve()
     return new Promise((resolve, reject) => {

@@ -12,7 +12,10 @@ import { cancelReason, envelopeWord, frameKind, headerWord, locationWord } from 
 import type { Rendezvous } from './rendezvous.js'
 import type { UnexpectedMessages } from './unexpected-messages.js'
 
-/** Messages of one communicator as they arrive: each goes to its posted receive, or into the mailbox until there is one. */
+/**
+ * Messages of one communicator as they arrive: each goes to its posted receive, or into the mailbox until
+ * there is one.
+ */
 export class Arrivals {
   /** Messages removed from matching by a matched probe and not yet received. */
   readonly extracted = new Set<Arrived>()
@@ -82,7 +85,10 @@ export class Arrivals {
     this.enter(mailbox, message, mailbox.posted.find(message.source, message.tag))
   }
 
-  /** The payload of an offered message, where it can be read from here: in its sender's memory, or no bytes at all. */
+  /**
+   * The payload of an offered message, where it can be read from here: in its sender's memory, or no bytes at
+   * all.
+   */
   #bytesHere(src: number, header: Int32Array): Uint8Array | undefined {
     if (header[envelopeWord.sizeBytes] === 0) return noBytes
     if (header[headerWord.kind] !== frameKind.shared) return undefined
@@ -91,7 +97,10 @@ export class Arrivals {
     return this.#state.runtime.fabric.sharing!.reach(src, location, header[envelopeWord.sizeBytes] >>> 0)
   }
 
-  /** The sender requests its message back. No effect once it is matched: the reply to the match settles the send. */
+  /**
+   * The sender requests its message back. No effect once it is matched: the reply to the match settles the
+   * send.
+   */
   takeBack(src: number, transferId: number): void {
     const message = this.#unexpected.find(src, transferId)
     if (message === undefined || !message.listed) return

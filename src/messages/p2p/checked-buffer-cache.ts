@@ -4,8 +4,8 @@ import { type TypedArray, typeCode } from '../datatype/elements.js'
 const longestBytes = 65_536
 
 /**
- * The last array that was checked, unless it is long, and its bytes. Whether memory is of fixed length never changes; it
- * can only be detached, and then its bytes are empty.
+ * The last array that was checked, unless it is long, and its bytes. Whether memory is of fixed length never
+ * changes; it can only be detached, and then its bytes are empty.
  */
 export class CheckedBufferCache {
   type: number = typeCode.value

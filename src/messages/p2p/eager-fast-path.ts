@@ -30,9 +30,10 @@ interface Route {
 }
 
 /**
- * The path of most messages: an array that fits in one frame, between ranks of two processes, whose receive is there when
- * it arrives. Envelope and data are read in the fabric's memory, and no object is made but the message. Everything else
- * is refused here, before anything has changed, and takes the general path (`Matching`).
+ * The path of most messages: an array that fits in one frame, between ranks of two processes, whose receive
+ * is there when it arrives. Envelope and data are read in the fabric's memory, and no object is made but the
+ * message. Everything else is refused here, before anything has changed, and takes the general path
+ * (`Matching`).
  */
 export class EagerFastPath implements EagerSink {
   readonly #state: CommContext
@@ -100,7 +101,10 @@ export class EagerFastPath implements EagerSink {
     return true
   }
 
-  /** The route to a rank in another process; undefined for a rank here, or one whose address may have to be fetched. */
+  /**
+   * The route to a rank in another process; undefined for a rank here, or one whose address may have to be
+   * fetched.
+   */
   #routeTo(dest: number): Route | undefined {
     const { runtime, table } = this.#state
     if (table.kind === 'distributed') return undefined
@@ -119,8 +123,8 @@ export class EagerFastPath implements EagerSink {
   }
 
   /**
-   * Polls for the message of a receive that its rank is about to wait for. Returns the message; or the receive, if it had
-   * to be posted; undefined when nothing was done.
+   * Polls for the message of a receive that its rank is about to wait for. Returns the message; or the
+   * receive, if it had to be posted; undefined when nothing was done.
    *
    * @param into has been checked
    */
@@ -158,7 +162,10 @@ export class EagerFastPath implements EagerSink {
     this.#unposted.post()
   }
 
-  /** An eager message in the fabric's memory. True when it went to its receive; false, and nothing done, otherwise. */
+  /**
+   * An eager message in the fabric's memory. True when it went to its receive; false, and nothing done,
+   * otherwise.
+   */
   arrive(
     src: number,
     words: Int32Array,

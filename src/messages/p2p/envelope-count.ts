@@ -1,13 +1,16 @@
 import type { RankweaveError } from '../../errors.js'
 
-/** Envelopes sent to one process so far. A double: a count of 32 bits would wrap within an hour of small messages. */
+/**
+ * Envelopes sent to one process so far. A double: a count of 32 bits would wrap within an hour of small
+ * messages.
+ */
 export interface SentEnvelopes {
   count: number
 }
 
 /**
- * Envelopes of one communicator that left this process and that arrived at it, so that a collective free knows when
- * nothing is in flight. A request to take a message back counts as one.
+ * Envelopes of one communicator that left this process and that arrived at it, so that a collective free
+ * knows when nothing is in flight. A request to take a message back counts as one.
  */
 export class EnvelopeCount {
   /** By world process; only of those that were sent any. */

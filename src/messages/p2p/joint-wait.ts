@@ -2,14 +2,17 @@ import type { JointWaiter, Owner, Pending, Waiter } from '../matching/pending.js
 import { abortedError, onAbort } from '../process/abort.js'
 import { inTurn } from '../process/completion-budget.js'
 
-/** Returns the outcome of the wait, once an operation that has settled decides it. @param left that have not */
+/**
+ * Returns the outcome of the wait, once an operation that has settled decides it.
+ * @param left that have not
+ */
 type Decide<T> = (settled: Pending<unknown>, left: number) => (() => T) | undefined
 
 /**
  * Waits on all of `requests`, which are not all complete, at once.
  *
- * A wait costs a word per request to start and nothing to end, so that a loop of waits over the requests that are left
- * costs little more than to scan them.
+ * A wait costs a word per request to start and nothing to end, so that a loop of waits over the requests that
+ * are left costs little more than to scan them.
  */
 export function waitForSeveral<T>(
   requests: readonly { readonly pending: Pending<unknown> }[],

@@ -40,7 +40,8 @@ export class MatchedMessage implements Status {
   /**
    * Receives the message.
    *
-   * @param options a `signal` that aborts before the call makes it fail; once started, the receive cannot be cancelled
+   * @param options a `signal` that aborts before the call makes it fail; once started, the receive cannot be
+   *   cancelled
    * @throws ERR_REQUEST the second time; ERR_TRUNCATE, ERR_TYPE_MISMATCH as `recv`
    * @see MPI-4.1 §3.8.3 (MPI_Mrecv)
    */

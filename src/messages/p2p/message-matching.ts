@@ -21,8 +21,8 @@ import { SendPath } from './send-path.js'
 import { UnexpectedMessages } from './unexpected-messages.js'
 
 /**
- * Point-to-point matching of one communicator in one process (MPI-4.1 §3.5): which message goes to which receive, and
- * what happens to both when the communicator is freed or fails.
+ * Point-to-point matching of one communicator in one process (MPI-4.1 §3.5): which message goes to which
+ * receive, and what happens to both when the communicator is freed or fails.
  */
 export class Matching implements Withdrawal {
   readonly #state: CommContext
@@ -60,7 +60,10 @@ export class Matching implements Withdrawal {
     if (this.#anyLost) this.short.stop()
   }
 
-  /** Resolves when no send waits for the address of its destination; only then are the counts of `envelopes` complete. */
+  /**
+   * Resolves when no send waits for the address of its destination; only then are the counts of `envelopes`
+   * complete.
+   */
   whenAddressed(): Promise<void> {
     return this.#addressQueue.whenNone()
   }
@@ -70,7 +73,9 @@ export class Matching implements Withdrawal {
     return this.#mailboxes.get(rank) ?? this.#mailboxes.add(rank, this.#state.table.lookup(rank) as number)
   }
 
-  /** Starts a send. Sends of one rank to another keep their order, also while the destination is looked up. */
+  /**
+   * Starts a send. Sends of one rank to another keep their order, also while the destination is looked up.
+   */
   send(send: Send): void {
     if (this.#failed !== undefined) {
       send.reject(this.#failed)
@@ -162,9 +167,10 @@ export class Matching implements Withdrawal {
   }
 
   /**
-   * Ends point-to-point communication after every process has stopped starting operations and all envelopes have arrived:
-   * receives that no message can match any more and sends that no receive has matched fail with ERR_COMM_FREED.
-   * Resolves when matched transfers have completed, so that no frame of this communicator is in flight from here.
+   * Ends point-to-point communication after every process has stopped starting operations and all envelopes
+   * have arrived: receives that no message can match any more and sends that no receive has matched fail with
+   * ERR_COMM_FREED. Resolves when matched transfers have completed, so that no frame of this communicator is
+   * in flight from here.
    */
   async close(): Promise<void> {
     this.#sends.close()
@@ -203,9 +209,9 @@ export class Matching implements Withdrawal {
   }
 
   /**
-   * Receives that only process `peer` can satisfy, or that it could have (any source), fail with ERR_PEER_LOST; so do
-   * sends to it. Receives from any source fail until their rank has acknowledged the loss; then they wait for the ranks that
-   * live.
+   * Receives that only process `peer` can satisfy, or that it could have (any source), fail with
+   * ERR_PEER_LOST; so do sends to it. Receives from any source fail until their rank has acknowledged the
+   * loss; then they wait for the ranks that live.
    */
   peerLost(peer: number, error: RankweaveError): void {
     this.#anyLost = true
@@ -256,7 +262,10 @@ export class Matching implements Withdrawal {
     return typeof worldRank === 'number' ? runtime.lostPeer(processOf(runtime.layout, worldRank)) : undefined
   }
 
-  /** Why a rank here may wait in vain for a message from any source: losses it has not acknowledged, or it is left alone. */
+  /**
+   * Why a rank here may wait in vain for a message from any source: losses it has not acknowledged, or it is
+   * left alone.
+   */
   #lostAny(rank: number): RankweaveError | undefined {
     const { losses, localRanks, processes } = this.#state
     const unacknowledged = losses.unacknowledged(indexIn(localRanks, rank))

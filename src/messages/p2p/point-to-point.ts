@@ -14,8 +14,8 @@ import { MatchedMessage, MatchedProbe, nothingFrom } from './matched-message.js'
 import type { Matching } from './message-matching.js'
 import { Request } from './request.js'
 
-// What the point-to-point methods of `Communicator` do; they are documented there. Functions that return a promise
-// reject on bad arguments; those that return a request throw, because nothing was started.
+// What the point-to-point methods of `Communicator` do; they are documented there. Functions that return a
+// promise reject on bad arguments; those that return a request throw, because nothing was started.
 
 /** A rank's handle on a communicator, as sends and receives see it. */
 export interface Endpoint {

@@ -13,9 +13,10 @@ import { type Incoming, isDetached, type Outgoing, transferError } from '../proc
 import { EnvelopeFrames } from './envelope-frames.js'
 
 /**
- * Messages of one communicator to and from other processes. Eager: the data travel with the envelope. Rendezvous: the
- * envelope alone is sent, and the data are transferred once the receiver is ready (`Transfers`), or the receiver reads
- * them in the sender's memory. Which message goes to which receive is decided in `Matching`.
+ * Messages of one communicator to and from other processes. Eager: the data travel with the envelope.
+ * Rendezvous: the envelope alone is sent, and the data are transferred once the receiver is ready
+ * (`Transfers`), or the receiver reads them in the sender's memory. Which message goes to which receive is
+ * decided in `Matching`.
  */
 export class Rendezvous {
   readonly #state: CommContext
@@ -98,7 +99,9 @@ export class Rendezvous {
     transfers.fetch(process, transferId, matched)
   }
 
-  /** Gives up the message of a receive that is on its way: it rejects once its buffer is not written any more. */
+  /**
+   * Gives up the message of a receive that is on its way: it rejects once its buffer is not written any more.
+   */
   abandon(receive: Receive<unknown>, error: RankweaveError): void {
     const matched = this.#matched.get(receive)
     if (matched !== undefined) this.#state.transfers.abandon(matched.process, matched.transferId, error)

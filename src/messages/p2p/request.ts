@@ -10,7 +10,8 @@ export type Tested<T> = { readonly done: false } | { readonly done: true; readon
 
 /**
  * An operation that was started and completes by itself; wait for it or test it, as often as you like. Not a
- * promise, so that it can be returned from async functions, and so that an error that is not asked for is not unhandled.
+ * promise, so that it can be returned from async functions, and so that an error that is not asked for is not
+ * unhandled.
  *
  * @see MPI-4.1 §3.7
  */
@@ -26,7 +27,8 @@ export class Request<T> {
   /**
    * Resolves to the operation's value when it has completed.
    *
-   * @param options `signal` ends this wait only; the operation goes on, and can be waited for again or cancelled
+   * @param options `signal` ends this wait only; the operation goes on, and can be waited for again or
+   *   cancelled
    * @throws ERR_ABORTED through `signal`, or when the operation was cancelled; else the operation's own error
    * @see MPI-4.1 §3.7.3 (MPI_Wait)
    */
@@ -47,8 +49,9 @@ export class Request<T> {
   }
 
   /**
-   * Requests the operation back. `wait` reports whether that was in time: ERR_ABORTED if it was; otherwise the operation
-   * completes as if nothing had been requested. Data that was buffered for its receiver is not taken back.
+   * Requests the operation back. `wait` reports whether that was in time: ERR_ABORTED if it was; otherwise
+   * the operation completes as if nothing had been requested. Data that was buffered for its receiver is not
+   * taken back.
    *
    * @throws ERR_REQUEST for a collective, which no rank can take back alone
    * @see MPI-4.1 §3.8.4 (MPI_Cancel)
@@ -69,7 +72,8 @@ export interface Completed<R extends readonly Request<unknown>[]> {
 }
 
 /**
- * Resolves when all have completed, to their values in order. Rejects as soon as one has failed; the others continue.
+ * Resolves when all have completed, to their values in order. Rejects as soon as one has failed; the others
+ * continue.
  *
  * @see MPI-4.1 §3.7.5 (MPI_Waitall)
  */
@@ -92,8 +96,8 @@ export function waitall<const R extends readonly Request<unknown>[]>(
 }
 
 /**
- * Resolves when one has completed, to its index (the lowest, if several have) and value. A call takes time in proportion
- * to the number of requests.
+ * Resolves when one has completed, to its index (the lowest, if several have) and value. A call takes time in
+ * proportion to the number of requests.
  *
  * @throws ERR_REQUEST for an empty list; the error of the request that completed, if it failed
  * @see MPI-4.1 §3.7.5 (MPI_Waitany)
@@ -128,7 +132,11 @@ export async function waitsome<const R extends readonly Request<unknown>[]>(
   return done
 }
 
-/** Whether all have completed. @throws the error of the first that failed @see MPI-4.1 §3.7.5 (MPI_Testall) */
+/**
+ * Whether all have completed.
+ * @throws the error of the first that failed
+ * @see MPI-4.1 §3.7.5 (MPI_Testall)
+ */
 export async function testall<const R extends readonly Request<unknown>[]>(
   requests: R,
 ): Promise<{ readonly done: false } | { readonly done: true; readonly values: Values<R> }> {
@@ -153,7 +161,8 @@ export async function testany<const R extends readonly Request<unknown>[]>(
 }
 
 /**
- * Delivers frames; if the requests are still incomplete, lets timers and I/O run before the caller tests them again.
+ * Delivers frames; if the requests are still incomplete, lets timers and I/O run before the caller tests them
+ * again.
  *
  * @param found the index that completes the test, negative as long as there is none
  */

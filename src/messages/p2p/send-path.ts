@@ -14,11 +14,12 @@ import type { EnvelopeCount } from './envelope-count.js'
 import type { Rendezvous } from './rendezvous.js'
 
 /**
- * Sends of one communicator that the eager fast path refuses: finds the receiver's process, and decides whether the data
- * travel with the envelope (eager) or wait for the receive (rendezvous).
+ * Sends of one communicator that the eager fast path refuses: finds the receiver's process, and decides
+ * whether the data travel with the envelope (eager) or wait for the receive (rendezvous).
  *
- * Messages between ranks of this process bypass the fabric: a posted receive gets the sender's data in one copy; an eager
- * message without a receive is copied into a buffer; a rendezvous one stays with its sender until it is matched.
+ * Messages between ranks of this process bypass the fabric: a posted receive gets the sender's data in one
+ * copy; an eager message without a receive is copied into a buffer; a rendezvous one stays with its sender
+ * until it is matched.
  */
 export class SendPath {
   readonly #state: CommContext

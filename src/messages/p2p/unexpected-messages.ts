@@ -12,8 +12,8 @@ import { transferKey } from '../process/transfers.js'
 import type { Rendezvous } from './rendezvous.js'
 
 /**
- * Messages of one communicator that arrived before their receive: moves their data to the receive, wherever they are, or
- * drops them. Which receive gets which message is decided in `Matching`.
+ * Messages of one communicator that arrived before their receive: moves their data to the receive, wherever
+ * they are, or drops them. Which receive gets which message is decided in `Matching`.
  */
 export class UnexpectedMessages {
   readonly #state: CommContext
@@ -155,7 +155,9 @@ export class UnexpectedMessages {
     this.#credit.consumed(process, message.sizeBytes)
   }
 
-  /** Resolves when no message is partly here; such messages are discarded unless a receive has matched them. */
+  /**
+   * Resolves when no message is partly here; such messages are discarded unless a receive has matched them.
+   */
   close(): Promise<void> {
     this.#closing = true
     if (this.#filling === 0) return Promise.resolve()

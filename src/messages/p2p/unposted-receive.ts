@@ -8,7 +8,10 @@ const none = new Uint8Array(0)
 /** Of a buffer that messages cannot be copied into directly. */
 const noType = -1
 
-/** A receive whose rank polls for its message before it waits: it is posted only when another message must see it. */
+/**
+ * A receive whose rank polls for its message before it waits: it is posted only when another message must see
+ * it.
+ */
 export class UnpostedReceive {
   /** Undefined while there is no such receive. */
   owner: Mailbox | undefined

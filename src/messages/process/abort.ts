@@ -3,8 +3,8 @@ import { RankweaveError, shown } from '../../errors.js'
 const subscribers = new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
- * Calls back when the signal aborts; the returned function cancels that. One listener per signal however many waits
- * share it, since Node warns of a leak beyond ten.
+ * Calls back when the signal aborts; the returned function cancels that. One listener per signal however many
+ * waits share it, since Node warns of a leak beyond ten.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   let callbacks = subscribers.get(signal)

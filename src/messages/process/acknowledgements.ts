@@ -1,6 +1,6 @@
 /**
- * Which ranks of this process have acknowledged which losses, on any communicator: what decides whether the world can end well
- * without the processes that were lost.
+ * Which ranks of this process have acknowledged which losses, on any communicator: what decides whether the
+ * world can end well without the processes that were lost.
  */
 export class Acknowledgements {
   /** Hosted indices, by lost process. */
@@ -36,7 +36,10 @@ export class Acknowledgements {
   }
 }
 
-/** Whether processes that live go on without a lost one: a rank has acknowledged the loss, and none has ignored it. */
+/**
+ * Whether processes that live go on without a lost one: a rank has acknowledged the loss, and none has
+ * ignored it.
+ */
 export function isSurvived(process: number, living: readonly Acknowledgements[]): boolean {
   return living.some((each) => each.has(process)) && !living.some((each) => each.ignored(process))
 }

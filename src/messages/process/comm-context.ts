@@ -36,7 +36,10 @@ export interface WorldProcesses extends Iterable<number> {
   includes(process: number): boolean
 }
 
-/** The processes of a communicator and the ranks that each hosts; the runs throw unless the communicator is placed. */
+/**
+ * The processes of a communicator and the ranks that each hosts; the runs throw unless the communicator is
+ * placed.
+ */
 export interface CommProcesses extends RankRuns {
   /** Number of processes that host at least one rank. */
   readonly count: number
@@ -64,7 +67,10 @@ export interface CommContext {
   readonly localRanks: Int32Array
   /** Made with a distributed table; the same in all its processes, also where it has been placed since. */
   readonly wasDistributed: boolean
-  /** Whether the location of every rank is known here: a precondition of collectives that gather or scatter by rank. */
+  /**
+   * Whether the location of every rank is known here: a precondition of collectives that gather or scatter by
+   * rank.
+   */
   readonly isPlaced: boolean
   /** Why the communicator can no longer be used: revoked, freed, or the world ended. */
   readonly failed: RankweaveError | undefined
@@ -73,11 +79,15 @@ export interface CommContext {
   indexOfProcess(process: number): number
   /** Index in `processes` of the process that hosts a rank; a promise if its address has to be looked up. */
   processOfRank(rank: number): number | Promise<number>
-  /** The same of many ranks, whose addresses take one message per slice of the table; nothing of them is retained. */
+  /**
+   * The same of many ranks, whose addresses take one message per slice of the table; nothing of them is
+   * retained.
+   */
   processesOfRanks(ranks: Int32Array): Promise<Int32Array>
   /**
-   * Looks up the addresses of these ranks with one message per slice of the table, and retains them (Sack 2011, section
-   * 2.3.2): from then on `table.lookup` answers at once. Called before many messages to known partners.
+   * Looks up the addresses of these ranks with one message per slice of the table, and retains them (Sack
+   * 2011, section 2.3.2): from then on `table.lookup` answers at once. Called before many messages to known
+   * partners.
    */
   prefetch(ranks: ArrayLike<number>): Promise<void>
   /** World rank of the rank with this local index. */

@@ -1,8 +1,9 @@
 import { inLaterTurn, laterTurn } from '../../base/turn.js'
 
 /**
- * Ranks that share an event loop and only complete each other's operations would run in microtasks without end, and no
- * timer or socket would be served. So after this many completions the next ones wait for a turn of the event loop.
+ * Ranks that share an event loop and only complete each other's operations would run in microtasks without
+ * end, and no timer or socket would be served. So after this many completions the next ones wait for a turn
+ * of the event loop.
  */
 const completionsPerTurn = 1024
 

@@ -7,7 +7,10 @@ export interface RankCounters {
   collectives: number
 }
 
-/** What one process did: frames are those that its fabric carried, copies those that this layer made in memory. */
+/**
+ * What one process did: frames are those that its fabric carried, copies those that this layer made in
+ * memory.
+ */
 export interface ProcessCounters {
   framesSent: number
   framesReceived: number
@@ -36,7 +39,10 @@ export function newProcessCounters(): ProcessCounters {
 /** The counters of the ranks of one process, by hosted index. */
 export class HostedCounters {
   readonly #counters: (RankCounters | undefined)[] = []
-  /** Collectives of the ranks that have no counters of their own yet: most ranks of a large world never need any. */
+  /**
+   * Collectives of the ranks that have no counters of their own yet: most ranks of a large world never need
+   * any.
+   */
   readonly #uncounted: Float64Array
 
   constructor(hostedRanks: number) {

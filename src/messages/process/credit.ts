@@ -12,8 +12,8 @@ export interface Grantee {
 }
 
 /**
- * What every message is charged besides its payload: a message that waits for its receive occupies memory even when it
- * is empty.
+ * What every message is charged besides its payload: a message that waits for its receive occupies memory
+ * even when it is empty.
  */
 export const envelopeChargeBytes = 64
 
@@ -35,17 +35,18 @@ class PeerCredit {
 }
 
 /**
- * Flow control of messages between this process and every other, over all communicators (decision 10). Envelopes of
- * rendezvous messages and control frames are never delayed.
+ * Flow control of messages between this process and every other, over all communicators (decision 10).
+ * Envelopes of rendezvous messages and control frames are never delayed.
  *
- * - **Eager messages** in flight to a process, sent and not yet consumed by a receive, stay within `creditBytes`; each is
- *   charged its payload and `envelopeChargeBytes`. Beyond that, sends become rendezvous. The receiver returns credit in
- *   batches. This process itself counts like any other.
- * - **Rendezvous payload** is granted by the receiver: what a process may send to this one and has not sent yet stays
- *   within `creditBytes` too. Transfers are served in order, so every one completes.
+ * - **Eager messages** in flight to a process, sent and not yet consumed by a receive, stay within
+ *   `creditBytes`; each is charged its payload and `envelopeChargeBytes`. Beyond that, sends become
+ *   rendezvous. The receiver returns credit in batches. This process itself counts like any other.
+ * - **Rendezvous payload** is granted by the receiver: what a process may send to this one and has not sent
+ *   yet stays within `creditBytes` too. Transfers are served in order, so every one completes.
  *
- * So what a process holds of messages that no receive has matched is at most `creditBytes` for each process that sends
- * to it, and `envelopeChargeBytes` for each send that the program has started and not seen complete.
+ * So what a process holds of messages that no receive has matched is at most `creditBytes` for each process
+ * that sends to it, and `envelopeChargeBytes` for each send that the program has started and not seen
+ * complete.
  */
 export class Credit {
   readonly #runtime: FramePort
@@ -84,7 +85,9 @@ export class Credit {
     return true
   }
 
-  /** A message of `process`, for which it has taken credit, no longer occupies memory here. Once per message. */
+  /**
+   * A message of `process`, for which it has taken credit, no longer occupies memory here. Once per message.
+   */
   consumed(process: number, sizeBytes: number): void {
     const peer = this.#peer(process)
     if (process === this.#runtime.process) {

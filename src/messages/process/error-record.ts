@@ -1,9 +1,9 @@
 import { type CauseRecord, fromCauseRecord, RankweaveError, reasonText, toCauseRecord } from '../../errors.js'
 
 /**
- * An error as it crosses from one process to another, at most `maxBytes` of JSON in UTF-8; a stack or cause that does
- * not fit is omitted, a long message is truncated. A thrown value that is not an error becomes the message of one. No
- * bytes at all where not even the code fits, below about 100 bytes.
+ * An error as it crosses from one process to another, at most `maxBytes` of JSON in UTF-8; a stack or cause
+ * that does not fit is omitted, a long message is truncated. A thrown value that is not an error becomes the
+ * message of one. No bytes at all where not even the code fits, below about 100 bytes.
  */
 export function encodeError(error: unknown, maxBytes: number): Uint8Array {
   const whole = toBytes(

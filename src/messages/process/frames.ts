@@ -1,6 +1,6 @@
 /**
- * Frames between the runtimes of two processes. A header is an Int32Array; its words 0..2 are the kind of the frame and
- * the communicator it belongs to, the rest depends on the kind. Sizes are unsigned.
+ * Frames between the runtimes of two processes. A header is an Int32Array; its words 0..2 are the kind of the
+ * frame and the communicator it belongs to, the rest depends on the kind. Sizes are unsigned.
  */
 export const frameKind = {
   // point-to-point (comm/p2p)
@@ -41,8 +41,8 @@ export const headerWord = { kind: 0, leader: 1, counter: 2 } as const
 export const lastCommunicatorKind = 31
 
 /**
- * Envelopes, `eager` and `rendezvous`. An eager payload longer than one frame continues in `data` frames; `transferId`
- * is 0 where no further frame refers to the message.
+ * Envelopes, `eager` and `rendezvous`. An eager payload longer than one frame continues in `data` frames;
+ * `transferId` is 0 where no further frame refers to the message.
  */
 export const envelopeWord = {
   destWorldRank: 3,
@@ -57,14 +57,17 @@ export const envelopeWord = {
 } as const
 export const envelopeWords = 11
 
-/** `shared`: an envelope, and where in the sender's memory the payload is. The receiver copies it and acknowledges. */
+/**
+ * `shared`: an envelope, and where in the sender's memory the payload is. The receiver copies it and
+ * acknowledges.
+ */
 export const locationWord = { segment: 11, offsetLow: 12, offsetHigh: 13 } as const
 export const sharedWords = 14
 
 /**
- * What follows an envelope. `clearToSend`: how (`transferMode`) and, for frames, up to which byte. `cancel`: the
- * sender requests its unmatched message back, or cannot send what was matched (`cancelStage`). `cancelled`: the
- * receiver will not take the message, and the reason (`cancelReason`).
+ * What follows an envelope. `clearToSend`: how (`transferMode`) and, for frames, up to which byte. `cancel`:
+ * the sender requests its unmatched message back, or cannot send what was matched (`cancelStage`).
+ * `cancelled`: the receiver will not take the message, and the reason (`cancelReason`).
  */
 export const transferWord = { transferId: 3, argument: 4, bytes: 5 } as const
 export const transferWords = 6

@@ -1,7 +1,8 @@
 /**
- * Free ranges are taken in turn from so many bytes at the start, and from the rest only when these are taken. Memory whose
- * last content is still in the cache of another core costs up to ten times as much to write (record 0028): this is more than
- * such a cache holds. It also bounds the pages that are backed by memory where little is taken at a time.
+ * Free ranges are taken in turn from so many bytes at the start, and from the rest only when these are taken.
+ * Memory whose last content is still in the cache of another core costs up to ten times as much to write
+ * (record 0028): this is more than such a cache holds. It also bounds the pages that are backed by memory
+ * where little is taken at a time.
  */
 export const lapBytes = 8 * 2 ** 20
 
@@ -21,7 +22,9 @@ export class FreeRanges {
     return this.#sizes.reduce((sum, size) => sum + size, 0)
   }
 
-  /** Start of a range of this many bytes, a multiple of 64 as those before it are; -1 if none is long enough. */
+  /**
+   * Start of a range of this many bytes, a multiple of 64 as those before it are; -1 if none is long enough.
+   */
   take(sizeBytes: number): number {
     const size = padded(sizeBytes)
     const inTurn = this.#takeFrom(this.#next, size, lapBytes)

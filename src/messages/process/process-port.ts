@@ -8,8 +8,8 @@ import type { Staging } from './staging.js'
 import type { WaitTracker } from './wait-tracker.js'
 
 /**
- * One process as the layers above see it: its identity, how it sends, what it counts, and which of its ranks are blocked.
- * Implemented by the runtime of a world; tests implement as much of it as they need.
+ * One process as the layers above see it: its identity, how it sends, what it counts, and which of its ranks
+ * are blocked. Implemented by the runtime of a world; tests implement as much of it as they need.
  */
 export interface ProcessPort extends FramePort {
   /** World rank of the first rank hosted here, and how many follow. */

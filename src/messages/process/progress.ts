@@ -10,12 +10,14 @@ const { nextTick = queueMicrotask } = nodeProcess ?? {}
 /** Bounds of how often `Progress.pollFor` polls; a poll takes some 10 ns. */
 const fewestPolls = 8
 const mostPolls = 256
-/** Polls may deliver frames for other operations first, and those of a collective that many processes send. */
+/**
+ * Polls may deliver frames for other operations first, and those of a collective that many processes send.
+ */
 const triesPerPoll = 64
 
 /**
- * When one process polls its fabric instead of leaving that to the event loop: before its last awake rank waits, and
- * while every rank waits, because what they wait for may arrive within microseconds.
+ * When one process polls its fabric instead of leaving that to the event loop: before its last awake rank
+ * waits, and while every rank waits, because what they wait for may arrive within microseconds.
  */
 export class Progress {
   /** Frames other than short messages that went straight to their receive. */
@@ -45,8 +47,8 @@ export class Progress {
   }
 
   /**
-   * Spins for frames once everything that follows from the last ones has happened and still no rank here can continue.
-   * Promises may lie between a frame and its consequences, so the spin runs after all microtasks.
+   * Spins for frames once everything that follows from the last ones has happened and still no rank here can
+   * continue. Promises may lie between a frame and its consequences, so the spin runs after all microtasks.
    */
   spinLater(): void {
     if (this.#spinning || this.#fabric.spin === undefined) return
@@ -60,9 +62,9 @@ export class Progress {
   }
 
   /**
-   * Polls for what completes `operation`, which the only awake rank here is about to wait for: if it arrives now,
-   * nothing is suspended. The rank may have been about to do something else first, so it polls only
-   * a few times, and more often the more often that has paid off.
+   * Polls for what completes `operation`, which the only awake rank here is about to wait for: if it arrives
+   * now, nothing is suspended. The rank may have been about to do something else first, so it polls only a
+   * few times, and more often the more often that has paid off.
    */
   pollFor(operation: { readonly settled: boolean }): void {
     const fabric = this.#fabric

@@ -15,7 +15,10 @@ import type { WorldLayout } from './world-layout.js'
 
 export const defaultRuntimeOptions: RuntimeOptions = { eagerLimitBytes: 65_536, creditBytes: 16 * 2 ** 20 }
 
-/** The limits on a fabric: those given, else the defaults. Whoever sets an eager limit sets it for collectives, too. */
+/**
+ * The limits on a fabric: those given, else the defaults. Whoever sets an eager limit sets it for
+ * collectives, too.
+ */
 export function runtimeOptions(
   given: Partial<RuntimeOptions>,
   { ahead }: Pick<Fabric, 'ahead'>,
@@ -28,8 +31,8 @@ export function runtimeOptions(
 }
 
 /**
- * One process of a world: its end of the fabric, the communicators its ranks belong to, its counters, and which ranks
- * wait. Everything the ranks of a process can share belongs to it, once (decision 1).
+ * One process of a world: its end of the fabric, the communicators its ranks belong to, its counters, and
+ * which ranks wait. Everything the ranks of a process can share belongs to it, once (decision 1).
  */
 export class Runtime<C extends FrameContext> implements ProcessPort {
   readonly fabric: Fabric

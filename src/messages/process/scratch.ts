@@ -1,6 +1,6 @@
 /**
- * Memory for large values of one call, retained from call to call: fresh memory costs page faults, zeroing and garbage
- * collections, more than what is done in it. A process retains at most {@link retainedBytes}.
+ * Memory for large values of one call, retained from call to call: fresh memory costs page faults, zeroing
+ * and garbage collections, more than what is done in it. A process retains at most {@link retainedBytes}.
  */
 export class Scratch {
   readonly #free: ArrayBuffer[] = []

@@ -5,8 +5,9 @@ import { FreeRanges } from './free-ranges.js'
 export type { MemoryLocation }
 
 /**
- * Copies of payloads in memory that the other processes read in place: one copy serves any number of readers, who need not
- * ask for it first. Its memory is bounded by the fabric (`StagingMemory`); what finds no room there is sent otherwise.
+ * Copies of payloads in memory that the other processes read in place: one copy serves any number of readers,
+ * who need not ask for it first. Its memory is bounded by the fabric (`StagingMemory`); what finds no room
+ * there is sent otherwise.
  */
 export class Staging {
   readonly #fabric: StagingMemory
@@ -29,7 +30,9 @@ export class Staging {
     return this.#fabric.isSharedWith(process)
   }
 
-  /** A copy, which lives until all of its readers have been released; undefined where there is no room for it. */
+  /**
+   * A copy, which lives until all of its readers have been released; undefined where there is no room for it.
+   */
   copy(bytes: Uint8Array): StagedCopy | undefined {
     const free = this.#ranges()
     // What was copied may be detached before the copy is released.
@@ -42,8 +45,8 @@ export class Staging {
   }
 
   /**
-   * Memory that this process writes again and again and others read; undefined where there is no room: at most a quarter of the
-   * memory is reserved at a time.
+   * Memory that this process writes again and again and others read; undefined where there is no room: at
+   * most a quarter of the memory is reserved at a time.
    *
    * @param owner until {@link release} of which it is reserved
    */

@@ -2,16 +2,21 @@ import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { Grantee } from './credit.js'
 import type { StagedCopy } from './staging.js'
 
-/** A payload that stays with its sender until its receiver is ready. Its owner has sent, or sends, the envelope. */
+/**
+ * A payload that stays with its sender until its receiver is ready. Its owner has sent, or sends, the
+ * envelope.
+ */
 export interface Outgoing {
   /** World process of the receiver. */
   readonly process: number
-  /** A copy that the receiver may read at any time, until it declines the payload. Released by the transfers. */
+  /**
+   * A copy that the receiver may read at any time, until it declines the payload. Released by the transfers.
+   */
   readonly copy?: StagedCopy | undefined
   /**
-   * The receiver is ready: the payload, borrowed until `sent` or `failed`; or why it can no longer be sent, which then
-   * is the error of `failed`. Called at most once. A payload that is detached meanwhile fails with an error
-   * that `isDetached`, where the fabric notices.
+   * The receiver is ready: the payload, borrowed until `sent` or `failed`; or why it can no longer be sent,
+   * which then is the error of `failed`. Called at most once. A payload that is detached meanwhile fails with
+   * an error that `isDetached`, where the fabric notices.
    */
   begin(): Uint8Array | RankweaveError
   /** The payload has been sent, or its receiver does not want it. */
@@ -39,7 +44,9 @@ export interface OutgoingState {
   sentBytes: number
   /** The fabric reads the payload. */
   moves: boolean
-  /** Set when the side is to end before all has been moved; it ends when the fabric has released the payload. */
+  /**
+   * Set when the side is to end before all has been moved; it ends when the fabric has released the payload.
+   */
   outcome: Outcome | undefined
 }
 

@@ -15,14 +15,15 @@ import {
 } from './transfer-sides.js'
 
 /**
- * Transfers of one communicator in one process: payload that follows its envelope only when the receiver is ready for it
- * (rendezvous). The receiver reports that it is ready (`clearToSend`), and the data come by the fabric's bulk transfers,
- * or in frames as far as they are granted (`Credit`). Which envelope announces a payload, and who receives it, is the
- * business of the callers: point-to-point messages and collectives.
+ * Transfers of one communicator in one process: payload that follows its envelope only when the receiver is
+ * ready for it (rendezvous). The receiver reports that it is ready (`clearToSend`), and the data come by the
+ * fabric's bulk transfers, or in frames as far as they are granted (`Credit`). Which envelope announces a
+ * payload, and who receives it, is the business of the callers: point-to-point messages and collectives.
  *
- * A side that ends early, for whatever reason, reports `failed` or `sent` only when the fabric accesses its buffer no more
- * (`BulkTransfer.cancel`): at once, but on MPI after the pieces in flight. When one side alone ends, it notifies
- * the other, which ends too: a receiver that gives up declines the payload, a sender sends `cancel`.
+ * A side that ends early, for whatever reason, reports `failed` or `sent` only when the fabric accesses its
+ * buffer no more (`BulkTransfer.cancel`): at once, but on MPI after the pieces in flight. When one side alone
+ * ends, it notifies the other, which ends too: a receiver that gives up declines the payload, a sender sends
+ * `cancel`.
  *
  * Memory: an entry per transfer on either side; the payload is never copied here.
  */
@@ -62,8 +63,8 @@ export class Transfers {
   }
 
   /**
-   * Ends an offer for another reason than its receiver being ready. With an error, a receiver that waits for the rest, or asks
-   * for it later, loses the payload. No effect on one that has ended.
+   * Ends an offer for another reason than its receiver being ready. With an error, a receiver that waits for
+   * the rest, or asks for it later, loses the payload. No effect on one that has ended.
    */
   settle(transferId: number, error?: RankweaveError): void {
     const state = this.#outgoing.get(transferId)
@@ -124,8 +125,8 @@ export class Transfers {
   }
 
   /**
-   * Gives up a payload that is on its way here: `failed` is called with `error` when its buffer is not written any more,
-   * and its sender need not send the rest. No effect on one that has landed or failed.
+   * Gives up a payload that is on its way here: `failed` is called with `error` when its buffer is not
+   * written any more, and its sender need not send the rest. No effect on one that has landed or failed.
    */
   abandon(process: number, transferId: number, error: RankweaveError): void {
     const state = this.#incoming.get(transferKey(process, transferId))

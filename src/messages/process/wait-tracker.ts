@@ -1,7 +1,7 @@
 /**
- * Which ranks are blocked: one counter per hosted rank, so that "every rank is blocked or has finished" costs O(1) to
- * test and a wait of a hundred thousand ranks costs a hundred thousand small integers. Only waits count (`await recv`,
- * `request.wait`, a collective), not requests that no rank waits for.
+ * Which ranks are blocked: one counter per hosted rank, so that "every rank is blocked or has finished" costs
+ * O(1) to test and a wait of a hundred thousand ranks costs a hundred thousand small integers. Only waits
+ * count (`await recv`, `request.wait`, a collective), not requests that no rank waits for.
  */
 export class WaitTracker {
   /** Notified of the few changes that matter to others; at most one listener, because this is a hot path. */

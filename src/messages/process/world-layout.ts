@@ -10,13 +10,15 @@ export interface WorldLayout {
   readonly processes: number
   /** Length `processes + 1`. */
   readonly firstRank: Int32Array
-  /** Node number of every process: index of the first process with its label, so equal labels, equal numbers. */
+  /**
+   * Node number of every process: index of the first process with its label, so equal labels, equal numbers.
+   */
   readonly nodeOfProcess: Int32Array
 }
 
 /**
- * Distributes `ranks` over processes, evenly (the first `ranks mod processes` get one more) unless `ranksPerProcess` is
- * given.
+ * Distributes `ranks` over processes, evenly (the first `ranks mod processes` get one more) unless
+ * `ranksPerProcess` is given.
  *
  * @throws ERR_WORLD for counts that are not positive integers or do not add up
  */
@@ -69,7 +71,9 @@ export function worldLayout(
   return { ranks, processes, firstRank, nodeOfProcess }
 }
 
-/** A context key packs the leader's world rank above a 31-bit counter into a double, which bounds the ranks. */
+/**
+ * A context key packs the leader's world rank above a 31-bit counter into a double, which bounds the ranks.
+ */
 export const maxWorldRanks = 2 ** 22
 
 /** The process that hosts a world rank. O(lg processes). */

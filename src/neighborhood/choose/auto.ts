@@ -6,12 +6,15 @@ import type { Strategy } from '../plan/strategy.js'
 /** The library chooses a strategy, for a machine with a profile and a block size. */
 export interface AutoStrategy {
   readonly kind: 'auto'
-  /** Choose for blocks of this length, whatever is sent. Default: by the length of the blocks of each call. */
+  /**
+   * Choose for blocks of this length, whatever is sent. Default: by the length of the blocks of each call.
+   */
   readonly bytes?: number
   /**
-   * Work that is spent on the choice. Per unit: 4 candidates are simulated, 8 strategies similar to the fastest as well, and one of
-   * all is planned; for alltoalls and reductions one candidate is simulated and planned. In proportion: the blocks that they move,
-   * and the work of searches for friends. Besides: direct sends, an ordinary allgather and friend groups. 1 to 2^20, default 10.
+   * Work that is spent on the choice. Per unit: 4 candidates are simulated, 8 strategies similar to the
+   * fastest as well, and one of all is planned; for alltoalls and reductions one candidate is simulated and
+   * planned. In proportion: the blocks that they move, and the work of searches for friends. Besides: direct
+   * sends, an ordinary allgather and friend groups. 1 to 2^20, default 10.
    */
   readonly budget?: number
 }

@@ -40,8 +40,8 @@ let retained: readonly Retained[] = []
 const factsOf = new WeakMap<ProcessTopology, string>()
 
 /**
- * The candidates for a topology whose ranks are on these nodes. They are followed once for all lengths of blocks, in steps of a
- * candidate each.
+ * The candidates for a topology whose ranks are on these nodes. They are followed once for all lengths of
+ * blocks, in steps of a candidate each.
  */
 export function* candidateLoads(
   topology: ProcessTopology,

@@ -133,7 +133,10 @@ function laneRadices(largest: number): number[][] {
   return [...new Map(lists.map((digits) => [digits.join('.'), digits])).values()]
 }
 
-/** Widths of lanes whose messages arrive one after the other: halves, quarters and eighths of a node, and single ranks. */
+/**
+ * Widths of lanes whose messages arrive one after the other: halves, quarters and eighths of a node, and
+ * single ranks.
+ */
 function unevenWidths(largest: number): number[][] {
   if (largest < 8) return []
   const [half, quarter, eighth] = [2, 4, 8].map((parts) => Math.ceil(largest / parts))
@@ -145,7 +148,10 @@ function unevenWidths(largest: number): number[][] {
   ]
 }
 
-/** By digits of the distance between nodes, or by a few steps for graphs of which nodes next to each other share edges. */
+/**
+ * By digits of the distance between nodes, or by a few steps for graphs of which nodes next to each other
+ * share edges.
+ */
 function pipelined(nodes: number, largest: number): Candidate[] {
   const travels = [
     ...fewRadices(nodes).map((between) => ({ between })),
@@ -184,8 +190,8 @@ function cartesians(topology: ProcessTopology): Candidate[] {
 export const mostWindows = 192
 
 /**
- * Of many windows those with the fewest messages and steps, a step being worth none, one or four messages: a third of
- * {@link mostWindows} of each, in the order given.
+ * Of many windows those with the fewest messages and steps, a step being worth none, one or four messages: a
+ * third of {@link mostWindows} of each, in the order given.
  */
 function promising(choices: readonly number[][][]): readonly number[][][] {
   if (choices.length <= mostWindows) return choices
@@ -212,7 +218,10 @@ function windowsFor(extent: number, dims: number): number[][] {
   return windows.filter((window) => window.length <= 2 || window.every((radix) => radix <= 3)).slice(0, 6)
 }
 
-/** Radices of one part of a strategy that has several: those that are useful alone, without the longest odd ones. */
+/**
+ * Radices of one part of a strategy that has several: those that are useful alone, without the longest odd
+ * ones.
+ */
 function fewRadices(count: number): number[][] {
   const even = new Set<string>()
   for (let length = 1; 2 ** (length - 1) < count; length++) {
@@ -227,8 +236,9 @@ function fewRadices(count: number): number[][] {
 }
 
 /**
- * Groups of 2, 4 and 8 friends, of falling size, and cumulative ones. A rank with m destinations would at best send its block to
- * k - 1 friends, and m / k combined messages; where every destination has a block of its own, friends get those that they serve.
+ * Groups of 2, 4 and 8 friends, of falling size, and cumulative ones. A rank with m destinations would at
+ * best send its block to k - 1 friends, and m / k combined messages; where every destination has a block of
+ * its own, friends get those that they serve.
  */
 function friendGroups({ start, rank }: NeighborSets, shareNodes: boolean, isMerged: boolean): Candidate[] {
   const ranks = start.length - 1

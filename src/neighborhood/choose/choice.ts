@@ -18,11 +18,17 @@ export interface Alternative {
   readonly planMs: number
   /** Starts after which planning has cost no more time than it saved against direct sends; null: never. */
   readonly breakEvenStarts: number | null
-  /** Planning took too little time to be measured by one run: `breakEvenStarts` is for {@link exactMs}, so fewer may do. */
+  /**
+   * Planning took too little time to be measured by one run: `breakEvenStarts` is for {@link exactMs}, so
+   * fewer may do.
+   */
   readonly breakEvenIsAtMost: boolean
 }
 
-/** Planning that takes longer than planning direct sends by this is taken as measured; a shorter time is mostly noise. */
+/**
+ * Planning that takes longer than planning direct sends by this is taken as measured; a shorter time is
+ * mostly noise.
+ */
 export const exactMs = 20
 
 /** A candidate that was not simulated. */
@@ -31,8 +37,8 @@ export interface Unsimulated {
   /** What candidates were ranked by; of friend groups, what they take at least. */
   readonly estimatedUs: number
   /**
-   * `budget`: as many as it allows were simulated; `moves`: the plan would move more blocks than the budget allows; `friends`: the
-   * search for friends and the plan would take more work than it allows.
+   * `budget`: as many as it allows were simulated; `moves`: the plan would move more blocks than the budget
+   * allows; `friends`: the search for friends and the plan would take more work than it allows.
    */
   readonly because: 'budget' | 'moves' | 'friends'
 }
@@ -41,7 +47,10 @@ export interface Unsimulated {
 export interface Choice {
   readonly strategy: Strategy
   readonly chosen: Alternative
-  /** By time; the chosen one, direct sends and an ordinary allgather without what no rank needs are among them. */
+  /**
+   * By time; the chosen one, direct sends and an ordinary allgather without what no rank needs are among
+   * them.
+   */
   readonly alternatives: readonly Alternative[]
   /** The first few of those that were not simulated, by estimate, and all with friend groups. */
   readonly notSimulated: readonly Unsimulated[]

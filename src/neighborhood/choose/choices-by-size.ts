@@ -17,7 +17,10 @@ interface CachedChoice {
 /** What a choice is made for, with a class of lengths. */
 type Wanted = ChooseOptions & { readonly operation: ChosenOperation }
 
-/** The choices of this thread, each as long as a communicator holds it: logical processes of one topology object choose once. */
+/**
+ * The choices of this thread, each as long as a communicator holds it: logical processes of one topology
+ * object choose once.
+ */
 const recent = new RecentObjects<CachedChoice>(64)
 
 /** Choices that are being made in slices: logical processes of one thread want the same at the same time. */
@@ -27,12 +30,15 @@ const inFlight: {
   readonly done: Promise<Choice>
 }[] = []
 
-/** Where block lengths are unknown to some ranks, as in a neighbor allgatherv, a plan for blocks of this length is used. */
+/**
+ * Where block lengths are unknown to some ranks, as in a neighbor allgatherv, a plan for blocks of this
+ * length is used.
+ */
 export const assumedBytes = 1024
 
 /**
- * The choices of a communicator, by classes of block lengths: lengths for which the same power of two is nearest. There are
- * at most 42 of them, for each of three operations.
+ * The choices of a communicator, by classes of block lengths: lengths for which the same power of two is
+ * nearest. There are at most 42 of them, for each of three operations.
  */
 export class ChoicesBySize {
   readonly #machine: Machine
@@ -48,7 +54,10 @@ export class ChoicesBySize {
     this.#facts = machineFacts(machine)
   }
 
-  /** The choice for blocks of some length, or of unknown length. @param topology always the same, or an equal one */
+  /**
+   * The choice for blocks of some length, or of unknown length.
+   * @param topology always the same, or an equal one
+   */
   choiceFor(topology: ProcessTopology, bytes: number | null, operation: ChosenOperation): Choice {
     const wanted = this.#optionsFor(bytes, operation)
     return (this.#known(topology, wanted) ?? this.#add(topology, wanted, this.#choose(topology, wanted)))

@@ -29,9 +29,15 @@ export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
   readonly bytes: number
   /** Default `neighbor-allgather`. */
   readonly operation?: ChosenOperation
-  /** Work that is spent on the choice, in the units of `budget` of `AutoStrategy`: 1 to 2^20. Default {@link defaultBudget}. */
+  /**
+   * Work that is spent on the choice, in the units of `budget` of `AutoStrategy`: 1 to 2^20. Default
+   * {@link defaultBudget}.
+   */
   readonly budget?: number
-  /** Strategies that are planned and simulated as well, whatever is expected of them: compared, but not chosen. */
+  /**
+   * Strategies that are planned and simulated as well, whatever is expected of them: compared, but not
+   * chosen.
+   */
   readonly include?: readonly Strategy[]
 }
 
@@ -39,15 +45,16 @@ export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
 const mostNamed = 5
 
 /**
- * The strategy by which a neighbor allgather, or another operation, takes the least time on a machine, as the simulator predicts
- * it. Candidates are ranked by an estimate, and the best are simulated. Of allgathers, strategies similar to the fastest are
- * simulated next. The fastest of all and the best of every kind are planned too, as far as the budget goes, and so are direct
- * sends, an ordinary allgather without what no rank needs, and friend groups. The choice is a function of topology, operation,
- * machine, bytes and budget: the same in every process, however fast it is. Of equal times, the simpler strategy is chosen.
+ * The strategy by which a neighbor allgather, or another operation, takes the least time on a machine, as the
+ * simulator predicts it. Candidates are ranked by an estimate, and the best are simulated. Of allgathers,
+ * strategies similar to the fastest are simulated next. The fastest of all and the best of every kind are
+ * planned too, as far as the budget goes, and so are direct sends, an ordinary allgather without what no rank
+ * needs, and friend groups. The choice is a function of topology, operation, machine, bytes and budget: the
+ * same in every process, however fast it is. Of equal times, the simpler strategy is chosen.
  *
- * Time: that of following the ways of some blocks by every candidate, of which there are at most about 1,500, once per topology; and
- * what the plans and simulations take that the budget allows. Memory: one strategy at a time, about 20 bytes per block that it moves,
- * and what its simulation or schedule takes.
+ * Time: that of following the ways of some blocks by every candidate, of which there are at most about 1,500,
+ * once per topology; and what the plans and simulations take that the budget allows. Memory: one strategy at
+ * a time, about 20 bytes per block that it moves, and what its simulation or schedule takes.
  *
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
  * @throws ERR_STRATEGY for bytes or a budget that are none; ERR_ARGUMENT for an operation that is none

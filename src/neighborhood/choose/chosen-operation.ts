@@ -2,8 +2,8 @@ import { RankweaveError, shown } from '../../errors.js'
 import type { NeighborOperation } from '../plan/plan-operation.js'
 
 /**
- * What a strategy is chosen for. A neighbor reduction in list order moves blocks as an allgather does; one in any order combines on
- * the way.
+ * What a strategy is chosen for. A neighbor reduction in list order moves blocks as an allgather does; one in
+ * any order combines on the way.
  */
 export type ChosenOperation = Exclude<NeighborOperation, 'neighbor-reduce'>
 

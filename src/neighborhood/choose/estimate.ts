@@ -4,10 +4,11 @@ import type { Profile } from '../../machine/profile.js'
 import type { HopLoad, RankLoad } from './route-load.js'
 
 /**
- * What a route takes on a machine if all ranks did the mean of what ranks do, and all waited for each other between hops: per hop
- * the longer of what processors do (overheads at both ends, packing and unpacking) and what the network interface of a node carries,
- * then one latency. Where a rank has far more sources than others, all wait for the rank that their blocks for it keep busiest, if
- * that takes longer. Microseconds. It ranks candidates and is not a bound.
+ * What a route takes on a machine if all ranks did the mean of what ranks do, and all waited for each other
+ * between hops: per hop the longer of what processors do (overheads at both ends, packing and unpacking) and
+ * what the network interface of a node carries, then one latency. Where a rank has far more sources than
+ * others, all wait for the rank that their blocks for it keep busiest, if that takes longer. Microseconds. It
+ * ranks candidates and is not a bound.
  *
  * @throws ERR_MACHINE for a machine without a profile
  */

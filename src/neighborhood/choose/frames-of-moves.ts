@@ -60,7 +60,10 @@ export function framesOfMoves(topology: ProcessTopology, moves: Moves): FrameGra
   }
 }
 
-/** A block arrives in its first slot; further slots of the same source, and those of a rank's own block, are copies. */
+/**
+ * A block arrives in its first slot; further slots of the same source, and those of a rank's own block, are
+ * copies.
+ */
 function copiesOf(topology: ProcessTopology): Int32Array {
   const { inStart, ranks } = topology
   const { start } = distinctIn(topology)

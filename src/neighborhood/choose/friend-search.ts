@@ -1,8 +1,8 @@
 import type { NeighborSets } from '../../topology/neighbors.js'
 
 /**
- * Pairs of ranks that a search for friends goes through at least, counted once for each destination that they share: how much work
- * a grouping is, whatever the computer. Time: edges.
+ * Pairs of ranks that a search for friends goes through at least, counted once for each destination that they
+ * share: how much work a grouping is, whatever the computer. Time: edges.
  *
  * @param destinations distinct
  * @param nodeOf friends share a node; null: any ranks may be friends

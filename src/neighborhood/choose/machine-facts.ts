@@ -1,8 +1,8 @@
 import type { Machine } from '../../machine/machine.js'
 
 /**
- * Everything of a machine that a choice depends on, as text: equal for equal machines. Two profiles of one name may differ, so
- * the figures are in it.
+ * Everything of a machine that a choice depends on, as text: equal for equal machines. Two profiles of one
+ * name may differ, so the figures are in it.
  */
 export function machineFacts(machine: Machine): string {
   return JSON.stringify(machine, (_key, value: unknown) => {

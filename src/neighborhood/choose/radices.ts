@@ -1,6 +1,6 @@
 /**
- * Lists of radices whose product covers a count, without one that could be smaller or left out. Ordered: `4.2` and `2.4` are two lists.
- * By number of digits, then lexicographically.
+ * Lists of radices whose product covers a count, without one that could be smaller or left out. Ordered:
+ * `4.2` and `2.4` are two lists. By number of digits, then lexicographically.
  *
  * @param largest no radix is larger
  */
@@ -28,8 +28,9 @@ export function isTight(digits: readonly number[], product: number, count: numbe
 }
 
 /**
- * A selection of {@link coveringRadices} that stays small for any count: all where the count is at most 32; beyond, lists of at most two
- * different radices that divide the work evenly, and these with one other digit at either end.
+ * A selection of {@link coveringRadices} that stays small for any count: all where the count is at most 32;
+ * beyond, lists of at most two different radices that divide the work evenly, and these with one other digit
+ * at either end.
  */
 export function usefulRadices(count: number): number[][] {
   if (count <= 32) return coveringRadices(count).filter((digits) => digits.length < 6)
@@ -52,7 +53,10 @@ export function usefulRadices(count: number): number[][] {
   return [...lists.values()].sort((a, b) => a.length - b.length || compare(a, b))
 }
 
-/** Of offsets below a count: even radices, smallest and largest first, and two of which one is about twice the other. */
+/**
+ * Of offsets below a count: even radices, smallest and largest first, and two of which one is about twice the
+ * other.
+ */
 export function offsetRadices(count: number): number[][] {
   if (count <= 1) return [[]]
   const lists = new Map<string, number[]>()

@@ -10,25 +10,33 @@ export interface RankLoad {
 
 /** What a rank sends in one hop of a route, mean over all ranks, estimated from some sources. */
 export interface HopLoad extends RankLoad {
-  /** Where a rank has far more sources than others: what the rank receives that their blocks for it keep busiest. */
+  /**
+   * Where a rank has far more sources than others: what the rank receives that their blocks for it keep
+   * busiest.
+   */
   readonly busiest?: RankLoad & {
     /** Of these blocks, those that come to one node from others. */
     readonly toNode: number
   }
 }
 
-/** Sources whose ways are followed, all where there are no more; half as many of more than 2,048 ranks, with more work for each. */
+/**
+ * Sources whose ways are followed, all where there are no more; half as many of more than 2,048 ranks, with
+ * more work for each.
+ */
 export const mostSampledSources = 64
 
 /**
- * Estimates the messages and blocks of a route from the ways of at most {@link mostSampledSources} sources, which are spread over the
- * ranks. Blocks are exact where all sources are followed. Messages: those of one hop that lead equally far ahead are taken to be of
- * different ranks, one each as long as there are fewer of them than ranks.
+ * Estimates the messages and blocks of a route from the ways of at most {@link mostSampledSources} sources,
+ * which are spread over the ranks. Blocks are exact where all sources are followed. Messages: those of one
+ * hop that lead equally far ahead are taken to be of different ranks, one each as long as there are fewer of
+ * them than ranks.
  *
  * Time: the destinations of the sampled sources times hops. Deterministic.
  *
  * @param mostPeers per hop, the most messages that a rank sends; absent: unknown
- * @param isMerged whether one block of a source serves all its destinations; otherwise each has a block of its own
+ * @param isMerged whether one block of a source serves all its destinations; otherwise each has a block of
+ *   its own
  */
 export function routeLoad(
   route: Route,
@@ -70,7 +78,10 @@ class Followed {
   readonly byDistance: Map<number, number>[]
   readonly #route: Route
   readonly #ranks: number
-  /** Of the source that is followed: the hop in which a rank gets its block, and from whom; valid where `#seenBy` names it. */
+  /**
+   * Of the source that is followed: the hop in which a rank gets its block, and from whom; valid where
+   * `#seenBy` names it.
+   */
   readonly #arrival: Int32Array
   readonly #parent: Int32Array
   readonly #seenBy: Int32Array
@@ -149,7 +160,10 @@ export function hubOf({ start, rank }: NeighborSets): Hub | null {
   return { rank: hub, sources: rank.subarray(start[hub], start[hub + 1]) }
 }
 
-/** Follows the blocks for a hub: what the ranks receive that they keep busiest, hop by hop. Time: its sources times hops. */
+/**
+ * Follows the blocks for a hub: what the ranks receive that they keep busiest, hop by hop. Time: its sources
+ * times hops.
+ */
 export function hubLoad(
   route: Route,
   { rank: hub, sources }: Hub,

@@ -25,8 +25,8 @@ interface Open {
 }
 
 /**
- * Searches for faster strategies among those similar to the fastest, and to what is found: it always tries the next of those similar
- * to the fastest that has any left. In steps of a strategy each.
+ * Searches for faster strategies among those similar to the fastest, and to what is found: it always tries
+ * the next of those similar to the fastest that has any left. In steps of a strategy each.
  *
  * @param known what was simulated before; the search begins with all of them
  */

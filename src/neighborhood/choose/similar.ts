@@ -26,9 +26,9 @@ export function extentsOf(topology: ProcessTopology, nodeOf: Int32Array): Extent
 }
 
 /**
- * Strategies of the same kind that differ from one in a step: a list of radices or widths, or one of the options. Those that come
- * first have paid most often. Lists that a strategy leaves to their defaults stay there; an option that a step returns to its default
- * is left out.
+ * Strategies of the same kind that differ from one in a step: a list of radices or widths, or one of the
+ * options. Those that come first have paid most often. Lists that a strategy leaves to their defaults stay
+ * there; an option that a step returns to its default is left out.
  */
 export function similarTo(strategy: Strategy, extents: Extents): Strategy[] {
   const { ranks, nodes, largest } = extents
@@ -118,7 +118,10 @@ function switched(strategy: Strategy): Strategy[] {
   })
 }
 
-/** The same strategy without options that are at their defaults: equal for strategies that differ in what they write out. */
+/**
+ * The same strategy without options that are at their defaults: equal for strategies that differ in what they
+ * write out.
+ */
 export function withoutDefaults(strategy: Strategy): Strategy {
   const known = switches[strategy.kind] ?? none
   const given = Object.entries(optionsOf(strategy)).filter(([name, value]) => value !== known[name]?.[0])
@@ -163,8 +166,8 @@ function divisions(widths: readonly number[]): number[][] {
 }
 
 /**
- * Radices that cover as much in another order, with two digits for one or one for two, or with one digit larger or smaller and another
- * as large as is needed then.
+ * Radices that cover as much in another order, with two digits for one or one for two, or with one digit
+ * larger or smaller and another as large as is needed then.
  */
 function lists(radices: readonly number[] | undefined, count: number): number[][] {
   if (radices === undefined || count <= 1) return []

@@ -39,8 +39,8 @@ export interface Simulated extends Pick<Simulation, 'timeUs' | 'traffic'> {
 export type Trial = Omit<Alternative, 'breakEvenStarts' | 'breakEvenIsAtMost'>
 
 /**
- * Simulates a strategy: an allgather along a route by the moves of its blocks, without a schedule. Where slots are copied the times
- * differ from those of the schedule by rounding.
+ * Simulates a strategy: an allgather along a route by the moves of its blocks, without a schedule. Where
+ * slots are copied the times differ from those of the schedule by rounding.
  *
  * @throws ERR_STRATEGY
  */
@@ -91,7 +91,10 @@ export function trialOf({ strategy, text, timeUs, traffic, planMs }: Simulated):
   }
 }
 
-/** Starts until planning that takes `moreMs` longer than that of direct sends has paid; null where a start saves nothing. */
+/**
+ * Starts until planning that takes `moreMs` longer than that of direct sends has paid; null where a start
+ * saves nothing.
+ */
 export function startsUntilPaid(moreMs: number, savedUs: number): number | null {
   return savedUs > 0 ? Math.ceil((1000 * moreMs) / savedUs) : null
 }

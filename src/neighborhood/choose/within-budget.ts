@@ -11,19 +11,28 @@ export interface Ranked extends LoadedCandidate {
 /** Why a candidate was not simulated. */
 export type Because = Unsimulated['because']
 
-/** Blocks that the candidates that are simulated move together, per unit of the budget; the first may move more. */
+/**
+ * Blocks that the candidates that are simulated move together, per unit of the budget; the first may move
+ * more.
+ */
 export const movesPerUnit = 2 ** 17
 
-/** Allgathers that are simulated, per unit of the budget. Those that are planned are fewer, as is what is simulated of other operations: one. */
+/**
+ * Allgathers that are simulated, per unit of the budget. Those that are planned are fewer, as is what is
+ * simulated of other operations: one.
+ */
 export const simulatedPerUnit = 4
 
-/** Strategies similar to the fastest that are simulated, per unit of the budget, and the blocks that they move together. */
+/**
+ * Strategies similar to the fastest that are simulated, per unit of the budget, and the blocks that they move
+ * together.
+ */
 export const similarPerUnit = 8
 export const similarMovesPerUnit = 2 ** 16
 
 /**
- * Blocks that strategies with friend groups move together, and pairs that their searches for friends go through, per unit of the
- * budget.
+ * Blocks that strategies with friend groups move together, and pairs that their searches for friends go
+ * through, per unit of the budget.
  */
 export const friendWorkPerUnit = 2 ** 16
 
@@ -39,9 +48,10 @@ export interface Selection {
 }
 
 /**
- * What a budget allows: the best of the ordinary allgathers and the strategies with friend groups, as long as their searches and
- * plans are within bounds; besides them {@link simulatedPerUnit} candidates per unit, the best of every kind and then the next best, as
- * long as they move few enough blocks. An estimate errs more between kinds than within one.
+ * What a budget allows: the best of the ordinary allgathers and the strategies with friend groups, as long as
+ * their searches and plans are within bounds; besides them {@link simulatedPerUnit} candidates per unit, the
+ * best of every kind and then the next best, as long as they move few enough blocks. An estimate errs more
+ * between kinds than within one.
  *
  * @param ranked without direct sends
  */

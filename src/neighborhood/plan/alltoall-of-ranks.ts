@@ -5,9 +5,9 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { PlanOfRanks } from './plan-of-ranks.js'
 
 /**
- * A neighbor alltoall in which every block is sent directly, for the ranks of a plan where no process has the whole topology; in
- * the numbers of that plan. A block is named by its source, its destination and which of their edges it is, in this order,
- * because a receiver does not know where in the list of its source it is.
+ * A neighbor alltoall in which every block is sent directly, for the ranks of a plan where no process has the
+ * whole topology; in the numbers of that plan. A block is named by its source, its destination and which of
+ * their edges it is, in this order, because a receiver does not know where in the list of its source it is.
  */
 export function directAlltoallOfRanks({ own, schedule: { topology } }: PlanOfRanks): Schedule {
   const edges = namedEdges(topology)

@@ -22,8 +22,8 @@ export const direct: StrategyKind<Direct> = {
 }
 
 /**
- * Every rank sends its block to every distinct out-neighbor except itself, in one phase. Parallel edges and self loops
- * are copies at the receiver.
+ * Every rank sends its block to every distinct out-neighbor except itself, in one phase. Parallel edges and
+ * self loops are copies at the receiver.
  *
  * @param ranks whose operations are emitted, ascending. Default: all.
  * @see Ghazimirsaeed 2019 §2.2.6

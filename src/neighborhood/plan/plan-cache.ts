@@ -35,7 +35,9 @@ export class CachedPlan {
     return this.#plan
   }
 
-  /** In which round every message of its schedule travels: found once for all processes of an address space. */
+  /**
+   * In which round every message of its schedule travels: found once for all processes of an address space.
+   */
   get rounds(): MessageRounds {
     if (this.#rounds !== undefined) return this.#rounds
     const rounds = messageRounds(this.#plan.schedule)
@@ -53,8 +55,8 @@ export class CachedPlan {
 }
 
 /**
- * The plans that were made last, each for as long as a communicator holds it: processes of one address space that were
- * given the same topology object make a plan once.
+ * The plans that were made last, each for as long as a communicator holds it: processes of one address space
+ * that were given the same topology object make a plan once.
  */
 export class PlanCache {
   readonly #recent: RecentObjects<CachedPlan>

@@ -44,8 +44,8 @@ interface Head {
 }
 
 /**
- * What a plan is a function of, as a SHA-256: the version of the planner, the topology, the strategy and the node of every
- * rank. Also the order of the bytes of this machine, in which files are written.
+ * What a plan is a function of, as a SHA-256: the version of the planner, the topology, the strategy and the
+ * node of every rank. Also the order of the bytes of this machine, in which files are written.
  */
 export function planKey(topology: ProcessTopology, strategy: Strategy, nodeOf: Int32Array | null): string {
   const [littleEndian] = new Uint8Array(Int32Array.of(1).buffer)
@@ -86,7 +86,8 @@ export function encodePlan(key: string, { schedule, groups, planMs }: Plan): Uin
 /**
  * The plan of a file. It is verified, so whoever wrote the file, a plan that is returned is right.
  *
- * @throws ERR_PLAN_CACHE saying why the file is not used: it is of another plan, truncated, altered, or its plan is wrong
+ * @throws ERR_PLAN_CACHE saying why the file is not used: it is of another plan, truncated, altered, or its
+ *   plan is wrong
  */
 export function decodePlan(bytes: Uint8Array, key: string, topology: ProcessTopology): Plan {
   const end = bytes.indexOf(10)

@@ -6,8 +6,8 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Plan } from './strategy.js'
 
 /**
- * The plan for some ranks, where no process has the whole topology. Its schedule numbers the ranks that occur in it, in
- * their order, so it takes memory for the neighborhoods of these ranks and not for the topology.
+ * The plan for some ranks, where no process has the whole topology. Its schedule numbers the ranks that occur
+ * in it, in their order, so it takes memory for the neighborhoods of these ranks and not for the topology.
  */
 export interface PlanOfRanks {
   /** Ranks of the whole topology. */

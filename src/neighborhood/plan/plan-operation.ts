@@ -12,17 +12,17 @@ import type { Plan, Strategy } from './strategy.js'
 import { parametersOf } from './strategy-text.js'
 
 /**
- * The operations over a topology that can be planned: the neighborhood collectives, and neighbor reductions that may be combined
- * in any order.
+ * The operations over a topology that can be planned: the neighborhood collectives, and neighbor reductions
+ * that may be combined in any order.
  */
 export type NeighborOperation = NeighborCollective | 'neighbor-reduce-any'
 
 const operations: readonly NeighborOperation[] = [...neighborCollectives, 'neighbor-reduce-any']
 
 /**
- * Plans an operation over a topology by a strategy: the same arguments give the same schedule on every machine. What
- * strategies do to a neighbor allgather, they do to the others by the same routes; a reduction in any order goes by those of
- * the reversed topology, backwards.
+ * Plans an operation over a topology by a strategy: the same arguments give the same schedule on every
+ * machine. What strategies do to a neighbor allgather, they do to the others by the same routes; a reduction
+ * in any order goes by those of the reversed topology, backwards.
  *
  * @throws ERR_STRATEGY, ERR_MACHINE as {@link plan}
  */

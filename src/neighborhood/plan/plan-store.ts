@@ -11,7 +11,9 @@ export interface PlanStore {
   read(key: string): Promise<Uint8Array | null>
   /** A later `read` of the key gets these bytes or none. */
   write(key: string, bytes: Uint8Array): Promise<void>
-  /** Called with the reason why a plan that was read is not used, or why the store failed (ERR_PLAN_CACHE). */
+  /**
+   * Called with the reason why a plan that was read is not used, or why the store failed (ERR_PLAN_CACHE).
+   */
   onProblem?(error: Error): void
 }
 

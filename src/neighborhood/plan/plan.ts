@@ -23,15 +23,18 @@ export interface PlanOptions {
   readonly now?: () => number
   /** Called for every friend group as it is found, with the step and the number of groups so far. */
   readonly onGroup?: (step: number, groups: number) => void
-  /** Called from inside the search for friend groups, as `onProgress` of `groupFriends`; what it throws ends the planning. */
+  /**
+   * Called from inside the search for friend groups, as `onProgress` of `groupFriends`; what it throws ends
+   * the planning.
+   */
   readonly onProgress?: (progress: GroupingProgress) => void
 }
 
 /**
  * Plans a neighbor allgather: the same topology, strategy and nodes give the same schedule on every machine.
  *
- * @throws ERR_STRATEGY an unknown strategy, impossible parameters, a strategy that needs nodes without a machine, engine
- *   `distributed`, of which one process could only simulate all ranks
+ * @throws ERR_STRATEGY an unknown strategy, impossible parameters, a strategy that needs nodes without a
+ *   machine, engine `distributed`, of which one process could only simulate all ranks
  * @throws ERR_MACHINE fewer cores than ranks
  */
 export function plan(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Plan {

@@ -8,8 +8,8 @@ import type { Strategy } from './strategy.js'
 
 /**
  * A strategy from its line of text: its kind, then a colon and options in any order, joined by commas:
- * `direct`, `common-neighbor:k=4,mode=aware`, `routed:radices=4.4,first=highest`. Numbers of a list are joined by dots, lists by
- * slashes. Options left out have the defaults of the kind.
+ * `direct`, `common-neighbor:k=4,mode=aware`, `routed:radices=4.4,first=highest`. Numbers of a list are
+ * joined by dots, lists by slashes. Options left out have the defaults of the kind.
  *
  * @throws ERR_STRATEGY saying what was expected and what arrived
  */

@@ -12,8 +12,8 @@ import type { Routed } from '../strategies/routed.js'
 import type { Direct } from './direct.js'
 
 /**
- * How to turn a topology into a neighbor-allgather schedule: what kinds there are, and what each does, is in the table of
- * strategies (docs/topologies-and-plans.md#strategies).
+ * How to turn a topology into a neighbor-allgather schedule: what kinds there are, and what each does, is in
+ * the table of strategies (docs/topologies-and-plans.md#strategies).
  */
 export type Strategy =
   | Direct

@@ -3,12 +3,16 @@ import type { StrategyKind } from './strategy-kind.js'
 import { checkOptions, listOption, wordOption } from './strategy-option.js'
 
 /**
- * The ways of the ordinary allgather of Bruck et al.: digits of the distance from source to destination, counted around all
- * ranks; what no rank behind needs is left out. Suits any number of ranks, as all ranks do the same.
+ * The ways of the ordinary allgather of Bruck et al.: digits of the distance from source to destination,
+ * counted around all ranks; what no rank behind needs is left out. Suits any number of ranks, as all ranks do
+ * the same.
  */
 export interface Allgather {
   readonly kind: 'allgather'
-  /** Of the digits of the distance, lowest first; their product must be at least the number of ranks. Default: 2. */
+  /**
+   * Of the digits of the distance, lowest first; their product must be at least the number of ranks. Default:
+   * 2.
+   */
   readonly radices?: readonly number[]
   /** Which digit of the distance is travelled first. Default `highest`. */
   readonly first?: DigitOrder

@@ -8,9 +8,9 @@ import type { Route } from './route.js'
 import type { RouteHeader } from './route-schedule.js'
 
 /**
- * A neighbor alltoall by a route: the block of every edge goes its way alone, and in phase h a rank sends one message to
- * every rank to which blocks go from it in hop h, in the order of their edges. Parallel edges go the same way. Self loops
- * are copies. Time and memory in proportion to edges times hops.
+ * A neighbor alltoall by a route: the block of every edge goes its way alone, and in phase h a rank sends one
+ * message to every rank to which blocks go from it in hop h, in the order of their edges. Parallel edges go
+ * the same way. Self loops are copies. Time and memory in proportion to edges times hops.
  */
 export function alltoallSchedule(
   topology: ProcessTopology,

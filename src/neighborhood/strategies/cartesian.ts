@@ -8,14 +8,20 @@ import { checkOptions, listOption, listsOption } from './strategy-option.js'
 import { WindowDigits, windowRadices } from './window-digits.js'
 
 /**
- * Dimension by dimension of a grid on which every rank has the same offsets to its destinations; inside a dimension by digits of
- * the offset.
+ * Dimension by dimension of a grid on which every rank has the same offsets to its destinations; inside a
+ * dimension by digits of the offset.
  */
 export interface Cartesian {
   readonly kind: 'cartesian'
-  /** Per dimension the radices of its offsets, lowest first; 1 for a dimension without offsets. Default: fewest messages. */
+  /**
+   * Per dimension the radices of its offsets, lowest first; 1 for a dimension without offsets. Default:
+   * fewest messages.
+   */
   readonly windows?: readonly (readonly number[])[]
-  /** Dimensions in the order in which they are corrected. Default: in their order, so with the most distant ranks first. */
+  /**
+   * Dimensions in the order in which they are corrected. Default: in their order, so with the most distant
+   * ranks first.
+   */
   readonly order?: readonly number[]
 }
 

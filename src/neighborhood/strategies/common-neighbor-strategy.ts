@@ -30,12 +30,14 @@ export interface CommonNeighbor {
   /** No direct message to a rank that an exchange reaches as well. Default true. */
   readonly elide?: boolean
   /**
-   * The engine that groups friends. Default `greedy`, or `distributed` where `createDistGraphAdjacent` plans from
-   * neighbors: the ranks group friends by messages to their neighbors, and find the plan of `greedy`. Other calls refuse
-   * `distributed`: a process that has the whole topology could only simulate the ranks.
+   * The engine that groups friends. Default `greedy`, or `distributed` where `createDistGraphAdjacent` plans
+   * from neighbors: the ranks group friends by messages to their neighbors, and find the plan of `greedy`.
+   * Other calls refuse `distributed`: a process that has the whole topology could only simulate the ranks.
    */
   readonly engine?: GroupingEngine
-  /** Breaks ties between equally heavy groups by a permutation of the ranks. Default: by the ranks themselves. */
+  /**
+   * Breaks ties between equally heavy groups by a permutation of the ranks. Default: by the ranks themselves.
+   */
   readonly labelSeed?: number
 }
 

@@ -15,11 +15,13 @@ export interface CombiningOptions {
 }
 
 /**
- * Friends combine what they send to common neighbors. Phase 0: members of a group exchange their blocks, and every
- * rank sends directly what no group serves. Phase 1: every member sends the blocks of the whole group, by ascending
- * rank, to each common neighbor in its part. Contributed blocks do not change, so all steps share these two phases.
+ * Friends combine what they send to common neighbors. Phase 0: members of a group exchange their blocks, and
+ * every rank sends directly what no group serves. Phase 1: every member sends the blocks of the whole group,
+ * by ascending rank, to each common neighbor in its part. Contributed blocks do not change, so all steps
+ * share these two phases.
  *
- * An exchange is omitted where its receiver has no part (fewer common neighbors than members): its block would not be used.
+ * An exchange is omitted where its receiver has no part (fewer common neighbors than members): its block
+ * would not be used.
  *
  * @param ranks whose operations are emitted, ascending; their groups must be complete. Default: all.
  * @see Ghazimirsaeed 2019 §7.2.3, Algorithm 7.4 (there step by step)
@@ -47,8 +49,8 @@ export function commonNeighborSchedule(
 const tagsPerStep = 4
 
 /**
- * Emits one rank after the other, each from what is local to that rank: its groups, the groups that serve it, and the ranks
- * that it sends to and receives from directly.
+ * Emits one rank after the other, each from what is local to that rank: its groups, the groups that serve it,
+ * and the ranks that it sends to and receives from directly.
  */
 class CombiningPrograms {
   readonly #builder: ScheduleBuilder
@@ -126,7 +128,10 @@ class CombiningPrograms {
     }
   }
 
-  /** A friend's first block goes into its slot when it replaces a direct message, all others into temporary places. */
+  /**
+   * A friend's first block goes into its slot when it replaces a direct message, all others into temporary
+   * places.
+   */
   #receiveExchanges(rank: number): void {
     const { k, members } = this.#groups
     const { start, position } = this.#memberships

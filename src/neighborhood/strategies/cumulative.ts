@@ -9,8 +9,9 @@ import type { RouteFacts, StrategyKind } from './strategy-kind.js'
 import { checkOptions, wholeOption, wordOption } from './strategy-option.js'
 
 /**
- * Friends hand over neighbors step by step: a friend that serves a common neighbor keeps it, with all blocks that it holds for it,
- * and may hand it over again. Nothing is sent to a neighbor before the last phase, of which there are as many as steps, and one.
+ * Friends hand over neighbors step by step: a friend that serves a common neighbor keeps it, with all blocks
+ * that it holds for it, and may hand it over again. Nothing is sent to a neighbor before the last phase, of
+ * which there are as many as steps, and one.
  */
 export interface Cumulative {
   readonly kind: 'cumulative'

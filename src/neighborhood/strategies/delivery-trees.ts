@@ -4,9 +4,9 @@ import type { Route } from './route.js'
 import { remainder, sortNumbers } from './sort-numbers.js'
 
 /**
- * Moves of blocks between ranks. The moves of a block form a tree from its source: a rank gets a block at most once, in the
- * first hop in which it is on a way, and only if it is a destination or passes the block on. By block, then in the order in which
- * the block moves. Columns of equal length.
+ * Moves of blocks between ranks. The moves of a block form a tree from its source: a rank gets a block at
+ * most once, in the first hop in which it is on a way, and only if it is a destination or passes the block
+ * on. By block, then in the order in which the block moves. Columns of equal length.
  */
 export interface Moves {
   readonly block: Int32Array
@@ -18,14 +18,18 @@ export interface Moves {
 }
 
 /**
- * The moves of all blocks to the destinations of their sources, by a route. Time: destinations times hops; memory: 20 bytes per move.
+ * The moves of all blocks to the destinations of their sources, by a route. Time: destinations times hops;
+ * memory: 20 bytes per move.
  *
  * @param destinations distinct, without the source itself
  */
 export function deliveryTrees(route: Route, destinations: NeighborSets, ranks: number): Moves {
   const { hops } = route
   const [blocks, hopOf, froms, tos, befores] = columns(5)
-  /** Of the entered source: in which hop a rank gets its block, and from whom. Valid where `seenBy` names the source. */
+  /**
+   * Of the entered source: in which hop a rank gets its block, and from whom. Valid where `seenBy` names the
+   * source.
+   */
   const seenBy = new Int32Array(ranks).fill(-1)
   const arrival = new Int32Array(ranks)
   const parent = new Int32Array(ranks)

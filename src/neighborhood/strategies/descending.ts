@@ -9,7 +9,10 @@ import { serveEdges } from './served-edges.js'
 import type { RouteFacts, StrategyKind } from './strategy-kind.js'
 import { checkOptions, listOption, wordOption } from './strategy-option.js'
 
-/** Friend groups of falling size: those of the first k, then smaller ones for the edges that no group serves yet. */
+/**
+ * Friend groups of falling size: those of the first k, then smaller ones for the edges that no group serves
+ * yet.
+ */
 export interface Descending {
   readonly kind: 'descending'
   /** Friends per group, in the order in which groups are formed, each at least 2. */

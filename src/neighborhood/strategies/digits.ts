@@ -24,8 +24,8 @@ export function digitSteps(
 }
 
 /**
- * In each step a digit of a mixed-radix notation of the number is corrected. A number past the last one stands for the number with the
- * highest digit one lower, so the notation suits any count.
+ * In each step a digit of a mixed-radix notation of the number is corrected. A number past the last one
+ * stands for the number with the highest digit one lower, so the notation suits any count.
  */
 export class Digits implements DigitSteps {
   readonly steps: number
@@ -69,8 +69,8 @@ export class Digits implements DigitSteps {
 }
 
 /**
- * In each step a digit of the offset is travelled. All numbers do the same, so any radices suit any count, also those whose product
- * is larger.
+ * In each step a digit of the offset is travelled. All numbers do the same, so any radices suit any count,
+ * also those whose product is larger.
  */
 export class OffsetDigits implements DigitSteps {
   readonly steps: number
@@ -109,7 +109,10 @@ export function binaryRadices(count: number): number[] {
   return radices
 }
 
-/** Up to this a radix, or a number of lanes, may exceed what it divides: a strategy may serve communicators of several sizes. */
+/**
+ * Up to this a radix, or a number of lanes, may exceed what it divides: a strategy may serve communicators of
+ * several sizes.
+ */
 const largestAnywhere = 64
 
 /** @throws ERR_STRATEGY for a number above both {@link largestAnywhere} and what it divides */

@@ -3,8 +3,8 @@ import type { NeighborSets } from '../../topology/neighbors.js'
 import type { Route } from './route.js'
 
 /**
- * A route that is given edge by edge: where the block is after hop h on its way along edge e, `ways[h][e]`; after the last hop
- * it is at its destination.
+ * A route that is given edge by edge: where the block is after hop h on its way along edge e, `ways[h][e]`;
+ * after the last hop it is at its destination.
  *
  * @param out the distinct destinations of every rank
  */

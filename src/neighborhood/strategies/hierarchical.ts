@@ -11,16 +11,27 @@ import type { Route } from './route.js'
 import type { StrategyKind } from './strategy-kind.js'
 import { checkOptions, listOption, wordOption } from './strategy-option.js'
 
-/** Digits of the node are corrected between ranks of the same number on their nodes, and digits of that number inside nodes. */
+/**
+ * Digits of the node are corrected between ranks of the same number on their nodes, and digits of that number
+ * inside nodes.
+ */
 export interface Hierarchical {
   readonly kind: 'hierarchical'
-  /** Of the digits of the node, lowest first; their product must be at least the number of nodes. Default: 2. */
+  /**
+   * Of the digits of the node, lowest first; their product must be at least the number of nodes. Default: 2.
+   */
   readonly between?: readonly number[]
-  /** Of the digits of a rank on its node, lowest first; their product must be at least the ranks of a node. Default: 2. */
+  /**
+   * Of the digits of a rank on its node, lowest first; their product must be at least the ranks of a node.
+   * Default: 2.
+   */
   readonly inside?: readonly number[]
   /** Default `between`: a block crosses to a node once, however many ranks there need it. */
   readonly first?: 'between' | 'inside'
-  /** Default `number`. `offset`: of the distance from node to node, and from rank to rank on a node, counted around. */
+  /**
+   * Default `number`. `offset`: of the distance from node to node, and from rank to rank on a node, counted
+   * around.
+   */
   readonly digits?: DigitsOf
   /** Which digit of the node, and of the rank on it, is corrected first. Default `lowest`. */
   readonly order?: DigitOrder

@@ -15,22 +15,38 @@ import type { StrategyKind } from './strategy-kind.js'
 import { checkOptions, listOption, wholeOption, wordOption } from './strategy-option.js'
 
 /**
- * One message per ordered pair of nodes with edges, from the rank that serves the destination node to the rank that serves the
- * source node; blocks are gathered and spread inside nodes by digits. With several lanes the ranks of a node are divided
- * among as many messages per pair. Lanes of different widths have messages of different lengths, which arrive one after the other
- * where they share a link, so the first are spread while the others are on their way.
+ * One message per ordered pair of nodes with edges, from the rank that serves the destination node to the
+ * rank that serves the source node; blocks are gathered and spread inside nodes by digits. With several lanes
+ * the ranks of a node are divided among as many messages per pair. Lanes of different widths have messages of
+ * different lengths, which arrive one after the other where they share a link, so the first are spread while
+ * the others are on their way.
  */
 export interface Lanes {
   readonly kind: 'lanes'
-  /** Of the digits of a rank on its node, lowest first; their product must be at least the ranks of a node. Default: 2. */
+  /**
+   * Of the digits of a rank on its node, lowest first; their product must be at least the ranks of a node.
+   * Default: 2.
+   */
   readonly radices?: readonly number[]
-  /** Messages per pair of nodes, at most the ranks of a node. Default: as many as let every rank serve about one other node. */
+  /**
+   * Messages per pair of nodes, at most the ranks of a node. Default: as many as let every rank serve about
+   * one other node.
+   */
   readonly lanes?: number
-  /** Instead of `lanes`: the ranks of each lane of a node, in order; the last one is repeated as often as ranks are left. */
+  /**
+   * Instead of `lanes`: the ranks of each lane of a node, in order; the last one is repeated as often as
+   * ranks are left.
+   */
   readonly widths?: readonly number[]
-  /** When blocks travel to ranks of their own node. Default `gather`; with `spread` they share messages with those of other nodes. */
+  /**
+   * When blocks travel to ranks of their own node. Default `gather`; with `spread` they share messages with
+   * those of other nodes.
+   */
   readonly own?: 'gather' | 'spread'
-  /** Default `number`. `offset`: of the distance from rank to rank on a node, in spreading, and in a lane, in gathering, counted around. */
+  /**
+   * Default `number`. `offset`: of the distance from rank to rank on a node, in spreading, and in a lane, in
+   * gathering, counted around.
+   */
   readonly digits?: DigitsOf
   /** Which digit is corrected first. Default `lowest`. */
   readonly order?: DigitOrder
@@ -74,7 +90,9 @@ export const lanes: StrategyKind<Lanes> = {
   },
 }
 
-/** Where every lane of each node begins, and where the last one ends; lanes are ranks that follow each other. */
+/**
+ * Where every lane of each node begins, and where the last one ends; lanes are ranks that follow each other.
+ */
 function laneStarts(
   { nodes, start }: NodeLayout,
   widthsOf: (node: number, size: number) => readonly number[],
@@ -91,7 +109,10 @@ function laneStarts(
   })
 }
 
-/** A product of the first radices: ranks of a lane differ in these digits only, so the others need no messages to gather. */
+/**
+ * A product of the first radices: ranks of a lane differ in these digits only, so the others need no messages
+ * to gather.
+ */
 export function coveringWidth(radices: readonly number[], partners: number, size: number): number {
   let width = 1
   for (const radix of radices) if (width < partners) width *= radix

@@ -17,8 +17,8 @@ export interface MovesByMessage {
 }
 
 /**
- * Moves by rank, then hop, then peer, beginning with the peer after the rank, so that ranks do not all send to the same one
- * at the same time. The moves of a message remain in order.
+ * Moves by rank, then hop, then peer, beginning with the peer after the rank, so that ranks do not all send
+ * to the same one at the same time. The moves of a message remain in order.
  *
  * @param rankOf one end of every move, `peerOf` the other
  */
@@ -41,7 +41,8 @@ export function movesByMessage(
     for (let i = 0; i < count; i++) {
       const move = order[first + i]
       const ahead = peerOf[move] - rank
-      // The place in the list is part of the key, so equal messages keep their order, and numbers sort without a comparison function.
+      // The place in the list is part of the key, so equal messages keep their order, and numbers sort
+      // without a comparison function.
       keys[i] = (hop[move] * ranks + (ahead < 0 ? ahead + ranks : ahead)) * count + i
       sorted[i] = move
     }
@@ -52,7 +53,8 @@ export function movesByMessage(
 }
 
 /**
- * Emits one rank's messages phase by phase, those of hop h in phase h: the order of a schedule, which then need not be sorted.
+ * Emits one rank's messages phase by phase, those of hop h in phase h: the order of a schedule, which then
+ * need not be sorted.
  *
  * @param reads where a move takes its block from, `writes` where it leaves it
  */

@@ -1,7 +1,9 @@
 import { strategyError } from '../../topology/friends/grouping-options.js'
 import type { RouteFacts } from './strategy-kind.js'
 
-/** Ranks by node: nodes that host ranks, numbered in their order, and the ranks of a node numbered in theirs. */
+/**
+ * Ranks by node: nodes that host ranks, numbered in their order, and the ranks of a node numbered in theirs.
+ */
 export interface NodeLayout {
   readonly nodes: number
   /** Most ranks of a node. */

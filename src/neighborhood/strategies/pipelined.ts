@@ -7,24 +7,32 @@ import type { StrategyKind } from './strategy-kind.js'
 import { checkOptions, listOption } from './strategy-option.js'
 
 /**
- * Blocks go from node to node between ranks of the same number, and each is spread inside a node as soon as it has come there,
- * while the network carries the others. For long blocks: more messages, but processors and links work at the same time.
+ * Blocks go from node to node between ranks of the same number, and each is spread inside a node as soon as
+ * it has come there, while the network carries the others. For long blocks: more messages, but processors and
+ * links work at the same time.
  */
 export interface Pipelined {
   readonly kind: 'pipelined'
-  /** Of the digits of the distance between nodes, lowest first; their product must be at least the number of nodes. Default: 2. */
+  /**
+   * Of the digits of the distance between nodes, lowest first; their product must be at least the number of
+   * nodes. Default: 2.
+   */
   readonly between?: readonly number[]
   /**
-   * Instead of `between`: nodes that a block passes in each hop, either way around, until it is there; the last hop goes
-   * however far. 1.1 for grids of which every node hosts a row, and radius 2.
+   * Instead of `between`: nodes that a block passes in each hop, either way around, until it is there; the
+   * last hop goes however far. 1.1 for grids of which every node hosts a row, and radius 2.
    */
   readonly steps?: readonly number[]
   /**
-   * The steps to nodes behind, where they are others than those ahead. 1.1 ahead and 2 behind: messages that come to the same node
-   * are spread one after the other, and the last ones are half as many. Default: `steps`.
+   * The steps to nodes behind, where they are others than those ahead. 1.1 ahead and 2 behind: messages that
+   * come to the same node are spread one after the other, and the last ones are half as many. Default:
+   * `steps`.
    */
   readonly back?: readonly number[]
-  /** Of the digits of the distance on a node, lowest first; their product must be at least the ranks of a node. Default: 2. */
+  /**
+   * Of the digits of the distance on a node, lowest first; their product must be at least the ranks of a
+   * node. Default: 2.
+   */
   readonly inside?: readonly number[]
 }
 
@@ -57,7 +65,10 @@ export const pipelined: StrategyKind<Pipelined> = {
   },
 }
 
-/** How nodes are travelled: a block to a node at this distance is there after `hops(distance)`, and before at `after(h, distance)`. */
+/**
+ * How nodes are travelled: a block to a node at this distance is there after `hops(distance)`, and before at
+ * `after(h, distance)`.
+ */
 interface Travel {
   readonly most: number
   hops(distance: number): number

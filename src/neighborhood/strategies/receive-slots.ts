@@ -2,8 +2,8 @@ import type { ScheduleBuilder } from '../../schedule/builder.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 
 /**
- * The places where a rank's blocks arrive, rank by rank: a source that is listed several times delivers once, into its
- * first slot, and is copied to the others; a self loop is a copy of the rank's own block.
+ * The places where a rank's blocks arrive, rank by rank: a source that is listed several times delivers once,
+ * into its first slot, and is copied to the others; a self loop is a copy of the rank's own block.
  */
 export class ReceiveSlots {
   /** Distinct sources of the entered rank except itself, in the order of their first slots. */

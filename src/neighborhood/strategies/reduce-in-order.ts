@@ -2,9 +2,9 @@ import { NeighborScheduleBuilder } from '../../schedule/builder.js'
 import { type NeighborSchedule, opKind } from '../../schedule/ir.js'
 
 /**
- * A neighbor reduction in list order, from a neighbor allgather: blocks travel as there, and every rank combines those of its
- * sources from first to last. So it serves operations that are neither commutative nor, as on floating-point numbers,
- * associative to the bit.
+ * A neighbor reduction in list order, from a neighbor allgather: blocks travel as there, and every rank
+ * combines those of its sources from first to last. So it serves operations that are neither commutative nor,
+ * as on floating-point numbers, associative to the bit.
  */
 export function reduceInOrder(allgather: NeighborSchedule): NeighborSchedule {
   const { topology, strategy, parameters, phases, staging, opStart, entryStart } = allgather

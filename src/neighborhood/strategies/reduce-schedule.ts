@@ -9,9 +9,10 @@ import type { Route } from './route.js'
 import type { RouteHeader } from './route-schedule.js'
 
 /**
- * A neighbor reduction in any order: the trees by which a neighbor allgather of the reversed topology would deliver a rank's
- * block to its sources, run backwards. What ranks of a tree have received for its root they combine before they pass it on.
- * A block that a rank passes on alone is sent once to each receiver, for all roots.
+ * A neighbor reduction in any order: the trees by which a neighbor allgather of the reversed topology would
+ * deliver a rank's block to its sources, run backwards. What ranks of a tree have received for its root they
+ * combine before they pass it on. A block that a rank passes on alone is sent once to each receiver, for all
+ * roots.
  *
  * @param route of the reversed topology
  */

@@ -14,8 +14,8 @@ export interface RouteHeader {
 }
 
 /**
- * A neighbor allgather by a route: in phase h a rank sends one message to every rank to which the ways of some blocks go
- * from it in hop h, with each of these blocks once, by ascending source.
+ * A neighbor allgather by a route: in phase h a rank sends one message to every rank to which the ways of
+ * some blocks go from it in hop h, with each of these blocks once, by ascending source.
  */
 export function routeSchedule(
   topology: ProcessTopology,
@@ -29,7 +29,8 @@ export function routeSchedule(
 /**
  * The schedule of moves, by block, then hop, then the rank that gets it.
  *
- * @param emitted the ranks whose operations are emitted, ascending; all moves from and to them are given. Default: all
+ * @param emitted the ranks whose operations are emitted, ascending; all moves from and to them are given.
+ *   Default: all
  */
 export function scheduleOfMoves(
   topology: ProcessTopology,

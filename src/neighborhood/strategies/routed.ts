@@ -3,10 +3,16 @@ import type { Route } from './route.js'
 import type { StrategyKind } from './strategy-kind.js'
 import { checkOptions, listOption, wordOption } from './strategy-option.js'
 
-/** Digits of the rank number are corrected one by one: at most the sum of `radix - 1` messages per rank, whatever the degree. */
+/**
+ * Digits of the rank number are corrected one by one: at most the sum of `radix - 1` messages per rank,
+ * whatever the degree.
+ */
 export interface Routed {
   readonly kind: 'routed'
-  /** Of the digits, lowest first; their product must be at least the number of ranks. Default: 2 as often as needed. */
+  /**
+   * Of the digits, lowest first; their product must be at least the number of ranks. Default: 2 as often as
+   * needed.
+   */
   readonly radices?: readonly number[]
   /** Which digit is corrected first. Default `lowest`. */
   readonly first?: DigitOrder

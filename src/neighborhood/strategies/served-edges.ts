@@ -2,7 +2,9 @@ import type { FriendGroups } from '../../topology/friends/friend-groups.js'
 import type { NeighborSets } from '../../topology/neighbors.js'
 import { edgeOf } from './edge-ways.js'
 
-/** Calls back for every edge that a group serves, in the order of the groups, with the friend that serves it. */
+/**
+ * Calls back for every edge that a group serves, in the order of the groups, with the friend that serves it.
+ */
 export function serveEdges(
   { k, count, members, step, commonStart, common, holder }: FriendGroups,
   out: NeighborSets,

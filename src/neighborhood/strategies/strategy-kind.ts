@@ -20,7 +20,10 @@ export interface GroupedSchedule {
   readonly groups: Grouping | null
 }
 
-/** Everything that depends on the kind of a strategy. A new strategy is one of these, in the table of strategies. */
+/**
+ * Everything that depends on the kind of a strategy. A new strategy is one of these, in the table of
+ * strategies.
+ */
 export interface StrategyKind<S extends { readonly kind: string }> {
   /** One line of help. */
   readonly help: string
@@ -28,14 +31,20 @@ export interface StrategyKind<S extends { readonly kind: string }> {
   readonly initial: S
   /** Its parameters, in the order in which they are written. */
   readonly options: { readonly [Name in Exclude<keyof S, 'kind'>]-?: StrategyOption }
-  /** Edges, counted with their multiplicity, above which ranks plan from their neighbors by default. Infinity: never. */
+  /**
+   * Edges, counted with their multiplicity, above which ranks plan from their neighbors by default. Infinity:
+   * never.
+   */
   readonly planningLimit: number
   /**
-   * What its route depends on, if not on the whole graph: then ranks can plan from their neighbors. The number of ranks alone; their
-   * nodes too; or besides those which nodes have edges to which.
+   * What its route depends on, if not on the whole graph: then ranks can plan from their neighbors. The
+   * number of ranks alone; their nodes too; or besides those which nodes have edges to which.
    */
   readonly routeNeeds?: 'ranks' | 'nodes' | 'pairs of nodes'
-  /** Finds, before anything is sent, what can be wrong whatever topology and nodes are. @throws ERR_STRATEGY */
+  /**
+   * Finds, before anything is sent, what can be wrong whatever topology and nodes are.
+   * @throws ERR_STRATEGY
+   */
   check(strategy: S, ranks: number): void
   /** @throws ERR_STRATEGY */
   route(strategy: S, facts: RouteFacts): Route

@@ -47,7 +47,10 @@ export function listOption(least: number): StrategyOption {
   }
 }
 
-/** Lists of integers of at least `least`, at most 1, joined by dots, the lists joined by slashes; 1 for an empty list. */
+/**
+ * Lists of integers of at least `least`, at most 1, joined by dots, the lists joined by slashes; 1 for an
+ * empty list.
+ */
 export function listsOption(least: number): StrategyOption {
   const list = listOption(least)
   return {
@@ -72,7 +75,8 @@ function parsedList(value: string, isValid: (value: unknown) => boolean): number
 }
 
 /**
- * Checks the fields of a strategy one by one. A field that its kind does not have is refused: a misspelt one would have no effect.
+ * Checks the fields of a strategy one by one. A field that its kind does not have is refused: a misspelt one
+ * would have no effect.
  *
  * @throws ERR_STRATEGY
  */

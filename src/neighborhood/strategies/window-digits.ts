@@ -1,7 +1,10 @@
 /** More than a dimension has offsets. */
 const largestWeight = 2 ** 29
 
-/** The offsets of one dimension, corrected digit by digit of a mixed-radix notation. Offset 0 stays where it is in every step. */
+/**
+ * The offsets of one dimension, corrected digit by digit of a mixed-radix notation. Offset 0 stays where it
+ * is in every step.
+ */
 export class WindowDigits {
   readonly steps: number
   readonly #low: number
@@ -29,7 +32,10 @@ export class WindowDigits {
   }
 }
 
-/** The radices of fewest messages, then of fewest steps, for a window of some offsets; 9 gives 3.3, 5 gives 2.3. */
+/**
+ * The radices of fewest messages, then of fewest steps, for a window of some offsets; 9 gives 3.3, 5 gives
+ * 2.3.
+ */
 export function windowRadices(offsets: number): number[] {
   if (offsets <= 1) return []
   let best = [offsets]

@@ -7,15 +7,16 @@ import { rankLine } from './write-rank-line.js'
 
 export interface FormatOptions {
   /**
-   * Version of the format (docs/schedule-format.md). Default 2. Version 1 expresses neighbor allgathers only; tools
-   * that know no other version read it.
+   * Version of the format (docs/schedule-format.md). Default 2. Version 1 expresses neighbor allgathers only;
+   * tools that know no other version read it.
    */
   readonly version?: FormatVersion
 }
 
 /**
- * A schedule as JSON Lines, one string per line without its line end: the header, then every rank. Generated rank by
- * rank, so that the text of a large schedule need not fit in memory. Weights of the topology are left out.
+ * A schedule as JSON Lines, one string per line without its line end: the header, then every rank. Generated
+ * rank by rank, so that the text of a large schedule need not fit in memory. Weights of the topology are left
+ * out.
  *
  * @throws ERR_SCHEDULE_VERSION when the version cannot express the schedule
  */

@@ -19,8 +19,8 @@ export function requireVersion(version: FormatVersion): void {
 }
 
 /**
- * Checks that a version of the format can express a schedule: version 1 knows neighbor allgathers of one block per rank
- * over a topology, and neither combinations nor partial results.
+ * Checks that a version of the format can express a schedule: version 1 knows neighbor allgathers of one
+ * block per rank over a topology, and neither combinations nor partial results.
  *
  * @throws ERR_SCHEDULE_VERSION with the reason, and for versions that are not written
  */

@@ -62,8 +62,8 @@ const leading = {
 } satisfies Record<string, Field>
 
 /**
- * What each field must be. Checked by hand, not by the schema library of the command line: every thread of a world loads
- * this module, and that library would take longer to load than all other modules together.
+ * What each field must be. Checked by hand, not by the schema library of the command line: every thread of a
+ * world loads this module, and that library would take longer to load than all other modules together.
  */
 const fieldsOf: { readonly [V in FormatVersion]: Readonly<Record<string, Field>> } = {
   1: {

@@ -28,8 +28,8 @@ const keysOf = {
 }
 
 /**
- * Checks a rank line and appends its operations to the log. `verify` checks whether the blocks and places that
- * operations name exist; own blocks and slots are checked here.
+ * Checks a rank line and appends its operations to the log. `verify` checks whether the blocks and places
+ * that operations name exist; own blocks and slots are checked here.
  */
 export function readRankLine(line: unknown, bounds: LineBounds, log: OperationLog, reject: Reject): RankLine {
   const { blocks, collective, hasTopology, ranks, version } = bounds

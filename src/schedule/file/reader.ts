@@ -45,7 +45,8 @@ export class ScheduleReader {
   /**
    * The whole schedule.
    *
-   * @throws ERR_SCHEDULE_FORMAT when ranks are missing, it is a slice, a block is held by no rank, or the hash is wrong
+   * @throws ERR_SCHEDULE_FORMAT when ranks are missing, it is a slice, a block is held by no rank, or the
+   *   hash is wrong
    */
   schedule(): Schedule {
     const content = this.#complete()
@@ -110,7 +111,10 @@ export class ScheduleReader {
   }
 }
 
-/** The first block that no rank holds at the start; null if there is none. Memory in proportion to the own blocks. */
+/**
+ * The first block that no rank holds at the start; null if there is none. Memory in proportion to the own
+ * blocks.
+ */
 function blockOfNoRank(specification: Specification): number | null {
   const { ownBlock } = specification
   const isHeld = new Uint8Array(Math.min(blockCount(specification), ownBlock.length + 1))

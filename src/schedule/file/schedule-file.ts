@@ -6,9 +6,9 @@ import { type FormatOptions, formatSchedule } from './format-schedule.js'
 import { parseSchedule } from './reader.js'
 
 /**
- * Writes a schedule as JSON Lines. The file appears complete or not at all: it is written to a temporary file in the
- * same folder and renamed. An existing file keeps its permissions, and a link to it remains a link. A name that ends in
- * `.gz` makes it a gzip file.
+ * Writes a schedule as JSON Lines. The file appears complete or not at all: it is written to a temporary file
+ * in the same folder and renamed. An existing file keeps its permissions, and a link to it remains a link. A
+ * name that ends in `.gz` makes it a gzip file.
  *
  * @throws ERR_FILE, also when the path is that of a directory or device
  * @throws ERR_SCHEDULE_VERSION when the version cannot express the schedule

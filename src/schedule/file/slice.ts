@@ -6,8 +6,8 @@ import { readHeader } from './read-header.js'
 import { failAtLine, parseLine, shown } from './reject.js'
 
 /**
- * Selects some ranks of a schedule in its text form: the header, marked as that of a slice, and the unchanged lines of
- * these ranks. A slice can be sliced further. Only the selected lines are parsed.
+ * Selects some ranks of a schedule in its text form: the header, marked as that of a slice, and the unchanged
+ * lines of these ranks. A slice can be sliced further. Only the selected lines are parsed.
  *
  * @param ranks in any order.
  * @throws ERR_RANK when the schedule does not have a rank

@@ -9,7 +9,10 @@ export type Run = readonly [first: number, count: number, stride: number]
 /** What a slot must hold: a block, or the reduction of runs. */
 export type SlotTerm = number | readonly Run[]
 
-/** The specification of a file, collected line by line in any order. Equal reductions of several slots become one. */
+/**
+ * The specification of a file, collected line by line in any order. Equal reductions of several slots become
+ * one.
+ */
 export class SpecificationRows {
   readonly #header: HeaderVersion2
   readonly #own: Rows

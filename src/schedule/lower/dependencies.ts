@@ -1,6 +1,9 @@
 import type { Combinations, Dependencies, ReceiveFrames, SendFrames } from './program.js'
 
-/** What every send frame and every combination waits for: each receive frame or combination once, however many of its values. */
+/**
+ * What every send frame and every combination waits for: each receive frame or combination once, however many
+ * of its values.
+ */
 export function dependenciesOf(
   send: SendFrames,
   receive: ReceiveFrames,

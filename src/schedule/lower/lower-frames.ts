@@ -36,8 +36,9 @@ export function framesReceived(context: LoweringContext, process: number, ranks:
 }
 
 /**
- * Collects the messages with ranks of other processes in frames. Both ends see the same messages, and the contents of a
- * frame depend only on these, on the earlier frames of the pair and on the placement, so both ends find the same frames.
+ * Collects the messages with ranks of other processes in frames. Both ends see the same messages, and the
+ * contents of a frame depend only on these, on the earlier frames of the pair and on the placement, so both
+ * ends find the same frames.
  */
 function frames(context: LoweringContext, process: number, ranks: Int32Array, kind: number): Frames {
   const { schedule, placement, rounds } = context

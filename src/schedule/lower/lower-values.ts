@@ -20,8 +20,9 @@ export interface Values {
 }
 
 /**
- * Numbers the values of a process and finds which of them every frame, combination and slot takes. A block that one of the
- * ranks has, all have: it is the first value that holds it. Partial results are followed from place to place.
+ * Numbers the values of a process and finds which of them every frame, combination and slot takes. A block
+ * that one of the ranks has, all have: it is the first value that holds it. Partial results are followed from
+ * place to place.
  *
  * @throws ERR_SCHEDULE when the process lacks a value that it needs
  */
@@ -233,8 +234,8 @@ class ValueFinder {
   }
 
   /**
-   * The operations of the hosted ranks and the index of the rank of each: by round, and in it sends, receives, then copies
-   * and combinations.
+   * The operations of the hosted ranks and the index of the rank of each: by round, and in it sends,
+   * receives, then copies and combinations.
    */
   #inOrder(): { readonly ops: Int32Array; readonly hosted: Int32Array } {
     const { schedule, rounds } = this.#context

@@ -21,8 +21,10 @@ import { type MessageRounds, messageRounds } from './rounds.js'
  *
  * @param placement process of every rank, 0 to `processes - 1`.
  * @param processes their number, at most 2^24; by default one more than the largest in `placement`.
- * @throws ERR_PLACEMENT when `placement` does not give every rank a process, or there are fewer processes than it names, or too many.
- * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a value it needs.
+ * @throws ERR_PLACEMENT when `placement` does not give every rank a process, or there are fewer processes
+ *   than it names, or too many.
+ * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a value
+ *   it needs.
  */
 export function lower(schedule: Schedule, placement: Int32Array, processes?: number): LoweredSchedule {
   requireSchedule(schedule)
@@ -41,11 +43,13 @@ export function lower(schedule: Schedule, placement: Int32Array, processes?: num
 }
 
 /**
- * The program of one process, from the schedule and the placement alone: sender and receiver find the same frames
- * without communication. Every schedule that verifies can be lowered; in others not every fault is detected.
+ * The program of one process, from the schedule and the placement alone: sender and receiver find the same
+ * frames without communication. Every schedule that verifies can be lowered; in others not every fault is
+ * detected.
  *
  * @throws ERR_PLACEMENT when `placement` does not give every rank a process.
- * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a value it needs.
+ * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a value
+ *   it needs.
  */
 export function lowerProcess(schedule: Schedule, placement: Int32Array, process: number): ProcessProgram {
   requireSchedule(schedule)
@@ -54,9 +58,9 @@ export function lowerProcess(schedule: Schedule, placement: Int32Array, process:
 }
 
 /**
- * {@link lowerProcess} with the rounds of messages found before: by `messageRounds`, once for several processes, or by
- * `roundsByPhase` where a process knows the operations of its own ranks only, those of all others being empty; then ranks
- * must hold no blocks of other origins before.
+ * {@link lowerProcess} with the rounds of messages found before: by `messageRounds`, once for several
+ * processes, or by `roundsByPhase` where a process knows the operations of its own ranks only, those of all
+ * others being empty; then ranks must hold no blocks of other origins before.
  *
  * @throws ERR_PLACEMENT, ERR_SCHEDULE
  */

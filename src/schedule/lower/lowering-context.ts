@@ -12,7 +12,10 @@ export interface LoweringContext {
   /** Ranks sorted by process, then rank, and where each process begins. */
   readonly rankByProcess: Int32Array
   readonly processStart: Int32Array
-  /** Whether ranks hold no blocks of other origins before: then a block need not be sent to where its origin lives. */
+  /**
+   * Whether ranks hold no blocks of other origins before: then a block need not be sent to where its origin
+   * lives.
+   */
   readonly hasHomes: boolean
 }
 

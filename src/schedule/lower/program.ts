@@ -1,20 +1,22 @@
 import type { Schedule } from '../ir.js'
 
 /**
- * What one process does to run a schedule for all the ranks it hosts (decision 6). Messages and copies between its ranks
- * disappear: they are names of values. What it sends to another process in a round is one frame.
+ * What one process does to run a schedule for all the ranks it hosts (decision 6). Messages and copies
+ * between its ranks disappear: they are names of values. What it sends to another process in a round is one
+ * frame.
  *
- * **Values** are assigned once and numbered: first what its ranks contribute (by hosted rank, then own place), then what
- * frames bring, in the order of the receive frames and within a frame in its order, then what combinations make, in their
- * order.
+ * **Values** are assigned once and numbered: first what its ranks contribute (by hosted rank, then own
+ * place), then what frames bring, in the order of the receive frames and within a frame in its order, then
+ * what combinations make, in their order.
  *
- * **Frames** hold blocks first, ascending, each once, then partial results by sender, receiver, tag and order. A block
- * is left out of a frame when an earlier frame of the same two processes carries it or the receiver hosts its origin; so a
- * frame may hold no value; it is sent nevertheless. Two processes exchange at most one frame each way per round.
+ * **Frames** hold blocks first, ascending, each once, then partial results by sender, receiver, tag and
+ * order. A block is left out of a frame when an earlier frame of the same two processes carries it or the
+ * receiver hosts its origin; so a frame may hold no value; it is sent nevertheless. Two processes exchange at
+ * most one frame each way per round.
  *
- * **Running it.** Receives may be posted at any time. A frame leaves when its values are there, a combination is made when
- * its operands are there; {@link ProcessProgram.dependencies} count what is missing. What depends on what has no
- * cycle across all processes: a frame depends on frames of earlier rounds only.
+ * **Running it.** Receives may be posted at any time. A frame leaves when its values are there, a combination
+ * is made when its operands are there; {@link ProcessProgram.dependencies} count what is missing. What
+ * depends on what has no cycle across all processes: a frame depends on frames of earlier rounds only.
  */
 export interface ProcessProgram {
   readonly process: number
@@ -22,17 +24,21 @@ export interface ProcessProgram {
   readonly ranks: Int32Array
   /** Rounds are below this number; few of them need have frames. */
   readonly rounds: number
-  /** What every value is: a block, or `~p` for a partial result of part p. It gives the length of the value. */
+  /**
+   * What every value is: a block, or `~p` for a partial result of part p. It gives the length of the value.
+   */
   readonly valueTerm: Int32Array
-  /** Values that the i-th hosted rank contributes: `ownStart[i]` up to the next. Length `ranks.length + 1`. */
+  /**
+   * Values that the i-th hosted rank contributes: `ownStart[i]` up to the next. Length `ranks.length + 1`.
+   */
   readonly ownStart: Int32Array
   readonly send: SendFrames
   readonly receive: ReceiveFrames
   readonly combine: Combinations
   readonly dependencies: Dependencies
   /**
-   * Slots to fill from value v: `fillStart[v]` up to the next. Every slot of every hosted rank occurs once, at the
-   * first value that holds its block or at its reduction. Length `values + 1`.
+   * Slots to fill from value v: `fillStart[v]` up to the next. Every slot of every hosted rank occurs once,
+   * at the first value that holds its block or at its reduction. Length `values + 1`.
    */
   readonly fillStart: Int32Array
   /** Index into `ranks`. */
@@ -71,15 +77,15 @@ export interface Combinations {
 }
 
 /**
- * What waits for what. Tasks are the send frames, then the combinations; what brings values are the receive frames,
- * then the combinations. What ranks contribute is there at the start.
+ * What waits for what. Tasks are the send frames, then the combinations; what brings values are the receive
+ * frames, then the combinations. What ranks contribute is there at the start.
  */
 export interface Dependencies {
   /** How many receive frames and combinations each task waits for. Length: send frames + combinations. */
   readonly needs: Int32Array
   /**
-   * Tasks that wait for the i-th receive frame, or for combination c at `receive frames + c`: `useStart[i]` up to the next,
-   * each once.
+   * Tasks that wait for the i-th receive frame, or for combination c at `receive frames + c`: `useStart[i]`
+   * up to the next, each once.
    */
   readonly useStart: Int32Array
   readonly use: Int32Array

@@ -6,17 +6,20 @@ import { isMessage, type PhaseRows, phaseRows, rankOfOperations } from '../walk.
 export interface MessageRounds {
   /** Messages travel in rounds 0 to `rounds - 1`. */
   readonly rounds: number
-  /** The round of every operation: copies and combinations follow the receives of their round. Length: operations. */
+  /**
+   * The round of every operation: copies and combinations follow the receives of their round. Length:
+   * operations.
+   */
   readonly ofOperation: Int32Array
   /** What `pairMessages` found; null if it has not been asked. */
   readonly partner: Int32Array | null
 }
 
 /**
- * The round in which every message travels, so that processes can proceed round by round: what a rank sends in round i it
- * has from the start or from earlier rounds. When every message is sent and received in the
- * same phase, rounds are phases. Otherwise a rank enters its next phase in the round after the last of this phase's
- * messages, and a message travels in the round in which its sender enters the phase of the send.
+ * The round in which every message travels, so that processes can proceed round by round: what a rank sends
+ * in round i it has from the start or from earlier rounds. When every message is sent and received in the
+ * same phase, rounds are phases. Otherwise a rank enters its next phase in the round after the last of this
+ * phase's messages, and a message travels in the round in which its sender enters the phase of the send.
  *
  * @throws ERR_SCHEDULE when a message has only one end or ranks wait for each other: verify the schedule.
  */
@@ -60,8 +63,8 @@ export function messageRounds(schedule: Schedule): MessageRounds {
 }
 
 /**
- * Every operation in the round of its phase: for schedules that receive every message in the phase in which it is sent. The
- * operations of some ranks are enough.
+ * Every operation in the round of its phase: for schedules that receive every message in the phase in which
+ * it is sent. The operations of some ranks are enough.
  */
 export function roundsByPhase(schedule: Schedule): MessageRounds {
   const { phases, opPhase } = schedule

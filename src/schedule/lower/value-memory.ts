@@ -12,23 +12,31 @@ export const area = {
 } as const
 
 /**
- * The memory of a program's values. Values are assigned once, memory is not: what is combined goes where an operand was,
- * and a partial result that arrives may use the slot that its part fills later.
+ * The memory of a program's values. Values are assigned once, memory is not: what is combined goes where an
+ * operand was, and a partial result that arrives may use the slot that its part fills later.
  */
 export interface ValueMemory {
   /** {@link area} of every value. */
   readonly area: Uint8Array
   /** Own place, slot or piece of scratch memory, by value. */
   readonly index: Int32Array
-  /** Own places that are copied into their slots before the run: `ownCopy[i]` into the slot numbered `ownCopyTo[i]`. */
+  /**
+   * Own places that are copied into their slots before the run: `ownCopy[i]` into the slot numbered
+   * `ownCopyTo[i]`.
+   */
   readonly ownCopy: Int32Array
   readonly ownCopyTo: Int32Array
   /** The i-th copy after the run: value `copy[i]` into the slot numbered `copyTo[i]`. */
   readonly copy: Int32Array
   readonly copyTo: Int32Array
-  /** Slots of the i-th hosted rank are numbered `slotStart[i]` up to the next; all from 0 where ranks share them. */
+  /**
+   * Slots of the i-th hosted rank are numbered `slotStart[i]` up to the next; all from 0 where ranks share
+   * them.
+   */
   readonly slotStart: Int32Array
-  /** What each slot holds in the end, and each piece of scratch memory: a block, or `~p`. It gives the length. */
+  /**
+   * What each slot holds in the end, and each piece of scratch memory: a block, or `~p`. It gives the length.
+   */
   readonly slotTerm: Int32Array
   readonly scratchTerm: Int32Array
   /** Whether slots may be the memory of own places with the same number, as where a call is in place. */
@@ -47,9 +55,9 @@ export interface MemoryOptions {
 }
 
 /**
- * Decides where values are. Frames that are large are read until their receiver has them, so memory that a frame sends is
- * written again only by what cannot exist before it has been received: the combination of all ranks' contributions, where
- * the frame was the only way for this rank's own to get there.
+ * Decides where values are. Frames that are large are read until their receiver has them, so memory that a
+ * frame sends is written again only by what cannot exist before it has been received: the combination of all
+ * ranks' contributions, where the frame was the only way for this rank's own to get there.
  */
 export function valueMemory(program: ProcessProgram, options: MemoryOptions = {}): ValueMemory {
   return new Assignment(program, options).memory()
@@ -240,8 +248,8 @@ class Assignment {
   }
 
   /**
-   * Whether every slot may be the own place with its number: the own value is in its slot anyway, or has one use, after
-   * which alone the slot can be filled.
+   * Whether every slot may be the own place with its number: the own value is in its slot anyway, or has one
+   * use, after which alone the slot can be filled.
    */
   #isSafeInPlace(owns: number): boolean {
     const { ranks, combine } = this.#program

@@ -27,8 +27,8 @@ export class AssociationList {
   }
 
   /**
-   * The hash of the association if all reductions are over the same ranks; a hash of those of all if they are over several;
-   * null if there are none, or if two over the same ranks differ.
+   * The hash of the association if all reductions are over the same ranks; a hash of those of all if they are
+   * over several; null if there are none, or if two over the same ranks differ.
    */
   hash(): string | null {
     return this.#isOne ? hashOfAll(this.#known.values()) : null

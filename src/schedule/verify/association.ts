@@ -1,6 +1,6 @@
 /**
- * Hashes of how contributors are associated: of a contributor by its rank, of a combination by those of its operands in
- * their order. Of 64 bits, in two halves; equal by accident with probability 2^-64.
+ * Hashes of how contributors are associated: of a contributor by its rank, of a combination by those of its
+ * operands in their order. Of 64 bits, in two halves; equal by accident with probability 2^-64.
  */
 
 export function leafHash(origin: number, half: 0 | 1): number {

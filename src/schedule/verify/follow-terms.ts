@@ -9,18 +9,22 @@ import type { ViolationList } from './violations.js'
 export interface Contents {
   readonly places: Places
   readonly terms: TermTable
-  /** Partial results received in messages that are not known: of which another check finds fault, or whose sender is absent. */
+  /**
+   * Partial results received in messages that are not known: of which another check finds fault, or whose
+   * sender is absent.
+   */
   readonly unknownReceived: number
 }
 
 /**
  * Executes a schedule on terms: what each place holds, row by row.
  *
- * A receive and a copy write the blocks that they name: their reads are checked, and another check proves that both ends of a
- * message name the same. A partial result has no name but its part, so it is followed from the place where its sender
- * reads it.
+ * A receive and a copy write the blocks that they name: their reads are checked, and another check proves
+ * that both ends of a message name the same. A partial result has no name but its part, so it is followed
+ * from the place where its sender reads it.
  *
- * @param order of the rows: each after those of its rank before it and after those that precede the sends that it receives
+ * @param order of the rows: each after those of its rank before it and after those that precede the sends
+ *   that it receives
  * @param partner of every operation
  */
 export function followTerms(
@@ -46,7 +50,10 @@ class Follower implements Contents {
   readonly #rows: PhaseRows
   readonly #partner: Int32Array
   readonly #found: ViolationList
-  /** What each entry of a send reads, `empty` before it is executed. Of length 0 if there are no partial results. */
+  /**
+   * What each entry of a send reads, `empty` before it is executed. Of length 0 if there are no partial
+   * results.
+   */
   readonly #sent: Int32Array
 
   constructor(schedule: Schedule, rows: PhaseRows, partner: Int32Array, found: ViolationList) {
@@ -111,7 +118,10 @@ class Follower implements Contents {
     }
   }
 
-  /** The partial result that an entry of a receive gets; an unknown one where another check finds fault with the message. */
+  /**
+   * The partial result that an entry of a receive gets; an unknown one where another check finds fault with
+   * the message.
+   */
   #received(op: number, e: number, part: number): number {
     const { entryStart, entryBlock } = this.#schedule
     const send = this.#partner[op]

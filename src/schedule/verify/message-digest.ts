@@ -2,7 +2,10 @@ import { MultisetDigest } from '../../base/multiset-digest.js'
 import { opKind, type Schedule } from '../ir.js'
 import { operationsOfRank } from '../walk.js'
 
-/** Messages that ranks send, less those that they receive: zero over all ranks of a schedule that fits together. */
+/**
+ * Messages that ranks send, less those that they receive: zero over all ranks of a schedule that fits
+ * together.
+ */
 export interface MessageBalance {
   readonly low: number
   readonly high: number
@@ -11,9 +14,9 @@ export interface MessageBalance {
 }
 
 /**
- * The balance of the messages of some ranks. A message is its source, destination, tag, place among those of equal tag,
- * phase, and its blocks in order. If the balances of all ranks add up to zero, then, but for one chance in 2^64, every
- * receive has its send, in the same phase and with the same blocks in the same order.
+ * The balance of the messages of some ranks. A message is its source, destination, tag, place among those of
+ * equal tag, phase, and its blocks in order. If the balances of all ranks add up to zero, then, but for one
+ * chance in 2^64, every receive has its send, in the same phase and with the same blocks in the same order.
  *
  * @param ranks whose operations are counted
  * @param rankOf the rank that a number of the schedule stands for, where they differ

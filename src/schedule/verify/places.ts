@@ -2,8 +2,8 @@ import type { Schedule } from '../ir.js'
 import { empty } from './term-table.js'
 
 /**
- * What every place of every rank holds, and whether it is read. A rank may claim any number of temporary places: memory
- * is bounded by the specification and by what its operations touch.
+ * What every place of every rank holds, and whether it is read. A rank may claim any number of temporary
+ * places: memory is bounded by the specification and by what its operations touch.
  */
 export class Places {
   /** Terms, by index of place. */

@@ -2,16 +2,19 @@ import type { Specification } from '../specification.js'
 import { reached } from './describe-term.js'
 import type { TermTable } from './term-table.js'
 
-/** Whether a term is the reduction that a slot demands; `unordered`: but for the order of its contributors. */
+/**
+ * Whether a term is the reduction that a slot demands; `unordered`: but for the order of its contributors.
+ */
 export const verdicts = { wrong: 0, unordered: 1, ordered: 2 } as const
 
 /**
- * Compares terms with the reductions of a specification: which contributors, how often each, and in which order.
+ * Compares terms with the reductions of a specification: which contributors, how often each, and in which
+ * order.
  *
- * O(1) where the contributors of both are consecutive ranks, counted cyclically: trees, chains, rings, scans, exchanges at
- * growing distances. Else O(demanded contributors) for every different pair of a term and a reduction, because a term of
- * another number of blocks is wrong without a look at them; where contributors may be repeated, O(combinations in the
- * term).
+ * O(1) where the contributors of both are consecutive ranks, counted cyclically: trees, chains, rings, scans,
+ * exchanges at growing distances. Else O(demanded contributors) for every different pair of a term and a
+ * reduction, because a term of another number of blocks is wrong without a look at them; where contributors
+ * may be repeated, O(combinations in the term).
  */
 export class ReductionCheck {
   readonly #specification: Specification
@@ -19,7 +22,10 @@ export class ReductionCheck {
   /** Contributors of every reduction. */
   readonly #blocks: Int32Array
   readonly #part: Int32Array
-  /** The contributors as an interval of ranks, counted cyclically: the first, and how many; 0 if they are none. */
+  /**
+   * The contributors as an interval of ranks, counted cyclically: the first, and how many; 0 if they are
+   * none.
+   */
   readonly #first: Int32Array
   readonly #span: Int32Array
   /** Of every rank; all 0 between two checks. */

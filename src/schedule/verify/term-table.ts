@@ -10,12 +10,13 @@ const mostBlocks = 2 ** 30
 const fewest = 1024
 
 /**
- * What places hold: **terms**. A term is a block, numbered as in the specification, or a combination of two terms of the
- * same part, the i-th of which is `~i`. Combinations of the same operands in the same order are one term. An unknown term is what
- * a place holds of a part when it cannot be known.
+ * What places hold: **terms**. A term is a block, numbered as in the specification, or a combination of two
+ * terms of the same part, the i-th of which is `~i`. Combinations of the same operands in the same order are
+ * one term. An unknown term is what a place holds of a part when it cannot be known.
  *
- * Of every term it is known without looking at its operands: its part, how many blocks it combines, a hash of how they are
- * associated, and, where its contributors are consecutive ranks, counted cyclically, which and whether in ascending order.
+ * Of every term it is known without looking at its operands: its part, how many blocks it combines, a hash of
+ * how they are associated, and, where its contributors are consecutive ranks, counted cyclically, which and
+ * whether in ascending order.
  *
  * Time of every operation O(1) on average, memory O(different combinations).
  */
@@ -23,13 +24,17 @@ export class TermTable {
   readonly parts: Parts
   readonly #ranks: number
   readonly #isIdempotent: boolean
-  /** Open addressing: i + 1 for combination i, 0 where free. A power of two, at least twice the combinations. */
+  /**
+   * Open addressing: i + 1 for combination i, 0 where free. A power of two, at least twice the combinations.
+   */
   #slots = new Int32Array(2 * fewest)
   #left = new Int32Array(fewest)
   #right = new Int32Array(fewest)
   #part = new Int32Array(fewest)
   #blocks = new Int32Array(fewest)
-  /** Contributors as an interval of ranks, counted cyclically: the first, and how many; 0 if they are none. */
+  /**
+   * Contributors as an interval of ranks, counted cyclically: the first, and how many; 0 if they are none.
+   */
   #first = new Int32Array(fewest)
   #span = new Int32Array(fewest)
   #isAscending = new Uint8Array(fewest)
@@ -79,8 +84,8 @@ export class TermTable {
   }
 
   /**
-   * How many contributors it has if they are consecutive ranks, counted cyclically, and, but for idempotent reductions, each
-   * contributes once; else 0.
+   * How many contributors it has if they are consecutive ranks, counted cyclically, and, but for idempotent
+   * reductions, each contributes once; else 0.
    */
   spanOf(term: number): number {
     return term < 0 ? this.#span[~term] : 1

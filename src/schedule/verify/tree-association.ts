@@ -8,18 +8,23 @@ const mostRanks = 2 ** 24
 
 export interface TreeOptions {
   /**
-   * The first rank of every participant where participants are runs of consecutive ranks, and the number of ranks: length
-   * `ranks + 1`, ascending. A participant is then where its first rank is. Default: one rank each.
+   * The first rank of every participant where participants are runs of consecutive ranks, and the number of
+   * ranks: length `ranks + 1`, ascending. A participant is then where its first rank is. Default: one rank
+   * each.
    */
   readonly firstRank?: Int32Array
-  /** A `scan` or `exscan` has a result for every rank; of the other reductions there is one. Default `allreduce`. */
+  /**
+   * A `scan` or `exscan` has a result for every rank; of the other reductions there is one. Default
+   * `allreduce`.
+   */
   readonly collective?: Collective
 }
 
 /**
- * The association of the tree that `order: 'tree'` follows: its node (l, i) combines the nodes (l - 1, 2i) and
- * (l - 1, 2i + 1), which cover the ranks `[i * 2^l, (i + 1) * 2^l)`, or is the only one of them that has a rank. Prefixes
- * come down the tree: what precedes a right half is what precedes the node, combined with its left half.
+ * The association of the tree that `order: 'tree'` follows: its node (l, i) combines the nodes (l - 1, 2i)
+ * and (l - 1, 2i + 1), which cover the ranks `[i * 2^l, (i + 1) * 2^l)`, or is the only one of them that has
+ * a rank. Prefixes come down the tree: what precedes a right half is what precedes the node, combined with
+ * its left half.
  *
  * A schedule whose `verify(schedule).association` equals it yields the same bits.
  *

@@ -5,8 +5,8 @@ import type { ViolationList } from './violations.js'
 /**
  * Whether every rank finishes if a send completes only after its receive is posted.
  *
- * @returns all rows, each after those of its rank before it and after those that precede the rows at the other ends of its
- *   messages; of ranks that wait forever, the others' rows come first.
+ * @returns all rows, each after those of its rank before it and after those that precede the rows at the
+ *   other ends of its messages; of ranks that wait forever, the others' rows come first.
  */
 export function checkProgress(
   schedule: Schedule,
@@ -50,8 +50,9 @@ function isAligned({ opPhase, opKind: kinds }: Schedule, partner: Int32Array): b
 }
 
 /**
- * Which rows finish under rendezvous. A rank finishes a phase when it has finished the one before and every rank
- * that shares a message of this phase has entered the phase in which it lists the message. Linear in operations.
+ * Which rows finish under rendezvous. A rank finishes a phase when it has finished the one before and every
+ * rank that shares a message of this phase has entered the phase in which it lists the message. Linear in
+ * operations.
  *
  * @param waits gets for how many rows each still waits
  * @param order gets the rows that finish, in an order in which they can
@@ -82,7 +83,10 @@ function finishedRows(rows: PhaseRows, partner: Int32Array, waits: Int32Array, o
   return finished
 }
 
-/** A row waits for the row of its rank before it, and for those before the rows at the other ends of its messages. */
+/**
+ * A row waits for the row of its rank before it, and for those before the rows at the other ends of its
+ * messages.
+ */
 function forEachWait(
   { opStart, rank, ofOperation }: PhaseRows,
   partner: Int32Array,

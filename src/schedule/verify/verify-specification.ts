@@ -3,8 +3,8 @@ import { Parts } from './parts.js'
 import type { ViolationList } from './violations.js'
 
 /**
- * Whether the arrays form a specification: lengths, ascending rows, blocks and reductions in range, and every reduction
- * over at least one rank, all with the same part and, but in neighbor reductions, each rank once.
+ * Whether the arrays form a specification: lengths, ascending rows, blocks and reductions in range, and every
+ * reduction over at least one rank, all with the same part and, but in neighbor reductions, each rank once.
  */
 export function checkSpecification(specification: Specification, found: ViolationList): boolean {
   const before = found.count
@@ -114,8 +114,8 @@ function reductionFault(
 }
 
 /**
- * Whether the blocks are the same part of their ranks, and of different ranks where `seenIn`, a mark for each rank, is given.
- * O(runs) for reductions of one run where all ranks have equally many parts, else O(blocks).
+ * Whether the blocks are the same part of their ranks, and of different ranks where `seenIn`, a mark for each
+ * rank, is given. O(runs) for reductions of one run where all ranks have equally many parts, else O(blocks).
  */
 function isOfOnePart(
   { runStart, first, count, stride }: Reductions,

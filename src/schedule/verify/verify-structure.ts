@@ -5,8 +5,8 @@ import { ascendsFromZeroTo, checkSpecification } from './verify-specification.js
 import type { ViolationList } from './violations.js'
 
 /**
- * Whether the arrays form a schedule: lengths, ascending rows, and kinds, peers, tags, blocks and places in range. The
- * other checks rely on this one and are skipped when it fails.
+ * Whether the arrays form a schedule: lengths, ascending rows, and kinds, peers, tags, blocks and places in
+ * range. The other checks rely on this one and are skipped when it fails.
  */
 export function checkStructure(schedule: Schedule, specification: Specification, found: ViolationList): void {
   if (checkSpecification(specification, found) && checkRows(schedule, found)) {

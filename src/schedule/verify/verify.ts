@@ -25,23 +25,24 @@ export interface VerifyOptions {
   /** Most violations to describe; the others are only counted. Default 100. */
   readonly limit?: number
   /**
-   * Whether reductions must combine their contributors in the demanded order, as operations need that are not commutative.
-   * Default false.
+   * Whether reductions must combine their contributors in the demanded order, as operations need that are not
+   * commutative. Default false.
    */
   readonly ordered?: boolean
 }
 
 /**
- * Decides whether a schedule does what its collective demands: every send has its receive and both name the same
- * blocks in the same order, every read finds its block, no place is written twice, every slot ends with exactly its block
- * or with the reduction of exactly its contributors, each combined in once, no delivery is unused, and no rank waits
- * forever even if a send completes only after its receive is posted.
+ * Decides whether a schedule does what its collective demands: every send has its receive and both name the
+ * same blocks in the same order, every read finds its block, no place is written twice, every slot ends with
+ * exactly its block or with the reduction of exactly its contributors, each combined in once, no delivery is
+ * unused, and no rank waits forever even if a send completes only after its receive is posted.
  *
- * Partial results are followed as terms through messages, copies and combinations, so it is also known in which order and
- * how contributors are associated (`isOrdered`, `association`).
+ * Partial results are followed as terms through messages, copies and combinations, so it is also known in
+ * which order and how contributors are associated (`isOrdered`, `association`).
  *
- * Pure. Time and memory linear in the specification, operations and entries, but for slots whose contributors are not
- * consecutive ranks: those take O(demanded contributors) for each different term, and in a barrier O(combinations).
+ * Pure. Time and memory linear in the specification, operations and entries, but for slots whose contributors
+ * are not consecutive ranks: those take O(demanded contributors) for each different term, and in a barrier
+ * O(combinations).
  *
  * @param topology the topology that the schedule must be for; by default its own.
  * @throws ERR_SCHEDULE, ERR_TOPOLOGY, ERR_ARGUMENT for what is no schedule, topology or options at all
@@ -68,9 +69,9 @@ export function verify(
 }
 
 /**
- * Decides what can be decided of a slice: all that {@link verify} checks of single ranks, and of messages whose two
- * ranks are both in the slice. A partial result from another rank is taken at its word: of its part, whatever it combines.
- * `unproven` names the rest; it is empty when the slice has all ranks.
+ * Decides what can be decided of a slice: all that {@link verify} checks of single ranks, and of messages
+ * whose two ranks are both in the slice. A partial result from another rank is taken at its word: of its
+ * part, whatever it combines. `unproven` names the rest; it is empty when the slice has all ranks.
  */
 export function verifySlice(slice: ScheduleSlice, options: VerifyOptions = {}): Verification {
   requireOptions('verifySlice', options)

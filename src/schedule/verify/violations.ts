@@ -35,15 +35,16 @@ export interface Verification {
   /** What was not checked and why; empty for a whole schedule. */
   readonly unproven: readonly string[]
   /**
-   * Whether every reduction combines its contributors in the demanded order, each once, so that the schedule serves operations
-   * that are not commutative. True if there are no reductions, false where it is not proved.
+   * Whether every reduction combines its contributors in the demanded order, each once, so that the schedule
+   * serves operations that are not commutative. True if there are no reductions, false where it is not
+   * proved.
    */
   readonly isOrdered: boolean
   /**
-   * A hash of how contributors are associated, which does not depend on parts, segments, places, peers, tags and phases. Two
-   * schedules of equal hash apply an operation to the same operands in the same order, so their results have the same
-   * bits, but for one chance in 2^64. Null if there are no reductions, if two over the same ranks are associated
-   * differently, and where it is not proved.
+   * A hash of how contributors are associated, which does not depend on parts, segments, places, peers, tags
+   * and phases. Two schedules of equal hash apply an operation to the same operands in the same order, so
+   * their results have the same bits, but for one chance in 2^64. Null if there are no reductions, if two
+   * over the same ranks are associated differently, and where it is not proved.
    */
   readonly association: string | null
 }

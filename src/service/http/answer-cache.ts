@@ -1,4 +1,7 @@
-/** Answers that were computed, the latest used, up to so many bytes; equal requests at the same time are computed once. */
+/**
+ * Answers that were computed, the latest used, up to so many bytes; equal requests at the same time are
+ * computed once.
+ */
 export class AnswerCache {
   readonly #most: number
   readonly #answers = new Map<string, string>()

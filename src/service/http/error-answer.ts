@@ -22,7 +22,9 @@ export interface Refusal {
   readonly answer: ErrorAnswer
 }
 
-/** An error as it is answered: its status, and its code and message; of a defect no more than that it is one. */
+/**
+ * An error as it is answered: its status, and its code and message; of a defect no more than that it is one.
+ */
 export function errorAnswer(error: unknown): Refusal {
   if (error instanceof RankweaveError) return answerOf(statuses[error.code] ?? 400, error.code, error.message)
   const { statusCode = 500, message } = error as FastifyError

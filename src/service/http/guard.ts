@@ -15,9 +15,9 @@ export interface GuardOptions {
 const loopbackNames = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * Who may ask, as far as the addresses of a request say. A page that a browser shows can reach a service on the user's own host:
- * the origin keeps out pages of others, and the name of the host keeps out pages whose name was made to resolve to this host
- * after they had been loaded (DNS rebinding).
+ * Who may ask, as far as the addresses of a request say. A page that a browser shows can reach a service on
+ * the user's own host: the origin keeps out pages of others, and the name of the host keeps out pages whose
+ * name was made to resolve to this host after they had been loaded (DNS rebinding).
  */
 export class Guard {
   readonly #origins = new Set<string>()
@@ -61,7 +61,10 @@ export class Guard {
   }
 }
 
-/** A service that listens on all addresses is reached by any of them; an address cannot be rebound, a name can. */
+/**
+ * A service that listens on all addresses is reached by any of them; an address cannot be rebound, a name
+ * can.
+ */
 function isOwnAddress(name: string, hosts: ReadonlySet<string>): boolean {
   const listensOnAll = hosts.has('0.0.0.0') || hosts.has('[::]')
   return listensOnAll && isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0

@@ -44,8 +44,8 @@ export interface Service {
   readonly url: string
   readonly tenants: number
   /**
-   * Takes no more requests, lets running jobs end for `graceMs` (default 10 s), and gives up port and data. Accepted jobs that have
-   * not ended are on the disk, and go on when the service is started again.
+   * Takes no more requests, lets running jobs end for `graceMs` (default 10 s), and gives up port and data.
+   * Accepted jobs that have not ended are on the disk, and go on when the service is started again.
    */
   close(graceMs?: number): Promise<void>
 }

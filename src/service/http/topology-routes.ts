@@ -11,7 +11,10 @@ import { notThere } from './reading.js'
 
 const params = z.strictObject({ id: topologyId })
 
-/** Uploads and lists of topologies. Bodies are files from their first byte: the event loop copies pieces, and a worker reads them. */
+/**
+ * Uploads and lists of topologies. Bodies are files from their first byte: the event loop copies pieces, and
+ * a worker reads them.
+ */
 export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext): void {
   const { store, tasks, jobs, limits, now } = context
   /** Uploads under way, by tenant: each may fill a file of `uploadBytes`. */
@@ -82,7 +85,10 @@ function tooLong(most: number): RankweaveError {
   return new RankweaveError('ERR_MESSAGE_TOO_LARGE', `expected at most ${most} bytes (uploadBytes)`)
 }
 
-/** Writes a body to a file as it arrives. @throws ERR_MESSAGE_TOO_LARGE, ERR_STORE; ERR_ARGUMENT for one that ends early */
+/**
+ * Writes a body to a file as it arrives.
+ * @throws ERR_MESSAGE_TOO_LARGE, ERR_STORE; ERR_ARGUMENT for one that ends early
+ */
 async function receive(body: Readable | undefined, path: string, most: number): Promise<void> {
   try {
     const file = await open(path, 'wx', 0o600)

@@ -8,10 +8,12 @@ import type { ServiceContext } from './context.js'
 import { endWith, errorAnswer, type Refusal } from './error-answer.js'
 
 /**
- * Hands WebSockets at `/v1/worlds` to worlds of members that ask, and those at `/v1/rendezvous` to worlds of programs; what else wants
- * to be one is refused before the handshake. Tokens come in the first message, so that none is in a URL.
+ * Hands WebSockets at `/v1/worlds` to worlds of members that ask, and those at `/v1/rendezvous` to worlds of
+ * programs; what else wants to be one is refused before the handshake. Tokens come in the first message, so
+ * that none is in a URL.
  *
- * A socket of a member that has not answered a ping when the next is due is ended: its host may be gone. Programs send heartbeats.
+ * A socket of a member that has not answered a ping when the next is due is ended: its host may be gone.
+ * Programs send heartbeats.
  *
  * @returns what ends the pings
  */
@@ -58,8 +60,8 @@ export function acceptSockets(
 }
 
 /**
- * An offer to speak another protocol, such as HTTP/2, which clients of some languages make with every request: it is not taken up, and the
- * request is served as if it had not been made.
+ * An offer to speak another protocol, such as HTTP/2, which clients of some languages make with every
+ * request: it is not taken up, and the request is served as if it had not been made.
  */
 function withoutUpgrade(server: Server, request: IncomingMessage, net: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request

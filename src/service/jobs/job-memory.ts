@@ -6,7 +6,10 @@ const megabyte = 2 ** 20
 
 /** Of a rank: neighbors in both directions, places, and what planning notes of it. */
 const rankBytes = 256
-/** Of an edge: in both directions, its send and its receive in the schedule of direct sends, with which every plan is compared, and their proof. */
+/**
+ * Of an edge: in both directions, its send and its receive in the schedule of direct sends, with which every
+ * plan is compared, and their proof.
+ */
 const edgeBytes = 256
 
 /** Bytes of arrays that planning takes at least, whatever the strategy: 256 per rank and 256 per edge. */
@@ -29,16 +32,17 @@ export function requirePlannable(ranks: number, edges: number, arraysMb: number)
 }
 
 /**
- * Bytes of each list that grows while a strategy plans. Some 14 of them grow together with what a strategy moves (the columns of its
- * moves, operations and entries), each is copied once while it grows and once into the schedule.
+ * Bytes of each list that grows while a strategy plans. Some 14 of them grow together with what a strategy
+ * moves (the columns of its moves, operations and entries), each is copied once while it grows and once into
+ * the schedule.
  */
 export function mostListBytes(arraysMb: number): number {
   return (arraysMb * megabyte) / 32
 }
 
 /**
- * Bounds what the arrays of this thread take; V8 bounds its heap only. What nobody uses any more, of an earlier job perhaps, does not
- * count: it is collected before a job is refused.
+ * Bounds what the arrays of this thread take; V8 bounds its heap only. What nobody uses any more, of an
+ * earlier job perhaps, does not count: it is collected before a job is refused.
  *
  * @param usedBytes bytes of arrays that are in use or not collected yet
  * @throws ERR_LIMIT

@@ -30,9 +30,9 @@ export interface JobsOptions {
 }
 
 /**
- * Jobs that make plans. A plan is named by its request, so whoever asks for what is planned or being planned gets that: each distinct
- * plan is made once. An accepted job is on the disk before it is acknowledged, and is queued again when the service was killed.
- * Tenants take turns.
+ * Jobs that make plans. A plan is named by its request, so whoever asks for what is planned or being planned
+ * gets that: each distinct plan is made once. An accepted job is on the disk before it is acknowledged, and
+ * is queued again when the service was killed. Tenants take turns.
  *
  * Memory: the records of `queuedJobs` and `endedJobs` jobs of each tenant.
  */
@@ -88,7 +88,8 @@ export class Jobs {
   /**
    * The job of a plan: the one that there is, or a new one, which is on the disk when this resolves.
    *
-   * @throws ERR_NOT_FOUND for an unknown topology, ERR_BUSY when too many jobs wait; ERR_USAGE, ERR_STRATEGY, ERR_MACHINE
+   * @throws ERR_NOT_FOUND for an unknown topology, ERR_BUSY when too many jobs wait; ERR_USAGE, ERR_STRATEGY,
+   *   ERR_MACHINE
    */
   async request(
     tenant: Tenant,
@@ -157,7 +158,10 @@ export class Jobs {
     return false
   }
 
-  /** Starts nothing more. Resolves when what runs has ended, or after `graceMs`; what has not ended is queued on the disk. */
+  /**
+   * Starts nothing more. Resolves when what runs has ended, or after `graceMs`; what has not ended is queued
+   * on the disk.
+   */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true
     await Promise.allSettled(this.#accepting.values())
@@ -285,7 +289,8 @@ export class Jobs {
       )
     this.ended[state]++
     job.progress = null
-    // Before anybody is told, who might ask for the plan again: the job of that request is written after this one.
+    // Before anybody is told, who might ask for the plan again: the job of that request is written after this
+    // one.
     const written = this.#store.putJob(job.tenant, record)
     this.#change(job, record)
     try {

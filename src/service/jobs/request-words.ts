@@ -8,7 +8,8 @@ import { groupingEngines } from '../../topology/friends/grouping-options.js'
 const friendOptions = ['k', 'mode', 'theta', 'dedupe', 'elide', 'engine', 'labels'] as const
 
 /**
- * The request with all its defaults written out, so that equal requests are equal texts, and as what planning takes.
+ * The request with all its defaults written out, so that equal requests are equal texts, and as what planning
+ * takes.
  *
  * @throws ERR_USAGE, ERR_STRATEGY, ERR_MACHINE as `rankweave plan`
  */
@@ -38,8 +39,8 @@ export function understoodRequest(request: CompletePlanRequest): UnderstoodReque
 }
 
 /**
- * Refuses a malformed request where that is cheap to find out: a machine of millions of nodes is left to the worker, so that the event
- * loop is not.
+ * Refuses a malformed request where that is cheap to find out: a machine of millions of nodes is left to the
+ * worker, so that the event loop is not.
  *
  * @throws as {@link understoodRequest}
  */

@@ -8,7 +8,10 @@ export interface UploadedTopology {
   readonly ranks: number | null
 }
 
-/** What worker threads are asked for. All that is large travels as files, and none of it through the event loop of the service. */
+/**
+ * What worker threads are asked for. All that is large travels as files, and none of it through the event
+ * loop of the service.
+ */
 export interface Tasks {
   /** Builds an uploaded topology and names it by its content. */
   readonly topology: {

@@ -31,7 +31,9 @@ type Work = {
   ) => Promise<Tasks[K]['output']>
 }
 
-/** What a worker thread does, by the kind of its task. Everything throws errors of Rankweave for bad input. */
+/**
+ * What a worker thread does, by the kind of its task. Everything throws errors of Rankweave for bad input.
+ */
 export const work: Work = {
   async topology({ upload }, { expandedBytes }, report) {
     const { topology, matrixRanks } = buildUpload(upload, expandedBytes, readProgress(report))
@@ -113,7 +115,10 @@ export const work: Work = {
 
 const kinds = Object.keys(opKind) as readonly (keyof typeof opKind)[]
 
-/** The operations of a rank in order; blocks are named as in the schedule: an origin, or `~p` for a partial result of part p. */
+/**
+ * The operations of a rank in order; blocks are named as in the schedule: an origin, or `~p` for a partial
+ * result of part p.
+ */
 function operationsOf(schedule: Schedule, rank: number): RankProgram['operations'] {
   const { opStart, opPhase, opPeer, opTag, entryStart, entryBlock } = schedule
   return Array.from({ length: opStart[rank + 1] - opStart[rank] }, (_, index) => {
@@ -131,8 +136,8 @@ function operationsOf(schedule: Schedule, rank: number): RankProgram['operations
 }
 
 /**
- * What the id of a topology is made of: all that planning knows of it, which is its neighbors in order, its weights, and its shape
- * where it is a grid.
+ * What the id of a topology is made of: all that planning knows of it, which is its neighbors in order, its
+ * weights, and its shape where it is a grid.
  */
 function digestOf(topology: ProcessTopology): string {
   const { cart, pairing, outWeight, inWeight } = topology

@@ -56,7 +56,10 @@ async function viewOf(schedule: NeighborSchedule, viewed: ViewedPlan): Promise<P
 /** Plans that took longer are not made again for the colors of a picture. */
 const longestAgainMs = 5_000
 
-/** The friend groups of a plan, which its schedule does not hold: it is planned again. Null where that would take long. */
+/**
+ * The friend groups of a plan, which its schedule does not hold: it is planned again. Null where that would
+ * take long.
+ */
 async function groupsOf({ topology }: NeighborSchedule, { friends, planMs }: ViewedPlan) {
   if (friends === null || planMs === null || planMs > longestAgainMs) return null
   if (topology.ranks > mostListedRanks) return null

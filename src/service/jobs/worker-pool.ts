@@ -41,8 +41,9 @@ interface Pending {
 }
 
 /**
- * Threads that work one task at a time each, in the order in which a tenant's tasks came; tenants take turns. A task that is aborted takes
- * its thread with it; when that has ended, and its memory is free, the next task gets a new one.
+ * Threads that work one task at a time each, in the order in which a tenant's tasks came; tenants take turns.
+ * A task that is aborted takes its thread with it; when that has ended, and its memory is free, the next task
+ * gets a new one.
  */
 export class WorkerPool {
   readonly #options: PoolOptions
@@ -64,8 +65,8 @@ export class WorkerPool {
   }
 
   /**
-   * @throws ERR_BUSY when too many tasks wait, ERR_CANCELLED when it is aborted, ERR_LIMIT when it needs too much memory; what the
-   *   task throws
+   * @throws ERR_BUSY when too many tasks wait, ERR_CANCELLED when it is aborted, ERR_LIMIT when it needs too
+   *   much memory; what the task throws
    */
   run<K extends TaskKind>(
     kind: K,

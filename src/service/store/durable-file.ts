@@ -4,8 +4,8 @@ import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Writes a file that is complete or not there, also after a loss of power: its bytes reach the disk before its name does, and the
- * name before this resolves.
+ * Writes a file that is complete or not there, also after a loss of power: its bytes reach the disk before
+ * its name does, and the name before this resolves.
  *
  * @param temporary in the same file system; nothing else writes it
  */

@@ -6,9 +6,10 @@ import { RankweaveError } from '../../errors.js'
 const held = new Set<string>()
 
 /**
- * One process at a time. Each says first that it wants the folder, by a file that is named after it, and then looks who else does: of two
- * that start at the same time at least one sees the other, and gives way. The name has the id of the process and when it started, so that
- * the file of a process that was killed does not keep its successor out, even where the system gave its id to another.
+ * One process at a time. Each says first that it wants the folder, by a file that is named after it, and then
+ * looks who else does: of two that start at the same time at least one sees the other, and gives way. The
+ * name has the id of the process and when it started, so that the file of a process that was killed does not
+ * keep its successor out, even where the system gave its id to another.
  *
  * @returns what gives the folder up
  * @throws ERR_STORE while another process has it; what the system throws
@@ -56,7 +57,9 @@ function nameOf(pid: number): string {
   return `lock.${pid}.${startOf(pid)}`
 }
 
-/** Field 22 of `/proc/PID/stat`; the name in field 2 may contain anything but ends with the last parenthesis. */
+/**
+ * Field 22 of `/proc/PID/stat`; the name in field 2 may contain anything but ends with the last parenthesis.
+ */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

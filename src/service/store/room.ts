@@ -20,9 +20,9 @@ export interface Dispensable {
 }
 
 /**
- * What is to be removed so that a tenant can store one file more, always of whoever takes most by then: its oldest plan, then its oldest
- * topology that is not needed. Nothing of tenants that take no more than the one that asks will: nobody can displace what others have by
- * storing much.
+ * What is to be removed so that a tenant can store one file more, always of whoever takes most by then: its
+ * oldest plan, then its oldest topology that is not needed. Nothing of tenants that take no more than the one
+ * that asks will: nobody can displace what others have by storing much.
  *
  * @param excess bytes and files that there are too many
  * @returns null if all that may go does not suffice; then nothing need go

@@ -22,7 +22,10 @@ export interface Damaged {
 const tenantPattern = /^([0-9a-f]{32}|local)$/
 const idPattern = /^[tpj]-[0-9a-f]{64}$/
 
-/** What is on one shelf of every tenant. Bodies without a head, which writes that were cut short leave, are removed. */
+/**
+ * What is on one shelf of every tenant. Bodies without a head, which writes that were cut short leave, are
+ * removed.
+ */
 export async function* readShelf(
   root: string,
   shelf: string,

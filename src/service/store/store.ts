@@ -58,12 +58,13 @@ interface TenantEntries extends Taken {
 }
 
 /**
- * Topologies, plans and accepted jobs, as files `DATA/<tenant>/<shelf>/<id>`: a body, and a head `.json` with its length and SHA-256,
- * which is written last. What a process that was killed has left is removed, or moved to `DATA/damaged`, when the store is opened;
- * a body is verified before it is first used.
+ * Topologies, plans and accepted jobs, as files `DATA/<tenant>/<shelf>/<id>`: a body, and a head `.json` with
+ * its length and SHA-256, which is written last. What a process that was killed has left is removed, or moved
+ * to `DATA/damaged`, when the store is opened; a body is verified before it is first used.
  *
- * Memory: the heads, a few kilobytes each, of at most `entries` plans and topologies. Disk: at most `dataBytes`. To make room, whoever
- * takes most gives: the oldest plans first, then topologies that no waiting job needs. No tenant displaces what one has that takes less.
+ * Memory: the heads, a few kilobytes each, of at most `entries` plans and topologies. Disk: at most
+ * `dataBytes`. To make room, whoever takes most gives: the oldest plans first, then topologies that no
+ * waiting job needs. No tenant displaces what one has that takes less.
  */
 export class Store {
   readonly #root: string
@@ -284,7 +285,9 @@ export class Store {
     this.#files += files
   }
 
-  /** Room for one file more, which is reserved when this resolves; where there is none, nothing is removed. */
+  /**
+   * Room for one file more, which is reserved when this resolves; where there is none, nothing is removed.
+   */
   async #makeRoom(tenant: string, bytes: number, needed: IsNeeded): Promise<void> {
     const { dataBytes, entries } = this.#limits
     for (;;) {

@@ -1,4 +1,7 @@
-/** Work on the same thing is done in the order in which it was asked for; work on different things is not held up. */
+/**
+ * Work on the same thing is done in the order in which it was asked for; work on different things is not held
+ * up.
+ */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>()
 

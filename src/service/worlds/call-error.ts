@@ -1,7 +1,9 @@
 import type { CallError } from '../../client/protocol/world-events.js'
 import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 
-/** An error as it travels. One that is none of ours is contained: its text may name what is not for clients. */
+/**
+ * An error as it travels. One that is none of ours is contained: its text may name what is not for clients.
+ */
 export function toCallError(error: unknown): CallError {
   if (!isRankweaveError(error)) {
     return { code: 'ERR_PROTOCOL', message: 'the message could not be handled: see the log', details: {} }

@@ -10,7 +10,10 @@ type Call<K extends CallKind> = (
   request: WorldRequest<K>,
 ) => WorldReply<K> | Promise<WorldReply<K>>
 
-/** What each request does. The library's call is made before the function returns, so calls start in the order of messages. */
+/**
+ * What each request does. The library's call is made before the function returns, so calls start in the order
+ * of messages.
+ */
 export const calls: { readonly [K in CallKind]: Call<K> } = {
   split: (member, { comm, color, key }) =>
     member.make(comm, 'split', color, (from) => from.split(color, key)),
@@ -64,7 +67,10 @@ const collective: ReadonlySet<WorldKind> = new Set<CallKind>([
   ...(['split', 'dup', 'create', 'free', 'barrier', 'agree', 'shrink'] as const),
 ])
 
-/** Whether a request completes only when others have made theirs. The rest, `revoke` and `leave` among it, is never refused for what waits. */
+/**
+ * Whether a request completes only when others have made theirs. The rest, `revoke` and `leave` among it, is
+ * never refused for what waits.
+ */
 export function waitsForOthers(kind: WorldKind): boolean {
   return collective.has(kind)
 }

@@ -28,8 +28,8 @@ export interface ListBudget {
 export const listBudget = (): ListBudget => ({ communicators: 512, ranks: 16_384 })
 
 /**
- * Which communicators the members of a world hold, and of which each was made. One that nobody holds any more is removed, and
- * those made of it become children of its parent; so memory is bounded by what members hold.
+ * Which communicators the members of a world hold, and of which each was made. One that nobody holds any more
+ * is removed, and those made of it become children of its parent; so memory is bounded by what members hold.
  */
 export class CommunicatorTree {
   readonly #entries = new Map<string, Entry>()
@@ -39,7 +39,10 @@ export class CommunicatorTree {
     return { entry: id === null ? undefined : this.#entries.get(id) }
   }
 
-  /** A member has got a communicator. Where its parent was freed meanwhile, it is a child of the nearest that was not. */
+  /**
+   * A member has got a communicator. Where its parent was freed meanwhile, it is a child of the nearest that
+   * was not.
+   */
   add(
     id: string,
     parent: Parent,

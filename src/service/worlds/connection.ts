@@ -26,8 +26,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * One socket: reads requests in their order, and replies as calls complete. Nothing that a client sends makes it throw; what is
- * wrong is refused, and what is too much closes the socket.
+ * One socket: reads requests in their order, and replies as calls complete. Nothing that a client sends makes
+ * it throw; what is wrong is refused, and what is too much closes the socket.
  *
  * Memory: calls in flight, and what the network has not taken, both limited.
  */

@@ -8,7 +8,10 @@ export type Decoded =
   | { readonly id: number; readonly request: WorldRequest }
   | { readonly id: number | null; readonly error: RankweaveError }
 
-/** Length and nesting are checked before the text is parsed. Errors repeat no value of the text: it may hold a token. */
+/**
+ * Length and nesting are checked before the text is parsed. Errors repeat no value of the text: it may hold a
+ * token.
+ */
 export function decodeRequest(text: string, maxLength: number): Decoded {
   if (text.length > maxLength) {
     return refused(null, 'ERR_MESSAGE_TOO_LARGE', `at most ${maxLength} characters, got ${text.length}`)

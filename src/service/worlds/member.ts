@@ -68,8 +68,8 @@ export class Member {
   }
 
   /**
-   * @throws ERR_NOT_FOUND for a communicator that this member does not have, ERR_WORLD before the world has begun, ERR_WORLD_ENDED
-   *   when it has ended
+   * @throws ERR_NOT_FOUND for a communicator that this member does not have, ERR_WORLD before the world has
+   *   begun, ERR_WORLD_ENDED when it has ended
    */
   communicator(id: string): Communicator {
     const found = this.#communicators.get(id)
@@ -88,7 +88,8 @@ export class Member {
    * Makes a communicator, for which there is room.
    *
    * @param of the communicator that it is made of
-   * @throws ERR_LIMIT when this member has too many communicators, ERR_WORLD when it has left before the call was complete
+   * @throws ERR_LIMIT when this member has too many communicators, ERR_WORLD when it has left before the call
+   *   was complete
    */
   async make(
     of: string,

@@ -16,8 +16,9 @@ import type { WorldHost } from './world-host.js'
 const graceMs = 5_000
 
 /**
- * What a process may have sent to another one that has not received it, in bytes. Members receive no data, so whatever a program
- * sends to one stays here: this bounds it, and leaves much more than calls that make communicators need.
+ * What a process may have sent to another one that has not received it, in bytes. Members receive no data, so
+ * whatever a program sends to one stays here: this bounds it, and leaves much more than calls that make
+ * communicators need.
  */
 const creditBytes = 2 ** 20
 
@@ -31,9 +32,10 @@ export interface MixedHostOptions {
 }
 
 /**
- * A world of members that ask and of processes that run programs, on a rendezvous. Each member is represented by a process in
- * this one, which joins over a connection in memory when all members are there. It accepts no connections and makes none, so
- * what programs say of their addresses leads nowhere: all that members and programs exchange is relayed.
+ * A world of members that ask and of processes that run programs, on a rendezvous. Each member is represented
+ * by a process in this one, which joins over a connection in memory when all members are there. It accepts no
+ * connections and makes none, so what programs say of their addresses leads nowhere: all that members and
+ * programs exchange is relayed.
  */
 export class MixedHost implements WorldHost {
   readonly programs: { readonly count: number; readonly token: string }
@@ -49,7 +51,10 @@ export class MixedHost implements WorldHost {
   #lost: (worldRank: number, reason: string) => void = () => {}
   #hasFailed = false
 
-  /** @throws ERR_WORLD for too many processes, ERR_LIMIT for too many worlds, ERR_WORLD_LOST when the rendezvous is closed */
+  /**
+   * @throws ERR_WORLD for too many processes, ERR_LIMIT for too many worlds, ERR_WORLD_LOST when the
+   *   rendezvous is closed
+   */
   constructor({ rendezvous, members, programs, clock }: MixedHostOptions) {
     this.#members = members
     this.#clock = clock
@@ -92,7 +97,10 @@ export class MixedHost implements WorldHost {
     this.#sockets[worldRank]?.close(1001, reason)
   }
 
-  /** Its rank has returned, as that of a program does: the process stays to the end of the world, and nobody has to do without it. */
+  /**
+   * Its rank has returned, as that of a program does: the process stays to the end of the world, and nobody
+   * has to do without it.
+   */
   leave(): void {}
 
   fail(reason: string): void {

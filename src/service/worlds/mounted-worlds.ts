@@ -30,11 +30,12 @@ interface Owned {
 }
 
 /**
- * Worlds of programs, which `rankweave join` joins at `/v1/rendezvous`. A program shows the token of its world, which the service tells
- * whoever opened the world and nobody else; the tenant's own token it does not need.
+ * Worlds of programs, which `rankweave join` joins at `/v1/rendezvous`. A program shows the token of its
+ * world, which the service tells whoever opened the world and nobody else; the tenant's own token it does not
+ * need.
  *
- * Memory: of each tenant `worlds` worlds that go on, of at most `members` processes each, as a `Rendezvous` bounds them, and how the last
- * `worlds` of its worlds ended.
+ * Memory: of each tenant `worlds` worlds that go on, of at most `members` processes each, as a `Rendezvous`
+ * bounds them, and how the last `worlds` of its worlds ended.
  */
 export class MountedWorlds {
   readonly upgrade: UpgradeListener
@@ -61,7 +62,10 @@ export class MountedWorlds {
     return count
   }
 
-  /** @throws ERR_BUSY for too many worlds, ERR_LIMIT for too many ranks or processes, ERR_WORLD for numbers that do not agree */
+  /**
+   * @throws ERR_BUSY for too many worlds, ERR_LIMIT for too many ranks or processes, ERR_WORLD for numbers
+   *   that do not agree
+   */
   create(tenant: Tenant, request: MountedWorldRequest): OpenedWorld {
     const { ranks, processes = ranks, program } = request
     const { worlds: mostWorlds, members, ranks: mostRanks } = this.#limits

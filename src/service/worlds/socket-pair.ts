@@ -9,8 +9,8 @@ import {
 type Listener = (event: SocketMessage & SocketClose & SocketError) => void
 
 /**
- * A connection between two parts of this process, open at once. What one end sends arrives at the other in a microtask, in order: so
- * whatever one event of the network causes has arrived before the next event.
+ * A connection between two parts of this process, open at once. What one end sends arrives at the other in a
+ * microtask, in order: so whatever one event of the network causes has arrived before the next event.
  */
 export function socketPair(): readonly [Socket, Socket] {
   const [a, b] = [new PairedEnd(), new PairedEnd()]

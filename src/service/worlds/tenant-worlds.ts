@@ -70,7 +70,8 @@ export class TenantWorlds {
   /**
    * The world that a member asks to join; one with a name is made if there is none.
    *
-   * @throws ERR_NOT_FOUND, ERR_ARGUMENT, ERR_WORLD where it has another number of members, and what `create` throws
+   * @throws ERR_NOT_FOUND, ERR_ARGUMENT, ERR_WORLD where it has another number of members, and what `create`
+   *   throws
    */
   find({ world: id, name, members }: WorldRequest<'join'>): AskedWorld {
     if ((id === undefined) === (name === undefined)) {

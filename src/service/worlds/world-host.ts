@@ -5,8 +5,8 @@ export interface WorldHost {
   /** Processes of the same world that run programs, and the token with which they join; null: it has none. */
   readonly programs: { readonly count: number; readonly token: string } | null
   /**
-   * Runs the world: `begin` once for each rank that a member drives, ranks 0 to n - 1, all in one turn; what it returns settles
-   * when that member has left. Called again only after `abandon`.
+   * Runs the world: `begin` once for each rank that a member drives, ranks 0 to n - 1, all in one turn; what
+   * it returns settles when that member has left. Called again only after `abandon`.
    *
    * @param lost a process that runs a program is lost, by its world rank
    * @returns when the world has ended @throws its error

@@ -5,7 +5,10 @@ import type { AskedWorld } from './asked-world.js'
 export type WatchEvent = WorldEvent<'world' | 'worldEnded'>
 export type WatchListener = (event: WatchEvent) => void
 
-/** Tells listeners of changed worlds, each at most once per interval: a world that changes often costs no more than that. */
+/**
+ * Tells listeners of changed worlds, each at most once per interval: a world that changes often costs no more
+ * than that.
+ */
 export class WorldWatch {
   readonly #clock: Clock
   readonly #intervalMs: number

@@ -53,7 +53,10 @@ static int set_buffers(const call *c, rw_buffer *from, rw_buffer *to) {
   return rw_buffer_set(to, c->to, c->receive_count, c->receive_counts, c->receive_displacements, c->receive_type);
 }
 
-/* Counts of calls are equal on all ranks, so all of them plan, begin a trial and run the plan or the library in the same call. */
+/*
+ * Counts of calls are equal on all ranks, so all of them plan, begin a trial and run the plan or the library
+ * in the same call.
+ */
 static int perform_planned(rw_state *state, int collective, const call *c, library *by_library) {
   rw_plan *plan = &state->plans[collective];
   rw_buffer from, to;

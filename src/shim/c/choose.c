@@ -80,7 +80,10 @@ static double cost(const rw_settings *settings, const rw_route *route, const dou
   return us;
 }
 
-/* Blocks that an average rank sends in every hop of every candidate, its destinations, and the ranks per core. */
+/*
+ * Blocks that an average rank sends in every hop of every candidate, its destinations, and the ranks per
+ * core.
+ */
 static int measure_load(MPI_Comm comm, const rw_lists *lists, int collective, const rw_layout *layout,
                         const candidate *all, int count, double *load) {
   for (int c = 0; c < count; c++) {
@@ -133,7 +136,10 @@ int rw_choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw_set
   int code = rw_layout_make(comm, (int)settings->cores, layout);
   *is_worth = 0;
   if (code == MPI_SUCCESS) code = read_named(comm, lists, layout, &chosen, is_worth);
-  /* A name does not make memory: without this the plan that is to replace one without memory would be the same again. */
+  /*
+   * A name does not make memory: without this the plan that is to replace one without memory would be the
+   * same again.
+   */
   if (*is_worth && chosen.route.is_shared && settings->shares == 0) *is_worth = 0;
   if (code == MPI_SUCCESS && !*is_worth && settings->shares > 0 && settings->cores == 0)
     code = choose_shared(comm, lists, layout, &chosen, is_worth);

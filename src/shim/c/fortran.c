@@ -1,6 +1,7 @@
 /*
- * Entry points of Fortran. Open MPI's own call PMPI_ functions, so nothing above sees them; f08 modules call those named ompi_.
- * Creation is the library's, with its treatment of Fortran's constants; calls on communicators without plans are, too.
+ * Entry points of Fortran. Open MPI's own call PMPI_ functions, so nothing above sees them; f08 modules call
+ * those named ompi_. Creation is the library's, with its treatment of Fortran's constants; calls on
+ * communicators without plans are, too.
  */
 #include "shim.h"
 

@@ -1,4 +1,7 @@
-/* The neighbor lists of a communicator, as the library has them: after a reordering of ranks, and with the ends of grids. */
+/*
+ * The neighbor lists of a communicator, as the library has them: after a reordering of ranks, and with the
+ * ends of grids.
+ */
 #include "shim.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* Who moves which block to whom. The source of a block finds the ways of it, and tells both ends of every move. */
+/*
+ * Who moves which block to whom. The source of a block finds the ways of it, and tells both ends of every
+ * move.
+ */
 #include "shim.h"
 
 #include <stdlib.h>
@@ -17,8 +20,8 @@ static int add(rw_own_moves *moves, rw_own_move move) {
 }
 
 /*
- * The ways of one block to all destinations form a tree: a rank gets the block in the first hop in which it is on a way, and only
- * if it is a destination or passes the block on.
+ * The ways of one block to all destinations form a tree: a rank gets the block in the first hop in which it
+ * is on a way, and only if it is a destination or passes the block on.
  */
 static int find_tree(const rw_lists *lists, const rw_route *route, rw_own_moves *moves) {
   int source = lists->rank, hops = rw_route_hops(route);

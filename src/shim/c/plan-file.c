@@ -1,9 +1,10 @@
 /*
- * Plans that were made before, one file each. A rank reads its own part only. Words of 32 bits in the order of the machine:
+ * Plans that were made before, one file each. A rank reads its own part only. Words of 32 bits in the order
+ * of the machine:
  *
- *   magic, version, ranks, name of the plan, then where the part of every rank begins and the last one ends, in words
- *   (two words each, low one first); a part is its checksum, the numbers of its sources and destinations, the
- *   sources by slot, the destinations, and the words of its program (rankweave_program.h)
+ *   magic, version, ranks, name of the plan, then where the part of every rank begins and the last one ends,
+ *   in words (two words each, low one first); a part is its checksum, the numbers of its sources and
+ *   destinations, the sources by slot, the destinations, and the words of its program (rankweave_program.h)
  */
 #include "shim.h"
 

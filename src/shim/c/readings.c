@@ -3,7 +3,10 @@
 
 #include <stdlib.h>
 
-/* The index of every block among those of its source; a source of an alltoall has each destination once. Collective. */
+/*
+ * The index of every block among those of its source; a source of an alltoall has each destination once.
+ * Collective.
+ */
 static int exchange_indices(MPI_Comm comm, const rw_lists *lists, int collective, int *index) {
   int *own = malloc(sizeof *own * (size_t)(lists->out_count + 1));
   int code = rw_agree_on_memory(comm, own != NULL);

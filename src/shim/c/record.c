@@ -1,14 +1,18 @@
 /*
- * Writes the graph of every topology communicator to a file that `rankweave plan edges:FILE` reads, with what was called as
- * comments. The first rank of a communicator holds the graph until the communicator is freed or the program ends. A process records
- * a limited number of communicators: a program may make one in every step.
+ * Writes the graph of every topology communicator to a file that `rankweave plan edges:FILE` reads, with what
+ * was called as comments. The first rank of a communicator holds the graph until the communicator is freed or
+ * the program ends. A process records a limited number of communicators: a program may make one in every
+ * step.
  */
 #include "shim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Destinations of all ranks, on rank 0. MPI_ERR_NO_MEM on all ranks if there is no memory for them. Collective. */
+/*
+ * Destinations of all ranks, on rank 0. MPI_ERR_NO_MEM on all ranks if there is no memory for them.
+ * Collective.
+ */
 static int gather(MPI_Comm comm, rw_state *state) {
   const rw_lists *lists = &state->lists;
   int is_first = lists->rank == 0, *degrees = NULL, *starts = NULL, *graph = NULL;
@@ -64,7 +68,10 @@ static void write_graph(FILE *file, const rw_state *state) {
       if (state->graph[e] != MPI_PROC_NULL) fprintf(file, "%d %d\n", r, state->graph[e]);
 }
 
-/* The first communicator of the first rank of the world has the name itself, others have rank and number behind it. */
+/*
+ * The first communicator of the first rank of the world has the name itself, others have rank and number
+ * behind it.
+ */
 void rw_record_write(const rw_state *state) {
   char path[4096], part[4096 + 8];
   int world = 0;

@@ -1,4 +1,7 @@
-/* Routes that need only arithmetic: through which ranks a block travels. The same as src/neighborhood/strategies. */
+/*
+ * Routes that need only arithmetic: through which ranks a block travels. The same as
+ * src/neighborhood/strategies.
+ */
 #include "shim.h"
 
 #include <stdlib.h>
@@ -52,7 +55,10 @@ int rw_route_parse(const char *text, int ranks, const rw_layout *layout, rw_rout
   return text != NULL && *text == '\0';
 }
 
-/* A number past the last one stands for the number with the highest digit one lower, so the notation suits any count. */
+/*
+ * A number past the last one stands for the number with the highest digit one lower, so the notation suits
+ * any count.
+ */
 int rw_digits_step(const rw_digits *digits, int step, int from, int to, int count) {
   const int *weights = digits->weights;
   int weight = weights[step + 1];

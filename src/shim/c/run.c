@@ -1,10 +1,10 @@
 /*
  * Runs one rank's part of a plan for one call of a collective.
  *
- * The runtime moves values of equal length: the length of a block, then its bytes up to an agreed limit. So ranks need not
- * know what others contribute, and no call needs an agreement. A source sends a longer block directly to its destinations; what
- * travels along the route in its place is a mark, by which a destination knows that it has to receive directly. Memory is
- * bounded, and no receive is too short.
+ * The runtime moves values of equal length: the length of a block, then its bytes up to an agreed limit. So
+ * ranks need not know what others contribute, and no call needs an agreement. A source sends a longer block
+ * directly to its destinations; what travels along the route in its place is a mark, by which a destination
+ * knows that it has to receive directly. Memory is bounded, and no receive is too short.
  */
 #include "shim.h"
 
@@ -114,7 +114,9 @@ static int32_t length_of(const char *value) {
   return length;
 }
 
-/* Blocks above the limit, edge by edge: those between the same two ranks arrive in the order of their edges. */
+/*
+ * Blocks above the limit, edge by edge: those between the same two ranks arrive in the order of their edges.
+ */
 static int move_direct(rw_runner *runner, const rw_buffer *from, const rw_buffer *to) {
   const rw_part *part = runner->part;
   int code = MPI_SUCCESS, count = 0;
@@ -143,7 +145,10 @@ static int move_values(rw_runner *runner) {
   return code == MPI_SUCCESS ? rw_wait(runner->request) : code;
 }
 
-/* An error of this rank's own buffers keeps no message back: others wait for it, or would take it for one of the next call. */
+/*
+ * An error of this rank's own buffers keeps no message back: others wait for it, or would take it for one of
+ * the next call.
+ */
 int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to) {
   const rw_part *part = runner->part;
   int moved = runner->shared != NULL ? rw_shared_begin(runner->shared, &runner->own) : MPI_SUCCESS;

@@ -1,10 +1,11 @@
 /*
- * Values move through memory that all ranks of a communicator share: a rank writes its own, and those that are to have them read
- * them there.
+ * Values move through memory that all ranks of a communicator share: a rank writes its own, and those that
+ * are to have them read them there.
  *
- * A rank's part of the memory is a counter of the calls in which it has written, then its values of even and of odd calls. A rank
- * that has begun a call is done with reading in the call before; so values of a call may be overwritten two calls later, when all
- * that read them have begun the call between. Sources have, because their values of that call were read.
+ * A rank's part of the memory is a counter of the calls in which it has written, then its values of even and
+ * of odd calls. A rank that has begun a call is done with reading in the call before; so values of a call may
+ * be overwritten two calls later, when all that read them have begun the call between. Sources have, because
+ * their values of that call were read.
  */
 #include "shim.h"
 
@@ -16,7 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Bytes of a cache line, and of what is before the values; of the name of the memory; polls with and between calls of MPI. */
+/*
+ * Bytes of a cache line, and of what is before the values; of the name of the memory; polls with and between
+ * calls of MPI.
+ */
 enum { LINE = 64, COUNTER = 8, NAME = 64, SPINS = 256, PROGRESS = 16 };
 
 struct rw_shared {
@@ -72,7 +76,10 @@ static int create_memory(char name[NAME], size_t bytes) {
   return -1;
 }
 
-/* The name is removed as soon as all have the memory. Every rank reserves its own part, near to its core. Collective. */
+/*
+ * The name is removed as soon as all have the memory. Every rank reserves its own part, near to its core.
+ * Collective.
+ */
 static int map_memory(rw_shared *shared, int rank, size_t from, size_t to) {
   char name[NAME] = "";
   int file = rank == 0 ? create_memory(name, shared->bytes) : -1;
@@ -138,8 +145,8 @@ rw_shared *rw_shared_make(const rw_part *part, const rw_lists *lists, MPI_Comm c
 }
 
 /*
- * Until all have begun so many calls. MPI gets to work now and then: what this process has begun there, others may wait for
- * before they come here.
+ * Until all have begun so many calls. MPI gets to work now and then: what this process has begun there,
+ * others may wait for before they come here.
  */
 static int wait_for(const rw_shared *shared, const uint64_t *const *counter, int count, uint64_t calls) {
   int polls = 0;

@@ -1,4 +1,7 @@
-/* What the parts of the preloaded library share. One process, one rank: everything here is that rank's own part. */
+/*
+ * What the parts of the preloaded library share. One process, one rank: everything here is that rank's own
+ * part.
+ */
 #ifndef RANKWEAVE_SHIM_H
 #define RANKWEAVE_SHIM_H
 
@@ -11,7 +14,10 @@ enum { RW_ALLGATHER, RW_ALLTOALL, RW_COLLECTIVES };
 
 enum { RW_NAME = 64 };
 
-/* --- settings.c ------------------------------------------------------------------------------------------------------ */
+/*
+ * --- settings.c
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 /* What a user sets; after rw_agree it is the same on all ranks of a communicator. */
 typedef struct {
@@ -38,28 +44,40 @@ const char *rw_plan_path(int file);
 /* The route of RANKWEAVE_SHIM_STRATEGY, or NULL. */
 const char *rw_strategy(void);
 /*
- * All ranks get the least of every setting. `is_ready` becomes 0 unless it is 1 everywhere, and `names`, of the plans of the files
- * that fit, become 0 unless they are equal everywhere. Collective.
+ * All ranks get the least of every setting. `is_ready` becomes 0 unless it is 1 everywhere, and `names`, of
+ * the plans of the files that fit, become 0 unless they are equal everywhere. Collective.
  */
 int rw_agree(MPI_Comm comm, rw_settings *settings, double *is_ready, double names[RW_FILES]);
-/* MPI_ERR_NO_MEM on all ranks unless all have memory, so that none waits for another in what follows. Collective. */
+/*
+ * MPI_ERR_NO_MEM on all ranks unless all have memory, so that none waits for another in what follows.
+ * Collective.
+ */
 int rw_agree_on_memory(MPI_Comm comm, int has_memory);
 
-/* --- lists.c --------------------------------------------------------------------------------------------------------- */
+/*
+ * --- lists.c
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 /* Whom a rank receives from and sends to, in the order of its buffers. MPI_PROC_NULL at edges of a grid. */
 typedef struct {
   int rank, ranks;
   int in_count, out_count;
   int *in, *out;
-  /* A neighbor is listed twice, here or elsewhere: libraries differ in which block of an alltoall is for which slot. */
+  /*
+   * A neighbor is listed twice, here or elsewhere: libraries differ in which block of an alltoall is for
+   * which slot.
+   */
   int is_ambiguous;
 } rw_lists;
 
 int rw_lists_read(MPI_Comm comm, rw_lists *lists);
 void rw_lists_free(rw_lists *lists);
 
-/* --- routes.c -------------------------------------------------------------------------------------------------------- */
+/*
+ * --- routes.c
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 enum { RW_MAX_STEPS = 32 };
 
@@ -76,8 +94,8 @@ typedef struct {
 } rw_layout;
 
 /*
- * Where a block is on its way from a source to a destination: `routed` if layout is NULL, else `hierarchical`. Or there is no way:
- * destinations read it in memory.
+ * Where a block is on its way from a source to a destination: `routed` if layout is NULL, else
+ * `hierarchical`. Or there is no way: destinations read it in memory.
  */
 typedef struct {
   int ranks, is_shared;
@@ -86,8 +104,8 @@ typedef struct {
 } rw_route;
 
 /*
- * `routed:radices=4.4` or `hierarchical:between=4,inside=2.2`, the last radix repeats; or `shared`, on one node. 0 if the text is none
- * of them.
+ * `routed:radices=4.4` or `hierarchical:between=4,inside=2.2`, the last radix repeats; or `shared`, on one
+ * node. 0 if the text is none of them.
  */
 int rw_route_parse(const char *text, int ranks, const rw_layout *layout, rw_route *route);
 int rw_digits_step(const rw_digits *digits, int step, int from, int to, int count);
@@ -97,11 +115,14 @@ int rw_route_hop(const rw_route *route, int h, int source, int destination);
 int rw_layout_make(MPI_Comm comm, int cores, rw_layout *layout);
 void rw_layout_free(rw_layout *layout);
 
-/* --- moves.c --------------------------------------------------------------------------------------------------------- */
+/*
+ * --- moves.c
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 /*
- * Block `part` of rank `source` moves between this rank and `peer` in a hop. `is_last`, of alltoalls: the receiver of the move is the
- * block's destination.
+ * Block `part` of rank `source` moves between this rank and `peer` in a hop. `is_last`, of alltoalls: the
+ * receiver of the move is the block's destination.
  */
 typedef struct {
   int hop, peer, source, part, is_last;
@@ -124,10 +145,16 @@ typedef struct {
 
 /* The ways of a rank's own blocks to their destinations. 0 if there is no memory. */
 int rw_own_moves_find(const rw_lists *lists, const rw_route *route, int collective, rw_own_moves *moves);
-/* Each end of every move learns of it: moves in the order of hop, peer (counted from the rank on), source, part. Collective. */
+/*
+ * Each end of every move learns of it: moves in the order of hop, peer (counted from the rank on), source,
+ * part. Collective.
+ */
 int rw_moves_tell(MPI_Comm comm, const rw_lists *lists, const rw_own_moves *own, rw_moves *sends, rw_moves *receives);
 
-/* --- part.c ---------------------------------------------------------------------------------------------------------- */
+/*
+ * --- part.c
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 /* One rank's part of a plan: the tables that the runtime executes, and what the shim needs besides. */
 typedef struct {
@@ -137,7 +164,10 @@ typedef struct {
   /* Lists of direct sends: the block and destination of every edge. */
   int edges;
   int *block, *destination;
-  /* Without messages: the source of every slot of the program, and which of its blocks is read. NULL otherwise. */
+  /*
+   * Without messages: the source of every slot of the program, and which of its blocks is read. NULL
+   * otherwise.
+   */
   const int32_t *source, *source_block;
 } rw_part;
 
@@ -147,23 +177,41 @@ void rw_part_list_edges(rw_part *part, const rw_lists *lists, int collective);
 
 /* NULL if the moves are not a plan for these lists. */
 rw_part *rw_part_make(const rw_lists *lists, int collective, const rw_moves *sends, const rw_moves *receives);
-/* A part with a program from elsewhere, whose slots have the sources `slot_source`: the same as the lists have, in any order. */
+/*
+ * A part with a program from elsewhere, whose slots have the sources `slot_source`: the same as the lists
+ * have, in any order.
+ */
 rw_part *rw_part_of_program(const rw_lists *lists, const struct rw_program *program, const int32_t *slot_source);
 void rw_part_free(rw_part *part);
 
-/* --- readings.c ------------------------------------------------------------------------------------------------------ */
+/*
+ * --- readings.c
+ * ------------------------------------------------------------------------------------------------------
+ */
 
-/* The part of a plan whose values move through shared memory; `comm` has the lists as its topology. NULL after an error. Collective. */
+/*
+ * The part of a plan whose values move through shared memory; `comm` has the lists as its topology. NULL
+ * after an error. Collective.
+ */
 int rw_part_make_readings(MPI_Comm comm, const rw_lists *lists, int collective, rw_part **made);
 
-/* --- plan-file.c ----------------------------------------------------------------------------------------------------- */
+/*
+ * --- plan-file.c
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* The name of the plan in a file and this rank's part of it; 0 if it does not fit. */
 uint32_t rw_plan_file_read(const char *path, const rw_lists *lists, rw_part **part);
 
-/* --- buffers.c ------------------------------------------------------------------------------------------------------- */
+/*
+ * --- buffers.c
+ * -------------------------------------------------------------------------------------------------------
+ */
 
-/* A user's buffer of blocks of one datatype. Displacements NULL: block i is i counts of the first count behind the start. */
+/*
+ * A user's buffer of blocks of one datatype. Displacements NULL: block i is i counts of the first count
+ * behind the start.
+ */
 typedef struct {
   char *start;
   int count;
@@ -182,7 +230,10 @@ int rw_buffer_count(const rw_buffer *buffer, int block);
 int rw_buffer_read(const rw_buffer *buffer, int block, char *data, MPI_Comm comm);
 int rw_buffer_write(const rw_buffer *buffer, int block, const char *data, int length, MPI_Comm comm);
 
-/* --- run.c ----------------------------------------------------------------------------------------------------------- */
+/*
+ * --- run.c
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 /* The memory and requests in which a plan runs, one call at a time. */
 typedef struct rw_runner rw_runner;
@@ -190,7 +241,10 @@ typedef struct rw_runner rw_runner;
 /* Blocks that their source sends itself; messages of a plan have other tags. */
 enum { RW_DIRECT_TAG = 0 };
 
-/* `limit`: bytes of the longest block that travels by the plan; equal on all ranks. NULL if there is no memory. Collective. */
+/*
+ * `limit`: bytes of the longest block that travels by the plan; equal on all ranks. NULL if there is no
+ * memory. Collective.
+ */
 rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm comm, int limit);
 void rw_runner_free(rw_runner *runner);
 /* Waits for other ranks as MPI's own collectives may. Returns a code of MPI. */
@@ -198,7 +252,10 @@ int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to);
 /* Bytes of the longest block that a rank sends in a call. */
 double rw_longest(const rw_buffer *from, const rw_part *part);
 
-/* --- shared.c -------------------------------------------------------------------------------------------------------- */
+/*
+ * --- shared.c
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 /* Memory of all ranks of a communicator, and what this one reads in it. */
 typedef struct rw_shared rw_shared;
@@ -213,13 +270,19 @@ int rw_shared_exchange(rw_shared *shared);
 /* The value of a slot of the program, until the next call begins. */
 const char *rw_shared_value(const rw_shared *shared, int slot);
 
-/* --- choose.c -------------------------------------------------------------------------------------------------------- */
+/*
+ * --- choose.c
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 /* The cheapest route for a few bytes, as text too; not worth it if direct sends are cheaper. Collective. */
 int rw_choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw_settings *settings, rw_layout *layout,
               rw_route *route, char name[RW_NAME], int *is_worth);
 
-/* --- state.c --------------------------------------------------------------------------------------------------------- */
+/*
+ * --- state.c
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 /* A trial: turns of the plan and as many of the library; calls of a turn; times of each side. */
 enum { RW_TURNS = 2, RW_TURN = 4, RW_TRIAL = RW_TURNS * (RW_TURN - 1) };
@@ -260,12 +323,18 @@ int rw_state_attach(MPI_Comm comm);
 rw_state *rw_state_of(MPI_Comm comm);
 /* Makes the plan of a collective. Collective. */
 int rw_state_plan(rw_state *state, int collective);
-/* Which blocks are short enough for the plan: all that this call has on any rank, if memory permits. Collective. */
+/*
+ * Which blocks are short enough for the plan: all that this call has on any rank, if memory permits.
+ * Collective.
+ */
 int rw_state_limit(rw_state *state, int collective, double longest);
 /* Hands an error to the communicator's handler. */
 int rw_raise(MPI_Comm comm, int code);
 
-/* --- trial.c --------------------------------------------------------------------------------------------------------- */
+/*
+ * --- trial.c
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 /* Whether the next call runs the plan. */
 int rw_trial_runs_plan(const rw_state *state, const rw_plan *plan);
@@ -276,7 +345,10 @@ int rw_trial_is_on(const rw_plan *plan);
 /* The time of a call of a trial. Collective after the last one. */
 int rw_trial_note(const rw_state *state, rw_plan *plan, double us);
 
-/* --- report.c -------------------------------------------------------------------------------------------------------- */
+/*
+ * --- report.c
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 void rw_report_fallen(const char *reason);
 void rw_report_plan(const rw_state *state, int collective, const rw_plan *plan);
@@ -284,7 +356,10 @@ void rw_report_plan(const rw_state *state, int collective, const rw_plan *plan);
 void rw_report_refused(const char *path, const char *reason);
 void rw_report_print(void);
 
-/* --- record.c -------------------------------------------------------------------------------------------------------- */
+/*
+ * --- record.c
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 /* Collective. */
 int rw_record_gather(MPI_Comm comm, rw_state *state);

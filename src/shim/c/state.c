@@ -1,11 +1,17 @@
-/* What hangs on a topology communicator, as an attribute: it goes with the communicator and is not copied with it. */
+/*
+ * What hangs on a topology communicator, as an attribute: it goes with the communicator and is not copied
+ * with it.
+ */
 #include "shim.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Bytes of the blocks of a plan; and what a value takes besides its block at most: its length, and 7 bytes of padding. */
+/*
+ * Bytes of the blocks of a plan; and what a value takes besides its block at most: its length, and 7 bytes of
+ * padding.
+ */
 enum { MEMORY = 32 << 20, BESIDES = 11 };
 /* Communicators of a process whose graphs are recorded. */
 enum { MOST_RECORDED = 256 };
@@ -229,7 +235,9 @@ int rw_state_plan(rw_state *state, int collective) {
   double begin = PMPI_Wtime();
   int code = make_shadow(state);
   if (code == MPI_SUCCESS) {
-    /* A rank that fails has no part, and takes part in the agreement all the same: then no rank has a plan. */
+    /*
+     * A rank that fails has no part, and takes part in the agreement all the same: then no rank has a plan.
+     */
     if (plan->part == NULL) (void)make_part(state, collective, plan);
     code = agree_on_most(state, plan);
   }

@@ -14,7 +14,10 @@ typedef struct {
 
 static int compare_ints(int a, int b) { return a < b ? -1 : a > b; }
 
-/* `peer` counts from the rank on while moves are sorted, so that ranks do not all send to the same one at the same time. */
+/*
+ * `peer` counts from the rank on while moves are sorted, so that ranks do not all send to the same one at the
+ * same time.
+ */
 static int compare_moves(const void *left, const void *right) {
   const rw_move *a = left, *b = right;
   if (a->hop != b->hop) return compare_ints(a->hop, b->hop);

@@ -1,4 +1,7 @@
-/* Whether a plan is faster than the library is measured, in the calls themselves: some run the plan, some the library. */
+/*
+ * Whether a plan is faster than the library is measured, in the calls themselves: some run the plan, some the
+ * library.
+ */
 #include "shim.h"
 
 #include <stdlib.h>
@@ -29,9 +32,9 @@ int rw_trial_runs_plan(const rw_state *state, const rw_plan *plan) {
 }
 
 /*
- * The first call of a turn is not counted. It opens connections; and it waits for ranks that are still in the call before, in
- * which a library may poll until its time slice ends, so that what the library costs would be counted as the plan's.
- * Counts of calls are equal on all ranks, so all agree at once.
+ * The first call of a turn is not counted. It opens connections; and it waits for ranks that are still in the
+ * call before, in which a library may poll until its time slice ends, so that what the library costs would be
+ * counted as the plan's. Counts of calls are equal on all ranks, so all agree at once.
  */
 int rw_trial_note(const rw_state *state, rw_plan *plan, double us) {
   int tried = plan->tried++, call = tried % RW_TURN, turn = tried / RW_TURN / 2;

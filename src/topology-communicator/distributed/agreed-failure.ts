@@ -7,7 +7,8 @@ const nothing = new Uint8Array(0)
 const maxErrorBytes = 4_096
 
 /**
- * The failure of the first process that has one, the same on all. Called by all when it is known that some process has.
+ * The failure of the first process that has one, the same on all. Called by all when it is known that some
+ * process has.
  *
  * @param step an allgather takes up to 32
  */

@@ -13,12 +13,13 @@ const failureStep = 710
 const digestWords = 4
 
 /**
- * The plan of this process where those of all are the same, by a reduction of 72 bytes. Where they are not, as when one has an
- * older plan stored, all make it afresh and compare again.
+ * The plan of this process where those of all are the same, by a reduction of 72 bytes. Where they are not,
+ * as when one has an older plan stored, all make it afresh and compare again.
  *
  * @param first the plan at hand
  * @param afresh makes it from the topology alone; both null on a process without ranks
- * @throws ERR_PLAN_MISMATCH when plans differ that were made afresh, or why one could not be made: the same on all processes
+ * @throws ERR_PLAN_MISMATCH when plans differ that were made afresh, or why one could not be made: the same
+ *   on all processes
  */
 export async function agreedPlan(
   exchange: Exchange,

@@ -30,9 +30,9 @@ const groupingStep = 200
 const totalsStep = 300
 
 /**
- * Plans for the ranks of this process, from their own neighbors alone: they group friends by messages to those of the other
- * processes. Groups and schedule are those that `plan` finds for them in the whole topology, and are proved before
- * anything is sent by them.
+ * Plans for the ranks of this process, from their own neighbors alone: they group friends by messages to
+ * those of the other processes. Groups and schedule are those that `plan` finds for them in the whole
+ * topology, and are proved before anything is sent by them.
  *
  * @param where its `hosts` know the ranks here and their neighbors, and in the end all ranks of the plan
  * @throws ERR_SCHEDULE, ERR_PLAN_MISMATCH the same on all processes
@@ -101,7 +101,8 @@ async function combiningPlan(
   const own = lists.localRanks.map((rank) => indexIn(rankOf, rank))
   try {
     const numbered = patterns.map((pattern) => patternInNumbers(pattern, rankOf))
-    // All ranks know the number of steps, also those without a group: their schedules have the same number of phases.
+    // All ranks know the number of steps, also those without a group: their schedules have the same number of
+    // phases.
     const groups = { ...groupsOfPatterns(rankOf.length, numbered, settings), steps: totals.steps }
     const schedule = commonNeighborSchedule(numberedTopology(rankOf, lists), groups, strategy, own)
     return {

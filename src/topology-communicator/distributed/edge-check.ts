@@ -14,9 +14,9 @@ const edgeStep = 410
 const verdictStep = 420
 
 /**
- * Compares both ends of every edge without gathering the lists: each process sums up digests of the edges that its ranks
- * list as destinations, less those that they list as sources. Zero over all processes means that the lists agree, but for
- * one chance in 2^64.
+ * Compares both ends of every edge without gathering the lists: each process sums up digests of the edges
+ * that its ranks list as destinations, less those that they list as sources. Zero over all processes means
+ * that the lists agree, but for one chance in 2^64.
  *
  * @throws ERR_TOPOLOGY, on all processes, when a weight of any is NaN
  */
@@ -56,8 +56,8 @@ export async function compareEnds(
 }
 
 /**
- * The error that names an edge whose ends differ, the same on all processes: each sends every other the edges that lead
- * to its ranks. Null if there is none after all.
+ * The error that names an edge whose ends differ, the same on all processes: each sends every other the edges
+ * that lead to its ranks. Null if there is none after all.
  */
 export async function findOneSidedEdge(
   exchange: Exchange,

@@ -11,7 +11,10 @@ export interface AdjacentEdges {
   readonly destinationWeights?: ArrayLike<number>
 }
 
-/** Edges of any ranks, as one rank passes them: the first `degrees[0]` destinations are those of `sources[0]`, and so on. */
+/**
+ * Edges of any ranks, as one rank passes them: the first `degrees[0]` destinations are those of `sources[0]`,
+ * and so on.
+ */
 export interface DistributedEdges {
   readonly sources: ArrayLike<number>
   readonly degrees: ArrayLike<number>

@@ -29,20 +29,25 @@ export interface HostedGrouping {
 
 /** Words of a message before its ranks: from, to, kind, round, wave, number of ranks. */
 const headWords = 6
-/** Words of a frame before its messages: its number among those to the same process, and a hash of its messages. */
+/**
+ * Words of a frame before its messages: its number among those to the same process, and a hash of its
+ * messages.
+ */
 const frameWords = 2
 /** The only word of a last frame: whether its process has failed, or heard of one that has. */
 const lastFrame = { done: 0, failed: 1 } as const
 
 /**
- * Groups the ranks of a process with those of the other processes. Messages between ranks of the process are delivered
- * directly; those to other processes are collected into a frame per process until no local message is left.
+ * Groups the ranks of a process with those of the other processes. Messages between ranks of the process are
+ * delivered directly; those to other processes are collected into a frame per process until no local message
+ * is left.
  *
- * The last frame to every process has no messages, but reports whether the ranks here are done or one has failed. So a
- * failure reaches every process, none waits for messages that no rank will send, and no frame is left in the end.
+ * The last frame to every process has no messages, but reports whether the ranks here are done or one has
+ * failed. So a failure reaches every process, none waits for messages that no rank will send, and no frame is
+ * left in the end.
  *
- * Friends are found while grouping. Messages to those whose process is not known wait until it has been looked up; what
- * becomes due in the meantime is looked up together.
+ * Friends are found while grouping. Messages to those whose process is not known wait until it has been
+ * looked up; what becomes due in the meantime is looked up together.
  *
  * @param hosts know the ranks here and their neighbors; learn their friends
  * @param step of the exchange, for this alone
@@ -213,7 +218,9 @@ class HostedRanks {
     this.#end()
   }
 
-  /** Looks up the ranks that messages wait for, unless a look-up is in progress: then it continues with them. */
+  /**
+   * Looks up the ranks that messages wait for, unless a look-up is in progress: then it continues with them.
+   */
   #locate(): void {
     if (this.#isLocating) return
     this.#isLocating = true

@@ -9,7 +9,10 @@ export interface OwnLists {
   readonly hosted: readonly AdjacentEdges[]
 }
 
-/** The ranks of a process, their neighbors and some others, ascending: they are numbered by their places in it. */
+/**
+ * The ranks of a process, their neighbors and some others, ascending: they are numbered by their places in
+ * it.
+ */
 export function namedRanks({ localRanks, hosted }: OwnLists, others: Iterable<Int32Array> = []): Int32Array {
   const named = new GrowingInt32Array()
   named.append(localRanks)

@@ -9,9 +9,10 @@ import { distinctBut, type OwnLists } from './own-lists.js'
 export type OwnMoves = Omit<Moves, 'before'>
 
 /**
- * The trees by which the blocks of a process's ranks reach their destinations: those of the whole topology, for a tree
- * depends on its source's destinations and the route only. Time: destinations times hops times the logarithm of the ranks that
- * are on a way; memory: in proportion to these ranks and the moves, whatever the number of all ranks.
+ * The trees by which the blocks of a process's ranks reach their destinations: those of the whole topology,
+ * for a tree depends on its source's destinations and the route only. Time: destinations times hops times the
+ * logarithm of the ranks that are on a way; memory: in proportion to these ranks and the moves, whatever the
+ * number of all ranks.
  *
  * @throws ERR_STRATEGY when the route leaves the ranks or does not end at the destination
  */

@@ -1,7 +1,9 @@
 import { rangeAt } from '../../base/search.js'
 import type { CommState } from '../../comm/comm-state.js'
 
-/** Which processes host ranks, as far as this process knows: of all ranks, or of those that it has looked up. */
+/**
+ * Which processes host ranks, as far as this process knows: of all ranks, or of those that it has looked up.
+ */
 export interface RankHosts {
   /** Process index; undefined for a rank that has not been looked up. */
   find(rank: number): number | undefined
@@ -22,7 +24,9 @@ export interface RankPlacement {
   readonly hosts: RankHosts
 }
 
-/** With a distributed rank table only the ranks hosted here are known at first, and the table is not fetched. */
+/**
+ * With a distributed rank table only the ranks hosted here are known at first, and the table is not fetched.
+ */
 export function rankHosts(state: CommState): RankHosts {
   return state.isPlaced ? new PlacedHosts(state) : new LookedUpHosts(state)
 }

@@ -18,9 +18,10 @@ export interface Relayed {
 const headWords = 3
 
 /**
- * Brings parcels to processes that do not expect them. In stage i a process sends one message, to the process 2^i ahead, with the
- * parcels whose way is that far: lg `count` messages per process whatever there is to send. A parcel takes as many stages
- * as its distance has ones, lg(`count`) / 2 on average. Takes a step per stage, up to 31.
+ * Brings parcels to processes that do not expect them. In stage i a process sends one message, to the process
+ * 2^i ahead, with the parcels whose way is that far: lg `count` messages per process whatever there is to
+ * send. A parcel takes as many stages as its distance has ones, lg(`count`) / 2 on average. Takes a step per
+ * stage, up to 31.
  *
  * @param parcels of this process, at most one for each; not to itself
  * @param greatest the largest of these over all processes is found on the way

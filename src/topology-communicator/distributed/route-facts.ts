@@ -11,8 +11,8 @@ import type { RankPlacement } from './rank-hosts.js'
 const pairsStep = 400
 
 /**
- * What a route depends on, the same on all processes, where none has the whole topology. Memory: nothing for ranks, 4 bytes per rank
- * for nodes, and 8 per pair of nodes.
+ * What a route depends on, the same on all processes, where none has the whole topology. Memory: nothing for
+ * ranks, 4 bytes per rank for nodes, and 8 per pair of nodes.
  */
 export async function routeFacts(
   exchange: Exchange,

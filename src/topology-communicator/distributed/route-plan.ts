@@ -17,8 +17,9 @@ const movesStep = 600
 const moveWords = 5
 
 /**
- * The plan of a route for the ranks of this process: it finds the trees of their blocks, and processes tell each other the
- * moves from and to their ranks. So a process gets what passes its ranks, by lg(processes) messages.
+ * The plan of a route for the ranks of this process: it finds the trees of their blocks, and processes tell
+ * each other the moves from and to their ranks. So a process gets what passes its ranks, by lg(processes)
+ * messages.
  *
  * @param routeOf the same route on all processes, or it throws
  * @param hosts learns the ranks that blocks of this process pass, and gets to know those of the plan
@@ -58,7 +59,9 @@ export async function planOfRoute(
   }
 }
 
-/** Whether some slot is filled by a copy, in the last phase: of a self loop or a source that is listed again. */
+/**
+ * Whether some slot is filled by a copy, in the last phase: of a self loop or a source that is listed again.
+ */
 function hasCopies({ localRanks, hosted }: OwnLists): boolean {
   return hosted.some(({ sources }, i) => distinctBut(localRanks[i], sources).length < sources.length)
 }

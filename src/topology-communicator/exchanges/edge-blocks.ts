@@ -36,8 +36,8 @@ export function equalEdgeBlocks(
 /**
  * Blocks of any lengths, by default side by side.
  *
- * @throws ERR_TYPE for what is not elements; ERR_COUNT for other than one count, and displacement, per block, or one outside
- *   the elements
+ * @throws ERR_TYPE for what is not elements; ERR_COUNT for other than one count, and displacement, per block,
+ *   or one outside the elements
  */
 export function countedEdgeBlocks(
   name: string,

@@ -42,8 +42,8 @@ export function equalBlocks(
 const spares = new WeakMap<OperationProgram, SpareRun<UniformStore>>()
 
 /**
- * Blocks of one length: frames are exactly as long as their blocks, and land where these are. A process none of whose ranks has
- * a destination learns the length from the first frame.
+ * Blocks of one length: frames are exactly as long as their blocks, and land where these are. A process none
+ * of whose ranks has a destination learns the length from the first frame.
  */
 export function equalCall(
   localRanks: Int32Array,

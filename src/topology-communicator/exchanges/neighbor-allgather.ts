@@ -14,7 +14,10 @@ import { checkInto, contributionOf } from '../memory/buffers.js'
 import { wordViewOf } from '../memory/memory-words.js'
 import { type Blocks, UniformAllgather } from './uniform-allgather.js'
 
-/** The checked arguments of a rank's last call and how much of `into` it fills: the same arguments need no check again. */
+/**
+ * The checked arguments of a rank's last call and how much of `into` it fills: the same arguments need no
+ * check again.
+ */
 export interface CheckedCall {
   readonly call: UniformAllgather
   readonly blocks: Blocks
@@ -46,7 +49,9 @@ export function checkedAllgather(
   return { call, blocks: { elements, into }, neededElems }
 }
 
-/** Whether a later call passes the same arguments: arrays keep their length unless their buffer was detached. */
+/**
+ * Whether a later call passes the same arguments: arrays keep their length unless their buffer was detached.
+ */
 export function isRepeated(
   { call, blocks: { elements, into }, neededElems }: CheckedCall,
   data: unknown,

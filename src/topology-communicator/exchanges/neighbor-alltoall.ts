@@ -30,8 +30,8 @@ interface Contribution {
 }
 
 /**
- * Equal blocks: that of slot s to the s-th destination. A process that gets blocks of another length than its ranks send fails
- * the collective.
+ * Equal blocks: that of slot s to the s-th destination. A process that gets blocks of another length than its
+ * ranks send fails the collective.
  */
 export function neighborAlltoall<R>(
   form: Form<R>,

@@ -20,11 +20,17 @@ export type EdgeData = TypedArray | StridedView | null
 
 /** Options of an alltoall of blocks of various types. */
 export interface EdgeBuffersOptions extends WaitOptions {
-  /** One buffer per source, exactly as long as what it sends. Default: fresh arrays of the types that are sent. */
+  /**
+   * One buffer per source, exactly as long as what it sends. Default: fresh arrays of the types that are
+   * sent.
+   */
   readonly into?: readonly (ReceiveBuffer | null)[]
 }
 
-/** Blocks of any lengths and types: a byte with the type travels in front of each, so receivers check it or learn it. */
+/**
+ * Blocks of any lengths and types: a byte with the type travels in front of each, so receivers check it or
+ * learn it.
+ */
 export function neighborAlltoallw<R>(
   form: Form<R>,
   comm: Handle,

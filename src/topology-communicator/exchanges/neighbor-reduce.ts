@@ -44,8 +44,8 @@ interface Agreed {
 }
 
 /**
- * In list order, unless the operation may be applied in any: then along reversed ways, on which partial results are combined.
- * Sent directly, blocks need no more messages in list order.
+ * In list order, unless the operation may be applied in any: then along reversed ways, on which partial
+ * results are combined. Sent directly, blocks need no more messages in list order.
  */
 export function neighborReduce<R>(
   form: Form<R>,
@@ -128,7 +128,9 @@ function checked(
   return { agreed: { signature, op: ready, type, countElems, isAny }, given: { elements, into } }
 }
 
-/** A reduction in list order moves blocks as an allgather does; in any order, they are combined on their way. */
+/**
+ * A reduction in list order moves blocks as an allgather does; in any order, they are combined on their way.
+ */
 function chosenReduce(neighborhood: Neighborhood, { type, countElems, isAny }: Agreed) {
   const bytes = countElems * elementSizeBytes(type)
   return chosenNeighborhood(neighborhood, bytes, isAny ? 'neighbor-reduce-any' : 'neighbor-allgather')

@@ -28,8 +28,9 @@ import { publishedAllgather } from './published-allgather.js'
 /** Options of a persistent neighbor allgather. */
 export interface AllgatherInitOptions extends NeighborInitOptions {
   /**
-   * Instead of direct sends: where all processes of the communicator share memory, every process writes its blocks there once per start,
-   * and neighbors read them. Elsewhere, and where a process has no such memory left, blocks are sent. Default false.
+   * Instead of direct sends: where all processes of the communicator share memory, every process writes its
+   * blocks there once per start, and neighbors read them. Elsewhere, and where a process has no such memory
+   * left, blocks are sent. Default false.
    */
   readonly sharedMemory?: boolean
 }

@@ -29,10 +29,11 @@ export interface BoundBlocks {
 }
 
 /**
- * A persistent neighbor allgather whose blocks stay in the memory of their process, where neighbors read them. Null where some
- * process has no memory left for it. Collective, of processes that {@link canPublish}.
+ * A persistent neighbor allgather whose blocks stay in the memory of their process, where neighbors read
+ * them. Null where some process has no memory left for it. Collective, of processes that {@link canPublish}.
  *
- * Memory that others read, until the communicator is freed: 64 bytes and two times the blocks of the process's ranks, rounded up to 64.
+ * Memory that others read, until the communicator is freed: 64 bytes and two times the blocks of the
+ * process's ranks, rounded up to 64.
  *
  * @param program of direct sends
  */

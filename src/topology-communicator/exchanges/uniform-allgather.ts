@@ -15,8 +15,8 @@ export interface Blocks {
 }
 
 /**
- * A neighbor allgather of blocks of one length, in one process. Ranks with equal calls share the object, and so do
- * consecutive calls: it retains the memory that a run needs.
+ * A neighbor allgather of blocks of one length, in one process. Ranks with equal calls share the object, and
+ * so do consecutive calls: it retains the memory that a run needs.
  */
 export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
   readonly signature: Signature

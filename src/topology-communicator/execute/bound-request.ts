@@ -10,7 +10,8 @@ import type { Neighborhood } from './neighborhood.js'
 /**
  * What the requests of the ranks of a process start. Collective.
  *
- * @param bind called when all ranks of the process have called, with what they passed, by local index; may exchange messages
+ * @param bind called when all ranks of the process have called, with what they passed, by local index; may
+ *   exchange messages
  */
 export function boundCollective<B>(
   { state, localIndex }: CommSeat,

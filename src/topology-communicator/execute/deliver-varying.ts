@@ -12,8 +12,8 @@ import { receiveBuffers } from '../memory/receive-buffers.js'
 import type { Neighborhood } from './neighborhood.js'
 
 /**
- * Delivers blocks whose lengths have arrived with them: what every hosted rank gets, or the failure of a rank whose counts or
- * buffer did not fit.
+ * Delivers blocks whose lengths have arrived with them: what every hosted rank gets, or the failure of a rank
+ * whose counts or buffer did not fit.
  *
  * @param wanted what every hosted rank expects, and where
  */
@@ -93,7 +93,9 @@ export function varyingFill(
 
 interface ReceiveLayout extends BlockLayout {
   readonly into: TypedArray | undefined
-  /** The rank's counts or buffer did not fit: it fails alone, and its blocks go to a buffer that is dropped. */
+  /**
+   * The rank's counts or buffer did not fit: it fails alone, and its blocks go to a buffer that is dropped.
+   */
   readonly failure?: RankFailure
 }
 

@@ -2,9 +2,10 @@ import { bytesOf } from '../../base/bytes.js'
 import type { Exchange } from '../../calls/exchange.js'
 
 /**
- * The largest of the numbers of all processes, on each. None returns before all have called. In stage i a process sends to the one 2^i
- * ahead: lg `count` messages of 8 bytes per process, and every process hears from the one before it, so a process that takes part in
- * something else is noticed. Takes a step per stage, up to 31.
+ * The largest of the numbers of all processes, on each. None returns before all have called. In stage i a
+ * process sends to the one 2^i ahead: lg `count` messages of 8 bytes per process, and every process hears
+ * from the one before it, so a process that takes part in something else is noticed. Takes a step per stage,
+ * up to 31.
  *
  * @see Hensgen, Finkel, Manber 1988 (dissemination)
  */

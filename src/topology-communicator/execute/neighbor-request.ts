@@ -4,7 +4,10 @@ import type { CommSeat } from '../../comm/handle.js'
 import type { TypedArray } from '../../messages/datatype/elements.js'
 import type { Tuner, Tuning } from './tuner.js'
 
-/** Where the ranks of a process find the tuner that they share: set when the last of them has made its request. */
+/**
+ * Where the ranks of a process find the tuner that they share: set when the last of them has made its
+ * request.
+ */
 export interface TunerPlace {
   tuner?: Tuner
 }
@@ -25,8 +28,8 @@ export class NeighborRequest extends PersistentRequest {
   }
 
   /**
-   * What the first starts have measured, and what was chosen; a fresh object. Null without `tune`, and before every rank of the process
-   * has made its request.
+   * What the first starts have measured, and what was chosen; a fresh object. Null without `tune`, and before
+   * every rank of the process has made its request.
    */
   get tuning(): Tuning | null {
     return this.#place.tuner?.report ?? null

@@ -25,7 +25,10 @@ import { type NeighborTraffic, noTraffic } from './neighbor-traffic.js'
 import { OperationProgram } from './operation-program.js'
 import { nodesInCommunicator, placementOf } from './placement.js'
 
-/** The plans of this thread's communicators: logical processes that have the same topology object share its plan. */
+/**
+ * The plans of this thread's communicators: logical processes that have the same topology object share its
+ * plan.
+ */
 const plans = new PlanCache(32)
 
 /** The plan for a process's ranks where no process has the whole topology. */
@@ -40,9 +43,14 @@ export type TopologyOrPlan = { readonly topology: ProcessTopology } | PlacedPart
 
 export interface NeighborhoodOptions {
   readonly strategy: Strategy
-  /** Nodes and cores of the ranks, for strategies in aware mode. Default: the nodes of the world's processes. */
+  /**
+   * Nodes and cores of the ranks, for strategies in aware mode. Default: the nodes of the world's processes.
+   */
   readonly machine?: Machine | undefined
-  /** The library chooses by block length, for the machine, which has a profile; `strategy` is for what it cannot choose for. */
+  /**
+   * The library chooses by block length, for the machine, which has a profile; `strategy` is for what it
+   * cannot choose for.
+   */
   readonly auto?: AutoStrategy | undefined
 }
 
@@ -58,10 +66,11 @@ interface OwnRow {
 }
 
 /**
- * What the ranks of a process share of a communicator with a topology: the topology, and, from the first neighborhood
- * collective on, the plan and this process's part of it. Every process makes the plan itself, without messages: a plan is
- * a function of topology, strategy and nodes alone. Where no process has the whole topology, the plan of this process's
- * ranks was made with the communicator, and memory is in proportion to their neighborhoods.
+ * What the ranks of a process share of a communicator with a topology: the topology, and, from the first
+ * neighborhood collective on, the plan and this process's part of it. Every process makes the plan itself,
+ * without messages: a plan is a function of topology, strategy and nodes alone. Where no process has the
+ * whole topology, the plan of this process's ranks was made with the communicator, and memory is in
+ * proportion to their neighborhoods.
  */
 export class Neighborhood {
   readonly strategy: Strategy
@@ -84,7 +93,10 @@ export class Neighborhood {
   readonly #choices: ChoicesBySize | undefined
   /** By strategy, the one that was used last at the end. */
   readonly #chosen = new Map<string, Neighborhood>()
-  /** Whether processes share its tables: those of a communicator have one plan to share, and what was chosen is further ones. */
+  /**
+   * Whether processes share its tables: those of a communicator have one plan to share, and what was chosen
+   * is further ones.
+   */
   readonly #isShared: boolean
   /** Slices that not all of their ranks in this process have requested yet. */
   readonly #slices = new Map<CommState, { readonly neighborhood: Neighborhood; missing: number }>()
@@ -116,15 +128,18 @@ export class Neighborhood {
   }
 
   /**
-   * What carries out collectives with blocks of some length, or with blocks whose lengths no rank knows of all (null): this
-   * neighborhood, or where the library chooses, one for the strategy chosen. All ranks ask for the same.
+   * What carries out collectives with blocks of some length, or with blocks whose lengths no rank knows of
+   * all (null): this neighborhood, or where the library chooses, one for the strategy chosen. All ranks ask
+   * for the same.
    */
   forBlocks(bytes: number | null, operation: ChosenOperation = 'neighbor-allgather'): Neighborhood {
     const choice = this.choiceFor(bytes, operation)
     return choice === null ? this : this.by(choice.strategy)
   }
 
-  /** What carries out collectives by a strategy that the library may choose: one object while it is in use. */
+  /**
+   * What carries out collectives by a strategy that the library may choose: one object while it is in use.
+   */
   by(strategy: Strategy): Neighborhood {
     if (this.#choices === undefined) return this
     const text = formatStrategy(strategy)
@@ -200,7 +215,9 @@ export class Neighborhood {
     return cart === null ? inStart[row + 1] - inStart[row] : 2 * cart.dims.length
   }
 
-  /** Blocks in the send buffer of a rank, in an alltoall: its destinations, or on a grid two per dimension. */
+  /**
+   * Blocks in the send buffer of a rank, in an alltoall: its destinations, or on a grid two per dimension.
+   */
   sendSlotsOf(rank: number): number {
     const { topology, row } = this.#rowOf(rank)
     const { cart, outStart } = topology
@@ -254,8 +271,9 @@ export class Neighborhood {
   }
 
   /**
-   * This process's program for another operation: planned and lowered at its first call. Where no process has the whole
-   * topology, blocks of an alltoall are sent directly, whatever the strategy, and reductions are in list order.
+   * This process's program for another operation: planned and lowered at its first call. Where no process has
+   * the whole topology, blocks of an alltoall are sent directly, whatever the strategy, and reductions are in
+   * list order.
    *
    * @throws ERR_SCHEDULE when the plan does not verify
    */

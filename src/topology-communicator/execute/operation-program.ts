@@ -6,13 +6,16 @@ import { type SlotList, slotList } from '../memory/slot-list.js'
 export class OperationProgram {
   readonly program: ProcessProgram
   /**
-   * Which block of its rank's send buffer every contributed value is; null where the values of a rank are its blocks, in their
-   * order.
+   * Which block of its rank's send buffer every contributed value is; null where the values of a rank are its
+   * blocks, in their order.
    */
   readonly ownSlot: Int32Array | null
   /** The slots of the program, rank by rank. */
   readonly slots: SlotList
-  /** Retained for as long as the neighborhood, so that other processes of this address space find it. Null of a part. */
+  /**
+   * Retained for as long as the neighborhood, so that other processes of this address space find it. Null of
+   * a part.
+   */
   readonly plan: CachedPlan | null
 
   constructor(program: ProcessProgram, ownSlot: Int32Array | null, plan: CachedPlan | null) {

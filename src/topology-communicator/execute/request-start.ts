@@ -20,7 +20,9 @@ export interface RequestOfProcess {
   readonly bound: (by: Neighborhood) => BoundProgram
 }
 
-/** How a process starts a persistent request: by the program at hand, or by those of the strategies to try. */
+/**
+ * How a process starts a persistent request: by the program at hand, or by those of the strategies to try.
+ */
 export async function requestStart(
   signature: Signature,
   tune: Tune | null,

@@ -1,16 +1,20 @@
 import { medianOf } from '../../base/extrema.js'
 
-/** How often candidates are timed, and which of them wins. In a round every one that is left is timed once. */
+/**
+ * How often candidates are timed, and which of them wins. In a round every one that is left is timed once.
+ */
 export interface ComparisonRules {
   /** Rounds before any is ruled out: at least 1. */
   readonly leastRounds: number
   /** Rounds after which one is chosen, whatever is certain by then: at least `leastRounds`. */
   readonly mostRounds: number
-  /** A later one of the list has to be faster than an earlier one by this factor, in the median: at least 1. */
+  /**
+   * A later one of the list has to be faster than an earlier one by this factor, in the median: at least 1.
+   */
   readonly tie: number
   /**
-   * Standard deviations of a fair coin by which it has to have won rounds against an earlier one: few rounds on a busy machine prove
-   * little. 0: the medians alone decide.
+   * Standard deviations of a fair coin by which it has to have won rounds against an earlier one: few rounds
+   * on a busy machine prove little. 0: the medians alone decide.
    */
   readonly lead: number
 }
@@ -19,9 +23,9 @@ export interface ComparisonRules {
 const certainty = 2.5
 
 /**
- * What does the same in several ways is timed in turn until the fastest is known: who comes next, and who wins. Paired by round, so
- * that whatever else the machine does meets all. A function of the times alone: who agrees on them, agrees on the winner. Where
- * the times do not tell, the first of the list wins.
+ * What does the same in several ways is timed in turn until the fastest is known: who comes next, and who
+ * wins. Paired by round, so that whatever else the machine does meets all. A function of the times alone: who
+ * agrees on them, agrees on the winner. Where the times do not tell, the first of the list wins.
  */
 export class TimedComparison {
   readonly #rules: ComparisonRules
@@ -81,13 +85,19 @@ export class TimedComparison {
     return best
   }
 
-  /** Whether more rounds are not expected to change that `best` wins: a later one of the list would have to be clearly faster. */
+  /**
+   * Whether more rounds are not expected to change that `best` wins: a later one of the list would have to be
+   * clearly faster.
+   */
   #hasLost(i: number, best: number): boolean {
     const { tie } = this.#rules
     return this.#leadOf(best, i, i < best ? tie : 1 / tie) >= certainty
   }
 
-  /** Standard deviations by which `i` has won more rounds than it has lost against `other`; won: faster by a factor. */
+  /**
+   * Standard deviations by which `i` has won more rounds than it has lost against `other`; won: faster by a
+   * factor.
+   */
   #leadOf(i: number, other: number, factor: number): number {
     const times = this.#samples[other]
     let won = 0

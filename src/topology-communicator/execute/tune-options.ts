@@ -6,8 +6,8 @@ import { formatStrategy, parseStrategy } from '../../neighborhood/plan/strategy-
 import type { Neighborhood } from './neighborhood.js'
 
 /**
- * Which strategies the first starts of a persistent request try, and how often. They are those that the library would choose among
- * (`choice()`), best predicted first.
+ * Which strategies the first starts of a persistent request try, and how often. They are those that the
+ * library would choose among (`choice()`), best predicted first.
  */
 export interface TuneOptions {
   /** Strategies, at most: 1 to 8. Default 3. Of two or more, one is direct sends. */
@@ -17,8 +17,8 @@ export interface TuneOptions {
   /** Starts that are timed of each strategy: 1 to 1,000. Default 3. */
   readonly starts?: number
   /**
-   * Milliseconds; only differences count. Default `performance.now`. The clock of the first rank of every process is used; those of
-   * all are read once when the request is made.
+   * Milliseconds; only differences count. Default `performance.now`. The clock of the first rank of every
+   * process is used; those of all are read once when the request is made.
    */
   readonly now?: () => number
 }
@@ -65,7 +65,10 @@ export function checkedTune(
   return { candidates, within, starts, now: checkedClock(name, now) }
 }
 
-/** Its first reading shows whether it gives milliseconds; what is no number later on makes a start infinitely long. */
+/**
+ * Its first reading shows whether it gives milliseconds; what is no number later on makes a start infinitely
+ * long.
+ */
 function checkedClock(name: string, now: unknown): () => number {
   const refuse = (got: string): never => {
     throw new RankweaveError(
@@ -103,8 +106,9 @@ export interface Candidate {
 }
 
 /**
- * The same on all ranks: of what the library would choose among, the alternatives that were simulated and are predicted to be fast
- * enough, and direct sends. Where ranks plan from their neighbors, the strategy at hand alone. Does not hold the event loop for long.
+ * The same on all ranks: of what the library would choose among, the alternatives that were simulated and are
+ * predicted to be fast enough, and direct sends. Where ranks plan from their neighbors, the strategy at hand
+ * alone. Does not hold the event loop for long.
  *
  * @param bytes of a block; null where no rank knows all lengths
  */

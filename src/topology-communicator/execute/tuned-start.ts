@@ -15,8 +15,9 @@ export interface BoundProgram extends BoundStore {
 const agreementStep = 2 ** 30
 
 /**
- * Starts that try programs which do the same, until one is chosen. While they do, a start begins with the agreement on the time of
- * the one before it, which no process leaves before all have started: times do not depend on who came late.
+ * Starts that try programs which do the same, until one is chosen. While they do, a start begins with the
+ * agreement on the time of the one before it, which no process leaves before all have started: times do not
+ * depend on who came late.
  *
  * @param programs of the candidates; released when one is chosen
  * @param now milliseconds

@@ -24,8 +24,8 @@ export interface Tuning {
 }
 
 /**
- * Which candidate a start tries: one after the other, then again. A start agrees on the time of the one before it, so one start after
- * the last timed one all processes know all times, and choose the same.
+ * Which candidate a start tries: one after the other, then again. A start agrees on the time of the one
+ * before it, so one start after the last timed one all processes know all times, and choose the same.
  */
 export class Tuner {
   readonly #candidates: readonly Candidate[]

@@ -5,12 +5,12 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { checkTotal, copyWords, newWords, type Words } from './memory-words.js'
 
 /**
- * The values of a program that combines nothing, during one call, in one arena: value v is `length[v]` words from `start[v]`
- * on. Either all lengths are known from the start, and values lie in their order; or they become known as frames
- * arrive, in any order.
+ * The values of a program that combines nothing, during one call, in one arena: value v is `length[v]` words
+ * from `start[v]` on. Either all lengths are known from the start, and values lie in their order; or they
+ * become known as frames arrive, in any order.
  *
- * A frame is the words of its values one after another; where the store does not know lengths, they are preceded by the
- * number of words of each, as 32-bit integers, padded to a multiple of 8 bytes.
+ * A frame is the words of its values one after another; where the store does not know lengths, they are
+ * preceded by the number of words of each, as 32-bit integers, padded to a multiple of 8 bytes.
  */
 export class BlockStore implements ProgramStore {
   /** Whether all lengths are known, so that frames do not carry them. */
@@ -59,7 +59,8 @@ export class BlockStore implements ProgramStore {
   /**
    * Values whose lengths arrive with them.
    *
-   * @param ownWords of the contributed values; memory is allocated as if the others had the same mean, and grows
+   * @param ownWords of the contributed values; memory is allocated as if the others had the same mean, and
+   *   grows
    */
   static open(program: ProcessProgram, elementSizeBytes: number, ownWords = 0): BlockStore {
     const { valueTerm, ownStart, ranks } = program

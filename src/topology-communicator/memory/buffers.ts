@@ -28,7 +28,8 @@ export function contributionOf(name: string, data: unknown): Contribution {
 /**
  * Checks a receive buffer for `countElems` elements of a type.
  *
- * @throws ERR_TYPE for what is not a typed array with a fixed buffer; ERR_TYPE_MISMATCH, ERR_TRUNCATE when they do not fit
+ * @throws ERR_TYPE for what is not a typed array with a fixed buffer; ERR_TYPE_MISMATCH, ERR_TRUNCATE when
+ *   they do not fit
  */
 export function checkInto(name: string, into: unknown, type: number, countElems: number): void {
   if (into === undefined) return
@@ -49,7 +50,8 @@ export function elementWords(type: number): number {
 }
 
 /**
- * What a rank binds to a persistent collective: no strided views, which would be packed once instead of at every start.
+ * What a rank binds to a persistent collective: no strided views, which would be packed once instead of at
+ * every start.
  *
  * @throws ERR_TYPE
  */

@@ -7,8 +7,8 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { UniformStore } from './uniform-store.js'
 
 /**
- * Values of one length in a process that does not know it, because its ranks contribute none: the first frame that carries values
- * tells. Later runs know it from the start.
+ * Values of one length in a process that does not know it, because its ranks contribute none: the first frame
+ * that carries values tells. Later runs know it from the start.
  */
 export class LearningStore implements ProgramStore {
   readonly #program: ProcessProgram

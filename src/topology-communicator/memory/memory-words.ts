@@ -2,9 +2,9 @@ import { RankweaveError } from '../../errors.js'
 import type { TypedArray } from '../../messages/datatype/elements.js'
 
 /**
- * The memory of a typed array in units that are copied alike whatever the element type: 32-bit words, or bytes for elements
- * below 4 bytes. Two kinds of array instead of eleven keep the copy loops fast, and integers
- * preserve every bit of a NaN.
+ * The memory of a typed array in units that are copied alike whatever the element type: 32-bit words, or
+ * bytes for elements below 4 bytes. Two kinds of array instead of eleven keep the copy loops fast, and
+ * integers preserve every bit of a NaN.
  */
 export type Words = Int32Array | Uint8Array
 

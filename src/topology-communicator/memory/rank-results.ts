@@ -5,8 +5,9 @@ import { fillRankSlots, type SlotList } from './slot-list.js'
 import type { UniformStore } from './uniform-store.js'
 
 /**
- * Copies the values of equal length that one rank gets to its buffer. A few are collected as words before they are copied as
- * elements: less work than a view of the buffer as words. Elements that are words themselves need neither.
+ * Copies the values of equal length that one rank gets to its buffer. A few are collected as words before
+ * they are copied as elements: less work than a view of the buffer as words. Elements that are words
+ * themselves need neither.
  */
 export class RankResults {
   /** Whether elements can be written one by one as words, bit by bit. */

@@ -1,7 +1,10 @@
 import { elementSizeBytes, elementsIn, newArray, type TypedArray } from '../../messages/datatype/elements.js'
 import { newWords, type Words, wordsPerElement, wordViewOf } from './memory-words.js'
 
-/** Receive buffers of at most this many words, on average, are filled side by side in one arena and then copied out. */
+/**
+ * Receive buffers of at most this many words, on average, are filled side by side in one arena and then
+ * copied out.
+ */
 export const smallWords = 96
 
 /** The receive buffers of the ranks of one process while their slots are filled. */
@@ -14,8 +17,8 @@ export interface ReceiveBuffers {
 }
 
 /**
- * Buffers of a type: those that the ranks pass, or fresh ones. A view of each costs more than copying a few blocks twice,
- * so small fresh ones become arrays only when they are filled.
+ * Buffers of a type: those that the ranks pass, or fresh ones. A view of each costs more than copying a few
+ * blocks twice, so small fresh ones become arrays only when they are filled.
  *
  * @param sizes elements of every rank's buffer
  * @param intoOf what a rank passed to be filled

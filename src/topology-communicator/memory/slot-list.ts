@@ -3,8 +3,8 @@ import { copyWords, type Words } from './memory-words.js'
 import type { UniformStore } from './uniform-store.js'
 
 /**
- * The slots of a lowered program rank by rank: the i-th hosted rank's are those from `start[i]` up to the next, and
- * value `value[k]` belongs in slot `slot[k]`.
+ * The slots of a lowered program rank by rank: the i-th hosted rank's are those from `start[i]` up to the
+ * next, and value `value[k]` belongs in slot `slot[k]`.
  */
 export interface SlotList {
   readonly start: Int32Array

@@ -15,7 +15,10 @@ export interface RunMemory<S extends ProgramStore> {
 /** A store of at most this many bytes is retained for the next run. */
 export const maxRetainedBytes = 2 ** 20
 
-/** The memory of the run of a program that ended last, while no run uses it, for one with values of the same type and length. */
+/**
+ * The memory of the run of a program that ended last, while no run uses it, for one with values of the same
+ * type and length.
+ */
 export class SpareRun<S extends ProgramStore & { readonly sizeBytes: number }> {
   #spare: RunMemory<S> | undefined
 

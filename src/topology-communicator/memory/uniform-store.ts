@@ -6,9 +6,9 @@ import { checkTotal, copyWords, newWords, type Words, wordsPerElement } from './
 import { elementsOver } from './receive-buffers.js'
 
 /**
- * The values of a program, when all have one length, and the frames it sends; combines nothing by itself. All memory is allocated
- * when the store is made, so a run allocates nothing, and consecutive runs can share a store. Frames land where
- * their values are; a frame whose values lie side by side is sent from there.
+ * The values of a program, when all have one length, and the frames it sends; combines nothing by itself. All
+ * memory is allocated when the store is made, so a run allocates nothing, and consecutive runs can share a
+ * store. Frames land where their values are; a frame whose values lie side by side is sent from there.
  */
 export class UniformStore implements ProgramStore {
   /** Words of every value. */

@@ -33,10 +33,11 @@ const strengths = 6
 const margin = { left: 64, right: 32, top: 56, bottom: 44 } as const
 
 /**
- * The adjacency matrix as an SVG image: row p, column q has a mark iff rank p sends to rank q. With friend groups, an
- * edge has one of 8 colors by the group that serves it, gray if none does. With more ranks than cells, a cell stands
- * for a block of ranks: gray if most of its edges are direct, else in the color of most, the more opaque the more edges
- * there are (logarithmic). The size of the text depends on the cells, not on the ranks.
+ * The adjacency matrix as an SVG image: row p, column q has a mark iff rank p sends to rank q. With friend
+ * groups, an edge has one of 8 colors by the group that serves it, gray if none does. With more ranks than
+ * cells, a cell stands for a block of ranks: gray if most of its edges are direct, else in the color of most,
+ * the more opaque the more edges there are (logarithmic). The size of the text depends on the cells, not on
+ * the ranks.
  *
  * @throws ERR_ARGUMENT groups of another number of ranks, cells or size out of range
  */
@@ -122,9 +123,9 @@ function drawCells(
 }
 
 /**
- * Direct or combined, whichever holds for more of a cell's edges, and of the groups' colors the most frequent; and how
- * full the cell is, on a logarithmic scale, on which a single edge among thousands of pairs is still visible. -1 for an
- * empty cell.
+ * Direct or combined, whichever holds for more of a cell's edges, and of the groups' colors the most
+ * frequent; and how full the cell is, on a logarithmic scale, on which a single edge among thousands of pairs
+ * is still visible. -1 for an empty cell.
  */
 function styleOf(tally: Int32Array, at: number, kinds: number, pairs: number): number {
   const direct = tally[at + kinds - 1]

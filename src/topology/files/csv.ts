@@ -25,11 +25,11 @@ const columnNames: Readonly<Record<string, Column>> = {
 }
 
 /**
- * A topology from comma-separated values, one edge per line: source, destination and optionally a weight, 0-based
- * ranks. A first line that does not begin with a digit names the columns, in any order and case: `source`, `src` or
- * `from`; `destination`, `dst`, `dest`, `target` or `to`; `weight`; others are ignored. Fields may be quoted (RFC
- * 4180). A row without destination names a rank that need not have edges. Blank lines and lines that begin with `#` are
- * skipped. Lists are in the order of the rows.
+ * A topology from comma-separated values, one edge per line: source, destination and optionally a weight,
+ * 0-based ranks. A first line that does not begin with a digit names the columns, in any order and case:
+ * `source`, `src` or `from`; `destination`, `dst`, `dest`, `target` or `to`; `weight`; others are ignored.
+ * Fields may be quoted (RFC 4180). A row without destination names a rank that need not have edges. Blank
+ * lines and lines that begin with `#` are skipped. Lists are in the order of the rows.
  *
  * @throws ERR_TOPOLOGY with file, line and column
  */
@@ -146,8 +146,9 @@ class CsvReader {
 }
 
 /**
- * The text that {@link parseCsv} reads, in pieces, with a line of names; edges ordered by source, then in list order. A
- * last row without destination names the last rank if no edge does. The receiving side's weights are lost.
+ * The text that {@link parseCsv} reads, in pieces, with a line of names; edges ordered by source, then in
+ * list order. A last row without destination names the last rank if no edge does. The receiving side's
+ * weights are lost.
  */
 export function* csvText({ ranks, outStart, outRank, outWeight }: ProcessTopology): Generator<string> {
   yield outWeight === null ? 'source,destination\n' : 'source,destination,weight\n'

@@ -7,9 +7,9 @@ import { requireTopology } from '../require-topology.js'
 import { GrowingEdges } from './growing-edges.js'
 
 /**
- * A topology from plain text: one edge per line, `source destination [weight]`, either all or no lines with a weight.
- * `#` starts a comment; blank lines are skipped. The first line may be `ranks N`; without it the number of ranks is the
- * largest rank plus one. Lists are in the order of the lines.
+ * A topology from plain text: one edge per line, `source destination [weight]`, either all or no lines with a
+ * weight. `#` starts a comment; blank lines are skipped. The first line may be `ranks N`; without it the
+ * number of ranks is the largest rank plus one. Lists are in the order of the lines.
  *
  * @throws ERR_TOPOLOGY with file, line and column
  */

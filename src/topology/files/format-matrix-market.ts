@@ -4,8 +4,8 @@ import { requireMatrix } from './require-matrix.js'
 import type { SparseMatrix } from './sparse-matrix.js'
 
 /**
- * The text of a matrix in Matrix Market coordinate format, general: row by row, real or complex, or without values.
- * `parseMatrixMarket` reads back the same matrix, bit for bit.
+ * The text of a matrix in Matrix Market coordinate format, general: row by row, real or complex, or without
+ * values. `parseMatrixMarket` reads back the same matrix, bit for bit.
  */
 export function formatMatrixMarket(
   matrix: SparseMatrix,

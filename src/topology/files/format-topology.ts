@@ -13,12 +13,12 @@ export const topologyFormats = ['graphology', 'metis', 'mtx', 'csv', 'edges'] as
 export type TopologyFormat = (typeof topologyFormats)[number]
 
 /**
- * The text of a topology in a format, in pieces. Read back it is the same topology, up to the order of lists and what
- * the format cannot hold:
+ * The text of a topology in a format, in pieces. Read back it is the same topology, up to the order of lists
+ * and what the format cannot hold:
  * - `graphology`: JSON; holds both lists of every rank and the weights of both sides
  * - `metis`: symmetric topologies only, without self loops and parallel edges, weights integers of at least 1
- * - `mtx`: Matrix Market, entry (i, j) is the edge from rank j-1 to rank i-1, as `topologyFromMatrix` reads it (without
- *   the weights); no self loops and parallel edges
+ * - `mtx`: Matrix Market, entry (i, j) is the edge from rank j-1 to rank i-1, as `topologyFromMatrix` reads
+ *   it (without the weights); no self loops and parallel edges
  * - `csv`, `edges`: hold the destinations' order and the sending side's weights
  *
  * @throws ERR_TOPOLOGY naming the first edge that the format cannot hold

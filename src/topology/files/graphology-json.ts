@@ -9,10 +9,11 @@ import type { ProcessTopology } from '../process-topology.js'
 import { type Attributes, type GraphEdge, slotsOf, topologyFromGraphEdges, weightsOf } from './graph-edges.js'
 
 /**
- * A topology from the JSON text of graphology's `graph.export()`. As in `topologyFromGraph`, nodes become ranks in their
- * order, and an undirected edge is an edge each way.
+ * A topology from the JSON text of graphology's `graph.export()`. As in `topologyFromGraph`, nodes become
+ * ranks in their order, and an undirected edge is an edge each way.
  *
- * @param options `file`: name in messages; `weight`: the edge attribute that holds weights, null to ignore weights
+ * @param options `file`: name in messages; `weight`: the edge attribute that holds weights, null to ignore
+ *   weights
  * @throws ERR_TOPOLOGY with file, line and column; ERR_FILE for bytes that are not text
  * @see https://graphology.github.io/serialization.html
  */
@@ -143,8 +144,8 @@ function kindOf(value: unknown): string {
 }
 
 /**
- * The topology as graphology's JSON, in pieces; {@link parseGraphologyJson} and graphology's `import` read it. It holds
- * both lists of every rank and the weights of both sides, not a Cartesian shape.
+ * The topology as graphology's JSON, in pieces; {@link parseGraphologyJson} and graphology's `import` read
+ * it. It holds both lists of every rank and the weights of both sides, not a Cartesian shape.
  *
  * @throws ERR_TOPOLOGY for an infinite weight, which JSON cannot hold, naming the edge
  */

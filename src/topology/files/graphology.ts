@@ -27,12 +27,14 @@ export interface GraphOptions {
 }
 
 /**
- * A topology from any graphology graph: directed, undirected, mixed, multi. Nodes become ranks in the graph's order. An
- * undirected edge is an edge each way, from its first to its second node first; an undirected self loop is one edge.
- * Lists are in the order of the graph's edges, or, when every edge has them, of the attributes `outSlot` and `inSlot`.
- * Weighted when every edge has the weight attribute, unweighted when none has.
+ * A topology from any graphology graph: directed, undirected, mixed, multi. Nodes become ranks in the graph's
+ * order. An undirected edge is an edge each way, from its first to its second node first; an undirected self
+ * loop is one edge. Lists are in the order of the graph's edges, or, when every edge has them, of the
+ * attributes `outSlot` and `inSlot`. Weighted when every edge has the weight attribute, unweighted when none
+ * has.
  *
- * @throws ERR_TOPOLOGY for a graph without nodes, or weights that are not numbers or are missing on some edges
+ * @throws ERR_TOPOLOGY for a graph without nodes, or weights that are not numbers or are missing on some
+ *   edges
  */
 export function topologyFromGraph(graph: AbstractGraph, options: GraphOptions = {}): ProcessTopology {
   requireOptions('topologyFromGraph', options)

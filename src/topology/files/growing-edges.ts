@@ -30,7 +30,10 @@ export class GrowingEdges {
     if (rank > this.#largest) this.#largest = rank
   }
 
-  /** Fails unless the edge being read has a weight exactly if those before have one; the reader is at its place. */
+  /**
+   * Fails unless the edge being read has a weight exactly if those before have one; the reader is at its
+   * place.
+   */
   expectWeight(given: boolean): void {
     const weighted = this.#weights !== null
     if (this.count === 0 || given === weighted) return

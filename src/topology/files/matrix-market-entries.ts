@@ -9,8 +9,8 @@ export type TakeEntry = (row: number, col: number, re: number, im: number) => vo
 export const matrixMarketText = { code: 'ERR_MATRIX_MARKET', comment: '%' } as const
 
 /**
- * Reads a Matrix Market file entry by entry in constant memory. Entries come in file order, each followed by its mirror
- * image unless the matrix is general; zeros of an array are left out.
+ * Reads a Matrix Market file entry by entry in constant memory. Entries come in file order, each followed by
+ * its mirror image unless the matrix is general; zeros of an array are left out.
  *
  * @param begin called with the header; returns what takes the entries
  * @throws ERR_MATRIX_MARKET with file, line and column
@@ -26,7 +26,10 @@ export function readEntries(
   new EntryLines(reader, header, withMirrorImage(header, take)).read(Infinity)
 }
 
-/** Takes an entry as it is stored, of one triangle only unless the matrix is general, and passes it on with its mirror image. */
+/**
+ * Takes an entry as it is stored, of one triangle only unless the matrix is general, and passes it on with
+ * its mirror image.
+ */
 export function withMirrorImage({ symmetry }: MatrixMarketHeader, take: TakeEntry): TakeEntry {
   if (symmetry === 'general') return take
   const mirrorRe = symmetry === 'skew-symmetric' ? -1 : 1

@@ -65,7 +65,8 @@ function readSize(
     reader.fail(`at most ${matrixLimits.entries} entries`, `${rows} x ${cols}`, begin)
   if (declared > 0 && (rows === 0 || cols === 0))
     reader.fail(`no entries in a matrix of ${rows} x ${cols}`, `${declared}`, begin)
-  // An entry takes at least two bytes, so a size line that promises more than the file holds allocates nothing.
+  // An entry takes at least two bytes, so a size line that promises more than the file holds allocates
+  // nothing.
   const bytesLeft = reader.bytesLeft === null ? Infinity : Math.max(0, reader.bytesLeft - 1)
   if (declared > bytesLeft)
     reader.fail(`${declared} entries`, `only ${bytesLeft} bytes after this line`, begin)

@@ -9,7 +9,10 @@ export interface MatrixMarketHead {
   readonly header: MatrixMarketHeader
   /** Lines up to the size line. */
   readonly lines: number
-  /** Bytes up to the end of the size line, and of the file; null where it can only be read from the front: gzip, a pipe. */
+  /**
+   * Bytes up to the end of the size line, and of the file; null where it can only be read from the front:
+   * gzip, a pipe.
+   */
   readonly bytes: { readonly head: number; readonly file: number } | null
 }
 

@@ -8,8 +8,8 @@ import { unweightedTopology } from '../unweighted-topology.js'
 import { readEntries } from './matrix-market-entries.js'
 
 /**
- * The topology of a Matrix Market file distributed over ranks, as `topologyFromMatrix` makes it, without storing the
- * matrix: memory is bounded by the edges between ranks, however many entries the file has.
+ * The topology of a Matrix Market file distributed over ranks, as `topologyFromMatrix` makes it, without
+ * storing the matrix: memory is bounded by the edges between ranks, however many entries the file has.
  *
  * @throws ERR_MATRIX_MARKET with file, line and column; ERR_TOPOLOGY
  * @see Ghazimirsaeed 2019 §7.6.3

@@ -5,11 +5,11 @@ import type { MatrixMarketHeader } from './matrix-market-header.js'
 import { compressTriplets, type SparseMatrix, type Triplets } from './sparse-matrix.js'
 
 /**
- * Reads a Matrix Market file: coordinate or array; real, integer, pattern (entries are 1) or complex; general,
- * symmetric, skew-symmetric or hermitian, expanded to both triangles. Repeated entries are summed in file order.
- * Explicit zeros of a coordinate file are stored, zeros of an array are not. One entry per line; blank lines and `%`
- * comments may occur anywhere. Memory: 28 bytes per entry at most, complex 44; the entries of a size line are allocated
- * only if the file is long enough to hold them.
+ * Reads a Matrix Market file: coordinate or array; real, integer, pattern (entries are 1) or complex;
+ * general, symmetric, skew-symmetric or hermitian, expanded to both triangles. Repeated entries are summed in
+ * file order. Explicit zeros of a coordinate file are stored, zeros of an array are not. One entry per line;
+ * blank lines and `%` comments may occur anywhere. Memory: 28 bytes per entry at most, complex 44; the
+ * entries of a size line are allocated only if the file is long enough to hold them.
  *
  * @param source text, bytes, or a source that is read piece by piece
  * @param file name in messages
@@ -23,7 +23,8 @@ export function parseMatrixMarket(source: string | Uint8Array | ByteSource, file
 }
 
 /**
- * Reads a Matrix Market file from disk, piece by piece: {@link parseMatrixMarket}. A gzip file is expanded on the way.
+ * Reads a Matrix Market file from disk, piece by piece: {@link parseMatrixMarket}. A gzip file is expanded on
+ * the way.
  *
  * @throws ERR_FILE, ERR_MATRIX_MARKET
  */

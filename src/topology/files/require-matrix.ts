@@ -2,7 +2,11 @@ import { isCount } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { SparseMatrix, SparsePattern } from './sparse-matrix.js'
 
-/** Whether a value has the row starts and columns of a matrix; what is in them is not checked. Takes constant time. @throws ERR_ARGUMENT */
+/**
+ * Whether a value has the row starts and columns of a matrix; what is in them is not checked. Takes constant
+ * time.
+ * @throws ERR_ARGUMENT
+ */
 export function requirePattern(where: string, value: unknown): asserts value is SparsePattern {
   const { rows, cols, rowStart, colIndex } = Object(value) as Partial<SparsePattern>
   if (isCount(rows) && isCount(cols) && colIndex instanceof Int32Array)

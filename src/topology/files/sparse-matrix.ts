@@ -2,7 +2,9 @@ import { isCount, requireOptions } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { rowStarts } from '../compressed-rows.js'
 
-/** Which entries of a matrix are stored, as compressed rows; columns ascend within a row, without repetition. */
+/**
+ * Which entries of a matrix are stored, as compressed rows; columns ascend within a row, without repetition.
+ */
 export interface SparsePattern {
   readonly rows: number
   readonly cols: number
@@ -31,10 +33,11 @@ export interface Triplets {
 }
 
 /**
- * Compressed rows of triplets. Repeated entries are summed in the order given; explicit zeros are stored. Needs 12 bytes
- * per entry (complex 20) in addition to its input.
+ * Compressed rows of triplets. Repeated entries are summed in the order given; explicit zeros are stored.
+ * Needs 12 bytes per entry (complex 20) in addition to its input.
  *
- * @throws ERR_ARGUMENT for what has no arrays of rows, columns and values, each of at least `count`, and for entries outside the matrix
+ * @throws ERR_ARGUMENT for what has no arrays of rows, columns and values, each of at least `count`, and for
+ *   entries outside the matrix
  */
 export function compressTriplets(triplets: Triplets): SparseMatrix {
   requireTriplets(triplets)
@@ -129,7 +132,10 @@ function insertionSort({ col, re, im }: RowEntries, from: number, to: number): v
   }
 }
 
-/** Keys are distinct, below 2^53, and in order of (column, place), so that the sort of numbers is stable on them. */
+/**
+ * Keys are distinct, below 2^53, and in order of (column, place), so that the sort of numbers is stable on
+ * them.
+ */
 function sortByKeys({ col, re, im }: RowEntries, from: number, to: number): void {
   const length = to - from
   const keys = Float64Array.from({ length }, (_, i) => col[from + i] * length + i).sort()
@@ -143,7 +149,9 @@ function sortByKeys({ col, re, im }: RowEntries, from: number, to: number): void
   if (im !== null) permute(im)
 }
 
-/** Moves a sorted row down to `size` and sums the entries of each column. Returns where the next row begins. */
+/**
+ * Moves a sorted row down to `size` and sums the entries of each column. Returns where the next row begins.
+ */
 function sumRepeated({ col, re, im }: RowEntries, from: number, to: number, size: number): number {
   let last = size - 1
   for (let e = from; e < to; e++) {

@@ -6,7 +6,10 @@ export interface Word {
   readonly at: number
 }
 
-/** Reads the parts of a topology's text between colons from left to right. @throws ERR_SPEC with the character */
+/**
+ * Reads the parts of a topology's text between colons from left to right.
+ * @throws ERR_SPEC with the character
+ */
 export class SpecReader {
   readonly #text: string
   #at: number

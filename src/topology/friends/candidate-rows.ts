@@ -1,7 +1,10 @@
 import { countCommon, intersect } from './bit-rows.js'
 import { RowCompressor } from './row-compressor.js'
 
-/** Candidates that may still join: the columns that each has in common with the members chosen so far, as bitsets. */
+/**
+ * Candidates that may still join: the columns that each has in common with the members chosen so far, as
+ * bitsets.
+ */
 export interface Candidates {
   count: number
   /** Words of each row. */
@@ -12,13 +15,16 @@ export interface Candidates {
   bits: Int32Array
 }
 
-/** Rows are compressed below a choice that leaves at most this fraction of the words: the levels below gain more. */
+/**
+ * Rows are compressed below a choice that leaves at most this fraction of the words: the levels below gain
+ * more.
+ */
 const worthSqueezing = 0.7
 
 /**
- * Candidates for a group around one rank p, one level per member chosen: at level 0 a friend's row is what it has in
- * common with p, at level 1 what it has in common with p and the first choice, and so on. Columns are p's own
- * out-neighbors; below a choice only those that the choice has, when that makes rows much shorter.
+ * Candidates for a group around one rank p, one level per member chosen: at level 0 a friend's row is what it
+ * has in common with p, at level 1 what it has in common with p and the first choice, and so on. Columns are
+ * p's own out-neighbors; below a choice only those that the choice has, when that makes rows much shorter.
  */
 export class CandidateRows {
   readonly levels: readonly Candidates[]

@@ -18,15 +18,17 @@ export interface CountedPairs {
   readonly kind: 'counted'
   /** Unordered pairs of different ranks, on one node if nodes were given. */
   readonly pairs: number
-  /** Entry c: how many of them have exactly c out-neighbors in common. It ends with the largest c there is. */
+  /**
+   * Entry c: how many of them have exactly c out-neighbors in common. It ends with the largest c there is.
+   */
   readonly histogram: Float64Array
   readonly mean: number
   readonly max: number
 }
 
 /**
- * The distribution that shows what combining can gain: a pair of ranks with c out-neighbors in common saves c-2 messages
- * as friends. Self loops and parallel edges do not count.
+ * The distribution that shows what combining can gain: a pair of ranks with c out-neighbors in common saves
+ * c-2 messages as friends. Self loops and parallel edges do not count.
  *
  * @throws ERR_ARGUMENT nodes for another number of ranks
  * @see Ghazimirsaeed 2019 §7.2.1

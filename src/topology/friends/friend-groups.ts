@@ -1,7 +1,7 @@
 /**
- * Groups of k ranks with common out-neighbors, disjoint within a step: a grouping of the friendship hypergraph, and all
- * that the common-neighbor strategy needs (Ghazimirsaeed 2019 §7.2-7.3; order and threshold:
- * docs/decisions/0003). Compressed rows; groups sorted by (step, members).
+ * Groups of k ranks with common out-neighbors, disjoint within a step: a grouping of the friendship
+ * hypergraph, and all that the common-neighbor strategy needs (Ghazimirsaeed 2019 §7.2-7.3; order and
+ * threshold: docs/decisions/0003). Compressed rows; groups sorted by (step, members).
  */
 export interface FriendGroups {
   readonly ranks: number
@@ -43,8 +43,8 @@ export function holdersOf(commonStart: Int32Array, k: number): Int32Array {
 }
 
 /**
- * Bounds of part `i` of `m` common neighbors distributed over `k` parts: the first `m mod k` parts get one more (Eq.
- * 7.2).
+ * Bounds of part `i` of `m` common neighbors distributed over `k` parts: the first `m mod k` parts get one
+ * more (Eq. 7.2).
  */
 export function partBounds(m: number, k: number, i: number): readonly [from: number, to: number] {
   const base = Math.floor(m / k)

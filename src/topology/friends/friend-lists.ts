@@ -7,7 +7,9 @@ import { largestGroup } from './grouping-options.js'
 import { ProgressMeter } from './grouping-progress.js'
 import { type DenseSets, denseSets } from './open-sets.js'
 
-/** For every rank its friends of larger rank, ascending, and how many out-neighbors the two have in common. */
+/**
+ * For every rank its friends of larger rank, ascending, and how many out-neighbors the two have in common.
+ */
 export interface FriendLists extends NeighborSets {
   /** Common out-neighbors, more than theta. Parallel to `rank`. */
   readonly weight: Int32Array
@@ -20,11 +22,14 @@ export interface FriendListOptions {
   readonly meter?: ProgressMeter
 }
 
-/** Pairs of friends are in memory, 8 bytes each; the search for larger groups needs memory that grows with k. */
+/**
+ * Pairs of friends are in memory, 8 bytes each; the search for larger groups needs memory that grows with k.
+ */
 export const friendLimits = { pairs: 2 ** 27, k: largestGroup } as const
 
 /**
- * Friends: pairs of ranks with strictly more than `theta` common out-neighbors, each listed at its smaller rank.
+ * Friends: pairs of ranks with strictly more than `theta` common out-neighbors, each listed at its smaller
+ * rank.
  *
  * @param nodeOf node of every rank: only ranks of one node become friends. Null: any two ranks may.
  * @throws ERR_STRATEGY when there are more than `maxPairs` of them; what reporting progress throws

@@ -3,7 +3,10 @@ import type { CandidateRows, Candidates } from './candidate-rows.js'
 import type { OpenSets } from './open-sets.js'
 import { RowCompressor } from './row-compressor.js'
 
-/** Fills level 0 of candidate rows with friends of one rank p: columns are p's own out-neighbors, so rows are short. */
+/**
+ * Fills level 0 of candidate rows with friends of one rank p: columns are p's own out-neighbors, so rows are
+ * short.
+ */
 export class FriendRows {
   readonly #rows: CandidateRows
   readonly #sets: OpenSets

@@ -2,8 +2,8 @@ import { CandidateRows } from './candidate-rows.js'
 import { ProgressMeter } from './grouping-progress.js'
 
 /**
- * Finds the best group around one rank: of all sets of `picks` candidates the one with the most columns in common; of
- * equal ones the lexicographically smallest. Exact branch and bound.
+ * Finds the best group around one rank: of all sets of `picks` candidates the one with the most columns in
+ * common; of equal ones the lexicographically smallest. Exact branch and bound.
  */
 export class GroupSearch {
   /** The caller fills level 0, by ascending rank. */

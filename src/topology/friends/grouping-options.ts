@@ -2,9 +2,10 @@ import { RankweaveError, shown } from '../../errors.js'
 import type { GroupingProgress } from './grouping-progress.js'
 
 /**
- * How the groups of a round are found. `greedy`: the heaviest first, on one core, lazily. `distributed`: the same
- * groups, found by the ranks themselves, each from its neighbors; only in `createDistGraphAdjacent`. `improved`: greedy, then local search; as heavy or
- * heavier, above k = 12 the same. `exact`: the heaviest grouping, for small topologies; needs `prepareEngine`.
+ * How the groups of a round are found. `greedy`: the heaviest first, on one core, lazily. `distributed`: the
+ * same groups, found by the ranks themselves, each from its neighbors; only in `createDistGraphAdjacent`.
+ * `improved`: greedy, then local search; as heavy or heavier, above k = 12 the same. `exact`: the heaviest
+ * grouping, for small topologies; needs `prepareEngine`.
  */
 export type GroupingEngine = (typeof groupingEngines)[number]
 
@@ -22,21 +23,21 @@ export interface GroupingOptions {
   /** Default `greedy`. */
   readonly engine?: GroupingEngine
   /**
-   * Breaks ties between equally heavy groups: the smallest ranks in a permutation drawn with this seed come first.
-   * Default: the smallest ranks. A permutation shortens chains of ranks that wait for each other, but tiles grids
-   * worse.
+   * Breaks ties between equally heavy groups: the smallest ranks in a permutation drawn with this seed come
+   * first. Default: the smallest ranks. A permutation shortens chains of ranks that wait for each other, but
+   * tiles grids worse.
    */
   readonly labelSeed?: number
   /**
-   * A member loses only the common neighbors that its friends serve, and may hand over its own ones in a later group. Engine
-   * `greedy` only. Default false.
+   * A member loses only the common neighbors that its friends serve, and may hand over its own ones in a
+   * later group. Engine `greedy` only. Default false.
    */
   readonly cumulative?: boolean
   /** Reports every group as it is found. */
   readonly onGroup?: (step: number, groups: number) => void
   /**
-   * Called from inside the search about every ten milliseconds: the search does not yield to the event loop, so timers and
-   * signals wait for its end. What it throws ends the search and is thrown to the caller.
+   * Called from inside the search about every ten milliseconds: the search does not yield to the event loop,
+   * so timers and signals wait for its end. What it throws ends the search and is thrown to the caller.
    */
   readonly onProgress?: (progress: GroupingProgress) => void
   /** Milliseconds; only differences count. Default `performance.now`. */
@@ -57,8 +58,8 @@ export interface GroupingSettings {
 }
 
 /**
- * The threshold when none is given: a group with more common neighbors than this sends fewer messages than its members
- * alone would (aware), or than groups of k-1 would (agnostic).
+ * The threshold when none is given: a group with more common neighbors than this sends fewer messages than
+ * its members alone would (aware), or than groups of k-1 would (agnostic).
  *
  * @see Ghazimirsaeed 2019 §7.3.3
  */
@@ -75,7 +76,10 @@ export function checkFriendOptions(ranks: number, k: number, theta: number, node
     throw strategyError(`expected a node for each of ${ranks} ranks, got ${nodeOf?.length ?? shown(nodeOf)}`)
 }
 
-/** @throws ERR_STRATEGY unknown engine, k too large for the engine, seed that is not an unsigned 32-bit integer */
+/**
+ * @throws ERR_STRATEGY unknown engine, k too large for the engine, seed that is not an unsigned 32-bit
+ *   integer
+ */
 export function checkEngine(engine: unknown, labelSeed: unknown, k: number): void {
   if (engine !== undefined && !groupingEngines.includes(engine as GroupingEngine))
     throw strategyError(`expected engine ${groupingEngines.join(', ')}, got ${shown(engine)}`)

@@ -30,8 +30,8 @@ export interface CountedHyperedges {
 }
 
 /**
- * Counts the hyperedges of the friendship hypergraph, the sets of k ranks with more than theta common out-neighbors,
- * without keeping them.
+ * Counts the hyperedges of the friendship hypergraph, the sets of k ranks with more than theta common
+ * out-neighbors, without keeping them.
  *
  * @throws ERR_STRATEGY k < 2, theta not an integer >= 0, nodes for another number of ranks
  * @see Ghazimirsaeed 2019 §7.6.1, Figures 7.5 and 7.9

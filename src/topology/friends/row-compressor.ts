@@ -47,7 +47,10 @@ export class RowCompressor {
     this.#count = count
   }
 
-  /** Writes the selected columns of a row to word `to` of another array. Returns the number of ones among them. */
+  /**
+   * Writes the selected columns of a row to word `to` of another array. Returns the number of ones among
+   * them.
+   */
   compress(bits: Int32Array, at: number, into: Int32Array, to: number): number {
     const places = this.#word
     const mask = this.#mask

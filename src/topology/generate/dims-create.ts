@@ -2,9 +2,10 @@ import { RankweaveError, shown } from '../../errors.js'
 import { topologyLimits } from '../limits.js'
 
 /**
- * Extents of a grid of `nodes` ranks with `ndims` dimensions, as close to each other as possible. Non-zero elements of
- * `fixed` stay; the others are filled in non-increasing order, with the smallest difference between the largest and the
- * smallest extent; ties go to the smallest first extent, then the smallest second, and so on.
+ * Extents of a grid of `nodes` ranks with `ndims` dimensions, as close to each other as possible. Non-zero
+ * elements of `fixed` stay; the others are filled in non-increasing order, with the smallest difference
+ * between the largest and the smallest extent; ties go to the smallest first extent, then the smallest
+ * second, and so on.
  *
  * @throws ERR_DIMS when the fixed extents do not divide `nodes`
  * @see MPI-4.1 §8.5.2 (MPI_Dims_create)
@@ -54,9 +55,11 @@ function balancedFactors(product: number, count: number): number[] {
     const prime = largestPrimeOf(rest)
     for (const factor of divisors) {
       if (factor > largest || (chosen[0] ?? factor) - factor >= bestSpread) continue
-      // The remaining factors are no larger, so this one is at least the largest prime and the root of the rest.
+      // The remaining factors are no larger, so this one is at least the largest prime and the root of the
+      // rest.
       if (factor < prime || factor ** left < rest || rest % factor !== 0) continue
-      // The remaining factors must not increase the spread, so the smallest ones allowed must fit into the rest.
+      // The remaining factors must not increase the spread, so the smallest ones allowed must fit into the
+      // rest.
       const smallest = Math.max(1, (chosen[0] ?? factor) - bestSpread + 1)
       if (smallest ** (left - 1) > rest / factor) continue
       chosen.push(factor)

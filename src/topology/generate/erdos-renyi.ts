@@ -19,8 +19,8 @@ export interface ErdosRenyi {
 }
 
 /**
- * A random directed graph: each ordered pair of different ranks is an edge with probability `density`. For i, for
- * j != i, ascending, one draw u of {@link mulberry32}; an edge from i to j iff u < floor(density * 2^32).
+ * A random directed graph: each ordered pair of different ranks is an edge with probability `density`. For i,
+ * for j != i, ascending, one draw u of {@link mulberry32}; an edge from i to j iff u < floor(density * 2^32).
  * Destinations and sources ascend.
  *
  * @throws ERR_TOPOLOGY

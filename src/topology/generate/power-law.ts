@@ -17,14 +17,15 @@ export interface PowerLaw {
 }
 
 /**
- * A random graph whose degrees follow a power law: few ranks have many neighbors, rank 0 the most; symmetric. Rank i
- * has weight (i+1)^(-1/(gamma-1)); `ranks * degree / 2` edges are drawn, both ends with a probability proportional to
- * the weight, two draws of {@link mulberry32} each; self loops and repeated edges are dropped. Destinations and sources
- * ascend.
+ * A random graph whose degrees follow a power law: few ranks have many neighbors, rank 0 the most; symmetric.
+ * Rank i has weight (i+1)^(-1/(gamma-1)); `ranks * degree / 2` edges are drawn, both ends with a probability
+ * proportional to the weight, two draws of {@link mulberry32} each; self loops and repeated edges are
+ * dropped. Destinations and sources ascend.
  *
  * @throws ERR_TOPOLOGY
- * @see Chung, Lu 2002, Connected components in random graphs with given expected degree sequences; drawn edge by edge
- *   as in Seshadhri, Kolda, Pinar 2012, Community structure and scale-free collections of Erdos-Renyi graphs
+ * @see Chung, Lu 2002, Connected components in random graphs with given expected degree sequences; drawn edge
+ *   by edge as in Seshadhri, Kolda, Pinar 2012, Community structure and scale-free collections of Erdos-Renyi
+ *   graphs
  */
 export function powerLawTopology(options: PowerLaw): ProcessTopology {
   requireOptions('powerLawTopology', options)

@@ -21,10 +21,10 @@ export interface RandomGeometric {
 }
 
 /**
- * Ranks at random positions in the unit cube, neighbors within a distance of `radius`; symmetric. Positions are drawn
- * with {@link mulberry32}, coordinate by coordinate; then ranks are numbered cell by cell of a grid, row-major, as in
- * meshes: nearby ranks have nearby numbers. The grid has as many cells per side as possible with cells wider than the
- * radius, and no more cells than ranks. Destinations and sources ascend.
+ * Ranks at random positions in the unit cube, neighbors within a distance of `radius`; symmetric. Positions
+ * are drawn with {@link mulberry32}, coordinate by coordinate; then ranks are numbered cell by cell of a
+ * grid, row-major, as in meshes: nearby ranks have nearby numbers. The grid has as many cells per side as
+ * possible with cells wider than the radius, and no more cells than ranks. Destinations and sources ascend.
  *
  * @throws ERR_TOPOLOGY
  * @see Gilbert 1961, Random Plane Networks; Penrose 2003, Random Geometric Graphs

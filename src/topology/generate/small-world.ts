@@ -17,11 +17,12 @@ export interface SmallWorld {
 }
 
 /**
- * A small world: a ring whose ranks are linked to the `degree` nearest ones, with some of those edges rewired;
- * symmetric. As published: lap by lap, first the edges to the next rank, then those to the one after it, and so on,
- * every edge from p is rewired with the given probability to a rank drawn uniformly, drawn again if it is p or already
- * a neighbor. An edge of a rank that is linked to all others stays. One draw u of {@link mulberry32} decides (u <
- * floor(rewiring * 2^32)), further draws choose the rank. Destinations and sources ascend.
+ * A small world: a ring whose ranks are linked to the `degree` nearest ones, with some of those edges
+ * rewired; symmetric. As published: lap by lap, first the edges to the next rank, then those to the one after
+ * it, and so on, every edge from p is rewired with the given probability to a rank drawn uniformly, drawn
+ * again if it is p or already a neighbor. An edge of a rank that is linked to all others stays. One draw u of
+ * {@link mulberry32} decides (u < floor(rewiring * 2^32)), further draws choose the rank. Destinations and
+ * sources ascend.
  *
  * @throws ERR_TOPOLOGY
  * @see Watts, Strogatz 1998, Collective dynamics of 'small-world' networks
@@ -54,7 +55,10 @@ class Ring {
   readonly #ranks: number
   readonly #laps: number
   readonly #to: Int32Array
-  /** Rewired edges by their far end, as linked lists: the last edge of every rank, and the edge before each; or -1. */
+  /**
+   * Rewired edges by their far end, as linked lists: the last edge of every rank, and the edge before each;
+   * or -1.
+   */
   readonly #last: Int32Array
   readonly #before: Int32Array
 

@@ -5,7 +5,10 @@ import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../unweighted-topology.js'
 
-/** The points within the radius: `star` along one axis, `box` in every dimension, `diamond` in the sum of steps. */
+/**
+ * The points within the radius: `star` along one axis, `box` in every dimension, `diamond` in the sum of
+ * steps.
+ */
 export type StencilShape = 'star' | 'box' | 'diamond'
 
 export const stencilShapes = ['star', 'box', 'diamond'] as const
@@ -22,9 +25,9 @@ export interface Stencil {
 const longestStep = 2 ** 24
 
 /**
- * The offsets of a stencil of a radius, without the center, from (-r, ..., -r) to (r, ..., r), the last dimension
- * fastest. In two dimensions `star` of radius 1 is the stencil of 5 points, `box` that of 9; in three those of 7 and
- * 27.
+ * The offsets of a stencil of a radius, without the center, from (-r, ..., -r) to (r, ..., r), the last
+ * dimension fastest. In two dimensions `star` of radius 1 is the stencil of 5 points, `box` that of 9; in
+ * three those of 7 and 27.
  *
  * @throws ERR_DIMS
  */
@@ -52,14 +55,14 @@ export function stencilOffsets(shape: StencilShape, dimensions: number, radius: 
 }
 
 /**
- * The same offsets from every rank of a grid, except those that lead out of a dimension that does not wrap. Ranks are
- * row-major, the last dimension fastest. Destinations are in the order of the offsets, and sources in the order of the
- * offsets that lead from them (isomorphic neighborhoods). Where a short dimension wraps, offsets may lead to the same
- * rank or to the rank itself; each stays an edge of its own.
+ * The same offsets from every rank of a grid, except those that lead out of a dimension that does not wrap.
+ * Ranks are row-major, the last dimension fastest. Destinations are in the order of the offsets, and sources
+ * in the order of the offsets that lead from them (isomorphic neighborhoods). Where a short dimension wraps,
+ * offsets may lead to the same rank or to the rank itself; each stays an edge of its own.
  *
  * @throws ERR_DIMS, ERR_TOPOLOGY
- * @see Traeff, Luebbe, Rougier, Hunold 2015, Isomorphic, Sparse MPI-like Collective Communication Operations for
- *   Parallel Stencil Computations
+ * @see Traeff, Luebbe, Rougier, Hunold 2015, Isomorphic, Sparse MPI-like Collective Communication Operations
+ *   for Parallel Stencil Computations
  */
 export function stencilTopology(options: Stencil): ProcessTopology {
   requireOptions('stencilTopology', options)

@@ -19,8 +19,8 @@ export class TranslationSearch {
   }
 
   /**
-   * Which dimensions may wrap, choices with most of them first: a dimension that wraps can also be described without
-   * wrapping, with offsets n - 1 back for every offset 1 ahead. If all wrap, the topology is regular.
+   * Which dimensions may wrap, choices with most of them first: a dimension that wraps can also be described
+   * without wrapping, with offsets n - 1 back for every offset 1 ahead. If all wrap, the topology is regular.
    */
   possiblePeriods(dimensions: number): boolean[][] {
     const count = 1 << dimensions
@@ -45,7 +45,10 @@ export class TranslationSearch {
     return this.#allHave(dims, periods, offsets) ? offsets : null
   }
 
-  /** From each corner lead the offsets that point inside, so the corners together have all. Lexicographic order. */
+  /**
+   * From each corner lead the offsets that point inside, so the corners together have all. Lexicographic
+   * order.
+   */
   #offsetsAtCorners(dims: readonly number[], periods: readonly boolean[]): number[][] {
     const found = new Map<number, number[]>()
     const open = dims.flatMap((_, d) => (periods[d] ? [] : [d]))

@@ -12,7 +12,10 @@ export interface Translations {
   /** Extents of at least 2; a single rank has `[1]`. */
   readonly dims: readonly number[]
   readonly periods: readonly boolean[]
-  /** From every rank to its destinations, in lexicographic order; where a dimension wraps, the shorter way around. */
+  /**
+   * From every rank to its destinations, in lexicographic order; where a dimension wraps, the shorter way
+   * around.
+   */
   readonly offsets: readonly (readonly number[])[]
   /**
    * The stencil that these offsets form, if they do: `star` of radius 1 is a Cartesian grid, `box` Moore's
@@ -34,10 +37,10 @@ export interface TranslationOptions {
 }
 
 /**
- * Whether a topology is a stencil on a grid: ranks row-major, the last dimension fastest, and the same offsets from
- * every rank, except those that lead out of a dimension that does not wrap. The answer has as few dimensions as
- * possible; of those the first found. Self loops, parallel edges and the order of lists do not count. Exact: the answer
- * has been compared with every edge.
+ * Whether a topology is a stencil on a grid: ranks row-major, the last dimension fastest, and the same
+ * offsets from every rank, except those that lead out of a dimension that does not wrap. The answer has as
+ * few dimensions as possible; of those the first found. Self loops, parallel edges and the order of lists do
+ * not count. Exact: the answer has been compared with every edge.
  *
  * @see Traeff, Hunold, Mercier, Holmes 2019, Cartesian Collective Communication (isomorphic neighborhoods)
  */
@@ -62,7 +65,9 @@ export function findTranslations(
   return { kind: 'none', mostDims }
 }
 
-/** Every way to write `n` as a product of `count` factors of at least 2, in order; larger first factors first. */
+/**
+ * Every way to write `n` as a product of `count` factors of at least 2, in order; larger first factors first.
+ */
 function* factorizations(n: number, count: number): Generator<number[]> {
   if (count === 1) {
     if (n >= 2) yield [n]

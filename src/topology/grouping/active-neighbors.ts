@@ -24,7 +24,9 @@ export class ActiveNeighbors implements OpenSets {
     return common.slice(0, length)
   }
 
-  /** Intersects the first `length` ranks, which ascend, with p's neighbors in place. Returns how many remain. */
+  /**
+   * Intersects the first `length` ranks, which ascend, with p's neighbors in place. Returns how many remain.
+   */
   #keepShared(ranks: Int32Array, length: number, p: number): number {
     let kept = 0
     if (this.dense !== null) {

@@ -13,11 +13,16 @@ import { groupFriends } from './group-friends.js'
 export interface ForecastOptions {
   /** Friends per group to try, at least 2 each. */
   readonly ks: readonly number[]
-  /** Node of every rank: friends share a node and theta is k (aware). Absent or null: any ranks, theta is k(k-1). */
+  /**
+   * Node of every rank: friends share a node and theta is k (aware). Absent or null: any ranks, theta is
+   * k(k-1).
+   */
   readonly nodeOf?: Int32Array | null
   /** The distribution of common neighbors over the same nodes, if it has been counted before. */
   readonly common?: CommonNeighbors
-  /** Most pairs of friends, times k, for which k is tried: grouping more would take minutes. Default 5 x 10^6. */
+  /**
+   * Most pairs of friends, times k, for which k is tried: grouping more would take minutes. Default 5 x 10^6.
+   */
   readonly pairLimit?: number
   /** Reports every group that is found. */
   readonly onGroup?: (k: number, groups: number) => void
@@ -28,7 +33,9 @@ export interface ForecastOptions {
 export interface Forecast {
   readonly k: number
   readonly theta: number
-  /** Messages of all ranks with groups of k friends; null, with the reason, if grouping would take too long. */
+  /**
+   * Messages of all ranks with groups of k friends; null, with the reason, if grouping would take too long.
+   */
   readonly messages: number | null
   readonly reason: string | null
 }
@@ -45,9 +52,9 @@ export interface CombiningForecast {
 }
 
 /**
- * How many messages a neighbor allgather would take for each k: friends are grouped and the messages of their plan
- * are counted, with exchanges and direct messages left out where another one serves (docs/decisions/0003); nothing is
- * planned.
+ * How many messages a neighbor allgather would take for each k: friends are grouped and the messages of their
+ * plan are counted, with exchanges and direct messages left out where another one serves
+ * (docs/decisions/0003); nothing is planned.
  *
  * @throws ERR_STRATEGY k < 2, nodes for another number of ranks
  * @see Ghazimirsaeed 2019 §7.3.3, §7.6.2 (Figure 7.10)
@@ -102,8 +109,8 @@ export function pairsAbove(common: CommonNeighbors & { kind: 'counted' }, theta:
 }
 
 /**
- * Messages of the groups' plan: one per common neighbor and group; one from each member to every fellow member
- * that serves a part in any of their groups; the direct ones, except to such members.
+ * Messages of the groups' plan: one per common neighbor and group; one from each member to every fellow
+ * member that serves a part in any of their groups; the direct ones, except to such members.
  */
 function countMessages({ ranks, k, members, commonStart, directStart, direct }: FriendGroups): number {
   const start = rowStarts(ranks, members)

@@ -25,7 +25,8 @@ let solver: Solver | null = null
  */
 export async function prepareEngine(engine: GroupingEngine = 'greedy'): Promise<void> {
   if (engine !== 'exact' || solver !== null) return
-  // Node reports no compilation of WebAssembly as active: without a timer, ranks that wait for it would seem stuck.
+  // Node reports no compilation of WebAssembly as active: without a timer, ranks that wait for it would seem
+  // stuck.
   const active = setInterval(() => {}, 1_000)
   try {
     // Its types describe the CommonJS build.
@@ -47,8 +48,8 @@ export function preparedSolver(): Solver {
 }
 
 /**
- * The heaviest grouping of a round: every possible group is a variable, every rank in at most one group (integer
- * programming by HiGHS).
+ * The heaviest grouping of a round: every possible group is a variable, every rank in at most one group
+ * (integer programming by HiGHS).
  *
  * @throws ERR_STRATEGY when there are more groups than the solver is given
  */
@@ -78,7 +79,8 @@ function programOf(groups: readonly FormedGroup[], { k, nodeOf }: GroupingSettin
   const atMost = (list: readonly number[], most: number) =>
     `${list.map((g) => `x${g}`).join('\n+ ')} <= ${most}`
   const rows = [...ofRank].map(([p, list]) => `r${p}: ${atMost(list, 1)}`)
-  // How many whole groups fit on a node: implied by the others, but it spares the solver most fractional groups.
+  // How many whole groups fit on a node: implied by the others, but it spares the solver most fractional
+  // groups.
   for (const [node, list] of ofNode) {
     const ranks = [...ofRank.keys()].filter((p) => nodeOfRank(p) === node).length
     rows.push(`n${node}: ${atMost(list, Math.floor(ranks / k))}`)

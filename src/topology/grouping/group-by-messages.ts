@@ -25,7 +25,10 @@ export interface MessageGrouping extends FriendGroups {
   readonly waves: readonly number[]
 }
 
-/** Runs all ranks of a topology in one process and delivers their messages in the order in which they are sent. */
+/**
+ * Runs all ranks of a topology in one process and delivers their messages in the order in which they are
+ * sent.
+ */
 export function groupByMessages(
   topology: ProcessTopology,
   settings: GroupingSettings,

@@ -21,13 +21,15 @@ const none = new Int32Array(0)
 /**
  * One rank of the distributed engine: a pure state machine that takes messages and sends messages.
  *
- * Ranks that share enough destinations are friends. In every round a rank proposes its best group to the members; when
- * all of them propose the same group, it is formed. A rank that has a group, or can have none any more, sends its
- * friends the destinations that it no longer serves itself, which is all that they need to continue. The order of groups
- * is strict and the same for all ranks, so the result is that of the sequential greedy engine in any order of arrival.
+ * Ranks that share enough destinations are friends. In every round a rank proposes its best group to the
+ * members; when all of them propose the same group, it is formed. A rank that has a group, or can have none
+ * any more, sends its friends the destinations that it no longer serves itself, which is all that they need
+ * to continue. The order of groups is strict and the same for all ranks, so the result is that of the
+ * sequential greedy engine in any order of arrival.
  *
  * A message that is lost, repeated, overtaken or altered mostly contradicts what its receiver knows: that is
- * ERR_PLAN_MISMATCH. What does not is harmless, leaves a rank that is not done, or shows when plans are compared.
+ * ERR_PLAN_MISMATCH. What does not is harmless, leaves a rank that is not done, or shows when plans are
+ * compared.
  */
 export class GroupingRank {
   readonly #view: RankView
@@ -123,7 +125,9 @@ export class GroupingRank {
     throw this.#violation(from, `a message of round ${round} in round ${this.#round}`)
   }
 
-  /** A friend goes on once it has ended the round, or is grouped with this rank, which then has its proposal. */
+  /**
+   * A friend goes on once it has ended the round, or is grouped with this rank, which then has its proposal.
+   */
   #mayBeAhead(friend: number): boolean {
     const { unavailable } = this.#friends!
     const request = this.#requests.get(friend)

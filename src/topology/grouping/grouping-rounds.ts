@@ -10,9 +10,9 @@ export interface FormedGroup {
 }
 
 /**
- * The rounds of the greedy grouping. Every rank p owns the groups in which it is the smallest member and caches the best
- * of them, found with all ranks available. Neighbor sets only shrink, so a cached best is an upper bound forever,
- * and exact as long as no member has changed since.
+ * The rounds of the greedy grouping. Every rank p owns the groups in which it is the smallest member and
+ * caches the best of them, found with all ranks available. Neighbor sets only shrink, so a cached best is an
+ * upper bound forever, and exact as long as no member has changed since.
  */
 export class GroupingRounds {
   readonly #k: number
@@ -62,7 +62,9 @@ export class GroupingRounds {
     }
   }
 
-  /** The groups of the next round, by members. Empty when no groups are left. Nothing changes before `serve`. */
+  /**
+   * The groups of the next round, by members. Empty when no groups are left. Nothing changes before `serve`.
+   */
   find(): readonly FormedGroup[] {
     const groups: FormedGroup[] = []
     this.#current.copyFrom(this.#cached)
@@ -87,7 +89,9 @@ export class GroupingRounds {
     return groups.sort((a, b) => a.members[0] - b.members[0])
   }
 
-  /** Ends the round: members lose the neighbors that these groups serve, whether `find` returned them or not. */
+  /**
+   * Ends the round: members lose the neighbors that these groups serve, whether `find` returned them or not.
+   */
   serve(groups: readonly FormedGroup[]): void {
     this.#meter.step = ++this.#round
     for (const { members, common } of groups) {

@@ -10,8 +10,8 @@ export interface Grouping extends FriendGroups {
   /** Messages between ranks, if the distributed engine found the groups. */
   readonly messages: MessageCounts | null
   /**
-   * For every round, how many decisions waited for each other, one after the other: its depth, however many ranks
-   * decide at the same time. When ranks matched themselves; depends on what arrived first.
+   * For every round, how many decisions waited for each other, one after the other: its depth, however many
+   * ranks decide at the same time. When ranks matched themselves; depends on what arrived first.
    */
   readonly waves: readonly number[] | null
   readonly timeMs: number

@@ -9,9 +9,10 @@ import { largestPool, PoolGrouping } from './pool-grouping.js'
 const partners = 6
 
 /**
- * Local search on a round's grouping: dissolves neighboring groups, adds friends of theirs that have no group, and
- * regroups this pool of ranks optimally. That covers swaps of members between groups and with free ranks, splits and
- * merges. Repeated until no pool improves; never worse. Groups of more than {@link largestPool} stay as they are.
+ * Local search on a round's grouping: dissolves neighboring groups, adds friends of theirs that have no
+ * group, and regroups this pool of ranks optimally. That covers swaps of members between groups and with free
+ * ranks, splits and merges. Repeated until no pool improves; never worse. Groups of more than
+ * {@link largestPool} stay as they are.
  */
 export function improveRound(
   found: readonly FormedGroup[],
@@ -84,7 +85,10 @@ class RoundImprover {
       .map((members) => ({ members, common: this.#active.common(members) }))
   }
 
-  /** Pools around a group: alone and with each of its nearest groups, filled with free friends and further groups. */
+  /**
+   * Pools around a group: alone and with each of its nearest groups, filled with free friends and further
+   * groups.
+   */
   *#pools(g: number): Generator<number[]> {
     if (this.#groups[g].length === 0) return
     const { near, free } = this.#around(this.#groups[g])

@@ -2,8 +2,8 @@ import { ones } from '../friends/bit-rows.js'
 import type { GroupSearch } from '../friends/group-search.js'
 
 /**
- * The friends of one rank as the rank knows them: for each the destinations that both share and that the groups of
- * neither serve yet, as a row of bits over the rank's own destinations.
+ * The friends of one rank as the rank knows them: for each the destinations that both share and that the
+ * groups of neither serve yet, as a row of bits over the rank's own destinations.
  */
 export class KnownFriends {
   /** Ranks that are friends now, in the order of their labels. */
@@ -19,8 +19,8 @@ export class KnownFriends {
   readonly #indexOf = new Map<number, number>()
 
   /**
-   * @param sharing for every possible friend, in the order of labels, the destinations it shares, as places in
-   * `destinations`
+   * @param sharing for every possible friend, in the order of labels, the destinations it shares, as places
+   * in `destinations`
    */
   constructor(
     destinations: Int32Array,
@@ -46,7 +46,9 @@ export class KnownFriends {
     return this.#indexOf.get(rank) ?? -1
   }
 
-  /** The heaviest group of the rank with available friends: their indices, ascending; null if there is none. */
+  /**
+   * The heaviest group of the rank with available friends: their indices, ascending; null if there is none.
+   */
   best(search: GroupSearch): Int32Array | null {
     const words = this.#words
     const level = search.rows.open(this.count, words)

@@ -10,7 +10,10 @@ export class PoolGrouping {
   readonly #theta: number
   /** Number of out-neighbors that all ranks of a subset have. */
   readonly #weight = new Int32Array(1 << largestPool)
-  /** Weight of the heaviest grouping of a subset, -1 while unknown, and its group of the first rank, 0 for none. */
+  /**
+   * Weight of the heaviest grouping of a subset, -1 while unknown, and its group of the first rank, 0 for
+   * none.
+   */
   readonly #best = new Int32Array(1 << largestPool)
   readonly #taken = new Int32Array(1 << largestPool)
   /** Pool members that send to a rank. */

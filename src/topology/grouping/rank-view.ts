@@ -1,6 +1,6 @@
 /**
- * What ranks send each other to group friends when no rank knows the whole topology. Between two ranks messages stay in
- * order; otherwise they may arrive in any order.
+ * What ranks send each other to group friends when no rank knows the whole topology. Between two ranks
+ * messages stay in order; otherwise they may arrive in any order.
  *
  * @see Ghazimirsaeed 2019 §7.3.2, Algorithms 7.1-7.3; differences and their reasons: docs/decisions/0007
  */

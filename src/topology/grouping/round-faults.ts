@@ -24,8 +24,8 @@ export function isWellFormed({ kind, round, wave, ranks }: GroupingMessage): boo
 }
 
 /**
- * What is wrong with a friend's proposal, or null: it names a group of the friend, this rank and common friends with
- * enough common destinations, no heavier than the one that the friend proposed before.
+ * What is wrong with a friend's proposal, or null: it names a group of the friend, this rank and common
+ * friends with enough common destinations, no heavier than the one that the friend proposed before.
  *
  * @param before the members it proposed last in this round
  */
@@ -49,8 +49,8 @@ export function proposalFault(
 }
 
 /**
- * What is wrong with the destinations that a friend's group serves from this round on, or null: the friend sent to all of
- * them until now.
+ * What is wrong with the destinations that a friend's group serves from this round on, or null: the friend
+ * sent to all of them until now.
  *
  * @param removed their ranks; empty without a group
  * @param places those of them that are destinations of this rank, and that no group of its own serves

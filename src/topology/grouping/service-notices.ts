@@ -2,7 +2,10 @@ import { indexIn } from '../../base/search.js'
 import type { RankView, ServingGroup } from './rank-view.js'
 import { violation } from './violation.js'
 
-/** Which sources send to a rank directly, and which groups serve it: each source gives notice once, last of all. */
+/**
+ * Which sources send to a rank directly, and which groups serve it: each source gives notice once, last of
+ * all.
+ */
 export class ServiceNotices {
   readonly #rank: number
   readonly #sources: Int32Array
@@ -55,8 +58,8 @@ export class ServiceNotices {
   }
 
   /**
-   * The groups that serve the rank, by step, then members. Members of one group name the same step and holder; those of
-   * different groups do not.
+   * The groups that serve the rank, by step, then members. Members of one group name the same step and
+   * holder; those of different groups do not.
    *
    * @throws ERR_PLAN_MISMATCH when members do not form whole groups with their holder
    */

@@ -7,8 +7,9 @@ import { groupByMessages } from './group-by-messages.js'
 import type { Grouping } from './grouping.js'
 
 /**
- * What ranks do with the engine `distributed`, all of them simulated in this process: the groups of `groupFriends`, and the
- * messages and waves that finding them takes. To study the protocol; `groupFriends` finds the same groups sooner.
+ * What ranks do with the engine `distributed`, all of them simulated in this process: the groups of
+ * `groupFriends`, and the messages and waves that finding them takes. To study the protocol; `groupFriends`
+ * finds the same groups sooner.
  *
  * @throws ERR_STRATEGY as `groupFriends`
  * @see Ghazimirsaeed 2019 §7.3.2

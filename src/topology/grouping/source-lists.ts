@@ -49,7 +49,10 @@ export class SourceLists {
     this.#missing--
   }
 
-  /** For every rank (aware: of this node) that shares more than theta destinations their places. Forgets the lists. */
+  /**
+   * For every rank (aware: of this node) that shares more than theta destinations their places. Forgets the
+   * lists.
+   */
   takeShared(theta: number): Map<number, number[]> {
     const { rank, nodes } = this.#view
     const shared = new Map<number, number[]>()

@@ -11,7 +11,8 @@ export function encodeControl(message: ToRendezvous | FromRendezvous): string {
 /**
  * A control message of a member. Length and nesting are checked before the text is parsed.
  *
- * @throws ERR_MESSAGE_TOO_LARGE, ERR_PROTOCOL, and ERR_VERSION_MISMATCH for a first message of another version
+ * @throws ERR_MESSAGE_TOO_LARGE, ERR_PROTOCOL, and ERR_VERSION_MISMATCH for a first message of another
+ *   version
  */
 export function decodeFromMember(text: string): ToRendezvous {
   return decode(text, maxControlLength, toRendezvous) as ToRendezvous

@@ -10,13 +10,21 @@ export interface WorldLimits {
   readonly maxMessageBytes: number
   /** What a process may have queued for one peer before it has connected, in bytes. */
   readonly maxQueuedBytes: number
-  /** What one process may have under way through the rendezvous, in bytes; its socket is closed when it has more. */
+  /**
+   * What one process may have under way through the rendezvous, in bytes; its socket is closed when it has
+   * more.
+   */
   readonly maxRelayedBytes: number
   /** Interval of heartbeats, in milliseconds. */
   readonly heartbeatMs: number
-  /** A process that has been silent for so long is lost, in milliseconds; noticed at most one heartbeat later. */
+  /**
+   * A process that has been silent for so long is lost, in milliseconds; noticed at most one heartbeat later.
+   */
   readonly silenceMs: number
-  /** How long reports of broken links are collected before the rendezvous decides who is lost, in milliseconds. */
+  /**
+   * How long reports of broken links are collected before the rendezvous decides who is lost, in
+   * milliseconds.
+   */
   readonly verdictMs: number
 }
 

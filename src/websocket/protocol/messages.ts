@@ -26,7 +26,9 @@ const contribution = z
   .describe('at most 64 bytes in hexadecimal digits')
 const key = z.string().max(128).describe('names the decision, unique in the world')
 
-/** Why a data connection broke, each with the code of the fault if it is one of the peer; everybody is told. */
+/**
+ * Why a data connection broke, each with the code of the fault if it is one of the peer; everybody is told.
+ */
 export const breakCauses = {
   closed: null,
   silent: null,

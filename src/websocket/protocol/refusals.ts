@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../../errors.js'
 
 /**
- * Why the rendezvous closes a socket, each with the close code of the socket, in case the message before is lost. Codes from
- * 4000 on are for applications (RFC 6455, section 7.4.2).
+ * Why the rendezvous closes a socket, each with the close code of the socket, in case the message before is
+ * lost. Codes from 4000 on are for applications (RFC 6455, section 7.4.2).
  */
 export const refusalCodes = {
   ERR_PROTOCOL: 4000,

@@ -1,7 +1,8 @@
 import { RankweaveError } from '../../errors.js'
 
-// Binary messages on the socket of a member are relayed: 4 bytes, little-endian, that name the other process (to the
-// rendezvous: the receiver; from it: the sender), then what is relayed, which the rendezvous does not read.
+// Binary messages on the socket of a member are relayed: 4 bytes, little-endian, that name the other process
+// (to the rendezvous: the receiver; from it: the sender), then what is relayed, which the rendezvous does not
+// read.
 
 export const relayedHeaderBytes = 4
 

@@ -20,8 +20,8 @@ export function fromHex(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Whether two texts are equal. The time does not depend on where they differ, so that a secret cannot be guessed character
- * by character; it does depend on their length, which is no secret.
+ * Whether two texts are equal. The time does not depend on where they differ, so that a secret cannot be
+ * guessed character by character; it does depend on their length, which is no secret.
  */
 export function equalSecrets(a: string, b: string): boolean {
   let difference = a.length ^ b.length

@@ -32,8 +32,8 @@ export class AddressShares {
 }
 
 /**
- * What counts as one address: all of IPv4; of IPv6 the first 64 bits, because a host may use any address of its network.
- * Undefined for loopback and for what is no address.
+ * What counts as one address: all of IPv4; of IPv6 the first 64 bits, because a host may use any address of
+ * its network. Undefined for loopback and for what is no address.
  */
 export function originOf(address: string | undefined): string | undefined {
   if (address === undefined) return undefined

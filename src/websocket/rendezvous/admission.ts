@@ -23,7 +23,8 @@ interface Joined {
  * @param joined members so far, the oldest first
  * @param candidate who asks
  * @param nonces of all requests that were granted
- * @throws ERR_REPLAYED, ERR_WORLD_FULL, ERR_VERSION_MISMATCH, ERR_PROGRAM_MISMATCH, ERR_WORLD for a number out of range, ERR_LIMIT
+ * @throws ERR_REPLAYED, ERR_WORLD_FULL, ERR_VERSION_MISMATCH, ERR_PROGRAM_MISMATCH, ERR_WORLD for a number
+ *   out of range, ERR_LIMIT
  */
 export function admit(
   { processes, own, program, library }: Requirements,
@@ -57,7 +58,10 @@ export function admit(
   }
 }
 
-/** Members by process: those that asked for a number have it, the others get what is free, in their order; own ones come first. */
+/**
+ * Members by process: those that asked for a number have it, the others get what is free, in their order; own
+ * ones come first.
+ */
 export function numbered<Member extends Joined>(all: readonly Member[]): Member[] {
   const joined = [...all.filter(({ isOwn }) => isOwn), ...all.filter(({ isOwn }) => !isOwn)]
   const members = new Array<Member>(joined.length)

@@ -20,13 +20,16 @@ export interface BrokenLinksHost {
   lose(process: number, reason: string): void
 }
 
-/** An event loop that was held up runs its timers first, and reads what has arrived meanwhile before the next ones, in milliseconds. */
+/**
+ * An event loop that was held up runs its timers first, and reads what has arrived meanwhile before the next
+ * ones, in milliseconds.
+ */
 const readMs = 10
 
 /**
- * Collects reports of broken links between processes that live. The first one begins a window; at its end whoever is to
- * blame is lost. Reports that arrive in the window count also when this thread was held up and reads them later. Reports about
- * or from a process that is lost or has left meanwhile have no effect.
+ * Collects reports of broken links between processes that live. The first one begins a window; at its end
+ * whoever is to blame is lost. Reports that arrive in the window count also when this thread was held up and
+ * reads them later. Reports about or from a process that is lost or has left meanwhile have no effect.
  *
  * Memory: one report per pair of processes and window.
  */

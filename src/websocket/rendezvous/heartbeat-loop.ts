@@ -11,15 +11,17 @@ export interface HeartbeatTask {
   readonly silenceMs: number
 }
 
-/** Sends heartbeats until it is stopped. `silent` is called at most once, when the rendezvous answers no more. */
+/**
+ * Sends heartbeats until it is stopped. `silent` is called at most once, when the rendezvous answers no more.
+ */
 export type StartHeartbeats = (task: HeartbeatTask, silent: (reason: string) => void) => { stop(): void }
 
 const beat = JSON.stringify({ kind: 'beat' })
 
 /**
- * Heartbeats over a socket of their own, wherever this code runs: in a thread, or in any event loop. A socket that breaks is
- * dialled again with the next beat. Like the rendezvous it counts ticks, so that a process that was stopped, or could not
- * run, does not mistake that for the silence of its peer.
+ * Heartbeats over a socket of their own, wherever this code runs: in a thread, or in any event loop. A socket
+ * that breaks is dialled again with the next beat. Like the rendezvous it counts ticks, so that a process
+ * that was stopped, or could not run, does not mistake that for the silence of its peer.
  */
 export function startHeartbeatLoop(
   { url, request, heartbeatMs, silenceMs }: HeartbeatTask,

@@ -18,8 +18,8 @@ export interface HeartbeatWorkerOptions {
   /** Certificates in PEM that sign that of the rendezvous. Default: those that Node trusts. */
   readonly ca?: string
   /**
-   * The process that started this one: when it has ended, the thread kills this process, even one that computes without end.
-   * Default: it does not.
+   * The process that started this one: when it has ended, the thread kills this process, even one that
+   * computes without end. Default: it does not.
    */
   readonly parentPid?: number
   /** The module of the thread. Default: that of this package. */
@@ -27,8 +27,9 @@ export interface HeartbeatWorkerOptions {
 }
 
 /**
- * Heartbeats from a worker thread with a socket of its own: a process that computes for longer than `silenceMs` lives on,
- * while one that is stopped, or cut off, is noticed. Does not keep the event loop alive.
+ * Heartbeats from a worker thread with a socket of its own: a process that computes for longer than
+ * `silenceMs` lives on, while one that is stopped, or cut off, is noticed. Does not keep the event loop
+ * alive.
  *
  * @throws ERR_WORKER when the module of the thread is not there, as where an application bundles this code
  */

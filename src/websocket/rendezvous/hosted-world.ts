@@ -39,7 +39,10 @@ export interface HostedWorldOptions {
 export interface WorldEnd {
   /** Processes that were lost, in order, and why; all others have left. */
   readonly lost: readonly { readonly process: number; readonly reason: string }[]
-  /** What the first process to say so reported as the failure of the world: all others fail with it; null: none has. */
+  /**
+   * What the first process to say so reported as the failure of the world: all others fail with it; null:
+   * none has.
+   */
   readonly failed: string | null
   /** Why it was closed before all processes had left or were lost; null if it was not. */
   readonly closed: string | null
@@ -270,7 +273,10 @@ export class HostedWorld {
     if (member.process >= 0) this.#links.forget(member.process)
   }
 
-  /** A member has failed. While the world waits, its place is free again; later it is lost, and everybody is told. */
+  /**
+   * A member has failed. While the world waits, its place is free again; later it is lost, and everybody is
+   * told.
+   */
   #fail(member: WorldMember, error: RankweaveError): void {
     if (member.state === 'left' || member.state === 'lost') return
     const isMember = member.state === 'joined'

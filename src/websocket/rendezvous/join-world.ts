@@ -25,12 +25,15 @@ export interface JoinOptions {
   readonly node: string
   /** The number to ask for. Default: whichever is free when all have joined, by order of joining. */
   readonly process?: number
-  /** Where other members dial this process; null: it cannot be dialled, and they reach it through the rendezvous. */
+  /**
+   * Where other members dial this process; null: it cannot be dialled, and they reach it through the
+   * rendezvous.
+   */
   readonly listenUrl: string | null
   readonly transport: SocketTransport
   /**
-   * Starts a thread that sends heartbeats over a socket of its own. Default: none; then a process whose event loop does
-   * not turn for `silenceMs` is lost.
+   * Starts a thread that sends heartbeats over a socket of its own. Default: none; then a process whose event
+   * loop does not turn for `silenceMs` is lost.
    */
   readonly startHeartbeats?: StartHeartbeats
   /** Ends the wait for the other members. */
@@ -41,16 +44,20 @@ export interface JoinOptions {
   readonly clock?: Clock
 }
 
-/** Milliseconds until a request that found the rendezvous crowded is made again; longer together than a silent socket may stay. */
+/**
+ * Milliseconds until a request that found the rendezvous crowded is made again; longer together than a silent
+ * socket may stay.
+ */
 const pausesMs = [250, 500, 1_000, 2_000, 4_000]
 
 /**
- * Joins a world. Resolves when all its processes have joined. While the rendezvous has too many connections, the request is
- * repeated five times within 8 seconds.
+ * Joins a world. Resolves when all its processes have joined. While the rendezvous has too many connections,
+ * the request is repeated five times within 8 seconds.
  *
- * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_WORLD_FULL, ERR_WORLD, ERR_REPLAYED and ERR_LIMIT as the
- *   rendezvous refuses; ERR_WORLD_LOST when it cannot be reached or goes away, with what the network says; ERR_PROTOCOL when
- *   it is no rendezvous; ERR_ABORTED by `signal`; ERR_ARGUMENT for a URL that is none
+ * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_WORLD_FULL, ERR_WORLD, ERR_REPLAYED and
+ *   ERR_LIMIT as the rendezvous refuses; ERR_WORLD_LOST when it cannot be reached or goes away, with what the
+ *   network says; ERR_PROTOCOL when it is no rendezvous; ERR_ABORTED by `signal`; ERR_ARGUMENT for a URL that
+ *   is none
  */
 export function joinWorld(options: JoinOptions): Promise<Membership> {
   const { signal, clock = realClock } = options
@@ -200,7 +207,10 @@ class Joining {
     this.#settleOnce(this.#member)
   }
 
-  /** Beats from this event loop, whether or not a thread sends them too: they notice a socket that is dead while that of the thread lives. */
+  /**
+   * Beats from this event loop, whether or not a thread sends them too: they notice a socket that is dead
+   * while that of the thread lives.
+   */
   #beat(everyMs: number): void {
     this.#cancelBeat?.()
     this.#cancelBeat = this.#clock.later(everyMs, () => {

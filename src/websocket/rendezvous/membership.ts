@@ -14,7 +14,10 @@ export interface Membership {
   readonly nodes: readonly string[]
   /** Where to dial each process; null: it is reached only through the rendezvous (`relay`). */
   readonly addresses: readonly (string | null)[]
-  /** 32 random bytes that all members share; a proof of membership on data sockets is keyed by it (HMAC-SHA-256). */
+  /**
+   * 32 random bytes that all members share; a proof of membership on data sockets is keyed by it
+   * (HMAC-SHA-256).
+   */
   readonly peerKey: Uint8Array
   readonly limits: WorldLimits
   /** What whoever created the world lets all its processes know; '' if nothing. */
@@ -22,16 +25,20 @@ export interface Membership {
   /** Names the receiver of events. Called once; what happened before arrives first, in a task of its own. */
   attach(events: MembershipEvents): void
   /**
-   * The data socket to `peer` broke while nobody said that `peer` was lost. The rendezvous collects such reports for
-   * `limits.verdictMs` and then decides who is lost; until then nothing is known.
+   * The data socket to `peer` broke while nobody said that `peer` was lost. The rendezvous collects such
+   * reports for `limits.verdictMs` and then decides who is lost; until then nothing is known.
    *
    * @param cause whose fault it is, as far as this process knows
    */
   reportBroken(peer: number, reason: string, cause: BreakCause): void
-  /** Asks `peer`, through the rendezvous, whether it is there: the answer is the event `present`, or it is lost. */
+  /**
+   * Asks `peer`, through the rendezvous, whether it is there: the answer is the event `present`, or it is
+   * lost.
+   */
   probe(peer: number): void
   /**
-   * Sends a message through the rendezvous; it may be reused at once. To a process that is lost or has left: dropped.
+   * Sends a message through the rendezvous; it may be reused at once. To a process that is lost or has left:
+   * dropped.
    *
    * @throws ERR_MESSAGE_TOO_LARGE for more than `limits.maxMessageBytes`
    */

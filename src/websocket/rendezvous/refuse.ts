@@ -24,7 +24,9 @@ export function closeSoon(socket: Socket, clock: Clock, code: number, reason: st
   socket.close(code, reason)
 }
 
-/** The same for an unknown world, a wrong secret and a wrong process: nobody learns which worlds there are. */
+/**
+ * The same for an unknown world, a wrong secret and a wrong process: nobody learns which worlds there are.
+ */
 export function wrongToken(): RankweaveError {
   return new RankweaveError('ERR_TOKEN', 'no world has this token')
 }
@@ -34,8 +36,8 @@ export function protocolError(expected: string): RankweaveError {
 }
 
 /**
- * What was thrown while a message was handled, as a refusal of its sender. An error that is none of ours is contained too:
- * one member must not end the worlds of others.
+ * What was thrown while a message was handled, as a refusal of its sender. An error that is none of ours is
+ * contained too: one member must not end the worlds of others.
  */
 export function refusalFrom(error: unknown): RankweaveError {
   if (isRankweaveError(error)) return error

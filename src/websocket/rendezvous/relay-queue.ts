@@ -12,8 +12,8 @@ const mostBuffered = 2 ** 20
 const retryMs = 2
 
 /**
- * Relayed messages for one member, in order. They wait here while its socket has much buffered, so that control messages,
- * which do not, are never behind more than that.
+ * Relayed messages for one member, in order. They wait here while its socket has much buffered, so that
+ * control messages, which do not, are never behind more than that.
  *
  * Memory: what all senders may have under way, `maxRelayedBytes` each.
  */

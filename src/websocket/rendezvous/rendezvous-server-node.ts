@@ -7,7 +7,10 @@ import type { SocketListener } from './socket.js'
 import { nodeTransport, type UpgradeListener, upgradeTo } from './transport-node.js'
 
 export interface RendezvousServerOptions {
-  /** Address to listen on. Default `127.0.0.1`: this host only. Beyond it, use TLS: tokens travel in the first message. */
+  /**
+   * Address to listen on. Default `127.0.0.1`: this host only. Beyond it, use TLS: tokens travel in the first
+   * message.
+   */
   readonly host?: string
   /** Default 0: any that is free. */
   readonly port?: number
@@ -20,7 +23,8 @@ export interface RendezvousServerOptions {
 }
 
 /**
- * Listens for members of a rendezvous. Closing it ends neither worlds nor sockets: close the rendezvous first.
+ * Listens for members of a rendezvous. Closing it ends neither worlds nor sockets: close the rendezvous
+ * first.
  *
  * @throws ERR_FABRIC when the address cannot be listened on, or certificate and key do not fit
  */
@@ -38,12 +42,15 @@ export function listenRendezvous(
 }
 
 /**
- * Mounts a rendezvous in an HTTP or HTTPS server: a listener for the server's event `upgrade`, or for those of its requests that
- * are for the rendezvous. What is no request for a WebSocket is answered with status 400 and closed.
+ * Mounts a rendezvous in an HTTP or HTTPS server: a listener for the server's event `upgrade`, or for those
+ * of its requests that are for the rendezvous. What is no request for a WebSocket is answered with status 400
+ * and closed.
  *
- * The limits of the server are its own: `headersTimeout` and `maxConnections` hold before `upgrade`, those of the rendezvous after it.
+ * The limits of the server are its own: `headersTimeout` and `maxConnections` hold before `upgrade`, those of
+ * the rendezvous after it.
  *
- * @param options `maxMessageBytes`: longest relayed message of any world, in bytes, as in the limits of worlds. Default: 1 MiB
+ * @param options `maxMessageBytes`: longest relayed message of any world, in bytes, as in the limits of
+ *   worlds. Default: 1 MiB
  * @throws ERR_ARGUMENT unless it is a rendezvous and a positive number of bytes
  */
 export function upgradeHandler(

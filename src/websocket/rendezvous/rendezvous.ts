@@ -25,7 +25,10 @@ export interface RendezvousOptions {
 export interface WorldOptions {
   /** Processes that are to join: 1 to `maxProcesses` of the rendezvous. */
   readonly processes: number
-  /** @internal Of these, the first ones, which join through `admit` of the handle; nobody else takes their places. Default 0. */
+  /**
+   * @internal Of these, the first ones, which join through `admit` of the handle; nobody else takes their
+   *   places. Default 0.
+   */
   readonly own?: number
   /** @internal A process is lost; called before the others are told. */
   readonly onLost?: (process: number, reason: string) => void
@@ -35,8 +38,8 @@ export interface WorldOptions {
   readonly version?: string
   readonly limits?: Partial<WorldLimits>
   /**
-   * What every process is told when the world begins; at most 16,384 characters ({@link maxSettingsLength}). Default: ''. Those
-   * that `join` expects are written by `openWorld`.
+   * What every process is told when the world begins; at most 16,384 characters ({@link maxSettingsLength}).
+   * Default: ''. Those that `join` expects are written by `openWorld`.
    */
   readonly settings?: string
 }
@@ -51,15 +54,16 @@ export interface WorldHandle {
   /** Ends the world; members get ERR_WORLD_LOST with this reason. */
   close(reason?: string): void
   /**
-   * @internal Serves a socket of the host's own: its process needs neither token nor program. No limit of sockets or of time
-   * holds for it.
+   * @internal Serves a socket of the host's own: its process needs neither token nor program. No limit of
+   * sockets or of time holds for it.
    */
   admit(socket: Socket): void
 }
 
 /**
- * The meeting point of many worlds over sockets: it admits processes by token, orders losses and decisions, and relays. It
- * transports nothing itself: sockets are handed to {@link accept}, of whatever origin. Worlds know nothing of each other.
+ * The meeting point of many worlds over sockets: it admits processes by token, orders losses and decisions,
+ * and relays. It transports nothing itself: sockets are handed to {@link accept}, of whatever origin. Worlds
+ * know nothing of each other.
  *
  * Memory: bounded by its limits; per world what `RelayQueue`, `BrokenLinks` and `Decisions` state.
  */
@@ -83,10 +87,11 @@ export class Rendezvous {
   }
 
   /**
-   * A world that waits for its members, for as long as it takes; `close` ends the wait. For worlds that `rankweave join` joins
-   * call `openWorld`, which also says how many ranks there are.
+   * A world that waits for its members, for as long as it takes; `close` ends the wait. For worlds that
+   * `rankweave join` joins call `openWorld`, which also says how many ranks there are.
    *
-   * @throws ERR_WORLD for an impossible number of processes, ERR_ARGUMENT for limits, ERR_LIMIT when there are too many worlds
+   * @throws ERR_WORLD for an impossible number of processes, ERR_ARGUMENT for limits, ERR_LIMIT when there
+   *   are too many worlds
    */
   createWorld(options: WorldOptions): WorldHandle {
     requireKnownOptions('createWorld', options, {
@@ -154,12 +159,14 @@ export class Rendezvous {
   }
 
   /**
-   * Serves a connected socket until it closes. Called before its first message can arrive. One beyond `maxSockets`,
-   * `maxPendingSockets` or `maxPendingPerAddress` is closed with ERR_LIMIT. Never throws for what arrives: that ends the socket,
-   * or loses its process.
+   * Serves a connected socket until it closes. Called before its first message can arrive. One beyond
+   * `maxSockets`, `maxPendingSockets` or `maxPendingPerAddress` is closed with ERR_LIMIT. Never throws for
+   * what arrives: that ends the socket, or loses its process.
    *
-   * @param socket `upgradeHandler` makes them; another WebSocket must take no message longer than 1 MiB + 4 bytes, and not compress
-   * @param remote the address that it comes from, for `maxPendingPerAddress`; without one that limit does not hold
+   * @param socket `upgradeHandler` makes them; another WebSocket must take no message longer than 1 MiB + 4
+   *   bytes, and not compress
+   * @param remote the address that it comes from, for `maxPendingPerAddress`; without one that limit does not
+   *   hold
    */
   accept(socket: Socket, remote?: string): void {
     const refusal = this.#cannotAccept(remote)

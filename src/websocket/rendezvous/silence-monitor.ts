@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.js'
 
 /**
- * Who has been silent for too long. It counts its own ticks instead of reading a clock: an observer that was itself stopped,
- * or busy, has not listened meanwhile and blames no peer for it.
+ * Who has been silent for too long. It counts its own ticks instead of reading a clock: an observer that was
+ * itself stopped, or busy, has not listened meanwhile and blames no peer for it.
  *
  * A peer is reported once, after `silenceMs` without a message and at most one tick later.
  */

@@ -1,8 +1,8 @@
 import { reasonText } from '../../errors.js'
 
 /**
- * What a WebSocket of the package `ws` and one of a browser have in common. Binary messages arrive as `ArrayBuffer` once
- * `binaryType` is `'arraybuffer'`; on Node also as `Uint8Array`, see {@link messageBytes}.
+ * What a WebSocket of the package `ws` and one of a browser have in common. Binary messages arrive as
+ * `ArrayBuffer` once `binaryType` is `'arraybuffer'`; on Node also as `Uint8Array`, see {@link messageBytes}.
  */
 export interface Socket {
   /** Bytes that `send` has taken and the network has not; on Node with the heads of messages. */
@@ -15,7 +15,8 @@ export interface Socket {
   /**
    * Queues one message. The bytes may be read until `sent` is called or `bufferedAmount` is 0 again.
    *
-   * @param sent called when the network has taken the message, or the socket has failed, where the socket `reportsSent`
+   * @param sent called when the network has taken the message, or the socket has failed, where the socket
+   *   `reportsSent`
    */
   send(data: string | Uint8Array<ArrayBuffer>, sent?: (error?: Error) => void): void
   /** Starts the closing handshake: what was sent before still arrives. */
@@ -29,8 +30,8 @@ export interface Socket {
   removeEventListener(type: 'close', listener: (event: SocketClose) => void): void
   removeEventListener(type: 'error', listener: (event: SocketError) => void): void
   /**
-   * Calls `listener` for every message from now on, besides the listeners of events: without an event object, and of bytes
-   * without a copy. They are lent for the duration of the call. Absent in browsers.
+   * Calls `listener` for every message from now on, besides the listeners of events: without an event object,
+   * and of bytes without a copy. They are lent for the duration of the call. Absent in browsers.
    */
   receive?(listener: (data: string | Uint8Array<ArrayBuffer>) => void): void
   /** Bytes that have come, of pings and parts of messages too. Absent in browsers. */
@@ -80,7 +81,8 @@ export interface SocketTransport {
   /**
    * Accepts connections from now on. Absent where a process cannot listen.
    *
-   * @param accept is given every connection, and the address it comes from; it adds its listeners before it returns
+   * @param accept is given every connection, and the address it comes from; it adds its listeners before it
+   *   returns
    */
   listen?(accept: (socket: Socket, remote: string) => void): Promise<SocketListener>
 }

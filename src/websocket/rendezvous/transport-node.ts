@@ -23,14 +23,17 @@ export interface NodeTransportOptions {
   readonly ca?: string
 }
 
-/** Milliseconds without traffic after which TCP asks whether the peer is there; Node then asks ten times, once per second. */
+/**
+ * Milliseconds without traffic after which TCP asks whether the peer is there; Node then asks ten times, once
+ * per second.
+ */
 const idleMs = 15_000
 /** Milliseconds that a client may take for its request. */
 const requestMs = 10_000
 
 /**
- * Sockets of the package `ws`, without compression. A dialed socket masks nothing (the mask is 0): masks keep scripts in a
- * browser from choosing the bytes on the wire, which any other program can do anyway.
+ * Sockets of the package `ws`, without compression. A dialed socket masks nothing (the mask is 0): masks keep
+ * scripts in a browser from choosing the bytes on the wire, which any other program can do anyway.
  */
 export function nodeTransport(options: NodeTransportOptions): SocketTransport {
   return {
@@ -39,17 +42,22 @@ export function nodeTransport(options: NodeTransportOptions): SocketTransport {
   }
 }
 
-/** Messages below this many bytes are copied behind their head: a write of two pieces costs more than the copy. */
+/**
+ * Messages below this many bytes are copied behind their head: a write of two pieces costs more than the
+ * copy.
+ */
 const shortBytes = 2048
-/** Of RFC 6455, 5.2: a whole message of bytes; a mask follows the length; the length is in the next two bytes. */
+/**
+ * Of RFC 6455, 5.2: a whole message of bytes; a mask follows the length; the length is in the next two bytes.
+ */
 const [wholeBinary, isMasked, longerLength] = [0x82, 0x80, 126]
 
 /** Of what has been sent, or has not. */
 type Sent = (error?: Error) => void
 
 /**
- * @internal A socket of `ws` that decides whether it keeps the event loop alive, and writes short messages at once: its type
- * would need the types of `ws`.
+ * @internal A socket of `ws` that decides whether it keeps the event loop alive, and writes short messages at
+ * once: its type would need the types of `ws`.
  */
 export class NodeSocket extends WebSocket implements Socket {
   readonly reportsSent = true
@@ -63,8 +71,8 @@ export class NodeSocket extends WebSocket implements Socket {
     this.#isDialed = isDialed
     // Whoever uses the socket listens to 'close', which follows every error.
     this.on('error', () => {})
-    // A connection that a firewall has forgotten, or whose other host is gone, breaks though nothing is sent on it. The
-    // operating systems answer each other, whatever the processes do.
+    // A connection that a firewall has forgotten, or whose other host is gone, breaks though nothing is sent
+    // on it. The operating systems answer each other, whatever the processes do.
     on.setKeepAlive(true, idleMs)
     if (!this.#isRef) on.unref()
   }
@@ -79,8 +87,8 @@ export class NodeSocket extends WebSocket implements Socket {
   }
 
   /**
-   * As that of `ws`, which writes every message when it is sent, because nothing is compressed: messages written here keep their
-   * place among its own.
+   * As that of `ws`, which writes every message when it is sent, because nothing is compressed: messages
+   * written here keep their place among its own.
    */
   override send(data: string | Uint8Array, sent?: object | Sent, last?: Sent): void {
     const net = this.#net

@@ -8,7 +8,9 @@ import { closeSoon, protocolError, refuse } from './refuse.js'
 import { RelayQueue } from './relay-queue.js'
 import { drop, type Socket, socketState } from './socket.js'
 
-/** A member that has so much buffered does not read, in bytes; its relayed messages alone never make as much. */
+/**
+ * A member that has so much buffered does not read, in bytes; its relayed messages alone never make as much.
+ */
 const mostBuffered = 2 ** 24
 
 /** Sent and answered alike. */
@@ -75,7 +77,10 @@ export class WorldMember {
     this.endHeartbeats()
   }
 
-  /** The socket for heartbeats from now on; the one before, of the same member, ends at once, so that there is one at a time. */
+  /**
+   * The socket for heartbeats from now on; the one before, of the same member, ends at once, so that there is
+   * one at a time.
+   */
   beginHeartbeats(socket: Socket, heard: () => void): Party {
     if (this.heartbeats !== undefined) drop(this.heartbeats, 1000, 'superseded')
     this.heartbeats = socket

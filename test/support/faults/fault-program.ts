@@ -30,7 +30,10 @@ export interface FaultCase {
   readonly tell: (seen: Seen) => void
 }
 
-/** Every rank repeats the operation until it fails. Survivors then do without the victim, and tell what they have seen. */
+/**
+ * Every rank repeats the operation until it fails. Survivors then do without the victim, and tell what they
+ * have seen.
+ */
 export async function faultProgram(world: Communicator, fault: FaultCase): Promise<void> {
   const struck = fault.victim ?? victim
   const survivors = [0, 1, 2].filter((rank) => rank !== struck)
@@ -50,7 +53,9 @@ export async function faultProgram(world: Communicator, fault: FaultCase): Promi
   fault.tell({ rank: world.rank, code, process, others, shrink })
 }
 
-/** The victim's part: a step it does not finish, or, when the fault comes from outside, as many as succeed. */
+/**
+ * The victim's part: a step it does not finish, or, when the fault comes from outside, as many as succeed.
+ */
 async function suffer(world: Communicator, step: () => Promise<unknown>, fault: FaultCase): Promise<void> {
   const steps = repeat(step, fault.stepsAfter)
   // What it learns of its own loss is not compared: it may be gone.

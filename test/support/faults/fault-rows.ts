@@ -36,7 +36,10 @@ export const faults = [
 ] as const
 export type Fault = (typeof faults)[number]
 
-/** What becomes of a world of three processes, one rank on each, when the fault strikes the last one during the operation. */
+/**
+ * What becomes of a world of three processes, one rank on each, when the fault strikes the last one during
+ * the operation.
+ */
 export interface FaultRow extends FaultOutcome {
   readonly fabric: FaultyFabric
   readonly fault: Fault
@@ -45,7 +48,9 @@ export interface FaultRow extends FaultOutcome {
   readonly victim: Victim
 }
 
-/** The last of three processes, or the first, which collectives and the end of the world must not depend on. */
+/**
+ * The last of three processes, or the first, which collectives and the end of the world must not depend on.
+ */
 export type Victim = 2 | 0
 
 export interface FaultOutcome {
@@ -75,7 +80,10 @@ const unharmed: FaultOutcome = { code: null, others: null, shrink: 'all', run: n
 
 type Outcomes = readonly (readonly [Fault, FaultOutcome, (readonly Operation[])?])[]
 
-/** Operations in which the process has several messages on the way at a time: in others nothing could overtake. */
+/**
+ * Operations in which the process has several messages on the way at a time: in others nothing could
+ * overtake.
+ */
 const streams: readonly Operation[] = ['recv', 'recv from ANY_SOURCE', 'bulk recv']
 
 /** For faults that take long to notice. */

@@ -24,7 +24,9 @@ export const theMessage =
   (message) =>
     message.direction === direction && message.index === index
 
-/** Each message with a probability, `from` a number of messages on, so that what opens a connection is spared. */
+/**
+ * Each message with a probability, `from` a number of messages on, so that what opens a connection is spared.
+ */
 export const someMessages =
   (random: () => number, probability: number, from = 0): MessageChoice =>
   ({ index }) =>

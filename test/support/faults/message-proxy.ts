@@ -11,12 +11,16 @@ export interface MessageProxyOptions {
   readonly fault: MessageFault
 }
 
-/** What a proxy holds of one direction until the other side has opened, and what one message may have: a bound, far above what tests send. */
+/**
+ * What a proxy holds of one direction until the other side has opened, and what one message may have: a
+ * bound, far above what tests send.
+ */
 const maxMessageBytes = 64 * 2 ** 20
 
 /**
- * A WebSocket server that passes each message on by a WebSocket of its own, changed as a fault tells: truncated, repeated, out of
- * order, lost. Each message is a whole one of the protocol, so what is wrong with it only its receiver can notice.
+ * A WebSocket server that passes each message on by a WebSocket of its own, changed as a fault tells:
+ * truncated, repeated, out of order, lost. Each message is a whole one of the protocol, so what is wrong with
+ * it only its receiver can notice.
  */
 export class MessageProxy {
   readonly url: string

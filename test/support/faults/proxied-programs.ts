@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ProxiedConnection, TcpProxy } from './tcp-proxy.js'
 
-/** A connection between programs: who dialed, and who listens where it leads; undefined for a program that is not proxied. */
+/**
+ * A connection between programs: who dialed, and who listens where it leads; undefined for a program that is
+ * not proxied.
+ */
 export interface ProgramLink {
   readonly dialer: number
   readonly listener: number | undefined
@@ -15,8 +18,8 @@ export interface ProgramLink {
 const maxPrefaceBytes = 100
 
 /**
- * Every connection on this host of programs that run with {@link ProxiedPrograms.execArgv}, whatever they are, led through a proxy and
- * named by the ids of the two processes.
+ * Every connection on this host of programs that run with {@link ProxiedPrograms.execArgv}, whatever they
+ * are, led through a proxy and named by the ids of the two processes.
  */
 export class ProxiedPrograms {
   /** Flags of Node for the programs. */

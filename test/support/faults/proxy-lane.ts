@@ -1,6 +1,9 @@
 import type { Socket } from 'node:net'
 
-/** What a lane holds before it stops reading: more than a link of 1 GB/s with 50 ms carries at once would be no test of ours. */
+/**
+ * What a lane holds before it stops reading: more than a link of 1 GB/s with 50 ms carries at once would be
+ * no test of ours.
+ */
 const maxHeldBytes = 64 * 2 ** 20
 
 interface Held {

@@ -14,7 +14,9 @@ export function routedUrl(proxy: string, { target, link }: ProxyRoute): string {
   return url.href
 }
 
-/** The route in a request's path. Without one: to `target`, by its path; undefined where there is none either. */
+/**
+ * The route in a request's path. Without one: to `target`, by its path; undefined where there is none either.
+ */
 export function routeOf(path: string, target: string | undefined): ProxyRoute | undefined {
   const { searchParams, pathname } = new URL(path, 'ws://proxy')
   const to = searchParams.get('to')

@@ -18,8 +18,9 @@ export interface TcpProxyOptions {
 const maxHeadBytes = 16 * 1024
 
 /**
- * Passes bytes between sockets, and fails to as told: latency, lost connections, half-open ones, slow readers, streams that end in the
- * middle of a frame. It reads the head of the WebSocket request to learn the route, and nothing after it.
+ * Passes bytes between sockets, and fails to as told: latency, lost connections, half-open ones, slow
+ * readers, streams that end in the middle of a frame. It reads the head of the WebSocket request to learn the
+ * route, and nothing after it.
  */
 export class TcpProxy {
   readonly url: string
@@ -143,8 +144,9 @@ export class ProxiedConnection {
 }
 
 /**
- * Lets so many more bytes pass to each end of these connections. The first end that has them loses its connection, in the middle of
- * whatever that was, and all the others with it: a connection on which nothing happens to pass would survive.
+ * Lets so many more bytes pass to each end of these connections. The first end that has them loses its
+ * connection, in the middle of whatever that was, and all the others with it: a connection on which nothing
+ * happens to pass would survive.
  */
 export function cutTogetherAfter(connections: readonly ProxiedConnection[], bytes: number): void {
   const cutAll = () => {

@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
-/** What namespaces of these tests begin with; the process that made them follows, and the how many-th they are. */
+/**
+ * What namespaces of these tests begin with; the process that made them follows, and the how many-th they
+ * are.
+ */
 const prefix = 'rwtest-'
 let made = 0
 
@@ -53,8 +56,9 @@ export function whyNoHosts(): string | undefined {
 }
 
 /**
- * Two network namespaces joined by a pair of veth devices. When `use` has settled, what still runs in them is killed and both are
- * removed; so they are when this process exits early, and what a killed run has left is removed by the next one.
+ * Two network namespaces joined by a pair of veth devices. When `use` has settled, what still runs in them is
+ * killed and both are removed; so they are when this process exits early, and what a killed run has left is
+ * removed by the next one.
  */
 export async function withTwoHosts<T>(use: (hosts: TwoHosts) => Promise<T>): Promise<T> {
   removeAbandoned()

@@ -18,7 +18,10 @@ import type { WebSocketFaultArgs } from './websocket-fault.js'
 
 const program = compiledUrl('faults/websocket-fault.ts')
 
-/** Only silence tells of these; the others are noticed at once, however long a busy machine lets a process wait. */
+/**
+ * Only silence tells of these; the others are noticed at once, however long a busy machine lets a process
+ * wait.
+ */
 const silent: readonly Fault[] = ['process stopped', 'half-open connections', 'half-open data connections']
 export const isSilent = ({ fault }: FaultRow): boolean => silent.includes(fault)
 
@@ -78,7 +81,8 @@ class FaultyNetwork {
   static async start(fault: Fault): Promise<FaultyNetwork> {
     const struck: { pid: number | undefined } = { pid: undefined }
     let programs: ProxiedPrograms | undefined
-    // Every message of the process to another one, until the first is noticed: who receives them blames their sender.
+    // Every message of the process to another one, until the first is noticed: who receives them blames their
+    // sender.
     const chosen: MessageChoice = (message) => {
       if (struck.pid === undefined || !message.isBinary) return false
       const { dialer, listener } = programs!.linkOf(message)
@@ -136,7 +140,9 @@ class FaultyNetwork {
     await Promise.all([this.#programs.close(), this.#tcp.close(), this.#messages.close()])
   }
 
-  /** Of a process: those to the rendezvous, which is in the process of the test, and those to other processes. */
+  /**
+   * Of a process: those to the rendezvous, which is in the process of the test, and those to other processes.
+   */
   #connectionsOf(pid: number) {
     const control: { readonly connection: ProxiedConnection }[] = []
     const data: { readonly connection: ProxiedConnection; readonly isDialer: boolean }[] = []

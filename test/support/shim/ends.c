@@ -1,6 +1,7 @@
 /*
- * Runs neighborhood collectives where lists have ends: on a grid that is not periodic, whose ends are MPI_PROC_NULL; and on a graph
- * without parallel edges, with a block that is too long for its place. Four ranks.
+ * Runs neighborhood collectives where lists have ends: on a grid that is not periodic, whose ends are
+ * MPI_PROC_NULL; and on a graph without parallel edges, with a block that is too long for its place. Four
+ * ranks.
  */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
@@ -67,7 +68,10 @@ static void check_graph(MPI_Comm graph, const int *sources, const int *destinati
   for (int i = 0; i < GRAPH_EDGES; i++) expect(to[i], element(sources[i], rank, call), "alltoall of the graph");
 }
 
-/* Rank 0 contributes a short block, all others long ones. In a call that is wrong rank 1 has too little place for that of rank 0. */
+/*
+ * Rank 0 contributes a short block, all others long ones. In a call that is wrong rank 1 has too little place
+ * for that of rank 0.
+ */
 static void check_lengths(MPI_Comm graph, const int *sources, int is_wrong, int call) {
   int from[LONG], to[GRAPH_EDGES * LONG], counts[GRAPH_EDGES], places[GRAPH_EDGES], class = MPI_SUCCESS;
   for (int i = 0; i < LONG; i++) from[i] = element(rank, i, call);

@@ -1,6 +1,6 @@
 /*
- * An allocation of the preloaded library fails on one rank: the first, the second and so on, alone or with all that follow, until the
- * library asks for no more. The program gets its data all the same.
+ * An allocation of the preloaded library fails on one rank: the first, the second and so on, alone or with
+ * all that follow, until the library asks for no more. The program gets its data all the same.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,7 +1,8 @@
 /*
- * Runs every blocking neighborhood collective on a communicator and compares each element with what MPI demands; alltoalls with
- * what the library does, since libraries differ where edges are parallel.
- * Arguments: seed, degree, calls. The graph follows from the seed on every rank: uneven degrees, parallel edges, self loops.
+ * Runs every blocking neighborhood collective on a communicator and compares each element with what MPI
+ * demands; alltoalls with what the library does, since libraries differ where edges are parallel. Arguments:
+ * seed, degree, calls. The graph follows from the seed on every rank: uneven degrees, parallel edges, self
+ * loops.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -45,7 +46,10 @@ typedef struct {
   int source[4096], edge[4096], destination[4096];
 } lists;
 
-/* The i-th edge from a rank to this one is its i-th slot of this rank. `edge` is its number among all edges of its source. */
+/*
+ * The i-th edge from a rank to this one is its i-th slot of this rank. `edge` is its number among all edges
+ * of its source.
+ */
 static void find_lists(const graph *g, lists *l) {
   l->in = l->out = 0;
   int first = 0;

@@ -1,4 +1,7 @@
-/* To be preloaded: rank 1 of a job cannot open the memory of the preloaded library. MPI may have memory of its own. */
+/*
+ * To be preloaded: rank 1 of a job cannot open the memory of the preloaded library. MPI may have memory of
+ * its own.
+ */
 #define _DEFAULT_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -25,7 +25,8 @@ const calls: Record<string, Call> = {
 const untouched = -7
 
 describe.each(Object.keys(calls))('an aborted %s', (name) => {
-  // Before, while and after the payload arrives; short, in several frames, offered, with bulk transfers, and sent ahead.
+  // Before, while and after the payload arrives; short, in several frames, offered, with bulk transfers, and
+  // sent ahead.
   it.each([
     [10, false, 0],
     [4000, false, 0],

@@ -25,7 +25,10 @@ const outcomes = (
 ): Promise<{ code: string; message: string }[]> =>
   run((world: Communicator) => outcome(main(world)), { ranks, fabric: local({ seed: 3, ...options }) })
 
-/** A rank may have done its part of a collective before another one fails in it; the next one fails everywhere. */
+/**
+ * A rank may have done its part of a collective before another one fails in it; the next one fails
+ * everywhere.
+ */
 const thenBarrier = (call: (world: Communicator) => Promise<unknown>) => async (world: Communicator) => {
   await call(world)
   await world.barrier()

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { revocationDistances } from '../../../src/calls/revocation.js'
 import { codeOf, drained, openWorld } from '../messages/p2p/point-to-point-world.js'
 
-/** Hops after which every process that is not lost has learned it from process 0; infinity when one never does. */
+/**
+ * Hops after which every process that is not lost has learned it from process 0; infinity when one never
+ * does.
+ */
 function hopsToAll(count: number, lost: ReadonlySet<number>): number {
   const distances = revocationDistances(count, false)
   const known = new Set([0])

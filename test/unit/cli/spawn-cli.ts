@@ -5,7 +5,9 @@ import type { Answer } from './run-cli.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** The command as a shell word list, as it was built from the present source (test/support/build-library.ts). */
+/**
+ * The command as a shell word list, as it was built from the present source (test/support/build-library.ts).
+ */
 export const command: readonly string[] = [process.execPath, `${root}dist/cli/main.js`]
 
 /** The command from source, which loads five times as long. */

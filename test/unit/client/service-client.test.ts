@@ -16,7 +16,10 @@ const job = (state: string, error: unknown = null) => ({
 const { schedule } = plan(mooreTopology({ dims: [3, 3], radius: 1 }), { kind: 'direct' })
 const text = `${[...formatSchedule(schedule)].join('\n')}\n`
 
-/** What the server answers next: a status and the pieces of a body; null: it cuts the connection after the pieces; 0: it waits. */
+/**
+ * What the server answers next: a status and the pieces of a body; null: it cuts the connection after the
+ * pieces; 0: it waits.
+ */
 let answer: { readonly status: number | null; readonly pieces: readonly string[] }
 const asked: { method: string; url: string; token: string | undefined; body: string }[] = []
 

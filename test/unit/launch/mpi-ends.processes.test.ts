@@ -58,8 +58,8 @@ describeMpi('a signal for the whole job', (mpi) => {
       const job = await traffic(marker)
       job.signal(name)
       const { code, stderr } = await job.ended
-      // Open MPI's launcher ends the processes for good. Hydra hands the signal on, and ends with 0 at times even though
-      // they do not.
+      // Open MPI's launcher ends the processes for good. Hydra hands the signal on, and ends with 0 at times
+      // even though they do not.
       if (mpi.name === 'Open MPI') expect(code).not.toBe(0)
       else expect(stderr).toContain(`the world was interrupted by ${name}`)
       await gone(marker)

@@ -7,7 +7,8 @@ test('built-in profiles have names of their own', () => {
   expect(new Set(builtInProfiles.map(({ name }) => name)).size).toBe(builtInProfiles.length)
 })
 
-// Tables 4.12 and 4.13 print LogGP and Hockney parameters of the same networks: L + 2 o is about alpha, G about beta.
+// Tables 4.12 and 4.13 print LogGP and Hockney parameters of the same networks: L + 2 o is about alpha, G
+// about beta.
 test.each([
   ['grig-mx', 5.64, 0.0042],
   ['boba', 47.6, 0.0151],

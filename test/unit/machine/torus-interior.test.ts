@@ -54,7 +54,8 @@ test('the first dimension varies fastest, and routes go through it first', () =>
   ])
 })
 
-// Sack 2011, table of 512 = 8 x 8 x 8: bit 2 of a dimension is 4 hops away and loads links twice, bit 1 twice, bit 0 once.
+// Sack 2011, table of 512 = 8 x 8 x 8: bit 2 of a dimension is 4 hops away and loads links twice, bit 1
+// twice, bit 0 once.
 test.each([
   [1, 1],
   [2, 2],

@@ -60,8 +60,8 @@ export function directSchedule(topology: ProcessTopology): NeighborSchedule {
 }
 
 /**
- * Ranks 0 and 1 are friends: each takes the other's block and serves two of the common neighbors 2 to 5. Rank 0
- * also sends to 6 directly, 6 to 0.
+ * Ranks 0 and 1 are friends: each takes the other's block and serves two of the common neighbors 2 to 5. Rank
+ * 0 also sends to 6 directly, 6 to 0.
  */
 export function friendsSchedule(): NeighborSchedule {
   const edges: [number, number][] = [

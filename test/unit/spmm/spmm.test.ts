@@ -91,7 +91,8 @@ describe('local block', () => {
 
   it('renumbers columns to the own block, then those of the sources', () => {
     const block = localBlock(sliceRows(a, 3, 4), owners, 1, [2, 0])
-    // Blocks of 2 rows, own, rank 2's, rank 0's. Columns 0, 3, 4: rank 0's first row, the own second one, rank 2's first.
+    // Blocks of 2 rows, own, rank 2's, rank 0's. Columns 0, 3, 4: rank 0's first row, the own second one,
+    // rank 2's first.
     expect([...block.operandRow]).toEqual([4, 1, 2])
     expect(block).toMatchObject({ blockRows: 2, operandRows: 6 })
   })

@@ -49,7 +49,8 @@ describe('a world of sessions that host one process each', () => {
     })
 
     it(`serves frames until every process is done (seed ${seed})`, async () => {
-      // Rank 0 has returned long before the others, who still need its process for the agreement and for matching.
+      // Rank 0 has returned long before the others, who still need its process for the agreement and for
+      // matching.
       const main = async (world: Communicator) => {
         if (world.rank === 0) {
           world.isend(new Float64Array(100_000).fill(3), 3)

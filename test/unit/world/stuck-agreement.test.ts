@@ -75,7 +75,8 @@ describe('the agreement that a world is stuck', () => {
     asker.agreement.ask()
     other.take(anyFrame)
     other.take(asker.sent[0])
-    // A process that is descheduled right here may find the next wave's question without having left its stack.
+    // A process that is descheduled right here may find the next wave's question without having left its
+    // stack.
     other.take(asker.sent[0])
     await turn()
     const answers = other.sent.filter((header) => header[word.step] === answer)

@@ -9,7 +9,10 @@ import { styleValue } from '../colors.js'
 import { figure } from '../format.js'
 import { layOut } from './layout.js'
 
-/** Whether WebGL has no graphics processor here: then the page waits for frames, and edges are lines of one pixel. */
+/**
+ * Whether WebGL has no graphics processor here: then the page waits for frames, and edges are lines of one
+ * pixel.
+ */
 function isDrawnByProcessor(): boolean {
   drawnByProcessor ??=
     document.createElement('canvas').getContext('webgl2', { failIfMajorPerformanceCaveat: true }) === null
@@ -23,7 +26,10 @@ interface Events {
   readonly onHover: (text: string | null) => void
 }
 
-/** The graph as sigma draws it. A rank that is picked and its neighbors are vertices of their own where vertices are tiles. */
+/**
+ * The graph as sigma draws it. A rank that is picked and its neighbors are vertices of their own where
+ * vertices are tiles.
+ */
 export class GraphPicture {
   readonly #graph = new Graph({ type: 'undirected', multi: true })
   readonly #sigma: Sigma

@@ -5,8 +5,9 @@ const iterations = 160
 const sliceMs = 24
 
 /**
- * Lays a graph out by ForceAtlas2 (Jacomy, Venturini, Heymann, Bastian 2014), in slices so that the page answers meanwhile. It works
- * on a copy, because every change of the graph itself is drawn. The same graph gives the same layout.
+ * Lays a graph out by ForceAtlas2 (Jacomy, Venturini, Heymann, Bastian 2014), in slices so that the page
+ * answers meanwhile. It works on a copy, because every change of the graph itself is drawn. The same graph
+ * gives the same layout.
  *
  * @returns stops it
  */

@@ -3,7 +3,9 @@ import { WorldMember } from '../../../src/client/world-member.js'
 import { isRankweaveError } from '../../../src/errors.js'
 import { h } from '../dom.js'
 
-/** Milliseconds until a connection that was lost is tried again: twice as long every time, up to the second. */
+/**
+ * Milliseconds until a connection that was lost is tried again: twice as long every time, up to the second.
+ */
 const [firstRetryMs, lastRetryMs] = [1_000, 30_000]
 
 /** Worlds of the service and their communicators, as they change. */

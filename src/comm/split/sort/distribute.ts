@@ -2,13 +2,14 @@ import { type RowWidth, rowWord } from './rows.js'
 import { insertRows } from './sort-rows.js'
 
 /**
- * Sorts the sorted runs that lie one after the other in `words`, run k in words `[edges[k], edges[k + 1])`, into
- * `spare` of the same length, by where their keys lie between the least and the greatest: rows are distributed over
- * half as many buckets as there are rows, which then hold few rows each, and an insertion sort orders neighbors. This
- * is done by parts of the range of values, each of as many rows as fit in the cache; a run is cut in one place per
- * part, and its rows fill the buckets from front to back.
+ * Sorts the sorted runs that lie one after the other in `words`, run k in words `[edges[k], edges[k + 1])`,
+ * into `spare` of the same length, by where their keys lie between the least and the greatest: rows are
+ * distributed over half as many buckets as there are rows, which then hold few rows each, and an insertion
+ * sort orders neighbors. This is done by parts of the range of values, each of as many rows as fit in the
+ * cache; a run is cut in one place per part, and its rows fill the buckets from front to back.
  *
- * Returns false, with `words` unchanged, if keys are spread so unevenly that some buckets would hold too many rows.
+ * Returns false, with `words` unchanged, if keys are spread so unevenly that some buckets would hold too many
+ * rows.
  */
 export function distributeRuns(
   width: RowWidth,
@@ -66,7 +67,9 @@ interface Bucketing extends Scale {
 
 /** Rows distributed together: 1.5 MiB. */
 const rowsPerPart = 2 ** 17
-/** Rows per bucket on average: few enough that most are in order, enough that the counters stay in the cache. */
+/**
+ * Rows per bucket on average: few enough that most are in order, enough that the counters stay in the cache.
+ */
 const rowsPerBucket = 2
 /** Limits the counters to 512 KiB, which is small compared with the rows. */
 const mostBuckets = 2 ** 17

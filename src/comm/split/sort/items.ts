@@ -3,8 +3,9 @@ import { rowWord } from './rows.js'
 import type { Run, Slice } from './runs.js'
 
 // What a sorter sends to the processes of its column: the new ranks of their ranks, in runs of one color
-// (docs/split-algorithms.md#new-ranks). A record is a head, the set of hosts unless it is that of the record before,
-// (rank, position) of every row of the process, and the world ranks of the run if the process stores them itself.
+// (docs/split-algorithms.md#new-ranks). A record is a head, the set of hosts unless it is that of the record
+// before, (rank, position) of every row of the process, and the world ranks of the run if the process stores
+// them itself.
 
 // Words of a head: start, size, first, leader's counter, regular, stride, whether hosts follow, rows, pushed.
 const headWords = 9
@@ -81,7 +82,10 @@ export function* itemsIn(words: Int32Array, processCount: number): Generator<Ite
   }
 }
 
-/** Rows of one run by the process that hosts them: in which order processes come up, and how many rows each has. */
+/**
+ * Rows of one run by the process that hosts them: in which order processes come up, and how many rows each
+ * has.
+ */
 export class RunTally {
   readonly rowsOf: Int32Array
   readonly touched: number[] = []
@@ -101,9 +105,9 @@ export class RunTally {
 }
 
 /**
- * Whether a process stores the world ranks of a communicator itself: always if all ranks are its own, else if they
- * are no more than its share of `selfHostRows`, in proportion to its ranks in it. So a process stores about
- * `selfHostRows` at most, over all communicators of a split.
+ * Whether a process stores the world ranks of a communicator itself: always if all ranks are its own, else if
+ * they are no more than its share of `selfHostRows`, in proportion to its ranks in it. So a process stores
+ * about `selfHostRows` at most, over all communicators of a split.
  *
  * @param ranksPerProcess of the parent, on average
  */
@@ -117,7 +121,10 @@ function sameWords(a: Int32Array, b: Int32Array): boolean {
   return true
 }
 
-/** Writes rank in the parent and position of the rows of a run, each to its process's writer, where it has one. */
+/**
+ * Writes rank in the parent and position of the rows of a run, each to its process's writer, where it has
+ * one.
+ */
 export function writeRows(
   slice: Slice,
   from: number,

@@ -3,8 +3,8 @@ import type { RowWidth } from './rows.js'
 import { sortRows } from './sort-rows.js'
 
 /**
- * Moves the rows in words `[from, to)` that come up to `pivot`, itself included, before the others, in place and not
- * stably. Returns the first word of the others.
+ * Moves the rows in words `[from, to)` that come up to `pivot`, itself included, before the others, in place
+ * and not stably. Returns the first word of the others.
  */
 export function partitionRows(
   width: RowWidth,
@@ -66,8 +66,8 @@ export function sampleRows(
 }
 
 /**
- * A row of several samples that about `wanted` rows come up to; never the greatest of two or more. Every sample
- * represents `rows` of its index.
+ * A row of several samples that about `wanted` rows come up to; never the greatest of two or more. Every
+ * sample represents `rows` of its index.
  */
 export function pivotOf(samples: readonly Int32Array[], rows: readonly number[], wanted: number): Int32Array {
   const width = 4

@@ -1,7 +1,7 @@
 /**
- * The entries of a split as rows of 32-bit words in one array: color, key, rank in the parent, and, where the parent's
- * table has no closed form here, the world rank. Rows are ordered by (color, key, rank), which is strict: no two rows
- * have the same rank.
+ * The entries of a split as rows of 32-bit words in one array: color, key, rank in the parent, and, where the
+ * parent's table has no closed form here, the world rank. Rows are ordered by (color, key, rank), which is
+ * strict: no two rows have the same rank.
  */
 export interface Rows {
   /** Words per row: 3, or 4 with the world rank. */
@@ -23,7 +23,9 @@ export function rowsBetween({ words, width }: Rows, from: number, to: number): I
   return words.subarray(from * width, to * width)
 }
 
-/** Below 0 where the row at word `i` of `a` comes before that at word `j` of `b`, 0 where they are the same. */
+/**
+ * Below 0 where the row at word `i` of `a` comes before that at word `j` of `b`, 0 where they are the same.
+ */
 export function compareRows(a: Int32Array, i: number, b: Int32Array, j: number): number {
   if (a[i] !== b[j]) return a[i] < b[j] ? -1 : 1
   if (a[i + 1] !== b[j + 1]) return a[i + 1] < b[j + 1] ? -1 : 1
@@ -50,8 +52,8 @@ export function rowsBelow({ words, width }: Rows, pivot: Int32Array, at: number)
 }
 
 /**
- * Merges the sorted rows in words `[i, iEnd)` of `a` and `[j, jEnd)` of `b` into `out` from word `o`. Returns the word
- * after the last one written. `out` may be `b` or `a` only where what is written has been read.
+ * Merges the sorted rows in words `[i, iEnd)` of `a` and `[j, jEnd)` of `b` into `out` from word `o`. Returns
+ * the word after the last one written. `out` may be `b` or `a` only where what is written has been read.
  */
 export function mergeRows(
   width: RowWidth,

@@ -1,6 +1,9 @@
 import { type Rows, rowWord } from './rows.js'
 
-/** One sorter's slice of the sorted table: rows at positions `base` and up, with their world ranks and processes. */
+/**
+ * One sorter's slice of the sorted table: rows at positions `base` and up, with their world ranks and
+ * processes.
+ */
 export interface Slice {
   readonly base: number
   readonly rows: Rows
@@ -109,7 +112,10 @@ function runIn(words: Int32Array, at: number, hostWords: number): Run {
   return { color, start, end, first, last, isRegular: isRegular === 1, stride, hosts }
 }
 
-/** The first and the last run of every slice, each joined with what it is part of; undefined for an empty slice. */
+/**
+ * The first and the last run of every slice, each joined with what it is part of; undefined for an empty
+ * slice.
+ */
 export interface JoinedEnds {
   readonly lead: (Run | undefined)[]
   readonly trail: (Run | undefined)[]

@@ -27,9 +27,9 @@ export interface Window {
 }
 
 /**
- * Where, in my list, splitters with `targets` rows of all lists below them are, from the regular samples of all lists of
- * `lengths` rows: a sample at row i of its list has i rows of that list below it, and of another list those up to that
- * one's last sample below, and at most those up to its next.
+ * Where, in my list, splitters with `targets` rows of all lists below them are, from the regular samples of
+ * all lists of `lengths` rows: a sample at row i of its list has i rows of that list below it, and of another
+ * list those up to that one's last sample below, and at most those up to its next.
  *
  * @param targets ascending
  */

@@ -4,8 +4,8 @@ const arrays = new Map<string, Int32Array>()
 const longest = 4096
 
 /**
- * Scratch memory, valid until control returns to the event loop; not cleared. Allocating arrays of more than a few
- * words would dominate the cost of a small split.
+ * Scratch memory, valid until control returns to the event loop; not cleared. Allocating arrays of more than
+ * a few words would dominate the cost of a small split.
  */
 export function scratch(name: string, length: number): Int32Array {
   if (length > longest) return new Int32Array(length)

@@ -4,9 +4,9 @@ import type { RowWidth } from './rows.js'
 export type LeadingWords = 2 | 3
 
 /**
- * Sorts rows by their first `leading` words, as signed numbers; the sort is stable. Radix sort that skips bits in
- * which all rows agree: many rows are cut into parts by their highest bits first, so that each part is then sorted,
- * lowest bits first, in the cache. O(rows) time.
+ * Sorts rows by their first `leading` words, as signed numbers; the sort is stable. Radix sort that skips
+ * bits in which all rows agree: many rows are cut into parts by their highest bits first, so that each part
+ * is then sorted, lowest bits first, in the cache. O(rows) time.
  *
  * @param spare as long as `words`; its contents are undefined afterwards
  * @returns `words`
@@ -43,8 +43,8 @@ interface Digit {
 /** Up to this many rows are sorted by insertion. */
 const fewRows = 24
 /**
- * Parts of this many rows fit in the cache together with their destination; larger ones are cut into parts of half
- * as many.
+ * Parts of this many rows fit in the cache together with their destination; larger ones are cut into parts of
+ * half as many.
  */
 const cachedRows = 1 << 14
 const partRows = cachedRows / 2
@@ -53,7 +53,9 @@ const mostBits = 11
 const bitsForFew = 8
 const manyRows = 1 << 12
 
-/** Sorts words `start` to `end - 1` of `from`; the result is there or, if `moves`, at the same place of `to`. */
+/**
+ * Sorts words `start` to `end - 1` of `from`; the result is there or, if `moves`, at the same place of `to`.
+ */
 function sortPart(
   order: Order,
   from: Int32Array,
@@ -95,7 +97,9 @@ function sortPart(
 
 const counters = new Int32Array(1 << mostBits)
 
-/** Moves rows from `from` to `to` by one digit, stably; afterwards `next` has the end of each of its values. */
+/**
+ * Moves rows from `from` to `to` by one digit, stably; afterwards `next` has the end of each of its values.
+ */
 function scatterByDigit(
   width: RowWidth,
   digit: Digit,
@@ -113,9 +117,10 @@ function scatterByDigit(
   scatterRows(width, digit, from, to, start, end, next)
 }
 
-// Loops move four rows per iteration: the engine checks each array's kind and length once per iteration, which takes
-// as long as moving a row. They are unrolled by hand, since whether the engine inlines a function depends on when it
-// compiles which. Loops are in functions of their own, so that each is compiled separately.
+// Loops move four rows per iteration: the engine checks each array's kind and length once per iteration,
+// which takes as long as moving a row. They are unrolled by hand, since whether the engine inlines a function
+// depends on when it compiles which. Loops are in functions of their own, so that each is compiled
+// separately.
 
 function count(
   width: RowWidth,
@@ -233,7 +238,9 @@ function highestDigit(spreads: readonly Spread[], most: number): Digit {
   return { word, least, shift: end - bits, bits }
 }
 
-/** What one word of several rows is like: bits `lowest` to `end - 1` of `value - least` tell the rows apart. */
+/**
+ * What one word of several rows is like: bits `lowest` to `end - 1` of `value - least` tell the rows apart.
+ */
 interface Spread {
   readonly least: number
   readonly lowest: number

@@ -3,13 +3,13 @@ import { mergeRows, type RowWidth, rowWord } from './rows.js'
 import { movesOf, sortRows } from './sort-rows.js'
 
 /**
- * Sorts the sorted runs that lie one after the other in `words`, run k in words `[bounds[k], bounds[k + 1])`, with
- * `spare` of the same length. Returns the one of the two that holds the result.
+ * Sorts the sorted runs that lie one after the other in `words`, run k in words `[bounds[k], bounds[k + 1])`,
+ * with `spare` of the same length. Returns the one of the two that holds the result.
  *
- * Chooses the method that moves rows least often. More than four runs of evenly spread keys are distributed over
- * buckets once. Else merging neighbors takes ceil(lg runs) passes of unpredictable branches; radix sort takes
- * one cheaper pass per 8 bits of the range of colors and of keys. The latter is stable, so it needs runs whose ranks
- * ascend from run to run: then equal rows of several runs are in order already.
+ * Chooses the method that moves rows least often. More than four runs of evenly spread keys are distributed
+ * over buckets once. Else merging neighbors takes ceil(lg runs) passes of unpredictable branches; radix sort
+ * takes one cheaper pass per 8 bits of the range of colors and of keys. The latter is stable, so it needs
+ * runs whose ranks ascend from run to run: then equal rows of several runs are in order already.
  */
 export function sortRuns(
   width: RowWidth,

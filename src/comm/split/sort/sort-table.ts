@@ -9,8 +9,8 @@ export interface SplitTable {
 }
 
 /**
- * The resulting groups: group g has the ranks `members[start[g] .. start[g + 1] - 1]`, in the order of their new
- * ranks. Groups ascend by color.
+ * The resulting groups: group g has the ranks `members[start[g] .. start[g + 1] - 1]`, in the order of their
+ * new ranks. Groups ascend by color.
  */
 export interface SplitGroups {
   readonly start: Int32Array
@@ -18,9 +18,9 @@ export interface SplitGroups {
 }
 
 /**
- * Split by sorting the whole table in one place: by color, then key, then rank. O(n) time and memory; every process
- * does it for itself (docs/split-algorithms.md#conventional-and-merging; sorted once per process instead of once per
- * rank).
+ * Split by sorting the whole table in one place: by color, then key, then rank. O(n) time and memory; every
+ * process does it for itself (docs/split-algorithms.md#conventional-and-merging; sorted once per process
+ * instead of once per rank).
  */
 export function splitConventional({ color, key }: SplitTable): SplitGroups {
   let rows = 0

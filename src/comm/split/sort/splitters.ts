@@ -2,11 +2,12 @@ import { compareRows, countRows, type Rows, rowsBelow } from './rows.js'
 import { sortRows } from './sort-rows.js'
 
 /**
- * Exact splitters by weighted medians (Saukas and Song; docs/split-algorithms.md#exact-splitters), as two state
- * machines without messages of their own. Every sorter has a sorted list; splitter k, owned by sorter k, must have
- * exactly `targets[k]` rows of all lists below it. A **seeker** answers for its list; an **owner** decides for its
- * splitter. One round is two exchanges: every seeker to every owner (`answers`), every owner to all (`verdict`). When few
- * rows remain in question, the owner asks for all of them, and the next verdict is the last.
+ * Exact splitters by weighted medians (Saukas and Song; docs/split-algorithms.md#exact-splitters), as two
+ * state machines without messages of their own. Every sorter has a sorted list; splitter k, owned by sorter
+ * k, must have exactly `targets[k]` rows of all lists below it. A **seeker** answers for its list; an
+ * **owner** decides for its splitter. One round is two exchanges: every seeker to every owner (`answers`),
+ * every owner to all (`verdict`). When few rows remain in question, the owner asks for all of them, and the
+ * next verdict is the last.
  */
 
 /** Words of a pivot, the part of a row that orders it. */
@@ -16,12 +17,17 @@ const pivotWords = 3
 const verdictWord = { status: 0, pivot: 1 } as const
 export const verdictWords = 1 + pivotWords
 
-/** `probe`: the first pivot. `left`, `right`: its window was too far right, or left. `done`: the last pivot was it. */
+/**
+ * `probe`: the first pivot. `left`, `right`: its window was too far right, or left. `done`: the last pivot
+ * was it.
+ */
 const status = { probe: 0, left: 1, right: 2, done: 3, idle: 4 } as const
 /** Added to a status: the next answer is the window, without a pivot. */
 const gathering = 8
 
-/** What a seeker sends to an owner: rows below the pivot, whether it is mine, and a proposal for either half. */
+/**
+ * What a seeker sends to an owner: rows below the pivot, whether it is mine, and a proposal for either half.
+ */
 const answerWord = { below: 0, left: 1, right: 1 + 1 + pivotWords } as const
 const answerWords = 1 + 2 * (1 + pivotWords)
 
@@ -32,7 +38,9 @@ export function evenTargets(rows: number, sorters: number): Float64Array {
 
 /** A sorter's list in the search for all splitters. */
 export class Seeker {
-  /** Row at which each slice begins in this list; the last is its length. Final once all splitters are done. */
+  /**
+   * Row at which each slice begins in this list; the last is its length. Final once all splitters are done.
+   */
   readonly cuts: Int32Array
   readonly #rows: Rows
   readonly #sorters: number
@@ -64,7 +72,10 @@ export class Seeker {
     return !this.#open.includes(1)
   }
 
-  /** Splitter k is known to be at or above row `from` of this list and below row `to`, before the first answers. */
+  /**
+   * Splitter k is known to be at or above row `from` of this list and below row `to`, before the first
+   * answers.
+   */
   narrow(k: number, from: number, to: number): void {
     this.#low[k] = from
     this.#high[k] = to
@@ -217,7 +228,9 @@ export class Owner {
   }
 }
 
-/** The row with `target` rows below it, from all windows: what is below them counts, what is above does not. */
+/**
+ * The row with `target` rows below it, from all windows: what is below them counts, what is above does not.
+ */
 function splitterIn(windows: readonly Int32Array[], target: number): Int32Array {
   let below = 0
   let length = 0

@@ -5,7 +5,10 @@ import { local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'
 import { createOperation } from '../../../../src/messages/datatype/operation.js'
 
-/** What every rank of three processes gets from a call: its error's code, or 'done'; and that the world still works. */
+/**
+ * What every rank of three processes gets from a call: its error's code, or 'done'; and that the world still
+ * works.
+ */
 async function codesOf(call: (world: Communicator) => Promise<unknown>): Promise<unknown[]> {
   const main = async (world: Communicator) => {
     let code = 'done'

@@ -12,7 +12,9 @@ function expression(first: number, end: number): string {
   return `(${expression(first, first + half)} ${expression(first + half, end)})`
 }
 
-/** What precedes a rank, and up to a node of which it is the first: down the tree, the left halves one by one. */
+/**
+ * What precedes a rank, and up to a node of which it is the first: down the tree, the left halves one by one.
+ */
 function prefix(rank: number, first: number, end: number, before: string | null): string | null {
   if (end - first === 1) return before
   const middle = first + 2 ** Math.ceil(Math.log2(end - first) - 1)

@@ -7,8 +7,8 @@ import type { ProcessProgram } from '../../../../src/schedule/lower/program.js'
 const none = Int32Array.of()
 
 /**
- * Frame 0 carries the own value 0, frame 1 value 1 of receive 0, frame 2 value 3 of the combination of value 1 with value 2
- * of receive 1. Frames are exchanged with process 1 in the rounds of their numbers.
+ * Frame 0 carries the own value 0, frame 1 value 1 of receive 0, frame 2 value 3 of the combination of value
+ * 1 with value 2 of receive 1. Frames are exchanged with process 1 in the rounds of their numbers.
  */
 const program: ProcessProgram = {
   process: 0,

@@ -63,7 +63,8 @@ describe('the size of a schedule', () => {
     const { algorithm, emitted } = watched('allreduce-ring')
     const few = Array.from({ length: 1100 }, (_, i) => 7 * i)
     const { operations } = leastSize(algorithm, { ranks: 8192 }, few)
-    // Of 8,191 steps to combine, each a send, a receive and a combination, and as many to pass the results on.
+    // Of 8,191 steps to combine, each a send, a receive and a combination, and as many to pass the results
+    // on.
     expect(operations).toBe(0.75 * 1100 * 5 * 8191)
     expect([...emitted].every((rank) => rank % 7 === 0)).toBe(true)
   })

@@ -18,8 +18,8 @@ const codeOf = (error: unknown) => {
 }
 
 /**
- * Collectives and messages of several kinds, round by round on the communicator of the survivors, until a round works
- * everywhere three times. The rank's own view of every agreement is returned, to be compared.
+ * Collectives and messages of several kinds, round by round on the communicator of the survivors, until a
+ * round works everywhere three times. The rank's own view of every agreement is returned, to be compared.
  */
 async function program(world: Communicator, isSplit: boolean): Promise<Round[]> {
   const rounds: Round[] = []

@@ -9,7 +9,8 @@ import { leastBetween } from '../../../../src/cost/models/segment-search.js'
 import { optimalSegmentBytes } from '../../../../src/cost/models/segment-size.js'
 import { termsOf } from '../../../../src/cost/models/terms.js'
 
-// Grig: Pjesivac-Grbovic 2007, tables 4.12 and 4.13. beta is the inverse of the bandwidth, which has more digits.
+// Grig: Pjesivac-Grbovic 2007, tables 4.12 and 4.13. beta is the inverse of the bandwidth, which has more
+// digits.
 const mx: Hockney = { model: 'hockney', latencyNs: 5640, nsPerByte: 1000 / 239.58 }
 const tcp: Hockney = { model: 'hockney', latencyNs: 110_650, nsPerByte: 85.1 }
 const mxLogGP: LogGP = { model: 'loggp', latencyNs: 2100, overheadNs: 1600, gapNs: 2300, nsPerByte: 4.4 }
@@ -44,7 +45,10 @@ test('the best segments of a binary tree lack the spurious factor of table 5.1',
   expect(Math.abs(best - 23_806)).toBeLessThan(10)
 })
 
-/** As in the counter-example to corollary 5.4: g(m) = 2.3 us + 4.4 ns m, which has no crossing and no inner table entry. */
+/**
+ * As in the counter-example to corollary 5.4: g(m) = 2.3 us + 4.4 ns m, which has no crossing and no inner
+ * table entry.
+ */
 const affine: PLogP = {
   model: 'plogp',
   latencyNs: 0,

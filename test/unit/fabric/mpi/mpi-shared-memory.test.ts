@@ -7,7 +7,10 @@ import { MpiStaging, openSharedMemory, stagingBytes } from '../../../../src/fabr
 const memory = mappedMemory(await loadKoffi())
 const token = 'ab'.repeat(16)
 
-/** Process 1, which has memory of its own and answers `reply` when asked whether it has mapped that of the others. */
+/**
+ * Process 1, which has memory of its own and answers `reply` when asked whether it has mapped that of the
+ * others.
+ */
 function peer({ named = token, reply = 'mapped', descriptor = -1 } = {}) {
   const own = memory.create(stagingBytes)!
   own.bytes.set(Buffer.from(token, 'hex'))

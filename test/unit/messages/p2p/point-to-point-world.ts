@@ -8,7 +8,9 @@ import { defaultRuntimeOptions } from '../../../../src/messages/process/runtime.
 import { worldLayout } from '../../../../src/messages/process/world-layout.js'
 import { waitLines } from '../../../../src/world/world-report.js'
 
-/** Communicators on a local fabric without `run` around them, so that a test sees runtimes and matching too. */
+/**
+ * Communicators on a local fabric without `run` around them, so that a test sees runtimes and matching too.
+ */
 export interface TestWorld {
   readonly session: LocalSession
   readonly runtimes: readonly CommRuntime[]

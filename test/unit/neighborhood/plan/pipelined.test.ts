@@ -16,7 +16,8 @@ const grid = mooreTopology({ dims: [16, 16], radius: 2 })
 test('blocks that have come are spread while others are on their way', () => {
   const { schedule, ...rest } = plan(grid, parseStrategy('pipelined:steps=1.1,inside=16'), { machine })
   expect(verify(schedule, grid).violations).toEqual([])
-  // Of a row per node: two hops of two messages between nodes; four messages inside after none, one and two hops.
+  // Of a row per node: two hops of two messages between nodes; four messages inside after none, one and two
+  // hops.
   expect(planStatistics({ schedule, ...rest }, nodeOf(machine, 256))).toMatchObject({
     messages: { maxPerRank: 2 * 2 + 3 * 4, interNode: 256 * 4 },
     volumeBlocks: 256 * 24,

@@ -113,7 +113,8 @@ it('a directory is made with those above it, also by several at once, and one th
   await Promise.all(stores.map((store) => store.write(key, new Uint8Array(9))))
   expect(await stores[0].read(key)).toHaveLength(9)
   expect(problems).toEqual([])
-  // A file system that answers ENOENT below a directory that is there: the recursive mkdir of Node 20 never ends.
+  // A file system that answers ENOENT below a directory that is there: the recursive mkdir of Node 20 never
+  // ends.
   const nowhere = planDirectory('/proc/rankweave/plans', { onProblem: (e) => problems.push(e.message) })
   await nowhere.write(key, new Uint8Array(9))
   expect(problems).toHaveLength(1)

@@ -6,7 +6,8 @@ import { readScheduleFile } from '../../../../src/schedule/file/schedule-file.js
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 
-// Written by the release that knew version 1 only: plan moore:4x4:r=1 --k 2; plan cart:3x1x2:periodic --strategy direct.
+// Written by the release that knew version 1 only: plan moore:4x4:r=1 --k 2; plan cart:3x1x2:periodic
+// --strategy direct.
 test.each([
   ['friends', 'moore:4x4:r=1', { kind: 'common-neighbor', k: 2, mode: 'agnostic' }],
   ['cart', 'cart:3x1x2:periodic', { kind: 'direct' }],

@@ -127,8 +127,8 @@ describe('combinations', () => {
 
 describe('partial results in a frame', () => {
   /**
-   * Ranks 0 and 1 each have a partial result and send it to ranks 2 and 3, rank 1 with two tags; rank 1 also sends its block.
-   * The receivers list their receives in another order.
+   * Ranks 0 and 1 each have a partial result and send it to ranks 2 and 3, rank 1 with two tags; rank 1 also
+   * sends its block. The receivers list their receives in another order.
    */
   function schedule(): Schedule {
     const builder = builderOf('allreduce', 4)

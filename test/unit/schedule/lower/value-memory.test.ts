@@ -142,7 +142,8 @@ describe('the memory of values', () => {
         const before = written.get(key)
         written.set(key, value)
         if (before === undefined) return
-        // Memory is written again by the combination that reads it, or by what arrives after its frame has been received.
+        // Memory is written again by the combination that reads it, or by what arrives after its frame has
+        // been received.
         const c = value - program.combine.firstValue
         const isReader = c >= 0 && (program.combine.left[c] === before || program.combine.right[c] === before)
         const isTotal = (v: number) => program.fillStart[v + 1] > program.fillStart[v]

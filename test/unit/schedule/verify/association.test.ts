@@ -15,7 +15,10 @@ import {
 
 const associationOf = (schedule: Schedule): string | null => verify(schedule).association
 
-/** A reduce of one rank that is given all blocks: combines the halves of aligned powers of two of rank numbers. */
+/**
+ * A reduce of one rank that is given all blocks: combines the halves of aligned powers of two of rank
+ * numbers.
+ */
 function treeReduce(numbers: readonly number[]): Schedule {
   const ranks = numbers.length
   const base = specificationOf({ collective: 'reduce' }, { ranks })

@@ -24,8 +24,8 @@ function builderOf(collective: Collective, ranks: number, segments = 1): Schedul
 }
 
 /**
- * Rank 0 gets the own block of every other rank and combines places as listed; place -1 is the result of the line before.
- * Own block: place 0, slot: place 1, of rank r from 1 on: place r + 1.
+ * Rank 0 gets the own block of every other rank and combines places as listed; place -1 is the result of the
+ * line before. Own block: place 0, slot: place 1, of rank r from 1 on: place r + 1.
  */
 function reduceAtRoot(ranks: number, pairs: readonly (readonly [number, number])[]): Schedule {
   const builder = builderOf('reduce', ranks)

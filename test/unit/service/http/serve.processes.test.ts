@@ -298,7 +298,8 @@ describe('a service', () => {
       await expect(serve({ data, limits }), JSON.stringify(limits)).rejects.toMatchObject({
         code: 'ERR_USAGE',
       })
-    // The same process may be a successor that got the id of the one that was killed; a live service of this process is not.
+    // The same process may be a successor that got the id of the one that was killed; a live service of this
+    // process is not.
     await expect(serve({ data })).rejects.toMatchObject({ code: 'ERR_STORE' })
   })
 

@@ -68,7 +68,10 @@ async function proofs(parts: readonly PlanOfRanks[]): Promise<(string | null)[]>
 
 type Writable = { -readonly [K in keyof NeighborSchedule]: NeighborSchedule[K] }
 
-/** The parts with a change to the schedule of one, at its first operation of a kind that another process shares. */
+/**
+ * The parts with a change to the schedule of one, at its first operation of a kind that another process
+ * shares.
+ */
 async function changed(kind: number, change: (schedule: Writable, op: number, part: PlanOfRanks) => void) {
   const parts = await plans()
   const part = parts[1]

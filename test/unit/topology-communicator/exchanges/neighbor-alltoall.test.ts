@@ -20,7 +20,10 @@ const strategies: readonly Strategy[] = [
   { kind: 'routed' },
   { kind: 'routed', radices: [3, 3, 2], first: 'highest' },
 ]
-/** Self loops, parallel edges, a rank that only receives (4), one that only sends (5), and one without neighbors (6). */
+/**
+ * Self loops, parallel edges, a rank that only receives (4), one that only sends (5), and one without
+ * neighbors (6).
+ */
 const multigraph = topologyFromEdges(7, {
   sources: [0, 1, 0, 2, 2, 0, 1, 3, 0, 1, 5, 5, 3],
   destinations: [1, 1, 1, 0, 2, 3, 1, 0, 1, 4, 4, 2, 4],

@@ -16,7 +16,10 @@ const strategies: readonly Strategy[] = [
   { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 0 },
   { kind: 'routed' },
 ]
-/** Self loops, parallel edges, a rank that only receives (4), one that only sends (5), and one without neighbors (6). */
+/**
+ * Self loops, parallel edges, a rank that only receives (4), one that only sends (5), and one without
+ * neighbors (6).
+ */
 const topology = topologyFromEdges(7, {
   sources: [0, 1, 0, 2, 2, 0, 1, 3, 0, 1, 5, 5, 3, 4],
   destinations: [1, 1, 1, 0, 2, 3, 1, 0, 1, 4, 4, 2, 4, 4],

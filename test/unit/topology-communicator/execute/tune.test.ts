@@ -94,7 +94,8 @@ describe('a persistent allgather that is tuned', () => {
       candidates.find((each) => each.strategy === strategy)!.measuredUs[0]
     const times = candidates.map((each) => each.measuredUs[0])
     expect(timeOf(chosen)).toBe(times.reduce((a, b) => Math.min(a, b)))
-    // One hop costs one latency, which is nearly all there is; the machine predicts that more hops are faster.
+    // One hop costs one latency, which is nearly all there is; the machine predicts that more hops are
+    // faster.
     expect(timeOf(chosen)).toBeLessThanOrEqual(timeOf('direct'))
     expect(timeOf(chosen)).toBeLessThan(times[0])
   })

@@ -175,7 +175,8 @@ describe('progress', () => {
 })
 
 test('local search leaves groups of more than 12 as greedy found them', () => {
-  // 26 senders to 40 ranks, of which each leaves out a few: greedy is not the best, and a pool holds no whole group.
+  // 26 senders to 40 ranks, of which each leaves out a few: greedy is not the best, and a pool holds no whole
+  // group.
   const senders = 26
   const common = Array.from({ length: 40 }, (_, i) => senders + i)
   const rows = Array.from({ length: senders }, (_, p) => common.filter((q) => (q * 7 + p * 5) % 11 > 0))

@@ -44,7 +44,8 @@ describe('sortRows', () => {
     )
   })
 
-  // Beyond 2^14 rows it cuts them into parts first, and parts into parts where many rows are alike in their highest bits.
+  // Beyond 2^14 rows it cuts them into parts first, and parts into parts where many rows are alike in their
+  // highest bits.
   it.each<[string, (draw: () => number) => number]>([
     ['evenly spread', (draw) => Math.floor((draw() - 0.5) * 2 ** 32)],
     ['nearly all in one place', (draw) => (draw() < 0.001 ? 2 ** 31 - 1 : Math.floor(draw() * 2 ** 20))],
