@@ -30,10 +30,10 @@ export function pageFile(name: string): URL {
 export const manifestFile = new URL('../package.json', here)
 
 /** The entry of worker threads; as source, it takes another entry from `workerData.entry`. */
-export const workerFile = new URL(isSource ? './worker-from-source.mjs' : './worker.js', here)
+export const workerFile = new URL(isSource ? './from-source.mjs' : './worker.js', here)
 
 /** The entry of other processes of the operating system. */
-export const childFile = new URL(isSource ? './child-from-source.mjs' : './child.js', here)
+export const childFile = new URL(isSource ? './from-source.mjs' : './child.js', here)
 
 /** False where an application bundles this code: then none of these files is where it should be. */
 export function isPackaged(): boolean {

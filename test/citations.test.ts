@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { rooms } from '../scripts/rooms.js'
 
 // Comments and pages cite decisions, records, pages and sections. Whatever is cited must be in the
 // repository.
@@ -132,10 +131,4 @@ describe.each([...pages])('%s', (path, text) => {
 
 it('numbers the decisions of the architecture from 1 without gaps', () => {
   expect([...decisions]).toEqual(Array.from({ length: decisions.size }, (_, i) => String(i + 1)))
-})
-
-it('lists the layers of src in docs/architecture.md, in the order of scripts/rooms.ts', () => {
-  const [, table] = pages.get('docs/architecture.md')!.split('## Layers')
-  const listed = Array.from(table.matchAll(/^\| `([^`]+?)\/?` \|/gm), ([, path]) => path)
-  expect(listed).toEqual(rooms.map(({ path }) => path))
 })

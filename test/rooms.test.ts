@@ -1,25 +1,11 @@
-import { spawnSync } from 'node:child_process'
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { dirname, extname, join, posix, relative } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { lintRules, type Room, rooms } from '../scripts/rooms.js'
+import { brokenRules, pageWithTable, rooms } from '../scripts/rooms.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const mostFiles = 15
 const mostLines = 350
-
-const isFile = ({ path }: Pick<Room, 'path'>) => extname(path) !== ''
 
 /** Files below a folder of the repository, as paths from the root. */
 function filesBelow(folder: string): string[] {
@@ -29,74 +15,106 @@ function filesBelow(folder: string): string[] {
   })
 }
 
+const contents = (path: string) => readFileSync(join(root, path), 'utf8')
 const sources = filesBelow('src').filter((path) => /\.(ts|mjs)$/.test(path))
-const roomOf = (path: string) => (dirname(path) === 'src' ? path : dirname(path)).slice('src/'.length)
 
-// The module reads every property of `process`, and whoever reads `stdin` makes descriptor 0 one that does
-// not block.
-it('no module imports node:process, which would open the standard input of programs that read it at once', () => {
-  const importing = sources.filter((path) =>
-    /from '(node:)?process'/.test(readFileSync(join(root, path), 'utf8')),
-  )
-  expect(importing).toEqual([])
+/** Not as a path: what is planted here leads nowhere. */
+const up = '../'
+
+describe('the rule of rooms', () => {
+  it('holds for src', () => {
+    expect(brokenRules(new Map(sources.map((path) => [path, contents(path)])))).toEqual([])
+  })
+
+  it('is about every room that is listed, each once', () => {
+    const names = rooms.map(({ name }) => name)
+    expect([...names].sort()).toEqual([...new Set(sources.map((path) => path.split('/')[1]))].sort())
+  })
+
+  it.each([
+    ['a room above', `import { split } from '${up}comm/split.js'`, 'from a room above'],
+    ['a type of a room above', `import type { Split } from '${up}comm/split.js'`, 'from a room above'],
+    ['what a room above exports', `export * from '${up}comm/split.js'`, 'from a room above'],
+    ['a room above, late', `export const late = import('${up}comm/split.js')`, 'from a room above'],
+    [
+      'a type of a room above, inline',
+      `export type S = import('${up}comm/split.js').Split`,
+      'from a room above',
+    ],
+    ['a package that is not listed', "import { z } from 'zod'", 'the package zod'],
+    ['the published library', "import { run } from 'rankweave'", 'the package rankweave'],
+    ['a room that is not listed', `import { x } from '${up}nowhere/x.js'`, 'in no room'],
+    ['what is not in src', `import { x } from '${up}${up}test/support/x.js'`, 'in no room'],
+  ])('rejects an import of %s', (_, code, reason) => {
+    expect(brokenRules(new Map([['src/messages/planted.ts', code]]))).toEqual([
+      expect.stringContaining(reason),
+    ])
+  })
+
+  it('rejects a file in no room', () => {
+    expect(brokenRules(new Map([['src/nowhere/planted.ts', '']]))).toEqual([
+      'src/nowhere/planted.ts is in no room',
+    ])
+  })
+
+  it.each([
+    ['of values', 'import { value }'],
+    ['of types', 'import type { Kind }'],
+  ])('rejects a ring of folders %s, the root of a room among them', (_, words) => {
+    const planted = new Map([
+      ['src/topology/a.ts', `${words} from './files/b.js'`],
+      ['src/topology/files/b.ts', `${words} from '${up}friends/c.js'`],
+      ['src/topology/friends/c.ts', `${words} from '${up}d.js'`],
+      ['src/topology/e.ts', `${words} from './grouping/f.js'`],
+    ])
+    const broken = brokenRules(planted)
+    expect(broken).toHaveLength(3)
+    for (const line of broken) expect(line).toContain('a ring of folders')
+  })
+
+  it.each([
+    ['a room below', `import { x } from '${up}base/x.js'`],
+    ['a folder of its room', "import { x } from './process/x.js'"],
+    ['a module of Node', "import { readFileSync } from 'node:fs'"],
+  ])('permits an import of %s', (_, code) => {
+    expect(brokenRules(new Map([['src/messages/planted.ts', code]]))).toEqual([])
+  })
+
+  it('stands in docs/architecture.md as npm run rooms writes it', () => {
+    const page = contents('docs/architecture.md')
+    expect(page).toBe(pageWithTable(page))
+  })
 })
 
-describe('the table of rooms', () => {
-  it('has every folder of src and every file directly in it, and nothing else', () => {
-    expect(rooms.map(({ path }) => path).sort()).toEqual([...new Set(sources.map(roomOf))].sort())
-  })
-
-  it('is in order: a room imports only rooms that stand before it', () => {
-    const before = new Set<string>()
-    for (const { path, imports } of rooms) {
-      expect(
-        imports.filter((other) => !before.has(other)),
-        path,
-      ).toEqual([])
-      before.add(path)
-    }
-  })
-
-  it('keeps messages and collective calls apart, and concrete fabrics out of comm', () => {
-    for (const { path, imports } of rooms) {
-      const within = (folder: string) => imports.filter((other) => `${other}/`.startsWith(folder))
-      if (path.startsWith('comm/p2p')) expect(within('comm/calls/')).toEqual([])
-      if (path.startsWith('comm/calls')) expect(within('comm/p2p/')).toEqual([])
-      if (path.startsWith('comm')) {
-        expect(within('fabric/').filter((other) => other !== 'fabric')).toEqual([])
-        expect(within('neighborhood/')).toEqual([])
-      }
-    }
-  })
-
-  it(`has a reason for every room of more than ${mostFiles} files`, () => {
-    const count = (path: string) => sources.filter((file) => roomOf(file) === path).length
-    const large = rooms.filter(({ path }) => count(path) > mostFiles)
-    expect(large.filter(({ many }) => many === undefined)).toEqual([])
-  })
+// The module reads every property of `process`, and whoever reads `stdin` makes descriptor 0 one that does not block.
+it('no module imports node:process, which would open the standard input of programs that read it at once', () => {
+  expect(sources.filter((path) => /from '(node:)?process'/.test(contents(path)))).toEqual([])
 })
 
 it(`no file of src has more than ${mostLines} lines`, () => {
-  const lines = (path: string) => readFileSync(join(root, path), 'utf8').split('\n').length - 1
+  const lines = (path: string) => contents(path).split('\n').length - 1
   expect(sources.filter((path) => lines(path) > mostLines)).toEqual([])
 })
 
 it('test/unit mirrors the folders of src, and has one for bench', () => {
   const tested = filesBelow('test/unit').map((path) => dirname(path).slice('test/unit'.length + 1))
-  const folders = new Set(['', 'bench', ...rooms.flatMap(({ path }) => withParents(path))])
+  const folders = new Set([
+    '',
+    'bench',
+    ...sources.flatMap((path) => withParents(dirname(path).slice('src/'.length))),
+  ])
   expect([...new Set(tested)].filter((folder) => !folders.has(folder))).toEqual([])
 })
 
 it('test/README.md says where every call of a communicator is tested', () => {
-  const page = readFileSync(join(root, 'test/README.md'), 'utf8')
-  const classes = sources.filter((path) => /^src\/(comm|neighborhood)\/[\w-]*communicator\.ts$/.test(path))
-  const calls = classes.flatMap((path) =>
-    Array.from(
-      readFileSync(join(root, path), 'utf8').matchAll(/^ {2}([a-z]\w*)(?:<[^(]*>)?\(/gm),
-      ([, name]) => name ?? '',
-    ),
+  const page = contents('test/README.md')
+  const classes = sources.filter((path) =>
+    /^src\/(comm|topology-communicator)\/[\w-]*communicator\.ts$/.test(path),
   )
-  const internal = ['constructor', 'mailbox', 'seat', 'seatToFree', 'markFreed']
+  const calls = classes.flatMap((path) =>
+    Array.from(contents(path).matchAll(/^ {2}([a-z]\w*)(?:<[^(]*>)?\(/gm), ([, name]) => name ?? ''),
+  )
+  const internal = ['constructor', 'checkSplitOptions', 'mailbox', 'seat', 'seatToFree', 'markFreed']
   expect(calls).toContain('allreduce')
   expect(calls.filter((name) => !internal.includes(name) && !page.includes(`\`${name}\``))).toEqual([])
   const files = Array.from(page.matchAll(/`([\w/.-]+\.test\.ts)`/g), ([, file]) => file ?? '')
@@ -107,113 +125,4 @@ const sourcesOfTests = new Set(filesBelow('test'))
 
 function withParents(path: string): string[] {
   return path === '.' ? [] : [path, ...withParents(posix.dirname(path))]
-}
-
-describe('the linter', () => {
-  it('reads the rules that scripts/rooms.ts writes (npm run rooms)', () => {
-    expect(readFileSync(join(root, 'biome.rooms.json'), 'utf8')).toBe(lintRules())
-    expect(JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8'))).toMatchObject({
-      extends: ['./biome.rooms.json'],
-    })
-  })
-
-  it('rejects every import that the table does not list, in every form, and no other', () => {
-    const planted = new Map(rooms.map((room) => [plantIn(room), plants(room)]))
-    const files = [...planted].map(([path, lines]) => [path, lines.map(({ code }) => code)] as const)
-    const rejected = lint(new Map(files), 'style/noRestrictedImports')
-    const expected = [...planted].flatMap(([path, lines]) =>
-      lines.flatMap(({ isAllowed }, i) => (isAllowed ? [] : `${path}:${i + 1}`)),
-    )
-    expect(expected.length).toBeGreaterThan(5000)
-    expect(rejected.sort()).toEqual(expected.sort())
-  })
-
-  it('rejects cycles, of types too', () => {
-    const files = new Map([
-      ['src/base/values.ts', ["import { b } from './other-values.js'", 'export const a = () => b']],
-      ['src/base/other-values.ts', ["import { a } from './values.js'", 'export const b = () => a']],
-      ['src/topology/kind.ts', ["import type { B } from './other-kind.js'", 'export type A = B[]']],
-      ['src/topology/other-kind.ts', ["import type { C } from './third-kind.js'", 'export type B = C[]']],
-      ['src/topology/third-kind.ts', ["import type { A } from './kind.js'", 'export type C = A | null']],
-      ['src/text/fine.ts', ["import { a } from '../base/values.js'", 'export const c = () => a']],
-    ])
-    const expected = [...files.keys()]
-      .filter((path) => path !== 'src/text/fine.ts')
-      .map((path) => `${path}:1`)
-    expect(lint(files).sort()).toEqual(expected.sort())
-  })
-})
-
-const plantIn = (room: Room) => (isFile(room) ? `src/${room.path}` : `src/${room.path}/planted.ts`)
-
-interface Planted {
-  readonly code: string
-  readonly isAllowed: boolean
-}
-
-/** Imports of everything from one room, in all forms. */
-function plants(room: Room): Planted[] {
-  const others = rooms.filter(({ path }) => path !== room.path)
-  const packages = ['commander', 'graphology', 'highs', 'koffi', 'tsx/esm/api', 'zod']
-  const targets = [
-    ...others.map((other) => ({
-      text: importText(room, isFile(other) ? `src/${other.path}` : `src/${other.path}/some-file.ts`),
-      isAllowed: room.imports.includes(other.path),
-    })),
-    ...packages.map((name) => ({
-      text: name,
-      isAllowed: (room.packages ?? []).includes(name.split('/')[0] ?? ''),
-    })),
-    ...['node:fs', 'node:fs/promises'].map((text) => ({ text, isAllowed: true })),
-    { text: './sibling.js', isAllowed: !isFile(room) },
-    ...['rankweave', 'rankweave/topology'].map((text) => ({ text, isAllowed: false })),
-    ...['test/support/some-file.ts', 'src/new-room/some-file.ts', 'src/index.ts'].map((path) => ({
-      text: importText(room, path),
-      isAllowed: false,
-    })),
-  ]
-  return targets.flatMap(({ text, isAllowed }) =>
-    [
-      `import { value } from '${text}'`,
-      `import type { Kind } from '${text}'`,
-      `export * from '${text}'`,
-      `export const late = import('${text}')`,
-    ].map((code) => ({ code, isAllowed })),
-  )
-}
-
-function importText(from: Room, path: string): string {
-  const text = relative(dirname(plantIn(from)), path).replace(/\.ts$/, '.js')
-  return text.startsWith('.') ? text : `./${text}`
-}
-
-/**
- * Lints files in a folder of their own with this repository's rules; answers with `path:line` of what it
- * rejects.
- */
-function lint(files: ReadonlyMap<string, readonly string[]>, only?: string): string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'rankweave-rooms-'))
-  try {
-    for (const name of ['biome.json', 'biome.rooms.json', '.gitignore']) {
-      copyFileSync(join(root, name), join(folder, name))
-    }
-    for (const [path, lines] of files) {
-      mkdirSync(join(folder, dirname(path)), { recursive: true })
-      writeFileSync(join(folder, path), `${lines.join('\n')}\n`)
-    }
-    const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome')
-    const options = ['--reporter=github', '--max-diagnostics=none', '--diagnostic-level=error']
-    const { status, stdout } = spawnSync(
-      process.execPath,
-      [biome, 'lint', ...options, ...(only === undefined ? [] : [`--only=${only}`]), '.'],
-      { cwd: folder, encoding: 'utf8', maxBuffer: 2 ** 26 },
-    )
-    expect(status).toBe(1)
-    return Array.from(
-      stdout.matchAll(/ title=lint\/\w+\/no(?:RestrictedImports|ImportCycles),file=([^,]+),line=(\d+),/g),
-      ([, file, line]) => `${file?.slice(file.indexOf('src/'))}:${line}`,
-    )
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
 }

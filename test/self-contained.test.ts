@@ -9,8 +9,8 @@ import { describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const notOurs = new Set(['.compiled', '.git', '.vitest', 'coverage', 'dist', 'node_modules'])
-/** Data and what a generator writes; biome.rooms.json holds patterns that count from the importing file. */
-const notRead = /\.(mtx|gz|svg|tgz)$|^(package-lock|biome\.rooms)\.json$|^test\/golden\//
+/** Data and what a generator writes. */
+const notRead = /\.(mtx|gz|svg|tgz)$|^package-lock\.json$|^test\/golden\//
 
 /** Paths that count from somewhere else than their file, by file. */
 const elsewhere: Readonly<Record<string, readonly string[]>> = {
@@ -25,10 +25,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     '../rankweave/rankweave-0.1.0.tgz',
     '../bin/typedoc',
     '../../dist/entry/index.js',
-    '../base/values.js',
   ],
-  // Imports of files that the test plants elsewhere.
-  'test/rooms.test.ts': ['../base/values.js'],
 }
 
 /** Tracked files; all files where git is missing. */

@@ -19,7 +19,7 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   'cli/input/strategy-options.ts': [['...groupingEngines', 'a constant']],
   'cli/output/reporter.ts': [
     ['...shown.map(([label]) => label.length)', 'rows of a printed table'],
-    ['...rows.map((row) => row[c]!.length)', 'rows of a printed table'],
+    ['...rows.map((row) => row[c].length)', 'rows of a printed table'],
   ],
   'cli/program/rank-output.ts': [['...rest', 'arguments of a write']],
   'cli/program/join-program.ts': [['...badInput', 'a constant']],

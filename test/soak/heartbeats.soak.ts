@@ -4,7 +4,10 @@ import { expect, it } from 'vitest'
 import { compiled } from '../support/compiled.js'
 import { joinOver, nextEvents, withRendezvous } from '../support/loopback-rendezvous.js'
 
-const heartbeatThread = new URL('../../.compiled/rendezvous/heartbeat-thread-node.js', import.meta.url)
+const heartbeatThread = new URL(
+  '../../.compiled/websocket/rendezvous/heartbeat-thread-node.js',
+  import.meta.url,
+)
 
 it('a process that computes for three times the limit lives on; stopped by SIGSTOP it is lost', () =>
   withRendezvous(async (rendezvous, url) => {
