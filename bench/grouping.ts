@@ -5,7 +5,7 @@ import { nodeOf } from '../src/machine/machine.js'
 import { parseMachine } from '../src/machine/machine-text.js'
 import { buildTopology } from '../src/topology/files/topology-from-spec.js'
 import { countHyperedges } from '../src/topology/friends/hyperedges.js'
-import type { MessageCounts } from '../src/topology/grouping/rank-view.js'
+import type { GroupingMessages } from '../src/topology/grouping/rank-view.js'
 import { simulateGrouping } from '../src/topology/grouping/simulate-grouping.js'
 import { type Bench, type BenchOptions, type Figure, median, ownFigure } from './bench.js'
 import { qualityFigures } from './grouping-quality.js'
@@ -42,7 +42,7 @@ interface Planned {
 
 interface Distributed {
   readonly seconds: number
-  readonly messages: MessageCounts
+  readonly messages: GroupingMessages
   readonly weight: number
   readonly steps: number
   readonly waves: readonly number[]

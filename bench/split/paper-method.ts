@@ -1,8 +1,8 @@
-import { mergeRows, type Rows, rowsBetween } from '../../src/comm/split/sort/rows.js'
+import { mergeRows, rowsBetween, type SplitRows } from '../../src/comm/split/sort/rows.js'
 import { sortRows } from '../../src/comm/split/sort/sort-rows.js'
 import { sortRuns } from '../../src/comm/split/sort/sort-runs.js'
 import { splitConventional } from '../../src/comm/split/sort/sort-table.js'
-import { evenTargets, Owner, Seeker, verdictWords } from '../../src/comm/split/sort/splitters.js'
+import { evenTargets, Seeker, SplitterOwner, verdictWords } from '../../src/comm/split/sort/splitters.js'
 import type { PhaseTable } from './paper-table.js'
 
 /**
@@ -124,7 +124,7 @@ export function measureSorters(lists: Lists, runs: number): SorterRow {
  * lists.
  */
 export function measureMerging(lists: Lists, runs: number): number {
-  const [own, peer] = rowsOf(lists) as [Rows, Rows]
+  const [own, peer] = rowsOf(lists) as [SplitRows, SplitRows]
   const received = new Int32Array(own.words.length)
   const { spare, entries } = lists
   const samples = Array.from({ length: runs }, () => stages(own, peer, entries, received, spare))
@@ -158,7 +158,13 @@ export function measureConventional({ entries, words, spare }: Lists, runs: numb
 }
 
 /** Stages of two processes: each moves h rows and merges them with its own h, until all `rows` are merged. */
-function stages(own: Rows, peer: Rows, rows: number, received: Int32Array, merged: Int32Array): number {
+function stages(
+  own: SplitRows,
+  peer: SplitRows,
+  rows: number,
+  received: Int32Array,
+  merged: Int32Array,
+): number {
   return secondsOf(() => {
     for (let h = 1; 2 * h <= rows; h *= 2) {
       received.set(rowsBetween(peer, 0, h))
@@ -172,11 +178,11 @@ interface Search {
   readonly rounds: number
 }
 
-function search(lists: readonly Rows[], entries: number): Search {
+function search(lists: readonly SplitRows[], entries: number): Search {
   const p = lists.length
   const targets = evenTargets(entries, p)
   const seekers = lists.map((rows) => new Seeker(rows, targets))
-  const owners = lists.map((_, k) => new Owner(targets[k]))
+  const owners = lists.map((_, k) => new SplitterOwner(targets[k]))
   while (!seekers[0].isDone) {
     const answers = seekers.map((seeker) => seeker.answers())
     const verdicts = new Int32Array(p * verdictWords)
@@ -188,7 +194,7 @@ function search(lists: readonly Rows[], entries: number): Search {
   return { seekers, rounds: Math.max(...owners.map(({ rounds }) => rounds)) }
 }
 
-function rowsOf({ entries, count, words }: Lists): Rows[] {
+function rowsOf({ entries, count, words }: Lists): SplitRows[] {
   const length = (entries / count) * width
   return Array.from({ length: count }, (_, i) => ({
     width,

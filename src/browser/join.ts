@@ -1,7 +1,7 @@
 import { requireKnownOptions } from '../base/known-options.js'
 import { RankweaveError, shown } from '../errors.js'
 import { failureText } from '../launch/websocket/failure-text.js'
-import { type Joined, joined } from '../launch/websocket/joined.js'
+import { hostJoined, type Joined } from '../launch/websocket/joined.js'
 import { parseSettings } from '../launch/websocket/settings.js'
 import { joinWorld } from '../websocket/rendezvous/join-world.js'
 import { openWebSocket } from '../websocket/websocket.js'
@@ -10,7 +10,7 @@ import { browserHeartbeats, startWorker } from './browser-heartbeats.js'
 import { browserTransport } from './browser-transport.js'
 import { version } from './version.js'
 
-export interface JoinOptions<A = unknown> {
+export interface PageJoinOptions<A = unknown> {
   /**
    * Of the rendezvous, as `host` of `rankweave` returns it: `wss:`, or `ws:` for pages that came without TLS.
    */
@@ -43,7 +43,10 @@ export interface JoinOptions<A = unknown> {
  *   without a secure context
  * @throws the world's first error, like `run`
  */
-export async function join<T, A = undefined>(main: Main<T, A>, options: JoinOptions<A>): Promise<Joined<T>> {
+export async function joinFromPage<T, A = undefined>(
+  main: Main<T, A>,
+  options: PageJoinOptions<A>,
+): Promise<Joined<T>> {
   checkJoin(main, options)
   const { url, token, program, args, node = newLabel(), process, signal, onWaiting } = options
   const worker = await startWorker()
@@ -67,7 +70,7 @@ export async function join<T, A = undefined>(main: Main<T, A>, options: JoinOpti
     }
     const session = openWebSocket(membership, browserTransport)
     try {
-      return await joined(membership, settings, (onFailed) =>
+      return await hostJoined(membership, settings, (onFailed) =>
         hostSession(session, main, { ...world, onFailed }),
       )
     } finally {
@@ -87,7 +90,7 @@ function newLabel(): string {
   return `tab-${Array.from(random, (word) => word.toString(16).padStart(8, '0')).join('')}`
 }
 
-const optionNames: Readonly<Record<keyof JoinOptions, true>> = {
+const optionNames: Readonly<Record<keyof PageJoinOptions, true>> = {
   url: true,
   token: true,
   program: true,
@@ -99,7 +102,7 @@ const optionNames: Readonly<Record<keyof JoinOptions, true>> = {
 }
 
 /** @throws ERR_ARGUMENT, ERR_FABRIC */
-function checkJoin(main: unknown, options: JoinOptions): void {
+function checkJoin(main: unknown, options: PageJoinOptions): void {
   if (typeof main !== 'function') {
     throw new RankweaveError('ERR_ARGUMENT', `join: expected a function as main, got ${shown(main)}`)
   }

@@ -1,5 +1,5 @@
 import type { Communicator } from '../comm/communicator.js'
-import { type Figure, figureOf } from './figure.js'
+import { figureOf, type MeasuredFigure } from './figure.js'
 import { sampleMemory } from './memory-workloads.js'
 import { type MessageSamples, sampleMessages } from './message-workloads.js'
 import type { SamplingOptions } from './sampler.js'
@@ -9,7 +9,7 @@ import { processStopwatch, type Stopwatch } from './stopwatch.js'
  * Ranks of every process in a world that is calibrated: enough for a chain between two, and for neighbors
  * inside one.
  */
-export const ranksPerProcess = 16
+export const calibratedRanksPerProcess = 16
 
 export interface CalibrationOptions extends SamplingOptions {
   /** The clock of the process of a rank. Default: of the process that runs the code. */
@@ -18,11 +18,11 @@ export interface CalibrationOptions extends SamplingOptions {
 
 /** Figures of one level of distance, nanoseconds. */
 export interface MeasuredMessages {
-  readonly latencyNs: Figure
-  readonly sendOverheadNs: Figure
-  readonly receiveOverheadNs: Figure
-  readonly gapNs: Figure
-  readonly nsPerByte: Figure
+  readonly latencyNs: MeasuredFigure
+  readonly sendOverheadNs: MeasuredFigure
+  readonly receiveOverheadNs: MeasuredFigure
+  readonly gapNs: MeasuredFigure
+  readonly nsPerByte: MeasuredFigure
 }
 
 export interface Calibration {
@@ -31,14 +31,14 @@ export interface Calibration {
   readonly node: MeasuredMessages | null
   /** Null where all processes are on one node. */
   readonly network: MeasuredMessages | null
-  readonly copyBlockNs: Figure
-  readonly copyNsPerByte: Figure
-  readonly reduceNsPerByte: Figure
+  readonly copyBlockNs: MeasuredFigure
+  readonly copyNsPerByte: MeasuredFigure
+  readonly reduceNsPerByte: MeasuredFigure
 }
 
 /**
  * Measures what frames between processes and data in memory cost, in the terms of a profile. Collective over
- * all ranks of a world with {@link ranksPerProcess} ranks in every process; ranks that measure nothing wait.
+ * all ranks of a world with {@link calibratedRanksPerProcess} ranks in every process; ranks that measure nothing wait.
  *
  * @returns on rank 0; null elsewhere
  */
@@ -46,8 +46,8 @@ export async function calibrate(
   world: Communicator,
   options: CalibrationOptions,
 ): Promise<Calibration | null> {
-  const process = Math.floor(world.rank / ranksPerProcess)
-  const processes = world.size / ranksPerProcess
+  const process = Math.floor(world.rank / calibratedRanksPerProcess)
+  const processes = world.size / calibratedRanksPerProcess
   const stopwatch = options.stopwatchOf?.(process) ?? processStopwatch
   const nodes = await nodeOfProcesses(world, processes)
   const near = nodes.findIndex((node, p) => p > 0 && node === nodes[0])
@@ -59,7 +59,10 @@ export async function calibrate(
   for (const other of [near, far]) {
     const isMember = other >= 0 && (process === 0 || process === other)
     const comm = other < 0 ? null : await world.split(isMember ? 0 : null)
-    const samples = comm === null ? null : await sampleMessages({ comm, ranksPerProcess }, stopwatch, options)
+    const samples =
+      comm === null
+        ? null
+        : await sampleMessages({ comm, ranksPerProcess: calibratedRanksPerProcess }, stopwatch, options)
     measured.push(samples)
     await comm?.free()
   }
@@ -82,7 +85,7 @@ async function nodeOfProcesses(world: Communicator, processes: number): Promise<
   const first = (await node.bcast(world.rank)) as number
   await node.free()
   const ofRanks = await world.allgather(Int32Array.of(first))
-  return Array.from({ length: processes }, (_, process) => ofRanks[process * ranksPerProcess])
+  return Array.from({ length: processes }, (_, process) => ofRanks[process * calibratedRanksPerProcess])
 }
 
 /**
@@ -113,7 +116,7 @@ function messageCosts({
 }
 
 /** Noise may make a difference of times negative. */
-function atLeastZero(values: readonly number[]): Figure {
+function atLeastZero(values: readonly number[]): MeasuredFigure {
   const { median, low, high } = figureOf(values)
   return { median: Math.max(0, median), low: Math.max(0, low), high: Math.max(0, high) }
 }

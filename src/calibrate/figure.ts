@@ -1,12 +1,12 @@
 /** A measured figure: median and quartiles over the runs. */
-export interface Figure {
+export interface MeasuredFigure {
   readonly median: number
   readonly low: number
   readonly high: number
 }
 
 /** Of one run per value. */
-export function figureOf(values: readonly number[]): Figure {
+export function figureOf(values: readonly number[]): MeasuredFigure {
   const sorted = values.toSorted((a, b) => a - b)
   return { median: quantile(sorted, 0.5), low: quantile(sorted, 0.25), high: quantile(sorted, 0.75) }
 }

@@ -10,7 +10,7 @@ import { abortedCollective, describeWaits, failedIn, revokedBy } from './call-re
 import type { AnyCall, CollectiveCall } from './collective-call.js'
 import { collectiveWord, returnCharge } from './collective-frame.js'
 import type { Exchange } from './exchange.js'
-import { type Lane, Lanes, plainLane } from './lane.js'
+import { CallLanes, type Lane, plainLane } from './lane.js'
 import { passRevocation, startRevocation } from './revocation.js'
 import { quietRejection, type Slot } from './slot.js'
 import type { ExchangeOwner, SlotExchange } from './slot-exchange.js'
@@ -24,7 +24,7 @@ import type { ExchangeOwner, SlotExchange } from './slot-exchange.js'
 export class CollectiveEngine implements ExchangeOwner {
   readonly #state: CommContext
   readonly #hosted: number
-  readonly #lanes: Lanes
+  readonly #lanes: CallLanes
   #main: Lane | undefined
   #lastCallWaiter: { resolve(): void; reject(error: RankweaveError): void } | undefined
   #failed: RankweaveError | undefined
@@ -34,7 +34,7 @@ export class CollectiveEngine implements ExchangeOwner {
   constructor(state: CommContext) {
     this.#state = state
     this.#hosted = state.localRanks.length
-    this.#lanes = new Lanes(state, this)
+    this.#lanes = new CallLanes(state, this)
     for (const process of state.runtime.lostPeers) {
       if (state.processes.processes.includes(process)) this.#failed ??= state.runtime.lostPeer(process)
     }

@@ -75,13 +75,13 @@ export type Take = (bytes: Uint8Array, owned: boolean) => void
 export type Lend = (bytes: Uint8Array, release: () => void) => void
 
 /** A receive of an algorithm whose message is to come. */
-export interface Waiting {
+export interface AwaitedReceive {
   readonly take: Take
   readonly room: Room | undefined
   readonly reject: ((error: Error) => void) | undefined
   readonly lend: Lend | undefined
   /** The next receive of the same (sender, step). */
-  next: Waiting | undefined
+  next: AwaitedReceive | undefined
 }
 
 /** Where a message of this length is to be written: exactly as many bytes; null where it is not wanted. */

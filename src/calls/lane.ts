@@ -99,7 +99,7 @@ export class Lane {
 }
 
 /** The lanes of one communicator in one process, by id. */
-export class Lanes extends Map<number, Lane> {
+export class CallLanes extends Map<number, Lane> {
   readonly #state: CommContext
   readonly #owner: ExchangeOwner
 

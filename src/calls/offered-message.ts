@@ -4,11 +4,11 @@ import { decodeLocation, type MemoryLocation, type StagedCopy } from '../message
 import {
   detachedError,
   type Incoming,
-  isDetached,
+  isDetachedHere,
   type Outgoing,
 } from '../messages/process/transfer-sides.js'
 import type { Transfers } from '../messages/process/transfers.js'
-import { hand, type Waiting } from './exchange.js'
+import { type AwaitedReceive, hand } from './exchange.js'
 import { describeSignature, type Signature } from './signature.js'
 
 /** A message of a collective is offered in pieces of this size: one transfer carries less than 4 GiB. */
@@ -128,7 +128,7 @@ export class MessagesInPlace {
    * Gives a receive its message. Its sender learns that it is read no more: now, or when the algorithm
    * releases it.
    */
-  read(message: OfferedMessage, { take, room, lend }: Waiting): void {
+  read(message: OfferedMessage, { take, room, lend }: AwaitedReceive): void {
     const { transfers, runtime } = this.#state
     const { process, location, sizeBytes } = message
     const bytes = runtime.fabric.staging!.reach(process, location!, sizeBytes)
@@ -159,7 +159,9 @@ export class MessagesInPlace {
  * error of its own.
  */
 export function isOfDetached(error: unknown): boolean {
-  return isDetached(error) || (error instanceof TypeError && error.message.includes('detached ArrayBuffer'))
+  return (
+    isDetachedHere(error) || (error instanceof TypeError && error.message.includes('detached ArrayBuffer'))
+  )
 }
 
 /**

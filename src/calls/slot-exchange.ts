@@ -6,6 +6,7 @@ import { frameKind, headerWord } from '../messages/process/frames.js'
 import { MemoryWait } from '../messages/process/memory-wait.js'
 import { collectiveWord, collectiveWords, sendAtOnce, totalOf } from './collective-frame.js'
 import {
+  type AwaitedReceive,
   copyOf,
   type Exchange,
   hand,
@@ -13,7 +14,6 @@ import {
   noBytes,
   type Room,
   type Take,
-  type Waiting,
 } from './exchange.js'
 import { defaultPieceBytes, MessagesInPlace, OfferedMessage } from './offered-message.js'
 import { Offers } from './offers.js'
@@ -43,10 +43,10 @@ export class SlotExchange implements Exchange {
   readonly #pieceBytes: number
   readonly #header = new Int32Array(collectiveWords)
   readonly #arrived = new NumberMap<(Uint8Array | OfferedMessage)[]>()
-  readonly #waiting = new NumberMap<Waiting>()
+  readonly #waiting = new NumberMap<AwaitedReceive>()
   readonly #partial = new PartialMessages()
   /** Receives whose payload is on its way, and the process indices it comes from. */
-  readonly #fetching = new Map<Waiting, { readonly peer: number; readonly message: OfferedMessage }>()
+  readonly #fetching = new Map<AwaitedReceive, { readonly peer: number; readonly message: OfferedMessage }>()
   /** Made when the first message comes that this process can read where it is. */
   #inPlace: MessagesInPlace | undefined
   /** Made when the first message is offered. */
@@ -163,7 +163,7 @@ export class SlotExchange implements Exchange {
     this.#memoryWait = new MemoryWait((attempt) => fabric.watch!(attempt), look, awaited, done, failed)
   }
 
-  #takeNext(peer: number, step: number, waiting: Waiting): void {
+  #takeNext(peer: number, step: number, waiting: AwaitedReceive): void {
     const key = this.#key(peer, step)
     const message = takeFirst(this.#arrived, key)
     if (message === undefined) appendLinked(this.#waiting, key, waiting)
@@ -285,7 +285,7 @@ export class SlotExchange implements Exchange {
     }
   }
 
-  #fetch(peer: number, message: OfferedMessage, waiting: Waiting): void {
+  #fetch(peer: number, message: OfferedMessage, waiting: AwaitedReceive): void {
     const { transfers } = this.#state
     if (message.location !== undefined) {
       this.#inPlace ??= new MessagesInPlace(this.#state)

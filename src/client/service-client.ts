@@ -23,9 +23,9 @@ import type {
   PlanList,
   PlanRequest,
   RankProgram,
-  TopologyFormat,
   TopologyInfo,
   TopologyList,
+  UploadFormat,
 } from './protocol/http.js'
 import type { WorldInfo } from './protocol/worlds.js'
 
@@ -125,7 +125,7 @@ export class ServiceClient {
    */
   async upload(
     content: string | Blob | Uint8Array<ArrayBuffer>,
-    options: { readonly format: TopologyFormat; readonly name?: string; readonly ranks?: number },
+    options: { readonly format: UploadFormat; readonly name?: string; readonly ranks?: number },
   ): Promise<TopologyInfo> {
     const { format, name, ranks } = options
     return this.#json<TopologyInfo>(`topologies${queryText({ format, name, ranks })}`, {

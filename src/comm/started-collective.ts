@@ -1,12 +1,12 @@
 import type { Form } from '../calls/collectives/form.js'
 import { copyIfAliased } from '../calls/plan/deliver.js'
 import { RankweaveError } from '../errors.js'
-import { type Owner, Pending } from '../messages/matching/pending.js'
+import { type OperationOwner, Pending } from '../messages/matching/pending.js'
 import { Request } from '../messages/p2p/request.js'
 
 /** Who starts a collective. */
 interface Starter {
-  mailbox(): Owner
+  mailbox(): OperationOwner
 }
 
 /** The rank joins and goes on; what it waits for, when it wants to, is the request (MPI-4.1 §6.12). */
@@ -31,7 +31,7 @@ class StartedCollective extends Pending<unknown> {
   readonly #hasSignal: boolean
 
   /** @param outcome rejects with a RankweaveError, as all that the library rejects */
-  constructor(owner: Owner, call: string, outcome: Promise<unknown>, hasSignal: boolean) {
+  constructor(owner: OperationOwner, call: string, outcome: Promise<unknown>, hasSignal: boolean) {
     super(owner)
     this.call = call
     this.#hasSignal = hasSignal

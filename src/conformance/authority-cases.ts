@@ -1,6 +1,6 @@
 import type { Decision } from '../fabric/authority.js'
 import type { Fabric } from '../fabric/fabric.js'
-import { expect, sameWords } from './frame-checks.js'
+import { equalWords, expect } from './frame-checks.js'
 import type { ProcessCase } from './process-cases.js'
 import { TestPeer } from './test-peer.js'
 
@@ -68,7 +68,7 @@ function expectDecision({ contributions, lost }: Decision, members: readonly num
     const expected = contributionOf(process, round)
     const got = contributions[n]
     expect(
-      got != null && sameWords([...got], [...expected]),
+      got != null && equalWords([...got], [...expected]),
       `the contribution of process ${process}`,
       got === null ? 'none' : String(got),
     )

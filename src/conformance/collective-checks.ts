@@ -2,15 +2,15 @@ import type { Communicator } from '../comm/communicator.js'
 import { createOperation } from '../messages/datatype/operation.js'
 import {
   addFloats,
-  countsOf,
+  concatenatedBlocks,
   elements,
   floats,
-  joined,
+  labeledText,
   lengthOf,
+  lengthsOf,
   ranksOf,
   same,
   type Text,
-  textOf,
   tree,
   treePrefix,
   types,
@@ -51,7 +51,7 @@ const joinTexts = createOperation<Text>(
   { name: 'joinTexts' },
 )
 
-export const collectives: readonly CollectiveCheck[] = [
+export const checkedCollectives: readonly CollectiveCheck[] = [
   { name: 'barrier', check: (comm) => comm.barrier() },
   {
     name: 'bcast',
@@ -63,12 +63,12 @@ export const collectives: readonly CollectiveCheck[] = [
       const given = isRoot ? expected.slice() : null
       const into = slot % 2 === 1 ? new type(length + 2) : undefined
       const typed = comm.bcast(given, root, into === undefined ? {} : { into })
-      const value = comm.bcast(isRoot ? textOf(slot, root) : null, root)
+      const value = comm.bcast(isRoot ? labeledText(slot, root) : null, root)
       const got = await typed
       if (isRoot) same(got === given, true, 'bcast: the root gets its own data')
       else if (into !== undefined) same(got === into, true, 'bcast: the result is into')
       same(got.subarray(0, length), expected, 'bcast')
-      same(await value, textOf(slot, root), 'bcast of a value')
+      same(await value, labeledText(slot, root), 'bcast of a value')
     },
   },
   {
@@ -131,7 +131,7 @@ export const collectives: readonly CollectiveCheck[] = [
       }
       const join = (a: Text, b: Text) => joinTexts.combine(a, b)!
       const mine = matrix(comm.rank)
-      const text = textOf(slot, comm.rank)
+      const text = labeledText(slot, comm.rank)
       const [products, scanned, texts, scannedTexts, before] = await Promise.all([
         comm.allreduce(mine, matrixProduct),
         comm.scan(mine, matrixProduct),
@@ -143,7 +143,7 @@ export const collectives: readonly CollectiveCheck[] = [
       same(products, ranksOf(comm).map(matrix).reduce(product), 'product of matrices')
       same(scanned, through.map(matrix).reduce(product), 'scan of matrices')
       same(mine, matrix(comm.rank), 'operations do not change the input')
-      const textsOf = (ranks: readonly number[]) => ranks.map((rank) => textOf(slot, rank))
+      const textsOf = (ranks: readonly number[]) => ranks.map((rank) => labeledText(slot, rank))
       same(texts, textsOf(ranksOf(comm)).reduce(join), 'joined texts')
       same(scannedTexts, textsOf(through).reduce(join), 'scan of texts')
       const expected = comm.rank === 0 ? null : textsOf(through.slice(0, -1)).reduce(join)
@@ -174,11 +174,11 @@ export const collectives: readonly CollectiveCheck[] = [
       const type = types[slot % types.length]
       const [typed, values] = await Promise.all([
         comm.gather(elements(type, slot, comm.rank, root, length), root),
-        comm.gather(textOf(slot, comm.rank), root),
+        comm.gather(labeledText(slot, comm.rank), root),
       ])
       const blocks = ranksOf(comm).map((rank) => elements(type, slot, rank, root, length))
-      const texts = ranksOf(comm).map((rank) => textOf(slot, rank))
-      same(typed, comm.rank === root ? joined(type, blocks) : null, 'gather')
+      const texts = ranksOf(comm).map((rank) => labeledText(slot, rank))
+      same(typed, comm.rank === root ? concatenatedBlocks(type, blocks) : null, 'gather')
       same(values, comm.rank === root ? texts : null, 'gather of values')
     },
   },
@@ -190,8 +190,8 @@ export const collectives: readonly CollectiveCheck[] = [
         elements(Int16Array, slot, rank, root, lengthOf(rank, length)) as Int16Array
       const got = await comm.gatherv(block(comm.rank), root)
       const blocks = ranksOf(comm).map(block)
-      same(got?.data ?? null, comm.rank === root ? joined(Int16Array, blocks) : null, 'gatherv')
-      same(got?.counts ?? null, comm.rank === root ? countsOf(blocks) : null, 'gatherv counts')
+      same(got?.data ?? null, comm.rank === root ? concatenatedBlocks(Int16Array, blocks) : null, 'gatherv')
+      same(got?.counts ?? null, comm.rank === root ? lengthsOf(blocks) : null, 'gatherv counts')
     },
   },
   {
@@ -200,9 +200,9 @@ export const collectives: readonly CollectiveCheck[] = [
       const root = (slot * 7) % comm.size
       const type = types[slot % types.length]
       const blocks = ranksOf(comm).map((rank) => elements(type, slot, root, rank, length))
-      const texts = ranksOf(comm).map((rank) => textOf(slot, rank))
+      const texts = ranksOf(comm).map((rank) => labeledText(slot, rank))
       const [typed, value] = await Promise.all([
-        comm.scatter(comm.rank === root ? joined(type, blocks) : null, root),
+        comm.scatter(comm.rank === root ? concatenatedBlocks(type, blocks) : null, root),
         comm.scatter(comm.rank === root ? texts : null, root),
       ])
       same(typed, blocks[comm.rank], 'scatter')
@@ -217,8 +217,8 @@ export const collectives: readonly CollectiveCheck[] = [
         elements(Float32Array, slot, root, rank, lengthOf(rank, length)),
       )
       const isRoot = comm.rank === root
-      const data = isRoot ? joined(Float32Array, blocks) : null
-      const got = await comm.scatterv(data, isRoot ? countsOf(blocks) : null, root)
+      const data = isRoot ? concatenatedBlocks(Float32Array, blocks) : null
+      const got = await comm.scatterv(data, isRoot ? lengthsOf(blocks) : null, root)
       same(got, blocks[comm.rank], 'scatterv')
     },
   },
@@ -228,11 +228,11 @@ export const collectives: readonly CollectiveCheck[] = [
       const type = types[slot % types.length]
       const [typed, values] = await Promise.all([
         comm.allgather(elements(type, slot, comm.rank, 0, length)),
-        comm.allgather(textOf(slot, comm.rank)),
+        comm.allgather(labeledText(slot, comm.rank)),
       ])
       const blocks = ranksOf(comm).map((rank) => elements(type, slot, rank, 0, length))
-      const texts = ranksOf(comm).map((rank) => textOf(slot, rank))
-      same(typed, joined(type, blocks), 'allgather')
+      const texts = ranksOf(comm).map((rank) => labeledText(slot, rank))
+      same(typed, concatenatedBlocks(type, blocks), 'allgather')
       same(values, texts, 'allgather of values')
     },
   },
@@ -242,7 +242,7 @@ export const collectives: readonly CollectiveCheck[] = [
       const blocks = ranksOf(comm).map(
         (rank) => elements(BigInt64Array, slot, rank, 0, lengthOf(rank, length)) as BigInt64Array,
       )
-      const counts = countsOf(blocks)
+      const counts = lengthsOf(blocks)
       // Blocks in reverse order, one element apart.
       const displs = new Int32Array(comm.size)
       let end = 0
@@ -259,7 +259,7 @@ export const collectives: readonly CollectiveCheck[] = [
         comm.allgatherv(blocks[comm.rank], { counts }),
         comm.allgatherv(blocks[comm.rank], { displs, into }),
       ])
-      same(packed.data, joined(BigInt64Array, blocks), 'allgatherv')
+      same(packed.data, concatenatedBlocks(BigInt64Array, blocks), 'allgatherv')
       same(packed.counts, counts, 'allgatherv counts')
       same(placed.data, expected, 'allgatherv with displs')
     },
@@ -271,11 +271,11 @@ export const collectives: readonly CollectiveCheck[] = [
       const out = ranksOf(comm).map((rank) => elements(type, slot, comm.rank, rank, length))
       const back = ranksOf(comm).map((rank) => elements(type, slot, rank, comm.rank, length))
       const [typed, values] = await Promise.all([
-        comm.alltoall(joined(type, out)),
-        comm.alltoall(ranksOf(comm).map((rank) => textOf(slot + comm.rank, rank))),
+        comm.alltoall(concatenatedBlocks(type, out)),
+        comm.alltoall(ranksOf(comm).map((rank) => labeledText(slot + comm.rank, rank))),
       ])
-      const texts = ranksOf(comm).map((rank) => textOf(slot + rank, comm.rank))
-      same(typed, joined(type, back), 'alltoall')
+      const texts = ranksOf(comm).map((rank) => labeledText(slot + rank, comm.rank))
+      same(typed, concatenatedBlocks(type, back), 'alltoall')
       same(values, texts, 'alltoall of values')
     },
   },
@@ -286,9 +286,11 @@ export const collectives: readonly CollectiveCheck[] = [
         elements(Uint32Array, slot, src, dest, lengthOf(src + 2 * dest, length))
       const out = ranksOf(comm).map((rank) => block(comm.rank, rank))
       const back = ranksOf(comm).map((rank) => block(rank, comm.rank))
-      const got = await comm.alltoallv(joined(Uint32Array, out), countsOf(out), { counts: countsOf(back) })
-      same(got.data, joined(Uint32Array, back), 'alltoallv')
-      same(got.counts, countsOf(back), 'alltoallv counts')
+      const got = await comm.alltoallv(concatenatedBlocks(Uint32Array, out), lengthsOf(out), {
+        counts: lengthsOf(back),
+      })
+      same(got.data, concatenatedBlocks(Uint32Array, back), 'alltoallv')
+      same(got.counts, lengthsOf(back), 'alltoallv counts')
     },
   },
   {
@@ -317,12 +319,12 @@ const lengths = [0, 1, 5]
  * neighbors on one process), and on its odd and even halves, with blocks of 0, 1 and more elements.
  */
 export const collectiveChecks: readonly WorldCase[] = [
-  ...collectives.map(({ name, check }, slot) => ({ name, check: onLayouts(check, slot) })),
+  ...checkedCollectives.map(({ name, check }, slot) => ({ name, check: onLayouts(check, slot) })),
   {
     name: 'all collectives in flight at once',
     check: onLayouts(async (comm, slot, length) => {
-      await Promise.all(collectives.map(({ check }, i) => check(comm, slot + i, length)))
-    }, collectives.length),
+      await Promise.all(checkedCollectives.map(({ check }, i) => check(comm, slot + i, length)))
+    }, checkedCollectives.length),
   },
 ]
 

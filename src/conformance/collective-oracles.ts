@@ -83,11 +83,11 @@ export function elements(
   return new (type as Uint32ArrayConstructor)(words)
 }
 
-export function textOf(slot: number, rank: number): Text {
+export function labeledText(slot: number, rank: number): Text {
   return { text: `<${slot}:${rank}>`, parts: [slot, rank] }
 }
 
-export function countsOf(blocks: readonly TypedArray[]): Int32Array {
+export function lengthsOf(blocks: readonly TypedArray[]): Int32Array {
   return Int32Array.from(blocks, (block) => block.length)
 }
 
@@ -96,7 +96,7 @@ export function lengthOf(rank: number, length: number): number {
   return (rank % 3) * length
 }
 
-export function joined(type: (typeof types)[number], blocks: readonly TypedArray[]): TypedArray {
+export function concatenatedBlocks(type: (typeof types)[number], blocks: readonly TypedArray[]): TypedArray {
   const all = new type(blocks.reduce((sum, block) => sum + block.length, 0))
   let at = 0
   for (const block of blocks) {

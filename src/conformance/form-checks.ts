@@ -1,6 +1,6 @@
 import type { Communicator } from '../comm/communicator.js'
 import { waitall } from '../messages/p2p/request.js'
-import { elements, joined, ranksOf, same } from './collective-oracles.js'
+import { concatenatedBlocks, elements, ranksOf, same } from './collective-oracles.js'
 import type { WorldCase } from './world-case.js'
 
 /** What a rank contributes to a reduction of integers, and their sum over the ranks below `ranks`. */
@@ -23,7 +23,7 @@ async function checkStarted(world: Communicator): Promise<void> {
       const root = size - 1
       const mine = integers(length, (i) => term(rank, i, 0))
       const block = (src: number, dest: number) => elements(Int16Array, length, src, dest, 3)
-      const out = joined(
+      const out = concatenatedBlocks(
         Int16Array,
         ranksOf(comm).map((dest) => block(rank, dest)),
       )
@@ -53,7 +53,7 @@ async function checkStarted(world: Communicator): Promise<void> {
         'irecv',
       )
       const back = ranksOf(comm).map((src) => block(src, rank))
-      same(exchanged, joined(Int16Array, back), 'ialltoall')
+      same(exchanged, concatenatedBlocks(Int16Array, back), 'ialltoall')
       same(prefix, ((rank + 1) * (rank + 2)) / 2, 'iscan')
     }
     if (comm !== world) await comm.free()

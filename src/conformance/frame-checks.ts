@@ -34,6 +34,6 @@ export function expectBytes(actual: Uint8Array, expected: Uint8Array): void {
   }
 }
 
-export function sameWords(actual: readonly number[], expected: ArrayLike<number>): boolean {
+export function equalWords(actual: readonly number[], expected: ArrayLike<number>): boolean {
   return actual.length === expected.length && actual.every((word, n) => word === expected[n])
 }

@@ -4,7 +4,7 @@ import { strided } from '../messages/datatype/strided-view.js'
 import type { Message } from '../messages/matching/received-message.js'
 import { ANY_SOURCE, ANY_TAG, PROC_NULL } from '../messages/matching/wildcards.js'
 import { type Request, testall, testany, waitall, waitany, waitsome } from '../messages/p2p/request.js'
-import { elements, ranksOf, textOf, types } from './collective-oracles.js'
+import { elements, labeledText, ranksOf, types } from './collective-oracles.js'
 import { drawn, refused, same, shuffled } from './expect.js'
 import type { WorldCase, WorldSetting } from './world-case.js'
 
@@ -59,7 +59,7 @@ export const messageChecks: readonly WorldCase[] = [
         const column = (array: Int32Array) =>
           strided(array, { offset: 1, count: length, blockLength: 1, stride: 3 })
         const value = (src: number) => ({
-          ...textOf(length, src),
+          ...labeledText(length, src),
           array: elements(Int8Array, 1, src, 0, length),
         })
         const sending = [

@@ -5,7 +5,16 @@ import {
   type AlgorithmOptions,
   unlessRefused,
 } from './algorithm-case.js'
-import { countsOf, elements, joined, lengthOf, ranksOf, same, textOf, types } from './collective-oracles.js'
+import {
+  concatenatedBlocks,
+  elements,
+  labeledText,
+  lengthOf,
+  lengthsOf,
+  ranksOf,
+  same,
+  types,
+} from './collective-oracles.js'
 
 async function checkBcast(
   comm: Communicator,
@@ -20,13 +29,13 @@ async function checkBcast(
   const [fresh, placed, value] = await Promise.all([
     unlessRefused(comm.bcast(isRoot ? given : null, root, options)),
     unlessRefused(comm.bcast(isRoot ? given : null, root, { ...options, into })),
-    unlessRefused(comm.bcast(isRoot ? textOf(slot, root) : null, root, options)),
+    unlessRefused(comm.bcast(isRoot ? labeledText(slot, root) : null, root, options)),
   ])
   if (fresh === undefined) return
   same(fresh, expected, 'bcast')
   same(placed, expected, 'bcast into an array')
   same(placed === (isRoot ? given : into), true, 'bcast: the result is into')
-  same(value, textOf(slot, root), 'bcast of a value')
+  same(value, labeledText(slot, root), 'bcast of a value')
 }
 
 async function checkBarrier(comm: Communicator, options: AlgorithmOptions): Promise<void> {
@@ -43,15 +52,15 @@ async function checkScatter(
   const type = types[slot % types.length]
   const blocks = ranksOf(comm).map((rank) => elements(type, slot, root, rank, length))
   const varying = ranksOf(comm).map((rank) => elements(Int16Array, slot, root, rank, lengthOf(rank, length)))
-  const texts = ranksOf(comm).map((rank) => textOf(slot, rank))
+  const texts = ranksOf(comm).map((rank) => labeledText(slot, rank))
   const into = new type(length)
   const [equal, placed, counted, value] = await Promise.all([
-    unlessRefused(comm.scatter(isRoot ? joined(type, blocks) : null, root, options)),
-    unlessRefused(comm.scatter(isRoot ? joined(type, blocks) : null, root, { ...options, into })),
+    unlessRefused(comm.scatter(isRoot ? concatenatedBlocks(type, blocks) : null, root, options)),
+    unlessRefused(comm.scatter(isRoot ? concatenatedBlocks(type, blocks) : null, root, { ...options, into })),
     unlessRefused(
       comm.scatterv(
-        isRoot ? joined(Int16Array, varying) : null,
-        isRoot ? countsOf(varying) : null,
+        isRoot ? concatenatedBlocks(Int16Array, varying) : null,
+        isRoot ? lengthsOf(varying) : null,
         root,
         options,
       ),
@@ -79,13 +88,17 @@ async function checkGather(
   const [equal, counted, values] = await Promise.all([
     unlessRefused(comm.gather(block(rank), root, options)),
     unlessRefused(comm.gatherv(varying(rank), root, options)),
-    unlessRefused(comm.gather(textOf(slot, rank), root, options)),
+    unlessRefused(comm.gather(labeledText(slot, rank), root, options)),
   ])
   if (equal === undefined) return
   const isRoot = rank === root
-  same(equal, isRoot ? joined(type, ranksOf(comm).map(block)) : null, 'gather')
-  same(counted?.data ?? null, isRoot ? joined(Int16Array, ranksOf(comm).map(varying)) : null, 'gatherv')
-  same(values, isRoot ? ranksOf(comm).map((of) => textOf(slot, of)) : null, 'gather of values')
+  same(equal, isRoot ? concatenatedBlocks(type, ranksOf(comm).map(block)) : null, 'gather')
+  same(
+    counted?.data ?? null,
+    isRoot ? concatenatedBlocks(Int16Array, ranksOf(comm).map(varying)) : null,
+    'gatherv',
+  )
+  same(values, isRoot ? ranksOf(comm).map((of) => labeledText(slot, of)) : null, 'gather of values')
 }
 
 async function checkAllgather(
@@ -105,16 +118,16 @@ async function checkAllgather(
     unlessRefused(comm.allgather(block(rank), options)),
     unlessRefused(comm.allgather(mine, { ...options, into: all })),
     unlessRefused(comm.allgatherv(varying(rank), options)),
-    unlessRefused(comm.allgather(textOf(slot, rank), options)),
+    unlessRefused(comm.allgather(labeledText(slot, rank), options)),
   ])
   if (equal === undefined) return
-  const expected = joined(type, ranksOf(comm).map(block))
+  const expected = concatenatedBlocks(type, ranksOf(comm).map(block))
   same(equal, expected, 'allgather')
   same(inPlace, expected, 'allgather in place')
-  same(counted?.data, joined(Int16Array, ranksOf(comm).map(varying)), 'allgatherv')
+  same(counted?.data, concatenatedBlocks(Int16Array, ranksOf(comm).map(varying)), 'allgatherv')
   same(
     values,
-    ranksOf(comm).map((of) => textOf(slot, of)),
+    ranksOf(comm).map((of) => labeledText(slot, of)),
     'allgather of values',
   )
 }
@@ -131,7 +144,7 @@ async function checkAlltoall(
   const varying = (from: number, to: number) =>
     elements(Int16Array, slot, from, to, lengthOf(from + 2 * to, length))
   const out = ranksOf(comm).map((to) => varying(rank, to))
-  const data = joined(
+  const data = concatenatedBlocks(
     type,
     ranksOf(comm).map((to) => block(rank, to)),
   )
@@ -139,26 +152,26 @@ async function checkAlltoall(
   const [equal, placed, counted, values] = await Promise.all([
     unlessRefused(comm.alltoall(data, options)),
     unlessRefused(comm.alltoall(inPlace, { ...options, into: inPlace })),
-    unlessRefused(comm.alltoallv(joined(Int16Array, out), countsOf(out), options)),
+    unlessRefused(comm.alltoallv(concatenatedBlocks(Int16Array, out), lengthsOf(out), options)),
     unlessRefused(
       comm.alltoall(
-        ranksOf(comm).map((to) => textOf(slot + rank, to)),
+        ranksOf(comm).map((to) => labeledText(slot + rank, to)),
         options,
       ),
     ),
   ])
-  const expected = joined(
+  const expected = concatenatedBlocks(
     type,
     ranksOf(comm).map((from) => block(from, rank)),
   )
   if (equal !== undefined) same(equal, expected, 'alltoall')
   if (placed !== undefined) same(placed, expected, 'alltoall in place')
   const back = ranksOf(comm).map((from) => varying(from, rank))
-  if (counted !== undefined) same(counted.data, joined(Int16Array, back), 'alltoallv')
+  if (counted !== undefined) same(counted.data, concatenatedBlocks(Int16Array, back), 'alltoallv')
   if (values !== undefined)
     same(
       values,
-      ranksOf(comm).map((from) => textOf(slot + from, rank)),
+      ranksOf(comm).map((from) => labeledText(slot + from, rank)),
       'alltoall of values',
     )
 }

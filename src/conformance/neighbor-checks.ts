@@ -11,7 +11,7 @@ import { pairEdges } from '../topology/neighbors.js'
 import type { TopologyOptions } from '../topology-communicator/create.js'
 import { planningLimits } from '../topology-communicator/plan-from.js'
 import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
-import { elements, joined, ranksOf } from './collective-oracles.js'
+import { concatenatedBlocks, elements, ranksOf } from './collective-oracles.js'
 import { type Draw, drawn, same, shuffled } from './expect.js'
 import { exchangeEdges, exchangeOnGrid } from './neighbor-exchange-checks.js'
 import type { WorldCase } from './world-case.js'
@@ -154,12 +154,12 @@ async function exchange(graph: TopologyCommunicator, slot: number): Promise<void
   for (const length of [0, 40]) {
     const uniform = (src: number) => elements(Float64Array, slot, src, length, length)
     const got = await graph.neighborAllgather(uniform(rank))
-    same(got, joined(Float64Array, [...sources].map(uniform)), `neighborAllgather of ${length}`)
+    same(got, concatenatedBlocks(Float64Array, [...sources].map(uniform)), `neighborAllgather of ${length}`)
 
     const varying = (src: number) => elements(Int16Array, slot, src, length, (src % 3) * length)
     const blocks = [...sources].map(varying)
     const varied = await graph.neighborAllgatherv(varying(rank))
-    same(varied.data, joined(Int16Array, blocks), `neighborAllgatherv of ${length}`)
+    same(varied.data, concatenatedBlocks(Int16Array, blocks), `neighborAllgatherv of ${length}`)
     same(
       [...varied.counts],
       blocks.map((block) => block.length),
@@ -174,7 +174,11 @@ async function exchange(graph: TopologyCommunicator, slot: number): Promise<void
       send.set(again(rank, start) as Uint32Array)
       await request.start()
       const expected = [...sources].map((src) => again(src, start))
-      same(recv, joined(Uint32Array, expected), `start ${start} of a persistent neighborAllgather`)
+      same(
+        recv,
+        concatenatedBlocks(Uint32Array, expected),
+        `start ${start} of a persistent neighborAllgather`,
+      )
     }
     request.free()
   }

@@ -3,7 +3,7 @@ import { createOperation } from '../messages/datatype/operation.js'
 import { PROC_NULL } from '../messages/matching/wildcards.js'
 import type { CartCommunicator } from '../topology-communicator/cart-communicator.js'
 import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
-import { elements, joined } from './collective-oracles.js'
+import { concatenatedBlocks, elements } from './collective-oracles.js'
 import { same } from './expect.js'
 
 /** The edges of one rank, by numbers that both ends know, in the order of its lists. */
@@ -32,16 +32,18 @@ export async function exchangeEdges(
 ): Promise<void> {
   for (const length of [0, 3]) {
     const uniform = (edge: number) => elements(Float64Array, slot, edge, length, length)
-    const expected = joined(Float64Array, received.map(uniform))
-    const got = await graph.neighborAlltoall(joined(Float64Array, sent.map(uniform)) as Float64Array)
+    const expected = concatenatedBlocks(Float64Array, received.map(uniform))
+    const got = await graph.neighborAlltoall(
+      concatenatedBlocks(Float64Array, sent.map(uniform)) as Float64Array,
+    )
     same(got, expected, `neighborAlltoall of ${length}`)
 
     const varying = (edge: number) => elements(Int16Array, slot, edge, length, (edge % 3) * length)
-    const data = joined(Int16Array, sent.map(varying)) as Int16Array
+    const data = concatenatedBlocks(Int16Array, sent.map(varying)) as Int16Array
     const counts = sent.map((edge) => varying(edge).length)
     const request = graph.ineighborAlltoallv(data, counts)
     const varied = await request.wait()
-    same(varied.data, joined(Int16Array, received.map(varying)), `neighborAlltoallv of ${length}`)
+    same(varied.data, concatenatedBlocks(Int16Array, received.map(varying)), `neighborAlltoallv of ${length}`)
   }
   await exchangeTypes(graph, { sent, received }, slot)
   await exchangeAgain(graph, { sent, received }, slot)
@@ -85,13 +87,13 @@ async function exchangeAgain(
   ]
   for (let start = 0; start < 2; start++) {
     send.set(
-      joined(
+      concatenatedBlocks(
         Uint32Array,
         sent.map((edge) => block(edge, start)),
       ) as Uint32Array,
     )
     sendv.set(
-      joined(
+      concatenatedBlocks(
         Int16Array,
         sent.map((edge) => varying(edge, start)),
       ) as Int16Array,
@@ -102,7 +104,7 @@ async function exchangeAgain(
     const what = `start ${start} of a persistent neighborAlltoall`
     same(
       recv,
-      joined(
+      concatenatedBlocks(
         Uint32Array,
         received.map((edge) => block(edge, start)),
       ),
@@ -110,7 +112,7 @@ async function exchangeAgain(
     )
     same(
       recvv,
-      joined(
+      concatenatedBlocks(
         Int16Array,
         received.map((edge) => varying(edge, start)),
       ),

@@ -1,5 +1,5 @@
 import { type Fabric, type FabricSession, maxHeaderWords } from '../fabric/fabric.js'
-import { expect, expectBytes, expectRefused, patternBytes, sameWords } from './frame-checks.js'
+import { equalWords, expect, expectBytes, expectRefused, patternBytes } from './frame-checks.js'
 import { type ExpectedFabric, misplaced, placeHere } from './process-identity.js'
 import { TestPeer } from './test-peer.js'
 
@@ -64,7 +64,7 @@ export const processCases: readonly ProcessCase[] = [
       const next = new Array<number>(fabric.processes).fill(0)
       for (const { src, header, payload } of me.received) {
         const n = next[src]++
-        expect(sameWords(header, [src, fabric.process, n]), `frame ${n} of process ${src}`, header)
+        expect(equalWords(header, [src, fabric.process, n]), `frame ${n} of process ${src}`, header)
         expectBytes(payload, patternBytes(src, fabric.process, n, n % 40))
       }
     },
@@ -122,7 +122,7 @@ export const processCases: readonly ProcessCase[] = [
         const frames = me.received.filter((frame) => frame.src === src)
         expect(frames.length === perPeer, `${perPeer} frames of process ${src}`, frames.length)
         headers.forEach((header, n) => {
-          expect(sameWords(frames[n].header, header), `header ${header}`, frames[n].header)
+          expect(equalWords(frames[n].header, header), `header ${header}`, frames[n].header)
           expect(frames[n].payload.byteLength === 0, 'no payload', frames[n].payload.byteLength)
         })
         sizes.forEach((size, n) => {

@@ -6,17 +6,17 @@ import type { FabricKind } from '../fabric/fabric.js'
  * Where the processes of a fabric run: all in one thread, each in a thread of its own, each in an OS process
  * of its own.
  */
-export type Places = 'one thread' | 'threads' | 'OS processes' | 'anywhere'
+export type ProcessLocation = 'one thread' | 'threads' | 'OS processes' | 'anywhere'
 
 /** What a fabric must be; stated by the caller, so that a silent fallback to another fabric fails. */
 export interface ExpectedFabric {
   readonly kind: FabricKind
   readonly processes: number
-  readonly places: Places
+  readonly places: ProcessLocation
 }
 
 /** Where each fabric's processes usually run. */
-const usualPlaces: Readonly<Record<FabricKind, Places>> = {
+const usualPlaces: Readonly<Record<FabricKind, ProcessLocation>> = {
   local: 'one thread',
   threads: 'threads',
   mpi: 'OS processes',
@@ -47,7 +47,10 @@ export function placeHere(): Int32Array {
  * @param places of every process, as `placeHere` returns them
  * @returns what is wrong with them, or undefined
  */
-export function misplaced(places: readonly ArrayLike<number>[], expected: Places): string | undefined {
+export function misplaced(
+  places: readonly ArrayLike<number>[],
+  expected: ProcessLocation,
+): string | undefined {
   const distinct = (words: number) =>
     new Set(places.map((place) => Array.from(place).slice(0, words).join(' '))).size
   const [osProcesses, threads] = [distinct(2), distinct(3)]

@@ -11,7 +11,7 @@ installNeighborhood()
 
 // joining a world, and worlds in one page
 
-export { type JoinOptions, join } from '../browser/join.js'
+export { joinFromPage as join, type PageJoinOptions as JoinOptions } from '../browser/join.js'
 export { type LocalFactory, type LocalOptions, local } from '../fabric/local/local.js'
 export type { Joined } from '../launch/websocket/joined.js'
 export { worldReport } from '../world/deadlock.js'

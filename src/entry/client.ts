@@ -13,8 +13,8 @@ export type {
   PlanInfo,
   PlanRequest,
   RankProgram,
-  TopologyFormat,
   TopologyInfo,
+  UploadFormat as TopologyFormat,
 } from '../client/protocol/http.js'
 export type {
   MountedWorldInfo as ProgramWorldInfo,

@@ -13,7 +13,7 @@ export {
   type FabricConformanceOptions,
   fabricConformance,
 } from '../conformance/fabric-conformance.js'
-export type { ExpectedFabric, Places } from '../conformance/process-identity.js'
+export type { ExpectedFabric, ProcessLocation as Places } from '../conformance/process-identity.js'
 export type { CaseContext, Check, ExpectedWorld, WorldCase, WorldSetting } from '../conformance/world-case.js'
 export {
   type ConformanceOptions,

@@ -14,10 +14,10 @@ export {
 } from '../websocket/protocol/limits.js'
 export type { WorldEnd } from '../websocket/rendezvous/hosted-world.js'
 export {
+  type AwaitedWorldOptions as WorldOptions,
   Rendezvous,
   type RendezvousOptions,
   type WorldHandle,
-  type WorldOptions,
 } from '../websocket/rendezvous/rendezvous.js'
 export { upgradeHandler } from '../websocket/rendezvous/rendezvous-server-node.js'
 export type { Socket } from '../websocket/rendezvous/socket.js'

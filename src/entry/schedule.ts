@@ -16,7 +16,7 @@ export { specificationOf } from '../collective/patterns/specification-of.js'
 // what algorithms cost by formula
 
 export type { ModelledCall } from '../cost/models/check-input.js'
-export { type Prediction, predictAlgorithms } from '../cost/models/compare.js'
+export { type ModelPrediction as Prediction, predictAlgorithms } from '../cost/models/compare.js'
 export {
   type CongestedCost,
   congestedCost,
@@ -120,7 +120,7 @@ export { countMessages, forEachOperation } from '../schedule/walk.js'
 
 // simulation
 
-export type { Progress } from '../cost/simulate/run.js'
+export type { FrameStart as Progress } from '../cost/simulate/run.js'
 export { type SimulateOptions, simulate } from '../cost/simulate/simulate.js'
 export {
   type Activity,

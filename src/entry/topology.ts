@@ -104,7 +104,7 @@ export {
 export { prepareEngine } from '../topology/grouping/exact-round.js'
 export { groupFriends } from '../topology/grouping/group-friends.js'
 export type { Grouping } from '../topology/grouping/grouping.js'
-export type { MessageCounts } from '../topology/grouping/rank-view.js'
+export type { GroupingMessages as MessageCounts } from '../topology/grouping/rank-view.js'
 export { simulateGrouping } from '../topology/grouping/simulate-grouping.js'
 
 // machines
@@ -139,7 +139,7 @@ export type {
   Profile,
   Provenance,
 } from '../machine/profile.js'
-export { checkProfile, type Figure, figuresOf } from '../machine/profile-figures.js'
+export { checkProfile, figuresOf, type ProfileFigure as Figure } from '../machine/profile-figures.js'
 export { formatProfile, parseProfile } from '../machine/profile-file.js'
 export { machineFromSlurm, type SlurmEnvironment, type SlurmOptions } from '../machine/slurm.js'
 export { torus } from '../machine/torus.js'

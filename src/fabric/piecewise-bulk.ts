@@ -4,7 +4,7 @@ import { type BulkMover, BulkPairing, type BulkSide, bulkRecord, detachedInTrans
 import type { BulkRole, BulkTransfer } from './fabric.js'
 
 /** What bulk transfers need of their process. */
-export interface BulkHost {
+export interface PieceHost {
   readonly process: number
   /** The most that `write` takes. */
   readonly pieceBytes: number
@@ -34,13 +34,13 @@ export interface BulkHost {
  */
 export class PiecewiseBulk implements BulkTransfer, BulkMover {
   readonly process: number
-  readonly #host: BulkHost
+  readonly #host: PieceHost
   readonly #pairing: BulkPairing
   /** Transfers in progress to each peer, served in order. */
   readonly #moving: BulkSide[][]
   #movingCount = 0
 
-  constructor(host: BulkHost, processes: number) {
+  constructor(host: PieceHost, processes: number) {
     this.process = host.process
     this.#host = host
     this.#pairing = new BulkPairing(this)

@@ -9,7 +9,7 @@ const memoryKeys = ['copyNsPerByte', 'copyBlockNs', 'reduceNsPerByte'] as const
 const mostCost = 1e15
 
 /** A figure of a profile: where it stands, what it is and where it is from. */
-export interface Figure {
+export interface ProfileFigure {
   /** Such as `levels.network.gapNs`. */
   readonly path: string
   /** In the unit that ends the path. */
@@ -21,7 +21,7 @@ export interface Figure {
  * All figures of a profile, each with its origin: the profile's, unless its longest exception says otherwise.
  * @throws ERR_MACHINE as {@link checkProfile}
  */
-export function figuresOf(profile: Profile): Figure[] {
+export function figuresOf(profile: Profile): ProfileFigure[] {
   checkProfile(profile)
   return valuesOf(profile).map(([path, value]) => ({ path, value, origin: originOf(profile, path) }))
 }

@@ -4,7 +4,7 @@ import type { Schedule } from '../schedule/ir.js'
 export interface RankView {
   readonly rank: number
   readonly phase: readonly number[]
-  /** Index in {@link operationNames}. */
+  /** Index in {@link operationWords}. */
   readonly kind: readonly number[]
   /** Destination of a send, source of a receive, -1 otherwise. */
   readonly peer: readonly number[]
@@ -18,7 +18,7 @@ export interface RankView {
 }
 
 /** By their numbers, `opKind`. */
-export const operationNames = ['send', 'receive', 'copy', 'combine'] as const
+export const operationWords = ['send', 'receive', 'copy', 'combine'] as const
 export const mostOperations = 1000
 const mostBlocks = 8
 

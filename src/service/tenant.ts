@@ -13,7 +13,7 @@ export interface Tenant {
 /** The tenant of a service without tokens. */
 const local: Tenant = { id: 'local' }
 
-export const tokenPattern = /^[A-Za-z0-9_-]{32,256}$/
+export const tenantTokenPattern = /^[A-Za-z0-9_-]{32,256}$/
 
 /** Longest a token may be that is hashed for comparison: a client cannot make the service hash megabytes. */
 const longestToken = 256
@@ -31,7 +31,7 @@ export class Tenants {
       throw new RankweaveError('ERR_TOKEN', 'expected at least one token')
     this.#tenants =
       tokens?.map((token, index) => {
-        if (tokenPattern.test(token)) return { digest: digestOf(token), tenant: tenantOf(token) }
+        if (tenantTokenPattern.test(token)) return { digest: digestOf(token), tenant: tenantOf(token) }
         throw new RankweaveError(
           'ERR_TOKEN',
           `token ${index + 1}: expected 32 to 256 characters of A-Z, a-z, 0-9, _ and -`,

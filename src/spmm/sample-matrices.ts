@@ -1,7 +1,7 @@
 import { mulberry32 } from '../base/random.js'
 import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
 
-export interface StencilShape {
+export interface MeshlessStencil {
   /** The grid has `side * side` points, one row of the matrix each. */
   readonly side: number
   /** Points up to this far away, in both directions, may be coupled. */
@@ -16,7 +16,7 @@ export interface StencilShape {
  * itself and with a seeded choice of the points around it. Neighboring row blocks need nearly the same
  * columns, so combining messages pays off.
  */
-export function stencilMatrix({ side, radius, density, seed }: StencilShape): SparseMatrix {
+export function stencilMatrix({ side, radius, density, seed }: MeshlessStencil): SparseMatrix {
   const random = mulberry32(seed)
   const share = Math.floor(density * 2 ** 32)
   const rows = side * side

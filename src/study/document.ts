@@ -3,12 +3,12 @@
  * `simulated` and `measured` figures never share a table or a plot: each has one origin.
  */
 export const origins = ['counted', 'simulated', 'measured', 'derived'] as const
-export type Origin = (typeof origins)[number]
+export type FigureOrigin = (typeof origins)[number]
 
 /** What a table or a plot shows, and where its figures are from. */
 export interface Figures {
   readonly title: string
-  readonly origin: Origin
+  readonly origin: FigureOrigin
   /** Words after the mark: on which machine, by what, in which unit. */
   readonly source: string
 }
@@ -81,7 +81,7 @@ export function plotsOf({ sections }: StudyDocument): Plot[] {
 }
 
 /** The mark of an origin, as documents print it. */
-export const marks: Readonly<Record<Origin, string>> = {
+export const marks: Readonly<Record<FigureOrigin, string>> = {
   counted: 'Counted',
   simulated: 'Simulated',
   measured: 'Measured',

@@ -2,7 +2,7 @@ import { largestOf } from '../base/extrema.js'
 import { scaledAxis } from './axis.js'
 import { type BarPlot, type LinePlot, marks, type Plot } from './document.js'
 import { numberText } from './figure-text.js'
-import { clipped, colors, fixed, linesOf, marker, picture, rule, widthOf, words } from './svg-parts.js'
+import { clipped, colors, fixed, marker, nameLines, picture, rule, widthOf, words } from './svg-parts.js'
 
 const width = 900
 
@@ -29,7 +29,7 @@ const nameSize = 11
 const described = (plot: Plot, more: string) => `${marks[plot.origin]}, ${plot.source}. ${more}`
 
 function linesSvg(plot: LinePlot): string {
-  const names = plot.series.map(({ name }) => linesOf(name, 46))
+  const names = plot.series.map(({ name }) => nameLines(name, 46))
   const legend = 70 + largestOf([0, ...names.flat().map((line) => widthOf(line, nameSize))])
   const area = { left: 84, top: 62, right: Math.round(width - legend), bottom: 400 }
   const isDrawn = plot.y.scale === 'logarithmic' ? ([, y]: readonly [number, number]) => y > 0 : () => true
@@ -80,7 +80,7 @@ function linesSvg(plot: LinePlot): string {
 }
 
 function barsSvg(plot: BarPlot): string {
-  const names = plot.bars.map(({ name }) => linesOf(name, 46))
+  const names = plot.bars.map(({ name }) => nameLines(name, 46))
   const left = 24 + largestOf([0, ...names.flat().map((line) => widthOf(line, nameSize))])
   const area = { left: Math.round(left), top: 86, right: width - 90 }
   const heights = names.map((lines) => 10 + 12 * lines.length)

@@ -31,7 +31,7 @@ export interface Subject {
 export interface StudiedStrategy {
   /** As `parseStrategy` reads it. */
   readonly strategy: string
-  readonly messages: MessageCounts
+  readonly messages: StudiedMessages
   /** Blocks that messages carry, by how far they go: times the length of a block, the bytes. */
   readonly blocks: Readonly<Record<Level, number>>
   /** One per length of the study. */
@@ -40,7 +40,7 @@ export interface StudiedStrategy {
   readonly planMs: number
 }
 
-export interface MessageCounts {
+export interface StudiedMessages {
   readonly all: number
   readonly meanPerRank: number
   readonly maxPerRank: number

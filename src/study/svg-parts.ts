@@ -58,7 +58,7 @@ export function clipped(text: string, most: number): string {
 }
 
 /** A name in one or two lines of at most so many characters, cut at a comma where it has one there. */
-export function linesOf(name: string, most: number): string[] {
+export function nameLines(name: string, most: number): string[] {
   if (name.length <= most) return [name]
   const comma = name.lastIndexOf(',', most - 1) + 1
   const end = comma > 0 ? comma : most

@@ -13,7 +13,7 @@ import type { WaitOptions } from '../messages/process/wait-options.js'
 import { type AutoStrategy, checkAuto, isAuto } from '../neighborhood/choose/auto.js'
 import { prepareChoices } from '../neighborhood/choose/choose-strategy.js'
 import type { PlanStore } from '../neighborhood/plan/plan-store.js'
-import { kindOf } from '../neighborhood/plan/strategies.js'
+import { strategyKind } from '../neighborhood/plan/strategies.js'
 import type { Strategy } from '../neighborhood/plan/strategy.js'
 import { refuseSimulation } from '../topology/friends/grouping-options.js'
 import { prepareEngine } from '../topology/grouping/exact-round.js'
@@ -160,7 +160,7 @@ async function contextOfFirst(
 /** Finds, before anything is sent, what planning would reject later. */
 function checkStrategy(strategy: Strategy | AutoStrategy, machine: Machine | undefined, ranks: number): void {
   const auto = isAuto(strategy) ? strategy : null
-  if (auto === null) kindOf(strategy as Strategy).check(strategy as Strategy, ranks)
+  if (auto === null) strategyKind(strategy as Strategy).check(strategy as Strategy, ranks)
   else checkAuto(auto)
   if (machine !== undefined && !isMachine(machine)) {
     throw new RankweaveError('ERR_MACHINE', `expected a machine, got ${shown(machine)}`)

@@ -17,7 +17,7 @@ import { maxHeaderWords } from '../fabric/fabric.js'
 export const plainFrame = 0
 
 /** Largest payload of a frame of the program, in bytes. */
-export const maxPayloadBytes = 2 ** 16
+export const batchPayloadBytes = 2 ** 16
 /** Largest payload of a piece of a bulk transfer, in bytes. */
 export const pieceBytes = 2 ** 18
 
@@ -26,17 +26,17 @@ export const headBytes = 8
 const frameHeadBytes = 8
 
 /** Bytes of the largest frame of the program, and of a piece. */
-const largestFrameBytes = frameBytes(maxHeaderWords, maxPayloadBytes)
+const largestFrameBytes = batchedFrameBytes(maxHeaderWords, batchPayloadBytes)
 /** A batch takes every frame of the program, and is sent when the next one does not fit. */
 export const batchBytes = headBytes + largestFrameBytes
 /** A message with one piece. */
-export const pieceMessageBytes = headBytes + frameBytes(maxHeaderWords, pieceBytes)
+export const pieceMessageBytes = headBytes + batchedFrameBytes(maxHeaderWords, pieceBytes)
 
 const nothing = new Uint8Array(0)
 const noHeader = new Int32Array(0)
 
 /** Bytes of a frame in a message. */
-export function frameBytes(headerWords: number, payloadBytes: number): number {
+export function batchedFrameBytes(headerWords: number, payloadBytes: number): number {
   return padded(frameHeadBytes + headerWords * 4 + payloadBytes)
 }
 
@@ -61,7 +61,7 @@ export class Batch {
   }
 
   hasSpaceFor(headerWords: number, payloadBytes: number): boolean {
-    return this.length + frameBytes(headerWords, payloadBytes) <= this.bytes.length
+    return this.length + batchedFrameBytes(headerWords, payloadBytes) <= this.bytes.length
   }
 
   clear(): void {
@@ -134,7 +134,7 @@ export class BatchReader {
     const headerWords = u16(bytes, at)
     const payloadBytes = i32(bytes, at + 4) >>> 0
     this.kind = u16(bytes, at + 2)
-    this.#at = at + frameBytes(headerWords, payloadBytes)
+    this.#at = at + batchedFrameBytes(headerWords, payloadBytes)
     at += frameHeadBytes
     const header = this.#headers[headerWords]
     for (let n = 0; n < headerWords; n++, at += 4) header[n] = i32(bytes, at)
@@ -182,13 +182,13 @@ function checkMessage(message: Uint8Array, sequence: number): void {
     if (payloadBytes > most) {
       throw malformed(`at most ${most} bytes of payload in a frame of kind ${kind}, got ${payloadBytes}`)
     }
-    at += frameBytes(headerWords, payloadBytes)
+    at += batchedFrameBytes(headerWords, payloadBytes)
     if (at > byteLength) throw malformed(`a frame that ends with the message, got one that ends at ${at}`)
   }
 }
 
 function largestPayload(kind: number, headerWords: number): number {
-  if (kind === plainFrame) return maxPayloadBytes
+  if (kind === plainFrame) return batchPayloadBytes
   if (kind > bulkRecord.stopped) throw malformed(`a kind of frame, got ${kind}`)
   if (headerWords !== bulkHeaderWords) {
     throw malformed(`${bulkHeaderWords} words in the record of a bulk transfer, got ${headerWords}`)

@@ -3,7 +3,7 @@ import {
   type Batch,
   type BatchReader,
   batchBytes,
-  frameBytes,
+  batchedFrameBytes,
   headBytes,
   pieceMessageBytes,
 } from './batch.js'
@@ -112,7 +112,7 @@ export class Link {
     if (this.state === 'ended') return true
     // What was posted before must not be overtaken.
     this.flush()
-    const size = frameBytes(header.length, to - from)
+    const size = batchedFrameBytes(header.length, to - from)
     if (this.#piecesInTurn >= piecesPerTurn || this.queuedBytes + size > fullFromBytes) return false
     this.#piecesInTurn++
     const piece = pieces.take()

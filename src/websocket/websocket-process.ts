@@ -6,7 +6,7 @@ import type { Fabric, FabricCounters, FrameSink, SendingAhead } from '../fabric/
 import { alreadyAttached, checkFrame, closedToSends } from '../fabric/frame-limits.js'
 import { KeepAlive, Task } from '../fabric/own-handles.js'
 import { PiecewiseBulk } from '../fabric/piecewise-bulk.js'
-import { BatchReader, maxPayloadBytes, pieceBytes, plainFrame } from './batch.js'
+import { BatchReader, batchPayloadBytes, pieceBytes, plainFrame } from './batch.js'
 import type { Link } from './link.js'
 import { Links, type LinksParts } from './links.js'
 import { Losses } from './losses.js'
@@ -29,7 +29,7 @@ export class WebSocketProcess implements Fabric {
   readonly process: number
   readonly processes: number
   readonly nodes: readonly string[]
-  readonly maxPayloadBytes = maxPayloadBytes
+  readonly maxPayloadBytes = batchPayloadBytes
   readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
   readonly bulk: PiecewiseBulk
   readonly ahead: SendingAhead
@@ -98,7 +98,7 @@ export class WebSocketProcess implements Fabric {
   send(peer: number, header: Int32Array, payload?: Uint8Array): void {
     if (this.#closed) throw closedToSends()
     const payloadBytes = payload === undefined ? 0 : payload.length
-    checkFrame(peer, this.processes, header.length, payloadBytes, maxPayloadBytes)
+    checkFrame(peer, this.processes, header.length, payloadBytes, batchPayloadBytes)
     this.counters.framesSent++
     this.counters.bytesSent += header.length * 4 + payloadBytes
     this.#post(peer, plainFrame, header, payload)

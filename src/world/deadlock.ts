@@ -3,7 +3,7 @@ import type { CommRuntime } from '../comm/comm-state.js'
 import { RankweaveError } from '../errors.js'
 import type { FabricSession } from '../fabric/fabric.js'
 import { completionsHeld } from '../messages/process/completion-budget.js'
-import type { Activity, EventLoopWatch } from './event-loop.js'
+import type { EventLoopWatch, LoopActivity } from './event-loop.js'
 import { callsOf, mismatchAmong } from './open-calls.js'
 import { type Evidence, StuckAgreement } from './stuck-agreement.js'
 import { reportWaits, tally } from './world-report.js'
@@ -201,8 +201,8 @@ export class DeadlockWatch {
    * A rank that is awake while the event loop has nothing to do waits for something else, perhaps for this
    * world.
    */
-  #otherWorlds(): Activity {
-    let activity: Activity = 'none'
+  #otherWorlds(): LoopActivity {
+    let activity: LoopActivity = 'none'
     for (const other of watched) {
       if (other === this) continue
       const asleep = other.#sleep()

@@ -5,7 +5,7 @@ import { ownHandles } from '../fabric/own-handles.js'
  * Whether anything that may wake a rank was started since: certainly (`some`), or `perhaps`, when what is
  * active could also have been there before.
  */
-export type Activity = 'none' | 'perhaps' | 'some'
+export type LoopActivity = 'none' | 'perhaps' | 'some'
 
 /**
  * What keeps the event loop alive besides this library. Node names active timers, sockets and requests by
@@ -27,7 +27,7 @@ export class EventLoopWatch {
     this.#known = activeByType()
   }
 
-  activity(): Activity {
+  activity(): LoopActivity {
     if (nodeProcess === undefined) return 'some'
     const active = activeByType()
     for (const [type, count] of this.#known) {

@@ -5,7 +5,7 @@ import { indexIn } from '../../src/base/search.js'
 import { routeOf } from '../../src/neighborhood/plan/plan.js'
 import type { PlanOfRanks } from '../../src/neighborhood/plan/plan-of-ranks.js'
 import { planInRanks } from '../../src/neighborhood/plan/plan-of-ranks.js'
-import { kindOf } from '../../src/neighborhood/plan/strategies.js'
+import { strategyKind } from '../../src/neighborhood/plan/strategies.js'
 import type { Strategy } from '../../src/neighborhood/plan/strategy.js'
 import { parseStrategy } from '../../src/neighborhood/plan/strategy-text.js'
 import type { Route } from '../../src/neighborhood/strategies/route.js'
@@ -94,7 +94,7 @@ it('the parts that processes plan are those of the plan of the whole topology, a
             destinations: outNeighbors(topology, rank),
           }))
           const lists = { localRanks, hosted }
-          const kind = kindOf(strategy)
+          const kind = strategyKind(strategy)
           const where = {
             ranks,
             hosts,

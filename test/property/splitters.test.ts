@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
-import { compareRows, type Rows, rowsBetween } from '../../src/comm/split/sort/rows.js'
+import { compareRows, rowsBetween, type SplitRows } from '../../src/comm/split/sort/rows.js'
 import { regularSample, sampledWindows } from '../../src/comm/split/sort/sampled-windows.js'
 import { sortRows } from '../../src/comm/split/sort/sort-rows.js'
 import { sortRuns } from '../../src/comm/split/sort/sort-runs.js'
-import { evenTargets, Owner, Seeker, verdictWords } from '../../src/comm/split/sort/splitters.js'
+import { evenTargets, Seeker, SplitterOwner, verdictWords } from '../../src/comm/split/sort/splitters.js'
 import { cases } from '../support/soak.js'
 
 const entry = fc.tuple(
@@ -13,7 +13,7 @@ const entry = fc.tuple(
   fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom(-(2 ** 31), 2 ** 31 - 1), fc.integer()),
 )
 
-function sortedRows({ words, width }: Rows): Rows {
+function sortedRows({ words, width }: SplitRows): SplitRows {
   return { words: sortRows(width, words.slice(), new Int32Array(words.length), 3), width }
 }
 
@@ -22,7 +22,7 @@ const lists = fc
   .tuple(fc.array(fc.array(entry, { maxLength: 40 }), { minLength: 1, maxLength: 24 }), fc.boolean())
   .map(([all, isDealt]) => {
     let ascending = 0
-    return all.map((entries, list): Rows => {
+    return all.map((entries, list): SplitRows => {
       const words = entries.flatMap(([color, key], i) => [
         color,
         key,
@@ -32,7 +32,7 @@ const lists = fc
     })
   })
 
-function concatenated(all: readonly Rows[]): { words: Int32Array; bounds: number[] } {
+function concatenated(all: readonly SplitRows[]): { words: Int32Array; bounds: number[] } {
   const bounds = [0]
   for (const { words } of all) bounds.push(bounds[bounds.length - 1] + words.length)
   const words = new Int32Array(bounds[bounds.length - 1])
@@ -57,7 +57,7 @@ describe('exact splitters', () => {
         const total = whole.words.length / 3
         const targets = evenTargets(total, p)
         const seekers = all.map((rows) => new Seeker(rows, targets))
-        const owners = all.map((_, k) => new Owner(targets[k], fewRows))
+        const owners = all.map((_, k) => new SplitterOwner(targets[k], fewRows))
         const samples = all.map((rows) => regularSample(rows, most))
         const lengths = all.map(({ words }) => words.length / 3)
         for (const [i, seeker] of seekers.entries()) {
@@ -112,7 +112,7 @@ describe('sorting many rows', () => {
     fc.assert(
       fc.property(manyRows, ({ rows, runs, colors, width, key, seed }) => {
         const draw = seededRandom(seed)
-        const all = Array.from({ length: runs }, (_, run): Rows => {
+        const all = Array.from({ length: runs }, (_, run): SplitRows => {
           const words: number[] = []
           for (let rank = run; rank < rows; rank += runs) {
             words.push(Math.floor(draw() * colors), key(draw), rank)

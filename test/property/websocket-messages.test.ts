@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { realClock } from '../../src/base/clock.js'
 import { below, mulberry32 } from '../../src/base/random.js'
 import { RankweaveError } from '../../src/errors.js'
-import { maxPayloadBytes } from '../../src/websocket/batch.js'
+import { batchPayloadBytes } from '../../src/websocket/batch.js'
 import { WebSocketProcess } from '../../src/websocket/websocket-process.js'
 import { MemoryMembership } from '../support/memory-membership.js'
 import { demanded, soakFactor } from '../support/soak.js'
@@ -34,7 +34,7 @@ class Receiver {
     })
     this.process.attach({
       frame: (src, header, payload) => {
-        expect(payload.length).toBeLessThanOrEqual(maxPayloadBytes)
+        expect(payload.length).toBeLessThanOrEqual(batchPayloadBytes)
         this.frames.push(`${src} ${header.join()} ${payload.length}`)
       },
       peerLost: () => {},

@@ -1,5 +1,5 @@
 import type { RankweaveError } from '../../src/errors.js'
-import { type JoinOptions, joinWorld } from '../../src/websocket/rendezvous/join-world.js'
+import { type JoinWorldOptions, joinWorld } from '../../src/websocket/rendezvous/join-world.js'
 import type { Membership } from '../../src/websocket/rendezvous/membership.js'
 import { Rendezvous, type RendezvousOptions } from '../../src/websocket/rendezvous/rendezvous.js'
 import {
@@ -28,7 +28,7 @@ export async function withRendezvous(
 export function joinOver(
   url: string,
   token: string,
-  options: Partial<JoinOptions> = {},
+  options: Partial<JoinWorldOptions> = {},
 ): Promise<Membership> {
   return joinWorld({
     ...{ url, token, program: 'digest', version: '1.0.0', node: 'node', listenUrl: null },

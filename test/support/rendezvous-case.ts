@@ -1,11 +1,11 @@
 import type { RankweaveError } from '../../src/errors.js'
-import { type JoinOptions, joinWorld } from '../../src/websocket/rendezvous/join-world.js'
+import { type JoinWorldOptions, joinWorld } from '../../src/websocket/rendezvous/join-world.js'
 import type { Membership } from '../../src/websocket/rendezvous/membership.js'
 import {
   Rendezvous,
   type RendezvousOptions,
+  type AwaitedWorldOptions,
   type WorldHandle,
-  type WorldOptions,
 } from '../../src/websocket/rendezvous/rendezvous.js'
 import { type Socket, type SocketTransport, socketState } from '../../src/websocket/rendezvous/socket.js'
 import { Network, type PairedSocket } from './socket-pair.js'
@@ -45,7 +45,7 @@ export class RendezvousCase {
   /** Joins; settled by {@link turn}. */
   join(
     token: string,
-    options: Partial<JoinOptions> = {},
+    options: Partial<JoinWorldOptions> = {},
   ): { readonly joined: Promise<Membership>; readonly socket: PairedSocket } {
     let socket: PairedSocket | undefined
     const transport: SocketTransport = {
@@ -91,8 +91,8 @@ export class RendezvousCase {
   /** A complete world. */
   async world(
     processes: number,
-    options: Partial<WorldOptions> = {},
-    join: (process: number) => Partial<JoinOptions> = () => ({}),
+    options: Partial<AwaitedWorldOptions> = {},
+    join: (process: number) => Partial<JoinWorldOptions> = () => ({}),
   ): Promise<{ readonly world: WorldHandle; readonly members: readonly TestMember[] }> {
     const world = this.rendezvous.createWorld({ processes, ...options })
     const joins = Array.from({ length: processes }, (_, process) => this.join(world.token, join(process)))

@@ -1,4 +1,4 @@
-import type { PlanInfo, PlanRequest, TopologyFormat, TopologyInfo } from '../../src/client/protocol/http.js'
+import type { PlanInfo, PlanRequest, TopologyInfo, UploadFormat } from '../../src/client/protocol/http.js'
 import { ServiceClient, type ViewOptions } from '../../src/client/service-client.js'
 import type { PlanView } from '../../src/report/plan-view.js'
 import type { TopologyView } from '../../src/report/topology-view.js'
@@ -186,10 +186,10 @@ function tokenForm(token: string): HTMLElement {
 
 type Upload = (
   body: string | Blob,
-  options: { readonly format: TopologyFormat; readonly name: string; readonly ranks?: number },
+  options: { readonly format: UploadFormat; readonly name: string; readonly ranks?: number },
 ) => void
 
-const formats: Readonly<Record<string, TopologyFormat>> = {
+const formats: Readonly<Record<string, UploadFormat>> = {
   mtx: 'mtx',
   csv: 'csv',
   json: 'json',

@@ -7,7 +7,7 @@ import { byRank, everyNth, ranksByProcess } from '../plan/placement.js'
 import { blocksFor, type SendBlocks } from '../plan/send-blocks.js'
 import type { BlockList } from './block-list.js'
 import { type ListPlans, moveLists, relayPlaces } from './move-lists.js'
-import type { Places, PlacesOf } from './piece-store.js'
+import type { BlockMemory, PlacesOf } from './piece-store.js'
 
 interface Contribution {
   readonly sendBlocks: SendBlocks
@@ -88,7 +88,7 @@ class AlltoallRoom {
     this.#room = type === null ? null : roomForBlocks(type, this.#sizes, layout)
   }
 
-  place(source: number): Places[number] {
+  place(source: number): BlockMemory[number] {
     const sizeBytes = this.#sizes[source]
     if (this.#room instanceof RankFailure) return null
     if (this.#room !== null) return placeOf(this.#room, source, sizeBytes)

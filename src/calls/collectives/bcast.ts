@@ -11,7 +11,7 @@ import type { Method } from '../plan/method.js'
 import { moveBlocks, unitLengths } from '../plan/move-blocks.js'
 import { localIndexOf } from '../plan/placement.js'
 import { type Chosen, chooseMove, planMove, requireServed } from '../plan/planned-move.js'
-import { joined } from '../plan/process-order.js'
+import { joinedBlocks } from '../plan/process-order.js'
 import { SharedLanding } from '../plan/shared-landing.js'
 
 type TypedBytes = Pick<Block, 'type' | 'bytes'>
@@ -96,7 +96,7 @@ function sendFromRoot(
     return
   }
   const head = encodeHead({ ...chosen, type, sizes: Float64Array.of(bytes.byteLength) })
-  sendHead(state, exchange, me, joined([planned, head]))
+  sendHead(state, exchange, me, joinedBlocks([planned, head]))
   const plan = planMove(state, chosen, me)
   moveBlocks(plan, unitLengths(bytes.byteLength, plan.parts), [bytes], noBytes, exchange, finish)
 }

@@ -9,7 +9,7 @@ import { moveBlocks, moveShort, segmentLengths } from '../plan/move-blocks.js'
 import { mostRetainedBytes } from '../plan/move-memory.js'
 import { localIndexOf, processOfRank, ranksByProcess, ranksPerProcess } from '../plan/placement.js'
 import { type Chosen, chooseMove, planMove, requireServed } from '../plan/planned-move.js'
-import { blocksInRankOrder, isRankOrder, joined } from '../plan/process-order.js'
+import { blocksInRankOrder, isRankOrder, joinedBlocks } from '../plan/process-order.js'
 import { SharedLanding, type Wanted } from '../plan/shared-landing.js'
 import type { Signature } from '../signature.js'
 import { isLong } from './block-list.js'
@@ -134,7 +134,7 @@ function gatherShort(
 }
 
 function inRankOrder(state: CollectiveContext, slots: Uint8Array, sizeBytes: number): Uint8Array {
-  return joined(blocksInRankOrder(state, slots, new Float64Array(state.size).fill(sizeBytes)))
+  return joinedBlocks(blocksInRankOrder(state, slots, new Float64Array(state.size).fill(sizeBytes)))
 }
 
 /** No copy but into the result. */

@@ -5,14 +5,14 @@ import type { FramePieces, ProgramStore } from '../program/program-store.js'
 import type { OwnBlocks } from './list-store.js'
 
 /** Blocks in memory; null for those that are not wanted. */
-export type Places = readonly (Uint8Array | null)[]
+export type BlockMemory = readonly (Uint8Array | null)[]
 
 /**
  * Where the blocks of a unit are written that arrives.
  *
  * @param isRelayed whether they are sent on, and need memory anyway
  */
-export type PlacesOf = (unit: number, isRelayed: boolean) => Places
+export type PlacesOf = (unit: number, isRelayed: boolean) => BlockMemory
 
 /**
  * The values of a program that moves long blocks, each from where it is to where it belongs: block
@@ -25,7 +25,7 @@ export class PieceStore implements ProgramStore, FramePieces {
   readonly #own: OwnBlocks
   readonly #placesOf: PlacesOf
   /** By unit. */
-  readonly #places = new Map<number, Places>()
+  readonly #places = new Map<number, BlockMemory>()
   /** By value; made when the first block arrives. */
   #relayed: Uint8Array | undefined
 
@@ -48,7 +48,7 @@ export class PieceStore implements ProgramStore, FramePieces {
     return pieces
   }
 
-  received(frame: number): Places {
+  received(frame: number): BlockMemory {
     const { valueStart } = this.#program.receive
     const first = valueStart[frame]
     if (valueStart[frame + 1] === first + 1) return this.#piecesOf(first)
@@ -59,7 +59,7 @@ export class PieceStore implements ProgramStore, FramePieces {
     return pieces
   }
 
-  #piecesOf(value: number): Places {
+  #piecesOf(value: number): BlockMemory {
     const { valueTerm, ownStart } = this.#program
     const segments = this.#segments
     const unit = Math.floor(valueTerm[value] / segments)

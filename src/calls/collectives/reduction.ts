@@ -12,7 +12,7 @@ import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
 import { encodeValue } from '../../messages/datatype/value-encoding.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { CollectiveName } from '../collective-name.js'
-import { contiguous, deliverData } from '../plan/deliver.js'
+import { deliverData, packedElements } from '../plan/deliver.js'
 import { type IntoOptions, intoOf } from '../plan/options.js'
 import type { Signature } from '../signature.js'
 
@@ -67,7 +67,7 @@ export function reductionOf(
   }
   const { type, countElems, data: elements } = payloadOf(data, name)
   const reduction = { name, op: readyOperation(op, type, countElems, data), type, countElems, scalar: null }
-  return { reduction, contribution: { data: contiguous(elements), into } }
+  return { reduction, contribution: { data: packedElements(elements), into } }
 }
 
 /** @throws ERR_TYPE for an `into` that is not a buffer, or that a number or bigint cannot fill */

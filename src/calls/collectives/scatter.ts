@@ -12,7 +12,7 @@ import { landingOf } from '../plan/shared-landing.js'
 import type { BlockList } from './block-list.js'
 import type { OwnBlocks } from './list-store.js'
 import { moveLists, planLists, relayPlaces } from './move-lists.js'
-import type { Places } from './piece-store.js'
+import type { BlockMemory } from './piece-store.js'
 
 export interface ScatterContribution {
   /** Only of the root. */
@@ -114,7 +114,7 @@ class Arrival {
   }
 
   /** Where the long blocks go. */
-  places(): Places {
+  places(): BlockMemory {
     return this.#landings.map((landing) => (landing instanceof RankFailure ? null : landing.bytes))
   }
 

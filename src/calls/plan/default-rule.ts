@@ -16,7 +16,7 @@ export interface CallFacts {
 }
 
 /** What the rule chooses; null for the messages that the collective's own file writes. */
-export interface Choice {
+export interface AlgorithmChoice {
   readonly id: string
   readonly segments: number
 }
@@ -43,7 +43,7 @@ export interface Choice {
  * 4 processes on 2 cores, 16 MiB by `allreduce-rabenseifner` reached 0.6 to 0.9 times the bandwidth of
  * `allreduce-segmented`, and 1 MiB by `bcast-linear` 0.8 to 1.0 times that of `bcast-binomial`.
  */
-export function defaultChoice(facts: CallFacts): Choice | null {
+export function defaultChoice(facts: CallFacts): AlgorithmChoice | null {
   const { collective, processes, isOversubscribed, isMemoryShared, eagerLimitBytes, sizeBytes } = facts
   const isCrowded = isOversubscribed && processes > 2
   switch (collective) {

@@ -19,11 +19,11 @@ export interface Block {
 /** @throws ERR_TYPE, ERR_CLONE, ERR_COUNT for data that cannot be sent */
 export function blockOf(call: string, data: unknown): Block {
   const payload = payloadOf(data, call)
-  return { type: payload.type, countElems: payload.countElems, bytes: bytesOf(contiguous(payload.data)) }
+  return { type: payload.type, countElems: payload.countElems, bytes: bytesOf(packedElements(payload.data)) }
 }
 
 /** The elements of a payload as a typed array; strided elements are packed. */
-export function contiguous(data: Parameters<typeof pack>[0]): TypedArray {
+export function packedElements(data: Parameters<typeof pack>[0]): TypedArray {
   return ArrayBuffer.isView(data) ? (data as TypedArray) : pack(data)
 }
 

@@ -41,6 +41,6 @@ export function blocksInRankOrder(
 }
 
 /** Bytes of one block, or a copy of several next to each other. */
-export function joined(blocks: readonly Uint8Array[]): Uint8Array {
+export function joinedBlocks(blocks: readonly Uint8Array[]): Uint8Array {
   return blocks.length === 1 ? blocks[0] : concatenate(blocks)
 }

@@ -5,7 +5,7 @@ import { elementSizeBytes, typeCode } from '../../messages/datatype/elements.js'
 import { payloadOf } from '../../messages/datatype/payload.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
 import { encodeValue } from '../../messages/datatype/value-encoding.js'
-import { contiguous, countsOf, packedDispls, requireElements } from './deliver.js'
+import { countsOf, packedDispls, packedElements, requireElements } from './deliver.js'
 
 /**
  * What one rank sends to all ranks: block r is `sizes[r]` bytes from `starts[r]`. The bytes may be the user's
@@ -38,7 +38,7 @@ export function equalBlocks(what: string, data: unknown, size: number): SendBloc
   const blockBytes = payload.sizeBytes / size
   return {
     type: payload.type,
-    bytes: bytesOf(contiguous(payload.data)),
+    bytes: bytesOf(packedElements(payload.data)),
     starts: Float64Array.from({ length: size }, (_, rank) => rank * blockBytes),
     sizes: new Float64Array(size).fill(blockBytes),
   }
@@ -72,7 +72,7 @@ export function countedBlocks(
   }
   return {
     type: payload.type,
-    bytes: bytesOf(contiguous(payload.data)),
+    bytes: bytesOf(packedElements(payload.data)),
     starts: Float64Array.from(firsts, (first) => first * elemBytes),
     sizes: Float64Array.from(lengths, (length) => length * elemBytes),
   }

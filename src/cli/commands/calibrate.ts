@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { Option } from 'commander'
 import { z } from 'zod'
-import { ranksPerProcess } from '../../calibrate/calibrate.js'
+import { calibratedRanksPerProcess } from '../../calibrate/calibrate.js'
 import { calibratedProfile } from '../../calibrate/calibrated-profile.js'
 import { RankweaveError } from '../../errors.js'
 import { formatProfile } from '../../machine/profile-file.js'
@@ -71,7 +71,7 @@ export const calibrateCommand: AddCommand = (program, act) => {
         await checkOutputs(report, output)
         installNeighborhood()
         report.step(`measuring ${runs} runs on ${fabric.kind}`)
-        const ranks = ranksPerProcess * fabric.processes
+        const ranks = calibratedRanksPerProcess * fabric.processes
         const world = { ranks, fabric, args: { runs, ...sampling }, report: reportOf(options) }
         const results = await runOwnProgram('calibrate-program', main, world)
         const calibration = results?.[0]

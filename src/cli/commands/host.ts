@@ -5,7 +5,7 @@ import { addListenOptions, listenOf, listenSchema } from '../input/listen-option
 import { parseOptions, seconds, whole } from '../input/options.js'
 import { worldSchema } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { counted, type Reporter, seconds as secondsText, table } from '../output/reporter.js'
+import { counted, type Reporter, secondsText, table } from '../output/reporter.js'
 import { writeToken } from '../output/token-file.js'
 import type { AddCommand } from './command.js'
 

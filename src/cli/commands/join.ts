@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { longestReportSeconds } from '../../launch/processes/report-triggers.js'
 import { installNeighborhood } from '../../topology-communicator/install.js'
-import { addListenOptions, listenOf, listenSchema, readText } from '../input/listen-options.js'
+import { addListenOptions, listenOf, listenSchema, readNamedFile } from '../input/listen-options.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
 import { tokenOf } from '../input/token.js'
 import { reportOf } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { plainValue } from '../output/plain-value.js'
-import { counted, type Reporter, seconds as secondsText } from '../output/reporter.js'
+import { counted, type Reporter, secondsText } from '../output/reporter.js'
 import { resultLines } from '../output/result-lines.js'
 import { joinProgram } from '../program/join-program.js'
 import type { AddCommand } from './command.js'
@@ -85,7 +85,7 @@ export const joinCommand: AddCommand = (program, act) => {
             report: reportOf(options),
           },
           ...(chosen === undefined ? {} : { listen: chosen }),
-          ...(ca === undefined ? {} : { ca: readText(ca) }),
+          ...(ca === undefined ? {} : { ca: readNamedFile(ca) }),
           ...(node === undefined ? {} : { node }),
           ...(process === undefined ? {} : { process }),
           onWaiting: (count, processes) => {

@@ -30,7 +30,7 @@ import {
   groupProgress,
   type Reporter,
   readProgress,
-  seconds,
+  secondsText,
   table,
 } from '../output/reporter.js'
 import { noteViolations } from '../output/violations.js'
@@ -227,8 +227,8 @@ function text(
         messages.interNode === null ? null : compared(direct.interNode ?? 0, messages.interNode),
       ],
       ['blocks sent', compared(direct.volumeBlocks, planned.volumeBlocks)],
-      ['planning time', seconds(planned.planMs / 1000)],
-      ['read from cache', cachedMs === null ? null : `in ${seconds(cachedMs / 1000)}, verified`],
+      ['planning time', secondsText(planned.planMs / 1000)],
+      ['read from cache', cachedMs === null ? null : `in ${secondsText(cachedMs / 1000)}, verified`],
       [
         'verified',
         planned.verified

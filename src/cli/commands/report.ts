@@ -6,7 +6,7 @@ import { RankweaveError } from '../../errors.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
 import { autoHelp } from '../../neighborhood/choose/auto.js'
 import { compareStrategies, comparisonOf } from '../../neighborhood/choose/comparison.js'
-import { chooseStrategy } from '../../neighborhood/choose/strategy-choice.js'
+import { requestedStrategy } from '../../neighborhood/choose/strategy-choice.js'
 import { plan } from '../../neighborhood/plan/plan.js'
 import type { Plan } from '../../neighborhood/plan/strategy.js'
 import { ownVersion, pageFile } from '../../package-paths.js'
@@ -145,7 +145,7 @@ async function planOfTopology(
   const { machine, strategy, bytes } = options
   const isAuto = strategy.split(':')[0] === 'auto'
   const comparison = isAuto ? comparisonOf({ strategy, machine, bytes, compare: false }) : null
-  const named = comparison === null ? chooseStrategy(options).strategy : null
+  const named = comparison === null ? requestedStrategy(options).strategy : null
   const server = serverOf(options)
   if (server !== null) {
     const words = { ...options, bytes: comparison === null ? undefined : bytes }

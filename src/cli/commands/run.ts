@@ -4,9 +4,9 @@ import { parseOptions } from '../input/options.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { plainValue } from '../output/plain-value.js'
-import { counted, type Reporter, seconds } from '../output/reporter.js'
+import { counted, type Reporter, secondsText } from '../output/reporter.js'
 import { resultLines } from '../output/result-lines.js'
-import { runProgram } from '../program/run-program.js'
+import { runUserProgram } from '../program/run-program.js'
 import type { AddCommand } from './command.js'
 
 const help = `
@@ -50,7 +50,7 @@ export const runCommand: AddCommand = (program, act) => {
         const { processes } = fabric
         installNeighborhood()
         const started = performance.now()
-        const results = await runProgram({
+        const results = await runUserProgram({
           file,
           ranks,
           fabric,
@@ -60,7 +60,7 @@ export const runCommand: AddCommand = (program, act) => {
         })
         const took = (performance.now() - started) / 1000
         report.note(
-          `${counted(ranks, 'rank', 'ranks')} on ${counted(processes, 'process', 'processes')}: ${seconds(took)}`,
+          `${counted(ranks, 'rank', 'ranks')} on ${counted(processes, 'process', 'processes')}: ${secondsText(took)}`,
         )
         if (report.json) {
           const anyReturned = results.some((result) => result !== undefined)

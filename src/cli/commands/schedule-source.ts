@@ -4,7 +4,7 @@ import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { scheduleOf } from '../../collective/patterns/schedule-of.js'
 import { RankweaveError } from '../../errors.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
-import { chooseStrategy } from '../../neighborhood/choose/strategy-choice.js'
+import { requestedStrategy } from '../../neighborhood/choose/strategy-choice.js'
 import { type NeighborOperation, planOperation } from '../../neighborhood/plan/plan-operation.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import type { Schedule } from '../../schedule/ir.js'
@@ -34,7 +34,7 @@ export interface SourceOptions extends StrategyOptions {
   readonly tokenFile?: string | undefined
 }
 
-type StrategyOptions = Parameters<typeof chooseStrategy>[0]
+type StrategyOptions = Parameters<typeof requestedStrategy>[0]
 
 const shapeOptionNames = ['ranks', 'root', 'segments'] as const
 
@@ -90,7 +90,7 @@ export async function scheduleFromSource(
     report.step(`reading ${source}`)
     return readScheduleFile(source, { open: openInput })
   }
-  const { strategy } = chooseStrategy(options)
+  const { strategy } = requestedStrategy(options)
   const server = serverOf(options)
   if (server !== null) {
     if (processes !== undefined)
@@ -111,11 +111,11 @@ export async function scheduleFromSource(
 export function nodesOfRanks(machine: Machine, ranks: number, processes: number | undefined): Int32Array {
   if (processes === undefined) return nodeOf(machine, ranks)
   const nodes = nodeOf(machine, processes)
-  return placementOf(ranks, processes).map((process) => nodes[process])
+  return blockPlacement(ranks, processes).map((process) => nodes[process])
 }
 
 /** Consecutive ranks in blocks, as worlds place them. @throws ERR_USAGE for more processes than ranks */
-export function placementOf(ranks: number, processes: number): Int32Array {
+export function blockPlacement(ranks: number, processes: number): Int32Array {
   if (processes > ranks)
     throw new RankweaveError(
       'ERR_USAGE',

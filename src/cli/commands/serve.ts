@@ -3,7 +3,7 @@ import { defaultServiceLimits } from '../../client/protocol/limits.js'
 import { RankweaveError } from '../../errors.js'
 import { serve } from '../../service/http/serve.js'
 import { tokensOf } from '../../service/tenant.js'
-import { readText } from '../input/listen-options.js'
+import { readNamedFile } from '../input/listen-options.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { counted, type Reporter } from '../output/reporter.js'
@@ -68,7 +68,7 @@ export const serveCommand: AddCommand = (program, act) => {
         const { host, port, data, publicUrl, allowOrigin, grace } = options
         const service = await serve({
           ...{ host, port, data, allowedOrigins: allowOrigin, limits: limitsOf(options.limits) },
-          ...{ tokens: options.tokenFile === undefined ? null : tokensOf(readText(options.tokenFile)) },
+          ...{ tokens: options.tokenFile === undefined ? null : tokensOf(readNamedFile(options.tokenFile)) },
           ...(publicUrl === undefined ? {} : { publicUrl }),
           ...tlsOf(options),
         })
@@ -90,7 +90,7 @@ export const serveCommand: AddCommand = (program, act) => {
 function tlsOf({ tlsCert, tlsKey }: z.infer<typeof schema>) {
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     throw new RankweaveError('ERR_USAGE', '--tls-cert, --tls-key: expected both or none')
-  return tlsCert === undefined ? {} : { tls: { cert: readText(tlsCert), key: readText(tlsKey!) } }
+  return tlsCert === undefined ? {} : { tls: { cert: readNamedFile(tlsCert), key: readNamedFile(tlsKey!) } }
 }
 
 /** `uploadBytes=1048576,workers=4` @throws ERR_USAGE */

@@ -1,4 +1,4 @@
-import type { PlanRequest, TopologyFormat, TopologyInfo } from '../../client/protocol/http.js'
+import type { PlanRequest, TopologyInfo, UploadFormat } from '../../client/protocol/http.js'
 import { ServiceClient } from '../../client/service-client.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import type { PlanReport } from '../../neighborhood/choose/plan-request.js'
@@ -78,7 +78,7 @@ function uploaded(client: ServiceClient, text: string): Promise<TopologyInfo> {
   const spec = parseTopologySpec(text)
   const name = text.split('/').at(-1)!.slice(0, 200)
   if (!('file' in spec)) return client.upload(text, { format: 'spec', name })
-  const format: TopologyFormat = fileFormats[spec.kind]
+  const format: UploadFormat = fileFormats[spec.kind]
   return client.upload(contentOf(spec.file), {
     format,
     name,

@@ -22,8 +22,8 @@ import { noteViolations } from '../output/violations.js'
 import type { AddCommand } from './command.js'
 import {
   addShapeOptions,
+  blockPlacement,
   nodesOfRanks,
-  placementOf,
   refuseInapplicable,
   scheduleFromSource,
   shapeSchema,
@@ -90,7 +90,7 @@ export const simulateCommand: AddCommand = (program, act) => {
         if (!verification.ok) return exitCodes.checkFailed
         const { collective, ranks } = schedule.specification
         report.step('simulating')
-        const placement = processes === undefined ? undefined : placementOf(ranks, processes)
+        const placement = processes === undefined ? undefined : blockPlacement(ranks, processes)
         const simulation = simulate(schedule, machine, {
           bytes,
           progress,

@@ -3,7 +3,7 @@ import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { nodeOf } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
-import { chooseStrategy } from '../../neighborhood/choose/strategy-choice.js'
+import { requestedStrategy } from '../../neighborhood/choose/strategy-choice.js'
 import { parseStrategy } from '../../neighborhood/plan/strategy-text.js'
 import { zeros } from '../../spmm/dense-matrix.js'
 import { joinRows } from '../../spmm/matrix-rows.js'
@@ -89,7 +89,7 @@ export const spmmCommand: AddCommand = (program, act) => {
         refuseNeedlessFriends(command, options.strategy)
         const { strategy, machine } = /^auto\b/.test(options.strategy)
           ? { strategy: parseSpmmStrategy(options.strategy), machine: options.machine ?? null }
-          : chooseStrategy(options)
+          : requestedStrategy(options)
         const predicted = options.predict === undefined ? null : readMachine(options.predict).machine
         if (predicted !== null) {
           profileOf(predicted)

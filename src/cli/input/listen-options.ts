@@ -49,7 +49,7 @@ export function listenOf({ listen, advertise, tlsCert, tlsKey }: Given): ListenO
     host,
     port,
     ...(advertisedHost === undefined ? {} : { advertisedHost }),
-    ...(tlsCert === undefined ? {} : { tls: { cert: readText(tlsCert), key: readText(tlsKey!) } }),
+    ...(tlsCert === undefined ? {} : { tls: { cert: readNamedFile(tlsCert), key: readNamedFile(tlsKey!) } }),
   }
 }
 
@@ -65,7 +65,7 @@ function addressOf(text: string): { readonly host: string; readonly port: number
 }
 
 /** A text file that the user named. @throws ERR_FILE */
-export function readText(file: string): string {
+export function readNamedFile(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
-import { readText } from './listen-options.js'
+import { readNamedFile } from './listen-options.js'
 
 /** The options of a command whose plans a service may make. */
 export function addServerOptions(command: Command): Command {
@@ -30,7 +30,7 @@ export function serverOf({
   readonly tokenFile?: string | undefined
 }): ServerAddress | null {
   if (server !== undefined)
-    return { url: server, ...(tokenFile === undefined ? {} : { token: readText(tokenFile).trim() }) }
+    return { url: server, ...(tokenFile === undefined ? {} : { token: readNamedFile(tokenFile).trim() }) }
   if (tokenFile === undefined) return null
   throw new RankweaveError('ERR_USAGE', '--token-file: expected --server besides')
 }

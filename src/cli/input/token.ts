@@ -1,5 +1,5 @@
 import { RankweaveError } from '../../errors.js'
-import { readText } from './listen-options.js'
+import { readNamedFile } from './listen-options.js'
 
 /**
  * The token of a world: an option that was given counts more than the environment.
@@ -13,7 +13,7 @@ export function tokenOf(
   if (token !== undefined && tokenFile !== undefined) {
     throw new RankweaveError('ERR_USAGE', '--token, --token-file: expected one of them')
   }
-  const given = tokenFile === undefined ? (token ?? environment['RANKWEAVE_TOKEN']) : readText(tokenFile)
+  const given = tokenFile === undefined ? (token ?? environment['RANKWEAVE_TOKEN']) : readNamedFile(tokenFile)
   if (given !== undefined) return given.trim()
   throw new RankweaveError(
     'ERR_USAGE',

@@ -41,19 +41,19 @@ export const worldSchema = {
 }
 
 /** SIGUSR2, where the platform has it, requests the report at any time. */
-export function reportOf({ reportAfter }: Pick<WorldOptions, 'reportAfter'>): ReportOptions {
+export function reportOf({ reportAfter }: Pick<WorldFlags, 'reportAfter'>): ReportOptions {
   return {
     ...(reportAfter === undefined ? {} : { afterSeconds: reportAfter }),
     ...(process.platform === 'win32' ? {} : { onSignal: 'SIGUSR2' }),
   }
 }
 
-export type WorldOptions = z.infer<z.ZodObject<typeof worldSchema>>
+export type WorldFlags = z.infer<z.ZodObject<typeof worldSchema>>
 
 const factories = { local, threads, websocket } as const
 
 /** The fabric of a world: nodes host consecutive blocks of processes. @throws ERR_WORLD, ERR_MPI_LAUNCHER */
-export function fabricOf({ processes, nodes, fabric, mpiLib }: Omit<WorldOptions, 'ranks'>): FabricFactory {
+export function fabricOf({ processes, nodes, fabric, mpiLib }: Omit<WorldFlags, 'ranks'>): FabricFactory {
   if (mpiLib !== undefined && fabric !== 'mpi') {
     throw new RankweaveError('ERR_USAGE', `--mpi-lib is for --fabric mpi, not for ${fabric}`)
   }

@@ -1,5 +1,5 @@
 import type { Calibration, MeasuredMessages } from '../../calibrate/calibrate.js'
-import type { Figure } from '../../calibrate/figure.js'
+import type { MeasuredFigure } from '../../calibrate/figure.js'
 import { columns } from './reporter.js'
 
 /** What `rankweave calibrate` prints: a row per figure. */
@@ -25,7 +25,7 @@ function messageRows(level: string, measured: MeasuredMessages): readonly string
   ]
 }
 
-function row(label: string, { median, low, high }: Figure, unit: string): string[] {
+function row(label: string, { median, low, high }: MeasuredFigure, unit: string): string[] {
   return [label, shown(median), `${shown(low)}-${shown(high)}`, unit]
 }
 

@@ -1,7 +1,7 @@
 import { levels } from '../../machine/profile.js'
 import type { Alternative, Choice } from '../../neighborhood/choose/choice.js'
 import type { Compared } from '../../neighborhood/choose/comparison.js'
-import { columns, figure, seconds } from './reporter.js'
+import { columns, figure, secondsText } from './reporter.js'
 
 /** What is printed of a comparison. */
 export interface PrintedChoice {
@@ -23,7 +23,7 @@ export function choiceRows({ choice, ordinary }: PrintedChoice, planned: string)
   const timed = alternatives.map((each) => ({
     timeUs: each.timeUs,
     row: rowOf(`${each.strategy === planned ? '*' : ' '} ${each.strategy}`, each, [
-      seconds(each.planMs / 1000),
+      secondsText(each.planMs / 1000),
       startsText(each),
     ]),
   }))

@@ -104,7 +104,7 @@ export function counted(count: number, one: string, more: string): string {
   return `${figure(count)} ${count === 1 ? one : more}`
 }
 
-export function seconds(value: number): string {
+export function secondsText(value: number): string {
   return value < 1 ? `${(value * 1000).toPrecision(3)} ms` : `${value.toFixed(2)} s`
 }
 
@@ -116,7 +116,7 @@ export function change(part: number, whole: number): string {
 }
 
 /** `min 10, mean 18.28, max 20` */
-export function range({
+export function rangeText({
   min,
   mean,
   max,

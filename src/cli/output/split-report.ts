@@ -1,10 +1,10 @@
 import { largestOf, smallestOf } from '../../base/extrema.js'
 import type { PhaseCost } from '../../comm/split/split-meter.js'
 import type { SplitShare } from '../program/split-program.js'
-import { counted, figure, seconds, table } from './reporter.js'
+import { counted, figure, secondsText, table } from './reporter.js'
 
 /** What `rankweave split --json` prints. */
-export interface SplitOutcome {
+export interface SplitSummary {
   readonly ranks: number
   readonly communicators: number
   readonly algorithm: string
@@ -35,7 +35,7 @@ export interface SplitOutcome {
 export function splitOutcome(
   shares: readonly SplitShare[],
   world: { readonly ranks: number; readonly fabric: string; readonly explain: boolean },
-): SplitOutcome {
+): SplitSummary {
   const reports = shares.map(({ split }) => split)
   const described = shares.map(({ largest }) => largest).filter((each) => each !== null)
   const size = largestOf(described.map((each) => each.size))
@@ -101,7 +101,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((a, b) => a + b, 0)
 }
 
-export function splitText(outcome: SplitOutcome): string {
+export function splitText(outcome: SplitSummary): string {
   const { bytesPerProcess, lookups, explained } = outcome
   const rows: [string, string][] = [
     [
@@ -110,7 +110,7 @@ export function splitText(outcome: SplitOutcome): string {
     ],
     ['communicators', figure(outcome.communicators)],
     ['algorithm', `${outcome.algorithm}, ${outcome.table ?? 'no'} table`],
-    ['time', seconds(outcome.seconds)],
+    ['time', secondsText(outcome.seconds)],
     ['messages', figure(outcome.messages)],
     ['peak memory', `${figure(bytesPerProcess.peak)} bytes per process`],
     ['retained memory', `${figure(bytesPerProcess.kept)} bytes per process`],
@@ -125,7 +125,7 @@ export function splitText(outcome: SplitOutcome): string {
       ])
     }
     for (const [phase, cost] of Object.entries(explained)) {
-      const said = `${seconds(cost.seconds)}, ${counted(cost.messages, 'message', 'messages')}, ${figure(cost.bytes)} bytes`
+      const said = `${secondsText(cost.seconds)}, ${counted(cost.messages, 'message', 'messages')}, ${figure(cost.bytes)} bytes`
       rows.push([`  ${phase}`, said])
     }
     if (lookups !== null) {

@@ -1,8 +1,9 @@
 import { largestOf } from '../../base/extrema.js'
+import { ordinaryName } from '../../spmm/fastest-exchange.js'
 import { escapeXml } from '../../text/escape-xml.js'
-import { figure, seconds } from './reporter.js'
+import { figure, secondsText } from './reporter.js'
 import { microseconds } from './simulation-report.js'
-import { ordinaryName, productName, type SpmmOutcome } from './spmm-report.js'
+import { productName, type SpmmOutcome } from './spmm-report.js'
 
 interface Bar {
   readonly name: string
@@ -36,7 +37,7 @@ export function spmmPicture(outcome: SpmmOutcome): string {
   const charts = [
     {
       title: `measured here: the product, ${figure(processes)} processes on the ${fabric} fabric`,
-      bars: measured.map(({ name, seconds: took }) => barOf(name, took, seconds(took))),
+      bars: measured.map(({ name, seconds: took }) => barOf(name, took, secondsText(took))),
     },
   ]
   if (predicted !== null) {

@@ -1,6 +1,7 @@
 import { mostAllgatherRanks } from '../../cost/simulate/fastest-allgather.js'
+import { ordinaryName } from '../../spmm/fastest-exchange.js'
 import type { TopologyStatistics } from '../../topology/topology-statistics.js'
-import { change, counted, figure, range, seconds, table } from './reporter.js'
+import { change, counted, figure, rangeText, secondsText, table } from './reporter.js'
 import { microseconds } from './simulation-report.js'
 
 /** A product with a larger relative error than this is wrong. */
@@ -19,7 +20,7 @@ export interface TimedProductOutcome {
 }
 
 /** An exchange as the simulator predicts it for a machine. */
-export interface Prediction {
+export interface ExchangePrediction {
   readonly name: string
   /** Null where it is not simulated: an ordinary allgather of more than {@link mostAllgatherRanks}. */
   readonly timeUs: number | null
@@ -58,7 +59,7 @@ export interface SpmmOutcome {
   /** What `auto` measured before it chose; null where it did not. */
   readonly tried: readonly { readonly name: string; readonly seconds: number }[] | null
   readonly measured: readonly TimedProductOutcome[]
-  readonly predicted: { readonly machine: string; readonly exchanges: readonly Prediction[] } | null
+  readonly predicted: { readonly machine: string; readonly exchanges: readonly ExchangePrediction[] } | null
   /** Null without a check. */
   readonly maxRelativeError: number | null
   readonly verified: boolean | null
@@ -67,9 +68,6 @@ export interface SpmmOutcome {
     readonly total: number
   }
 }
-
-/** What is compared with, as times and predictions name it. */
-export const ordinaryName = 'ordinary allgather'
 
 /** What a product or exchange is called in reports; `exchange`: what was used for the first product. */
 export function productName(name: string, exchange: string): string {
@@ -91,7 +89,7 @@ export function spmmText(outcome: SpmmOutcome): string {
         `${figure(matrix.rows)} x ${figure(matrix.cols)}, ${figure(matrix.nnz)} entries, ${matrix.file ?? 'generated'}`,
       ],
       ['B', `${figure(b.rows)} x ${figure(b.cols)}, ${b.file ?? 'generated'}`],
-      ['topology', `${figure(topology.edges)} edges, out-degree ${range(degree)}`],
+      ['topology', `${figure(topology.edges)} edges, out-degree ${rangeText(degree)}`],
       ['plan', planText(outcome)],
       [
         'messages',
@@ -112,7 +110,7 @@ export function spmmText(outcome: SpmmOutcome): string {
     table(
       measured.map(({ name, seconds: took, gflops, communication }) => [
         productName(name, exchange),
-        `${seconds(took)}, ${gflops.toPrecision(3)} GFLOP/s, ${Math.round(100 * communication)}% communication`,
+        `${secondsText(took)}, ${gflops.toPrecision(3)} GFLOP/s, ${Math.round(100 * communication)}% communication`,
       ]),
     ),
   ]
@@ -138,7 +136,7 @@ function planText({ exchange, k, theta, mode, strategy, seconds: { plan }, tried
     strategy === 'common-neighbor' && k !== null
       ? `common-neighbor, k=${k}, theta=${theta}, ${mode}`
       : exchange
-  const made = plan === null ? '' : `, made in ${seconds(plan)}`
+  const made = plan === null ? '' : `, made in ${secondsText(plan)}`
   return `${how}${made}${tried === null ? '' : `, chosen among ${tried.length} tried`}`
 }
 

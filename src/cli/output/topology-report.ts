@@ -11,7 +11,7 @@ import {
 } from '../../topology/grouping/combining-forecast.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type TopologyStatistics, topologyStatistics } from '../../topology/topology-statistics.js'
-import { change, figure, groupProgress, type Reporter, range, table } from './reporter.js'
+import { change, figure, groupProgress, type Reporter, rangeText, table } from './reporter.js'
 
 /**
  * A topology in figures. What would take too long to count is null; the reason is reported on standard error.
@@ -120,8 +120,8 @@ export function topologyTable(
     ['edges', figure(statistics.edges)],
     ['self loops', selfLoops === 0 ? null : figure(selfLoops)],
     ['parallel edges', parallelEdges === 0 ? null : figure(parallelEdges)],
-    ['degree', range(degree)],
-    ['in-degree', sameBothWays ? null : range(inDegree)],
+    ['degree', rangeText(degree)],
+    ['in-degree', sameBothWays ? null : rangeText(inDegree)],
     ['density', `${figure(100 * statistics.density)}% of all pairs`],
     [
       'symmetry',

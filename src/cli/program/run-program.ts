@@ -26,7 +26,7 @@ export interface ProgramOptions {
  *
  * @throws ERR_PROGRAM when it cannot be loaded; WorldFailure whose cause is the world's first error
  */
-export async function runProgram(options: ProgramOptions): Promise<readonly unknown[]> {
+export async function runUserProgram(options: ProgramOptions): Promise<readonly unknown[]> {
   const { file, ranks, fabric, args, tagOutput, report } = options
   const world = { ranks, fabric, report }
   if (fabric.needsModule === true) {

@@ -1,5 +1,5 @@
 /** The result of a split for every rank. */
-export interface Places {
+export interface ExpectedPlaces {
   /**
    * Group g, one per color in the order of their first ranks: `members[start[g] .. start[g + 1] - 1]` in new
    * order.
@@ -16,7 +16,7 @@ export interface Places {
  * no code with the splits that it checks. O(n lg n): key and rank of a member are one number, exact since a
  * world has at most 2^22 ranks, and the engine sorts those of each color.
  */
-export function placesByDefinition(color: Int32Array, key: Int32Array): Places {
+export function placesByDefinition(color: Int32Array, key: Int32Array): ExpectedPlaces {
   const ranks = color.length
   const { group, start } = groupsOf(color)
   const ordered = new Float64Array(start[start.length - 1])
@@ -40,7 +40,7 @@ export function placesByDefinition(color: Int32Array, key: Int32Array): Places {
   return { start, members, group, rank: place }
 }
 
-function groupsOf(color: Int32Array): Pick<Places, 'group' | 'start'> {
+function groupsOf(color: Int32Array): Pick<ExpectedPlaces, 'group' | 'start'> {
   const groupOf = new Map<number, number>()
   const sizes: number[] = []
   const group = color.map((each) => {

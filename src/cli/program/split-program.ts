@@ -3,7 +3,7 @@ import type { CommDescription, SplitReport } from '../../comm/describe.js'
 import type { SplitOptions } from '../../comm/split/split-plan.js'
 import type { LookupStatistics } from '../../comm/table/distributed-table.js'
 import { type ColorsAndKeys, colorsAndKeys, type SplitInput } from '../input/split-input.js'
-import { type Places, placesByDefinition } from './split-oracle.js'
+import { type ExpectedPlaces, placesByDefinition } from './split-oracle.js'
 
 /** Made by {@link splitProblem}; every rank of a thread is passed the same object. */
 export interface SplitProblem {
@@ -17,7 +17,7 @@ interface ThreadState {
   /** By process. */
   readonly processes: Map<number, Here>
   /** Colors, keys and expected places, made by the first process that needs them. */
-  expected: { readonly given: ColorsAndKeys; readonly places: Places } | null
+  expected: { readonly given: ColorsAndKeys; readonly places: ExpectedPlaces } | null
 }
 
 export function splitProblem(input: SplitInput, options: SplitOptions): SplitProblem {
@@ -100,7 +100,7 @@ function nowMs(): number {
 async function checked(
   first: Communicator,
   parts: readonly (Communicator | null)[],
-  places: Places,
+  places: ExpectedPlaces,
 ): Promise<Omit<SplitShare, 'beganMs' | 'endedMs'>> {
   const firstRank = first.rank
   const split = first.describe().lastSplit!
@@ -133,7 +133,11 @@ async function checked(
 }
 
 /** Whether size and rank are those of the definition. */
-function isRight(part: Communicator | null, rank: number, { group, start, rank: place }: Places): boolean {
+function isRight(
+  part: Communicator | null,
+  rank: number,
+  { group, start, rank: place }: ExpectedPlaces,
+): boolean {
   const g = group[rank]
   if (part === null || g < 0) return part === null && g < 0
   return part.size === start[g + 1] - start[g] && part.rank === place[rank]
@@ -143,7 +147,7 @@ function isRight(part: Communicator | null, rank: number, { group, start, rank: 
 function membersHere(
   parts: readonly (Communicator | null)[],
   firstRank: number,
-  { group }: Places,
+  { group }: ExpectedPlaces,
 ): Map<number, Communicator[]> {
   const members = new Map<number, Communicator[]>()
   parts.forEach((part, i) => {
@@ -161,7 +165,7 @@ async function findsOthers(
   speaker: Communicator,
   members: readonly Communicator[],
   group: number,
-  { start, members: expected }: Places,
+  { start, members: expected }: ExpectedPlaces,
 ): Promise<boolean> {
   const wanted = Int32Array.from(members, ({ rank }) => (rank * 7919 + 1) % speaker.size)
   const found = await speaker.worldRanks(wanted)

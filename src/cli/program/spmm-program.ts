@@ -3,14 +3,14 @@ import { type DenseRows, randomRows, toDenseRows } from '../../spmm/dense-matrix
 import { type MatrixRows, rowsOfMatrix } from '../../spmm/matrix-rows.js'
 import type { SpmmOptions } from '../../spmm/prepared-product.js'
 import { readMatrixRows } from '../../spmm/read-rows.js'
-import { type StencilShape, stencilMatrix } from '../../spmm/sample-matrices.js'
+import { type MeshlessStencil, stencilMatrix } from '../../spmm/sample-matrices.js'
 import { checkProblem, type SpmmShare, spmm } from '../../spmm/spmm.js'
 import { openInput } from '../input/open-input.js'
 
 /** What `rankweave spmm` computes. */
 export interface SpmmJob extends SpmmOptions {
   /** A Matrix Market file, or a generated matrix. */
-  readonly a: string | StencilShape
+  readonly a: string | MeshlessStencil
   /** A Matrix Market file, or seeded numbers. */
   readonly b: string | { readonly cols: number; readonly seed: number }
   readonly compare: boolean

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** What an upload may be. `spec`: one line of text such as `moore:64x64:r=4`. */
-export const topologyFormats = ['mtx', 'edges', 'csv', 'metis', 'json', 'spec'] as const
+export const uploadFormats = ['mtx', 'edges', 'csv', 'metis', 'json', 'spec'] as const
 
 export const topologyId = z
   .string()
@@ -22,7 +22,7 @@ const time = z.iso.datetime().describe('when, in UTC')
 const line = z.string().min(1).max(4096)
 
 export const topologyQuery = z.strictObject({
-  format: z.enum(topologyFormats).default('spec'),
+  format: z.enum(uploadFormats).default('spec'),
   name: z.string().max(200).optional().describe('for people; not part of the id'),
   ranks: z
     .string()
@@ -37,7 +37,7 @@ export const topologyInfo = z.strictObject({
   ranks: count,
   edges: count,
   name: z.string(),
-  format: z.enum(topologyFormats),
+  format: z.enum(uploadFormats),
   bytes: count.describe('of what was uploaded'),
   createdAt: time,
 })
@@ -110,7 +110,7 @@ export const planInfo = z.strictObject({
   statistics: z.record(z.string(), z.unknown()).describe('what `rankweave plan --json` prints'),
 })
 
-export const errorAnswer = z.strictObject({ error: serviceError })
+export const errorAnswerSchema = z.strictObject({ error: serviceError })
 export const topologyList = z.strictObject({ topologies: z.array(topologyInfo) })
 export const planList = z.strictObject({ plans: z.array(planInfo) })
 
@@ -129,7 +129,7 @@ export const planViewQuery = z.strictObject({
 })
 export const topologyViewQuery = planViewQuery
 
-export type TopologyFormat = (typeof topologyFormats)[number]
+export type UploadFormat = (typeof uploadFormats)[number]
 export type TopologyInfo = z.infer<typeof topologyInfo>
 /** As a client sends it: what has a default may be missing. */
 export type PlanRequest = z.input<typeof planRequest>
@@ -139,7 +139,7 @@ export type JobState = (typeof jobStates)[number]
 export type JobInfo = z.infer<typeof jobInfo>
 export type PlanInfo = z.infer<typeof planInfo>
 export type ServiceError = z.infer<typeof serviceError>
-export type ErrorAnswer = z.infer<typeof errorAnswer>
+export type ErrorAnswer = z.infer<typeof errorAnswerSchema>
 export type TopologyList = z.infer<typeof topologyList>
 export type PlanList = z.infer<typeof planList>
 

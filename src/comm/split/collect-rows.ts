@@ -1,7 +1,7 @@
 import { packWords, unpackWords } from '../../base/packing.js'
 import type { Exchange } from '../../calls/exchange.js'
 import type { RowLocator } from './row-locator.js'
-import { mergeRows, type Rows } from './sort/rows.js'
+import { mergeRows, type SplitRows } from './sort/rows.js'
 import type { SplitMeter } from './split-meter.js'
 
 /**
@@ -9,7 +9,7 @@ import type { SplitMeter } from './split-meter.js'
  * drew.
  */
 export interface Collected {
-  readonly rows: Rows
+  readonly rows: SplitRows
   /** By index in the group. */
   readonly counters: Int32Array
 }
@@ -24,7 +24,7 @@ export interface Collected {
  */
 export async function collectRows(
   group: Exchange,
-  own: Rows,
+  own: SplitRows,
   counter: number,
   locator: RowLocator,
   place: (process: number) => number,
@@ -64,7 +64,7 @@ export async function collectRows(
 }
 
 function pick(
-  { words, width }: Rows,
+  { words, width }: SplitRows,
   locator: RowLocator,
   isWanted: (process: number) => boolean,
 ): Int32Array {

@@ -6,8 +6,8 @@ import { evenBounds, givenBounds, type SliceBounds } from '../table/slice-bounds
 import { exchangeSteps } from './exchange-steps.js'
 import type { RowLocator } from './row-locator.js'
 import { ItemWriter, RunTally, selfHosts, writeRows } from './sort/items.js'
-import { encodeEnds, hostsIn, joinEnds, type Run, runEnds, runOf, type Slice } from './sort/runs.js'
-import { blockOf, blockStart, type SorterLayout, shadowsOf } from './sorter-layout.js'
+import { type ColorRun, encodeEnds, hostsIn, joinEnds, runEnds, runOf, type Slice } from './sort/runs.js'
+import { blockStart, type SorterLayout, shadowsOf, sorterBlockOf } from './sorter-layout.js'
 import type { SplitCall } from './split-call.js'
 
 /** What a process knows once the column has sorted. */
@@ -66,7 +66,7 @@ class OutcomeWriter {
   readonly #tally: RunTally
   /** Index after the last row of every run, and the runs. */
   readonly #runEnds: Int32Array
-  readonly #runs: Run[]
+  readonly #runs: ColorRun[]
 
   constructor(call: SplitCall, layout: SorterLayout, slice: Slice, locator: RowLocator) {
     this.#call = call
@@ -101,7 +101,7 @@ class OutcomeWriter {
       this.#runs[this.#runs.length - 1] = trail[me]!
     }
     const { selfHostRows } = this.#call.plan
-    const receivesRows = (run: Run) =>
+    const receivesRows = (run: ColorRun) =>
       this.#pushesRows(run) && selfHosts(sizeOf(run), 1, selfHostRows, this.#ranksPerProcess)
     return needsTable || spanning.some((run) => !run.isRegular && !receivesRows(run))
   }
@@ -144,7 +144,7 @@ class OutcomeWriter {
    * Whether members of a run that store its rows themselves are sent them; with a replicated table every
    * process has them.
    */
-  #pushesRows(run: Run): boolean {
+  #pushesRows(run: ColorRun): boolean {
     return !run.isRegular && this.#call.plan.table === 'distributed'
   }
 
@@ -152,14 +152,14 @@ class OutcomeWriter {
    * Processes that are sent run i: those with rows of it here and, if each stores all rows, those with rows
    * in other slices.
    */
-  #recipientsOf(run: Run, i: number): readonly number[] {
+  #recipientsOf(run: ColorRun, i: number): readonly number[] {
     const isSpanning = sizeOf(run) > this.#runEnds[i] - this.#from(i)
     const all = isSpanning && this.#pushesRows(run) && this.#keeps(run, i, 0)
     return all ? hostsIn(run.hosts, this.#processes) : this.#tally.touched
   }
 
   /** Whether a process stores the rows of run i, which has been counted, itself. */
-  #keeps(run: Run, i: number, process: number): boolean {
+  #keeps(run: ColorRun, i: number, process: number): boolean {
     const isWhole = sizeOf(run) === this.#runEnds[i] - this.#from(i)
     // How many rows a process has of a run over several slices is not known here, but each has one at least.
     const own = isWhole ? this.#tally.rowsOf[process] : 1
@@ -169,7 +169,7 @@ class OutcomeWriter {
   #writerOf(writers: readonly ItemWriter[]): (process: number) => ItemWriter | undefined {
     const { sorters, columns, column } = this.#layout
     const index = Int32Array.from({ length: this.#processes }, (_, process) => {
-      const block = blockOf(process, this.#processes, sorters)
+      const block = sorterBlockOf(process, this.#processes, sorters)
       const place = process - blockStart(block, this.#processes, sorters)
       if (place === column) return block
       return place === columns && column === columns - 1 ? sorters + block : -1
@@ -183,7 +183,7 @@ function isShadowed(call: SplitCall, { column, columns, sorters }: SorterLayout)
   return column === columns - 1 && shadowsOf(call.exchange.count, sorters) > 0
 }
 
-function sizeOf({ start, end }: Run): number {
+function sizeOf({ start, end }: ColorRun): number {
   return end - start
 }
 

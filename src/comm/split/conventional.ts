@@ -3,7 +3,7 @@ import { allgatherInto } from '../../calls/exchange-patterns.js'
 import { processOf } from '../../messages/process/world-layout.js'
 import { type LocalRankTable, rankTable, stridedTable } from '../table/rank-table.js'
 import { scratch } from './sort/scratch.js'
-import { type SplitTable, splitConventional } from './sort/sort-table.js'
+import { type SplitArguments, splitConventional } from './sort/sort-table.js'
 import type { SplitAlgorithm, SplitCall, SplitParent, SplitPart, SplitRequest } from './split-call.js'
 
 type Done = (parts: readonly SplitPart[]) => void
@@ -60,7 +60,7 @@ class Blocks {
   }
 
   /** Colors and keys by rank. */
-  unpack(): SplitTable {
+  unpack(): SplitArguments {
     const { words } = this
     const { size, processes } = this.#parent
     const { count, runStart, runProcess } = processes

@@ -5,9 +5,9 @@ import { allgatherBytes } from '../../calls/exchange-patterns.js'
 import { evenBounds, type SliceBounds } from '../table/slice-bounds.js'
 import { exchangeSteps } from './exchange-steps.js'
 import { alltoallWords } from './process-group.js'
-import { countRows, type Rows } from './sort/rows.js'
+import { countRows, type SplitRows } from './sort/rows.js'
 import { regularSample, sampledWindows } from './sort/sampled-windows.js'
-import { evenTargets, Owner, Seeker, verdictWords } from './sort/splitters.js'
+import { evenTargets, Seeker, SplitterOwner, verdictWords } from './sort/splitters.js'
 
 const stepsPerRound = 128
 
@@ -32,12 +32,12 @@ const leastFewRows = 64
  * Cuts for slices that differ by at most one row, found by the search for exact splitters: regular samples
  * narrow it down first, then two exchanges per round halve what remains, until there are few rows.
  */
-export async function exactCuts(column: Exchange, rows: Rows, total: number): Promise<Cuts> {
+export async function exactCuts(column: Exchange, rows: SplitRows, total: number): Promise<Cuts> {
   const targets = evenTargets(total, column.count)
   const seeker = new Seeker(rows, targets)
   // Windows of all splitters are no more than a share together.
   const fewRows = Math.max(leastFewRows, Math.min(mostFewRows, Math.ceil(total / column.count)))
-  const owner = new Owner(targets[column.me], fewRows)
+  const owner = new SplitterOwner(targets[column.me], fewRows)
   const most = Math.floor(samplesInAll / column.count)
   if (column.count > 1 && most >= leastSamples) await narrow(column, rows, targets, seeker, most)
   for (let round = 0; !seeker.isDone; round++) {
@@ -50,7 +50,7 @@ export async function exactCuts(column: Exchange, rows: Rows, total: number): Pr
 
 async function narrow(
   column: Exchange,
-  rows: Rows,
+  rows: SplitRows,
   targets: Float64Array,
   seeker: Seeker,
   most: number,

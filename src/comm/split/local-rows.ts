@@ -1,9 +1,9 @@
-import { type Rows, type RowWidth, rowWord } from './sort/rows.js'
+import { type RowWidth, rowWord, type SplitRows } from './sort/rows.js'
 import { sortRows } from './sort/sort-rows.js'
 import type { SplitCall } from './split-call.js'
 
 /** The rows of the ranks hosted here that chose a color, sorted or by rank. The meter counts them as held. */
-export function localRows({ parent, request, meter }: SplitCall, width: RowWidth, sorted = true): Rows {
+export function localRows({ parent, request, meter }: SplitCall, width: RowWidth, sorted = true): SplitRows {
   const { color, key } = request
   let rows = 0
   for (let i = 0; i < color.length; i++) if (color[i] !== -1) rows++

@@ -7,7 +7,7 @@ import { moveRuns } from './move-runs.js'
 import { splitBySorting } from './parallel-sort.js'
 import { subrange } from './process-group.js'
 import { partitionRows, pivotOf, sampleRows } from './sort/partition.js'
-import { countRows, type Rows, type RowWidth } from './sort/rows.js'
+import { countRows, type RowWidth, type SplitRows } from './sort/rows.js'
 import { sortRows } from './sort/sort-rows.js'
 import type { AwaitingAlgorithm } from './split-call.js'
 import type { SplitMeter } from './split-meter.js'
@@ -78,7 +78,7 @@ class Quicksort {
    * The rows at my positions of the sorted table, in any order.
    * @param own the rows that I contribute, overwritten
    */
-  async sort(own: Rows): Promise<Int32Array> {
+  async sort(own: SplitRows): Promise<Int32Array> {
     const column = this.#column
     // First the rows are balanced, so that every process has its share.
     const counts = await this.#allCounts(column, countRows(own), exchangeSteps.quicksort + step.counts)

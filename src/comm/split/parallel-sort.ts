@@ -17,7 +17,7 @@ import { partsOfOutcome } from './parts-of-outcome.js'
 import { subgroup } from './process-group.js'
 import { RowLocator } from './row-locator.js'
 import { scratchBytes } from './sort/distribute.js'
-import { type Rows, rowsBetween } from './sort/rows.js'
+import { rowsBetween, type SplitRows } from './sort/rows.js'
 import type { Slice } from './sort/runs.js'
 import { sortRuns } from './sort/sort-runs.js'
 import { type SorterLayout, sorterLayout } from './sorter-layout.js'
@@ -27,7 +27,7 @@ import { tableOf } from './split-table.js'
 
 /** A sorter's part of the sorted table. */
 export interface SortedSlice {
-  readonly rows: Rows
+  readonly rows: SplitRows
   /** Where the slices of all sorters begin in the whole table. */
   readonly bounds: SliceBounds
 }
@@ -37,7 +37,7 @@ export interface SortedSlice {
  */
 export type SortColumn = (
   column: Exchange,
-  lists: Rows,
+  lists: SplitRows,
   total: number,
   meter: SplitMeter,
 ) => Promise<SortedSlice>
@@ -138,10 +138,10 @@ async function agreeOnTotal(
 /** My slice of every sorter's list, merged in the order of the sorters. */
 async function exchangeAndMerge(
   column: Exchange,
-  rows: Rows,
+  rows: SplitRows,
   cuts: Int32Array,
   meter: SplitMeter,
-): Promise<Rows> {
+): Promise<SplitRows> {
   const { width } = rows
   meter.enter('exchange')
   const blocks = Array.from({ length: column.count }, (_, k) =>
@@ -175,7 +175,7 @@ async function exchangeAndMerge(
 
 const nothing = new Int32Array(0)
 
-function sliceOf(base: number, rows: Rows, locator: RowLocator): Slice {
+function sliceOf(base: number, rows: SplitRows, locator: RowLocator): Slice {
   const count = rows.words.length / rows.width
   const worldRanks = new Int32Array(count)
   const processes = new Int32Array(count)

@@ -2,13 +2,13 @@ import { indexIn } from '../../base/search.js'
 import type { CommTable } from '../table/comm-table.js'
 import { rankTable } from '../table/rank-table.js'
 import type { RowLocator } from './row-locator.js'
-import { type Rows, rowWord } from './sort/rows.js'
+import { rowWord, type SplitRows } from './sort/rows.js'
 import type { SplitCall, SplitPart } from './split-call.js'
 
 /** The communicators with ranks here, on a process that has the whole sorted table. */
 export function partsOfRows(
   { parent }: SplitCall,
-  rows: Rows,
+  rows: SplitRows,
   locator: RowLocator,
   counters: Int32Array,
 ): readonly SplitPart[] {

@@ -1,6 +1,6 @@
 import { processOf } from '../../messages/process/world-layout.js'
 import type { CommTable } from '../table/comm-table.js'
-import { type Rows, type RowWidth, rowWord } from './sort/rows.js'
+import { type RowWidth, rowWord, type SplitRows } from './sort/rows.js'
 import type { SplitParent } from './split-call.js'
 
 /** Finds the world ranks of the rows of a split, and the parent's processes that host them. */
@@ -23,7 +23,7 @@ export class RowLocator {
   }
 
   /** World rank of the row at word `at`. */
-  worldRank({ words, width }: Rows, at: number): number {
+  worldRank({ words, width }: SplitRows, at: number): number {
     return width === 4
       ? words[at + rowWord.worldRank]
       : (this.#table.lookup(words[at + rowWord.rank]) as number)

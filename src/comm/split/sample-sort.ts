@@ -9,10 +9,10 @@ import {
   compareRows,
   countRows,
   mergeRows,
-  type Rows,
   type RowWidth,
   rowsBelow,
   rowsBetween,
+  type SplitRows,
 } from './sort/rows.js'
 import type { AwaitingAlgorithm } from './split-call.js'
 import type { SplitMeter } from './split-meter.js'
@@ -31,10 +31,10 @@ export const splitBySampleSort: AwaitingAlgorithm = (call) =>
 /** My slice of every sorter's list, merged in order of arrival. */
 async function exchangeWhileMerging(
   column: Exchange,
-  rows: Rows,
+  rows: SplitRows,
   cuts: Int32Array,
   meter: SplitMeter,
-): Promise<Rows> {
+): Promise<SplitRows> {
   const { me, count } = column
   meter.enter('exchange')
   const merged = new GrowingMerge(rows.width, meter)
@@ -94,7 +94,7 @@ class GrowingMerge {
 }
 
 /** Every sorter contributes p rows at regular intervals; every p-th of all of them, sorted, is a splitter. */
-async function sampledCuts(column: Exchange, rows: Rows): Promise<Cuts> {
+async function sampledCuts(column: Exchange, rows: SplitRows): Promise<Cuts> {
   const { count } = column
   const offered = (await allgatherBytes(column, bytesOf(sample(rows, count)), exchangeSteps.samples)).map(
     wordsOf,
@@ -121,7 +121,7 @@ async function sampledCuts(column: Exchange, rows: Rows): Promise<Cuts> {
 
 const sampleWords = 3
 
-function sample(rows: Rows, count: number): Int32Array {
+function sample(rows: SplitRows, count: number): Int32Array {
   const length = countRows(rows)
   const picked = Math.min(length, count)
   const words = new Int32Array(picked * sampleWords)

@@ -25,13 +25,13 @@ export function blockStart(block: number, processes: number, sorters: number): n
   return Math.floor((block * processes) / sorters)
 }
 
-export function blockOf(process: number, processes: number, sorters: number): number {
+export function sorterBlockOf(process: number, processes: number, sorters: number): number {
   return Math.floor(((process + 1) * sorters - 1) / processes)
 }
 
 export function sorterLayout(me: number, processes: number, sorters: number): SorterLayout {
   const columns = Math.floor(processes / sorters)
-  const block = blockOf(me, processes, sorters)
+  const block = sorterBlockOf(me, processes, sorters)
   const start = blockStart(block, processes, sorters)
   const end = blockStart(block + 1, processes, sorters)
   const isShadow = me - start === columns

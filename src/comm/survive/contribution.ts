@@ -1,7 +1,7 @@
 import { RankweaveError } from '../../errors.js'
 
 /** What the ranks of one process contribute to a decision of a communicator's survivors. */
-export interface Contribution {
+export interface SurvivorContribution {
   /** What they called; `mixed` when they called different things. */
   readonly kind: SurvivorCall
   /** AND of their flags. */
@@ -26,7 +26,7 @@ export function encodeContribution({
   acknowledged,
   counter,
   returned,
-}: Contribution): Uint8Array {
+}: SurvivorContribution): Uint8Array {
   const view = new DataView(new ArrayBuffer(contributionBytes))
   view.setInt32(0, kinds.indexOf(kind), true)
   view.setInt32(4, flag, true)
@@ -37,7 +37,7 @@ export function encodeContribution({
 }
 
 /** @throws ERR_PROTOCOL for bytes that no member encodes */
-export function decodeContribution(bytes: Uint8Array): Contribution {
+export function decodeContribution(bytes: Uint8Array): SurvivorContribution {
   if (bytes.length !== contributionBytes) {
     const got = `got ${bytes.length}`
     throw new RankweaveError('ERR_PROTOCOL', `a contribution: expected ${contributionBytes} bytes, ${got}`)

@@ -6,10 +6,10 @@ import { processOf } from '../../messages/process/world-layout.js'
 import { type LocalRankTable, rankTable, worldRanksOf } from '../table/rank-table.js'
 import type { TableContext } from '../table/table-context.js'
 import {
-  type Contribution,
   decodeContribution,
   encodeContribution,
   type SurvivorCall,
+  type SurvivorContribution,
 } from './contribution.js'
 import { lostMembersError, mixedCallsError, returnedError } from './survivor-errors.js'
 import { rowsCall, SurvivorRows } from './survivor-rows.js'
@@ -189,7 +189,7 @@ export class Survival<S> {
     authority: Authority,
     members: readonly number[],
     { lost }: Decision,
-    contributions: readonly (Contribution | undefined)[],
+    contributions: readonly (SurvivorContribution | undefined)[],
   ): Promise<Outcome<S>> {
     const { kind } = contributions.find((each) => each !== undefined)!
     if (kind === 'mixed' || contributions.some((each) => each !== undefined && each.kind !== kind)) {
@@ -224,7 +224,7 @@ export class Survival<S> {
     authority: Authority,
     members: readonly number[],
     lost: ReadonlySet<number>,
-    contributions: readonly (Contribution | undefined)[],
+    contributions: readonly (SurvivorContribution | undefined)[],
   ): Promise<S> {
     const state = this.#state
     const { layout, acknowledgements } = state.runtime

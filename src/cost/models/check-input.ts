@@ -90,7 +90,7 @@ export function requireTaper(taper: number): void {
 }
 
 /** @throws ERR_MODEL */
-export function requireList(name: string, values: readonly number[]): void {
+export function requireFigures(name: string, values: readonly number[]): void {
   if (!Array.isArray(values)) fail(`expected a list of ${name}, got ${shown(values)}`)
 }
 

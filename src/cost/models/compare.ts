@@ -7,7 +7,7 @@ import { predictUs } from './predict.js'
 import { optimalSegmentBytes, type SegmentedCall } from './segment-size.js'
 
 /** What an algorithm is expected to take. Not measured. */
-export interface Prediction {
+export interface ModelPrediction {
   readonly algorithm: string
   readonly timeUs: number
   /** The best length of segments; null: none. */
@@ -27,7 +27,7 @@ export function predictAlgorithms(
   collective: Collective,
   model: CostModel,
   call: SegmentedCall,
-): readonly Prediction[] {
+): readonly ModelPrediction[] {
   const known = modelledAlgorithms.filter((row) => row.collective === collective)
   if (known.length === 0) {
     const names = [...new Set(modelledAlgorithms.map((row) => row.collective))]

@@ -1,4 +1,4 @@
-import { fail, requireInteger, requireList, requireTaper } from './check-input.js'
+import { fail, requireFigures, requireInteger, requireTaper } from './check-input.js'
 
 /** A network as one-way links, numbered from 0, and how messages take them. */
 export interface CongestionNetwork {
@@ -28,7 +28,7 @@ const mostNodes = 2 ** 20
  * @see Sack 2011 §3.1
  */
 export function torusNetwork(dims: readonly number[]): CongestionNetwork {
-  requireList('extents', dims)
+  requireFigures('extents', dims)
   if (dims.length === 0 || dims.length > 16) fail(`expected 1 to 16 dimensions, got ${dims.length}`)
   for (const extent of dims) requireInteger('extents', extent, 1, mostNodes)
   const nodes = dims.reduce((product, extent) => product * extent, 1)

@@ -30,13 +30,13 @@ export function predictUs(id: string, model: CostModel, call: PredictedCall): nu
   const { ranks, bytes = 0, segmentBytes } = call
   if (segmentBytes !== undefined) requireInteger('segmentBytes', segmentBytes, 1, modelLimits.bytes)
   if (ranks === 1) return 0
-  requireServed(algorithm, ranks)
+  requireModelledRanks(algorithm, ranks)
   const sizes = sizesOf(ranks, bytes, segmentBytes ?? bytes)
   return evaluate(algorithm.time, termsOf(model), sizes) / 1000
 }
 
 /** @throws ERR_MODEL for a number of ranks that the algorithm refuses */
-export function requireServed(algorithm: ModelledAlgorithm, ranks: number): void {
+export function requireModelledRanks(algorithm: ModelledAlgorithm, ranks: number): void {
   const reason = algorithm.refuses?.(ranks) ?? null
   if (reason !== null) fail(`${algorithm.id}: ${reason}`)
 }

@@ -3,7 +3,7 @@ import { evaluate, sizesOf, smoothSizesOf } from './evaluate.js'
 import type { ModelledAlgorithm } from './modelled-algorithm.js'
 import { modelledAlgorithmOf } from './modelled-algorithms.js'
 import type { CostModel, PLogP } from './parameters.js'
-import { requireServed } from './predict.js'
+import { requireModelledRanks } from './predict.js'
 import { segmentFormulas } from './segment-formulas.js'
 import { leastBetween } from './segment-search.js'
 import { type Terms, termsOf } from './terms.js'
@@ -28,7 +28,7 @@ export function optimalSegmentBytes(id: string, model: CostModel, call: Segmente
   const { ranks, bytes = 0, elementBytes = 1 } = call
   requireInteger('elementBytes', elementBytes, 1, modelLimits.bytes)
   if (ranks === 1) return null
-  requireServed(algorithm, ranks)
+  requireModelledRanks(algorithm, ranks)
   if (algorithm.segmented !== true || bytes <= elementBytes) return null
   const terms = termsOf(model)
   const timeOf = (segmentBytes: number): number =>

@@ -2,7 +2,7 @@ import { largestOf } from '../../base/extrema.js'
 import { shown } from '../../errors.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
 import { requireSchedule } from '../../schedule/require-schedule.js'
-import { fail, requireBytes, requireInteger, requireList, requireTaper } from './check-input.js'
+import { fail, requireBytes, requireFigures, requireInteger, requireTaper } from './check-input.js'
 import type { Stage } from './congested-cost.js'
 
 /**
@@ -15,7 +15,7 @@ import type { Stage } from './congested-cost.js'
  * @see Sack 2011 §3.3
  */
 export function doublingStages(order: readonly number[], blockBytes: number): readonly Stage[] {
-  requireList('bits', order)
+  requireFigures('bits', order)
   requireInteger('bits', order.length, 0, 20)
   for (const bit of order) requireInteger('bits', bit, 0, order.length - 1)
   requireBytes('blockBytes', blockBytes)
@@ -35,7 +35,7 @@ export function doublingStages(order: readonly number[], blockBytes: number): re
  * @throws ERR_MODEL
  */
 export function torusOrder(dims: readonly number[]): readonly number[] {
-  requireList('extents', dims)
+  requireFigures('extents', dims)
   const bits = dims.flatMap((extent, d) => {
     requireInteger('extents', extent, 1, 2 ** 20)
     if (Math.log2(extent) % 1 !== 0) fail(`expected extents that are powers of two, got ${extent}`)
@@ -63,7 +63,7 @@ export function torusOrder(dims: readonly number[]): readonly number[] {
  * @see Sack 2011 §3.4
  */
 export function bucketStages(dims: readonly number[], ways: 1 | 3 | 6, blockBytes: number): readonly Stage[] {
-  requireList('extents', dims)
+  requireFigures('extents', dims)
   if (dims.length !== 3) fail(`expected 3 dimensions, got ${dims.length}`)
   if (![1, 3, 6].includes(ways)) fail(`expected 1, 3 or 6 ways, got ${shown(ways)}`)
   for (const extent of dims) requireInteger('extents', extent, 1, 2 ** 20)
@@ -145,7 +145,7 @@ function* stagesOf(schedule: Schedule, blockBytes: number): Generator<Stage> {
  * @see Sack 2011 §3.4
  */
 export function torusShuffleBytes(dims: readonly number[], blockBytes: number): number {
-  requireList('extents', dims)
+  requireFigures('extents', dims)
   if (dims.length === 0) fail('expected at least one extent, got none')
   for (const extent of dims) requireInteger('extents', extent, 1, 2 ** 20)
   requireBytes('blockBytes', blockBytes)

@@ -43,7 +43,7 @@ export function lengthsOfUnits(specification: Specification, bytes: number): Byt
 export function lengthsOfBlocks(specification: Specification, blockBytes: ArrayLike<number>): BytesOf {
   const blocks = blockCount(specification)
   if (blockBytes.length !== blocks)
-    refuse(`blockBytes: expected ${blocks} lengths, one per block, got ${blockBytes.length}`)
+    failSimulation(`blockBytes: expected ${blocks} lengths, one per block, got ${blockBytes.length}`)
   let total = 0
   for (let block = 0; block < blocks; block++) {
     requireLength(`blockBytes[${block}]`, blockBytes[block])
@@ -56,7 +56,7 @@ export function lengthsOfBlocks(specification: Specification, blockBytes: ArrayL
       for (let part = 0; part < partStart[rank + 1] - partStart[rank]; part++) {
         const [length, expected] = [blockBytes[partStart[rank] + part], blockBytes[part]]
         if (length !== expected)
-          refuse(
+          failSimulation(
             `blockBytes: expected ${expected} bytes for part ${part} of rank ${rank}, as of rank 0, got ${length}`,
           )
       }
@@ -100,14 +100,15 @@ export function unitCut(specification: Specification): number {
 
 function requireLength(name: string, bytes: unknown): void {
   if (Number.isInteger(bytes) && (bytes as number) >= 0 && (bytes as number) <= longestBlockBytes) return
-  refuse(`${name}: expected an integer from 0 to ${longestBlockBytes}, got ${shown(bytes)}`)
+  failSimulation(`${name}: expected an integer from 0 to ${longestBlockBytes}, got ${shown(bytes)}`)
 }
 
 function requireTotal(bytes: number): void {
-  if (bytes > Number.MAX_SAFE_INTEGER) refuse(`expected less than 2^53 bytes in all blocks, got ${bytes}`)
+  if (bytes > Number.MAX_SAFE_INTEGER)
+    failSimulation(`expected less than 2^53 bytes in all blocks, got ${bytes}`)
 }
 
 /** @throws ERR_SIMULATION */
-export function refuse(message: string): never {
+export function failSimulation(message: string): never {
   throw new RankweaveError('ERR_SIMULATION', message)
 }

@@ -1,5 +1,5 @@
 import type { LoweredSchedule, ProcessProgram } from '../../schedule/lower/program.js'
-import { type BytesOf, refuse } from './block-lengths.js'
+import { type BytesOf, failSimulation } from './block-lengths.js'
 
 /** More frames and combinations would take more than 8 GB of memory. */
 export const mostJobs = 2 ** 26
@@ -40,13 +40,15 @@ export function frameTable({ programs }: LoweredSchedule, bytesOf: BytesOf): Fra
   for (const [p, { send, receive, combine }] of programs.entries()) {
     jobs += send.peer.length + receive.peer.length + combine.left.length
     if (jobs > mostJobs)
-      refuse(`expected at most ${mostJobs} frames sent, frames received and combinations, got more`)
+      failSimulation(`expected at most ${mostJobs} frames sent, frames received and combinations, got more`)
     sendStart[p + 1] = sendStart[p] + send.peer.length
     receiveStart[p + 1] = receiveStart[p] + receive.peer.length
   }
   const frames = sendStart[processes]
   if (receiveStart[processes] !== frames)
-    refuse(`expected every frame to be received, got ${frames} sent and ${receiveStart[processes]} received`)
+    failSimulation(
+      `expected every frame to be received, got ${frames} sent and ${receiveStart[processes]} received`,
+    )
   const from = new Int32Array(frames)
   const to = new Int32Array(frames)
   const round = new Int32Array(frames)
@@ -79,7 +81,8 @@ export function frameTableOfRanks(
   blockBytes: number,
 ): FrameTable {
   const processes = sendStart.length - 1
-  if (2 * to.length > mostJobs) refuse(`expected at most ${mostJobs} frames sent and received, got more`)
+  if (2 * to.length > mostJobs)
+    failSimulation(`expected at most ${mostJobs} frames sent and received, got more`)
   const from = new Int32Array(to.length)
   const receiveStart = new Int32Array(processes + 1)
   for (let p = 0; p < processes; p++) from.fill(p, sendStart[p], sendStart[p + 1])
@@ -116,7 +119,7 @@ function matched(
     const { receive } = programs[to[frame]]
     const j = positions.receiveOf[frame] - receiveStart[to[frame]]
     if (receive.peer[j] !== from[frame] || receive.round[j] !== round[frame])
-      refuse(
+      failSimulation(
         `expected process ${to[frame]} to receive what process ${from[frame]} sends in round ${round[frame]}`,
       )
   }

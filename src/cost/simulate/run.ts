@@ -1,5 +1,5 @@
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { refuse } from './block-lengths.js'
+import { failSimulation } from './block-lengths.js'
 import type { Costs } from './costs.js'
 import { EventQueue } from './event-queue.js'
 import type { FrameTable } from './frame-table.js'
@@ -12,17 +12,17 @@ import type { Ways } from './ways.js'
  * `phases`: a process starts the frames of a round when it has sent and received all those of its rounds
  * before.
  */
-export type Progress = 'dependencies' | 'phases'
+export type FrameStart = 'dependencies' | 'phases'
 
 export interface RunSetting {
   readonly ways: Ways
   readonly costs: Costs
   readonly eagerLimitBytes: number
-  readonly progress: Progress
+  readonly progress: FrameStart
 }
 
 /** What a run needs of a process's program: what its sends and combinations wait for. */
-export type Waiting = Pick<ProcessProgram, 'dependencies'>
+export type WaitingProgram = Pick<ProcessProgram, 'dependencies'>
 
 /**
  * Runs all programs on a machine. Events are: a processor has done its job, a message comes to a link's end,
@@ -31,10 +31,10 @@ export type Waiting = Pick<ProcessProgram, 'dependencies'>
  * A processor that is free takes, in this order: what is ready to be sent or combined, oldest first; what has
  * arrived, oldest first.
  */
-export class Run {
+export class SimulatedRun {
   readonly log: JobLog
   readonly #frames: FrameTable
-  readonly #programs: readonly Waiting[]
+  readonly #programs: readonly WaitingProgram[]
   readonly #setting: RunSetting
   readonly #isPhased: boolean
   readonly #queue: EventQueue
@@ -62,7 +62,7 @@ export class Run {
   /** By position: 1 when its frame has arrived, 2 when a long frame has been announced. */
   readonly #early: Uint8Array
 
-  constructor(frames: FrameTable, programs: readonly Waiting[], setting: RunSetting) {
+  constructor(frames: FrameTable, programs: readonly WaitingProgram[], setting: RunSetting) {
     const { processes, sendStart, receiveStart, from } = frames
     const { ways, costs, progress } = setting
     const count = from.length
@@ -110,7 +110,7 @@ export class Run {
       else this.#transport.event(event, now)
     }
     if (this.#left > 0)
-      refuse(`expected a schedule that ends, got one in which ${this.#left} operations wait for ever`)
+      failSimulation(`expected a schedule that ends, got one in which ${this.#left} operations wait for ever`)
     for (let p = 0; p < processes; p++) this.#copy(p)
     return this.log
   }

@@ -3,7 +3,7 @@ import { type Machine, nodeOf, packageOf } from '../../machine/machine.js'
 import { networkOf, profileOf } from '../../machine/network.js'
 import { costsOfFrames } from './costs.js'
 import { frameTableOfRanks, type RankFrames } from './frame-table.js'
-import { Run, type Waiting } from './run.js'
+import { SimulatedRun, type WaitingProgram } from './run.js'
 import type { Simulation } from './simulation.js'
 import { trafficOfFrames } from './traffic.js'
 import { Ways } from './ways.js'
@@ -49,7 +49,7 @@ export function simulateFrames(
   const ways = new Ways(networkOf(machine), frames, costs, places)
   const { eagerLimitBytes } = profile
   const setting = { ways, costs, eagerLimitBytes, progress: 'dependencies' } as const
-  const { last, endNs } = new Run(frames, waitingOf(graph, frames), setting).toEnd()
+  const { last, endNs } = new SimulatedRun(frames, waitingOf(graph, frames), setting).toEnd()
   let latest = 0
   for (const job of last) if (job !== -1) latest = Math.max(latest, endNs[job])
   return { timeUs: latest / 1000, traffic: trafficOfFrames(frames, costs) }
@@ -59,7 +59,7 @@ export function simulateFrames(
 function waitingOf(
   { sendStart, bringerStart, bringer }: FrameGraph,
   { receiveOf, receiveStart, from, processes }: ReturnType<typeof frameTableOfRanks>,
-): Waiting[] {
+): WaitingProgram[] {
   const frames = from.length
   const needs = Int32Array.from(
     { length: frames },

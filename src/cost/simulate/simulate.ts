@@ -9,11 +9,11 @@ import type { LoweredSchedule } from '../../schedule/lower/program.js'
 import { requireSchedule } from '../../schedule/require-schedule.js'
 import { upTo } from '../../schedule/specification.js'
 import type { RunRecord } from './activities.js'
-import { type BytesOf, lengthsOfBlocks, lengthsOfUnits, refuse } from './block-lengths.js'
+import { type BytesOf, failSimulation, lengthsOfBlocks, lengthsOfUnits } from './block-lengths.js'
 import { costsOf } from './costs.js'
 import { criticalPath } from './critical-path.js'
 import { frameTable } from './frame-table.js'
-import { type Progress, Run } from './run.js'
+import { type FrameStart, SimulatedRun } from './run.js'
 import type { Simulation } from './simulation.js'
 import { timelineOf } from './timeline.js'
 import { trafficOf } from './traffic.js'
@@ -29,7 +29,7 @@ export interface SimulateOptions {
   /** Process of every rank, process p being on core p of the machine. Default: one process per rank. */
   readonly placement?: Int32Array
   /** Default: `dependencies`, as schedules are executed. */
-  readonly progress?: Progress
+  readonly progress?: FrameStart
   /** Whether every interval is recorded. Default: false. */
   readonly timeline?: boolean
 }
@@ -54,18 +54,18 @@ export function simulate(
   checkMachine(machine)
   const profile = profileOf(machine)
   if (typeof source !== 'object' || source === null || !('programs' in source || 'specification' in source))
-    refuse(`expected a schedule, got ${shown(source)}`)
+    failSimulation(`expected a schedule, got ${shown(source)}`)
   if (typeof bytes !== 'number' && typeof Object(bytes).length !== 'number')
-    refuse(`bytes: expected a number, or one per block, got ${shown(bytes)}`)
+    failSimulation(`bytes: expected a number, or one per block, got ${shown(bytes)}`)
   if (progress !== 'dependencies' && progress !== 'phases')
-    refuse(`progress: expected 'dependencies' or 'phases', got ${shown(progress)}`)
+    failSimulation(`progress: expected 'dependencies' or 'phases', got ${shown(progress)}`)
   const schedule = 'programs' in source ? source.schedule : source
   requireSchedule(schedule)
   const { specification } = schedule
   const bytesOf =
     typeof bytes === 'number' ? lengthsOfUnits(specification, bytes) : lengthsOfBlocks(specification, bytes)
   if ('programs' in source && placement !== undefined)
-    refuse('placement: expected none with a schedule that has been lowered to one')
+    failSimulation('placement: expected none with a schedule that has been lowered to one')
   const lowered = 'programs' in source ? source : lower(source, placement ?? upTo(specification.ranks))
 
   const processes = lowered.programs.length
@@ -74,7 +74,7 @@ export function simulate(
   const costs = costsOf(frames, lowered, bytesOf, profile, places)
   const ways = new Ways(networkOf(machine), frames, costs, places)
   const { eagerLimitBytes } = profile
-  const log = new Run(frames, lowered.programs, { ways, costs, eagerLimitBytes, progress }).toEnd()
+  const log = new SimulatedRun(frames, lowered.programs, { ways, costs, eagerLimitBytes, progress }).toEnd()
   return simulationOf({ frames, costs, ways, log, eagerLimitBytes }, lowered, bytesOf, timeline)
 }
 

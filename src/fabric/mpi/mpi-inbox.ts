@@ -2,11 +2,11 @@ import { type FrameSink, maxHeaderWords } from '../fabric.js'
 import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
 import {
-  frameBytes,
   frameTag,
   kindShift,
-  maxPayloadBytes,
   messageHeadBytes,
+  mpiFrameBytes,
+  mpiPayloadBytes,
   padded,
   smallBytes,
 } from './mpi-message.js'
@@ -16,7 +16,7 @@ export interface FrameTaker extends Required<Pick<FrameSink, 'frame' | 'inPlace'
   record(src: number, kind: number, header: Int32Array): void
 }
 
-const capacity = padded(messageHeadBytes + frameBytes(maxHeaderWords, maxPayloadBytes))
+const capacity = padded(messageHeadBytes + mpiFrameBytes(maxHeaderWords, mpiPayloadBytes))
 /** Receives that MPI can match while one is being handled. */
 const receives = 4
 const maxUnposted = 1
@@ -87,8 +87,8 @@ export class MpiInbox {
     const second = words[first + 1]
     const headerWords = second & headerWordsMask
     this.frameBytes = headerWords * 4 + payloadBytes
-    const payloadAt = this.#at + frameBytes(headerWords, 0)
-    this.#at += frameBytes(headerWords, payloadBytes)
+    const payloadAt = this.#at + mpiFrameBytes(headerWords, 0)
+    this.#at += mpiFrameBytes(headerWords, payloadBytes)
     try {
       if (second !== headerWords) {
         taker.record(this.#src, second >> kindShift, this.#header(first + 2, headerWords))

@@ -13,13 +13,13 @@ export const kindShift = 8
 export const frameTag = 0
 
 /** The largest payload of a frame. Larger ones go by bulk transfer. */
-export const maxPayloadBytes = 65_536
+export const mpiPayloadBytes = 65_536
 
 const framePrefixBytes = 8
 
 export const padded = (bytes: number): number => (bytes + 7) & ~7
 
-export const frameBytes = (headerWords: number, payloadBytes: number): number =>
+export const mpiFrameBytes = (headerWords: number, payloadBytes: number): number =>
   framePrefixBytes + padded(headerWords * 4) + padded(payloadBytes)
 
 /** Below this, copying byte by byte is faster than `set`, and copying is faster than making a view. */

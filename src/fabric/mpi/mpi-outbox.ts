@@ -2,7 +2,14 @@ import { maxHeaderWords } from '../fabric.js'
 import { Queue } from '../queue.js'
 import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
-import { frameBytes, frameTag, maxPayloadBytes, messageHeadBytes, padded, writeFrame } from './mpi-message.js'
+import {
+  frameTag,
+  messageHeadBytes,
+  mpiFrameBytes,
+  mpiPayloadBytes,
+  padded,
+  writeFrame,
+} from './mpi-message.js'
 
 /** A frame for which there was no slot: the fabric's own copy. */
 interface Queued {
@@ -14,7 +21,7 @@ interface Queued {
 /** Messages of this size travel eagerly through shared memory on every library we know. */
 const smallCapacity = 4032
 const smallSlots = 64
-const largeCapacity = padded(messageHeadBytes + frameBytes(maxHeaderWords, maxPayloadBytes))
+const largeCapacity = padded(messageHeadBytes + mpiFrameBytes(maxHeaderWords, mpiPayloadBytes))
 const largeSlots = 16
 const slots = smallSlots + largeSlots
 /** Not a multiple of 4096, or the beginnings of all slots would compete for one set of the cache. */
@@ -168,7 +175,7 @@ export class MpiOutbox {
 
   /** Writes a frame into the peer's open slot, or a new one; false when no slot is free. */
   #place(peer: number, header: Int32Array, payload: Uint8Array | undefined, kind: number): boolean {
-    const needed = frameBytes(header.length, payload === undefined ? 0 : payload.byteLength)
+    const needed = mpiFrameBytes(header.length, payload === undefined ? 0 : payload.byteLength)
     let slot = this.#open[peer]
     if (slot !== none && this.#used[slot] + needed > capacityOf(slot)) {
       this.#post(peer, slot)

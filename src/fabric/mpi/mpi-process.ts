@@ -7,7 +7,7 @@ import { MpiBulk } from './mpi-bulk.js'
 import { drainSession } from './mpi-drain.js'
 import { type FrameTaker, MpiInbox } from './mpi-inbox.js'
 import type { MpiJob } from './mpi-job.js'
-import { maxPayloadBytes } from './mpi-message.js'
+import { mpiPayloadBytes } from './mpi-message.js'
 import { MpiOutbox } from './mpi-outbox.js'
 import { MpiPolling } from './mpi-polling.js'
 import { MpiStaging } from './mpi-shared-memory.js'
@@ -33,7 +33,7 @@ export class MpiProcess implements Fabric {
   readonly processes: number
   readonly nodes: readonly string[]
   readonly isOversubscribed: boolean
-  readonly maxPayloadBytes = maxPayloadBytes
+  readonly maxPayloadBytes = mpiPayloadBytes
   readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
   readonly bulk: MpiBulk
   readonly staging?: MpiStaging
@@ -81,7 +81,7 @@ export class MpiProcess implements Fabric {
   send(peer: number, header: Int32Array, payload?: Uint8Array): void {
     if (this.#closed) throw closedToSends()
     const payloadBytes = payload === undefined ? 0 : payload.byteLength
-    checkFrame(peer, this.processes, header.length, payloadBytes, maxPayloadBytes)
+    checkFrame(peer, this.processes, header.length, payloadBytes, mpiPayloadBytes)
     this.counters.framesSent++
     this.counters.bytesSent += header.length * 4 + payloadBytes
     if (peer === this.process) {

@@ -1,5 +1,5 @@
 /** How a process ended. */
-export type Outcome =
+export type ProcessOutcome =
   | { readonly kind: 'returned'; readonly results: readonly unknown[]; readonly without?: readonly number[] }
   | { readonly kind: 'failed' }
   | { readonly kind: 'lost' }
@@ -10,7 +10,7 @@ export type Outcome =
  *
  * @param outcomes by process; undefined for one that has not ended
  */
-export function areSurvived(outcomes: readonly (Outcome | undefined)[]): boolean {
+export function areSurvived(outcomes: readonly (ProcessOutcome | undefined)[]): boolean {
   const gone = [...outcomes.keys()].filter((process) => outcomes[process]?.kind === 'lost')
   const living = outcomes.filter((outcome) => outcome?.kind !== 'lost')
   return (

@@ -6,7 +6,7 @@ import type { WorldLayout } from '../../messages/process/world-layout.js'
 import { abortedWorld } from '../../world/aborted-world.js'
 import { describeWorld } from '../../world/diagnosis-text.js'
 import { rangesText } from '../../world/rank-ranges.js'
-import { areSurvived, type Outcome } from './outcomes.js'
+import { areSurvived, type ProcessOutcome } from './outcomes.js'
 import { type FromProcess, maxErrorBytes, type ToProcess } from './process-protocol.js'
 import { type ReportOptions, ReportTriggers } from './report-triggers.js'
 import { StateQuery } from './state-query.js'
@@ -107,7 +107,7 @@ class StartedWorld {
   readonly #settle: Settle
   readonly #queries: StateQuery
   readonly #triggers: ReportTriggers
-  readonly #outcomes: (Outcome | undefined)[]
+  readonly #outcomes: (ProcessOutcome | undefined)[]
   /** What a process died of, if it said so. */
   readonly #uncaught: unknown[] = []
   /** On threads this thread is the authority: it sees workers end, and orders losses and decisions. */
@@ -140,7 +140,7 @@ class StartedWorld {
     this.#settle = settle
     this.#loading = new Set(processes.keys())
     this.#left = layout.processes
-    this.#outcomes = new Array<Outcome | undefined>(layout.processes).fill(undefined)
+    this.#outcomes = new Array<ProcessOutcome | undefined>(layout.processes).fill(undefined)
     this.#decisions = new Decisions(layout.processes, (process, key, decision) =>
       processes[process].postMessage({ kind: 'decision', key, decision }),
     )
@@ -241,7 +241,7 @@ class StartedWorld {
     this.#done(process, { kind: 'lost' })
   }
 
-  #done(process: number, outcome: Outcome): void {
+  #done(process: number, outcome: ProcessOutcome): void {
     if (this.#outcomes[process] !== undefined) return
     this.#outcomes[process] = outcome
     if (--this.#left === 0) this.#end()

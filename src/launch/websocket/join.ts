@@ -12,7 +12,7 @@ import { programDigest } from '../processes/program-digest.js'
 import { checkReport, type ReportOptions } from '../processes/report-triggers.js'
 import { hostHere } from '../processes/session-launcher.js'
 import { failureText } from './failure-text.js'
-import { type Joined, joined } from './joined.js'
+import { hostJoined, type Joined } from './joined.js'
 import type { OpenMember } from './member.js'
 import { type ListenOptions, parseSettings } from './settings.js'
 
@@ -104,7 +104,7 @@ async function hostedHere<T, A>(
   const { membership } = member
   const settings = parseSettings(membership.settings)
   const world: WorldOptions<A> = { ...settings, ...(args === undefined ? {} : { args }) }
-  return joined(membership, settings, (onFailed) =>
+  return hostJoined(membership, settings, (onFailed) =>
     hostHere<T, A>({ main, world, signal, report, eventLoop }, Promise.resolve(main), (loaded, given) =>
       hostUntilEmpty({ ...given, onFailed }, (options) => hostMember(member, loaded, options)),
     ),

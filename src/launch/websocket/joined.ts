@@ -21,7 +21,7 @@ export interface Joined<T> {
  * @param host runs the ranks of this process, and calls back when the world has failed
  * @throws ERR_WORLD for settings that do not fit the processes; what `host` throws
  */
-export async function joined<T>(
+export async function hostJoined<T>(
   { process, processes, nodes }: Pick<Membership, 'process' | 'processes' | 'nodes'>,
   { ranks, ranksPerProcess }: WorldSettings,
   host: (onFailed: (error: unknown) => void) => Promise<readonly T[]>,

@@ -36,7 +36,7 @@ export function doublesOf(view: DataView, at: number, length: number): number[] 
   return values
 }
 
-export function textOf(view: DataView, at: number, length: number): string {
+export function utf16Text(view: DataView, at: number, length: number): string {
   // As many arguments as any engine takes.
   const units = new Uint16Array(Math.min(length, 4096))
   let text = ''

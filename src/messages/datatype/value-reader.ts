@@ -1,5 +1,5 @@
 import { deepestValue, errorKinds, shortText, valueTag, viewKinds } from './value-format.js'
-import { doublesOf, integersOf, textOf } from './value-loops.js'
+import { doublesOf, integersOf, utf16Text } from './value-loops.js'
 
 /**
  * Decodes one value. Bytes of another process are not trusted: no count is believed that the bytes left could
@@ -182,7 +182,7 @@ export class ValueReader {
   #units(): string {
     const length = this.#countWithin(2)
     this.#at += 2 * length
-    return textOf(this.#view, this.#at - 2 * length, length)
+    return utf16Text(this.#view, this.#at - 2 * length, length)
   }
 
   #anyText(): string {

@@ -4,7 +4,7 @@ import { inTurn, resolvedInTurn } from '../process/completion-budget.js'
 import type { RankCounters } from '../process/counters.js'
 
 /** The rank that started an operation, as the operation sees it. */
-export interface Owner {
+export interface OperationOwner {
   /** In the communicator. */
   readonly rank: number
   readonly worldRank: number
@@ -39,7 +39,7 @@ export interface JointWaiter {
  * no wait collects stays here: there is no promise whose rejection could be unhandled.
  */
 export abstract class Pending<T> {
-  readonly owner: Owner
+  readonly owner: OperationOwner
   /**
    * The wait for several operations that this one is part of; another one at the same time attaches a waiter.
    */
@@ -51,7 +51,7 @@ export abstract class Pending<T> {
   #signal: AbortSignal | undefined
   #ignoreSignal: (() => void) | undefined
 
-  constructor(owner: Owner) {
+  constructor(owner: OperationOwner) {
     this.owner = owner
   }
 

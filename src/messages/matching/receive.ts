@@ -3,13 +3,13 @@ import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import { abortedError } from '../process/abort.js'
 import type { ProcessCounters } from '../process/counters.js'
 import type { Entry } from './entry-list.js'
-import { type Owner, Pending } from './pending.js'
+import { type OperationOwner, Pending } from './pending.js'
 import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
 export type ReceiveKind = 'recv' | 'probe' | 'mprobe'
 
 /** The rank that receives. */
-export interface Receiver extends Owner {
+export interface Receiver extends OperationOwner {
   readonly processCounters: ProcessCounters
   /** Takes back a receive that has no message yet; it then rejects with `error`. */
   withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void

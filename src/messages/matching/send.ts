@@ -1,13 +1,13 @@
 import { RankweaveError } from '../../errors.js'
 import type { Payload } from '../datatype/payload.js'
 import { StridedView } from '../datatype/strided-view.js'
-import { type Owner, Pending } from './pending.js'
+import { type OperationOwner, Pending } from './pending.js'
 
 /** Progress of a send. `queued`: its look-up is pending; `offered`: unmatched; `moving`: matched. */
 export type SendStage = 'queued' | 'offered' | 'moving'
 
 /** The rank that sends. */
-export interface Sender extends Owner {
+export interface Sender extends OperationOwner {
   /** Takes an unmatched send back, if that is still possible; it then rejects with `error`. */
   withdrawSend(send: Send, error: RankweaveError): void
 }
@@ -70,7 +70,7 @@ export class Send extends Pending<void> {
 export class Sent extends Pending<void> {
   readonly call = 'send'
 
-  constructor(owner: Owner) {
+  constructor(owner: OperationOwner) {
     super(owner)
     this.fulfil()
   }

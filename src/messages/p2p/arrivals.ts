@@ -9,7 +9,7 @@ import type { Receive } from '../matching/receive.js'
 import type { CommContext } from '../process/comm-context.js'
 import type { Credit } from '../process/credit.js'
 import { cancelReason, envelopeWord, frameKind, headerWord, locationWord } from '../process/frames.js'
-import type { Rendezvous } from './rendezvous.js'
+import type { RendezvousProtocol } from './rendezvous.js'
 import type { UnexpectedMessages } from './unexpected-messages.js'
 
 /**
@@ -22,13 +22,13 @@ export class Arrivals {
   readonly #state: CommContext
   readonly #credit: Credit
   readonly #mailboxes: Mailboxes
-  readonly #rendezvous: Rendezvous
+  readonly #rendezvous: RendezvousProtocol
   readonly #unexpected: UnexpectedMessages
 
   constructor(
     state: CommContext,
     mailboxes: Mailboxes,
-    rendezvous: Rendezvous,
+    rendezvous: RendezvousProtocol,
     unexpected: UnexpectedMessages,
   ) {
     this.#state = state

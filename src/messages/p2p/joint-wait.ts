@@ -1,4 +1,4 @@
-import type { JointWaiter, Owner, Pending, Waiter } from '../matching/pending.js'
+import type { JointWaiter, OperationOwner, Pending, Waiter } from '../matching/pending.js'
 import { abortedError, onAbort } from '../process/abort.js'
 import { inTurn } from '../process/completion-budget.js'
 
@@ -41,7 +41,7 @@ class JointWait<T> implements JointWaiter {
   #left = 0
   readonly #hasSignal: boolean
   /** Ranks that this wait blocks. */
-  readonly #blocked: Owner[] = []
+  readonly #blocked: OperationOwner[] = []
   /** Waiters of operations that are part of another wait, or count as waits with a signal of their own. */
   readonly #attached: { readonly pending: Pending<unknown>; readonly waiter: Waiter }[] = []
 

@@ -16,7 +16,7 @@ import { AddressQueue } from './address-queue.js'
 import { Arrivals } from './arrivals.js'
 import { EagerFastPath } from './eager-fast-path.js'
 import { EnvelopeCount } from './envelope-count.js'
-import { Rendezvous } from './rendezvous.js'
+import { RendezvousProtocol } from './rendezvous.js'
 import { SendPath } from './send-path.js'
 import { UnexpectedMessages } from './unexpected-messages.js'
 
@@ -27,7 +27,7 @@ import { UnexpectedMessages } from './unexpected-messages.js'
 export class Matching implements Withdrawal {
   readonly #state: CommContext
   readonly #credit: Credit
-  readonly #rendezvous: Rendezvous
+  readonly #rendezvous: RendezvousProtocol
   /** By rank in the communicator. */
   readonly #mailboxes: Mailboxes
   readonly #addressQueue = new AddressQueue()
@@ -43,7 +43,7 @@ export class Matching implements Withdrawal {
   constructor(state: CommContext) {
     this.#state = state
     this.#credit = state.runtime.credit
-    this.#rendezvous = new Rendezvous(state)
+    this.#rendezvous = new RendezvousProtocol(state)
     this.#unexpected = new UnexpectedMessages(state, this.#rendezvous)
     this.#mailboxes = new Mailboxes(state, this)
     this.#arrivals = new Arrivals(state, this.#mailboxes, this.#rendezvous, this.#unexpected)

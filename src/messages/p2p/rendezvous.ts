@@ -9,7 +9,7 @@ import type { Send } from '../matching/send.js'
 import type { CommContext } from '../process/comm-context.js'
 import { cancelReason, cancelStage, frameKind, headerWord, transferWord } from '../process/frames.js'
 import { TransferFrames } from '../process/transfer-frames.js'
-import { type Incoming, isDetached, type Outgoing, transferError } from '../process/transfer-sides.js'
+import { type Incoming, isDetachedHere, type Outgoing, transferError } from '../process/transfer-sides.js'
 import { EnvelopeFrames } from './envelope-frames.js'
 
 /**
@@ -18,7 +18,7 @@ import { EnvelopeFrames } from './envelope-frames.js'
  * (`Transfers`), or the receiver reads them in the sender's memory. Which message goes to which receive is
  * decided in `Matching`.
  */
-export class Rendezvous {
+export class RendezvousProtocol {
   readonly #state: CommContext
   readonly #envelopes: EnvelopeFrames
   readonly #frames: TransferFrames
@@ -171,7 +171,7 @@ class OfferedSend implements Outgoing {
   }
 
   failed(error: RankweaveError): void {
-    this.send.reject(isDetached(error) ? this.send.detachedError() : error)
+    this.send.reject(isDetachedHere(error) ? this.send.detachedError() : error)
     this.#ended()
   }
 }
@@ -217,7 +217,7 @@ class MatchedReceive implements Incoming {
 
   failed(error: RankweaveError): void {
     this.#ended()
-    this.receive.reject(isDetached(error) ? detachedInto(this.receive) : error)
+    this.receive.reject(isDetachedHere(error) ? detachedInto(this.receive) : error)
   }
 
   lost(): RankweaveError {

@@ -11,7 +11,7 @@ import { processOf } from '../process/world-layout.js'
 import type { AddressQueue } from './address-queue.js'
 import type { Arrivals } from './arrivals.js'
 import type { EnvelopeCount } from './envelope-count.js'
-import type { Rendezvous } from './rendezvous.js'
+import type { RendezvousProtocol } from './rendezvous.js'
 
 /**
  * Sends of one communicator that the eager fast path refuses: finds the receiver's process, and decides
@@ -25,7 +25,7 @@ export class SendPath {
   readonly #state: CommContext
   readonly #mailboxes: Mailboxes
   readonly #addressQueue: AddressQueue
-  readonly #rendezvous: Rendezvous
+  readonly #rendezvous: RendezvousProtocol
   readonly #arrivals: Arrivals
   readonly #envelopes: EnvelopeCount
   #closing = false
@@ -34,7 +34,7 @@ export class SendPath {
     state: CommContext,
     mailboxes: Mailboxes,
     addressQueue: AddressQueue,
-    rendezvous: Rendezvous,
+    rendezvous: RendezvousProtocol,
     arrivals: Arrivals,
     envelopes: EnvelopeCount,
   ) {

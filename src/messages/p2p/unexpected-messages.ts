@@ -9,7 +9,7 @@ import type { CommContext } from '../process/comm-context.js'
 import type { Credit } from '../process/credit.js'
 import { cancelReason } from '../process/frames.js'
 import { transferKey } from '../process/transfers.js'
-import type { Rendezvous } from './rendezvous.js'
+import type { RendezvousProtocol } from './rendezvous.js'
 
 /**
  * Messages of one communicator that arrived before their receive: moves their data to the receive, wherever
@@ -18,14 +18,14 @@ import type { Rendezvous } from './rendezvous.js'
 export class UnexpectedMessages {
   readonly #state: CommContext
   readonly #credit: Credit
-  readonly #rendezvous: Rendezvous
+  readonly #rendezvous: RendezvousProtocol
   /** Messages of other processes that can still be taken back, or have not arrived completely. */
   readonly #open = new Map<number, Arrived>()
   #filling = 0
   #whenFilled: (() => void)[] = []
   #closing = false
 
-  constructor(state: CommContext, rendezvous: Rendezvous) {
+  constructor(state: CommContext, rendezvous: RendezvousProtocol) {
     this.#state = state
     this.#credit = state.runtime.credit
     this.#rendezvous = rendezvous

@@ -35,7 +35,7 @@ export interface Incoming {
 }
 
 /** How a side ends: well, or with an error. */
-export type Outcome = 'done' | RankweaveError
+export type TransferOutcome = 'done' | RankweaveError
 
 export interface OutgoingState {
   readonly outgoing: Outgoing
@@ -47,7 +47,7 @@ export interface OutgoingState {
   /**
    * Set when the side is to end before all has been moved; it ends when the fabric has released the payload.
    */
-  outcome: Outcome | undefined
+  outcome: TransferOutcome | undefined
 }
 
 export interface IncomingState extends Grantee {
@@ -60,7 +60,7 @@ export interface IncomingState extends Grantee {
 }
 
 /** Whether a transfer failed because the buffer of this side was detached, which the peer does not know. */
-export function isDetached(cause: unknown): boolean {
+export function isDetachedHere(cause: unknown): boolean {
   return isRankweaveError(cause, 'ERR_FABRIC') && cause.details['detached'] === true
 }
 

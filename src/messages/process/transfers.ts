@@ -7,10 +7,10 @@ import {
   detachedError,
   type Incoming,
   type IncomingState,
-  isDetached,
-  type Outcome,
+  isDetachedHere,
   type Outgoing,
   type OutgoingState,
+  type TransferOutcome,
   transferError,
 } from './transfer-sides.js'
 
@@ -118,7 +118,7 @@ export class Transfers {
       () => this.#landed(state),
       (cause) => {
         // The payload is of no use here: the buffer was detached.
-        if (state.error === undefined && isDetached(cause)) this.decline(process, transferId)
+        if (state.error === undefined && isDetachedHere(cause)) this.decline(process, transferId)
         this.#drop(state, transferError(cause))
       },
     )
@@ -217,7 +217,7 @@ export class Transfers {
         () => this.#sent(transferId, state, 'done'),
         (cause) => {
           // The receiver waits for what will not come: the payload was detached.
-          if (state.outcome === undefined && isDetached(cause)) this.#withdraw(process, transferId)
+          if (state.outcome === undefined && isDetachedHere(cause)) this.#withdraw(process, transferId)
           this.#sent(transferId, state, transferError(cause))
         },
       )
@@ -251,7 +251,7 @@ export class Transfers {
   }
 
   /** Ends a sender: at once unless the fabric reads its payload. */
-  #endOutgoing(transferId: number, state: OutgoingState, outcome: Outcome): void {
+  #endOutgoing(transferId: number, state: OutgoingState, outcome: TransferOutcome): void {
     if (!state.moves) {
       this.#sent(transferId, state, outcome)
       return
@@ -261,7 +261,7 @@ export class Transfers {
     this.#port.fabric.bulk!.cancel('sender', state.outgoing.process, transferId, cancelled)
   }
 
-  #sent(transferId: number, state: OutgoingState, moved: Outcome): void {
+  #sent(transferId: number, state: OutgoingState, moved: TransferOutcome): void {
     if (!this.#outgoing.delete(transferId)) return
     const outcome = state.outcome ?? moved
     const { outgoing } = state

@@ -1,7 +1,7 @@
 import { distinctIn, distinctOut, transposeTopology } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
-import { kindOf } from '../plan/strategies.js'
+import { strategyKind } from '../plan/strategies.js'
 import type { Route } from '../strategies/route.js'
 import { type Candidate, candidatesOf } from './candidates.js'
 import type { ChosenOperation } from './chosen-operation.js'
@@ -107,7 +107,7 @@ function* followed(
   const all = [direct, ...candidatesOf(topology, nodeOf, isMerged)]
   for (const [order, candidate] of all.entries()) {
     const { strategy, mostPeers, leastLoad } = candidate
-    const kind = kindOf(strategy)
+    const kind = strategyKind(strategy)
     const load = leastLoad ?? loadOf(kind.route(strategy, facts), mostPeers)
     const done = leastLoad === undefined ? `${strategy.kind} ${JSON.stringify(load)}` : String(order)
     if (!known.has(done)) candidates.push({ candidate, order, load })

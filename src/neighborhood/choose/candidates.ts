@@ -24,7 +24,7 @@ export interface Candidate {
 export function candidatesOf(topology: ProcessTopology, nodeOf: Int32Array, isMerged = true): Candidate[] {
   const { ranks } = topology
   if (ranks <= 1) return []
-  const { nodes, largest } = nodesOf(nodeOf)
+  const { nodes, largest } = nodeSizes(nodeOf)
   return [
     ...allgathers(ranks),
     ...cartesians(topology),
@@ -37,7 +37,7 @@ export function candidatesOf(topology: ProcessTopology, nodeOf: Int32Array, isMe
 }
 
 /** How many nodes host ranks, and the most ranks of one. */
-export function nodesOf(nodeOf: Int32Array): { readonly nodes: number; readonly largest: number } {
+export function nodeSizes(nodeOf: Int32Array): { readonly nodes: number; readonly largest: number } {
   const sizes = new Map<number, number>()
   for (const node of nodeOf) sizes.set(node, (sizes.get(node) ?? 0) + 1)
   return { nodes: sizes.size, largest: [...sizes.values()].reduce((most, size) => Math.max(most, size), 0) }

@@ -10,7 +10,7 @@ import type { Choice } from './choice.js'
 import { chooseStrategy } from './choose-strategy.js'
 
 /** What `--strategy auto` and `--compare` were given. */
-export interface Comparison {
+export interface ComparisonRequest {
   readonly auto: AutoStrategy | null
   readonly machine: Machine
   readonly bytes: number
@@ -33,7 +33,7 @@ export function comparisonOf({
   readonly machine?: Machine | undefined
   readonly bytes?: number | undefined
   readonly compare: boolean
-}): Comparison | null {
+}): ComparisonRequest | null {
   const auto = parseAuto(strategy)
   if (auto === null && !compare) {
     if (bytes === undefined) return null
@@ -77,7 +77,7 @@ export interface Ordinary {
 /** @param named a strategy that is compared with those that the library considers */
 export function compareStrategies(
   topology: ProcessTopology,
-  { auto, machine, bytes }: Comparison,
+  { auto, machine, bytes }: ComparisonRequest,
   named: Strategy | null,
 ): Compared {
   const { budget } = auto ?? {}

@@ -11,12 +11,12 @@ import type { Plan, PlanStatistics, Strategy } from '../plan/strategy.js'
 import { formatStrategy } from '../plan/strategy-text.js'
 import {
   type Compared,
-  type Comparison,
+  type ComparisonRequest,
   choiceObject,
   compareStrategies,
   comparisonOf,
 } from './comparison.js'
-import { chooseStrategy, type StrategyWords } from './strategy-choice.js'
+import { requestedStrategy, type StrategyWords } from './strategy-choice.js'
 
 /** What `rankweave plan` and the service are asked for. */
 export interface PlanWords extends StrategyWords {
@@ -29,7 +29,7 @@ export interface PlanWords extends StrategyWords {
 /** A request whose words have been understood. */
 export interface UnderstoodRequest {
   readonly words: PlanWords
-  readonly comparison: Comparison | null
+  readonly comparison: ComparisonRequest | null
   /** Null where the library chooses. */
   readonly named: Strategy | null
 }
@@ -41,7 +41,7 @@ export interface UnderstoodRequest {
  */
 export function understand(words: PlanWords): UnderstoodRequest {
   const comparison = comparisonOf(words)
-  const named = (comparison?.auto ?? null) === null ? chooseStrategy(words).strategy : null
+  const named = (comparison?.auto ?? null) === null ? requestedStrategy(words).strategy : null
   return { words, comparison, named }
 }
 

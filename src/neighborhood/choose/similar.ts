@@ -3,7 +3,7 @@ import type { Strategy } from '../plan/strategy.js'
 import { windowsOf } from '../strategies/cartesian.js'
 import type { Lanes } from '../strategies/lanes.js'
 import type { Pipelined } from '../strategies/pipelined.js'
-import { nodesOf } from './candidates.js'
+import { nodeSizes } from './candidates.js'
 import { isTight } from './radices.js'
 
 /** What radices have to cover. */
@@ -20,7 +20,7 @@ export function extentsOf(topology: ProcessTopology, nodeOf: Int32Array): Extent
   const grid = windowsOf(topology)
   return {
     ranks: topology.ranks,
-    ...nodesOf(nodeOf),
+    ...nodeSizes(nodeOf),
     windows: grid === null ? [] : grid.dims.map((_, d) => grid.high[d] - grid.low[d] + 1),
   }
 }

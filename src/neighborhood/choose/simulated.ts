@@ -6,7 +6,7 @@ import type { Level } from '../../machine/profile.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import { plan } from '../plan/plan.js'
 import { planOperation } from '../plan/plan-operation.js'
-import { kindOf } from '../plan/strategies.js'
+import { strategyKind } from '../plan/strategies.js'
 import type { Strategy } from '../plan/strategy.js'
 import { formatStrategy, parametersOf } from '../plan/strategy-text.js'
 import { deliveryTrees } from '../strategies/delivery-trees.js'
@@ -46,7 +46,7 @@ export type Trial = Omit<Alternative, 'breakEvenStarts' | 'breakEvenIsAtMost'>
  */
 export function simulated(strategy: Strategy, setting: Setting): Simulated {
   const { facts, machine, operation, bytes, now } = setting
-  const hasRoute = kindOf(strategy).schedule === undefined || strategy.kind === 'direct'
+  const hasRoute = strategyKind(strategy).schedule === undefined || strategy.kind === 'direct'
   if (operation === 'neighbor-allgather' && hasRoute) return followed(strategy, setting)
   const { schedule, planMs } = planOperation(facts.topology, strategy, operation, { machine, now })
   const simulation = simulate(schedule, machine, { bytes })
@@ -55,7 +55,7 @@ export function simulated(strategy: Strategy, setting: Setting): Simulated {
 
 function followed(strategy: Strategy, { facts, machine, bytes, now }: Setting): Simulated {
   const { topology } = facts
-  const kind = kindOf(strategy)
+  const kind = strategyKind(strategy)
   kind.check(strategy, topology.ranks)
   const moves = deliveryTrees(kind.route(strategy, facts), distinctOut(topology), topology.ranks)
   const simulation = simulateFrames(framesOfMoves(topology, moves), machine, bytes)

@@ -29,7 +29,7 @@ export interface StrategyChoice {
  * @throws ERR_USAGE for aware mode without a machine
  * @throws ERR_STRATEGY for the engine `distributed`, and for the text of no strategy
  */
-export function chooseStrategy(options: StrategyWords): StrategyChoice {
+export function requestedStrategy(options: StrategyWords): StrategyChoice {
   const machine = options.machine ?? null
   if (options.strategy !== 'common-neighbor') return { strategy: parseStrategy(options.strategy), machine }
   const mode = options.mode ?? (machine === null ? 'agnostic' : 'aware')

@@ -7,7 +7,7 @@ import { alltoallSchedule } from '../strategies/alltoall-schedule.js'
 import { reduceInOrder } from '../strategies/reduce-in-order.js'
 import { reduceSchedule } from '../strategies/reduce-schedule.js'
 import { type PlanOptions, plan, requirePlanned, routeOf } from './plan.js'
-import { kindOf } from './strategies.js'
+import { strategyKind } from './strategies.js'
 import type { Plan, Strategy } from './strategy.js'
 import { parametersOf } from './strategy-text.js'
 
@@ -52,7 +52,7 @@ function scheduleOf(
   options: PlanOptions,
 ): NeighborSchedule {
   if (operation === 'neighbor-reduce') return reduceInOrder(plan(topology, strategy, options).schedule)
-  kindOf(strategy)
+  strategyKind(strategy)
   const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
   if (operation === 'neighbor-alltoall') {
     return alltoallSchedule(topology, routeOf(topology, strategy, options), header)

@@ -10,7 +10,7 @@ import { requireTopology } from '../../topology/require-topology.js'
 import type { Route } from '../strategies/route.js'
 import { routeSchedule } from '../strategies/route-schedule.js'
 import type { GroupedSchedule, RouteFacts } from '../strategies/strategy-kind.js'
-import { kindOf } from './strategies.js'
+import { strategyKind } from './strategies.js'
 import type { Plan, PlanStatistics, Strategy } from './strategy.js'
 import { parametersOf } from './strategy-text.js'
 
@@ -57,14 +57,14 @@ export function requirePlanned(where: string, topology: unknown, options: unknow
  * @throws ERR_STRATEGY, ERR_MACHINE as {@link plan}
  */
 export function routeOf(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Route {
-  const kind = kindOf(strategy)
+  const kind = strategyKind(strategy)
   kind.check(strategy, topology.ranks)
   return kind.route(strategy, factsOf(topology, options))
 }
 
 function scheduleOf(strategy: Strategy, facts: RouteFacts): GroupedSchedule {
   const { topology } = facts
-  const kind = kindOf(strategy)
+  const kind = strategyKind(strategy)
   kind.check(strategy, topology.ranks)
   if (kind.schedule !== undefined) return kind.schedule(strategy, facts)
   const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }

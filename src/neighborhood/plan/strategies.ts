@@ -1,5 +1,5 @@
 import { RankweaveError, shown } from '../../errors.js'
-import { allgather } from '../strategies/allgather.js'
+import { allgatherStrategy } from '../strategies/allgather.js'
 import { cartesian } from '../strategies/cartesian.js'
 import { commonNeighbor } from '../strategies/common-neighbor-strategy.js'
 import { cumulative } from '../strategies/cumulative.js'
@@ -24,14 +24,14 @@ export const strategies: { readonly [K in Strategy['kind']]: KindOf<K> } = {
   hierarchical,
   lanes,
   cartesian,
-  allgather,
+  allgather: allgatherStrategy,
   pipelined,
 }
 
 export const strategyKinds = Object.keys(strategies) as readonly Strategy['kind'][]
 
 /** @throws ERR_STRATEGY for what is not a strategy */
-export function kindOf(strategy: Strategy): StrategyKind<Strategy> {
+export function strategyKind(strategy: Strategy): StrategyKind<Strategy> {
   if (typeof strategy !== 'object' || strategy === null)
     throw new RankweaveError(
       'ERR_STRATEGY',

@@ -3,7 +3,7 @@ import { RankweaveError, shown } from '../../errors.js'
 import type { Parameters } from '../../schedule/ir.js'
 import type { StrategyKind } from '../strategies/strategy-kind.js'
 import type { StrategyOption } from '../strategies/strategy-option.js'
-import { kindOf, kindsText, strategies } from './strategies.js'
+import { kindsText, strategies, strategyKind } from './strategies.js'
 import type { Strategy } from './strategy.js'
 
 /**
@@ -19,7 +19,7 @@ export function parseStrategy(text: string): Strategy {
   const word = colon < 0 ? text : text.slice(0, colon)
   const given = colon < 0 ? [] : text.slice(colon + 1).split(',')
   if (!Object.hasOwn(strategies, word)) return fail(text, kindsText, word)
-  const kind = kindOf({ kind: word } as Strategy)
+  const kind = strategyKind({ kind: word } as Strategy)
   const fields = fieldsByName(kind)
   if (fields.size === 0 && given.length > 0) return fail(text, `${word} without options`, text.slice(colon))
   const values: Record<string, unknown> = { ...kind.initial }
@@ -55,7 +55,7 @@ export function parametersOf(strategy: Strategy): Parameters {
 }
 
 function formatted(strategy: Strategy) {
-  return [...fieldsByName(kindOf(strategy))].flatMap(([name, { field, option }]) => {
+  return [...fieldsByName(strategyKind(strategy))].flatMap(([name, { field, option }]) => {
     const value = (strategy as unknown as Readonly<Record<string, unknown>>)[field]
     return value === undefined ? [] : [{ name, value, text: option.format(value) }]
   })

@@ -19,14 +19,14 @@ export interface Allgather {
 }
 
 /** @see Bruck, Ho, Kipnis, Upfal, Weathersby 1997 */
-export const allgather: StrategyKind<Allgather> = {
+export const allgatherStrategy: StrategyKind<Allgather> = {
   help: 'allgather:radices=2.2.2,first=highest   digits of the distance between ranks, as in an ordinary allgather',
   initial: { kind: 'allgather' },
   options: { radices: listOption(2), first: wordOption(['lowest', 'highest']) },
   planningLimit: 2 ** 16,
   routeNeeds: 'ranks',
   check(strategy, ranks) {
-    checkOptions(strategy, allgather.options)
+    checkOptions(strategy, allgatherStrategy.options)
     const { kind, radices } = strategy
     if (radices !== undefined) requireCover(kind, 'radices', radices, ranks, 'the ranks')
   },

@@ -6,7 +6,7 @@ import { limit } from './checked-values.js'
 import { blocksIn, type ScheduleFileHeader, type TopologyFacts, topologyFactsIn } from './header.js'
 import { type LineBounds, readRankLine } from './read-rank-line.js'
 import type { Reject } from './reject.js'
-import { Rows } from './rows.js'
+import { RankRows } from './rows.js'
 import { SpecificationRows } from './specification-rows.js'
 
 /** What the lines of a schedule file hold, collected rank by rank in any order. */
@@ -19,8 +19,8 @@ export class FileContent {
   /** By rank: 1 if its line may come, 2 if it has come. */
   readonly #state: Uint8Array
   /** Neighbors; null without a topology. */
-  readonly #out: Rows | null
-  readonly #in: Rows | null
+  readonly #out: RankRows | null
+  readonly #in: RankRows | null
   /** Null in a neighbor allgather, whose specification follows from the topology even of a slice. */
   readonly #specification: SpecificationRows | null
   #found = 0
@@ -38,8 +38,8 @@ export class FileContent {
     this.#state = new Uint8Array(ranks)
     if (slice === null) this.#state.fill(1)
     else for (const rank of slice) this.#state[rank] = 1
-    this.#out = hasTopology ? new Rows(ranks) : null
-    this.#in = hasTopology ? new Rows(ranks) : null
+    this.#out = hasTopology ? new RankRows(ranks) : null
+    this.#in = hasTopology ? new RankRows(ranks) : null
     const follows = hasTopology && collective === 'neighbor-allgather'
     this.#specification = follows || version === 1 ? null : new SpecificationRows(header)
   }

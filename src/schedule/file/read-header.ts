@@ -99,7 +99,7 @@ const fieldsOf: { readonly [V in FormatVersion]: Readonly<Record<string, Field>>
 }
 
 /** Checks a header. */
-export function readHeader(value: unknown, reject: Reject): ScheduleFileHeader {
+export function readScheduleHeader(value: unknown, reject: Reject): ScheduleFileHeader {
   const given = isRecord(value) ? value : {}
   requireFields(given, leading, reject)
   const fields = fieldsOf[given['version'] as FormatVersion]

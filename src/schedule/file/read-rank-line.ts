@@ -3,7 +3,7 @@ import { arrayOf, integer, integers, isIntegerBelow, limit, objectOf, objectWith
 import type { ScheduleFileHeader } from './header.js'
 import { type PhaseTarget, readCopy, readList, readLocal, readReceive, readSend } from './read-operations.js'
 import type { Reject } from './reject.js'
-import type { Run, SlotTerm } from './specification-rows.js'
+import type { BlockRun, SlotTerm } from './specification-rows.js'
 
 /** A rank line without its operations; what the version or the lack of a topology leaves out is empty. */
 export interface RankLine {
@@ -120,7 +120,7 @@ function readSlots(value: unknown, blocks: number, reject: Reject): readonly Slo
         reject(`${where}[${i}]`, `[first, count, stride] of blocks from 0 to ${blocks - 1}`, runs[i])
       }
     }
-    return runs as readonly Run[]
+    return runs as readonly BlockRun[]
   })
 }
 

@@ -14,8 +14,8 @@ import {
 } from '../specification.js'
 import { requireLines } from './checked-values.js'
 import { FileContent } from './file-content.js'
-import { readHeader } from './read-header.js'
-import { failAtLine, parseLine, type Reject, shown } from './reject.js'
+import { readScheduleHeader } from './read-header.js'
+import { failAtLine, parseLine, type Reject, shownJson } from './reject.js'
 
 /**
  * Reads a schedule line by line: give every line to `line`, then call `schedule` or `slice`. Blank lines are
@@ -38,7 +38,7 @@ export class ScheduleReader {
     requireText('line of a schedule', text)
     if (text.trim() === '') return
     const value = parseLine(text, this.#source, this.#lineNumber)
-    if (this.#content === null) this.#content = new FileContent(readHeader(value, this.#reject))
+    if (this.#content === null) this.#content = new FileContent(readScheduleHeader(value, this.#reject))
     else this.#content.add(value, this.#reject)
   }
 
@@ -104,7 +104,7 @@ export class ScheduleReader {
   }
 
   readonly #reject: Reject = (where, expected, got) =>
-    this.#fail(`${where}: expected ${expected}, got ${shown(got)}`)
+    this.#fail(`${where}: expected ${expected}, got ${shownJson(got)}`)
 
   #fail(message: string, cause?: unknown): never {
     return failAtLine(this.#source, this.#lineNumber, message, cause)

@@ -13,7 +13,7 @@ export function failAtLine(source: string, line: number, message: string, cause?
 }
 
 /** The value as JSON, truncated for a message. */
-export function shown(got: unknown): string {
+export function shownJson(got: unknown): string {
   const text = typeof got === 'string' ? `"${got}"` : (JSON.stringify(got) ?? 'nothing')
   return text.length > 120 ? `${text.slice(0, 120)}...` : text
 }

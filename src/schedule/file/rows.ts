@@ -1,7 +1,7 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 
 /** A row of integers for each rank, given in any order; ranks without one have an empty row. */
-export class Rows {
+export class RankRows {
   readonly #values = new GrowingInt32Array()
   /** Where the row of a rank begins in the values. */
   readonly #first: Int32Array

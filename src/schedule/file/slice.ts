@@ -2,8 +2,8 @@ import { requireText } from '../../base/require-options.js'
 import { RankweaveError } from '../../errors.js'
 import { requireLines } from './checked-values.js'
 import type { ScheduleFileHeader } from './header.js'
-import { readHeader } from './read-header.js'
-import { failAtLine, parseLine, shown } from './reject.js'
+import { readScheduleHeader } from './read-header.js'
+import { failAtLine, parseLine, shownJson } from './reject.js'
 
 /**
  * Selects some ranks of a schedule in its text form: the header, marked as that of a slice, and the unchanged
@@ -64,8 +64,8 @@ class LineSlicer {
   }
 
   #takeHeader(text: string): string {
-    const header = readHeader(parseLine(text, 'schedule', this.#lineNumber), (where, expected, got) =>
-      this.#fail(`${where}: expected ${expected}, got ${shown(got)}`),
+    const header = readScheduleHeader(parseLine(text, 'schedule', this.#lineNumber), (where, expected, got) =>
+      this.#fail(`${where}: expected ${expected}, got ${shownJson(got)}`),
     )
     const available = header.slice === null ? null : new Set(header.slice)
     for (const rank of this.#wanted) {
@@ -73,7 +73,7 @@ class LineSlicer {
         continue
       throw new RankweaveError(
         'ERR_RANK',
-        `expected ranks of the schedule (${available === null ? `0 to ${header.ranks - 1}` : `a slice of ${available.size}`}), got ${shown(rank)}`,
+        `expected ranks of the schedule (${available === null ? `0 to ${header.ranks - 1}` : `a slice of ${available.size}`}), got ${shownJson(rank)}`,
         { details: typeof rank === 'number' ? { rank } : {} },
       )
     }
@@ -87,7 +87,7 @@ class LineSlicer {
     if (quick !== null) return Number(quick[1])
     const value = parseLine(text, 'schedule', this.#lineNumber) as { readonly rank?: unknown } | null
     const rank = value?.rank
-    if (typeof rank !== 'number') this.#fail(`rank: expected a rank, got ${shown(rank)}`)
+    if (typeof rank !== 'number') this.#fail(`rank: expected a rank, got ${shownJson(rank)}`)
     return rank
   }
 

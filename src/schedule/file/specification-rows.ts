@@ -1,13 +1,13 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import type { Reductions, Specification } from '../specification.js'
 import { type HeaderVersion2, partStartOf } from './header.js'
-import { Rows } from './rows.js'
+import { RankRows } from './rows.js'
 
 /** Blocks `first`, `first + stride` and so on. */
-export type Run = readonly [first: number, count: number, stride: number]
+export type BlockRun = readonly [first: number, count: number, stride: number]
 
 /** What a slot must hold: a block, or the reduction of runs. */
-export type SlotTerm = number | readonly Run[]
+export type SlotTerm = number | readonly BlockRun[]
 
 /**
  * The specification of a file, collected line by line in any order. Equal reductions of several slots become
@@ -15,8 +15,8 @@ export type SlotTerm = number | readonly Run[]
  */
 export class SpecificationRows {
   readonly #header: HeaderVersion2
-  readonly #own: Rows
-  readonly #slots: Rows
+  readonly #own: RankRows
+  readonly #slots: RankRows
   readonly #numbers = new Map<string, number>()
   readonly #runStart = new GrowingInt32Array()
   /** Three numbers for each run. */
@@ -24,8 +24,8 @@ export class SpecificationRows {
 
   constructor(header: HeaderVersion2) {
     this.#header = header
-    this.#own = new Rows(header.ranks)
-    this.#slots = new Rows(header.ranks)
+    this.#own = new RankRows(header.ranks)
+    this.#slots = new RankRows(header.ranks)
     this.#runStart.push(0)
   }
 
@@ -56,7 +56,7 @@ export class SpecificationRows {
   }
 
   /** The number of a reduction, in the order in which the lines name them. */
-  #numberOf(runs: readonly Run[]): number {
+  #numberOf(runs: readonly BlockRun[]): number {
     const key = runs.join()
     const known = this.#numbers.get(key)
     if (known !== undefined) return known

@@ -5,7 +5,7 @@ import { pairMessages } from '../message-pairs.js'
 import { operationsOfRank } from '../walk.js'
 import type { Frames } from './lower-frames.js'
 import type { LoweringContext } from './lowering-context.js'
-import { Places } from './places.js'
+import { HeldValues } from './places.js'
 import type { Combinations } from './program.js'
 
 /** The values of a process: who contributes, brings or makes them, and where they go. */
@@ -144,7 +144,7 @@ class ValueFinder {
     return round[low]
   }
 
-  #slots(places: Places | undefined): Int32Array {
+  #slots(places: HeldValues | undefined): Int32Array {
     const { slotStart, slotTerm } = this.#context.schedule.specification
     const values = new GrowingInt32Array()
     for (let i = 0; i < this.#ranks.length; i++) {
@@ -164,7 +164,7 @@ class ValueFinder {
   #trace(): Traced {
     const { schedule, placement, rounds } = this.#context
     const { opPeer, entryStart, entryBlock, entryFrom, entryRight, entryTo } = schedule
-    const places = new Places(schedule, this.#ranks, this.#ownStart)
+    const places = new HeldValues(schedule, this.#ranks, this.#ownStart)
     const sent = new Int32Array(this.#sent.term.length).fill(-1)
     const sentAt = entryIndex(this.#sent)
     const receivedAt = entryIndex(this.#received)
@@ -273,7 +273,7 @@ class ValueFinder {
 const none = new Int32Array(0)
 
 interface Traced {
-  readonly places: Places
+  readonly places: HeldValues
   readonly sent: Int32Array
   readonly left: Int32Array
   readonly right: Int32Array

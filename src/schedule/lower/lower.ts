@@ -10,7 +10,7 @@ import {
   hostedRanks,
   type LoweringContext,
   loweringContext,
-  processesOf,
+  processCount,
   requirePlacement,
 } from './lowering-context.js'
 import type { LoweredSchedule, ProcessProgram } from './program.js'
@@ -29,7 +29,7 @@ import { type MessageRounds, messageRounds } from './rounds.js'
 export function lower(schedule: Schedule, placement: Int32Array, processes?: number): LoweredSchedule {
   requireSchedule(schedule)
   requirePlacement(placement)
-  const least = processesOf(placement)
+  const least = processCount(placement)
   const count = processes ?? least
   if (!Number.isInteger(count) || count < least || count > topologyLimits.ranks)
     throw new RankweaveError(

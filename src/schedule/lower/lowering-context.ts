@@ -29,7 +29,7 @@ export function requirePlacement(placement: unknown): asserts placement is Int32
 }
 
 /** One more than the largest process. */
-export function processesOf(placement: Int32Array): number {
+export function processCount(placement: Int32Array): number {
   return placement.reduce((most, process) => Math.max(most, process + 1), 0)
 }
 
@@ -54,7 +54,7 @@ export function loweringContext(
       { details: { rank: homeless } },
     )
   }
-  const processes = processesOf(placement)
+  const processes = processCount(placement)
   if (processes > topologyLimits.ranks)
     throw new RankweaveError(
       'ERR_PLACEMENT',

@@ -1,7 +1,7 @@
 import type { Schedule } from '../ir.js'
 
 /** The value in every place of the hosted ranks. */
-export class Places {
+export class HeldValues {
   readonly #start: Int32Array
   readonly #value: Int32Array
   readonly #ownCount: Int32Array

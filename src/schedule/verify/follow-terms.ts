@@ -1,13 +1,13 @@
 import { opKind, type Schedule } from '../ir.js'
 import { endOfPhase, type PhaseRows } from '../walk.js'
 import { describeTerm } from './describe-term.js'
-import { Places } from './places.js'
+import { HeldTerms } from './places.js'
 import { empty, TermTable } from './term-table.js'
 import type { ViolationList } from './violations.js'
 
 /** What the places of all ranks hold at the end. */
 export interface Contents {
-  readonly places: Places
+  readonly places: HeldTerms
   readonly terms: TermTable
   /**
    * Partial results received in messages that are not known: of which another check finds fault, or whose
@@ -43,7 +43,7 @@ export function followTerms(
 }
 
 class Follower implements Contents {
-  readonly places: Places
+  readonly places: HeldTerms
   readonly terms: TermTable
   unknownReceived = 0
   readonly #schedule: Schedule
@@ -57,7 +57,7 @@ class Follower implements Contents {
   readonly #sent: Int32Array
 
   constructor(schedule: Schedule, rows: PhaseRows, partner: Int32Array, found: ViolationList) {
-    this.places = new Places(schedule)
+    this.places = new HeldTerms(schedule)
     this.terms = new TermTable(schedule.specification)
     this.#schedule = schedule
     this.#rows = rows

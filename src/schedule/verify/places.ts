@@ -5,7 +5,7 @@ import { empty } from './term-table.js'
  * What every place of every rank holds, and whether it is read. A rank may claim any number of temporary
  * places: memory is bounded by the specification and by what its operations touch.
  */
-export class Places {
+export class HeldTerms {
   /** Terms, by index of place. */
   readonly holds: Int32Array
   readonly isRead: Uint8Array

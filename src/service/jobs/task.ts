@@ -1,9 +1,9 @@
-import type { CompletePlanRequest, TopologyFormat } from '../../client/protocol/http.js'
+import type { CompletePlanRequest, UploadFormat } from '../../client/protocol/http.js'
 
 /** A topology as it was uploaded. */
 export interface UploadedTopology {
   readonly path: string
-  readonly format: TopologyFormat
+  readonly format: UploadFormat
   /** Over how many ranks the rows of a matrix are distributed; null: one per row. */
   readonly ranks: number | null
 }

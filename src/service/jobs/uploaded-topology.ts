@@ -3,7 +3,7 @@ import { type ByteSource, isGzip } from '../../text/byte-source.js'
 import { expanded, openSourceFile, type ReadProgress } from '../../text/source-file.js'
 import { TextReader } from '../../text/text-reader.js'
 import { matrixMarketText } from '../../topology/files/matrix-market-entries.js'
-import { readHeader } from '../../topology/files/matrix-market-header.js'
+import { readMatrixMarketHeader } from '../../topology/files/matrix-market-header.js'
 import { parseTopologySpec } from '../../topology/files/spec-text.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
@@ -80,7 +80,7 @@ function read(source: ByteSource, most: number): string {
 
 function rowsOf(source: ByteSource): number {
   try {
-    return readHeader(new TextReader(source, { file: uploadName, ...matrixMarketText })).rows
+    return readMatrixMarketHeader(new TextReader(source, { file: uploadName, ...matrixMarketText })).rows
   } finally {
     source.close()
   }

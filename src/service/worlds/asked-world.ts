@@ -4,7 +4,7 @@ import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
 import { endedError, toCallError } from './call-error.js'
 import { CommunicatorTree, listBudget } from './communicator-tree.js'
-import type { Member, MemberWorld } from './member.js'
+import type { MemberWorld, ServedMember } from './member.js'
 import type { WorldHost } from './world-host.js'
 
 export interface AskedWorldOptions {
@@ -27,9 +27,9 @@ export class AskedWorld implements MemberWorld {
   readonly tree = new CommunicatorTree()
   readonly #options: AskedWorldOptions
   readonly #createdAt = new Date().toISOString()
-  readonly #waiting = new Set<Member>()
+  readonly #waiting = new Set<ServedMember>()
   /** By world rank, once all have joined. */
-  #members: readonly Member[] = []
+  #members: readonly ServedMember[] = []
   /** Sockets that keep a world that waits. */
   readonly #creators = new Set<object>()
   /** Ranks of a world that runs, those of programs too, that are gone. */
@@ -75,7 +75,7 @@ export class AskedWorld implements MemberWorld {
   }
 
   /** @throws ERR_WORLD_FULL when all members have joined */
-  join(member: Member): void {
+  join(member: ServedMember): void {
     if (this.#state !== 'waiting') {
       throw new RankweaveError('ERR_WORLD_FULL', `all ${this.size} members of ${this.id} have joined`)
     }
@@ -93,7 +93,7 @@ export class AskedWorld implements MemberWorld {
   }
 
   /** A member has left, or is lost; the others are told. */
-  depart(member: Member, state: 'left' | 'lost', reason: string): void {
+  depart(member: ServedMember, state: 'left' | 'lost', reason: string): void {
     if (member.state === 'waiting') {
       member.state = state
       if (!this.#waiting.has(member)) return

@@ -1,12 +1,12 @@
 import type { WorldKind, WorldReply, WorldRequest } from '../../client/protocol/worlds.js'
 import { RankweaveError, shown } from '../../errors.js'
-import type { Member } from './member.js'
+import type { ServedMember } from './member.js'
 
 /** Requests that a member makes of its world. */
 export type CallKind = Exclude<WorldKind, 'hello' | 'createWorld' | 'join' | 'leave' | 'watch'>
 
 type Call<K extends CallKind> = (
-  member: Member,
+  member: ServedMember,
   request: WorldRequest<K>,
 ) => WorldReply<K> | Promise<WorldReply<K>>
 
@@ -76,7 +76,7 @@ export function waitsForOthers(kind: WorldKind): boolean {
 }
 
 /** Makes the call of a request. @throws what the call throws */
-export async function call(member: Member, request: WorldRequest<CallKind>): Promise<WorldReply> {
+export async function call(member: ServedMember, request: WorldRequest<CallKind>): Promise<WorldReply> {
   // Each kind has its own function, which the type of the table states.
   return member.during(() => (calls[request.kind] as Call<CallKind>)(member, request))
 }

@@ -1,11 +1,11 @@
 import type { WorldInfo } from '../../client/protocol/worlds.js'
 
-export type Operation = WorldInfo['communicators'][number]['operation']
+export type CreatingCall = WorldInfo['communicators'][number]['operation']
 
 /** A communicator of a world, as it was made. */
 interface Entry {
   readonly id: string
-  readonly operation: Operation
+  readonly operation: CreatingCall
   readonly color: number | null
   readonly size: number
   /** World rank by rank, of members that have told. */
@@ -46,7 +46,7 @@ export class CommunicatorTree {
   add(
     id: string,
     parent: Parent,
-    operation: Operation,
+    operation: CreatingCall,
     color: number | null,
     size: number,
     rank: number,
@@ -80,7 +80,7 @@ export class CommunicatorTree {
     }
   }
 
-  parentOf(id: string): { readonly parent: string | null; readonly operation: Operation } {
+  parentOf(id: string): { readonly parent: string | null; readonly operation: CreatingCall } {
     const entry = this.#entries.get(id)
     return { parent: entry?.parent?.id ?? null, operation: entry?.operation ?? 'world' }
   }

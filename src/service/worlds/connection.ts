@@ -12,7 +12,7 @@ import type { Log } from '../log.js'
 import { toCallError } from './call-error.js'
 import { type CallKind, call, waitsForOthers } from './calls.js'
 import { decodeRequest } from './decode-request.js'
-import { Member } from './member.js'
+import { ServedMember } from './member.js'
 import type { TenantWorlds } from './tenant-worlds.js'
 
 export interface ConnectionOptions {
@@ -36,7 +36,7 @@ export class Connection {
   readonly #options: ConnectionOptions
   readonly #rate: MessageRate
   #worlds: TenantWorlds | undefined
-  #member: Member | undefined
+  #member: ServedMember | undefined
   #unwatch: (() => void) | undefined
   #lastId = -1
   #inFlight = 0
@@ -170,7 +170,12 @@ export class Connection {
     }
     const world = worlds.find(request)
     const { maxCommunicators } = this.#options.limits
-    const member = new Member(world, (event) => this.#send(event), request.address ?? null, maxCommunicators)
+    const member = new ServedMember(
+      world,
+      (event) => this.#send(event),
+      request.address ?? null,
+      maxCommunicators,
+    )
     world.join(member)
     this.#member = member
     const reply = { world: world.id, joined: world.joined, members: world.size }
@@ -179,7 +184,7 @@ export class Connection {
     return reply
   }
 
-  #requireMember(): Member {
+  #requireMember(): ServedMember {
     if (this.#member !== undefined) return this.#member
     throw new RankweaveError('ERR_WORLD', 'this socket is not a member of a world: join one')
   }

@@ -2,7 +2,7 @@ import type { WorldEvent } from '../../client/protocol/world-events.js'
 import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
 import { communicatorName } from './communicator-name.js'
-import type { CommunicatorTree, Operation, Parent } from './communicator-tree.js'
+import type { CommunicatorTree, CreatingCall, Parent } from './communicator-tree.js'
 
 /** What a member needs of its world. */
 export interface MemberWorld {
@@ -13,11 +13,11 @@ export interface MemberWorld {
   /** What is shown of it has changed. */
   changed(): void
   /** A member has left, or is lost. @param reason for the others */
-  depart(member: Member, state: 'left' | 'lost', reason: string): void
+  depart(member: ServedMember, state: 'left' | 'lost', reason: string): void
 }
 
 /** A socket's part in one world: its rank, and the communicators that it holds, by id. */
-export class Member {
+export class ServedMember {
   readonly world: MemberWorld
   readonly send: (event: WorldEvent) => void
   readonly #communicators = new Map<string, Communicator>()
@@ -93,7 +93,7 @@ export class Member {
    */
   async make(
     of: string,
-    operation: Operation,
+    operation: CreatingCall,
     color: number | null,
     run: (from: Communicator) => Promise<Communicator | null>,
   ): Promise<{ comm: string | null; rank: number | null; size: number | null }> {
@@ -140,7 +140,7 @@ export class Member {
     id: string,
     communicator: Communicator,
     parent: Parent,
-    operation: Operation,
+    operation: CreatingCall,
     color: number | null,
   ): void {
     this.#communicators.set(id, communicator)

@@ -3,7 +3,7 @@ import type { Exchange } from '../../calls/exchange.js'
 import { isRankweaveError, type RankweaveError } from '../../errors.js'
 import { directSchedule } from '../../neighborhood/plan/direct.js'
 import type { PlanOfRanks } from '../../neighborhood/plan/plan-of-ranks.js'
-import { kindOf } from '../../neighborhood/plan/strategies.js'
+import { strategyKind } from '../../neighborhood/plan/strategies.js'
 import type { Strategy } from '../../neighborhood/plan/strategy.js'
 import { parametersOf } from '../../neighborhood/plan/strategy-text.js'
 import { commonNeighborSchedule } from '../../neighborhood/strategies/common-neighbor.js'
@@ -14,8 +14,8 @@ import { agreementFor } from '../../topology/grouping/group-by-messages.js'
 import {
   groupingMessageKinds,
   noMessages,
+  type RankNeighbors,
   type RankPattern,
-  type RankView,
 } from '../../topology/grouping/rank-view.js'
 import { combineAll } from './combine-all.js'
 import { groupHostedRanks, type HostedGrouping } from './group-ranks.js'
@@ -63,7 +63,7 @@ async function partOf(
 ): Promise<PlanOfRanks | RankweaveError | null> {
   if (strategy.kind === 'direct') return directPlan(lists, where.ranks)
   if (strategy.kind === 'common-neighbor') return combiningPlan(exchange, lists, strategy, where)
-  const kind = kindOf(strategy)
+  const kind = strategyKind(strategy)
   const facts = await routeFacts(exchange, lists, kind.routeNeeds, where)
   const routeOf = () => kind.route(strategy, facts)
   const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
@@ -119,7 +119,10 @@ async function combiningPlan(
   }
 }
 
-function viewsOf({ localRanks, hosted }: OwnLists, nodeOf: ((rank: number) => number) | null): RankView[] {
+function viewsOf(
+  { localRanks, hosted }: OwnLists,
+  nodeOf: ((rank: number) => number) | null,
+): RankNeighbors[] {
   return Array.from(localRanks, (rank, i) => {
     const sources = distinctBut(rank, hosted[i].sources)
     const nodes = nodeOf && { own: nodeOf(rank), ofSources: sources.map(nodeOf) }

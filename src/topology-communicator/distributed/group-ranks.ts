@@ -8,11 +8,11 @@ import { GroupingRank } from '../../topology/grouping/grouping-rank.js'
 import {
   type GroupingAgreement,
   type GroupingMessage,
+  type GroupingMessages,
   groupingMessageKinds,
-  type MessageCounts,
   noMessages,
+  type RankNeighbors,
   type RankPattern,
-  type RankView,
 } from '../../topology/grouping/rank-view.js'
 import type { RankHosts } from './rank-hosts.js'
 
@@ -20,7 +20,7 @@ export interface HostedGrouping {
   /** Of the hosted ranks, in their order; null after a failure of this process or another. */
   readonly patterns: readonly RankPattern[] | null
   /** Messages that the hosted ranks sent, also to each other. */
-  readonly messages: MessageCounts
+  readonly messages: GroupingMessages
   /** By round, over the hosted ranks. */
   readonly waves: readonly number[]
   /** ERR_PLAN_MISMATCH when a message or frame contradicted what this process knows. */
@@ -55,7 +55,7 @@ const lastFrame = { done: 0, failed: 1 } as const
 export function groupHostedRanks(
   exchange: Exchange,
   step: number,
-  views: readonly RankView[],
+  views: readonly RankNeighbors[],
   agreement: GroupingAgreement,
   hosts: RankHosts,
 ): Promise<HostedGrouping> {
@@ -91,7 +91,7 @@ class HostedRanks {
   constructor(
     exchange: Exchange,
     step: number,
-    views: readonly RankView[],
+    views: readonly RankNeighbors[],
     agreement: GroupingAgreement,
     hosts: RankHosts,
   ) {

@@ -26,7 +26,7 @@ export interface EqualBlocks {
 }
 
 /** What a rank passes, checked; its receive buffer only where it knows how long blocks are. */
-export function equalBlocks(
+export function equalSendOf(
   name: CollectiveName,
   neighborhood: Neighborhood,
   rank: number,

@@ -14,7 +14,7 @@ import { NeighborRequest, type TunerPlace } from '../execute/neighbor-request.js
 import { countRun } from '../execute/neighbor-traffic.js'
 import type { Neighborhood } from '../execute/neighborhood.js'
 import { requestStart } from '../execute/request-start.js'
-import { checkedTune, type NeighborInitOptions, textOf } from '../execute/tune-options.js'
+import { checkedTune, type NeighborInitOptions, tuneText } from '../execute/tune-options.js'
 import type { BoundProgram } from '../execute/tuned-start.js'
 import { BlockStore } from '../memory/block-store.js'
 import { boundElements, checkInto, elementWords } from '../memory/buffers.js'
@@ -27,7 +27,7 @@ import {
   bytesOfBlocks,
   Delivery,
   type EqualBlocks,
-  equalBlocks,
+  equalSendOf,
   equalSignature,
   fillBlocks,
   isFailure,
@@ -44,9 +44,9 @@ export function neighborAlltoallInit(
   const name = 'neighborAlltoallInit'
   const tune = checkedTune(name, neighborhood, options)
   const { elements, into } = boundElements(name, send, recv)
-  const { type, blocks } = equalBlocks(name, neighborhood, seat.rank, elements, into)
+  const { type, blocks } = equalSendOf(name, neighborhood, seat.rank, elements, into)
   const agreed = equalSignature(name, neighborhood, type, blocks.count)
-  const signature: Signature = tune === null ? agreed : { ...agreed, method: textOf(tune) }
+  const signature: Signature = tune === null ? agreed : { ...agreed, method: tuneText(tune) }
   const place: TunerPlace = {}
   const setup = boundCollective(seat, neighborhood, signature, { blocks, place }, (all) => {
     const passed = all.map((each) => each.blocks)

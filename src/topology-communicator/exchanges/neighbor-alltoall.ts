@@ -15,7 +15,7 @@ import { BlockStore } from '../memory/block-store.js'
 import { checkInto, elementWords } from '../memory/buffers.js'
 import { wordViewOf } from '../memory/memory-words.js'
 import { countedEdgeBlocks, type EdgeBlocks } from './edge-blocks.js'
-import { equalBlocks, equalCall } from './equal-alltoall.js'
+import { equalCall, equalSendOf } from './equal-alltoall.js'
 
 /** Options of an alltoall of blocks of varying lengths. */
 export interface EdgeBlocksOptions<I extends TypedArray = TypedArray> extends BlocksOptions<I> {
@@ -43,7 +43,7 @@ export function neighborAlltoall<R>(
   const name = 'neighborAlltoall'
   return form.attempt(comm, (seat) => {
     requireOptions(name, options)
-    const { type, blocks } = equalBlocks(name, neighborhood, seat.rank, data, options.into)
+    const { type, blocks } = equalSendOf(name, neighborhood, seat.rank, data, options.into)
     return form.join(
       seat,
       equalCall(seat.state.localRanks, neighborhood, type, blocks.count),
@@ -69,7 +69,7 @@ export function neighborAlltoallv<R>(
     const blocks = countedEdgeBlocks(name, data, slots, sendCounts, options.sendDispls)
     const { type } = blocks
     checkInto(name, options.into, type, 0)
-    const call = alltoallCall<Contribution>(
+    const call = neighborAlltoallCall<Contribution>(
       neighborhood,
       name,
       type,
@@ -91,7 +91,7 @@ const blocksOf = ({ blocks }: Contribution): EdgeBlocks => blocks
  * @param blocksOf what a rank sends, read when the call runs
  * @param deliver what every hosted rank gets
  */
-export function alltoallCall<C>(
+export function neighborAlltoallCall<C>(
   neighborhood: Neighborhood,
   name: CollectiveName,
   type: number,

@@ -13,7 +13,7 @@ import type { OperationProgram } from '../execute/operation-program.js'
 import type { BlockStore } from '../memory/block-store.js'
 import { contributionOf } from '../memory/buffers.js'
 import type { EdgeBlocks } from './edge-blocks.js'
-import { alltoallCall } from './neighbor-alltoall.js'
+import { neighborAlltoallCall } from './neighbor-alltoall.js'
 
 /** What a rank sends along an edge; null, or anything, on a grid where there is no neighbor. */
 export type EdgeData = TypedArray | StridedView | null
@@ -42,7 +42,7 @@ export function neighborAlltoallw<R>(
   return form.attempt(comm, (seat) => {
     requireOptions(name, options)
     const given = checkEdgeData(name, neighborhood, seat.rank, data, options.into)
-    const call = alltoallCall<EdgeContribution>(
+    const call = neighborAlltoallCall<EdgeContribution>(
       neighborhood,
       name,
       typeCode.Uint8Array,

@@ -14,7 +14,7 @@ import { NeighborRequest, type TunerPlace } from '../execute/neighbor-request.js
 import { countRun } from '../execute/neighbor-traffic.js'
 import type { Neighborhood } from '../execute/neighborhood.js'
 import { requestStart } from '../execute/request-start.js'
-import { checkedTune, type NeighborInitOptions, textOf } from '../execute/tune-options.js'
+import { checkedTune, type NeighborInitOptions, tuneText } from '../execute/tune-options.js'
 import type { BoundProgram } from '../execute/tuned-start.js'
 import { type BlockLayoutOptions, blockLayout } from '../memory/block-layout.js'
 import { BlockStore } from '../memory/block-store.js'
@@ -60,7 +60,7 @@ export function neighborAllgatherInit(
   const { type, elements, into } = boundElements(name, send, recv)
   const count = elements.length
   checkInto(name, into, type, neighborhood.slotsOf(seat.rank) * count)
-  const method = isPublished ? publishedText : tune === null ? null : textOf(tune)
+  const method = isPublished ? publishedText : tune === null ? null : tuneText(tune)
   const signature: Signature = { name, type, count, ...(method === null ? {} : { method }) }
   const given: UniformBuffers = { send: elements, recv: into }
   const place: TunerPlace = {}

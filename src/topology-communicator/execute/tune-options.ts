@@ -94,12 +94,12 @@ function requireNumber(name: string, option: string, value: number, isNumber: bo
 }
 
 /** What ranks compare: those that pass other options are a mismatch. */
-export function textOf({ candidates, within, starts }: Tune): string {
+export function tuneText({ candidates, within, starts }: Tune): string {
   return `tune:candidates=${candidates},within=${within},starts=${starts}`
 }
 
 /** A strategy to try. */
-export interface Candidate {
+export interface TuneCandidate {
   readonly strategy: Strategy
   /** Absent where nothing is predicted. */
   readonly predictedUs?: number
@@ -117,7 +117,7 @@ export async function candidatesFor(
   bytes: number | null,
   operation: ChosenOperation,
   { candidates, within }: Tune,
-): Promise<Candidate[]> {
+): Promise<TuneCandidate[]> {
   await neighborhood.prepareChoice(bytes, operation)
   const choice = neighborhood.choiceFor(bytes, operation)
   if (choice === null) return [{ strategy: neighborhood.strategy }]

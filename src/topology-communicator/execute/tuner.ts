@@ -1,7 +1,7 @@
 import type { Strategy } from '../../neighborhood/plan/strategy.js'
 import { formatStrategy } from '../../neighborhood/plan/strategy-text.js'
 import { TimedComparison } from './timed-comparison.js'
-import type { Candidate } from './tune-options.js'
+import type { TuneCandidate } from './tune-options.js'
 
 /** A strategy that was tried. */
 export interface TunedCandidate {
@@ -28,13 +28,13 @@ export interface Tuning {
  * before it, so one start after the last timed one all processes know all times, and choose the same.
  */
 export class Tuner {
-  readonly #candidates: readonly Candidate[]
+  readonly #candidates: readonly TuneCandidate[]
   readonly #timedStarts: number
   readonly #comparison: TimedComparison
   #agreed = 0
 
   /** @param starts timed ones of every candidate */
-  constructor(candidates: readonly Candidate[], starts: number) {
+  constructor(candidates: readonly TuneCandidate[], starts: number) {
     this.#candidates = candidates
     this.#timedStarts = candidates.length * starts
     // Of equal times that of the better predicted one.

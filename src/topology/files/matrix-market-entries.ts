@@ -1,6 +1,6 @@
 import type { ByteSource } from '../../text/byte-source.js'
 import { TextReader } from '../../text/text-reader.js'
-import { type MatrixMarketHeader, readHeader } from './matrix-market-header.js'
+import { type MatrixMarketHeader, readMatrixMarketHeader } from './matrix-market-header.js'
 
 /** Takes one entry, 0-based; a pattern's entries are 1, a real matrix has no imaginary parts. */
 export type TakeEntry = (row: number, col: number, re: number, im: number) => void
@@ -21,7 +21,7 @@ export function readEntries(
   begin: (header: MatrixMarketHeader, sizeKnown: boolean) => TakeEntry,
 ): void {
   const reader = new TextReader(source, { file, ...matrixMarketText })
-  const header = readHeader(reader)
+  const header = readMatrixMarketHeader(reader)
   const take = begin(header, reader.bytesLeft !== null)
   new EntryLines(reader, header, withMirrorImage(header, take)).read(Infinity)
 }

@@ -22,7 +22,7 @@ export interface MatrixMarketHeader {
  *
  * @throws ERR_MATRIX_MARKET with file, line and column
  */
-export function readHeader(reader: TextReader): MatrixMarketHeader {
+export function readMatrixMarketHeader(reader: TextReader): MatrixMarketHeader {
   const example = "a header such as '%%MatrixMarket matrix coordinate real general'"
   if (!reader.nextLine()) reader.fail(example, 'an empty file')
   const begin = reader.here()

@@ -2,7 +2,7 @@ import { type FilePart, openFileLines } from '../../text/file-lines.js'
 import { expanded, type OpenSource, openSourceFile } from '../../text/source-file.js'
 import { TextReader } from '../../text/text-reader.js'
 import { EntryLines, matrixMarketText, type TakeEntry } from './matrix-market-entries.js'
-import { type MatrixMarketHeader, readHeader } from './matrix-market-header.js'
+import { type MatrixMarketHeader, readMatrixMarketHeader } from './matrix-market-header.js'
 
 /** What a Matrix Market file begins with, and where its entries are. */
 export interface MatrixMarketHead {
@@ -31,7 +31,7 @@ export function openMatrixMarket(path: string, open: OpenSource = openSourceFile
   try {
     const { source, isCompressed } = expanded(file, path)
     const reader = new TextReader(source, { file: path, ...matrixMarketText })
-    const header = readHeader(reader)
+    const header = readMatrixMarketHeader(reader)
     // Behind the size line is its line end, or nothing.
     const head = Math.min(reader.here() + 1, file.sizeBytes ?? 0)
     return {

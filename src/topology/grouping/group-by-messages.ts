@@ -10,9 +10,9 @@ import { GroupingRank } from './grouping-rank.js'
 import {
   type GroupingAgreement,
   type GroupingMessage,
-  type MessageCounts,
+  type GroupingMessages,
   noMessages,
-  type RankView,
+  type RankNeighbors,
 } from './rank-view.js'
 
 /** Friend groups, and the messages and waves that finding them took. */
@@ -20,7 +20,7 @@ export interface MessageGrouping extends FriendGroups {
   readonly engine: 'distributed'
   /** Common neighbors of all groups together. */
   readonly weight: number
-  readonly messages: MessageCounts
+  readonly messages: GroupingMessages
   /** Longest chain of decisions of every round. */
   readonly waves: readonly number[]
 }
@@ -71,7 +71,7 @@ export function agreementFor(
 }
 
 /** What every rank of a topology knows at the start. */
-export function rankViews(topology: ProcessTopology, nodeOf: Int32Array | null): RankView[] {
+export function rankViews(topology: ProcessTopology, nodeOf: Int32Array | null): RankNeighbors[] {
   const out = distinctOut(topology)
   const into = distinctIn(topology)
   return Array.from({ length: topology.ranks }, (_, rank) => {

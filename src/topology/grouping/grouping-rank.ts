@@ -6,8 +6,8 @@ import type {
   GroupingMessage,
   GroupingMessageKind,
   RankGroup,
+  RankNeighbors,
   RankPattern,
-  RankView,
 } from './rank-view.js'
 import { isWellFormed, proposalFault, removalFault } from './round-faults.js'
 import { ServiceNotices } from './service-notices.js'
@@ -32,7 +32,7 @@ const none = new Int32Array(0)
  * compared.
  */
 export class GroupingRank {
-  readonly #view: RankView
+  readonly #view: RankNeighbors
   readonly #agreement: GroupingAgreement
   readonly #search: GroupSearch
   readonly #send: SendMessage
@@ -60,7 +60,7 @@ export class GroupingRank {
   readonly #isDirect: Uint8Array
 
   /** @param search for groups of k-1; ranks of a process can share it */
-  constructor(view: RankView, agreement: GroupingAgreement, search: GroupSearch, send: SendMessage) {
+  constructor(view: RankNeighbors, agreement: GroupingAgreement, search: GroupSearch, send: SendMessage) {
     this.#view = view
     this.#agreement = agreement
     this.#search = search

@@ -1,6 +1,6 @@
 import type { FriendGroups } from '../friends/friend-groups.js'
 import type { GroupingEngine } from '../friends/grouping-options.js'
-import type { MessageCounts } from './rank-view.js'
+import type { GroupingMessages } from './rank-view.js'
 
 /** Groups, and how they were found. */
 export interface Grouping extends FriendGroups {
@@ -8,7 +8,7 @@ export interface Grouping extends FriendGroups {
   /** Common neighbors of all groups: the messages that each member of a group saves, before exchanges. */
   readonly weight: number
   /** Messages between ranks, if the distributed engine found the groups. */
-  readonly messages: MessageCounts | null
+  readonly messages: GroupingMessages | null
   /**
    * For every round, how many decisions waited for each other, one after the other: its depth, however many
    * ranks decide at the same time. When ranks matched themselves; depends on what arrived first.

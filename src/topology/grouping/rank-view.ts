@@ -42,7 +42,7 @@ export interface GroupingAgreement {
 }
 
 /** What a rank knows at the start: its neighbors and their nodes. */
-export interface RankView {
+export interface RankNeighbors {
   readonly rank: number
   /** Distinct destinations without itself, ascending. */
   readonly destinations: Int32Array
@@ -78,9 +78,9 @@ export interface ServingGroup {
 }
 
 /** Messages that ranks sent, by kind. */
-export type MessageCounts = Record<GroupingMessageKind, number>
+export type GroupingMessages = Record<GroupingMessageKind, number>
 
-export const noMessages = (): MessageCounts => ({
+export const noMessages = (): GroupingMessages => ({
   sources: 0,
   request: 0,
   end: 0,

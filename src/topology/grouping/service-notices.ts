@@ -1,5 +1,5 @@
 import { indexIn } from '../../base/search.js'
-import type { RankView, ServingGroup } from './rank-view.js'
+import type { RankNeighbors, ServingGroup } from './rank-view.js'
 import { violation } from './violation.js'
 
 /**
@@ -14,7 +14,7 @@ export class ServiceNotices {
   readonly #direct: number[] = []
   readonly #served: { readonly step: number; readonly member: number; readonly holder: number }[] = []
 
-  constructor({ rank, sources }: RankView, k: number) {
+  constructor({ rank, sources }: RankNeighbors, k: number) {
     this.#rank = rank
     this.#sources = sources
     this.#k = k

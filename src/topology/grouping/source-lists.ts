@@ -1,10 +1,10 @@
 import { indexIn } from '../../base/search.js'
-import type { RankView } from './rank-view.js'
+import type { RankNeighbors } from './rank-view.js'
 import { violation } from './violation.js'
 
 /** The sources of a rank's destinations, as these list them: who shares which destinations with the rank. */
 export class SourceLists {
-  readonly #view: RankView
+  readonly #view: RankNeighbors
   readonly #placeOf: ReadonlyMap<number, number>
   readonly #ranks: number
   /** By place among the destinations: sources, then in aware mode the node of each. */
@@ -12,7 +12,7 @@ export class SourceLists {
   #missing: number
 
   /** @param ranks of the topology */
-  constructor(view: RankView, placeOf: ReadonlyMap<number, number>, ranks: number) {
+  constructor(view: RankNeighbors, placeOf: ReadonlyMap<number, number>, ranks: number) {
     this.#view = view
     this.#placeOf = placeOf
     this.#ranks = ranks

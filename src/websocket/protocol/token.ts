@@ -1,7 +1,7 @@
 import { equalSecrets, randomBytes, toHex } from './secrets.js'
 
 /** A token is the id of a world, a dot and a secret of 128 bits: `1f0c...e3.9a4b...77`. */
-export const tokenPattern = /^[0-9a-f]{16}\.[0-9a-f]{32}$/
+export const worldTokenPattern = /^[0-9a-f]{16}\.[0-9a-f]{32}$/
 
 /** A new world: its id, and the token that lets processes join. */
 export function makeToken(): { readonly id: string; readonly token: string } {

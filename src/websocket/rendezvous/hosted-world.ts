@@ -17,7 +17,7 @@ import { BrokenLinks } from './broken-links.js'
 import { protocolError, refusalFrom, wrongToken } from './refuse.js'
 import { SilenceMonitor } from './silence-monitor.js'
 import { messageBytes, type Socket } from './socket.js'
-import { beat, type Party, WorldMember } from './world-member.js'
+import { beat, HostedMember, type Party } from './world-member.js'
 
 export interface HostedWorldOptions {
   readonly id: string
@@ -56,20 +56,20 @@ export class HostedWorld {
   readonly #options: HostedWorldOptions
   readonly #clock: Clock
   /** Members that wait, in the order in which they joined. */
-  readonly #waiting = new Set<WorldMember>()
+  readonly #waiting = new Set<HostedMember>()
   /** By process; empty while the world waits. */
-  #members: readonly WorldMember[] = []
+  #members: readonly HostedMember[] = []
   readonly #nonces = new Set<string>()
-  readonly #silence: SilenceMonitor<WorldMember>
+  readonly #silence: SilenceMonitor<HostedMember>
   readonly #links: BrokenLinks
   readonly #decisions: Decisions
   readonly #lost: { readonly process: number; readonly reason: string }[] = []
   /** Losses in the order in which they were noticed, not yet told. */
-  readonly #noticed: { readonly member: WorldMember; readonly error: RankweaveError }[] = []
+  readonly #noticed: { readonly member: HostedMember; readonly error: RankweaveError }[] = []
   #isTelling = false
   #failure: string | null = null
   /** Bytes handed on, by sender, that it has not been told of. */
-  readonly #handed = new Map<WorldMember, number>()
+  readonly #handed = new Map<HostedMember, number>()
   #resolveEnded!: (end: WorldEnd) => void
   #isEnded = false
 
@@ -105,7 +105,7 @@ export class HostedWorld {
     admit(this.#options, joined, this.#nonces, this.#members.length > 0, { request, isOwn })
     // Own ones are not limited: nobody else can replay what passes in memory.
     if (!isOwn) this.#nonces.add(request.nonce)
-    const member = new WorldMember(socket, request, isOwn, this.#clock, (from, sizeBytes) =>
+    const member = new HostedMember(socket, request, isOwn, this.#clock, (from, sizeBytes) =>
       this.#countHanded(this.#members[from], sizeBytes),
     )
     this.#waiting.add(member)
@@ -168,7 +168,7 @@ export class HostedWorld {
   }
 
   /** A broken member is lost; the world and the rendezvous go on. */
-  #guarded(member: WorldMember, data: unknown): void {
+  #guarded(member: HostedMember, data: unknown): void {
     if (member.state === 'left' || member.state === 'lost') return
     try {
       this.#silence.heard(member)
@@ -180,7 +180,7 @@ export class HostedWorld {
     }
   }
 
-  #control(member: WorldMember, text: string): void {
+  #control(member: HostedMember, text: string): void {
     const { maxWaitingMessages, maxControlMessages } = this.#options.rendezvous
     const most = member.state === 'waiting' ? maxWaitingMessages : maxControlMessages
     if (member.rate.exceeds(most)) {
@@ -193,7 +193,7 @@ export class HostedWorld {
     else throw protocolError(`no '${message.kind}' before 'welcome'`)
   }
 
-  #joinedControl(member: WorldMember, message: ToRendezvous): void {
+  #joinedControl(member: HostedMember, message: ToRendezvous): void {
     switch (message.kind) {
       case 'broken': {
         const { process: peer, cause, reason } = message
@@ -222,13 +222,13 @@ export class HostedWorld {
   }
 
   /** Another member, while it lives. */
-  #other(member: WorldMember, process: number): WorldMember | undefined {
+  #other(member: HostedMember, process: number): HostedMember | undefined {
     const peer = this.#members[process]
     if (peer === undefined || peer === member) throw protocolError(`another process than ${process}`)
     return peer.state === 'joined' ? peer : undefined
   }
 
-  #relay(member: WorldMember, relayed: Uint8Array<ArrayBuffer>): void {
+  #relay(member: HostedMember, relayed: Uint8Array<ArrayBuffer>): void {
     if (member.state !== 'joined') throw protocolError('no relayed message before welcome')
     const { maxMessageBytes, maxRelayedBytes } = this.#options.limits
     const to = this.#members[relayedProcess(relayed, this.#members.length, maxMessageBytes)]
@@ -243,7 +243,7 @@ export class HostedWorld {
   }
 
   /** One message was handed on. Senders are told together, once per turn of the timers. */
-  #countHanded(member: WorldMember, sizeBytes: number): void {
+  #countHanded(member: HostedMember, sizeBytes: number): void {
     member.relayedBytes -= sizeBytes + overheadBytes
     if (member.state !== 'joined') return
     if (this.#handed.size === 0) this.#clock.later(1, this.#tellHanded)
@@ -258,7 +258,7 @@ export class HostedWorld {
     }
   }
 
-  #leave(member: WorldMember, failure: string | undefined): void {
+  #leave(member: HostedMember, failure: string | undefined): void {
     if (member.state === 'joined') this.#failure ??= failure ?? null
     this.#depart(member, 'left')
     if (member.process >= 0) this.#decisions.lose(member.process)
@@ -266,7 +266,7 @@ export class HostedWorld {
     this.#endIfDone()
   }
 
-  #depart(member: WorldMember, state: 'left' | 'lost'): void {
+  #depart(member: HostedMember, state: 'left' | 'lost'): void {
     member.state = state
     this.#waiting.delete(member)
     this.#silence.forget(member)
@@ -277,7 +277,7 @@ export class HostedWorld {
    * A member has failed. While the world waits, its place is free again; later it is lost, and everybody is
    * told.
    */
-  #fail(member: WorldMember, error: RankweaveError): void {
+  #fail(member: HostedMember, error: RankweaveError): void {
     if (member.state === 'left' || member.state === 'lost') return
     const isMember = member.state === 'joined'
     this.#depart(member, 'lost')
@@ -299,7 +299,7 @@ export class HostedWorld {
     this.#endIfDone()
   }
 
-  #tellLost(member: WorldMember, error: RankweaveError): void {
+  #tellLost(member: HostedMember, error: RankweaveError): void {
     const { process } = member
     const reason = error.message.slice(0, 500)
     this.#lost.push({ process, reason })
@@ -310,17 +310,17 @@ export class HostedWorld {
     member.end(new RankweaveError(error.code, `this process is lost to its world: ${reason}`))
   }
 
-  #send(member: WorldMember, message: FromRendezvous): void {
+  #send(member: HostedMember, message: FromRendezvous): void {
     this.#sendText(member, encodeControl(message))
   }
 
-  #sendText(member: WorldMember, text: string): void {
+  #sendText(member: HostedMember, text: string): void {
     if (!member.sendText(text))
       this.#fail(member, new RankweaveError('ERR_LIMIT', 'it does not read what it is sent'))
   }
 
   #endIfDone(): void {
-    const isLive = ({ state }: WorldMember) => state === 'joined'
+    const isLive = ({ state }: HostedMember) => state === 'joined'
     if (this.#members.length > 0 && !this.#members.some(isLive)) this.#end(null)
   }
 

@@ -7,13 +7,13 @@ import type { FromRendezvous, Welcome } from '../protocol/messages.js'
 import { refusalOf } from '../protocol/refusals.js'
 import { randomBytes, toHex } from '../protocol/secrets.js'
 import type { StartHeartbeats } from './heartbeat-loop.js'
-import { Member } from './member.js'
+import { JoinedMember } from './member.js'
 import type { Membership } from './membership.js'
 import { closeSoon, refusalFrom } from './refuse.js'
 import { SilenceMonitor } from './silence-monitor.js'
 import { messageBytes, type Socket, type SocketTransport, socketErrorText, socketState } from './socket.js'
 
-export interface JoinOptions {
+export interface JoinWorldOptions {
   /** Of the rendezvous: `ws:` or `wss:`. */
   readonly url: string
   readonly token: string
@@ -59,7 +59,7 @@ const pausesMs = [250, 500, 1_000, 2_000, 4_000]
  *   network says; ERR_PROTOCOL when it is no rendezvous; ERR_ABORTED by `signal`; ERR_ARGUMENT for a URL that
  *   is none
  */
-export function joinWorld(options: JoinOptions): Promise<Membership> {
+export function joinWorld(options: JoinWorldOptions): Promise<Membership> {
   const { signal, clock = realClock } = options
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
@@ -104,11 +104,11 @@ export function joinWorld(options: JoinOptions): Promise<Membership> {
 
 /** One end of the socket to the rendezvous: from the request to join to the last message of the member. */
 class Joining {
-  readonly #options: JoinOptions
+  readonly #options: JoinWorldOptions
   readonly #socket: Socket
   readonly #clock: Clock
-  readonly #settle: (outcome: Member | RankweaveError) => void
-  #member: Member | undefined
+  readonly #settle: (outcome: JoinedMember | RankweaveError) => void
+  #member: JoinedMember | undefined
   #isSettled = false
   /** The request was granted: the world waits for others, or has begun. */
   wasAccepted = false
@@ -120,7 +120,11 @@ class Joining {
   #cancelBeat: (() => void) | undefined
   #stopHeartbeats: (() => void) | undefined
 
-  constructor(options: JoinOptions, socket: Socket, settle: (outcome: Member | RankweaveError) => void) {
+  constructor(
+    options: JoinWorldOptions,
+    socket: Socket,
+    settle: (outcome: JoinedMember | RankweaveError) => void,
+  ) {
     this.#options = options
     this.#socket = socket
     this.#clock = options.clock ?? realClock
@@ -187,7 +191,7 @@ class Joining {
         `'welcome': expected ${nodes.length} addresses, and a process below`,
       )
     }
-    this.#member = new Member(this.#socket, welcome, this.#clock, () => this.#stop())
+    this.#member = new JoinedMember(this.#socket, welcome, this.#clock, () => this.#stop())
     const { url, startHeartbeats } = this.#options
     if (startHeartbeats !== undefined) {
       const request = {
@@ -242,7 +246,7 @@ class Joining {
     this.#stopHeartbeats = undefined
   }
 
-  #settleOnce(outcome: Member | RankweaveError): void {
+  #settleOnce(outcome: JoinedMember | RankweaveError): void {
     if (this.#isSettled) return
     this.#isSettled = true
     this.#settle(outcome)
@@ -251,7 +255,7 @@ class Joining {
 
 const beat = encodeControl({ kind: 'beat' })
 
-function dial({ url, transport }: JoinOptions): Socket {
+function dial({ url, transport }: JoinWorldOptions): Socket {
   try {
     return transport.dial(url)
   } catch (error) {

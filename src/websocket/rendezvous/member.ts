@@ -12,7 +12,7 @@ import { closeSoon } from './refuse.js'
 import { type Socket, socketState } from './socket.js'
 
 /** A process of a world that has begun, over its socket to the rendezvous; `joinWorld` makes it. */
-export class Member implements Membership {
+export class JoinedMember implements Membership {
   readonly world: string
   readonly process: number
   readonly processes: number

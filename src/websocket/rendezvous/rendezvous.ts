@@ -22,7 +22,7 @@ export interface RendezvousOptions {
   readonly clock?: Clock
 }
 
-export interface WorldOptions {
+export interface AwaitedWorldOptions {
   /** Processes that are to join: 1 to `maxProcesses` of the rendezvous. */
   readonly processes: number
   /**
@@ -93,7 +93,7 @@ export class Rendezvous {
    * @throws ERR_WORLD for an impossible number of processes, ERR_ARGUMENT for limits, ERR_LIMIT when there
    *   are too many worlds
    */
-  createWorld(options: WorldOptions): WorldHandle {
+  createWorld(options: AwaitedWorldOptions): WorldHandle {
     requireKnownOptions('createWorld', options, {
       processes: true,
       own: true,

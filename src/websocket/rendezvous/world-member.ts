@@ -24,7 +24,7 @@ export interface Party {
 }
 
 /** One member as its world has it: its sockets, and what is under way for it. */
-export class WorldMember {
+export class HostedMember {
   readonly socket: Socket
   readonly request: JoinRequest
   /** A process of the host's own. */

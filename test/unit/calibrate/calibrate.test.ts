@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../../src/base/random.js'
-import { type Calibration, calibrate, ranksPerProcess } from '../../../src/calibrate/calibrate.js'
+import { type Calibration, calibrate, calibratedRanksPerProcess } from '../../../src/calibrate/calibrate.js'
 import { calibratedProfile } from '../../../src/calibrate/calibrated-profile.js'
 import { figureOf } from '../../../src/calibrate/figure.js'
 import { local } from '../../../src/fabric/local/local.js'
@@ -18,7 +18,7 @@ async function measured(time: VirtualTime, nodes: readonly string[]): Promise<Ca
   })
   const options = { runs: 3, sampleMs: 0, samplesPerRun: 2, iterations: 2, stopwatchOf }
   const results = await run((world) => calibrate(world, options), {
-    ranks: ranksPerProcess * nodes.length,
+    ranks: calibratedRanksPerProcess * nodes.length,
     fabric: local({ nodes, virtualTime: time }),
   })
   return results[0]!

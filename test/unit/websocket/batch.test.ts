@@ -7,8 +7,8 @@ import {
   Batch,
   BatchReader,
   batchBytes,
-  frameBytes,
-  maxPayloadBytes,
+  batchedFrameBytes,
+  batchPayloadBytes,
   pieceBytes,
   pieceMessageBytes,
   plainFrame,
@@ -88,7 +88,7 @@ describe('a batch', () => {
     const largest = {
       kind: plainFrame,
       header: new Int32Array(maxHeaderWords),
-      payload: new Uint8Array(maxPayloadBytes),
+      payload: new Uint8Array(batchPayloadBytes),
     }
     expect(decode(encode([largest], 0), 0)).toEqual([largest])
     const piece = { kind: bulkRecord.data, header: new Int32Array(7), payload: new Uint8Array(pieceBytes) }
@@ -99,7 +99,7 @@ describe('a batch', () => {
   it('may be filled again once it has been sent', () => {
     const batch = new Batch(1000)
     batch.add(plainFrame, Int32Array.of(1, 2, 3), Uint8Array.of(9, 9, 9), 1, 2)
-    expect(batch.seal(1).length).toBe(8 + frameBytes(3, 1))
+    expect(batch.seal(1).length).toBe(8 + batchedFrameBytes(3, 1))
     batch.clear()
     batch.add(plainFrame, Int32Array.of(4), undefined, 0, 0)
     expect(decode(batch.seal(2), 2)).toEqual([
@@ -140,7 +140,7 @@ describe('a message is refused before any of its frames is delivered', () => {
 
   it.each<[string, (view: DataView) => void]>([
     ['a header is too long', (view) => view.setUint16(8, maxHeaderWords + 1, true)],
-    ['a payload is too long', (view) => view.setUint32(12, maxPayloadBytes + 1, true)],
+    ['a payload is too long', (view) => view.setUint32(12, batchPayloadBytes + 1, true)],
     ['a payload is longer than the message', (view) => view.setUint32(12, 1000, true)],
     ['a payload is longer than any memory', (view) => view.setUint32(12, 2 ** 32 - 1, true)],
     ['a kind is unknown', (view) => view.setUint16(10, bulkRecord.stopped + 1, true)],
@@ -170,7 +170,7 @@ it('whatever bytes arrive, reading them either refuses the message or delivers f
     }
     let bytes = 8
     while (reader.next()) {
-      bytes += frameBytes(reader.header.length, reader.payload.length)
+      bytes += batchedFrameBytes(reader.header.length, reader.payload.length)
       expect(reader.payload.length).toBeLessThanOrEqual(pieceBytes)
       delivered++
     }

@@ -1,4 +1,4 @@
-import { operationNames, type RankView } from '../../../src/report/rank-view.js'
+import { operationWords, type RankView } from '../../../src/report/rank-view.js'
 import { h, panel, table } from '../dom.js'
 import { figure } from '../format.js'
 import type { RankSource } from '../source.js'
@@ -86,7 +86,7 @@ function programTable({ rank, phase, kind, peer, blocks, block, leftOut }: RankV
     if (blocks[i] > names.length) names.push('…')
     return [
       figure(phase[i]),
-      operationNames[k],
+      operationWords[k],
       peer[i] === -1 ? '' : String(peer[i]),
       figure(blocks[i]),
       names.join(' '),

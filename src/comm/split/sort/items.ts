@@ -1,6 +1,6 @@
 import { GrowingInt32Array } from '../../../base/growing-array.js'
 import { rowWord } from './rows.js'
-import type { Run, Slice } from './runs.js'
+import type { ColorRun, Slice } from './runs.js'
 
 // What a sorter sends to the processes of its column: the new ranks of their ranks, in runs of one color
 // (docs/split-algorithms.md#new-ranks). A record is a head, the set of hosts unless it is that of the record
@@ -33,7 +33,7 @@ export class ItemWriter {
   #hosts: Int32Array | undefined
 
   /** Begins an item; its rows follow by {@link row}, then {@link push}. */
-  begin(run: Run, counter: number, rows: number, pushed: number): void {
+  begin(run: ColorRun, counter: number, rows: number, pushed: number): void {
     const { list } = this
     const isNew = this.#hosts === undefined || !sameWords(this.#hosts, run.hosts)
     list.push(run.start)

@@ -3,7 +3,7 @@
  * parent's table has no closed form here, the world rank. Rows are ordered by (color, key, rank), which is
  * strict: no two rows have the same rank.
  */
-export interface Rows {
+export interface SplitRows {
   /** Words per row: 3, or 4 with the world rank. */
   readonly width: RowWidth
   /** `width` words per row. */
@@ -14,12 +14,12 @@ export type RowWidth = 3 | 4
 
 export const rowWord = { color: 0, key: 1, rank: 2, worldRank: 3 } as const
 
-export function countRows({ words, width }: Rows): number {
+export function countRows({ words, width }: SplitRows): number {
   return words.length / width
 }
 
 /** Rows `from` to `to - 1`: a view. */
-export function rowsBetween({ words, width }: Rows, from: number, to: number): Int32Array {
+export function rowsBetween({ words, width }: SplitRows, from: number, to: number): Int32Array {
   return words.subarray(from * width, to * width)
 }
 
@@ -33,7 +33,7 @@ export function compareRows(a: Int32Array, i: number, b: Int32Array, j: number):
 }
 
 /** How many rows come before the one at word `at` of `pivot`. O(lg rows). */
-export function rowsBelow({ words, width }: Rows, pivot: Int32Array, at: number): number {
+export function rowsBelow({ words, width }: SplitRows, pivot: Int32Array, at: number): number {
   const color = pivot[at]
   const key = pivot[at + 1]
   const rank = pivot[at + 2]

@@ -1,4 +1,4 @@
-import { type Rows, rowWord } from './rows.js'
+import { rowWord, type SplitRows } from './rows.js'
 
 /**
  * One sorter's slice of the sorted table: rows at positions `base` and up, with their world ranks and
@@ -6,14 +6,14 @@ import { type Rows, rowWord } from './rows.js'
  */
 export interface Slice {
   readonly base: number
-  readonly rows: Rows
+  readonly rows: SplitRows
   readonly worldRanks: Int32Array
   /** Index in the parent of the process that hosts each row. */
   readonly processes: Int32Array
 }
 
 /** Consecutive rows of one color: of a slice, or, once joined, all of that color. */
-export interface Run {
+export interface ColorRun {
   readonly color: number
   /** Positions `start` to `end - 1`. */
   readonly start: number
@@ -41,7 +41,7 @@ export function runEnds({ rows: { words, width }, worldRanks }: Slice): Int32Arr
 }
 
 /** The run of rows `from` to `to - 1` of a slice. */
-export function runOf(slice: Slice, from: number, to: number, processCount: number): Run {
+export function runOf(slice: Slice, from: number, to: number, processCount: number): ColorRun {
   const { base, rows, worldRanks, processes } = slice
   const hosts = new Int32Array((processCount + 31) >>> 5)
   for (let row = from; row < to; row++) {
@@ -65,7 +65,7 @@ export function runOf(slice: Slice, from: number, to: number, processCount: numb
 }
 
 /** Two neighboring runs of one color as one. */
-function joinRuns(a: Run, b: Run): Run {
+function joinRuns(a: ColorRun, b: ColorRun): ColorRun {
   const sizeA = a.end - a.start
   const sizeB = b.end - b.start
   const stride = b.first - a.last
@@ -95,15 +95,15 @@ export function hostsIn(bits: Int32Array, processes: number): number[] {
 const runWords = 7
 
 /** What a sorter sends to the others of its column: the runs that may continue in other slices. */
-export function encodeEnds(lead: Run, trail: Run, needsTable: boolean): Int32Array {
+export function encodeEnds(lead: ColorRun, trail: ColorRun, needsTable: boolean): Int32Array {
   return Int32Array.from([needsTable ? 1 : 0, ...wordsOfRun(lead), ...wordsOfRun(trail)])
 }
 
-function wordsOfRun({ color, start, end, first, last, isRegular, stride, hosts }: Run): number[] {
+function wordsOfRun({ color, start, end, first, last, isRegular, stride, hosts }: ColorRun): number[] {
   return [color, start, end, first, last, isRegular ? 1 : 0, stride, ...hosts]
 }
 
-function runIn(words: Int32Array, at: number, hostWords: number): Run {
+function runIn(words: Int32Array, at: number, hostWords: number): ColorRun {
   const [color, start, end, first, last, isRegular, stride] = words.subarray(
     at,
     at + runWords,
@@ -117,10 +117,10 @@ function runIn(words: Int32Array, at: number, hostWords: number): Run {
  * slice.
  */
 export interface JoinedEnds {
-  readonly lead: (Run | undefined)[]
-  readonly trail: (Run | undefined)[]
+  readonly lead: (ColorRun | undefined)[]
+  readonly trail: (ColorRun | undefined)[]
   /** Joined runs of more than one slice. */
-  readonly spanning: Run[]
+  readonly spanning: ColorRun[]
   /** Whether a run inside some slice needs the table. */
   readonly needsTable: boolean
 }
@@ -128,10 +128,10 @@ export interface JoinedEnds {
 /** @param ends what every sorter of the column sent, by slice; empty for an empty slice */
 export function joinEnds(ends: readonly Int32Array[], processCount: number): JoinedEnds {
   const hostWords = (processCount + 31) >>> 5
-  const lead: (Run | undefined)[] = ends.map(() => undefined)
-  const trail: (Run | undefined)[] = ends.map(() => undefined)
-  const spanning: Run[] = []
-  let open: { run: Run; assigns: (() => void)[]; slices: number } | undefined
+  const lead: (ColorRun | undefined)[] = ends.map(() => undefined)
+  const trail: (ColorRun | undefined)[] = ends.map(() => undefined)
+  const spanning: ColorRun[] = []
+  let open: { run: ColorRun; assigns: (() => void)[]; slices: number } | undefined
   const close = () => {
     if (open === undefined) return
     if (open.slices > 1) spanning.push(open.run)

@@ -1,10 +1,10 @@
-import { countRows, type Rows, type RowWidth, rowsBelow } from './rows.js'
+import { countRows, type RowWidth, rowsBelow, type SplitRows } from './rows.js'
 import { sortRows } from './sort-rows.js'
 
 const sampleWords = 3
 
 /** About `most` rows of a sorted list at regular distances. */
-export function regularSample(rows: Rows, most: number): Int32Array {
+export function regularSample(rows: SplitRows, most: number): Int32Array {
   const length = countRows(rows)
   const picked = Math.min(length, most)
   const words = new Int32Array(picked * sampleWords)
@@ -34,7 +34,7 @@ export interface Window {
  * @param targets ascending
  */
 export function sampledWindows(
-  mine: Rows,
+  mine: SplitRows,
   samples: readonly Int32Array[],
   lengths: ArrayLike<number>,
   targets: Float64Array,

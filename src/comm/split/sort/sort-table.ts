@@ -3,7 +3,7 @@ import { scratch } from './scratch.js'
 import { sortRows } from './sort-rows.js'
 
 /** The arguments of a split, by rank; color -1 means null: not a member of any communicator. */
-export interface SplitTable {
+export interface SplitArguments {
   readonly color: Int32Array
   readonly key: Int32Array
 }
@@ -22,7 +22,7 @@ export interface SplitGroups {
  * process does it for itself (docs/split-algorithms.md#conventional-and-merging; sorted once per process
  * instead of once per rank).
  */
-export function splitConventional({ color, key }: SplitTable): SplitGroups {
+export function splitConventional({ color, key }: SplitArguments): SplitGroups {
   let rows = 0
   for (let rank = 0; rank < color.length; rank++) if (color[rank] !== -1) rows++
   const words = scratch('rows', rows * width)

@@ -1,4 +1,4 @@
-import { compareRows, countRows, type Rows, rowsBelow } from './rows.js'
+import { compareRows, countRows, rowsBelow, type SplitRows } from './rows.js'
 import { sortRows } from './sort-rows.js'
 
 /**
@@ -42,7 +42,7 @@ export class Seeker {
    * Row at which each slice begins in this list; the last is its length. Final once all splitters are done.
    */
   readonly cuts: Int32Array
-  readonly #rows: Rows
+  readonly #rows: SplitRows
   readonly #sorters: number
   readonly #low: Int32Array
   readonly #high: Int32Array
@@ -52,7 +52,7 @@ export class Seeker {
   /** Splitters whose owner has asked for the window. */
   readonly #gathers: Uint8Array
 
-  constructor(rows: Rows, targets: Float64Array) {
+  constructor(rows: SplitRows, targets: Float64Array) {
     const sorters = targets.length - 1
     const length = countRows(rows)
     this.#rows = rows
@@ -151,7 +151,7 @@ export class Seeker {
 }
 
 /** The decision on one splitter. */
-export class Owner {
+export class SplitterOwner {
   /** Rounds of answers so far, without the first proposals. */
   rounds = 0
   /** Largest share of the rows in question that a round has left over; 3/4 at most. */

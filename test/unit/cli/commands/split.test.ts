@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { SplitOutcome } from '../../../../src/cli/output/split-report.js'
+import type { SplitSummary } from '../../../../src/cli/output/split-report.js'
 import splitProgram, { splitProblem } from '../../../../src/cli/program/split-program.js'
 import type { Communicator } from '../../../../src/comm/communicator.js'
 import type { SplitOptions } from '../../../../src/comm/split/split-plan.js'
@@ -68,7 +68,7 @@ describe('split', () => {
     expect(stdout).toMatch(/lookups +[1-9][0-9]* rows requested in [1-9][0-9]* messages, [0-9]+ cache hits?/)
     const { explained, phases, messages } = onlyObject(
       await cli(...words, '--json'),
-    ) as unknown as SplitOutcome
+    ) as unknown as SplitSummary
     expect((await cli('split', '-n', '9', '--explain')).stdout).not.toContain('sorters')
     expect(Object.keys(explained!)).toEqual(Object.keys(phases))
     expect(Object.values(explained!).reduce((sum, cost) => sum + cost.messages, 0)).toBe(messages)

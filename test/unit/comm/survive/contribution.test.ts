@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import {
-  type Contribution,
   decodeContribution,
   encodeContribution,
+  type SurvivorContribution,
 } from '../../../../src/comm/survive/contribution.js'
 import { RankweaveError } from '../../../../src/errors.js'
 
-const contribution: Contribution = {
+const contribution: SurvivorContribution = {
   kind: 'shrink',
   flag: -2,
   acknowledged: 3,

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { areSurvived, type Outcome } from '../../../../src/launch/processes/outcomes.js'
+import { areSurvived, type ProcessOutcome } from '../../../../src/launch/processes/outcomes.js'
 
-const lost: Outcome = { kind: 'lost' }
-const returned = (...without: number[]): Outcome => ({ kind: 'returned', results: [], without })
+const lost: ProcessOutcome = { kind: 'lost' }
+const returned = (...without: number[]): ProcessOutcome => ({ kind: 'returned', results: [], without })
 
 it('losses are survived when all others have returned and agreed to do without each', () => {
   expect(areSurvived([returned(1), lost, returned(1)])).toBe(true)

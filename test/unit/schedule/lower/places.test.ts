@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
 import { scheduleOf } from '../../../../src/collective/patterns/schedule-of.js'
-import { Places } from '../../../../src/schedule/lower/places.js'
+import { HeldValues } from '../../../../src/schedule/lower/places.js'
 
 /** Of the root, which has two own places and no slot, and of a rank with two slots. */
-function placesOfBcast(): Places {
+function placesOfBcast(): HeldValues {
   const schedule = scheduleOf(algorithmOf('bcast-linear'), { ranks: 2, segments: 2 })
-  return new Places(schedule, Int32Array.of(0, 1), Int32Array.of(0, 2, 2))
+  return new HeldValues(schedule, Int32Array.of(0, 1), Int32Array.of(0, 2, 2))
 }
 
 test('own places have the own values at first, others none', () => {

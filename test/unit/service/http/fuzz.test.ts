@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { errorAnswer, jobInfo, planInfo, topologyInfo } from '../../../../src/client/protocol/http.js'
+import { errorAnswerSchema, jobInfo, planInfo, topologyInfo } from '../../../../src/client/protocol/http.js'
 import { defaultServiceLimits } from '../../../../src/client/protocol/limits.js'
 import { openedWorld } from '../../../../src/client/protocol/mounted-worlds.js'
 import { type ErrorCode, errorCodes, RankweaveError } from '../../../../src/errors.js'
@@ -83,7 +83,7 @@ it('requests that are generated from the schemas get answers with stable codes, 
     const what = `${n}: ${asked.method} ${asked.url} ${asked.payload ?? ''} -> ${statusCode} ${body.slice(0, 200)}`
     expect(statuses.includes(statusCode), what).toBe(true)
     if (statusCode >= 400) {
-      const { error } = errorAnswer.parse(JSON.parse(body))
+      const { error } = errorAnswerSchema.parse(JSON.parse(body))
       expect(errorCodes.includes(error.code as ErrorCode) && error.code !== 'ERR_WORKER', what).toBe(true)
       seen.add(error.code)
       continue

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { refusalCodes, refusalNames, refusalOf } from '../../../../src/websocket/protocol/refusals.js'
 import { equalSecrets, fromHex, randomBytes, toHex } from '../../../../src/websocket/protocol/secrets.js'
-import { makeToken, tokenPattern, worldOf } from '../../../../src/websocket/protocol/token.js'
+import { makeToken, worldOf, worldTokenPattern } from '../../../../src/websocket/protocol/token.js'
 
 it('a token opens its own world only', () => {
   const [a, b] = [makeToken(), makeToken()]
   const worlds = new Map([a, b].map((world) => [world.id, world]))
-  expect(a.token).toMatch(tokenPattern)
+  expect(a.token).toMatch(worldTokenPattern)
   expect(worldOf(a.token, worlds)).toBe(a)
   expect(worldOf(b.token, worlds)).toBe(b)
   for (const wrong of ['', a.id, `${a.id}.`, a.id + b.token.slice(16), `${a.token}0`, a.token.slice(0, -1)]) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { RankweaveError } from '../../../../src/errors.js'
 import { encodeControl } from '../../../../src/websocket/protocol/control-codec.js'
 import type { ToRendezvous } from '../../../../src/websocket/protocol/messages.js'
-import type { JoinOptions } from '../../../../src/websocket/rendezvous/join-world.js'
+import type { JoinWorldOptions } from '../../../../src/websocket/rendezvous/join-world.js'
 import { socketState } from '../../../../src/websocket/rendezvous/socket.js'
 import { RendezvousCase } from '../../../support/rendezvous-case.js'
 
@@ -55,7 +55,7 @@ describe('joining', () => {
 })
 
 describe('requests to join are refused', () => {
-  it.each<[string, string, Partial<JoinOptions> & { readonly token?: string }]>([
+  it.each<[string, string, Partial<JoinWorldOptions> & { readonly token?: string }]>([
     ['a wrong token', 'ERR_TOKEN', { token: 'wrong' }],
     ['no token', 'ERR_TOKEN', { token: '' }],
     ['another program', 'ERR_PROGRAM_MISMATCH', { program: 'other' }],

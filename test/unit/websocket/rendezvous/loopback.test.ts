@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { JoinOptions } from '../../../../src/websocket/rendezvous/join-world.js'
+import type { JoinWorldOptions } from '../../../../src/websocket/rendezvous/join-world.js'
 import type { Socket } from '../../../../src/websocket/rendezvous/socket.js'
 import { nodeTransport } from '../../../../src/websocket/rendezvous/transport-node.js'
 import { loopbackTls } from '../../../support/loopback-certificate.js'
 import { joinOver, nextEvents, withRendezvous } from '../../../support/loopback-rendezvous.js'
 
 /** Options of a member, and what breaks its connection. */
-function breakable(): readonly [Partial<JoinOptions>, () => void] {
+function breakable(): readonly [Partial<JoinWorldOptions>, () => void] {
   const node = nodeTransport({ maxMessageBytes: 2 ** 21 })
   let dialed: Socket | undefined
   const transport = {
