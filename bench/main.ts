@@ -2,8 +2,7 @@
 // FILE]: one question in figures, one line each.
 import { parseArgs } from 'node:util'
 import { isRankweaveError } from '../src/errors.js'
-import type { Bench, Figure } from './bench.js'
-import { environment } from './bench.js'
+import { type Bench, environment, type Figure } from './bench.js'
 import { collectivesBench } from './collectives.js'
 import { groupingBench } from './grouping.js'
 import { mpiBench } from './mpi.js'

@@ -1,4 +1,4 @@
-import { largestOf } from '../../src/base/extrema.js'
+import { largestOf } from '../../src/base/search.js'
 import type { StudiedStrategy, Study } from '../../src/study/study.js'
 import type { HyperedgeRow } from './hyperedge-counts.js'
 import type { Claim, PaperFigures } from './paper-figures.js'

@@ -1,6 +1,5 @@
 import type { SplitOptions } from '../../src/comm/split/split-plan.js'
-import type { Figure } from '../bench.js'
-import { median } from '../bench.js'
+import { type Figure, median } from '../bench.js'
 import type { BuiltPrograms, OurWorld } from '../build-programs.js'
 import type { Implementation } from '../comparison.js'
 import { type PhaseEffort, phaseNames } from '../programs/split-phases.js'

@@ -1,7 +1,15 @@
 import { realClock } from '../base/clock.js'
 import { refusalOf } from '../websocket/protocol/refusals.js'
 import { type StartHeartbeats, startHeartbeatLoop } from '../websocket/rendezvous/heartbeat-loop.js'
-import { browserTransport } from './browser-transport.js'
+import type { Socket, SocketTransport } from '../websocket/rendezvous/socket.js'
+
+/** As every browser has it; the types of Node 20 lack it. */
+declare const WebSocket: new (url: string) => Socket
+
+/** The browser's own sockets. A page cannot listen. */
+export const browserTransport: SocketTransport = {
+  dial: (url) => new WebSocket(url),
+}
 
 /** What a worker of a browser is, as far as it is used. */
 export interface PageWorker {

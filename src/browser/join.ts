@@ -1,14 +1,14 @@
 import { requireKnownOptions } from '../base/known-options.js'
 import { RankweaveError, shown } from '../errors.js'
-import { failureText } from '../launch/websocket/failure-text.js'
 import { hostJoined, type Joined } from '../launch/websocket/joined.js'
-import { parseSettings } from '../launch/websocket/settings.js'
+import { failureText, parseSettings } from '../launch/websocket/settings.js'
 import { joinWorld } from '../websocket/rendezvous/join-world.js'
 import { openWebSocket } from '../websocket/websocket.js'
 import { hostSession, type Main } from '../world/world.js'
-import { browserHeartbeats, startWorker } from './browser-heartbeats.js'
-import { browserTransport } from './browser-transport.js'
-import { version } from './version.js'
+import { browserHeartbeats, browserTransport, startWorker } from './browser-heartbeats.js'
+
+/** Version of this package, for whom no file can be read; a test compares it with package.json. */
+export const version = '0.1.0'
 
 export interface PageJoinOptions<A = unknown> {
   /**

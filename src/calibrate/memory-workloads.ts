@@ -1,6 +1,5 @@
 import type { Communicator } from '../comm/communicator.js'
-import { contrast, type SamplingOptions, timed, type Workload } from './sampler.js'
-import type { Stopwatch } from './stopwatch.js'
+import { contrast, type SamplingOptions, type Stopwatch, timed, type Workload } from './sampler.js'
 
 /** What data cost in the memory of one process, one value per run, nanoseconds. */
 export interface MemorySamples {

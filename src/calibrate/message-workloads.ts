@@ -1,7 +1,13 @@
 import type { Communicator } from '../comm/communicator.js'
 import type { Operation } from '../messages/datatype/operation.js'
-import { type Contrast, contrast, type SamplingOptions, timed, type Workload } from './sampler.js'
-import type { Stopwatch } from './stopwatch.js'
+import {
+  type Contrast,
+  contrast,
+  type SamplingOptions,
+  type Stopwatch,
+  timed,
+  type Workload,
+} from './sampler.js'
 
 /** The ranks of two processes: those of the first, then as many of the second. */
 export interface Pair {

@@ -1,5 +1,19 @@
 import type { Communicator } from '../comm/communicator.js'
-import type { Stopwatch } from './stopwatch.js'
+
+/** The clock of the process that a program runs in. */
+export interface Stopwatch {
+  nowNs(): number
+  /** Occupies the processor for so long. */
+  compute(durationNs: number): void
+}
+
+export const processStopwatch: Stopwatch = {
+  nowNs: () => performance.now() * 1e6,
+  compute(durationNs) {
+    const end = performance.now() + durationNs / 1e6
+    while (performance.now() < end);
+  },
+}
 
 /**
  * One way to spend time, so often: the time that counts, nanoseconds. Ranks that do not take part return 0.

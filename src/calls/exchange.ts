@@ -1,4 +1,4 @@
-import { copyBytes } from '../base/copy-bytes.js'
+import { copyBytes } from '../base/bytes.js'
 
 /**
  * The processes of a communicator during one collective: the only way in which a collective's algorithm

@@ -1,4 +1,4 @@
-import { copyBytes } from '../base/copy-bytes.js'
+import { copyBytes } from '../base/bytes.js'
 import { detachedError } from '../messages/process/transfer-sides.js'
 import { collectiveWord, offsetOf, totalOf } from './collective-frame.js'
 import type { Room } from './exchange.js'

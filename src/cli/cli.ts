@@ -6,8 +6,7 @@ import type { AddCommand } from './commands/command.js'
 import { type ExitCode, exitCodes } from './output/exit-codes.js'
 import { type Reporter, reporter } from './output/reporter.js'
 import { exitCodeOf, type Streams } from './output/streams.js'
-import { OutputLost } from './program/output-lost.js'
-import { WorldFailure } from './program/world-failure.js'
+import { OutputLost, WorldFailure } from './program/world-failure.js'
 import { userFrames } from './user-frames.js'
 
 const help = `
@@ -45,7 +44,7 @@ Exit codes:
  */
 async function commandsFor(name: string | undefined): Promise<readonly AddCommand[]> {
   if (name !== undefined && isWorldCommand(name))
-    return (await import('./commands/world-commands.js')).worldCommands
+    return (await import('./commands/all-commands.js')).worldCommands
   return (await import('./commands/all-commands.js')).allCommands
 }
 

@@ -1,5 +1,5 @@
 import { requireKnownOptions } from '../base/known-options.js'
-import type { simulationObject } from '../cost/simulate/simulation-object.js'
+import type { simulationObject } from '../cost/simulate/simulation.js'
 import { RankweaveError } from '../errors.js'
 import type { PlanView } from '../report/plan-view.js'
 import type { TopologyView } from '../report/topology-view.js'

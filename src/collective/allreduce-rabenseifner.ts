@@ -1,8 +1,14 @@
 import { partialResult } from '../schedule/ir.js'
 import type { Algorithm } from './patterns/algorithm.js'
-import { coreIndex, coreRank, foldedRanks } from './patterns/folded-ranks.js'
 import { foldsLikeTree } from './patterns/rank-tree.js'
-import { halvingPhases, partsFor, reduceByHalving } from './patterns/reduce-by-halving.js'
+import {
+  coreIndex,
+  coreRank,
+  foldedRanks,
+  halvingPhases,
+  partsFor,
+  reduceByHalving,
+} from './patterns/reduce-by-halving.js'
 
 /**
  * Allreduce of long data by halving and doubling. The data is cut into C pieces, C the largest power of two

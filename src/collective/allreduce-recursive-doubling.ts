@@ -1,7 +1,7 @@
 import { partialResult } from '../schedule/ir.js'
 import type { Algorithm } from './patterns/algorithm.js'
-import { coreIndex, coreRank, coreStart, foldedRanks } from './patterns/folded-ranks.js'
 import { foldsLikeTree } from './patterns/rank-tree.js'
+import { coreIndex, coreRank, coreStart, foldedRanks } from './patterns/reduce-by-halving.js'
 import { combineReceived } from './patterns/values.js'
 
 /**

@@ -1,5 +1,5 @@
 import type { Algorithm } from './patterns/algorithm.js'
-import { binaryTreePlace } from './patterns/binary-tree.js'
+import { binaryTreePlace } from './patterns/rank-tree.js'
 
 /**
  * Broadcast down a balanced binary tree: floor(lg P) phases for one segment, and each further segment follows

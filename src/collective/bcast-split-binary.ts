@@ -1,5 +1,5 @@
 import type { Algorithm } from './patterns/algorithm.js'
-import { binaryTreePlace } from './patterns/binary-tree.js'
+import { binaryTreePlace } from './patterns/rank-tree.js'
 
 /**
  * Broadcast of long data in two halves, one down each subtree of a balanced binary tree; then ranks of both

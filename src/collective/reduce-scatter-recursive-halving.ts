@@ -1,8 +1,7 @@
 import { partialResult } from '../schedule/ir.js'
 import type { Algorithm } from './patterns/algorithm.js'
-import { coreIndex, foldedRanks } from './patterns/folded-ranks.js'
 import { foldsLikeTree } from './patterns/rank-tree.js'
-import { halvingPhases, reduceByHalving } from './patterns/reduce-by-halving.js'
+import { coreIndex, foldedRanks, halvingPhases, reduceByHalving } from './patterns/reduce-by-halving.js'
 
 /**
  * Reduce-scatter by recursive halving. lg P phases of P messages per segment, the k-th of P / 2^k blocks;

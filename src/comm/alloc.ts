@@ -5,7 +5,7 @@ import {
   type TypedArrayConstructor,
   typeCodeOfConstructor,
 } from '../messages/datatype/elements.js'
-import type { RankHandle } from '../messages/process/seat.js'
+import type { RankHandle } from '../messages/process/comm-context.js'
 
 // Implements `Communicator.alloc`, where it is documented.
 export function alloc(

@@ -1,6 +1,5 @@
 import * as collectives from '../calls/collectives/collectives.js'
 import { blocking } from '../calls/collectives/form.js'
-import type { Gathered } from '../calls/plan/gathered.js'
 import type {
   ArrayOperation,
   BlocksOptions,
@@ -10,11 +9,12 @@ import type {
   ScalarReductionOptions,
   ValueOptions,
 } from '../calls/plan/options.js'
+import type { Gathered } from '../calls/plan/placement.js'
 import type { FreshArray, SameElements } from '../messages/datatype/array-types.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
 import type { Operation } from '../messages/datatype/operation.js'
 import type { BigintOperation, NumberOperation } from '../messages/datatype/operation-names.js'
-import type { SendableValue } from '../messages/datatype/sendable.js'
+import type { SendableValue } from '../messages/datatype/payload.js'
 import type { StridedView } from '../messages/datatype/strided-view.js'
 import { MessageCommunicator } from './message-communicator.js'
 

@@ -1,17 +1,46 @@
-import { promiseTry } from '../base/promise-try.js'
+import { promiseTry } from '../base/turn.js'
 import { RankweaveError, shown } from '../errors.js'
-import type { WaitOptions } from '../messages/process/wait-options.js'
+import type { WaitOptions } from '../messages/process/abort.js'
 import type { CommState } from './comm-state.js'
-import { compare } from './compare.js'
-import { create } from './create.js'
-import { dup } from './dup.js'
+import { create, dup } from './create.js'
 import { free } from './free.js'
+import type { CommHandle } from './handle.js'
 import { range } from './range.js'
 import type { SplitOptions } from './split/split-plan.js'
 import { split, splitType } from './split-communicator.js'
 import { SurvivorCommunicator } from './survivor-communicator.js'
-import type { Comparison, Group } from './table/group.js'
-import { groupOf, worldRanks } from './world-ranks.js'
+import type { CommTable } from './table/distributed-table.js'
+import { type Comparison, compareTables, type Group, requireList } from './table/group.js'
+
+export async function groupOf(comm: CommHandle): Promise<Group> {
+  const { state } = comm.seat()
+  await state.place()
+  return state.group
+}
+
+export async function worldRanks(comm: CommHandle, ranks: ArrayLike<number>): Promise<Int32Array> {
+  const { table } = comm.seat().state
+  const found = Array.from(requireList(ranks, 'worldRanks'), (rank) => {
+    if (Number.isInteger(rank) && rank >= 0 && rank < table.size) return table.lookup(rank)
+    const message = `worldRanks: expected ranks from 0 to ${table.size - 1}, got ${shown(rank)}`
+    throw new RankweaveError('ERR_RANK', message)
+  })
+  // Most tables answer at once: a promise is made only when a look-up is remote.
+  const isHere = (each: number | Promise<number>) => typeof each === 'number'
+  return Int32Array.from(found.every(isHere) ? (found as number[]) : await Promise.all(found))
+}
+
+export async function compare(a: CommState, b: CommState): Promise<Comparison> {
+  if (a === b) return 'ident'
+  if (sameRows(a.table, b.table)) return 'congruent'
+  const ranks = compareTables(await a.place(), await b.place())
+  return ranks === 'ident' ? 'congruent' : ranks
+}
+
+/** Whether two tables are the same part of one distributed table, as of a communicator and its dup. */
+function sameRows(a: CommTable, b: CommTable): boolean {
+  return a.kind === 'distributed' && b.kind === 'distributed' && a.slices === b.slices && a.start === b.start
+}
 
 /**
  * One rank's handle on a communicator: an ordered set of ranks with a message context of its own (MPI-4.1

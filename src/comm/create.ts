@@ -1,16 +1,15 @@
-import type { CollectiveCall } from '../calls/collective-call.js'
-import { failAllRanks } from '../calls/collective-call.js'
+import { type CollectiveCall, failAllRanks } from '../calls/collective-call.js'
 import type { Exchange } from '../calls/exchange.js'
 import { allgatherBytes } from '../calls/exchange-patterns.js'
 import { RankweaveError } from '../errors.js'
-import type { WaitOptions } from '../messages/process/wait-options.js'
+import type { WaitOptions } from '../messages/process/abort.js'
 import type { CommState } from './comm-state.js'
 import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
+import { contextLike } from './new-context.js'
 import { runSplit, type SplitOutcome } from './split/run-split.js'
 import type { SplitRequest } from './split/split-call.js'
 import { planSplit, type SplitPlan } from './split/split-plan.js'
-import { compareTables } from './table/compare-tables.js'
-import { Group } from './table/group.js'
+import { compareTables, Group } from './table/group.js'
 import { type LocalRankTable, worldRanksOf } from './table/rank-table.js'
 
 /** Step of the agreement on the groups, distinct from those of the split. */
@@ -104,4 +103,17 @@ function nonMemberIn(state: CommState, group: Group): number | undefined {
     state.subsets.add(group)
   }
   return nonMember
+}
+
+export function dup<H>(comm: CommHandle, make: MakeHandle<H>, options?: WaitOptions): Promise<H> {
+  const { state, localIndex } = comm.seat()
+  const call: CollectiveCall<null, H> = {
+    signature: { name: 'dup' },
+    unplaced: true,
+    run: async (hosted, exchange) => {
+      const copy = await contextLike(state, exchange)
+      return hosted.map((_, index) => make(copy, index))
+    },
+  }
+  return state.collectives.call(localIndex, call, null, options)
 }

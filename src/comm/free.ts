@@ -3,7 +3,7 @@ import type { CollectiveCall } from '../calls/collective-call.js'
 import { copyOf, type Exchange } from '../calls/exchange.js'
 import { allSent } from '../calls/exchange-patterns.js'
 import { RankweaveError } from '../errors.js'
-import type { WaitOptions } from '../messages/process/wait-options.js'
+import type { WaitOptions } from '../messages/process/abort.js'
 import type { CommState } from './comm-state.js'
 import type { CommHandle, CommSeat } from './handle.js'
 

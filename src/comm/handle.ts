@@ -1,4 +1,4 @@
-import type { RankHandle, Seat } from '../messages/process/seat.js'
+import type { RankHandle, Seat } from '../messages/process/comm-context.js'
 import type { CommState } from './comm-state.js'
 import type { SplitOutcome } from './split/run-split.js'
 

@@ -1,11 +1,11 @@
-import type { Sendable } from '../messages/datatype/sendable.js'
+import type { Sendable } from '../messages/datatype/payload.js'
 import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
-import type { Message, RecvOptions, Status } from '../messages/matching/received-message.js'
-import { ANY_SOURCE, ANY_TAG } from '../messages/matching/wildcards.js'
+import type { Message, RecvOptions, Status } from '../messages/matching/arrived.js'
+import { ANY_SOURCE, ANY_TAG } from '../messages/matching/envelope.js'
 import type { MatchedMessage } from '../messages/p2p/matched-message.js'
 import * as p2p from '../messages/p2p/point-to-point.js'
 import type { Request } from '../messages/p2p/request.js'
-import type { WaitOptions } from '../messages/process/wait-options.js'
+import type { WaitOptions } from '../messages/process/abort.js'
 import { RankCommunicator } from './rank-communicator.js'
 
 /**

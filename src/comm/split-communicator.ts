@@ -2,11 +2,11 @@ import type { CollectiveCall } from '../calls/collective-call.js'
 import type { CollectiveName } from '../calls/collective-name.js'
 import { hashIntegers } from '../calls/signature.js'
 import { RankweaveError, shown } from '../errors.js'
-import type { WaitOptions } from '../messages/process/wait-options.js'
+import type { WaitOptions } from '../messages/process/abort.js'
 import type { CommState } from './comm-state.js'
 import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
-import type { ColorAndKey } from './planned-split.js'
 import { runSplit } from './split/run-split.js'
+import type { ColorAndKey } from './split/split-call.js'
 import {
   agreedWords,
   checkSplitOptions,

@@ -1,4 +1,4 @@
-import { requireOptions } from '../base/require-options.js'
+import { requireOptions } from '../base/known-options.js'
 import type { FabricFactory, FabricSession } from '../fabric/fabric.js'
 import { authorityCases } from './authority-cases.js'
 import { cancelCases } from './cancel-cases.js'

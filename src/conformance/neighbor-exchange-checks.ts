@@ -1,6 +1,6 @@
 import type { TypedArray } from '../messages/datatype/elements.js'
 import { createOperation } from '../messages/datatype/operation.js'
-import { PROC_NULL } from '../messages/matching/wildcards.js'
+import { PROC_NULL } from '../messages/matching/envelope.js'
 import type { CartCommunicator } from '../topology-communicator/cart-communicator.js'
 import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
 import { concatenatedBlocks, elements } from './collective-oracles.js'

@@ -1,4 +1,4 @@
-import { requireOptions } from '../base/require-options.js'
+import { requireOptions } from '../base/known-options.js'
 import type { Communicator } from '../comm/communicator.js'
 import { type ErrorCode, isRankweaveError, reasonText } from '../errors.js'
 import type { FabricFactory } from '../fabric/fabric.js'

@@ -32,15 +32,15 @@ export { TopologyCommunicator } from '../topology-communicator/topology-communic
 
 export { createOperation, type Operation } from '../messages/datatype/operation.js'
 export type { OperationName } from '../messages/datatype/operation-names.js'
-export type { Sendable, SendableValue } from '../messages/datatype/sendable.js'
+export type { Sendable, SendableValue } from '../messages/datatype/payload.js'
 export {
   type ReceiveBuffer,
   type StridedShape,
   StridedView,
   strided,
 } from '../messages/datatype/strided-view.js'
-export type { Message, RecvOptions, Status } from '../messages/matching/received-message.js'
-export { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../messages/matching/wildcards.js'
+export type { Message, RecvOptions, Status } from '../messages/matching/arrived.js'
+export { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../messages/matching/envelope.js'
 export { MatchedMessage } from '../messages/p2p/matched-message.js'
 export { Request, testall, testany, waitall, waitany, waitsome } from '../messages/p2p/request.js'
 

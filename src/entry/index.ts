@@ -13,7 +13,6 @@ installNeighborhood()
 // communicators
 
 export type { CollectiveName } from '../calls/collective-name.js'
-export type { Gathered } from '../calls/plan/gathered.js'
 export type { MethodOptions, OrderOptions } from '../calls/plan/method.js'
 export type {
   BlockPlaces,
@@ -24,6 +23,7 @@ export type {
   ScalarReductionOptions,
   ValueOptions,
 } from '../calls/plan/options.js'
+export type { Gathered } from '../calls/plan/placement.js'
 export { PersistentRequest } from '../calls/program/persistent-request.js'
 export { Communicator } from '../comm/communicator.js'
 export type { CommDescription, SplitReport } from '../comm/describe.js'
@@ -32,10 +32,10 @@ export type { PhaseCost, PhaseCosts } from '../comm/split/split-meter.js'
 export type { SplitAlgorithmName, SplitOptions } from '../comm/split/split-plan.js'
 export type { LookupStatistics } from '../comm/table/distributed-table.js'
 export { type Comparison, Group, type RankRange } from '../comm/table/group.js'
+export type { WaitOptions } from '../messages/process/abort.js'
 export type { ProcessCounters, RankCounters } from '../messages/process/counters.js'
-export type { WaitOptions } from '../messages/process/wait-options.js'
 export type { PlanStore } from '../neighborhood/plan/plan-store.js'
-export type { BlockLength, ChoiceOptions } from '../topology-communicator/block-length.js'
+export type { BlockLength, ChoiceOptions } from '../topology-communicator/arguments.js'
 export { CartCommunicator } from '../topology-communicator/cart-communicator.js'
 export type { AdjacentOptions, CartOptions, DistGraphOptions } from '../topology-communicator/constructors.js'
 export type { TopologyOptions } from '../topology-communicator/create.js'
@@ -57,8 +57,8 @@ export { TopologyCommunicator } from '../topology-communicator/topology-communic
 
 // messages and requests
 
-export type { Message, RecvOptions, Status } from '../messages/matching/received-message.js'
-export { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../messages/matching/wildcards.js'
+export type { Message, RecvOptions, Status } from '../messages/matching/arrived.js'
+export { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../messages/matching/envelope.js'
 export { MatchedMessage } from '../messages/p2p/matched-message.js'
 export {
   type Completed,
@@ -84,7 +84,7 @@ export type {
   OperationName,
   PairOperation,
 } from '../messages/datatype/operation-names.js'
-export type { Sendable, SendableValue } from '../messages/datatype/sendable.js'
+export type { Sendable, SendableValue } from '../messages/datatype/payload.js'
 export {
   type ReceiveBuffer,
   type StridedShape,

@@ -10,7 +10,7 @@
 
 export { algorithmOf, algorithms } from '../collective/algorithms.js'
 export type { Algorithm, CombinationOrder, Shape } from '../collective/patterns/algorithm.js'
-export { scheduleOf } from '../collective/patterns/schedule-of.js'
+export { scheduleOf } from '../collective/patterns/schedule-size.js'
 export { specificationOf } from '../collective/patterns/specification-of.js'
 
 // what algorithms cost by formula
@@ -59,9 +59,8 @@ export {
 // strategies and their plans
 
 export { type AutoStrategy, formatAuto, parseAuto } from '../neighborhood/choose/auto.js'
-export type { Alternative, Choice, Unsimulated } from '../neighborhood/choose/choice.js'
+export type { Alternative, Choice, ChosenOperation, Unsimulated } from '../neighborhood/choose/choice.js'
 export { type ChooseOptions, chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
-export type { ChosenOperation } from '../neighborhood/choose/chosen-operation.js'
 export type { Direct } from '../neighborhood/plan/direct.js'
 export { type PlanOptions, plan, planStatistics } from '../neighborhood/plan/plan.js'
 export { type NeighborOperation, planOperation } from '../neighborhood/plan/plan-operation.js'
@@ -145,4 +144,4 @@ export type { FormatVersion } from '../schedule/file/format-version.js'
 export { parseSchedule, parseScheduleSlice, parseScheduleStream } from '../schedule/file/reader.js'
 export { readScheduleFile, writeScheduleFile } from '../schedule/file/schedule-file.js'
 export { sliceSchedule, sliceScheduleStream } from '../schedule/file/slice.js'
-export type { ScheduleSlice } from '../schedule/schedule-slice.js'
+export type { ScheduleSlice } from '../schedule/ir.js'

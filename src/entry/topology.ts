@@ -7,8 +7,8 @@
 
 // topologies
 
-export { blockBounds } from '../topology/block-bounds.js'
 export { checkTopology } from '../topology/check-topology.js'
+export { blockBounds } from '../topology/compressed-rows.js'
 export { topologyLimits } from '../topology/limits.js'
 export {
   distinctIn,
@@ -32,9 +32,13 @@ export { type TopologyStatistics, topologyStatistics } from '../topology/topolog
 // generators and the specifications that name them
 
 export { cartNeighborSlots, cartShift } from '../topology/cart-shape.js'
-export { formatTopologySpec, parseTopologySpec, type TopologySpec } from '../topology/files/spec-text.js'
+export {
+  formatTopologySpec,
+  parseTopologySpec,
+  type TopologySpec,
+  translationSpec,
+} from '../topology/files/spec-text.js'
 export { buildTopology } from '../topology/files/topology-from-spec.js'
-export { translationSpec } from '../topology/files/translation-spec.js'
 export { cartSub, cartTopology } from '../topology/generate/cartesian.js'
 export { dimsCreate } from '../topology/generate/dims-create.js'
 export { type ErdosRenyi, erdosRenyiTopology } from '../topology/generate/erdos-renyi.js'

@@ -1,4 +1,4 @@
-import { requireOptions } from '../base/require-options.js'
+import { requireOptions } from '../base/known-options.js'
 import { type BytesOf, lengthsOfUnits, longestBlockBytes } from '../cost/simulate/block-lengths.js'
 import { RankweaveError, shown } from '../errors.js'
 import type { Schedule } from '../schedule/ir.js'

@@ -1,5 +1,12 @@
+import { laterTurn } from '../base/turn.js'
 import { RankweaveError } from '../errors.js'
-import { concernsEnd, type Decision, maxContributionBytes, maxKeyLength } from './authority.js'
+import {
+  type Authority,
+  concernsEnd,
+  type Decision,
+  maxContributionBytes,
+  maxKeyLength,
+} from './authority.js'
 
 /** Decisions that a process may have contributed to while they are open. */
 export const maxOpenDecisions = 1024
@@ -130,4 +137,22 @@ export class Decisions {
 
 function refused(key: string, expected: string): RankweaveError {
   return new RankweaveError('ERR_FABRIC', `decision '${key}': expected ${expected}`)
+}
+
+/**
+ * An authority whose decisions arrive after the losses that they tell of: a fabric reports a loss in a task
+ * of its own, once what the lost process had sent is read, so a decision made after the loss may be here
+ * before.
+ *
+ * @param areReported whether the sink has been told of every loss that this process has heard of
+ */
+export function afterLosses(authority: Authority, areReported: () => boolean): Authority {
+  return {
+    isHere: authority.isHere,
+    decide: async (key, members, contribution) => {
+      const decision = await authority.decide(key, members, contribution)
+      while (!areReported()) await laterTurn()
+      return decision
+    },
+  }
 }

@@ -1,4 +1,4 @@
-import { copyBytes } from '../base/copy-bytes.js'
+import { copyBytes } from '../base/bytes.js'
 import type { RankweaveError } from '../errors.js'
 import { type BulkMover, BulkPairing, type BulkSide, bulkRecord, detachedInTransfer } from './bulk-pairing.js'
 import type { BulkRole, BulkTransfer } from './fabric.js'

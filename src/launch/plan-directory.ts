@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { requireOptions } from '../base/require-options.js'
+import { requireOptions } from '../base/known-options.js'
 import { RankweaveError, shown } from '../errors.js'
-import { makeDirectory } from '../text/make-directory.js'
+import { makeDirectory } from '../text/whole-file.js'
 
 export interface PlanDirectoryOptions {
   /** Plans retained at most. Default 64. */

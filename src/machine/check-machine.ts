@@ -1,9 +1,8 @@
 import { topologyLimits } from '../topology/limits.js'
 import { checkRoom, checkTree } from './clos.js'
 import { type Machine, requireMachine } from './machine.js'
-import { failMachine } from './machine-error.js'
 import { mostPackages, type Nodes } from './nodes.js'
-import { checkProfile } from './profile-figures.js'
+import { checkProfile, failMachine } from './profile-figures.js'
 import { checkGrid } from './torus.js'
 
 /**

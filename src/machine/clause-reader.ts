@@ -1,5 +1,5 @@
 import { isRankweaveError, shortened, shown } from '../errors.js'
-import { failMachine } from './machine-error.js'
+import { failMachine } from './profile-figures.js'
 
 /** The value of `key=value`, and where it begins. */
 export interface Clause {

@@ -1,11 +1,11 @@
-import { requireOptions } from '../base/require-options.js'
+import { requireOptions } from '../base/known-options.js'
 import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
 import { mostNodesOf, type Tree } from './clos-interior.js'
 import { type ClosMachine, equalPackages } from './machine.js'
-import { failMachine } from './machine-error.js'
 import { nodesOf } from './nodes.js'
 import type { Profile } from './profile.js'
+import { failMachine } from './profile-figures.js'
 
 const mostPorts = 2 ** 16
 const mostLevels = 16

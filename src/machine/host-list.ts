@@ -1,9 +1,9 @@
-import { requireOptions, requireText } from '../base/require-options.js'
+import { requireOptions, requireText } from '../base/known-options.js'
 import { mostHosts } from './host-names.js'
 import type { ClusterMachine } from './machine.js'
-import { failMachine } from './machine-error.js'
 import { nodesOf } from './nodes.js'
 import type { Profile } from './profile.js'
+import { failMachine } from './profile-figures.js'
 
 /** A machine, and what its nodes are called. */
 export interface HostMachine {

@@ -1,5 +1,5 @@
-import { requireText } from '../base/require-options.js'
-import { failMachine } from './machine-error.js'
+import { requireText } from '../base/known-options.js'
+import { failMachine } from './profile-figures.js'
 
 /** Hosts of a list. */
 export const mostHosts = 2 ** 20

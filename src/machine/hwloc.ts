@@ -1,4 +1,4 @@
-import { requireOptions, requireText } from '../base/require-options.js'
+import { requireOptions, requireText } from '../base/known-options.js'
 import type { ClusterMachine } from './machine.js'
 import { nodesOf } from './nodes.js'
 import type { Profile } from './profile.js'

@@ -1,4 +1,4 @@
-import { requireOptions } from '../base/require-options.js'
+import { requireOptions } from '../base/known-options.js'
 import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
 import { builtInProfiles } from './built-in-profiles.js'
@@ -6,9 +6,9 @@ import { type Clause, ClauseReader } from './clause-reader.js'
 import { checkRoom, checkTree } from './clos.js'
 import { mostNodesOf } from './clos-interior.js'
 import type { ClosMachine, ClusterMachine, Machine, TorusMachine } from './machine.js'
-import { failMachine } from './machine-error.js'
 import { readNodes } from './node-clauses.js'
 import type { Profile } from './profile.js'
+import { failMachine } from './profile-figures.js'
 import { checkGrid } from './torus.js'
 
 /** Characters of a text. */

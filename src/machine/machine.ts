@@ -1,11 +1,11 @@
-import { requireOptions } from '../base/require-options.js'
+import { requireOptions } from '../base/known-options.js'
 import { rangeAt } from '../base/search.js'
 import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
 import type { Tree } from './clos-interior.js'
-import { failMachine } from './machine-error.js'
 import { mostPackages, type NodeRun, type Nodes, nodesOf } from './nodes.js'
 import type { Level, Profile } from './profile.js'
+import { failMachine } from './profile-figures.js'
 import type { Grid } from './torus-interior.js'
 
 interface NodesAndCosts extends Nodes {

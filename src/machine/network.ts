@@ -2,8 +2,8 @@ import { shown } from '../errors.js'
 import { closInterior } from './clos-interior.js'
 import { type Interior, singleSwitch } from './interior.js'
 import { type Machine, requireMachine } from './machine.js'
-import { failMachine } from './machine-error.js'
 import type { Profile } from './profile.js'
+import { failMachine } from './profile-figures.js'
 import { torusInterior } from './torus-interior.js'
 
 /**

@@ -1,6 +1,6 @@
 import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
-import { failMachine } from './machine-error.js'
+import { failMachine } from './profile-figures.js'
 
 /** Nodes and what is in them: packages (sockets) of cores. Ranks fill cores in order, node 0 first. */
 export interface Nodes {

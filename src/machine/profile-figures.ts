@@ -1,6 +1,10 @@
-import { shown } from '../errors.js'
-import { failMachine } from './machine-error.js'
+import { RankweaveError, shown } from '../errors.js'
 import { levels, type Origin, type Profile, provenances } from './profile.js'
+
+/** @throws ERR_MACHINE */
+export function failMachine(message: string, details: Record<string, string | number> = {}): never {
+  throw new RankweaveError('ERR_MACHINE', message, { details })
+}
 
 const messageKeys = ['latencyNs', 'sendOverheadNs', 'receiveOverheadNs', 'gapNs', 'nsPerByte'] as const
 const hopKeys = ['latencyNs', 'nsPerByte'] as const

@@ -1,5 +1,4 @@
-import { requireText } from '../base/require-options.js'
-import { failMachine } from './machine-error.js'
+import { requireText } from '../base/known-options.js'
 import {
   type HopCosts,
   type Level,
@@ -9,7 +8,7 @@ import {
   type Origin,
   type Profile,
 } from './profile.js'
-import { checkProfile } from './profile-figures.js'
+import { checkProfile, failMachine } from './profile-figures.js'
 
 /** Characters of a profile file. */
 export const longestProfileText = 2 ** 20

@@ -1,10 +1,10 @@
-import { requireOptions, requireText } from '../base/require-options.js'
+import { requireOptions, requireText } from '../base/known-options.js'
 import type { HostMachine } from './host-list.js'
 import { expandHosts, mostHosts } from './host-names.js'
 import type { ClusterMachine } from './machine.js'
-import { failMachine } from './machine-error.js'
 import { nodesOf } from './nodes.js'
 import type { Profile } from './profile.js'
+import { failMachine } from './profile-figures.js'
 
 export interface SlurmOptions {
   /**

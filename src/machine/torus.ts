@@ -1,10 +1,10 @@
-import { requireOptions } from '../base/require-options.js'
+import { requireOptions } from '../base/known-options.js'
 import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
 import { equalPackages, type TorusMachine } from './machine.js'
-import { failMachine } from './machine-error.js'
 import { nodesOf } from './nodes.js'
 import type { Profile } from './profile.js'
+import { failMachine } from './profile-figures.js'
 import { type Grid, torusInterior } from './torus-interior.js'
 
 /** Enough for a hypercube of as many nodes as a machine may have. */

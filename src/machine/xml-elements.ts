@@ -1,4 +1,4 @@
-import { failMachine } from './machine-error.js'
+import { failMachine } from './profile-figures.js'
 
 /** A tag that begins an element, with its attributes, or ends one. */
 export interface XmlTag {

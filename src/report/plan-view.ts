@@ -1,4 +1,4 @@
-import { requireOptions } from '../base/require-options.js'
+import { requireOptions } from '../base/known-options.js'
 import { RankweaveError } from '../errors.js'
 import { formatMachine } from '../machine/format-machine.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
@@ -8,9 +8,9 @@ import type { Plan, PlanStatistics } from '../neighborhood/plan/strategy.js'
 import type { Parameters, Schedule } from '../schedule/ir.js'
 import { lower } from '../schedule/lower/lower.js'
 import { isNeighborCollective, upTo } from '../schedule/specification.js'
+import { requireTopology } from '../topology/check-topology.js'
 import type { FriendGroups } from '../topology/friends/friend-groups.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { requireTopology } from '../topology/require-topology.js'
 import {
   type CellBounds,
   type CellTraffic,

@@ -1,5 +1,5 @@
 import { RankweaveError, shown } from '../errors.js'
-import { requireTopology } from '../topology/require-topology.js'
+import { requireTopology } from '../topology/check-topology.js'
 import type { Schedule } from './ir.js'
 import type { Reductions, Specification } from './specification.js'
 

@@ -1,6 +1,6 @@
+import { requireTopology } from '../topology/check-topology.js'
 import { pairEdges } from '../topology/neighbors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { requireTopology } from '../topology/require-topology.js'
 
 /** What a schedule is for: a name for readers. What it must do is in the {@link Specification}. */
 export const collectives = [

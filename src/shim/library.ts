@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { RankweaveError } from '../errors.js'
-import { runtimeFiles } from '../export/c-sources.js'
+import { runtimeFiles } from '../export/c-program.js'
 import { ownFile } from '../package-paths.js'
-import { makeDirectory } from '../text/make-directory.js'
+import { makeDirectory } from '../text/whole-file.js'
 
 /** Below `shim/c`. */
 const ownSources = [

@@ -1,7 +1,7 @@
+import { isCount } from '../base/known-options.js'
 import { mulberry32 } from '../base/random.js'
-import { isCount } from '../base/require-options.js'
 import { RankweaveError, shown } from '../errors.js'
-import { blockBounds } from '../topology/block-bounds.js'
+import { blockBounds } from '../topology/compressed-rows.js'
 import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
 import { type MatrixRows, requireMatrixRows, requireShare } from './matrix-rows.js'
 

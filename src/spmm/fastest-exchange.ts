@@ -1,4 +1,4 @@
-import { medianOf, smallestOf } from '../base/extrema.js'
+import { medianOf, smallestOf } from '../base/search.js'
 import { canPublish } from '../calls/program/publication.js'
 import type { Communicator } from '../comm/communicator.js'
 import type { Strategy } from '../neighborhood/plan/strategy.js'

@@ -1,7 +1,7 @@
-import { isCount } from '../base/require-options.js'
+import { isCount } from '../base/known-options.js'
 import { Communicator } from '../comm/communicator.js'
 import { RankweaveError, shown } from '../errors.js'
-import { blockBounds } from '../topology/block-bounds.js'
+import { blockBounds } from '../topology/compressed-rows.js'
 import { requireMatrix } from '../topology/files/require-matrix.js'
 import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
 

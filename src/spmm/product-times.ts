@@ -1,4 +1,4 @@
-import { medianOf } from '../base/extrema.js'
+import { medianOf } from '../base/search.js'
 import type { Communicator } from '../comm/communicator.js'
 import type { SparseProduct } from './sparse-product.js'
 

@@ -1,8 +1,8 @@
-import { requireOptions, requireText } from '../base/require-options.js'
+import { requireOptions, requireText } from '../base/known-options.js'
 import type { Communicator } from '../comm/communicator.js'
 import { isRankweaveError, RankweaveError } from '../errors.js'
 import type { OpenSource } from '../text/source-file.js'
-import { blockBounds } from '../topology/block-bounds.js'
+import { blockBounds } from '../topology/compressed-rows.js'
 import type { EntryLines } from '../topology/files/matrix-market-entries.js'
 import {
   type MatrixMarketHead,

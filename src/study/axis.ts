@@ -1,4 +1,4 @@
-import { largestOf, smallestOf } from '../base/extrema.js'
+import { largestOf, smallestOf } from '../base/search.js'
 import type { Axis } from './document.js'
 import { bytesText, numberText } from './figure-text.js'
 

@@ -1,4 +1,4 @@
-import { escapeXml } from '../text/escape-xml.js'
+import { escapeXml } from '../text/printable.js'
 import { marks, type Section, type StudyDocument, type Table } from './document.js'
 import { cellText } from './figure-text.js'
 import { plotSvg } from './plot-svg.js'

@@ -1,4 +1,4 @@
-import { largestOf } from '../base/extrema.js'
+import { largestOf } from '../base/search.js'
 import { scaledAxis } from './axis.js'
 import { type BarPlot, type LinePlot, marks, type Plot } from './document.js'
 import { numberText } from './figure-text.js'

@@ -1,7 +1,6 @@
 import type { Machine } from '../machine/machine.js'
-import { candidateLoads, type LoadedCandidate } from '../neighborhood/choose/candidate-loads.js'
+import { atOnce, candidateLoads, type LoadedCandidate } from '../neighborhood/choose/candidate-loads.js'
 import { estimateUs } from '../neighborhood/choose/estimate.js'
-import { atOnce } from '../neighborhood/choose/in-slices.js'
 import type { HopLoad } from '../neighborhood/choose/route-load.js'
 import type { Strategy } from '../neighborhood/plan/strategy.js'
 import { formatStrategy } from '../neighborhood/plan/strategy-text.js'

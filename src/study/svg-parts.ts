@@ -1,4 +1,4 @@
-import { escapeXml } from '../text/escape-xml.js'
+import { escapeXml } from '../text/printable.js'
 
 /** Middle tones that are legible on white and on black; lines differ by marker and dashes too. */
 export const colors = [

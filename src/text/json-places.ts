@@ -107,3 +107,26 @@ export function lineAndColumn(text: string, at: number): { readonly line: number
   }
   return { line, column: at - begin + 1 }
 }
+
+/**
+ * Deepest nesting of arrays and objects in a text, as JSON; of a text that is not JSON, at least as deep as a
+ * parser would get.
+ */
+export function jsonDepth(text: string): number {
+  let depth = 0
+  let deepest = 0
+  let isInText = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at)
+    if (character === quote) isInText = !isInText
+    else if (isInText) at += character === backslash ? 1 : 0
+    else if (character === openBrace || character === openBracket) deepest = Math.max(deepest, ++depth)
+    else if (character === closeBrace || character === closeBracket) depth--
+  }
+  return deepest
+}
+
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = Array.from(
+  '"\\{}[]',
+  (character) => character.charCodeAt(0),
+)

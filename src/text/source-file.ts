@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { requireOptions, requireText } from '../base/require-options.js'
+import { requireOptions, requireText } from '../base/known-options.js'
 import { RankweaveError, shortened } from '../errors.js'
 import { type ByteSource, isGzip } from './byte-source.js'
 import { gunzipSource } from './gunzip.js'

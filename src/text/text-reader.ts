@@ -1,4 +1,4 @@
-import { requireText } from '../base/require-options.js'
+import { requireText } from '../base/known-options.js'
 import { type ErrorCode, RankweaveError } from '../errors.js'
 import { asSource, type ByteSource, isGzip } from './byte-source.js'
 import { DecimalReader } from './decimal-reader.js'

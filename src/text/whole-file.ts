@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { access, constants, type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
@@ -93,4 +93,29 @@ export function fileError(action: string, path: string, cause: unknown): Rankwea
     details: { file: path },
     cause,
   })
+}
+
+/**
+ * A directory and those above it. Not `mkdir` with `recursive`: that of Node 20 tries for ever where a file
+ * system answers ENOENT below a directory that is there, as /proc does.
+ *
+ * @throws the error of the operating system
+ */
+export function makeDirectory(path: string): void {
+  const above = dirname(path)
+  try {
+    make(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || above === path) throw error
+    makeDirectory(above)
+    make(path)
+  }
+}
+
+function make(path: string): void {
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
 }

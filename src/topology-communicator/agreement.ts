@@ -1,7 +1,7 @@
 import { formatMachine } from '../machine/format-machine.js'
 import type { Machine } from '../machine/machine.js'
 import { type AutoStrategy, formatAuto, isAuto } from '../neighborhood/choose/auto.js'
-import { machineFacts } from '../neighborhood/choose/machine-facts.js'
+import { machineFacts } from '../neighborhood/choose/choices-by-size.js'
 import type { Strategy } from '../neighborhood/plan/strategy.js'
 import { formatStrategy } from '../neighborhood/plan/strategy-text.js'
 

@@ -1,5 +1,7 @@
+import { requireOptions } from '../base/known-options.js'
 import { RankweaveError, shown } from '../errors.js'
 import { requireFixed, type TypedArray } from '../messages/datatype/elements.js'
+import { type ChosenOperation, checkedChosen } from '../neighborhood/choose/choice.js'
 
 /**
  * Accepts anything with a length whose first element, if any, is a number; the values are checked elsewhere.
@@ -65,4 +67,28 @@ export function requireDegrees(where: string, degrees: ArrayLike<number>, destin
       `${where}: expected degrees that add up to the ${destinations} destinations, got ${total}`,
     )
   }
+}
+
+/** Bytes of every block: an integer >= 0. */
+export interface BlockLength {
+  readonly bytes?: number | null
+}
+
+/** What a choice is for. */
+export interface ChoiceOptions extends BlockLength {
+  /** Default `neighbor-allgather`. */
+  readonly operation?: ChosenOperation
+}
+
+/** @throws ERR_ARGUMENT for an operation that nothing is chosen for */
+export function checkedOperation(where: string, { operation }: ChoiceOptions): ChosenOperation {
+  return checkedChosen(where, operation ?? 'neighbor-allgather')
+}
+
+/** @throws ERR_ARGUMENT for a length that is none */
+export function checkedLength(where: string, blocks: BlockLength): number | null {
+  requireOptions(where, blocks)
+  const { bytes = null } = blocks
+  if (bytes === null || (Number.isSafeInteger(bytes) && bytes >= 0)) return bytes
+  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected bytes as an integer >= 0, got ${shown(bytes)}`)
 }

@@ -1,5 +1,5 @@
 import { RankweaveError } from '../errors.js'
-import type { WaitOptions } from '../messages/process/wait-options.js'
+import type { WaitOptions } from '../messages/process/abort.js'
 import { cartNeighborSlots, cartShift, coordsOf, rankOf, sizeOf } from '../topology/cart-shape.js'
 import { cartSub, cartTopology } from '../topology/generate/cartesian.js'
 import type { CartShape } from '../topology/process-topology.js'

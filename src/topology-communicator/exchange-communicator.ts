@@ -1,6 +1,6 @@
 import { blocking } from '../calls/collectives/form.js'
-import type { Gathered } from '../calls/plan/gathered.js'
 import type { ArrayOperation, Elements, IntoOptions } from '../calls/plan/options.js'
+import type { Gathered } from '../calls/plan/placement.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
 import { Communicator } from '../comm/communicator.js'
 import { startedBy } from '../comm/started-collective.js'

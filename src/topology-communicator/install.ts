@@ -1,4 +1,4 @@
-import { promiseTry } from '../base/promise-try.js'
+import { promiseTry } from '../base/turn.js'
 import { Communicator } from '../comm/communicator.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import type { CartCommunicator } from './cart-communicator.js'

@@ -1,4 +1,4 @@
-import { RecentObjects } from '../base/recent-objects.js'
+import { RecentObjects } from '../neighborhood/plan/plan-cache.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 
 /** The topologies that processes of this thread made last; enough for those that are made concurrently. */

@@ -1,6 +1,6 @@
-import { promiseTry } from '../base/promise-try.js'
-import type { Gathered } from '../calls/plan/gathered.js'
+import { promiseTry } from '../base/turn.js'
 import type { BlocksOptions, IntoOptions } from '../calls/plan/options.js'
+import type { Gathered } from '../calls/plan/placement.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
 import type { CommState } from '../comm/comm-state.js'
 import { startedBy } from '../comm/started-collective.js'
@@ -8,11 +8,11 @@ import type { FreshArray, SameElements } from '../messages/datatype/array-types.
 import type { TypedArray } from '../messages/datatype/elements.js'
 import type { StridedView } from '../messages/datatype/strided-view.js'
 import type { Request } from '../messages/p2p/request.js'
-import type { WaitOptions } from '../messages/process/wait-options.js'
+import type { WaitOptions } from '../messages/process/abort.js'
 import type { Choice } from '../neighborhood/choose/choice.js'
 import type { Plan } from '../neighborhood/plan/strategy.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { type BlockLength, type ChoiceOptions, checkedLength, checkedOperation } from './block-length.js'
+import { type BlockLength, type ChoiceOptions, checkedLength, checkedOperation } from './arguments.js'
 import { ExchangeCommunicator } from './exchange-communicator.js'
 import {
   type CheckedCall,

@@ -1,3 +1,5 @@
+import { RankweaveError, shown } from '../errors.js'
+
 /** Lists of ranks, one per rank: those of r are `rank[start[r] .. start[r+1]-1]`. */
 export interface CompressedRows {
   /** Length `ranks + 1`. */
@@ -20,4 +22,21 @@ export function rowStarts(ranks: number, rowOf: ArrayLike<number>): Int32Array {
   for (let e = 0; e < rowOf.length; e++) start[rowOf[e] + 1]++
   for (let r = 0; r < ranks; r++) start[r + 1] += start[r]
   return start
+}
+
+/**
+ * Bounds of `count` elements distributed over `parts` contiguous blocks: block i is `bounds[i]` to
+ * `bounds[i + 1] - 1`. The first `count mod parts` blocks have one more element. With more parts than
+ * elements, the last blocks are empty.
+ *
+ * @throws ERR_ARGUMENT
+ */
+export function blockBounds(count: number, parts: number): Int32Array {
+  if (!Number.isInteger(count) || count < 0 || count > 2 ** 31 - 1)
+    throw new RankweaveError('ERR_ARGUMENT', `expected 0 to 2^31 - 1 elements, got ${shown(count)}`)
+  if (!Number.isInteger(parts) || parts < 1)
+    throw new RankweaveError('ERR_ARGUMENT', `expected at least one part, got ${shown(parts)}`)
+  const size = Math.floor(count / parts)
+  const larger = count % parts
+  return Int32Array.from({ length: parts + 1 }, (_, i) => i * size + Math.min(i, larger))
 }

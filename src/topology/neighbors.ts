@@ -1,8 +1,8 @@
 import { RankweaveError, shown } from '../errors.js'
 import { cartNeighborSlots, procNull } from './cart-shape.js'
+import { requireTopology } from './check-topology.js'
 import type { CompressedRows } from './compressed-rows.js'
 import type { ProcessTopology } from './process-topology.js'
-import { requireTopology } from './require-topology.js'
 
 /** Destinations of a rank in list order. A view: do not write to it. @throws ERR_RANK, ERR_TOPOLOGY */
 export function outNeighbors(topology: ProcessTopology, rank: number): Int32Array {

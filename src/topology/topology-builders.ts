@@ -1,7 +1,7 @@
-import { requireOptions } from '../base/require-options.js'
+import { requireOptions } from '../base/known-options.js'
 import { RankweaveError, shown } from '../errors.js'
 import { checkTopology } from './check-topology.js'
-import { rowStarts } from './compressed-rows.js'
+import { type CompressedRows, rowStarts, transposeRows } from './compressed-rows.js'
 import { checkTopologySize } from './limits.js'
 import type { ProcessTopology } from './process-topology.js'
 
@@ -137,4 +137,25 @@ function integers(name: string, values: ArrayLike<number>): Int32Array {
 
 function isRank(value: number, ranks: number): boolean {
   return Number.isInteger(value) && value >= 0 && value < ranks
+}
+
+/**
+ * A topology without weights from every rank's destinations. Sources ascend unless `into` gives them.
+ * Ownership: the arrays are taken over, not copied.
+ */
+export function unweightedTopology(
+  out: CompressedRows,
+  into: CompressedRows = transposeRows(out.start.length - 1, out),
+): ProcessTopology {
+  return {
+    ranks: out.start.length - 1,
+    outStart: out.start,
+    outRank: out.rank,
+    outWeight: null,
+    inStart: into.start,
+    inRank: into.rank,
+    inWeight: null,
+    pairing: 'occurrence',
+    cart: null,
+  }
 }

@@ -1,6 +1,6 @@
 import { sha256 } from '../base/sha256.js'
+import { requireTopology } from './check-topology.js'
 import type { ProcessTopology } from './process-topology.js'
-import { requireTopology } from './require-topology.js'
 
 /**
  * The fingerprint of a topology: SHA-256, as 64 lowercase hexadecimal digits, of a sequence of 32-bit

@@ -1,4 +1,4 @@
-import { copyBytes } from '../base/copy-bytes.js'
+import { copyBytes } from '../base/bytes.js'
 import { RankweaveError } from '../errors.js'
 import { bulkRecord } from '../fabric/bulk-pairing.js'
 import { maxHeaderWords } from '../fabric/fabric.js'
@@ -198,4 +198,27 @@ function largestPayload(kind: number, headerWords: number): number {
 
 function malformed(expected: string): RankweaveError {
   return new RankweaveError('ERR_PROTOCOL', `expected ${expected}`)
+}
+
+/** Memory of messages of one size, reused when the network has taken them at once. */
+export class BatchPool {
+  readonly #capacity: number
+  readonly #mostIdle: number
+  readonly #idle: Batch[] = []
+
+  /** @param mostIdle how many unused ones it retains */
+  constructor(capacity: number, mostIdle: number) {
+    this.#capacity = capacity
+    this.#mostIdle = mostIdle
+  }
+
+  take(): Batch {
+    return this.#idle.pop() ?? new Batch(this.#capacity)
+  }
+
+  give(batch: Batch): void {
+    if (this.#idle.length >= this.#mostIdle) return
+    batch.clear()
+    this.#idle.push(batch)
+  }
 }

@@ -1,13 +1,13 @@
 import { reasonText } from '../errors.js'
 import {
   type Batch,
+  BatchPool,
   type BatchReader,
   batchBytes,
   batchedFrameBytes,
   headBytes,
   pieceMessageBytes,
 } from './batch.js'
-import { BatchPool } from './batch-pool.js'
 import type { Channel } from './channel.js'
 import type { BreakCause } from './protocol/messages.js'
 

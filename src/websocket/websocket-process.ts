@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js'
 import { RankweaveError } from '../errors.js'
-import { afterLosses } from '../fabric/after-losses.js'
 import type { Authority } from '../fabric/authority.js'
+import { afterLosses } from '../fabric/decisions.js'
 import type { Fabric, FabricCounters, FrameSink, SendingAhead } from '../fabric/fabric.js'
 import { alreadyAttached, checkFrame, closedToSends } from '../fabric/frame-limits.js'
 import { KeepAlive, Task } from '../fabric/own-handles.js'

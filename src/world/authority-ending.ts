@@ -1,4 +1,4 @@
-import { smallestOf } from '../base/extrema.js'
+import { smallestOf } from '../base/search.js'
 import { RankweaveError } from '../errors.js'
 import type { Authority, Decision } from '../fabric/authority.js'
 import type { FabricSession } from '../fabric/fabric.js'

@@ -1,4 +1,4 @@
-import { ANY_SOURCE, ANY_TAG } from '../messages/matching/wildcards.js'
+import { ANY_SOURCE, ANY_TAG } from '../messages/matching/envelope.js'
 import type { PointToPointWaits } from './diagnosis.js'
 import { RangeList, rangesText, union } from './rank-ranges.js'
 

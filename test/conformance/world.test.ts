@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Gathered } from '../../src/calls/plan/gathered.js'
+import type { Gathered } from '../../src/calls/plan/placement.js'
 import type { Communicator } from '../../src/comm/communicator.js'
 import { type LocalOptions, local } from '../../src/fabric/local/local.js'
 import { run } from '../../src/launch/run.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { algorithmOf } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import { logGPOfLevel } from '../../src/cost/models/conversions.js'
 import { predictUs } from '../../src/cost/models/predict.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'

@@ -1,4 +1,4 @@
-import { ANY_SOURCE, ANY_TAG } from '../../src/messages/matching/wildcards.js'
+import { ANY_SOURCE, ANY_TAG } from '../../src/messages/matching/envelope.js'
 
 export interface OracleMessage {
   readonly id: number

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { algorithms } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import type { Schedule } from '../../src/schedule/ir.js'
 import { lower, lowerInRounds } from '../../src/schedule/lower/lower.js'
 import { roundsByPhase } from '../../src/schedule/lower/rounds.js'

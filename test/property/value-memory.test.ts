@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { below, mulberry32 } from '../../src/base/random.js'
 import { algorithms } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import { lower } from '../../src/schedule/lower/lower.js'
 import type { ProcessProgram } from '../../src/schedule/lower/program.js'
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { algorithms } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import { planOperation } from '../../src/neighborhood/plan/plan-operation.js'
 import { parseStrategy } from '../../src/neighborhood/plan/strategy-text.js'
 import { smallTopologies } from '../property/random-topology.js'

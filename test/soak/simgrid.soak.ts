@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { missingSimgrid, Simgrid } from '../../bench/simgrid/simgrid.js'
 import { algorithmOf } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { plan } from '../../src/neighborhood/plan/plan.js'

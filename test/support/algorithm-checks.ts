@@ -1,5 +1,5 @@
 import type { Algorithm, Shape } from '../../src/collective/patterns/algorithm.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import { opKind, type Schedule } from '../../src/schedule/ir.js'
 import { pairMessages } from '../../src/schedule/message-pairs.js'
 import { treeAssociation } from '../../src/schedule/verify/tree-association.js'

@@ -1,6 +1,5 @@
 import { floats, tree, treePrefix } from '../../src/conformance/collective-oracles.js'
-import type { CollectiveCase, Content } from './collective-cases.js'
-import { lengthsInOrder } from './collective-cases.js'
+import { type CollectiveCase, type Content, lengthsInOrder } from './collective-cases.js'
 
 // What ranks contribute to the cases, as in mpi-collectives.c, and what they must get: computed from the
 // definitions.

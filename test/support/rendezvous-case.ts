@@ -2,9 +2,9 @@ import type { RankweaveError } from '../../src/errors.js'
 import { type JoinWorldOptions, joinWorld } from '../../src/websocket/rendezvous/join-world.js'
 import type { Membership } from '../../src/websocket/rendezvous/membership.js'
 import {
+  type AwaitedWorldOptions,
   Rendezvous,
   type RendezvousOptions,
-  type AwaitedWorldOptions,
   type WorldHandle,
 } from '../../src/websocket/rendezvous/rendezvous.js'
 import { type Socket, type SocketTransport, socketState } from '../../src/websocket/rendezvous/socket.js'

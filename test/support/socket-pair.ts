@@ -1,10 +1,10 @@
-import type {
-  Socket,
-  SocketClose,
-  SocketError,
-  SocketMessage,
+import {
+  type Socket,
+  type SocketClose,
+  type SocketError,
+  type SocketMessage,
+  socketState,
 } from '../../src/websocket/rendezvous/socket.js'
-import { socketState } from '../../src/websocket/rendezvous/socket.js'
 
 type Listener = (event: SocketMessage & SocketClose & SocketError) => void
 type Event = 'open' | 'message' | 'close' | 'error'

@@ -1,5 +1,8 @@
-import type { ConformanceCase, FabricConformanceOptions } from '../../src/conformance/fabric-conformance.js'
-import { fabricConformance } from '../../src/conformance/fabric-conformance.js'
+import {
+  type ConformanceCase,
+  type FabricConformanceOptions,
+  fabricConformance,
+} from '../../src/conformance/fabric-conformance.js'
 import type { FabricFactory } from '../../src/fabric/fabric.js'
 import { openThreads } from '../../src/fabric/threads/threads.js'
 import {

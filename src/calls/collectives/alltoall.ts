@@ -1,4 +1,4 @@
-import { copyBytes } from '../../base/copy-bytes.js'
+import { copyBytes } from '../../base/bytes.js'
 import { concatenate } from '../../base/packing.js'
 import { elementSizeBytes, typeCode } from '../../messages/datatype/elements.js'
 import { type CollectiveCall, RankFailure } from '../collective-call.js'

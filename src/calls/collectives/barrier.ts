@@ -3,7 +3,7 @@ import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
 import { chooseMove, planMove, requireServed } from '../plan/planned-move.js'
-import { emptyStore } from '../program/program-store.js'
+import { emptyStore } from '../program/run-program.js'
 
 const noResults = [] as const
 

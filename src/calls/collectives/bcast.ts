@@ -1,10 +1,11 @@
+import { bytesOf } from '../../base/bytes.js'
+import { packBlocks, unpackBlocks } from '../../base/packing.js'
 import { algorithms } from '../../collective/algorithms.js'
 import { typeCode } from '../../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
 import type { CollectiveCall } from '../collective-call.js'
 import { copyOf, type Exchange, noBytes } from '../exchange.js'
 import { parentIn, sendToChildren } from '../exchange-patterns.js'
-import { decodeHead, encodeHead } from '../plan/call-head.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { type Block, deliver } from '../plan/deliver.js'
 import type { Method } from '../plan/method.js'
@@ -13,6 +14,28 @@ import { localIndexOf } from '../plan/placement.js'
 import { type Chosen, chooseMove, planMove, requireServed } from '../plan/planned-move.js'
 import { joinedBlocks } from '../plan/process-order.js'
 import { SharedLanding } from '../plan/shared-landing.js'
+
+/** What only the root's ranks know of a call: the others get it before the data. */
+export interface CallHead extends Chosen {
+  /** Wire code of the elements. */
+  readonly type: number
+  /** Bytes of every unit of data. */
+  readonly sizes: Float64Array
+}
+
+export function encodeHead({ type, algorithm, segments, sizes }: CallHead): Uint8Array {
+  const words = Float64Array.of(type, algorithms.indexOf(algorithm), segments)
+  return packBlocks([bytesOf(words), bytesOf(sizes)])
+}
+
+/** @param bytes start at a multiple of 8 in their buffer */
+export function decodeHead(bytes: Uint8Array): CallHead {
+  const [words, sizes] = unpackBlocks(bytes).map(
+    (block) => new Float64Array(block.buffer, block.byteOffset, block.byteLength / 8),
+  )
+  const [type, algorithm, segments] = words
+  return { type: type, algorithm: algorithms[algorithm], segments: segments, sizes: sizes }
+}
 
 type TypedBytes = Pick<Block, 'type' | 'bytes'>
 

@@ -1,4 +1,4 @@
-import { copyBytes } from '../../base/copy-bytes.js'
+import { copyBytes } from '../../base/bytes.js'
 import type { Exchange } from '../exchange.js'
 import { isLongBlock } from '../plan/default-rule.js'
 

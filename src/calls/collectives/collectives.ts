@@ -1,7 +1,7 @@
 import { RankweaveError } from '../../errors.js'
 import { requireFixed, typeCode } from '../../messages/datatype/elements.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
-import type { Seat } from '../../messages/process/seat.js'
+import type { Seat } from '../../messages/process/comm-context.js'
 import type { AnyCall } from '../collective-call.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { blockOf, countsOf, type Layout, requireElements, requireRoot } from '../plan/deliver.js'

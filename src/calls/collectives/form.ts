@@ -1,5 +1,5 @@
-import type { RankHandle, Seat } from '../../messages/process/seat.js'
-import type { WaitOptions } from '../../messages/process/wait-options.js'
+import type { WaitOptions } from '../../messages/process/abort.js'
+import type { RankHandle, Seat } from '../../messages/process/comm-context.js'
 import type { CollectiveCall } from '../collective-call.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { copyIfAliased } from '../plan/deliver.js'

@@ -1,5 +1,4 @@
-import { bytesOf } from '../../base/bytes.js'
-import { copyBytes } from '../../base/copy-bytes.js'
+import { bytesOf, copyBytes } from '../../base/bytes.js'
 import { typeCode } from '../../messages/datatype/elements.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import { RankFailure } from '../collective-call.js'

@@ -1,7 +1,7 @@
 import { concatenate } from '../../base/packing.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { copyOf, type Exchange, noBytes } from '../exchange.js'
-import type { ProgramStore } from '../program/program-store.js'
+import type { ProgramStore } from '../program/run-program.js'
 import { type BlockList, decodeList, encodeList, listBytes } from './block-list.js'
 
 /** What a process contributes as unit: its blocks for those to whom the unit goes. */

@@ -1,5 +1,5 @@
 import type { TypedArray } from '../../messages/datatype/elements.js'
-import type { Seat } from '../../messages/process/seat.js'
+import type { Seat } from '../../messages/process/comm-context.js'
 import type { CollectiveCall } from '../collective-call.js'
 import type { CollectiveName } from '../collective-name.js'
 import type { CollectiveContext } from '../plan/collective-context.js'

@@ -3,7 +3,7 @@ import { algorithmOf } from '../../collective/algorithms.js'
 import { RankweaveError } from '../../errors.js'
 import { kindOf, type TypedArray, typeCode, typeCodeOf } from '../../messages/datatype/elements.js'
 import { misfit, payloadOf } from '../../messages/datatype/payload.js'
-import type { Seat } from '../../messages/process/seat.js'
+import type { Seat } from '../../messages/process/comm-context.js'
 import type { Collective } from '../../schedule/specification.js'
 import { noBytes } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
@@ -22,7 +22,7 @@ import { localIndexOf, processOfRank, ranksPerProcess } from '../plan/placement.
 import { type Chosen, chooseMove, planMove, requireServed } from '../plan/planned-move.js'
 import { blocksInRankOrder, isRankOrder } from '../plan/process-order.js'
 import type { PersistentRequest } from '../program/persistent-request.js'
-import { emptyStore } from '../program/program-store.js'
+import { emptyStore } from '../program/run-program.js'
 import { requestOf } from './request-of.js'
 
 type CollectiveSeat = Seat<CollectiveContext>

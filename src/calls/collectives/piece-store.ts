@@ -1,7 +1,7 @@
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { noBytes } from '../exchange.js'
 import { cutAt } from '../plan/move-blocks.js'
-import type { FramePieces, ProgramStore } from '../program/program-store.js'
+import type { FramePieces, ProgramStore } from '../program/run-program.js'
 import type { OwnBlocks } from './list-store.js'
 
 /** Blocks in memory; null for those that are not wanted. */

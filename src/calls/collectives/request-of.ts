@@ -1,6 +1,6 @@
 import { isRankweaveError } from '../../errors.js'
 import type { TypedArray } from '../../messages/datatype/elements.js'
-import type { Seat } from '../../messages/process/seat.js'
+import type { Seat } from '../../messages/process/comm-context.js'
 import { type CollectiveCall, failAllRanks } from '../collective-call.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'

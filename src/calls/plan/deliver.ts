@@ -6,7 +6,7 @@ import { copyElements, pack, type ReceiveBuffer, StridedView } from '../../messa
 import { decodeValue } from '../../messages/datatype/value-encoding.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import { RankFailure } from '../collective-call.js'
-import type { Gathered } from './gathered.js'
+import type { Gathered } from './placement.js'
 
 /** What one rank passes: its elements, contiguous, or one encoded value. The bytes may be the user's own. */
 export interface Block {

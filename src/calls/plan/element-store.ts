@@ -4,7 +4,7 @@ import { elementSizeBytes, elementsIn, newArray, type TypedArray } from '../../m
 import type { Kernel } from '../../messages/datatype/operation-kernels.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { area, type ValueMemory } from '../../schedule/lower/value-memory.js'
-import type { ProgramStore } from '../program/program-store.js'
+import type { ProgramStore } from '../program/run-program.js'
 
 /** Elements of a block, or of the partial results of part p where the term is `~p`. */
 export type LengthOf = (term: number) => number

@@ -4,7 +4,7 @@ import type { Operation } from '../../messages/datatype/operation.js'
 import type { ElementOperation } from '../../messages/datatype/operation-names.js'
 import { requireReceiveBuffer } from '../../messages/datatype/payload.js'
 import type { StridedView } from '../../messages/datatype/strided-view.js'
-import type { WaitOptions } from '../../messages/process/wait-options.js'
+import type { WaitOptions } from '../../messages/process/abort.js'
 import type { MethodOptions, OrderOptions } from './method.js'
 
 /** A typed array, or a strided view of one, whose elements a collective reads. */

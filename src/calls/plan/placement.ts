@@ -58,3 +58,10 @@ export function everyNth<T>(items: readonly T[], first: number, step: number): T
   for (let i = first; i < items.length; i += step) picked.push(items[i]!)
   return picked
 }
+
+/** `data` holds the blocks of all ranks in rank order; block r has `counts[r]` elements from `displs[r]`. */
+export interface Gathered<T = unknown> {
+  readonly data: T
+  readonly counts: Int32Array
+  readonly displs: Int32Array
+}

@@ -1,7 +1,7 @@
 import { packBlocks, unpackBlocks } from '../../base/packing.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { copyOf } from '../exchange.js'
-import type { ProgramStore } from '../program/program-store.js'
+import type { ProgramStore } from '../program/run-program.js'
 import type { Combiner } from './combiner.js'
 import type { Leaves } from './fold.js'
 

@@ -4,8 +4,7 @@ import type { CollectiveCall, RankFailure } from '../collective-call.js'
 import type { CollectiveEngine } from '../collective-engine.js'
 import type { Exchange } from '../exchange.js'
 import type { Signature } from '../signature.js'
-import type { ProgramStore } from './program-store.js'
-import { ProgramRun } from './run-program.js'
+import { ProgramRun, type ProgramStore } from './run-program.js'
 
 /** A communicator as its persistent collectives see it. */
 export interface PersistentContext extends CommContext {

@@ -1,7 +1,7 @@
 import { RankweaveError } from '../../errors.js'
 import { requireFixed, type TypedArray } from '../../messages/datatype/elements.js'
-import type { RankHandle } from '../../messages/process/seat.js'
-import type { WaitOptions } from '../../messages/process/wait-options.js'
+import type { WaitOptions } from '../../messages/process/abort.js'
+import type { RankHandle } from '../../messages/process/comm-context.js'
 import type { BoundCollective, PersistentContext } from './bound-collective.js'
 
 /**

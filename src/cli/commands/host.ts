@@ -1,4 +1,6 @@
+import { closeSync, fchmodSync, openSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
+import { RankweaveError, reasonText } from '../../errors.js'
 import { host, type OpenWorld } from '../../launch/websocket/host.js'
 import { shortestSilenceMs, silenceLimits } from '../../launch/websocket/settings.js'
 import { addListenOptions, listenOf, listenSchema } from '../input/listen-options.js'
@@ -6,8 +8,23 @@ import { parseOptions, seconds, whole } from '../input/options.js'
 import { worldSchema } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { counted, type Reporter, secondsText, table } from '../output/reporter.js'
-import { writeToken } from '../output/token-file.js'
 import type { AddCommand } from './command.js'
+
+/** Readable for this user only, from the first byte; also a file that was there. @throws ERR_FILE */
+export function writeToken(file: string, token: string): void {
+  try {
+    const opened = openSync(file, 'w', 0o600)
+    try {
+      // The mode above is that of a new file.
+      fchmodSync(opened, 0o600)
+      writeFileSync(opened, `${token}\n`)
+    } finally {
+      closeSync(opened)
+    }
+  } catch (cause) {
+    throw new RankweaveError('ERR_FILE', `${file} cannot be written: ${reasonText(cause)}`, { cause })
+  }
+}
 
 const help = `
 Prints where processes join, and the token that lets them; then waits until the world has ended. This process hosts no

@@ -4,14 +4,32 @@ import { longestReportSeconds } from '../../launch/processes/report-triggers.js'
 import { installNeighborhood } from '../../topology-communicator/install.js'
 import { addListenOptions, listenOf, listenSchema, readNamedFile } from '../input/listen-options.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
-import { tokenOf } from '../input/token.js'
 import { reportOf } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { plainValue } from '../output/plain-value.js'
+import { plainValue, resultLines } from '../output/plain-value.js'
 import { counted, type Reporter, secondsText } from '../output/reporter.js'
-import { resultLines } from '../output/result-lines.js'
 import { joinProgram } from '../program/join-program.js'
 import type { AddCommand } from './command.js'
+
+/**
+ * The token of a world: an option that was given counts more than the environment.
+ *
+ * @throws ERR_USAGE, ERR_FILE
+ */
+export function tokenOf(
+  { token, tokenFile }: { readonly token?: string | undefined; readonly tokenFile?: string | undefined },
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  if (token !== undefined && tokenFile !== undefined) {
+    throw new RankweaveError('ERR_USAGE', '--token, --token-file: expected one of them')
+  }
+  const given = tokenFile === undefined ? (token ?? environment['RANKWEAVE_TOKEN']) : readNamedFile(tokenFile)
+  if (given !== undefined) return given.trim()
+  throw new RankweaveError(
+    'ERR_USAGE',
+    'expected the token of the world: --token-file, --token, or the environment variable RANKWEAVE_TOKEN',
+  )
+}
 
 const help = `
 Joins the world that rankweave host has opened, waits until all its processes have joined, and runs this process's ranks.

@@ -5,7 +5,7 @@ import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import { parseOptions } from '../input/options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { counted, type Reporter, table } from '../output/reporter.js'
-import { leaveMpi } from '../program/leave-mpi.js'
+import { leaveMpi } from '../program/run-own-program.js'
 import type { AddCommand } from './command.js'
 
 const help = `

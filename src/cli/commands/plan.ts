@@ -15,15 +15,15 @@ import { formatStrategy } from '../../neighborhood/plan/strategy-text.js'
 import { scheduleText } from '../../schedule/file/schedule-file.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { refuseGiven } from '../input/given-options.js'
 import { openInput } from '../input/open-input.js'
-import { oneOf, parseOptions, whole } from '../input/options.js'
+import { oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
 import { addServerOptions, type ServerAddress, serverOf, serverSchema } from '../input/server-options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { addStrategyOptions, refuseNeedlessFriends, strategySchema } from '../input/strategy-options.js'
 import { choiceRows, type PrintedChoice } from '../output/choice-report.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
+import { noteViolations } from '../output/proof-report.js'
 import {
   change,
   figure,
@@ -33,7 +33,6 @@ import {
   secondsText,
   table,
 } from '../output/reporter.js'
-import { noteViolations } from '../output/violations.js'
 import type { AddCommand } from './command.js'
 import { servedPlan } from './served-plan.js'
 

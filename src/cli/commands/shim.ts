@@ -9,8 +9,8 @@ import { planWords } from '../../shim/plan-words.js'
 import { openInput } from '../input/open-input.js'
 import { parseOptions } from '../input/options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
+import { noteViolations } from '../output/proof-report.js'
 import { type Reporter, table } from '../output/reporter.js'
-import { noteViolations } from '../output/violations.js'
 import type { AddCommand } from './command.js'
 
 const help = `

@@ -8,9 +8,8 @@ import { openInput } from '../input/open-input.js'
 import { parseOptions } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { reductionRows } from '../output/proof-report.js'
+import { noteViolations, reductionRows } from '../output/proof-report.js'
 import { counted, type Reporter, table } from '../output/reporter.js'
-import { noteViolations } from '../output/violations.js'
 import type { AddCommand } from './command.js'
 
 const help = `${specHelp}

@@ -1,5 +1,7 @@
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
+import { type Collective, rootedCollectives } from '../../schedule/specification.js'
 
 /**
  * Options arrive from commander as strings, booleans and lists; a schema gives each its type or reports what
@@ -66,4 +68,26 @@ function refuse(context: z.RefinementCtx, expected: string, got: unknown): never
     message: `expected ${expected}, got ${JSON.stringify(got) ?? 'nothing'}`,
   })
   return z.NEVER
+}
+
+/**
+ * Refuses options that the user wrote where they have no effect; defaults pass.
+ *
+ * @param names as `opts()` of the command has them
+ * @param reason follows the option: `is for algorithms, not for files`
+ * @throws ERR_USAGE naming the first
+ */
+export function refuseGiven(command: Command, names: readonly string[], reason: string): void {
+  const isGiven = (name: string) => names.includes(name) && command.getOptionValueSource(name) === 'cli'
+  const option = command.options.find((one) => isGiven(one.attributeName()))?.long
+  if (option != null) throw new RankweaveError('ERR_USAGE', `${option} ${reason}`, { details: { option } })
+}
+
+/** @throws ERR_USAGE for `--root` with a collective without a root */
+export function refuseNeedlessRoot(
+  command: Command,
+  { collective }: { readonly collective: Collective },
+): void {
+  if (rootedCollectives.includes(collective)) return
+  refuseGiven(command, ['root'], `is for ${rootedCollectives.join(', ')}, not for ${collective}`)
 }

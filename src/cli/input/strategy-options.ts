@@ -3,9 +3,8 @@ import { z } from 'zod'
 import { defaultK } from '../../neighborhood/choose/strategy-choice.js'
 import { kindsText } from '../../neighborhood/plan/strategies.js'
 import { groupingEngines } from '../../topology/friends/grouping-options.js'
-import { refuseGiven } from './given-options.js'
 import { readMachine } from './machine-input.js'
-import { oneOf, whole } from './options.js'
+import { oneOf, refuseGiven, whole } from './options.js'
 
 /** Engines of a process that has the whole topology. */
 const engines = groupingEngines.filter((engine) => engine !== 'distributed')

@@ -1,5 +1,4 @@
-import type { Calibration, MeasuredMessages } from '../../calibrate/calibrate.js'
-import type { MeasuredFigure } from '../../calibrate/figure.js'
+import type { Calibration, MeasuredFigure, MeasuredMessages } from '../../calibrate/calibrate.js'
 import { columns } from './reporter.js'
 
 /** What `rankweave calibrate` prints: a row per figure. */

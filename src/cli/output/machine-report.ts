@@ -1,6 +1,5 @@
 import { rangeAt } from '../../base/search.js'
-import type { Machine } from '../../machine/machine.js'
-import { levelOf } from '../../machine/machine.js'
+import { levelOf, type Machine } from '../../machine/machine.js'
 import { interiorOf, linkName, routeBetween } from '../../machine/network.js'
 import { levels, type Profile } from '../../machine/profile.js'
 import { figuresOf } from '../../machine/profile-figures.js'

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util'
+
 /**
  * A value that JSON can represent: typed arrays and sets become lists, maps lists of pairs, 64-bit integers
  * decimal strings, values without a JSON form (NaN, infinities, functions) their text. Circular references
@@ -30,3 +32,21 @@ export function plainValue(value: unknown, above: readonly object[] = []): unkno
   if (value instanceof Error) return { name: value.name, message: value.message }
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]))
 }
+
+/** Results listed in text; --json lists all. */
+const shownResults = 32
+
+/** Results of consecutive ranks, except undefined and null. */
+export function resultLines(results: readonly unknown[], firstRank = 0): readonly string[] {
+  const lines: string[] = []
+  let more = 0
+  for (const [index, result] of results.entries()) {
+    if (result === undefined || result === null) continue
+    if (lines.length < shownResults)
+      lines.push(`rank ${firstRank + index} returned ${inspect(result, compact)}`)
+    else more++
+  }
+  return more === 0 ? lines : [...lines, `... and ${more} more; --json lists all`]
+}
+
+const compact = { breakLength: Number.POSITIVE_INFINITY, maxArrayLength: 8, maxStringLength: 1000 }

@@ -1,6 +1,7 @@
 import type { Schedule } from '../../schedule/ir.js'
 import { treeAssociation } from '../../schedule/verify/tree-association.js'
 import type { Verification } from '../../schedule/verify/violations.js'
+import type { Reporter } from './reporter.js'
 
 /** What verification proves of the reductions of a schedule, as rows of a table; none without reductions. */
 export function reductionRows(
@@ -16,4 +17,14 @@ export function reductionRows(
     ['order', isOrdered ? 'by rank' : 'not by rank: for commutative operations only'],
     ['association', association === null ? 'differs between slots' : `${association}${tree}`],
   ]
+}
+
+/** Violations listed; further ones are only counted. */
+const shown = 10
+
+/** Lists the violations of a schedule on standard error. */
+export function noteViolations(report: Reporter, { count, violations }: Verification): void {
+  for (const { code, rank, message } of violations.slice(0, shown))
+    report.note(`${code}, rank ${rank}: ${message}`)
+  if (count > shown) report.note(`... and ${count - shown} more violations`)
 }

@@ -1,4 +1,4 @@
-import { largestOf, smallestOf } from '../../base/extrema.js'
+import { largestOf, smallestOf } from '../../base/search.js'
 import type { PhaseCost } from '../../comm/split/split-meter.js'
 import type { SplitShare } from '../program/split-program.js'
 import { counted, figure, secondsText, table } from './reporter.js'

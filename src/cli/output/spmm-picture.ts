@@ -1,6 +1,6 @@
-import { largestOf } from '../../base/extrema.js'
+import { largestOf } from '../../base/search.js'
 import { ordinaryName } from '../../spmm/fastest-exchange.js'
-import { escapeXml } from '../../text/escape-xml.js'
+import { escapeXml } from '../../text/printable.js'
 import { figure, secondsText } from './reporter.js'
 import { microseconds } from './simulation-report.js'
 import { productName, type SpmmOutcome } from './spmm-report.js'

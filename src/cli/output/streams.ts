@@ -1,4 +1,4 @@
-import { OutputLost } from '../program/output-lost.js'
+import { OutputLost } from '../program/world-failure.js'
 import { type ExitCode, exitCodes } from './exit-codes.js'
 
 /** Where a command writes. Tests pass their own. */

@@ -3,10 +3,10 @@ import { plotsOf, type StudyDocument } from '../../study/document.js'
 import { htmlOf } from '../../study/html.js'
 import { markdownOf } from '../../study/markdown.js'
 import { plotSvg } from '../../study/plot-svg.js'
-import { makeDirectory } from '../../text/make-directory.js'
-import { fileError, requireWritable } from '../../text/whole-file.js'
+import type { Study } from '../../study/study.js'
+import { fileError, makeDirectory, requireWritable } from '../../text/whole-file.js'
 import { checkOutputs, isStandardOutput, writeOutput } from './output-file.js'
-import type { Reporter } from './reporter.js'
+import { columns, counted, figure, type Reporter } from './reporter.js'
 
 /** Where a study goes: one page, or a folder with both pages, the object and a picture per plot. */
 type Target = 'markdown' | 'html' | 'folder'
@@ -54,4 +54,18 @@ export async function writeStudy(
     await writeOutput(report, join(output, 'study.json'), [`${JSON.stringify(object, null, 1)}\n`])
   }
   if (!isStandardOutput(output)) report.note(`wrote ${output}`)
+}
+
+/** What a study says in short: the fastest strategy of every length. */
+export function fastestRows({ subject, fastest, strategies, leftOut }: Study): string {
+  const left = leftOut.length === 0 ? '' : `, ${leftOut.length} left out`
+  return [
+    `${subject.topology} on ${subject.machine}: ${counted(strategies.length, 'strategy', 'strategies')}${left} (times are simulated)`,
+    columns([
+      ['bytes', 'fastest', 'time', 'direct sends / this'],
+      ...fastest.map(({ bytes, strategy, timeUs, speedup }) => [
+        ...[figure(bytes), strategy, `${figure(timeUs)} us`, figure(speedup)],
+      ]),
+    ]),
+  ].join('\n')
 }

@@ -1,5 +1,4 @@
-import { formatTopologySpec } from '../../topology/files/spec-text.js'
-import { translationSpec } from '../../topology/files/translation-spec.js'
+import { formatTopologySpec, translationSpec } from '../../topology/files/spec-text.js'
 import { type CommonNeighbors, commonNeighbors } from '../../topology/friends/common-neighbors.js'
 import { defaultTheta } from '../../topology/friends/grouping-options.js'
 import { countHyperedges } from '../../topology/friends/hyperedges.js'

@@ -1,5 +1,5 @@
 import { type ErrorCode, isRankweaveError } from '../../errors.js'
-import { programDigest } from '../../launch/processes/program-digest.js'
+import { programDigest } from '../../launch/processes/load-program.js'
 import { checkJoin, type JoinOptions, joinWith } from '../../launch/websocket/join.js'
 import type { Joined } from '../../launch/websocket/joined.js'
 import { checkProgramFile, loadProgram, type Program } from './load-program.js'

@@ -1,5 +1,5 @@
 import type { Communicator } from '../../comm/communicator.js'
-import { hostedArgs } from '../../launch/processes/hosted-args.js'
+import { hostedArgs } from '../../launch/processes/hosted-program.js'
 import { refuseExit } from './guard-user-code.js'
 import { loadProgram } from './load-program.js'
 import { captureRankOutput, type RankOutput } from './rank-output.js'

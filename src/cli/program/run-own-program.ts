@@ -1,9 +1,14 @@
 import type { FabricFactory } from '../../fabric/fabric.js'
+import { joinedMpiJob } from '../../fabric/mpi/mpi-job.js'
 import type { ReportOptions } from '../../launch/processes/report-triggers.js'
 import { type Main, run } from '../../launch/run.js'
 import { ownModule } from '../../package-paths.js'
-import { leaveMpi } from './leave-mpi.js'
 import { worldFailure } from './world-failure.js'
+
+/** Every process has left the world and is about to exit, with whatever code. */
+export async function leaveMpi(): Promise<void> {
+  ;(await joinedMpiJob())?.expectJointExit()
+}
 
 export interface OwnWorld<A> {
   readonly ranks: number

@@ -3,13 +3,11 @@ import type { FabricFactory } from '../../fabric/fabric.js'
 import type { ReportOptions } from '../../launch/processes/report-triggers.js'
 import { run } from '../../launch/run.js'
 import { guardUserCode } from './guard-user-code.js'
-import { leaveMpi } from './leave-mpi.js'
 import { checkProgramFile, loadProgram, type Program } from './load-program.js'
 import type { LoadedProgramArgs } from './loaded-program.js'
-import { watchOutput } from './output-lost.js'
 import { captureRankOutput } from './rank-output.js'
-import { ownProgram } from './run-own-program.js'
-import { worldFailure } from './world-failure.js'
+import { leaveMpi, ownProgram } from './run-own-program.js'
+import { watchOutput, worldFailure } from './world-failure.js'
 
 export interface ProgramOptions {
   /** The program: every thread loads it for itself. */

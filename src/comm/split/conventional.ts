@@ -2,8 +2,7 @@ import { bytesOf } from '../../base/bytes.js'
 import { allgatherInto } from '../../calls/exchange-patterns.js'
 import { processOf } from '../../messages/process/world-layout.js'
 import { type LocalRankTable, rankTable, stridedTable } from '../table/rank-table.js'
-import { scratch } from './sort/scratch.js'
-import { type SplitArguments, splitConventional } from './sort/sort-table.js'
+import { type SplitArguments, scratch, splitConventional } from './sort/sort-table.js'
 import type { SplitAlgorithm, SplitCall, SplitParent, SplitPart, SplitRequest } from './split-call.js'
 
 type Done = (parts: readonly SplitPart[]) => void

@@ -1,7 +1,7 @@
 import { collectRows } from './collect-rows.js'
-import { exchangeSteps } from './exchange-steps.js'
 import { localRows } from './local-rows.js'
 import { partsOfRows } from './parts-of-rows.js'
+import { exchangeSteps } from './process-group.js'
 import { RowLocator } from './row-locator.js'
 import type { AwaitingAlgorithm } from './split-call.js'
 

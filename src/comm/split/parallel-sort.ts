@@ -11,10 +11,9 @@ import {
   sendOutcome,
 } from './column-outcome.js'
 import { exactCuts } from './exact-cuts.js'
-import { exchangeSteps } from './exchange-steps.js'
 import { localRows } from './local-rows.js'
 import { partsOfOutcome } from './parts-of-outcome.js'
-import { subgroup } from './process-group.js'
+import { exchangeSteps, subgroup } from './process-group.js'
 import { RowLocator } from './row-locator.js'
 import { scratchBytes } from './sort/distribute.js'
 import { rowsBetween, type SplitRows } from './sort/rows.js'

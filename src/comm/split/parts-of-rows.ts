@@ -1,5 +1,5 @@
 import { indexIn } from '../../base/search.js'
-import type { CommTable } from '../table/comm-table.js'
+import type { CommTable } from '../table/distributed-table.js'
 import { rankTable } from '../table/rank-table.js'
 import type { RowLocator } from './row-locator.js'
 import { rowWord, type SplitRows } from './sort/rows.js'

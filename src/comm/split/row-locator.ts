@@ -1,5 +1,5 @@
 import { processOf } from '../../messages/process/world-layout.js'
-import type { CommTable } from '../table/comm-table.js'
+import type { CommTable } from '../table/distributed-table.js'
 import { type RowWidth, rowWord, type SplitRows } from './sort/rows.js'
 import type { SplitParent } from './split-call.js'
 

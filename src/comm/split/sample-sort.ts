@@ -3,8 +3,8 @@ import type { Exchange } from '../../calls/exchange.js'
 import { allgatherBytes } from '../../calls/exchange-patterns.js'
 import { givenBounds } from '../table/slice-bounds.js'
 import type { Cuts } from './exact-cuts.js'
-import { exchangeSteps } from './exchange-steps.js'
 import { splitBySorting } from './parallel-sort.js'
+import { exchangeSteps } from './process-group.js'
 import {
   compareRows,
   countRows,

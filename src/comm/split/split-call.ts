@@ -1,12 +1,14 @@
+import type { CollectiveCall } from '../../calls/collective-call.js'
+import type { CollectiveName } from '../../calls/collective-name.js'
 import type { Exchange } from '../../calls/exchange.js'
 import type { ContextId } from '../../messages/process/context-id.js'
 import type { ProcessPort } from '../../messages/process/process-port.js'
-import type { CommTable } from '../table/comm-table.js'
+import type { CommTable } from '../table/distributed-table.js'
 import type { ProcessList } from '../table/process-list.js'
 import type { SliceService } from '../table/slice-service.js'
 import type { TableContext } from '../table/table-context.js'
 import type { SplitMeter } from './split-meter.js'
-import type { SplitPlan } from './split-plan.js'
+import type { SplitOptions, SplitPlan } from './split-plan.js'
 
 /** What the ranks of one process passed to a split, by local index. */
 export interface SplitRequest {
@@ -64,4 +66,17 @@ export type AwaitingAlgorithm = (call: SplitCall) => Promise<readonly SplitPart[
 export interface SplitOrigin {
   readonly plan: SplitPlan
   readonly meter: SplitMeter
+}
+
+/** What one rank passes to a split; color -1 means null. */
+export interface ColorAndKey {
+  readonly color: number
+  readonly key: number
+}
+
+/** The last split called on a communicator: ranks that pass the same options share its plan and its call. */
+export interface PlannedSplit {
+  readonly name: CollectiveName
+  readonly options: SplitOptions | undefined
+  readonly call: CollectiveCall<ColorAndKey, unknown>
 }

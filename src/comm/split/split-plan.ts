@@ -1,6 +1,6 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
-import type { WaitOptions } from '../../messages/process/wait-options.js'
+import type { WaitOptions } from '../../messages/process/abort.js'
 import { sliceCount } from './sorter-layout.js'
 
 export const splitAlgorithms = ['conventional', 'merging', 'parallel-sort', 'sample-sort', 'minimal'] as const

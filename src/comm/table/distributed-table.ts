@@ -1,7 +1,7 @@
 import { indexIn } from '../../base/search.js'
 import { AddressCache } from './address-cache.js'
 import { mostPrefetched, PrefetchedRows } from './prefetched-rows.js'
-import type { RankTable } from './rank-table.js'
+import type { LocalRankTable, RankTable } from './rank-table.js'
 import type { SliceBounds } from './slice-bounds.js'
 import type { HostedSlice, SliceService, TableId } from './slice-service.js'
 
@@ -298,3 +298,6 @@ export class DistributedTable implements RankTable {
     return this.slices.range(this.start, this.size)
   }
 }
+
+/** The table of a communicator: all of it here, or distributed over its processes. */
+export type CommTable = LocalRankTable | DistributedTable

@@ -1,5 +1,5 @@
 import type { CommContext } from '../../messages/process/comm-context.js'
-import type { CommTable } from './comm-table.js'
+import type { CommTable } from './distributed-table.js'
 import type { ProcessTable } from './process-table.js'
 import type { LocalRankTable } from './rank-table.js'
 

@@ -2,8 +2,8 @@ import { RankweaveError, shown } from '../../errors.js'
 import type { Level, Profile } from '../../machine/profile.js'
 import { checkProfile } from '../../machine/profile-figures.js'
 import { checkModel } from './check-input.js'
-import { interpolated } from './interpolated.js'
 import type { Hockney, LogGP, MemoryParameters, PLogP } from './parameters.js'
+import { interpolated } from './terms.js'
 
 /**
  * LogGP of one level of a machine: o is the mean of both overheads, and a first byte costs as much as any

@@ -1,4 +1,4 @@
-import { largestOf } from '../../base/extrema.js'
+import { largestOf } from '../../base/search.js'
 import { shown } from '../../errors.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
 import { requireSchedule } from '../../schedule/require-schedule.js'

@@ -1,4 +1,4 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import { shown } from '../../errors.js'
 import { checkMachine } from '../../machine/check-machine.js'
 import { type Machine, nodeOf, packageOf } from '../../machine/machine.js'

@@ -1,4 +1,4 @@
-import type { Level } from '../../machine/profile.js'
+import { type Level, levels } from '../../machine/profile.js'
 
 /**
  * What a schedule costs on a machine, predicted. Times are microseconds of the machine after a common start;
@@ -70,4 +70,23 @@ export interface Timeline {
   readonly bytes: Float64Array
   readonly startUs: Float64Array
   readonly endUs: Float64Array
+}
+
+/** The JSON object holds no more steps of the critical path than this: the last ones. */
+export const mostPathSteps = 10_000
+
+/** What a simulation's JSON object says besides its input. */
+export function simulationObject({ criticalPath, timeUs, traffic, waitUs }: Simulation) {
+  return {
+    timeUs,
+    waitUs: { mean: meanOf(waitUs), max: waitUs.reduce((most, us) => Math.max(most, us), 0) },
+    messages: Object.fromEntries(levels.map((level) => [level, traffic[level].messages])),
+    bytes: Object.fromEntries(levels.map((level) => [level, traffic[level].bytes])),
+    pathSteps: criticalPath.length,
+    criticalPath: criticalPath.slice(-mostPathSteps),
+  }
+}
+
+function meanOf(values: Float64Array): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 }

@@ -1,5 +1,5 @@
-import { requireOptions } from '../../base/require-options.js'
-import { escapeXml } from '../../text/escape-xml.js'
+import { requireOptions } from '../../base/known-options.js'
+import { escapeXml } from '../../text/printable.js'
 import { intervalsOf, shownRanks, timelineIn } from './shown-ranks.js'
 import { type Activity, activities, type PathStep, type Simulation, type Timeline } from './simulation.js'
 

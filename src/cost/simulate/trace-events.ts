@@ -1,4 +1,4 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import { intervalsOf, shownRanks, timelineIn } from './shown-ranks.js'
 import { activities, type Simulation } from './simulation.js'
 

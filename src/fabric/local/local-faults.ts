@@ -1,6 +1,5 @@
-import { requireKnownOptions } from '../../base/known-options.js'
+import { isCount, requireKnownOptions } from '../../base/known-options.js'
 import { seededRandom } from '../../base/random.js'
-import { isCount } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 
 /** Faults injected into a local world, for tests. Frames of a process to itself are not affected. */

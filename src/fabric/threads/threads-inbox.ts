@@ -1,9 +1,8 @@
 import type { FabricCounters, FrameSink } from '../fabric.js'
 import { Queue } from '../queue.js'
-import { recordKind } from './record-kind.js'
 import { ringOf, type ThreadsConnection } from './threads-connect.js'
 import { type Queued, queued } from './threads-outbox.js'
-import { RingReader } from './threads-ring.js'
+import { RingReader, recordKind } from './threads-ring.js'
 
 /** Records taken from one ring in one batch, so that timers, I/O and the other rings get their turn. */
 const batchRecords = 1024

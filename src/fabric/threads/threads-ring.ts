@@ -1,4 +1,4 @@
-import { copyBytes } from '../../base/copy-bytes.js'
+import { copyBytes } from '../../base/bytes.js'
 
 /**
  * A ring of records in shared memory with a single producer and a single consumer, so no lock is needed: each
@@ -232,3 +232,6 @@ export class RingReader {
     return Atomics.exchange(this.#control, word.spaceRequested, 0) === 1
   }
 }
+
+/** Kinds of records in a ring besides those of `bulkRecord`; all but `frame` stay inside the fabric. */
+export const recordKind = { frame: 0, forget: 8 } as const

@@ -1,5 +1,4 @@
-import type { MessagePort } from 'node:worker_threads'
-import { receiveMessageOnPort } from 'node:worker_threads'
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { RankweaveError } from '../../errors.js'
 import type { MemoryLocation, MemorySharing, StagingMemory } from '../fabric.js'
 

@@ -1,6 +1,8 @@
+import { workerData } from 'node:worker_threads'
 import { RankweaveError, reasonText } from '../../errors.js'
 import type { Main } from '../../world/world.js'
 import { loadDefault, programError } from './load-program.js'
+import type { ProcessData } from './process-protocol.js'
 
 /**
  * What connects a worker, or another process, with the thread that called `run`; it may keep the event loop
@@ -61,4 +63,19 @@ export function notCloneable(
     `${who} returned cannot be cloned into another thread or process: ${reasonText(cause)}`,
     { details: index < 0 ? {} : { rank: firstRank + index }, cause },
   )
+}
+
+let ofProcess: { readonly args: unknown } | undefined
+
+/** Called in a process of the operating system before it loads the program. */
+export function setHostedArgs(args: unknown): void {
+  ofProcess = { args }
+}
+
+/**
+ * The arguments of the world whose process this thread or process hosts: for a program that needs them while
+ * it loads.
+ */
+export function hostedArgs(): unknown {
+  return ofProcess === undefined ? (workerData as ProcessData).world.args : ofProcess.args
 }

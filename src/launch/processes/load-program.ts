@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { createRequire, register } from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import { isPackaged, ownModule } from '../../package-paths.js'
 import type { Main } from '../../world/world.js'
 
@@ -117,4 +119,22 @@ function nameOf(url: string): string {
 
 function describe(cause: unknown): string {
   return cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
+}
+
+/**
+ * SHA-256 of a program's main module, as text: by it the processes of a world find out that they run the same
+ * program. Covers the bytes of that one file, not what it imports.
+ *
+ * @throws ERR_PROGRAM when the file cannot be read
+ */
+export async function programDigest(program: URL): Promise<string> {
+  const hash = createHash('sha256')
+  if (program.protocol !== 'file:') return hash.update(program.href).digest('hex')
+  // The same file may be loaded more than once, told apart by a query.
+  const file = new URL(program.pathname, program)
+  try {
+    return hash.update(await readFile(file)).digest('hex')
+  } catch (cause) {
+    throw programError(program.href, `${program.href} cannot be read: ${reasonText(cause)}`, cause)
+  }
 }

@@ -3,9 +3,9 @@ import { RankweaveError } from '../../errors.js'
 import { encodeError } from '../../messages/process/error-record.js'
 import { worldLayout } from '../../messages/process/world-layout.js'
 import type { Main } from '../../world/world.js'
-import { setHostedArgs } from '../processes/hosted-args.js'
 import { HostedPart } from '../processes/hosted-part.js'
-import { type CallerPort, loadHosted, notCloneable } from '../processes/hosted-program.js'
+import { type CallerPort, loadHosted, notCloneable, setHostedArgs } from '../processes/hosted-program.js'
+import { programDigest } from '../processes/load-program.js'
 import {
   type ChildData,
   type FromChild,
@@ -13,7 +13,6 @@ import {
   maxResultBytes,
   type ToProcess,
 } from '../processes/process-protocol.js'
-import { programDigest } from '../processes/program-digest.js'
 import { hostMember, type OpenMember, openMember } from './member.js'
 
 /** As Node has it, before a program's guard replaces it. */

@@ -7,14 +7,12 @@ import { connectMs } from '../../websocket/rendezvous/socket.js'
 import { hostUntilEmpty } from '../../world/empty-loop.js'
 import { EventLoopWatch } from '../../world/event-loop.js'
 import type { Main, WorldOptions } from '../../world/world.js'
-import { loadDefault } from '../processes/load-program.js'
-import { programDigest } from '../processes/program-digest.js'
+import { loadDefault, programDigest } from '../processes/load-program.js'
 import { checkReport, type ReportOptions } from '../processes/report-triggers.js'
 import { hostHere } from '../processes/session-launcher.js'
-import { failureText } from './failure-text.js'
 import { hostJoined, type Joined } from './joined.js'
 import type { OpenMember } from './member.js'
-import { type ListenOptions, parseSettings } from './settings.js'
+import { failureText, type ListenOptions, parseSettings } from './settings.js'
 
 export interface JoinOptions<A = unknown> {
   /** Of the rendezvous, as `host` returns it: `ws:` or `wss:`. */

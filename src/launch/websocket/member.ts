@@ -7,8 +7,7 @@ import type { Membership } from '../../websocket/rendezvous/membership.js'
 import { nodeTransport } from '../../websocket/rendezvous/transport-node.js'
 import { openWebSocket, type WebSocketSession } from '../../websocket/websocket.js'
 import { hostSession, type Main, type WorldOptions } from '../../world/world.js'
-import { failureText } from './failure-text.js'
-import type { ListenOptions } from './settings.js'
+import { failureText, type ListenOptions } from './settings.js'
 
 export interface MemberOptions {
   /** Of the rendezvous. */

@@ -1,5 +1,5 @@
-import { isCount } from '../../base/require-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { isCount } from '../../base/known-options.js'
+import { isRankweaveError, RankweaveError, reasonText, shown } from '../../errors.js'
 import { maxWorldRanks, worldLayout } from '../../messages/process/world-layout.js'
 import { defaultRendezvousLimits, type WorldLimits } from '../../websocket/protocol/limits.js'
 
@@ -104,4 +104,10 @@ function parsed(text: string): WorldSettings {
 
 function notSettings(text: string): RankweaveError {
   return new RankweaveError('ERR_PROTOCOL', `expected the settings of a world, got ${shown(text)}`)
+}
+
+/** What the rendezvous is told of the error of a world. */
+export function failureText(error: unknown): string {
+  if (isRankweaveError(error)) return `${error.code}: ${error.message}`
+  return error instanceof Error ? `${error.name}: ${reasonText(error)}` : reasonText(error)
 }

@@ -1,4 +1,4 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
 import { elementSizeBytes, typeCode, typeName } from './elements.js'
 import { bigintOperations, builtinKernel, type Kernel } from './operation-kernels.js'

@@ -1,4 +1,4 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { kindOf, newArray, requireFixed, type TypedArray, typeCode, typeCodeOf } from './elements.js'
 

@@ -1,5 +1,4 @@
-import { bytesOf } from '../../base/bytes.js'
-import { copyBytes } from '../../base/copy-bytes.js'
+import { bytesOf, copyBytes } from '../../base/bytes.js'
 import type { RankweaveError } from '../../errors.js'
 import { elementsIn, newArray, type TypedArray, typeCode } from '../datatype/elements.js'
 import { misfit } from '../datatype/payload.js'

@@ -3,8 +3,8 @@ import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import { abortedError } from '../process/abort.js'
 import type { ProcessCounters } from '../process/counters.js'
 import type { Entry } from './entry-list.js'
+import { ANY_SOURCE, ANY_TAG } from './envelope.js'
 import { type OperationOwner, Pending } from './pending.js'
-import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
 export type ReceiveKind = 'recv' | 'probe' | 'mprobe'
 

@@ -1,5 +1,4 @@
-import { bytesOf } from '../../base/bytes.js'
-import { copyBytes } from '../../base/copy-bytes.js'
+import { bytesOf, copyBytes } from '../../base/bytes.js'
 import { newArray, typeCode } from '../datatype/elements.js'
 import { Arrived } from '../matching/arrived.js'
 import { deliverBytes } from '../matching/delivery.js'

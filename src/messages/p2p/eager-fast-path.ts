@@ -1,5 +1,4 @@
-import { bytesOf } from '../../base/bytes.js'
-import { copyBytes } from '../../base/copy-bytes.js'
+import { bytesOf, copyBytes } from '../../base/bytes.js'
 import {
   elementSizeBytes,
   newArray,
@@ -9,18 +8,42 @@ import {
   typeCodeOf,
 } from '../datatype/elements.js'
 import { type ReceiveBuffer, StridedView } from '../datatype/strided-view.js'
+import type { Message } from '../matching/arrived.js'
 import type { Mailbox } from '../matching/mailbox.js'
 import type { Receive } from '../matching/receive.js'
-import type { Message } from '../matching/received-message.js'
 import type { CommContext } from '../process/comm-context.js'
 import type { Credit } from '../process/credit.js'
 import type { EagerSink } from '../process/frame-router.js'
 import { envelopeWord, envelopeWords, frameKind, headerWord } from '../process/frames.js'
 import { processOf } from '../process/world-layout.js'
 import type { AddressQueue } from './address-queue.js'
-import { CheckedBufferCache } from './checked-buffer-cache.js'
 import type { EnvelopeCount, SentEnvelopes } from './envelope-count.js'
 import { UnpostedReceive } from './unposted-receive.js'
+
+/** Longer arrays are not retained just to save the next check. */
+const longestBytes = 65_536
+
+/**
+ * The last array that was checked, unless it is long, and its bytes. Whether memory is of fixed length never
+ * changes; it can only be detached, and then its bytes are empty.
+ */
+export class CheckedBufferCache {
+  type: number = typeCode.value
+  bytes: Uint8Array = new Uint8Array(0)
+  #array: unknown
+
+  /** Whether this is that array, still with its memory. */
+  is(data: unknown): boolean {
+    return data === this.#array && this.bytes.length > 0
+  }
+
+  remember(array: TypedArray, type: number, bytes: Uint8Array): void {
+    if (bytes.length > longestBytes) return
+    this.#array = array
+    this.type = type
+    this.bytes = bytes
+  }
+}
 
 /** How a rank in another process is reached. */
 interface Route {

@@ -1,8 +1,7 @@
 import { RankweaveError, shown } from '../../errors.js'
 import type { Pending } from '../matching/pending.js'
-import { misfitSignal } from '../process/abort.js'
+import { misfitSignal, type WaitOptions } from '../process/abort.js'
 import { inTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
-import type { WaitOptions } from '../process/wait-options.js'
 import { waitForSeveral } from './joint-wait.js'
 
 /** Result of `test`. */

@@ -1,8 +1,8 @@
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
+import type { Message } from '../matching/arrived.js'
+import { ANY_SOURCE, ANY_TAG } from '../matching/envelope.js'
 import type { Mailbox } from '../matching/mailbox.js'
 import { Receive } from '../matching/receive.js'
-import type { Message } from '../matching/received-message.js'
-import { ANY_SOURCE, ANY_TAG } from '../matching/wildcards.js'
 
 const none = new Uint8Array(0)
 /** Of a buffer that messages cannot be copied into directly. */

@@ -36,3 +36,8 @@ export function abortedError(what: string, signal?: AbortSignal): RankweaveError
   if (signal === undefined) return new RankweaveError('ERR_ABORTED', `${what} was cancelled`)
   return new RankweaveError('ERR_ABORTED', `${what} was aborted`, { cause: signal.reason })
 }
+
+export interface WaitOptions {
+  /** Ends the wait with ERR_ABORTED. On a collective this also revokes the communicator (decision 10). */
+  readonly signal?: AbortSignal
+}

@@ -1,4 +1,4 @@
-import { copyBytes } from '../../base/copy-bytes.js'
+import { copyBytes } from '../../base/bytes.js'
 import type { MemoryLocation, StagingMemory } from '../../fabric/fabric.js'
 import { FreeRanges } from './free-ranges.js'
 

@@ -1,4 +1,4 @@
-import { requireOptions, requireText } from '../../base/require-options.js'
+import { requireOptions, requireText } from '../../base/known-options.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { Strategy } from '../plan/strategy.js'

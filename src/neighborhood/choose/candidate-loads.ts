@@ -1,13 +1,61 @@
-import { distinctIn, distinctOut, transposeTopology } from '../../topology/neighbors.js'
+import { laterTurn } from '../../base/turn.js'
+import { distinctIn, distinctOut, type NeighborSets, transposeTopology } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
 import { strategyKind } from '../plan/strategies.js'
-import type { Route } from '../strategies/route.js'
+import type { Route } from '../strategies/strategy-kind.js'
 import { type Candidate, candidatesOf } from './candidates.js'
-import type { ChosenOperation } from './chosen-operation.js'
-import { friendPairs } from './friend-search.js'
-import { inSlices } from './in-slices.js'
+import type { ChosenOperation } from './choice.js'
 import { type HopLoad, hubLoad, hubOf, routeLoad } from './route-load.js'
+
+/** Milliseconds that long work holds the event loop at a time, and as long as one of its steps takes. */
+export const sliceMs = 10
+
+/** Runs all steps now. */
+export function atOnce<T>(steps: Generator<void, T>): T {
+  let step = steps.next()
+  while (step.done !== true) step = steps.next()
+  return step.value
+}
+
+/** Runs the steps in slices, between which the event loop runs. */
+export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
+  for (;;) {
+    const end = performance.now() + sliceMs
+    do {
+      const step = steps.next()
+      if (step.done === true) return step.value
+    } while (performance.now() < end)
+    await laterTurn()
+  }
+}
+
+/**
+ * Pairs of ranks that a search for friends goes through at least, counted once for each destination that they
+ * share: how much work a grouping is, whatever the computer. Time: edges.
+ *
+ * @param destinations distinct
+ * @param nodeOf friends share a node; null: any ranks may be friends
+ */
+export function friendPairs({ start, rank }: NeighborSets, nodeOf: Int32Array | null): number {
+  const ranks = start.length - 1
+  const sources = Int32Array.from({ length: ranks }, (_, source) => source)
+  if (nodeOf !== null) sources.sort((a, b) => nodeOf[a] - nodeOf[b] || a - b)
+  /** Sources so far on the node that `seenOn` names, by destination. */
+  const seen = new Int32Array(ranks)
+  const seenOn = new Int32Array(ranks).fill(-1)
+  let pairs = 0
+  for (const source of sources) {
+    const node = nodeOf === null ? 0 : nodeOf[source]
+    for (let e = start[source]; e < start[source + 1]; e++) {
+      const destination = rank[e]
+      if (seenOn[destination] !== node) seen[destination] = 0
+      seenOn[destination] = node
+      pairs += seen[destination]++
+    }
+  }
+  return pairs
+}
 
 /** A candidate and what its ranks do, whatever the blocks and what messages cost. */
 export interface LoadedCandidate {

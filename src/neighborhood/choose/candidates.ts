@@ -1,4 +1,4 @@
-import { smallestOf } from '../../base/extrema.js'
+import { smallestOf } from '../../base/search.js'
 import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Strategy } from '../plan/strategy.js'

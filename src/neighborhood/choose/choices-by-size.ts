@@ -1,11 +1,21 @@
-import { RecentObjects } from '../../base/recent-objects.js'
 import type { Machine } from '../../machine/machine.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import { RecentObjects } from '../plan/plan-cache.js'
 import type { AutoStrategy } from './auto.js'
-import type { Choice } from './choice.js'
+import type { Choice, ChosenOperation } from './choice.js'
 import { type ChooseOptions, chooseInSlices, chooseStrategy } from './choose-strategy.js'
-import type { ChosenOperation } from './chosen-operation.js'
-import { machineFacts } from './machine-facts.js'
+
+/**
+ * Everything of a machine that a choice depends on, as text: equal for equal machines. Two profiles of one
+ * name may differ, so the figures are in it.
+ */
+export function machineFacts(machine: Machine): string {
+  return JSON.stringify(machine, (_key, value: unknown) => {
+    if (ArrayBuffer.isView(value)) return (value as Int32Array).join()
+    // JSON has no Infinity.
+    return typeof value === 'number' ? String(value) : value
+  })
+}
 
 /** A choice and what it was made from. */
 interface CachedChoice {

@@ -1,5 +1,5 @@
 import type { NeighborSets } from '../../topology/neighbors.js'
-import type { Route } from '../strategies/route.js'
+import type { Route } from '../strategies/strategy-kind.js'
 
 /** Messages and blocks of a rank in one hop of a route. */
 export interface RankLoad {

@@ -11,8 +11,7 @@ import type { Strategy } from '../plan/strategy.js'
 import { formatStrategy, parametersOf } from '../plan/strategy-text.js'
 import { deliveryTrees } from '../strategies/delivery-trees.js'
 import type { RouteFacts } from '../strategies/strategy-kind.js'
-import { type Alternative, exactMs } from './choice.js'
-import type { ChosenOperation } from './chosen-operation.js'
+import { type Alternative, type ChosenOperation, exactMs } from './choice.js'
 import { framesOfMoves } from './frames-of-moves.js'
 
 /** What strategies are simulated for. */

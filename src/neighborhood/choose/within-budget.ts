@@ -1,7 +1,6 @@
 import type { Strategy } from '../plan/strategy.js'
 import type { CandidateLoads, LoadedCandidate } from './candidate-loads.js'
-import type { Unsimulated } from './choice.js'
-import type { ChosenOperation } from './chosen-operation.js'
+import type { ChosenOperation, Unsimulated } from './choice.js'
 
 /** A candidate and its estimated time. */
 export interface Ranked extends LoadedCandidate {

@@ -1,4 +1,3 @@
-import { RecentObjects } from '../../base/recent-objects.js'
 import { RankweaveError } from '../../errors.js'
 import { type MessageRounds, messageRounds } from '../../schedule/lower/rounds.js'
 import { verify } from '../../schedule/verify/verify.js'
@@ -6,6 +5,30 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type NeighborOperation, planOperation } from './plan-operation.js'
 import type { Plan, Strategy } from './strategy.js'
 import { formatStrategy } from './strategy-text.js'
+
+/** The `capacity` objects added last, each for as long as something else retains it. */
+export class RecentObjects<T extends object> {
+  readonly #capacity: number
+  #refs: WeakRef<T>[] = []
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  find(matches: (object: T) => boolean): T | undefined {
+    for (const ref of this.#refs) {
+      const object = ref.deref()
+      if (object !== undefined && matches(object)) return object
+    }
+    return undefined
+  }
+
+  /** Adds an object; the oldest one leaves when there are too many. */
+  add(object: T): T {
+    this.#refs = [...this.#refs.slice(1 - this.#capacity), new WeakRef(object)]
+    return object
+  }
+}
 
 /** A verified plan and what it is for. */
 export class CachedPlan {

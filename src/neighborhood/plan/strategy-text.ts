@@ -1,4 +1,4 @@
-import { requireText } from '../../base/require-options.js'
+import { requireText } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { Parameters } from '../../schedule/ir.js'
 import type { StrategyKind } from '../strategies/strategy-kind.js'

@@ -4,8 +4,8 @@ import type { NeighborSchedule } from '../../schedule/ir.js'
 import { pairEdges } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type BlockMoves, emitMessages, movesByMessage } from './moves-by-message.js'
-import type { Route } from './route.js'
 import type { RouteHeader } from './route-schedule.js'
+import type { Route } from './strategy-kind.js'
 
 /**
  * A neighbor alltoall by a route: the block of every edge goes its way alone, and in phase h a rank sends one

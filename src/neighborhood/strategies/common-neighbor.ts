@@ -4,8 +4,8 @@ import { transposeRows } from '../../topology/compressed-rows.js'
 import { type FriendGroups, partBounds } from '../../topology/friends/friend-groups.js'
 import type { NeighborSets } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { type Occurrences, occurrencesOf, rowOfEntries } from './occurrences.js'
 import { ownPlace, ReceiveSlots } from './receive-slots.js'
+import { type Occurrences, occurrencesOf, rowOfEntries } from './served-edges.js'
 
 export interface CombiningOptions {
   /** One exchange per pair of friends, even if they are in several groups together. Default true. */

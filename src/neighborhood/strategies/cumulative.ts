@@ -1,11 +1,8 @@
 import { checkFriendOptions, largestGroup, strategyError } from '../../topology/friends/grouping-options.js'
 import { groupFriends } from '../../topology/grouping/group-friends.js'
 import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
-import { edgeOf, routeByEdges } from './edge-ways.js'
-import { rowOfEntries } from './occurrences.js'
-import type { Route } from './route.js'
-import { serveEdges } from './served-edges.js'
-import type { RouteFacts, StrategyKind } from './strategy-kind.js'
+import { edgeOf, routeByEdges, rowOfEntries, serveEdges } from './served-edges.js'
+import type { Route, RouteFacts, StrategyKind } from './strategy-kind.js'
 import { checkOptions, wholeOption, wordOption } from './strategy-option.js'
 
 /**

@@ -1,7 +1,7 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import type { NeighborSets } from '../../topology/neighbors.js'
-import type { Route } from './route.js'
-import { remainder, sortNumbers } from './sort-numbers.js'
+import { remainder, sortNumbers } from './moves-by-message.js'
+import type { Route } from './strategy-kind.js'
 
 /**
  * Moves of blocks between ranks. The moves of a block form a tree from its source: a rank gets a block at

@@ -2,11 +2,8 @@ import { checkFriendOptions, largestGroup, strategyError } from '../../topology/
 import { groupFriends } from '../../topology/grouping/group-friends.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import { topologyFromEdges } from '../../topology/topology-builders.js'
-import { routeByEdges } from './edge-ways.js'
-import { rowOfEntries } from './occurrences.js'
-import type { Route } from './route.js'
-import { serveEdges } from './served-edges.js'
-import type { RouteFacts, StrategyKind } from './strategy-kind.js'
+import { routeByEdges, rowOfEntries, serveEdges } from './served-edges.js'
+import type { Route, RouteFacts, StrategyKind } from './strategy-kind.js'
 import { checkOptions, listOption, wordOption } from './strategy-option.js'
 
 /**

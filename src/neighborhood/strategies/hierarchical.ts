@@ -7,8 +7,7 @@ import {
   requireCover,
 } from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
-import type { Route } from './route.js'
-import type { StrategyKind } from './strategy-kind.js'
+import type { Route, StrategyKind } from './strategy-kind.js'
 import { checkOptions, listOption, wordOption } from './strategy-option.js'
 
 /**

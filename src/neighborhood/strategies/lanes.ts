@@ -10,8 +10,7 @@ import {
 } from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
 import { type NodePairs, nodePairs } from './node-pairs.js'
-import type { Route } from './route.js'
-import type { StrategyKind } from './strategy-kind.js'
+import type { Route, StrategyKind } from './strategy-kind.js'
 import { checkOptions, listOption, wholeOption, wordOption } from './strategy-option.js'
 
 /**

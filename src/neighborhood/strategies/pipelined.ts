@@ -2,8 +2,7 @@ import { strategyError } from '../../topology/friends/grouping-options.js'
 import { shorterWay } from '../../topology/generate/translations.js'
 import { binaryRadices, requireCover } from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
-import type { Route } from './route.js'
-import type { StrategyKind } from './strategy-kind.js'
+import type { Route, StrategyKind } from './strategy-kind.js'
 import { checkOptions, listOption } from './strategy-option.js'
 
 /**

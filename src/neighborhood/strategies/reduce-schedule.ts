@@ -5,8 +5,8 @@ import { distinctIn } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { deliveryTrees, type Moves } from './delivery-trees.js'
 import { emitMessages, movesByMessage } from './moves-by-message.js'
-import type { Route } from './route.js'
 import type { RouteHeader } from './route-schedule.js'
+import type { Route } from './strategy-kind.js'
 
 /**
  * A neighbor reduction in any order: the trees by which a neighbor allgather of the reversed topology would

@@ -5,7 +5,7 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { deliveryTrees, type Moves } from './delivery-trees.js'
 import { emitPhases, movesByMessage } from './moves-by-message.js'
 import { ownPlace, ReceiveSlots } from './receive-slots.js'
-import type { Route } from './route.js'
+import type { Route } from './strategy-kind.js'
 
 /** Who made a schedule, for readers and exports. */
 export interface RouteHeader {

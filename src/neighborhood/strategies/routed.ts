@@ -1,6 +1,5 @@
 import { binaryRadices, type DigitOrder, Digits, requireCover } from './digits.js'
-import type { Route } from './route.js'
-import type { StrategyKind } from './strategy-kind.js'
+import type { Route, StrategyKind } from './strategy-kind.js'
 import { checkOptions, listOption, wordOption } from './strategy-option.js'
 
 /**

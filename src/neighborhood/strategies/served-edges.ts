@@ -1,6 +1,30 @@
+import { indexIn } from '../../base/search.js'
+import { rowStarts } from '../../topology/compressed-rows.js'
 import type { FriendGroups } from '../../topology/friends/friend-groups.js'
 import type { NeighborSets } from '../../topology/neighbors.js'
-import { edgeOf } from './edge-ways.js'
+import type { Route } from './strategy-kind.js'
+
+/**
+ * A route that is given edge by edge: where the block is after hop h on its way along edge e, `ways[h][e]`;
+ * after the last hop it is at its destination.
+ *
+ * @param out the distinct destinations of every rank
+ */
+export function routeByEdges(out: NeighborSets, ways: readonly Int32Array[]): Route {
+  return {
+    hops: ways.length + 1,
+    hop(h, source, destination) {
+      if (h >= ways.length) return destination
+      return ways[h][edgeOf(out, source, destination)]
+    },
+  }
+}
+
+/** The position of a destination of a rank. */
+export function edgeOf({ start, rank }: NeighborSets, source: number, destination: number): number {
+  const first = start[source]
+  return first + indexIn(rank.subarray(first, start[source + 1]), destination)
+}
 
 /**
  * Calls back for every edge that a group serves, in the order of the groups, with the friend that serves it.
@@ -16,4 +40,26 @@ export function serveEdges(
       for (let i = 0; i < k; i++) serve(edgeOf(out, members[group * k + i], common[c]), serving, step[group])
     }
   }
+}
+
+/** For every rank its positions in a list, ascending, as compressed rows. */
+export interface Occurrences {
+  /** Length `ranks + 1`. */
+  readonly start: Int32Array
+  readonly position: Int32Array
+}
+
+export function occurrencesOf(list: Int32Array, ranks: number): Occurrences {
+  const start = rowStarts(ranks, list)
+  const next = start.slice(0, ranks)
+  const position = new Int32Array(list.length)
+  for (let i = 0; i < list.length; i++) position[next[list[i]]++] = i
+  return { start, position }
+}
+
+/** The row of every entry of compressed rows. */
+export function rowOfEntries(start: Int32Array): Int32Array {
+  const row = new Int32Array(start[start.length - 1])
+  for (let r = 0; r + 1 < start.length; r++) row.fill(r, start[r], start[r + 1])
+  return row
 }

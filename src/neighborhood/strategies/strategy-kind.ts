@@ -2,8 +2,21 @@ import type { NeighborSchedule } from '../../schedule/ir.js'
 import type { GroupingOptions } from '../../topology/friends/grouping-options.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import type { Route } from './route.js'
 import type { StrategyOption } from './strategy-option.js'
+
+/**
+ * The way of every block to every destination, hop by hop: what a strategy that combines messages is,
+ * whatever the topology. `hop(h, source, destination)` is the rank that holds the block of `source`, on its
+ * way to `destination`, after hop h, for h from 0 to `hops - 1`. Before hop 0 the source holds it; after the
+ * last hop the destination does. A block may rest during a hop, and ways to several destinations may share a
+ * beginning: a message is sent once for all of them.
+ *
+ * Pure: the same arguments give the same rank in every process.
+ */
+export interface Route {
+  readonly hops: number
+  hop(h: number, source: number, destination: number): number
+}
 
 /** What a route may depend on: the same in every process. */
 export interface RouteFacts {

@@ -1,4 +1,4 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import type { Schedule } from '../ir.js'
 import { requireSchedule } from '../require-schedule.js'
 import { currentVersion, type FormatVersion, requireExpressible } from './format-version.js'

@@ -1,9 +1,8 @@
-import { requireText } from '../../base/require-options.js'
+import { requireText } from '../../base/known-options.js'
 import { checkTopology } from '../../topology/check-topology.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
-import type { Schedule } from '../ir.js'
-import type { ScheduleSlice } from '../schedule-slice.js'
+import type { Schedule, ScheduleSlice } from '../ir.js'
 import {
   blockCount,
   isNeighborCollective,

@@ -1,4 +1,4 @@
-import { requireText } from '../../base/require-options.js'
+import { requireText } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
 import { requireLines } from './checked-values.js'
 import type { ScheduleFileHeader } from './header.js'

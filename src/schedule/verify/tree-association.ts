@@ -1,4 +1,4 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { Collective } from '../specification.js'
 import { type Association, combined, hashOfAll, leaf } from './association.js'

@@ -1,5 +1,5 @@
 import type { Reductions, Specification } from '../specification.js'
-import { Parts } from './parts.js'
+import { Parts } from './term-table.js'
 import type { ViolationList } from './violations.js'
 
 /**

@@ -1,11 +1,10 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
+import { requireTopology } from '../../topology/check-topology.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { requireTopology } from '../../topology/require-topology.js'
-import type { Schedule } from '../ir.js'
+import type { Schedule, ScheduleSlice } from '../ir.js'
 import { pairMessages } from '../message-pairs.js'
 import { requireSchedule } from '../require-schedule.js'
-import type { ScheduleSlice } from '../schedule-slice.js'
 import {
   isNeighborCollective,
   isSameSpecification,

@@ -6,18 +6,34 @@ import Fastify, {
   type FastifyReply,
   LogController,
 } from 'fastify'
+import { z } from 'zod'
+import { mountedWorldId, mountedWorldRequest } from '../../client/protocol/mounted-worlds.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
-import type { ServiceContext } from './context.js'
-import { endWith, errorAnswer } from './error-answer.js'
+import { endWhenStalled, type ServiceContext } from './context.js'
+import { endWith, errorAnswer, parsed } from './error-answer.js'
 import { bearerOf } from './guard.js'
 import { addJobRoutes } from './job-routes.js'
 import type { ServiceMetrics } from './metrics.js'
 import { addPlanRoutes } from './plan-routes.js'
-import { addRendezvousRoutes } from './rendezvous-routes.js'
-import { endWhenStalled } from './stalled.js'
 import { addStaticFiles, type StaticFile } from './static-files.js'
 import { addTopologyRoutes } from './topology-routes.js'
 import { addViewRoutes } from './view-routes.js'
+
+const params = z.strictObject({ id: mountedWorldId })
+
+/** Worlds of programs: opened, listed, ended. Their sockets are at `/v1/rendezvous` (upgrades.ts). */
+export function addRendezvousRoutes(app: FastifyInstance, { mounted }: ServiceContext): void {
+  app.post('/rendezvous/worlds', (request, reply) =>
+    reply.code(201).send(mounted.create(request.tenant, parsed(mountedWorldRequest, request.body))),
+  )
+  app.get('/rendezvous/worlds', ({ tenant }) => ({ worlds: mounted.list(tenant) }))
+  app.get('/rendezvous/worlds/:id', (request) =>
+    mounted.get(request.tenant, parsed(params, request.params).id),
+  )
+  app.delete('/rendezvous/worlds/:id', (request) =>
+    mounted.end(request.tenant, parsed(params, request.params).id),
+  )
+}
 
 export interface AppOptions {
   readonly context: ServiceContext

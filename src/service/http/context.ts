@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { ServiceLimits } from '../../client/protocol/limits.js'
 import type { Jobs } from '../jobs/jobs.js'
 import type { WorkerPool } from '../jobs/worker-pool.js'
@@ -30,4 +31,9 @@ declare module 'fastify' {
     /** Set for every route below `/v1`. */
     tenant: Tenant
   }
+}
+
+/** Ends the connection of an answer of which the client has read nothing for so long. */
+export function endWhenStalled(answer: ServerResponse, ms: number): void {
+  answer.setTimeout(ms, () => answer.destroy())
 }

@@ -3,9 +3,8 @@ import { z } from 'zod'
 import { type JobInfo, jobId } from '../../client/protocol/http.js'
 import { RankweaveError } from '../../errors.js'
 import { isEnded } from '../jobs/jobs.js'
-import type { ServiceContext } from './context.js'
+import { endWhenStalled, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
-import { endWhenStalled } from './stalled.js'
 
 const params = z.strictObject({ id: jobId })
 

@@ -1,5 +1,4 @@
-import type { AddressInfo } from 'node:net'
-import { isIPv6 } from 'node:net'
+import { type AddressInfo, isIPv6 } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'

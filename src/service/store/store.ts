@@ -18,9 +18,8 @@ import {
   topologyRecord,
 } from './records.js'
 import { dispensable, type IsNeeded, type Taken } from './room.js'
-import { damagedName, readShelf, type Shelved } from './shelf.js'
+import { damagedName, readShelf, type Shelved, Turns } from './shelf.js'
 import { storing } from './storing.js'
-import { Turns } from './turns.js'
 
 /** What every file takes on the disk besides its bytes, about. */
 const fileBytes = 4096

@@ -1,7 +1,8 @@
+import type { CallError } from '../../client/protocol/world-events.js'
 import { maxMessageDepth } from '../../client/protocol/world-limits.js'
 import { type WorldRequest, worldRequests } from '../../client/protocol/worlds.js'
-import { RankweaveError, shortened } from '../../errors.js'
-import { jsonDepth } from '../../text/json-depth.js'
+import { isRankweaveError, RankweaveError, reasonText, shortened } from '../../errors.js'
+import { jsonDepth } from '../../text/json-places.js'
 
 /** A message of a client: its request, or what is wrong with it. `id` is null where it could not be told. */
 export type Decoded =
@@ -55,4 +56,21 @@ function refused(
   expected: string,
 ): Decoded {
   return { id, error: new RankweaveError(code, `expected ${expected}`) }
+}
+
+/**
+ * An error as it travels. One that is none of ours is contained: its text may name what is not for clients.
+ */
+export function toCallError(error: unknown): CallError {
+  if (!isRankweaveError(error)) {
+    return { code: 'ERR_PROTOCOL', message: 'the message could not be handled: see the log', details: {} }
+  }
+  const { code, message, details } = error
+  return { code, message, details: { ...details } }
+}
+
+/** What ended a world, for those who were in it. */
+export function endedError(error: unknown): RankweaveError {
+  if (isRankweaveError(error)) return error
+  return new RankweaveError('ERR_WORLD_ENDED', `the world has ended: ${reasonText(error)}`, { cause: error })
 }

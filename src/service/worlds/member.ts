@@ -1,8 +1,16 @@
 import type { WorldEvent } from '../../client/protocol/world-events.js'
 import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
-import { communicatorName } from './communicator-name.js'
 import type { CommunicatorTree, CreatingCall, Parent } from './communicator-tree.js'
+
+/**
+ * The same at all ranks of a communicator, and unique in its world: its leader's world rank, and that
+ * process's counter.
+ */
+export function communicatorName(communicator: Communicator): string {
+  const { leader, counter } = communicator.seatToFree().state.id
+  return `${leader}.${counter}`
+}
 
 /** What a member needs of its world. */
 export interface MemberWorld {

@@ -5,14 +5,24 @@ import type { WorldInfo } from '../../client/protocol/worlds.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { Rendezvous } from '../../websocket/rendezvous/rendezvous.js'
 import type { Socket } from '../../websocket/rendezvous/socket.js'
+import type { Log } from '../log.js'
 import type { Tenant } from '../tenant.js'
 import { Connection } from './connection.js'
 import { LocalHost } from './local-host.js'
 import { MixedHost } from './mixed-host.js'
-import type { WorldServiceOptions } from './options.js'
 import { TenantWorlds } from './tenant-worlds.js'
 import type { WorldHost } from './world-host.js'
 import { type WatchListener, WorldWatch } from './world-watch.js'
+
+export interface WorldServiceOptions {
+  /** Says whose a token is. @throws ERR_TOKEN for a wrong one */
+  readonly tenants: { find(token: string | undefined): Tenant }
+  readonly limits?: Partial<WorldServiceLimits>
+  /** What is logged holds no token. */
+  readonly log: Log
+  /** For tests. */
+  readonly clock?: Clock
+}
 
 /** Numbers for a report on the service. */
 export interface WorldServiceMetrics {

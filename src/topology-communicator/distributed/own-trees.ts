@@ -2,7 +2,7 @@ import { GrowingInt32Array } from '../../base/growing-array.js'
 import { indexIn } from '../../base/search.js'
 import { RankweaveError } from '../../errors.js'
 import { deliveryTrees, type Moves } from '../../neighborhood/strategies/delivery-trees.js'
-import type { Route } from '../../neighborhood/strategies/route.js'
+import type { Route } from '../../neighborhood/strategies/strategy-kind.js'
 import { distinctBut, type OwnLists } from './own-lists.js'
 
 /** Moves of the blocks of a process's ranks, in ranks. */

@@ -5,7 +5,7 @@ import { RankweaveError } from '../../errors.js'
 import type { PlanOfRanks } from '../../neighborhood/plan/plan-of-ranks.js'
 import { messageBalance } from '../../schedule/verify/message-digest.js'
 import { verifySlice } from '../../schedule/verify/verify.js'
-import { firstFailure } from './agreed-failure.js'
+import { firstFailure } from './agreed-plan.js'
 import { combineAll } from './combine-all.js'
 
 // Steps of the exchange; an allgather takes up to 32.

@@ -8,7 +8,7 @@ import { elementSizeBytes, newArray, type TypedArray } from '../../messages/data
 import { chosenAlltoall, isChosenByLength } from '../execute/chosen.js'
 import { countRun } from '../execute/neighbor-traffic.js'
 import type { Neighborhood } from '../execute/neighborhood.js'
-import type { OperationProgram } from '../execute/operation-program.js'
+import type { OperationProgram } from '../execute/placement.js'
 import { checkInto } from '../memory/buffers.js'
 import { LearningStore } from '../memory/learning-store.js'
 import { copyWords, wordViewOf } from '../memory/memory-words.js'

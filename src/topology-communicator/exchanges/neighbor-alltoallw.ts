@@ -1,15 +1,21 @@
 import { bytesOf } from '../../base/bytes.js'
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import { RankFailure } from '../../calls/collective-call.js'
 import type { Form, Handle } from '../../calls/collectives/form.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
-import type { TypedArray } from '../../messages/datatype/elements.js'
-import { elementSizeBytes, elementsIn, kindOf, typeCode, typeName } from '../../messages/datatype/elements.js'
+import {
+  elementSizeBytes,
+  elementsIn,
+  kindOf,
+  type TypedArray,
+  typeCode,
+  typeName,
+} from '../../messages/datatype/elements.js'
 import { misfit, requireReceiveBuffer } from '../../messages/datatype/payload.js'
 import { type ReceiveBuffer, type StridedView, unpack } from '../../messages/datatype/strided-view.js'
-import type { WaitOptions } from '../../messages/process/wait-options.js'
+import type { WaitOptions } from '../../messages/process/abort.js'
 import type { Neighborhood } from '../execute/neighborhood.js'
-import type { OperationProgram } from '../execute/operation-program.js'
+import type { OperationProgram } from '../execute/placement.js'
 import type { BlockStore } from '../memory/block-store.js'
 import { contributionOf } from '../memory/buffers.js'
 import type { EdgeBlocks } from './edge-blocks.js'

@@ -10,9 +10,9 @@ import { PublishedBlocks, type PublishedData } from '../../calls/program/publish
 import type { Signature } from '../../calls/signature.js'
 import type { CommState } from '../../comm/comm-state.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { largestOfAll } from '../execute/largest-of-all.js'
 import { countRun, type NeighborTraffic } from '../execute/neighbor-traffic.js'
 import { placementOf } from '../execute/placement.js'
+import { largestOfAll } from '../execute/tuned-start.js'
 import { copyWords, type Words } from '../memory/memory-words.js'
 
 /** Steps of the exchange: the agreement takes up to 31. */

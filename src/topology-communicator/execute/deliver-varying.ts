@@ -1,14 +1,14 @@
 import { RankFailure } from '../../calls/collective-call.js'
-import type { Gathered } from '../../calls/plan/gathered.js'
 import type { BlocksOptions } from '../../calls/plan/options.js'
+import type { Gathered } from '../../calls/plan/placement.js'
 import { isRankweaveError } from '../../errors.js'
 import type { TypedArray } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { type BlockLayout, blockLayout } from '../memory/block-layout.js'
 import type { BlockStore } from '../memory/block-store.js'
 import { checkInto, elementWords } from '../memory/buffers.js'
-import { fillSlots } from '../memory/fill-slots.js'
 import { receiveBuffers } from '../memory/receive-buffers.js'
+import { fillSlots } from '../memory/slot-list.js'
 import type { Neighborhood } from './neighborhood.js'
 
 /**

@@ -1,5 +1,8 @@
 import type { CommState } from '../../comm/comm-state.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
+import type { CachedPlan } from '../../neighborhood/plan/plan-cache.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { type SlotList, slotList } from '../memory/slot-list.js'
 
 /** Process index of every rank of a communicator. */
 export function placementOf({ size, processes: { runStart, runProcess } }: CommState): Int32Array {
@@ -18,4 +21,33 @@ export function nodesInCommunicator(
 ): Int32Array {
   if (machine !== undefined) return nodesOfMachine(machine, state.size)
   return placement.map((index) => state.runtime.layout.nodeOfProcess[state.processes.processes.at(index)])
+}
+
+/** What a process runs for an operation other than the neighbor allgather. */
+export class OperationProgram {
+  readonly program: ProcessProgram
+  /**
+   * Which block of its rank's send buffer every contributed value is; null where the values of a rank are its
+   * blocks, in their order.
+   */
+  readonly ownSlot: Int32Array | null
+  /** The slots of the program, rank by rank. */
+  readonly slots: SlotList
+  /**
+   * Retained for as long as the neighborhood, so that other processes of this address space find it. Null of
+   * a part.
+   */
+  readonly plan: CachedPlan | null
+
+  constructor(program: ProcessProgram, ownSlot: Int32Array | null, plan: CachedPlan | null) {
+    this.program = program
+    this.ownSlot = ownSlot
+    this.slots = slotList(program)
+    this.plan = plan
+  }
+
+  /** The block of its rank's send buffer that a value is, which the i-th hosted rank contributes. */
+  slotOf(i: number, value: number): number {
+    return this.ownSlot === null ? value - this.program.ownStart[i] : this.ownSlot[value]
+  }
 }

@@ -1,4 +1,4 @@
-import { medianOf } from '../../base/extrema.js'
+import { medianOf } from '../../base/search.js'
 
 /**
  * How often candidates are timed, and which of them wins. In a round every one that is left is timed once.

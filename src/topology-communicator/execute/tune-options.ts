@@ -1,6 +1,6 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
-import type { ChosenOperation } from '../../neighborhood/choose/chosen-operation.js'
+import type { ChosenOperation } from '../../neighborhood/choose/choice.js'
 import type { Strategy } from '../../neighborhood/plan/strategy.js'
 import { formatStrategy, parseStrategy } from '../../neighborhood/plan/strategy-text.js'
 import type { Neighborhood } from './neighborhood.js'

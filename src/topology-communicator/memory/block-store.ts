@@ -1,6 +1,6 @@
 import { bytesOf } from '../../base/bytes.js'
 import { copyOf } from '../../calls/exchange.js'
-import type { ProgramStore } from '../../calls/program/program-store.js'
+import type { ProgramStore } from '../../calls/program/run-program.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { checkTotal, copyWords, newWords, type Words } from './memory-words.js'
 

@@ -1,6 +1,6 @@
-import { copyBytes } from '../../base/copy-bytes.js'
+import { copyBytes } from '../../base/bytes.js'
 import { noBytes } from '../../calls/exchange.js'
-import type { ProgramStore } from '../../calls/program/program-store.js'
+import type { ProgramStore } from '../../calls/program/run-program.js'
 import { RankweaveError } from '../../errors.js'
 import { elementSizeBytes } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'

@@ -1,6 +1,5 @@
 import type { Exchange } from '../../calls/exchange.js'
-import type { ProgramStore } from '../../calls/program/program-store.js'
-import { ProgramRun } from '../../calls/program/run-program.js'
+import { ProgramRun, type ProgramStore } from '../../calls/program/run-program.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 
 /** What a run of a program needs: reused by later ones. */

@@ -1,5 +1,5 @@
 import { bytesOf } from '../../base/bytes.js'
-import type { ProgramStore } from '../../calls/program/program-store.js'
+import type { ProgramStore } from '../../calls/program/run-program.js'
 import type { TypedArray } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { checkTotal, copyWords, newWords, type Words, wordsPerElement } from './memory-words.js'

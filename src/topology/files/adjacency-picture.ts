@@ -1,9 +1,9 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
-import { escapeXml } from '../../text/escape-xml.js'
+import { escapeXml } from '../../text/printable.js'
+import { requireTopology } from '../check-topology.js'
 import type { FriendGroups } from '../friends/friend-groups.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { requireTopology } from '../require-topology.js'
 
 export interface PictureOptions {
   /** Friend groups of the same topology: an edge has the color of the group that serves it. */

@@ -1,6 +1,6 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import type { ByteSource } from '../../text/byte-source.js'
-import { formatDouble } from '../../text/format-double.js'
+import { formatDouble } from '../../text/printable.js'
 import { TextReader } from '../../text/text-reader.js'
 import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'

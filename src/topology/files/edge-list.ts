@@ -1,9 +1,9 @@
 import type { ByteSource } from '../../text/byte-source.js'
-import { formatDouble } from '../../text/format-double.js'
+import { formatDouble } from '../../text/printable.js'
 import { TextReader } from '../../text/text-reader.js'
+import { requireTopology } from '../check-topology.js'
 import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { requireTopology } from '../require-topology.js'
 import { GrowingEdges } from './growing-edges.js'
 
 /**

@@ -1,5 +1,5 @@
-import { requireOptions, requireText } from '../../base/require-options.js'
-import { formatDouble } from '../../text/format-double.js'
+import { requireOptions, requireText } from '../../base/known-options.js'
+import { formatDouble } from '../../text/printable.js'
 import { requireMatrix } from './require-matrix.js'
 import type { SparseMatrix } from './sparse-matrix.js'
 

@@ -1,11 +1,11 @@
 import { MultiDirectedGraph } from 'graphology'
 import type { AbstractGraph } from 'graphology-types'
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
+import { requireTopology } from '../check-topology.js'
 import { checkTopologySize } from '../limits.js'
 import { pairEdges } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { requireTopology } from '../require-topology.js'
 import { type GraphEdge, slotsOf, topologyFromGraphEdges, weightsOf } from './graph-edges.js'
 
 /** Edge attributes that {@link topologyToGraph} writes and {@link topologyFromGraph} reads. */

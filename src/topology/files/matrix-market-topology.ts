@@ -1,10 +1,10 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import type { ByteSource } from '../../text/byte-source.js'
 import { transposeRows } from '../compressed-rows.js'
 import { distinctEdges } from '../distinct-edges.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { unweightedTopology } from '../unweighted-topology.js'
+import { unweightedTopology } from '../topology-builders.js'
 import { readEntries } from './matrix-market-entries.js'
 
 /**

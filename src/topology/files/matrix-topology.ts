@@ -1,10 +1,9 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
-import { requireOptions } from '../../base/require-options.js'
-import { blockBounds } from '../block-bounds.js'
-import { transposeRows } from '../compressed-rows.js'
+import { requireOptions } from '../../base/known-options.js'
+import { blockBounds, transposeRows } from '../compressed-rows.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { unweightedTopology } from '../unweighted-topology.js'
+import { unweightedTopology } from '../topology-builders.js'
 import { requirePattern } from './require-matrix.js'
 import type { SparsePattern } from './sparse-matrix.js'
 

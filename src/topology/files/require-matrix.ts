@@ -1,4 +1,4 @@
-import { isCount } from '../../base/require-options.js'
+import { isCount } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { SparseMatrix, SparsePattern } from './sparse-matrix.js'
 

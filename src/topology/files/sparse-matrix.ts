@@ -1,4 +1,4 @@
-import { isCount, requireOptions } from '../../base/require-options.js'
+import { isCount, requireOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { rowStarts } from '../compressed-rows.js'
 

@@ -1,6 +1,7 @@
-import { requireOptions, requireText } from '../../base/require-options.js'
+import { requireOptions, requireText } from '../../base/known-options.js'
 import { graph500Quarters } from '../generate/rmat.js'
 import { type StencilShape, stencilShapes } from '../generate/stencil.js'
+import type { Translations } from '../generate/translations.js'
 import { SpecReader } from './spec-reader.js'
 
 /** How to make a topology, in one line of text: see {@link parseTopologySpec}. */
@@ -210,4 +211,11 @@ export function formatTopologySpec(spec: TopologySpec): string {
 function wrappingText(periods: readonly boolean[]): string {
   if (periods.every(Boolean)) return ':periodic'
   return periods.some(Boolean) ? `:periods=${periods.map(Number).join(',')}` : ''
+}
+
+/** The specification of the same graph as a stencil. */
+export function translationSpec(translations: Translations): TopologySpec {
+  requireOptions('translationSpec', translations)
+  const { dims, periods, offsets, stencil } = translations
+  return { kind: 'stencil', dims, periods, neighbors: stencil ?? { offsets } }
 }

@@ -1,4 +1,4 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
 import { cartTopology } from '../generate/cartesian.js'

@@ -1,12 +1,27 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
+import { requireTopology } from '../check-topology.js'
 import { transposeRows } from '../compressed-rows.js'
 import { distinctOut, largestRow, type NeighborSets } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { requireTopology } from '../require-topology.js'
 import { countCommon } from './bit-rows.js'
-import type { BeyondLimit, CountingOptions } from './counting-options.js'
 import { type DenseSets, denseSets } from './open-sets.js'
+
+/** Options of a count over all ranks. */
+export interface CountingOptions {
+  /** Node of every rank: only ranks of one node count together. Absent or null: all ranks. */
+  readonly nodeOf?: Int32Array | null
+  /** Steps, a nanosecond or a few each, before giving up. Each count states its default. */
+  readonly workLimit?: number
+  /** Reports each rank that has been counted, so that a long count can be followed. */
+  readonly onRank?: (counted: number, ranks: number) => void
+}
+
+/** The reason why nothing was counted: an exact count would take more steps than allowed. */
+export interface BeyondLimit {
+  readonly kind: 'beyond-limit'
+  readonly reason: string
+}
 
 /** Default limit: 4 x 10^9 steps. */
 export type CommonNeighborOptions = CountingOptions

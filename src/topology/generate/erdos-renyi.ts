@@ -1,10 +1,10 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
+import { requireOptions } from '../../base/known-options.js'
 import { mulberry32 } from '../../base/random.js'
-import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError } from '../../errors.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { unweightedTopology } from '../unweighted-topology.js'
+import { unweightedTopology } from '../topology-builders.js'
 import { checkProbability, checkSeed } from './check-random.js'
 
 /** Every ordered pair takes one draw: 2^16 ranks take about half a minute. */

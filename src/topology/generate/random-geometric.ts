@@ -1,11 +1,11 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
+import { requireOptions } from '../../base/known-options.js'
 import { mulberry32 } from '../../base/random.js'
-import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { rowStarts } from '../compressed-rows.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { unweightedTopology } from '../unweighted-topology.js'
+import { unweightedTopology } from '../topology-builders.js'
 import { checkNumber, checkSeed } from './check-random.js'
 
 export interface RandomGeometric {

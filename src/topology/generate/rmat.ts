@@ -1,10 +1,10 @@
+import { requireOptions } from '../../base/known-options.js'
 import { mulberry32 } from '../../base/random.js'
-import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { distinctEdges } from '../distinct-edges.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { unweightedTopology } from '../unweighted-topology.js'
+import { unweightedTopology } from '../topology-builders.js'
 import { checkNumber, checkSeed } from './check-random.js'
 
 export interface Rmat {

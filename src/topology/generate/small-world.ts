@@ -1,9 +1,8 @@
+import { requireOptions } from '../../base/known-options.js'
 import { below, mulberry32 } from '../../base/random.js'
-import { requireOptions } from '../../base/require-options.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { topologyFromEdges } from '../topology-builders.js'
-import { unweightedTopology } from '../unweighted-topology.js'
+import { topologyFromEdges, unweightedTopology } from '../topology-builders.js'
 import { checkNumber, checkProbability, checkSeed } from './check-random.js'
 
 export interface SmallWorld {

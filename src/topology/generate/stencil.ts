@@ -1,9 +1,9 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { checkCartShape, checkExtents, sizeOf } from '../cart-shape.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { unweightedTopology } from '../unweighted-topology.js'
+import { unweightedTopology } from '../topology-builders.js'
 
 /**
  * The points within the radius: `star` along one axis, `box` in every dimension, `diamond` in the sum of

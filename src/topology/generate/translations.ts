@@ -1,8 +1,8 @@
-import { largestOf } from '../../base/extrema.js'
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
+import { largestOf } from '../../base/search.js'
+import { requireTopology } from '../check-topology.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { requireTopology } from '../require-topology.js'
 import { type StencilShape, stencilOffsets, stencilShapes } from './stencil.js'
 import { TranslationSearch } from './translation-search.js'
 

@@ -1,5 +1,6 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
+import { requireTopology } from '../check-topology.js'
 import { rowStarts } from '../compressed-rows.js'
 import { type CommonNeighbors, commonNeighbors } from '../friends/common-neighbors.js'
 import type { FriendGroups } from '../friends/friend-groups.js'
@@ -7,7 +8,6 @@ import { checkFriendOptions, defaultTheta } from '../friends/grouping-options.js
 import type { GroupingProgress } from '../friends/grouping-progress.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { requireTopology } from '../require-topology.js'
 import { groupFriends } from './group-friends.js'
 
 export interface ForecastOptions {

@@ -1,18 +1,18 @@
 import { partBounds } from '../friends/friend-groups.js'
 import type { GroupSearch } from '../friends/group-search.js'
 import { KnownFriends } from './known-friends.js'
-import type {
-  GroupingAgreement,
-  GroupingMessage,
-  GroupingMessageKind,
-  RankGroup,
-  RankNeighbors,
-  RankPattern,
+import {
+  type GroupingAgreement,
+  type GroupingMessage,
+  type GroupingMessageKind,
+  type RankGroup,
+  type RankNeighbors,
+  type RankPattern,
+  violation,
 } from './rank-view.js'
 import { isWellFormed, proposalFault, removalFault } from './round-faults.js'
 import { ServiceNotices } from './service-notices.js'
 import { SourceLists } from './source-lists.js'
-import { violation } from './violation.js'
 
 export type SendMessage = (to: number, message: GroupingMessage) => void
 

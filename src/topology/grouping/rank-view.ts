@@ -1,3 +1,5 @@
+import { RankweaveError } from '../../errors.js'
+
 /**
  * What ranks send each other to group friends when no rank knows the whole topology. Between two ranks
  * messages stay in order; otherwise they may arrive in any order.
@@ -88,3 +90,10 @@ export const noMessages = (): GroupingMessages => ({
   direct: 0,
   served: 0,
 })
+
+/** A message of the protocol that contradicts what its receiver knows, or the order in which a rank sends. */
+export function violation(rank: number, from: number, what: string): RankweaveError {
+  return new RankweaveError('ERR_PLAN_MISMATCH', `planning, rank ${rank}: ${what} from rank ${from}`, {
+    details: { rank, from },
+  })
+}

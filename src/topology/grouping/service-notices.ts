@@ -1,6 +1,5 @@
 import { indexIn } from '../../base/search.js'
-import type { RankNeighbors, ServingGroup } from './rank-view.js'
-import { violation } from './violation.js'
+import { type RankNeighbors, type ServingGroup, violation } from './rank-view.js'
 
 /**
  * Which sources send to a rank directly, and which groups serve it: each source gives notice once, last of

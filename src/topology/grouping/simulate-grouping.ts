@@ -1,8 +1,8 @@
-import { requireOptions } from '../../base/require-options.js'
+import { requireOptions } from '../../base/known-options.js'
+import { requireTopology } from '../check-topology.js'
 import { type GroupingOptions, groupingSettings } from '../friends/grouping-options.js'
 import { ProgressMeter } from '../friends/grouping-progress.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { requireTopology } from '../require-topology.js'
 import { groupByMessages } from './group-by-messages.js'
 import type { Grouping } from './grouping.js'
 

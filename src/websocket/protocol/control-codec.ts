@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { RankweaveError, shortened } from '../../errors.js'
-import { jsonDepth } from '../../text/json-depth.js'
+import { jsonDepth } from '../../text/json-places.js'
 import { maxControlDepth, maxControlLength, maxWelcomeLength, protocolVersion } from './limits.js'
 import { type FromRendezvous, fromRendezvous, type ToRendezvous, toRendezvous } from './messages.js'
 

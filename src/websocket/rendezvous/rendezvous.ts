@@ -9,7 +9,7 @@ import {
   type RendezvousLimits,
   type WorldLimits,
 } from '../protocol/limits.js'
-import { makeToken, worldOf } from '../protocol/token.js'
+import { makeToken, worldOf } from '../protocol/secrets.js'
 import { AddressShares } from './address-shares.js'
 import { HostedWorld, type WorldEnd } from './hosted-world.js'
 import { protocolError, refusalFrom, refuse, wrongToken } from './refuse.js'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { largestOf, medianOf, smallestOf } from '../../../src/base/extrema.js'
+import { largestOf, medianOf, smallestOf } from '../../../src/base/search.js'
 
 it('extrema of many values, few and none are those of Math', () => {
   for (const values of [[], [3], [-1, 7, -0, 0], [Number.NaN, 1]]) {

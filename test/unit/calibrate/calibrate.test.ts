@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../../src/base/random.js'
-import { type Calibration, calibrate, calibratedRanksPerProcess } from '../../../src/calibrate/calibrate.js'
+import {
+  type Calibration,
+  calibrate,
+  calibratedRanksPerProcess,
+  figureOf,
+} from '../../../src/calibrate/calibrate.js'
 import { calibratedProfile } from '../../../src/calibrate/calibrated-profile.js'
-import { figureOf } from '../../../src/calibrate/figure.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { type VirtualCosts, VirtualTime } from '../../../src/fabric/local/virtual-time.js'
 import { run } from '../../../src/launch/run.js'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../src/collective/patterns/schedule-of.js'
+import { scheduleOf } from '../../../src/collective/patterns/schedule-size.js'
 import { opKind, type Schedule } from '../../../src/schedule/ir.js'
 import { countMessages } from '../../../src/schedule/walk.js'
 import { shapesOf } from '../../support/algorithm-checks.js'

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../src/collective/patterns/schedule-of.js'
+import { scheduleOf } from '../../../src/collective/patterns/schedule-size.js'
 import {
   faultsOf,
   followsTree,

@@ -3,7 +3,7 @@ import type { Communicator } from '../../../src/comm/communicator.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
 import { createOperation } from '../../../src/messages/datatype/operation.js'
-import type { Message } from '../../../src/messages/matching/received-message.js'
+import type { Message } from '../../../src/messages/matching/arrived.js'
 import { Request, testall, waitall, waitany, waitsome } from '../../../src/messages/p2p/request.js'
 
 const codeOf = (call: () => unknown) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { algorithmOf } from '../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../src/collective/patterns/schedule-of.js'
+import { scheduleOf } from '../../../src/collective/patterns/schedule-size.js'
 import { cProgram, cProgramPieces } from '../../../src/export/c-program.js'
 import { goalText } from '../../../src/export/goal-text.js'
 import { plan } from '../../../src/neighborhood/plan/plan.js'

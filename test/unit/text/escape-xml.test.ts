@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { escapeXml } from '../../../src/text/escape-xml.js'
+import { escapeXml } from '../../../src/text/printable.js'
 import { elementsOf } from '../../support/well-formed-xml.js'
 
 describe('escapeXml', () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { makeDirectory } from '../../../src/text/make-directory.js'
+import { makeDirectory } from '../../../src/text/whole-file.js'
 
 it('makeDirectory makes a directory and those above it, and leaves one that is there', () => {
   const folder = mkdtempSync(join(tmpdir(), 'rankweave-make-'))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { blockBounds } from '../../../src/topology/block-bounds.js'
+import { blockBounds } from '../../../src/topology/compressed-rows.js'
 import { thrown } from './thrown.js'
 
 test.each([

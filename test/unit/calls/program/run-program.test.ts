@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Exchange, Room, Take } from '../../../../src/calls/exchange.js'
-import type { ProgramStore } from '../../../../src/calls/program/program-store.js'
-import { ProgramRun } from '../../../../src/calls/program/run-program.js'
+import { ProgramRun, type ProgramStore } from '../../../../src/calls/program/run-program.js'
 import type { ProcessProgram } from '../../../../src/schedule/lower/program.js'
 
 const none = Int32Array.of()

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { tokenOf } from '../../../../src/cli/input/token.js'
+import { tokenOf } from '../../../../src/cli/commands/join.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'rankweave-token-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { writeToken } from '../../../../src/cli/output/token-file.js'
+import { writeToken } from '../../../../src/cli/commands/host.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'rankweave-token-file-'))
 afterAll(() => rmSync(folder, { recursive: true }))

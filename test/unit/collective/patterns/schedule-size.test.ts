@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { algorithmOf, algorithms } from '../../../../src/collective/algorithms.js'
 import type { Algorithm } from '../../../../src/collective/patterns/algorithm.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-of.js'
-import { leastSize } from '../../../../src/collective/patterns/schedule-size.js'
+import { leastSize, scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 
 /** Ranks that an algorithm was asked for. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-of.js'
+import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { congestedCost, type Stage } from '../../../../src/cost/models/congested-cost.js'
 import { closNetwork, torusNetwork } from '../../../../src/cost/models/congestion-network.js'
 import {

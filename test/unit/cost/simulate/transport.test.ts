@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-of.js'
+import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { simulate } from '../../../../src/cost/simulate/simulate.js'
 import { cluster } from '../../../../src/machine/machine.js'
 import { parseMachine } from '../../../../src/machine/machine-text.js'

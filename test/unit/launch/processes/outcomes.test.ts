@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { areSurvived, type ProcessOutcome } from '../../../../src/launch/processes/outcomes.js'
+import { areSurvived, type ProcessOutcome } from '../../../../src/launch/processes/launcher.js'
 
 const lost: ProcessOutcome = { kind: 'lost' }
 const returned = (...without: number[]): ProcessOutcome => ({ kind: 'returned', results: [], without })

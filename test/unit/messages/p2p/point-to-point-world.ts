@@ -1,5 +1,4 @@
-import type { CommState } from '../../../../src/comm/comm-state.js'
-import { CommRuntime } from '../../../../src/comm/comm-state.js'
+import { CommRuntime, type CommState } from '../../../../src/comm/comm-state.js'
 import { Communicator } from '../../../../src/comm/communicator.js'
 import { stridedTable } from '../../../../src/comm/table/rank-table.js'
 import { type LocalOptions, type LocalSession, local } from '../../../../src/fabric/local/local.js'

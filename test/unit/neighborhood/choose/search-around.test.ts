@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { atOnce } from '../../../../src/neighborhood/choose/in-slices.js'
+import { atOnce } from '../../../../src/neighborhood/choose/candidate-loads.js'
 import { type Found, searchAround } from '../../../../src/neighborhood/choose/search-around.js'
 import type { Simulated } from '../../../../src/neighborhood/choose/simulated.js'
 import type { Strategy } from '../../../../src/neighborhood/plan/strategy.js'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { routeOf } from '../../../../src/neighborhood/plan/plan.js'
 import { alltoallSchedule } from '../../../../src/neighborhood/strategies/alltoall-schedule.js'
-import type { Route } from '../../../../src/neighborhood/strategies/route.js'
+import type { Route } from '../../../../src/neighborhood/strategies/strategy-kind.js'
 import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js'
 import { parseSchedule } from '../../../../src/schedule/file/reader.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'

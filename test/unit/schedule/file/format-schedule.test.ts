@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { bcastBinomial } from '../../../../src/collective/bcast-binomial.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-of.js'
+import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js'

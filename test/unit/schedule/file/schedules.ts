@@ -1,5 +1,5 @@
 import { bcastBinomial } from '../../../../src/collective/bcast-binomial.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-of.js'
+import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { specificationOf } from '../../../../src/collective/patterns/specification-of.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import { type NeighborSchedule, partialResult, type Schedule } from '../../../../src/schedule/ir.js'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-of.js'
+import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { HeldValues } from '../../../../src/schedule/lower/places.js'
 
 /** Of the root, which has two own places and no slot, and of a rank with two slots. */

@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { below, mulberry32 } from '../../../../src/base/random.js'
 import type { Specification } from '../../../../src/schedule/specification.js'
 import { blocksOf, contributorsOf } from '../../../../src/schedule/verify/describe-term.js'
-import { Parts } from '../../../../src/schedule/verify/parts.js'
 import { ReductionCheck, verdicts } from '../../../../src/schedule/verify/reduction-check.js'
-import { TermTable } from '../../../../src/schedule/verify/term-table.js'
+import { Parts, TermTable } from '../../../../src/schedule/verify/term-table.js'
 
 /** Runs of blocks as the specification has them: first, count, stride. */
 type Run = readonly [first: number, count: number, stride: number]

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { endWhenStalled } from '../../../../src/service/http/stalled.js'
+import { endWhenStalled } from '../../../../src/service/http/context.js'
 
 it('an answer that its client does not read is ended, and holds nothing any more', async () => {
   const server = createServer((_, answer) => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { formatTopologySpec } from '../../../../src/topology/files/spec-text.js'
+import { formatTopologySpec, translationSpec } from '../../../../src/topology/files/spec-text.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
-import { translationSpec } from '../../../../src/topology/files/translation-spec.js'
 import { findTranslations } from '../../../../src/topology/generate/translations.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 

@@ -1,7 +1,14 @@
 import { expect, it } from 'vitest'
 import { refusalCodes, refusalNames, refusalOf } from '../../../../src/websocket/protocol/refusals.js'
-import { equalSecrets, fromHex, randomBytes, toHex } from '../../../../src/websocket/protocol/secrets.js'
-import { makeToken, worldOf, worldTokenPattern } from '../../../../src/websocket/protocol/token.js'
+import {
+  equalSecrets,
+  fromHex,
+  makeToken,
+  randomBytes,
+  toHex,
+  worldOf,
+  worldTokenPattern,
+} from '../../../../src/websocket/protocol/secrets.js'
 
 it('a token opens its own world only', () => {
   const [a, b] = [makeToken(), makeToken()]
