@@ -1,14 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { PassedFiles } from './test/support/passed-files.js'
 import { asBuilt, base, fromSource } from './vitest.config.js'
-
-const soaking = {
-  env: { RANKWEAVE_SOAK_FACTOR: process.env['RANKWEAVE_SOAK_FACTOR'] ?? '10' },
-  testTimeout: 1_500_000,
-  hookTimeout: 1_500_000,
-  // Each starts processes, and some tell a process that waits for a core from one that is lost.
-  maxConcurrency: 3,
-}
 
 const property = [
   'test/property/**/*.test.ts',
@@ -31,6 +24,9 @@ const soak = [
   'test/conformance/world-websocket.processes.test.ts',
   'test/unit/launch/websocket/launcher.processes.test.ts',
   'test/jacobi-survivor.test.ts',
+  'test/package.test.ts',
+  'test/readme.test.ts',
+  'test/unit/comm/table/shared-tables.workers.test.ts',
   'test/unit/launch/mpi-programs.processes.test.ts',
 ]
 
@@ -60,23 +56,40 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** The property tests again with many more random cases, and what is too long for every day. */
-export default defineConfig({
-  ...base,
-  test: {
-    ...base.test,
-    sequence: { sequencer: LongestFirst },
-    projects: [
-      {
-        ...fromSource,
-        extends: true,
-        test: { ...fromSource.test, ...soaking, name: 'property', include: property },
-      },
-      {
-        ...asBuilt,
-        extends: true,
-        test: { ...asBuilt.test, ...soaking, name: 'soak', include: soak },
-      },
-    ],
-  },
+/**
+ * `npm run soak`: every class of cases, and few of each. `npm run soak:long` (mode `long`): all of them; started
+ * again on the same commit, it leaves out the files that have passed.
+ */
+export default defineConfig(({ mode }) => {
+  const isLong = mode === 'long'
+  const passed = isLong ? PassedFiles.ofCommit() : undefined
+  const soaking = {
+    env: { RANKWEAVE_TIER: isLong ? 'long' : 'soak' },
+    exclude: [...(passed?.paths ?? [])],
+    testTimeout: 1_500_000,
+    hookTimeout: 1_500_000,
+    // Each starts processes, and some tell a process that waits for a core from one that is lost.
+    maxConcurrency: 3,
+  }
+  return {
+    ...base,
+    test: {
+      ...base.test,
+      reporters: [...base.test.reporters, ...(passed === undefined ? [] : [passed])],
+      passWithNoTests: isLong,
+      sequence: { sequencer: LongestFirst },
+      projects: [
+        {
+          ...fromSource,
+          extends: true as const,
+          test: { ...fromSource.test, ...soaking, name: 'property', include: property },
+        },
+        {
+          ...asBuilt,
+          extends: true as const,
+          test: { ...asBuilt.test, ...soaking, name: 'soak', include: soak },
+        },
+      ],
+    },
+  }
 })

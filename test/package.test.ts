@@ -21,6 +21,7 @@ import { buildSync } from 'esbuild'
 import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownPrograms } from '../src/cli/program/run-own-program.js'
+import { isSoak } from './support/soak.js'
 
 /**
  * The package as npm would install it: packed, unpacked into node_modules of an empty folder, its
@@ -118,6 +119,11 @@ function loadedBy(entry: string): {
   return { files: [...files], packages: [...packages] }
 }
 
+/** A test of `npm run soak` only: others show the same of the build. */
+const inSoak = (title: string, check: () => unknown) => {
+  if (isSoak) it(title, async () => void (await check()))
+}
+
 describe('the packed package', () => {
   it('holds every file that its manifest names, its pages, and no sources', () => {
     const { bin: bins, exports } = manifestIn(installed)
@@ -180,7 +186,7 @@ describe('the packed package', () => {
     expect(page).not.toMatch(/esperaba|attendu|erwartet/)
   })
 
-  it('has types that agree with its code, for ES modules on Node and for bundlers', async () => {
+  inSoak('has types that agree with its code, for ES modules on Node and for bundlers', async () => {
     const checked = await checkPackage(createPackageFromTarballData(readFileSync(tarball)))
     if (checked.types === false) throw new Error('the package has no types')
     // Node loads ES modules only, and resolution of before `exports` finds the root alone.
@@ -342,7 +348,7 @@ describe('the packed package', () => {
     expect(answer).toMatchObject({ fabric: 'threads', results: expected })
   })
 
-  it('runs its conformance suites without a test runner, on threads too', () => {
+  inSoak('runs its conformance suites without a test runner, on threads too', () => {
     writeFileSync(
       join(folder, 'conformance.mjs'),
       `import { local, threads } from 'rankweave'
@@ -372,7 +378,7 @@ describe('the packed package', () => {
     expect(names).toContain('abort ends the world while its ranks wait in any call')
   })
 
-  it('a world can be checked by the command', () => {
+  inSoak('a world can be checked by the command', () => {
     writeFileSync(
       join(folder, 'check.ts'),
       `import type { Communicator } from 'rankweave'
@@ -405,7 +411,7 @@ describe('the packed package', () => {
     expect(JSON.parse(inFolder(process.execPath, ['own.mjs']))).toEqual([15, 15, 15, 15, 15, 15])
   })
 
-  it('a bundled application runs on threads, given the package or the URL of a bundled worker', () => {
+  inSoak('a bundled application runs on threads, given the package or the URL of a bundled worker', () => {
     const alone = join(folder, '..', `${basename(folder)}-bundled`)
     mkdirSync(alone)
     try {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { numberText } from '../src/study/figure-text.js'
 import type { Study } from '../src/study/study.js'
+import { isSoak } from './support/soak.js'
 import { onlyObject } from './unit/cli/run-cli.js'
 import { spawnCli } from './unit/cli/spawn-cli.js'
 
@@ -40,6 +41,8 @@ const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `do
   page.endsWith('.md'),
 )
 
+const firstPages = ['README.md', 'docs/getting-started.md', 'docs/tutorial.md']
+
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'rankweave-readme-'))
@@ -63,7 +66,10 @@ const stepsOf = (page: string) =>
       return { line: line, expected: expected.join('\n') }
     })
 
-describe.each(pages.filter((page) => stepsOf(page).length > 0))('commands of %s', (page) => {
+/** In `npm test` those that a new user reads first. */
+const shownPages = pages.filter((page) => stepsOf(page).length > 0 && (isSoak || firstPages.includes(page)))
+
+describe.each(shownPages)('commands of %s', (page) => {
   it.each(stepsOf(page))('rankweave $line prints what the page says', async ({ line, expected }) => {
     const { stdout, stderr } = await spawnCli(line.split(' '), { cwd: folder })
     // Commands report their progress on standard error; a page may leave that out.

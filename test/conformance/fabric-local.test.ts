@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { fabricConformance } from '../../src/conformance/fabric-conformance.js'
 import type { FabricFactory } from '../../src/fabric/fabric.js'
 import { local } from '../../src/fabric/local/local.js'
-import { soakFactor } from '../support/soak.js'
+import { isSoak } from '../support/soak.js'
 
 const processCounts = [1, 2, 5]
 const rankCounts = [1, 3, 7, 16]
@@ -19,7 +19,7 @@ for (const processes of processCounts) {
   for (const ranks of rankCounts) {
     // Each seed with every number of processes and of ranks; all combinations in `npm run soak`.
     const one = seeds[(processCounts.indexOf(processes) + rankCounts.indexOf(ranks)) % seeds.length]
-    for (const seed of soakFactor === 1 ? [one] : seeds) {
+    for (const seed of !isSoak ? [one] : seeds) {
       const bulk = seed !== 1
       describe(`local: ${processes} processes, ${ranks} ranks, seed ${seed}, bulk ${bulk}`, () => {
         const factory = local({

@@ -2,7 +2,7 @@ import { local } from 'rankweave'
 import { collectiveConformance, fabricConformance } from 'rankweave/conformance'
 import { expect, it } from 'vitest'
 import { describeMpi, program, runJob } from '../support/mpi.js'
-import { soakFactor } from '../support/soak.js'
+import { isSoak } from '../support/soak.js'
 
 describeMpi('fabric mpi passes fabricConformance and collectiveConformance', (mpi) => {
   const layouts = [
@@ -10,9 +10,9 @@ describeMpi('fabric mpi passes fabricConformance and collectiveConformance', (mp
     { processes: 2, ranks: [7] },
     { processes: 4, ranks: [4] },
   ]
-  // Both on one process, and each on another number of several; in `npm run soak` each on all.
-  const left = mpi.name === 'MPICH' ? 2 : 4
-  it.each(layouts.filter(({ processes }) => soakFactor !== 1 || processes !== left))(
+  // In `npm run soak` each on all.
+  const everyDay = mpi.name === 'MPICH' ? [1] : [2]
+  it.each(layouts.filter(({ processes }) => isSoak || everyDay.includes(processes)))(
     'on $processes processes with $ranks ranks',
     async ({ processes, ranks }) => {
       const job = program('mpi-conformance.ts', ...ranks.map(String))

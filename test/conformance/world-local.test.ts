@@ -1,11 +1,11 @@
 import { collectiveConformance } from 'rankweave/conformance'
 import { describe, it } from 'vitest'
 import { local } from '../../src/fabric/local/local.js'
-import { soakFactor } from '../support/soak.js'
+import { isSoak } from '../support/soak.js'
 
 /** Numbers of ranks; more of them in `npm run soak`. */
 const all = [1, 2, 3, 4, 7, 8, 16]
-const few = (...ranks: readonly number[]) => (soakFactor === 1 ? ranks : all)
+const few = (...ranks: readonly number[]) => (!isSoak ? ranks : all)
 const layouts = [
   { fabric: local({ processes: 1 }), ranks: few(8) },
   { fabric: local({ processes: 2, seed: 1, scribble: true }), ranks: few(1, 2, 7) },
@@ -19,7 +19,7 @@ describe.each(layouts)('a world on $fabric.processes processes', ({ fabric, rank
   const { processes } = fabric
   const expected = { kind: 'local', processes, places: 'one thread' } as const
   describe.each(ranks)('%i ranks', (count) => {
-    const options = { ranks: count, expected, seed: count, rounds: soakFactor === 1 ? 1 : 3 }
+    const options = { ranks: count, expected, seed: count, rounds: !isSoak ? 1 : 3 }
     for (const { name, run } of collectiveConformance(fabric, options)) {
       // Algorithms on `local`: below on one layout, on others in property/collective-algorithms.test.ts.
       if (!name.startsWith('algorithm ')) it(name, run)
@@ -31,6 +31,6 @@ describe.each(layouts)('a world on $fabric.processes processes', ({ fabric, rank
 describe('several rounds on one world', () => {
   const fabric = local({ processes: 3, seed: 3, scribble: true, faults: { delay: 2 } })
   const expected = { kind: 'local', processes: 3, places: 'one thread' } as const
-  const options = { ranks: 5, expected, seed: 3, rounds: soakFactor === 1 ? 2 : 3, sharedWorlds: true }
+  const options = { ranks: 5, expected, seed: 3, rounds: !isSoak ? 2 : 3, sharedWorlds: true }
   for (const { name, run } of collectiveConformance(fabric, options)) it(name, run)
 })

@@ -3,7 +3,7 @@ import type { Gathered } from '../../src/calls/plan/placement.js'
 import type { Communicator } from '../../src/comm/communicator.js'
 import { type LocalOptions, local } from '../../src/fabric/local/local.js'
 import { run } from '../../src/launch/run.js'
-import { soakFactor } from '../support/soak.js'
+import { isSoak } from '../support/soak.js'
 
 const processCounts = [1, 2, 5]
 const rankCounts = [1, 3, 7, 16]
@@ -61,7 +61,7 @@ describe('a world gives the same bits on every layout and in every order of deli
         for (const [j, seed] of seeds.entries()) {
           for (const [k, eagerLimitBytes] of [0, 65_536].entries()) {
             // Every pair of two of them; all three in `npm run soak`.
-            if (soakFactor === 1 && (i + j + k) % 2 !== 0) continue
+            if (!isSoak && (i + j + k) % 2 !== 0) continue
             const options: LocalOptions = {
               processes,
               nodes: Math.min(processes, 2),
@@ -108,7 +108,7 @@ describe('a world that loses a process or a frame at any moment ends with a code
   for (const processes of [2, 5]) {
     it(`ends with ERR_PEER_LOST or completes when one of ${processes} processes is lost`, async () => {
       const codes = new Set<string>()
-      for (let afterFrames = 1; afterFrames < 120; afterFrames += soakFactor === 1 ? 13 : 1) {
+      for (let afterFrames = 1; afterFrames < 120; afterFrames += !isSoak ? 13 : 1) {
         const kill = [{ process: afterFrames % processes, afterFrames }]
         const code = await endOf(program, { processes, seed: afterFrames, faults: { kill } })
         expect(['fine', 'ERR_PEER_LOST'], `after ${afterFrames} frames`).toContain(code)

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { expectedEnd, titleOf } from '../support/faults/fault-end.js'
 import { rowsOf } from '../support/faults/fault-rows.js'
 import { runThreadsFault } from '../support/faults/threads-fault-case.js'
-import { soakFactor } from '../support/soak.js'
+import { isSoak, sampled } from '../support/soak.js'
 
 /** In `npm test`: each fault once, and each operation at least once; the rest in soak. */
-const rows = rowsOf('threads').filter((_, n) => soakFactor > 1 || n % 11 === 0)
+const rows = sampled(rowsOf('threads'), isSoak ? 3 : 11)
 
 describe('a fault on threads', () => {
   it.each(rows.map((row) => [titleOf(row), row] as const))('%s', async (_, row) => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { compiled } from '../support/compiled.js'
 import { hostWorld, joinWorld, printedOnLocal } from '../support/faults/host-programs.js'
 import { testHosts, whyNoHosts, withTwoHosts } from '../support/faults/two-hosts.js'
-import { soakFactor } from '../support/soak.js'
+import { isSoak } from '../support/soak.js'
 
 const missing = whyNoHosts()
 if (missing !== undefined) console.warn(`tests of two hosts are skipped: ${missing}`)
@@ -62,8 +62,8 @@ describe.skipIf(missing !== undefined)('two hosts', () => {
 describe.skipIf(missing !== undefined)('a world on two hosts', () => {
   const program = compiled('faults/two-hosts-program.ts')
 
-  // In soak only: it takes as long as all others here.
-  const inSoak = soakFactor === 1 ? [] : ['all cases']
+  // In soak only: each takes as long as all others here.
+  const inSoak = !isSoak ? [] : ['all cases']
   it.each(inSoak)('passes conformance, %s', async () => {
     await withTwoHosts(async ({ hosts: [near, far] }) => {
       const world = await hostWorld(near, '-n', '5', '--processes', '2')
@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)('a world on two hosts', () => {
     })
   })
 
-  it('runs the example of sparse matrices, with the same result as on one', async () => {
+  it.each(inSoak)('runs the example of sparse matrices, with the same result as on one, %s', async () => {
     const example = fileURLToPath(new URL('../../examples/spmm.ts', import.meta.url))
     const expected = printedOnLocal(example, 8)
     await withTwoHosts(async ({ hosts: [near, far] }) => {

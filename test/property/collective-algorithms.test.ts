@@ -5,9 +5,9 @@ import type { Communicator } from '../../src/comm/communicator.js'
 import { checkOfCollective } from '../../src/conformance/algorithm-checks.js'
 import { local } from '../../src/fabric/local/local.js'
 import { run } from '../../src/launch/run.js'
-import { cases, soakFactor } from '../support/soak.js'
+import { cases, isSoak } from '../support/soak.js'
 
-const mostRanks = soakFactor > 1 ? 33 : 12
+const mostRanks = isSoak ? 33 : 12
 
 /** Who runs on which process, how frames travel, and which algorithm moves how much. */
 const calls = fc.record({

@@ -7,7 +7,7 @@ import { decodeFromRendezvous, encodeControl } from '../../src/websocket/protoco
 import { unexpected } from '../../src/websocket/rendezvous/refuse.js'
 import { socketState } from '../../src/websocket/rendezvous/socket.js'
 import { RendezvousCase } from '../support/rendezvous-case.js'
-import { demanded, soakFactor } from '../support/soak.js'
+import { demanded, isSoak } from '../support/soak.js'
 import type { PairedSocket } from '../support/socket-pair.js'
 
 type Next = () => number
@@ -149,10 +149,10 @@ it('whatever peers say, the rendezvous answers with a code, other worlds go on, 
     }
   }
 
-  if (soakFactor > 1) await fuzz(1, 2_000)
-  const before = soakFactor > 1 ? await heapBytes() : 0
+  if (isSoak) await fuzz(1, 2_000)
+  const before = isSoak ? await heapBytes() : 0
   await fuzz(2, count)
-  if (soakFactor > 1) expect(await heapBytes()).toBeLessThan(1.1 * before)
+  if (isSoak) expect(await heapBytes()).toBeLessThan(1.1 * before)
 
   for (const code of ['ERR_PROTOCOL', 'ERR_TOKEN', 'ERR_WORLD', 'ERR_WORLD_LOST']) {
     expect(refusals.get(code) ?? 0, code).toBeGreaterThan(0)

@@ -7,7 +7,7 @@ import { RankweaveError } from '../../src/errors.js'
 import { batchPayloadBytes } from '../../src/websocket/batch.js'
 import { WebSocketProcess } from '../../src/websocket/websocket-process.js'
 import { MemoryMembership } from '../support/memory-membership.js'
-import { demanded, soakFactor } from '../support/soak.js'
+import { demanded, isSoak } from '../support/soak.js'
 
 type Next = () => number
 
@@ -153,8 +153,8 @@ it('whatever a peer sends, a process delivers a beginning of what was sent and r
     return process.memoryUsage().heapUsed
   }
 
-  if (soakFactor > 1) await fuzz(1, 2000)
-  const before = soakFactor > 1 ? await heapBytes() : 0
+  if (isSoak) await fuzz(1, 2000)
+  const before = isSoak ? await heapBytes() : 0
   await fuzz(2, demanded(100_000, 2_000))
-  if (soakFactor > 1) expect(await heapBytes()).toBeLessThan(1.1 * before)
+  if (isSoak) expect(await heapBytes()).toBeLessThan(1.1 * before)
 })

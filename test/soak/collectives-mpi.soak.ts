@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { methodsWalked, walks } from '../support/collective-walk.js'
 import { describeMpi, program, runJob } from '../support/mpi.js'
 import { compilerOf, ResultsOfMpi } from '../support/mpi-collectives.js'
+import { sampled } from '../support/soak.js'
 
 describeMpi('every algorithm', (mpi) => {
   const mpicc = compilerOf(mpi)
@@ -12,7 +13,7 @@ describeMpi('every algorithm', (mpi) => {
   })
   afterAll(() => results?.remove())
 
-  it.each(walks.map((walk) => [walk.processes, walk.mostRanks, walk.order, walk] as const))(
+  it.each(sampled(walks, 3).map((walk) => [walk.processes, walk.mostRanks, walk.order, walk] as const))(
     `on %i processes and 1 to %i ranks in %s equals the oracle${mpicc === null ? '' : ` and ${mpi.name}`}`,
     async (processes, _most, _order, walk) => {
       const folder = results === undefined ? [] : [results.folder]

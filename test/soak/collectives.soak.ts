@@ -11,6 +11,7 @@ import {
   walks,
 } from '../support/collective-walk.js'
 import { compiled } from '../support/compiled.js'
+import { sampled } from '../support/soak.js'
 
 type Fabric = (walk: Walk) => FabricFactory
 
@@ -21,7 +22,7 @@ const fabrics: Readonly<Record<string, Fabric>> = {
 }
 
 const cases = Object.entries(fabrics).flatMap(([name, fabric]) =>
-  walks.map((walk) => [name, walk.processes, walk.mostRanks, walk.order, walk, fabric] as const),
+  sampled(walks, 2).map((walk) => [name, walk.processes, walk.mostRanks, walk.order, walk, fabric] as const),
 )
 
 it.each(cases)(

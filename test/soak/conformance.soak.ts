@@ -4,6 +4,7 @@ import { collectiveConformance } from 'rankweave/conformance'
 import type { FabricFactory } from 'rankweave/fabric'
 import { describe, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
+import { demanded, perTier, sampled } from '../support/soak.js'
 
 /** Every run draws anew; RANKWEAVE_SOAK_SEED repeats one. Names of tests hold the seeds of what they do. */
 const soakSeed = Number(process.env['RANKWEAVE_SOAK_SEED'] ?? randomInt(2 ** 31))
@@ -51,14 +52,24 @@ const fourThreads = [
   { ranksPerProcess: [1, 0, 5, 2], ringBytes: 2 ** 20 },
 ].map((what): Drawn => ({ fabric: threads(what), places: 'threads', seed: 4, what }))
 
-const draws = [...Array.from({ length: 10 }, drawLocal), ...[1, 2, 2, 4].map(drawThreads), ...fourThreads]
+const draws = [
+  ...Array.from({ length: demanded(10, 3) }, drawLocal),
+  ...sampled([1, 2, 2, 4], 3).map(drawThreads),
+  ...fourThreads,
+]
 
 describe(`conformance, RANKWEAVE_SOAK_SEED=${soakSeed}`, () => {
   describe.each(draws)('$fabric.kind, seed $seed, $what', ({ fabric, places, seed }) => {
     const { kind, processes, ranksPerProcess } = fabric
     const ranks = ranksPerProcess!.reduce((sum, count) => sum + count, 0)
     const expected = { kind, processes, places }
-    const options = { ranks, expected, seed, rounds: 3, sharedWorlds: true }
+    const options = {
+      ranks,
+      expected,
+      seed,
+      rounds: perTier({ test: 1, soak: 1, long: 3 }),
+      sharedWorlds: true,
+    }
     for (const { name, run } of collectiveConformance(fabric, options)) it(name, run)
   })
 

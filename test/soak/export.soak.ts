@@ -8,6 +8,7 @@ import { smallTopologies } from '../property/random-topology.js'
 import { compileExported } from '../support/exported-c.js'
 import { describeMpi } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
+import { demanded, sampled } from '../support/soak.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
 const strategies = ['direct', 'common-neighbor', 'routed', 'allgather', 'descending', 'lanes', 'hierarchical']
@@ -16,7 +17,7 @@ const operations = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'
 const graphs = fc
   .sample(smallTopologies(8), { seed: 15, numRuns: 300 })
   .filter(({ topology }) => topology.ranks <= 8)
-  .slice(0, 30)
+  .slice(0, demanded(30, 7))
 const nodesOf = (ranks: number) => Int32Array.from({ length: ranks }, (_, rank) => Math.floor(rank / 3))
 
 describeMpi('exported C programs', (mpi) => {
@@ -36,7 +37,10 @@ describeMpi('exported C programs', (mpi) => {
   )
 
   // Half of them on either library: each program is compiled, which takes longer than to run it.
-  const some = algorithms.filter((_, i) => i % 2 === (mpi.name === 'MPICH' ? 1 : 0))
+  const some = sampled(
+    algorithms.filter((_, i) => i % 2 === (mpi.name === 'MPICH' ? 1 : 0)),
+    2,
+  )
   it.skipIf(mpicc === null).each(some.map((algorithm, i) => [algorithm.id, algorithm, i] as const))(
     'of %s sum exactly',
     async (_, algorithm, i) => {

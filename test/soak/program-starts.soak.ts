@@ -5,12 +5,13 @@ import type { Communicator } from '../../src/comm/communicator.js'
 import { run } from '../../src/launch/run.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 import { installNeighborhood } from '../../src/topology-communicator/install.js'
+import { demanded } from '../support/soak.js'
 
 installNeighborhood()
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
-const starts = 1_000_000
+const starts = demanded(1_000_000, 100_000)
 /** Friends 0 and 1 with the common neighbors 2 and 3: frames of two rounds. */
 const pairs = [2, 3].flatMap((common) => [0, 1].map((friend) => [friend, common] as const))
 const topology = topologyFromEdges(4, {
@@ -41,7 +42,7 @@ const cases = Object.keys(requests).flatMap((call) =>
   [1, 2, 4].map((processes) => [call, processes] as const),
 )
 
-it.each(cases)('a million starts of %s on %i processes retain nothing', async (call, processes) => {
+it.each(cases)('starts of %s on %i processes retain nothing', async (call, processes) => {
   let growthBytes = 0
   const main = async (world: Communicator) => {
     const request = await requests[call](world)

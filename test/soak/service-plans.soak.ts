@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
 import { asking, startService } from '../support/service.js'
+import { demanded } from '../support/soak.js'
 
-const requests = 1000
+const requests = demanded(1000, 200)
 const distinct = requests / 2
 const clients = 32
 
@@ -17,7 +18,7 @@ function labelsTwice(): readonly number[] {
   return [...together, ...apart.sort((a, b) => a.place - b.place).map(({ label }) => label)]
 }
 
-it('1,000 plan requests of which half are equal: each distinct one is planned once, also after a restart', async () => {
+it('of plan requests of which half are equal each distinct one is planned once, also after a restart', async () => {
   const first = await startService()
   try {
     const ask = asking(first.service)

@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest'
 import { counted, heldAround } from '../support/leaks.js'
+import { demanded } from '../support/soak.js'
 
-it('165 worlds on threads that ended in all kinds of ways leave nothing behind', async () => {
-  const { before, after } = await heldAround(165)
+const worlds = demanded(165, 33)
+
+it(`${worlds} worlds on threads that ended in all kinds of ways leave nothing behind`, async () => {
+  const { before, after } = await heldAround(worlds)
   console.log(JSON.stringify({ before, after }))
   expect(counted(after)).toEqual(counted(before))
   expect(after.sharedBytes - before.sharedBytes).toBeLessThan(2 ** 18)

@@ -1,12 +1,25 @@
-/** How much longer `npm run soak` lets property tests run than `npm test`; 1 in `npm test`. */
-export const soakFactor = Number(process.env['RANKWEAVE_SOAK_FACTOR'] ?? 1)
-
 /**
- * Number of random cases: `everyDay` in `npm test`, half of `count` unless given; a multiple of `count` in
- * `npm run soak`.
+ * How much a run tests. `test`: `npm test`, on every change. `soak`: `npm run soak`, every class of cases and few
+ * of them. `long`: `npm run soak:long`, all of them.
  */
-export const cases = (count: number, everyDay = Math.ceil(count / 2)): number =>
-  soakFactor === 1 ? everyDay : count * soakFactor
+export type Tier = 'test' | 'soak' | 'long'
 
-/** As many as something demands in `npm run soak`, whatever the factor, and `everyDay` in `npm test`. */
-export const demanded = (count: number, everyDay: number): number => (soakFactor === 1 ? everyDay : count)
+export const tier: Tier = (process.env['RANKWEAVE_TIER'] ?? 'test') as Tier
+
+/** Whether the run is longer than `npm test`. */
+export const isSoak = tier !== 'test'
+
+/** What the tier of this run takes of three. */
+export const perTier = <T>(choices: Readonly<Record<Tier, T>>): T => choices[tier]
+
+/** Number of random cases: `everyDay` in `npm test`, half of `count` unless given; 2 times and 10 times `count`. */
+export const cases = (count: number, everyDay = Math.ceil(count / 2)): number =>
+  perTier({ test: everyDay, soak: Math.max(everyDay, 2 * count), long: 10 * count })
+
+/** `count` in `npm run soak:long`, a tenth in `npm run soak`, but at least `everyDay`, which `npm test` takes. */
+export const demanded = (count: number, everyDay: number): number =>
+  perTier({ test: everyDay, soak: Math.max(everyDay, Math.ceil(count / 10)), long: count })
+
+/** Every `nth` row of a table in `npm run soak`, from the first; all of them in `npm run soak:long`. */
+export const sampled = <T>(rows: readonly T[], nth: number): readonly T[] =>
+  tier === 'long' ? rows : rows.filter((_, n) => n % nth === 0)

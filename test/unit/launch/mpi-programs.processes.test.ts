@@ -4,7 +4,7 @@ import { compiled } from '../../support/compiled.js'
 import { matrixNames } from '../../support/matrices.js'
 import { describeMpi, rankweave, runJob } from '../../support/mpi.js'
 import programs, { plain } from '../../support/mpi-programs.js'
-import { soakFactor } from '../../support/soak.js'
+import { isSoak } from '../../support/soak.js'
 
 const ranks = 12
 let local: ReturnType<typeof run<Awaited<ReturnType<typeof programs>>>> | undefined
@@ -14,8 +14,8 @@ const onLocal = () => {
   return local
 }
 
-/** Each number on one of the libraries; in `npm run soak` on both. */
-const processCounts = (library: string) => (soakFactor > 1 ? [2, 4] : library === 'MPICH' ? [4] : [2])
+/** In `npm run soak` each number on both libraries. */
+const processCounts = (library: string) => (isSoak ? [2, 4] : library === 'MPICH' ? [1] : [2])
 
 describeMpi('programs on mpi', (mpi) => {
   it.for(processCounts(mpi.name))(

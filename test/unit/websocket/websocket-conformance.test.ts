@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest'
 import { fabricConformance } from '../../../src/conformance/fabric-conformance.js'
 import { type MemoryWorldOptions, memoryFactories } from '../../support/memory-membership.js'
-import { soakFactor } from '../../support/soak.js'
+import { isSoak } from '../../support/soak.js'
 
 /** The cases of the contract, each run by all processes of one world at a time. */
 function conforms(processes: number, options: MemoryWorldOptions = {}): void {
@@ -16,7 +16,7 @@ function conforms(processes: number, options: MemoryWorldOptions = {}): void {
 }
 
 /** What soak runs besides. */
-const more = soakFactor > 1
+const more = isSoak
 
 for (const processes of more ? [1, 2, 4] : [4]) {
   describe(`${processes} processes over sockets`, () => conforms(processes))

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { isRankweaveError, type RankweaveError, run, websocket } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { compiledUrl } from '../../../support/compiled.js'
-import { soakFactor } from '../../../support/soak.js'
+import { isSoak } from '../../../support/soak.js'
 import type { Part } from '../../../support/threads-program.js'
 
 const program = compiledUrl('threads-program.ts')
@@ -58,7 +58,7 @@ describe('a world on processes connected by WebSockets', () => {
     ['exit', 'its process ended with code 7'],
     ['uncaught', 'nobody catches this'],
   ] as const
-  it.each(soakFactor === 1 ? deaths.slice(0, 1) : deaths)(
+  it.each(!isSoak ? deaths.slice(0, 1) : deaths)(
     'a lost process (%s): the others go on, and run reports which is lost',
     async (kind, said) => {
       const error = await failure(start({ kind, rank: 2 }))
