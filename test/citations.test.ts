@@ -132,3 +132,11 @@ describe.each([...pages])('%s', (path, text) => {
 it('numbers the decisions of the architecture from 1 without gaps', () => {
   expect([...decisions]).toEqual(Array.from({ length: decisions.size }, (_, i) => String(i + 1)))
 })
+
+it('CONTRIBUTING.md says where things are by paths that exist', () => {
+  const [, section] = pages.get('CONTRIBUTING.md')!.split('## Where is what')
+  const [table] = section.split('## Code')
+  const paths = Array.from(table.matchAll(/`(src\/[\w./-]+)`/g), ([, path]) => path)
+  expect(paths.length).toBeGreaterThan(30)
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+})
