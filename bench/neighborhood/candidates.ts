@@ -1,5 +1,5 @@
-import type { Strategy } from '../../src/neighborhood/plan/strategy.js'
-import { parseStrategy } from '../../src/neighborhood/plan/strategy-text.js'
+import type { Strategy } from '../../src/neighborhood/strategies/strategy.js'
+import { parseStrategy } from '../../src/neighborhood/strategies/strategy-text.js'
 
 /** What candidates depend on. */
 export interface Setting {

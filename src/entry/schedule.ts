@@ -61,20 +61,20 @@ export {
 export { type AutoStrategy, formatAuto, parseAuto } from '../neighborhood/choose/auto.js'
 export type { Alternative, Choice, ChosenOperation, Unsimulated } from '../neighborhood/choose/choice.js'
 export { type ChooseOptions, chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
-export type { Direct } from '../neighborhood/plan/direct.js'
 export { type PlanOptions, plan, planStatistics } from '../neighborhood/plan/plan.js'
 export { type NeighborOperation, planOperation } from '../neighborhood/plan/plan-operation.js'
-export type { Plan, PlanStatistics, Strategy } from '../neighborhood/plan/strategy.js'
-export { formatStrategy, parseStrategy } from '../neighborhood/plan/strategy-text.js'
 export type { Allgather } from '../neighborhood/strategies/allgather.js'
 export type { Cartesian } from '../neighborhood/strategies/cartesian.js'
 export type { CommonNeighbor } from '../neighborhood/strategies/common-neighbor-strategy.js'
 export type { Cumulative } from '../neighborhood/strategies/cumulative.js'
 export type { Descending } from '../neighborhood/strategies/descending.js'
 export type { DigitOrder } from '../neighborhood/strategies/digits.js'
+export type { Direct } from '../neighborhood/strategies/direct.js'
 export type { Hierarchical } from '../neighborhood/strategies/hierarchical.js'
 export type { Lanes } from '../neighborhood/strategies/lanes.js'
 export type { Routed } from '../neighborhood/strategies/routed.js'
+export type { Plan, PlanStatistics, Strategy } from '../neighborhood/strategies/strategy.js'
+export { formatStrategy, parseStrategy } from '../neighborhood/strategies/strategy-text.js'
 
 // schedules
 

@@ -1,4 +1,4 @@
-import type { Strategy } from '../neighborhood/plan/strategy.js'
+import type { Strategy } from '../neighborhood/strategies/strategy.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 
 /** More edges than this are not searched for friend groups on trial. */

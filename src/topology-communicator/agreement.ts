@@ -2,8 +2,8 @@ import { formatMachine } from '../machine/format-machine.js'
 import type { Machine } from '../machine/machine.js'
 import { type AutoStrategy, formatAuto, isAuto } from '../neighborhood/choose/auto.js'
 import { machineFacts } from '../neighborhood/choose/choices-by-size.js'
-import type { Strategy } from '../neighborhood/plan/strategy.js'
-import { formatStrategy } from '../neighborhood/plan/strategy-text.js'
+import type { Strategy } from '../neighborhood/strategies/strategy.js'
+import { formatStrategy } from '../neighborhood/strategies/strategy-text.js'
 
 /**
  * What ranks agree on besides the name of the call: the strategy as text, which errors show, and a hash that

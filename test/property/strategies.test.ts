@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { plan, planStatistics } from '../../src/neighborhood/plan/plan.js'
-import type { Strategy } from '../../src/neighborhood/plan/strategy.js'
+import type { Strategy } from '../../src/neighborhood/strategies/strategy.js'
 import { lower } from '../../src/schedule/lower/lower.js'
 import { verify } from '../../src/schedule/verify/verify.js'
 import { interpret } from '../support/lowered-interpreter.js'

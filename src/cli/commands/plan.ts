@@ -9,9 +9,9 @@ import {
   understand,
 } from '../../neighborhood/choose/plan-request.js'
 import { type PlanStore, storedPlan } from '../../neighborhood/plan/plan-store.js'
-import { strategiesHelp } from '../../neighborhood/plan/strategies.js'
-import type { Plan, Strategy } from '../../neighborhood/plan/strategy.js'
-import { formatStrategy } from '../../neighborhood/plan/strategy-text.js'
+import { strategiesHelp } from '../../neighborhood/strategies/strategies.js'
+import type { Plan, Strategy } from '../../neighborhood/strategies/strategy.js'
+import { formatStrategy } from '../../neighborhood/strategies/strategy-text.js'
 import { scheduleText } from '../../schedule/file/schedule-file.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { defaultK } from '../../neighborhood/choose/strategy-choice.js'
-import { kindsText } from '../../neighborhood/plan/strategies.js'
+import { kindsText } from '../../neighborhood/strategies/strategies.js'
 import { groupingEngines } from '../../topology/friends/grouping-options.js'
 import { readMachine } from './machine-input.js'
 import { oneOf, refuseGiven, whole } from './options.js'

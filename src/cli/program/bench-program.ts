@@ -1,5 +1,5 @@
 import type { Communicator } from '../../comm/communicator.js'
-import type { Strategy } from '../../neighborhood/plan/strategy.js'
+import type { Strategy } from '../../neighborhood/strategies/strategy.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 
 export interface BenchProblem {

@@ -1,7 +1,7 @@
 import { requireOptions, requireText } from '../../base/known-options.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError, shown } from '../../errors.js'
-import type { Strategy } from '../plan/strategy.js'
+import type { Strategy } from '../strategies/strategy.js'
 
 /** The library chooses a strategy, for a machine with a profile and a block size. */
 export interface AutoStrategy {

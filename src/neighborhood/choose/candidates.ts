@@ -1,9 +1,9 @@
 import { smallestOf } from '../../base/search.js'
 import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import type { Strategy } from '../plan/strategy.js'
 import { windowsOf } from '../strategies/cartesian.js'
 import { coveringWidth, type Lanes } from '../strategies/lanes.js'
+import type { Strategy } from '../strategies/strategy.js'
 import { coveringRadices, evenRadices, offsetRadices, usefulRadices } from './radices.js'
 import type { HopLoad } from './route-load.js'
 

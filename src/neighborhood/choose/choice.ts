@@ -2,7 +2,7 @@ import { RankweaveError, shown } from '../../errors.js'
 import type { Level } from '../../machine/profile.js'
 import type { Parameters } from '../../schedule/ir.js'
 import type { NeighborOperation } from '../plan/plan-operation.js'
-import type { Strategy } from '../plan/strategy.js'
+import type { Strategy } from '../strategies/strategy.js'
 
 /**
  * What a strategy is chosen for. A neighbor reduction in list order moves blocks as an allgather does; one in

@@ -7,8 +7,8 @@ import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { planStatistics } from '../plan/plan.js'
 import { type NeighborOperation, planOperation } from '../plan/plan-operation.js'
-import type { Plan, PlanStatistics, Strategy } from '../plan/strategy.js'
-import { formatStrategy } from '../plan/strategy-text.js'
+import type { Plan, PlanStatistics, Strategy } from '../strategies/strategy.js'
+import { formatStrategy } from '../strategies/strategy-text.js'
 import {
   type Compared,
   type ComparisonRequest,

@@ -1,5 +1,5 @@
-import type { Strategy } from '../plan/strategy.js'
-import { formatStrategy } from '../plan/strategy-text.js'
+import type { Strategy } from '../strategies/strategy.js'
+import { formatStrategy } from '../strategies/strategy-text.js'
 import { type Extents, similarTo, withoutDefaults } from './similar.js'
 import type { Simulated } from './simulated.js'
 

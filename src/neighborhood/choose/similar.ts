@@ -1,8 +1,8 @@
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import type { Strategy } from '../plan/strategy.js'
 import { windowsOf } from '../strategies/cartesian.js'
 import type { Lanes } from '../strategies/lanes.js'
 import type { Pipelined } from '../strategies/pipelined.js'
+import type { Strategy } from '../strategies/strategy.js'
 import { nodeSizes } from './candidates.js'
 import { isTight } from './radices.js'
 

@@ -1,8 +1,8 @@
 import { RankweaveError } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
 import { type GroupingEngine, refuseSimulation } from '../../topology/friends/grouping-options.js'
-import type { Strategy } from '../plan/strategy.js'
-import { parseStrategy } from '../plan/strategy-text.js'
+import type { Strategy } from '../strategies/strategy.js'
+import { parseStrategy } from '../strategies/strategy-text.js'
 
 /** The default of `--k`: reduces messages even where ranks have few common neighbors. */
 export const defaultK = 2

@@ -1,4 +1,4 @@
-import type { Strategy } from '../plan/strategy.js'
+import type { Strategy } from '../strategies/strategy.js'
 import type { CandidateLoads, LoadedCandidate } from './candidate-loads.js'
 import type { ChosenOperation, Unsimulated } from './choice.js'
 

@@ -2,9 +2,9 @@ import { RankweaveError } from '../../errors.js'
 import { type MessageRounds, messageRounds } from '../../schedule/lower/rounds.js'
 import { verify } from '../../schedule/verify/verify.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import type { Plan, Strategy } from '../strategies/strategy.js'
+import { formatStrategy } from '../strategies/strategy-text.js'
 import { type NeighborOperation, planOperation } from './plan-operation.js'
-import type { Plan, Strategy } from './strategy.js'
-import { formatStrategy } from './strategy-text.js'
 
 /** The `capacity` objects added last, each for as long as something else retains it. */
 export class RecentObjects<T extends object> {

@@ -8,8 +8,8 @@ import { verify } from '../../schedule/verify/verify.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
-import type { Plan, Strategy } from './strategy.js'
-import { formatStrategy } from './strategy-text.js'
+import type { Plan, Strategy } from '../strategies/strategy.js'
+import { formatStrategy } from '../strategies/strategy-text.js'
 
 /** To be raised whenever the layout of the file, or the plan of some strategy, changes. */
 const plannerVersion = 1

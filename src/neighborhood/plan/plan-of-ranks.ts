@@ -3,7 +3,7 @@ import { neighborAllgatherSpecification } from '../../schedule/specification.js'
 import type { FriendGroups } from '../../topology/friends/friend-groups.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import type { Plan } from './strategy.js'
+import type { Plan } from '../strategies/strategy.js'
 
 /**
  * The plan for some ranks, where no process has the whole topology. Its schedule numbers the ranks that occur

@@ -6,10 +6,10 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { alltoallSchedule } from '../strategies/alltoall-schedule.js'
 import { reduceInOrder } from '../strategies/reduce-in-order.js'
 import { reduceSchedule } from '../strategies/reduce-schedule.js'
+import { strategyKind } from '../strategies/strategies.js'
+import type { Plan, Strategy } from '../strategies/strategy.js'
+import { parametersOf } from '../strategies/strategy-text.js'
 import { type PlanOptions, plan, requirePlanned, routeOf } from './plan.js'
-import { strategyKind } from './strategies.js'
-import type { Plan, Strategy } from './strategy.js'
-import { parametersOf } from './strategy-text.js'
 
 /**
  * The operations over a topology that can be planned: the neighborhood collectives, and neighbor reductions

@@ -1,9 +1,9 @@
 import { isRankweaveError, RankweaveError, shown } from '../../errors.js'
 import { verify } from '../../schedule/verify/verify.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import type { Plan, Strategy } from '../strategies/strategy.js'
 import { plan } from './plan.js'
 import { decodePlan, encodePlan, planKey } from './plan-file.js'
-import type { Plan, Strategy } from './strategy.js'
 
 /** Where plans are retained between programs. A store that rejects is as one that has nothing. */
 export interface PlanStore {

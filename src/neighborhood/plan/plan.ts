@@ -8,10 +8,10 @@ import type { GroupingProgress } from '../../topology/friends/grouping-progress.
 import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { routeSchedule } from '../strategies/route-schedule.js'
+import { strategyKind } from '../strategies/strategies.js'
+import type { Plan, PlanStatistics, Strategy } from '../strategies/strategy.js'
 import type { GroupedSchedule, Route, RouteFacts } from '../strategies/strategy-kind.js'
-import { strategyKind } from './strategies.js'
-import type { Plan, PlanStatistics, Strategy } from './strategy.js'
-import { parametersOf } from './strategy-text.js'
+import { parametersOf } from '../strategies/strategy-text.js'
 
 export interface PlanOptions {
   /** Nodes and cores of the ranks: needed by strategies that know nodes. */

@@ -3,7 +3,7 @@ import { allgatherBytes } from '../../calls/exchange-patterns.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { decodeError, encodeError } from '../../messages/process/error-record.js'
 import { planDigest } from '../../neighborhood/plan/plan-file.js'
-import type { Plan } from '../../neighborhood/plan/strategy.js'
+import type { Plan } from '../../neighborhood/strategies/strategy.js'
 import { combineAll } from './combine-all.js'
 
 const nothing = new Uint8Array(0)

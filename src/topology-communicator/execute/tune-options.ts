@@ -1,8 +1,8 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { ChosenOperation } from '../../neighborhood/choose/choice.js'
-import type { Strategy } from '../../neighborhood/plan/strategy.js'
-import { formatStrategy, parseStrategy } from '../../neighborhood/plan/strategy-text.js'
+import type { Strategy } from '../../neighborhood/strategies/strategy.js'
+import { formatStrategy, parseStrategy } from '../../neighborhood/strategies/strategy-text.js'
 import type { Neighborhood } from './neighborhood.js'
 
 /**

@@ -1,5 +1,5 @@
-import type { Strategy } from '../../neighborhood/plan/strategy.js'
-import { formatStrategy } from '../../neighborhood/plan/strategy-text.js'
+import type { Strategy } from '../../neighborhood/strategies/strategy.js'
+import { formatStrategy } from '../../neighborhood/strategies/strategy-text.js'
 import { TimedComparison } from './timed-comparison.js'
 import type { TuneCandidate } from './tune-options.js'
 

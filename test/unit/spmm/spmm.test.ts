@@ -1,7 +1,7 @@
 import { type Communicator, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { parseAuto } from '../../../src/neighborhood/choose/auto.js'
-import { parseStrategy } from '../../../src/neighborhood/plan/strategy-text.js'
+import { parseStrategy } from '../../../src/neighborhood/strategies/strategy-text.js'
 import { randomDense, randomRows, rowsOfDense, toDense } from '../../../src/spmm/dense-matrix.js'
 import { localBlock, sourcesOf } from '../../../src/spmm/local-block.js'
 import { joinRows, rowsOfMatrix, sliceRows } from '../../../src/spmm/matrix-rows.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseMachine } from '../../../src/machine/machine-text.js'
-import { parseStrategy } from '../../../src/neighborhood/plan/strategy-text.js'
+import { parseStrategy } from '../../../src/neighborhood/strategies/strategy-text.js'
 import { makeStudy, type StudyOptions } from '../../../src/study/make-study.js'
 import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'

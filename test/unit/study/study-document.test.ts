@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseMachine } from '../../../src/machine/machine-text.js'
-import { parseStrategy } from '../../../src/neighborhood/plan/strategy-text.js'
+import { parseStrategy } from '../../../src/neighborhood/strategies/strategy-text.js'
 import { plotsOf, type StudyDocument, type Table } from '../../../src/study/document.js'
 import { bytesText, cellText, numberText } from '../../../src/study/figure-text.js'
 import { htmlOf } from '../../../src/study/html.js'

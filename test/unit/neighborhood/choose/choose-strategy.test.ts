@@ -8,7 +8,7 @@ import { candidatesOf, mostWindows } from '../../../../src/neighborhood/choose/c
 import type { Choice } from '../../../../src/neighborhood/choose/choice.js'
 import { chooseInSlices, chooseStrategy } from '../../../../src/neighborhood/choose/choose-strategy.js'
 import { plan } from '../../../../src/neighborhood/plan/plan.js'
-import { formatStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
+import { formatStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
 import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import { stencilTopology } from '../../../../src/topology/generate/stencil.js'

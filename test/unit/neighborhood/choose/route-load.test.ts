@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { hubLoad, hubOf } from '../../../../src/neighborhood/choose/route-load.js'
 import { routeOf } from '../../../../src/neighborhood/plan/plan.js'
-import { parseStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
+import { parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import { distinctIn } from '../../../../src/topology/neighbors.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'

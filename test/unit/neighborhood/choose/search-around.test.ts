@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../../src/neighborhood/choose/candidate-loads.js'
 import { type Found, searchAround } from '../../../../src/neighborhood/choose/search-around.js'
 import type { Simulated } from '../../../../src/neighborhood/choose/simulated.js'
-import type { Strategy } from '../../../../src/neighborhood/plan/strategy.js'
-import { formatStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
+import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
+import { formatStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
 
 const extents = { ranks: 64, nodes: 1, largest: 64, windows: [] }
 

@@ -3,7 +3,7 @@ import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { candidatesOf } from '../../../../src/neighborhood/choose/candidates.js'
 import { extentsOf, similarTo } from '../../../../src/neighborhood/choose/similar.js'
 import { routeOf } from '../../../../src/neighborhood/plan/plan.js'
-import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
+import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 
 const grid = buildTopology('moore:12x8:r=2')

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
-import type { Strategy } from '../../../../src/neighborhood/plan/strategy.js'
-import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
+import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
+import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import { thrown } from '../../topology/thrown.js'
 

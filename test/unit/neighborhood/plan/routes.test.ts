@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cluster, clusterOf, type Machine, nodeOf } from '../../../../src/machine/machine.js'
 import { plan, planStatistics, routeOf } from '../../../../src/neighborhood/plan/plan.js'
-import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
+import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
 import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'

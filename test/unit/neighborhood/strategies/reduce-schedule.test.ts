@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { planOperation } from '../../../../src/neighborhood/plan/plan-operation.js'
-import type { Strategy } from '../../../../src/neighborhood/plan/strategy.js'
+import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
 import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js'
 import { parseSchedule } from '../../../../src/schedule/file/reader.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RankweaveError } from '../../../../src/errors.js'
 import type { PlanOfRanks } from '../../../../src/neighborhood/plan/plan-of-ranks.js'
-import type { Strategy } from '../../../../src/neighborhood/plan/strategy.js'
+import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
 import { type NeighborSchedule, opKind } from '../../../../src/schedule/ir.js'
 import { messageBalance } from '../../../../src/schedule/verify/message-digest.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'

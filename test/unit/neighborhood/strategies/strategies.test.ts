@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
-import type { Strategy } from '../../../../src/neighborhood/plan/strategy.js'
+import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
 import { opKind, type Schedule } from '../../../../src/schedule/ir.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { cartTopology } from '../../../../src/topology/generate/cartesian.js'

@@ -2,9 +2,9 @@ import { NeighborScheduleBuilder } from '../../schedule/builder.js'
 import { type NeighborSchedule, scheduleTag } from '../../schedule/ir.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { ownPlace, ReceiveSlots } from '../strategies/receive-slots.js'
-import type { StrategyKind } from '../strategies/strategy-kind.js'
-import { checkOptions } from '../strategies/strategy-option.js'
+import { ownPlace, ReceiveSlots } from './receive-slots.js'
+import type { StrategyKind } from './strategy-kind.js'
+import { checkOptions } from './strategy-option.js'
 
 /** One message per distinct edge. */
 export interface Direct {

@@ -1,10 +1,10 @@
 import { requireText } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { Parameters } from '../../schedule/ir.js'
-import type { StrategyKind } from '../strategies/strategy-kind.js'
-import type { StrategyOption } from '../strategies/strategy-option.js'
 import { kindsText, strategies, strategyKind } from './strategies.js'
 import type { Strategy } from './strategy.js'
+import type { StrategyKind } from './strategy-kind.js'
+import type { StrategyOption } from './strategy-option.js'
 
 /**
  * A strategy from its line of text: its kind, then a colon and options in any order, joined by commas:
