@@ -18,8 +18,8 @@ export const base = {
   test: {
     reporters: reportFile === undefined ? ['default'] : ['default', ['json', { outputFile: reportFile }]],
     pool: 'forks',
-    // Three files at a time also on two cores, where vitest's own choice is one: many tests wait for processes.
-    maxWorkers: 3,
+    // Two files at a time, also on two cores, where vitest's own choice is one.
+    maxWorkers: 2,
     // Generous ceilings that only stop a hang: no test measures time.
     testTimeout: 300_000,
     hookTimeout: 120_000,

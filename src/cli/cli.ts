@@ -44,7 +44,7 @@ Exit codes:
  */
 async function commandsFor(name: string | undefined): Promise<readonly AddCommand[]> {
   if (name !== undefined && isWorldCommand(name))
-    return (await import('./commands/all-commands.js')).worldCommands
+    return (await import('./commands/world-commands.js')).worldCommands
   return (await import('./commands/all-commands.js')).allCommands
 }
 

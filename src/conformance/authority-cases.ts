@@ -1,5 +1,4 @@
-import type { Decision } from '../fabric/authority.js'
-import type { Fabric } from '../fabric/fabric.js'
+import type { Decision, Fabric } from '../fabric/fabric.js'
 import { equalWords, expect } from './frame-checks.js'
 import type { ProcessCase } from './process-cases.js'
 import { TestPeer } from './test-peer.js'

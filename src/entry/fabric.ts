@@ -4,9 +4,10 @@
  *
  * @module rankweave/fabric
  */
-export { type Authority, type Decision, maxContributionBytes, maxKeyLength } from '../fabric/authority.js'
 export {
+  type Authority,
   type BulkTransfer,
+  type Decision,
   type Fabric,
   type FabricCounters,
   type FabricFactory,
@@ -15,7 +16,9 @@ export {
   type FrameSink,
   type MemoryLocation,
   type MemorySharing,
+  maxContributionBytes,
   maxHeaderWords,
+  maxKeyLength,
 } from '../fabric/fabric.js'
 export { LocalSession } from '../fabric/local/local.js'
 export { MpiSession } from '../fabric/mpi/mpi.js'

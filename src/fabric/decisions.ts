@@ -1,12 +1,6 @@
 import { laterTurn } from '../base/turn.js'
 import { RankweaveError } from '../errors.js'
-import {
-  type Authority,
-  concernsEnd,
-  type Decision,
-  maxContributionBytes,
-  maxKeyLength,
-} from './authority.js'
+import { type Authority, concernsEnd, type Decision, maxContributionBytes, maxKeyLength } from './fabric.js'
 
 /** Decisions that a process may have contributed to while they are open. */
 export const maxOpenDecisions = 1024

@@ -1,5 +1,5 @@
 import { RankweaveError } from '../errors.js'
-import { type Authority, type Decision, maxContributionBytes, maxKeyLength } from './authority.js'
+import { type Authority, type Decision, maxContributionBytes, maxKeyLength } from './fabric.js'
 
 interface Waiting {
   resolve(decision: Decision): void

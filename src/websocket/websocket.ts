@@ -1,6 +1,5 @@
 import { type Clock, realClock } from '../base/clock.js'
-import type { Authority } from '../fabric/authority.js'
-import type { FabricSession } from '../fabric/fabric.js'
+import type { Authority, FabricSession } from '../fabric/fabric.js'
 import type { PeerListener } from './peer-listener.js'
 import type { Membership } from './rendezvous/membership.js'
 import type { SocketTransport } from './rendezvous/socket.js'

@@ -1,7 +1,6 @@
 import { smallestOf } from '../base/search.js'
 import { RankweaveError } from '../errors.js'
-import type { Authority, Decision } from '../fabric/authority.js'
-import type { FabricSession } from '../fabric/fabric.js'
+import type { Authority, Decision, FabricSession } from '../fabric/fabric.js'
 import type { Acknowledgements } from '../messages/process/acknowledgements.js'
 import { decodeError, encodeError } from '../messages/process/error-record.js'
 import type { FramePort } from '../messages/process/frame-port.js'

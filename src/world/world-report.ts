@@ -1,5 +1,4 @@
 import type { CommRuntime } from '../comm/comm-state.js'
-import { isRankweaveError, RankweaveError, reasonText } from '../errors.js'
 import { pointToPointWaits } from './diagnosis.js'
 import { limited, pointToPointLines } from './diagnosis-waits.js'
 
@@ -59,19 +58,4 @@ function endedRanks(runtimes: readonly CommRuntime[]): string {
   const shown = ranges.slice(0, maxRanges)
   if (ranges.length > shown.length) shown.push(`and ${ranges.length - shown.length} more ranges`)
   return shown.join(', ')
-}
-
-/** The error of a world that was ended through its signal. */
-export function abortedWorld(reason: unknown): RankweaveError {
-  return new RankweaveError('ERR_ABORTED', `the world was aborted: ${reasonText(reason)}`, {
-    details: { aborted: 'world' },
-    cause: reason,
-  })
-}
-
-/**
- * Whether an error is that of a world ended through its signal, here or elsewhere; its reason is the cause.
- */
-export function isAbortedWorld(error: unknown): error is RankweaveError {
-  return isRankweaveError(error, 'ERR_ABORTED') && error.details['aborted'] === 'world'
 }

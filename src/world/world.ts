@@ -7,6 +7,7 @@ import { isSurvived } from '../messages/process/acknowledgements.js'
 import type { RuntimeOptions } from '../messages/process/frame-port.js'
 import { runtimeOptions } from '../messages/process/runtime.js'
 import { type WorldLayout, worldLayout } from '../messages/process/world-layout.js'
+import { abortedWorld } from './aborted-world.js'
 import { endingOf } from './authority-ending.js'
 import { DeadlockWatch } from './deadlock.js'
 import { type ProcessState, stateOf } from './diagnosis.js'
@@ -14,7 +15,6 @@ import type { WorldEnding, WorldOutcome } from './ending.js'
 import { EventLoopWatch } from './event-loop.js'
 import { rangesText } from './rank-ranges.js'
 import { holdRejections, releaseRejections, tolerateRejection } from './world-end-rejections.js'
-import { abortedWorld } from './world-report.js'
 
 /** A rank's program. */
 export type Main<T, A> = (world: Communicator, args: A) => T | PromiseLike<T>

@@ -1,6 +1,5 @@
 import type { RankweaveError } from '../../src/errors.js'
-import type { Authority } from '../../src/fabric/authority.js'
-import type { FabricFactory } from '../../src/fabric/fabric.js'
+import type { Authority, FabricFactory } from '../../src/fabric/fabric.js'
 import { LocalAuthority } from '../../src/fabric/local/local-authority.js'
 import { PeerListener } from '../../src/websocket/peer-listener.js'
 import { defaultWorldLimits, type WorldLimits } from '../../src/websocket/protocol/limits.js'

@@ -2,15 +2,12 @@ import { benchCommand } from './bench.js'
 import { calibrateCommand } from './calibrate.js'
 import type { AddCommand } from './command.js'
 import { exportCommand } from './export.js'
-import { hostCommand } from './host.js'
-import { joinCommand } from './join.js'
 import { machineCommand } from './machine.js'
 import { modelsCommand } from './models.js'
 import { mpiInfoCommand } from './mpi-info.js'
 import { planCommand } from './plan.js'
 import { recordCommand } from './record.js'
 import { reportCommand } from './report.js'
-import { runCommand } from './run.js'
 import { scheduleCommand } from './schedule.js'
 import { serveCommand } from './serve.js'
 import { shimCommand } from './shim.js'
@@ -20,9 +17,7 @@ import { spmmCommand } from './spmm.js'
 import { studyCommand } from './study.js'
 import { topologyCommand } from './topology.js'
 import { verifyCommand } from './verify.js'
-
-/** Those that start programs. */
-export const worldCommands: readonly AddCommand[] = [runCommand, hostCommand, joinCommand]
+import { worldCommands } from './world-commands.js'
 
 /** In the order of help. */
 export const allCommands: readonly AddCommand[] = [

@@ -1,5 +1,5 @@
 import { type ErrorCode, isRankweaveError } from '../../errors.js'
-import { isAbortedWorld } from '../../world/world-report.js'
+import { isAbortedWorld } from '../../world/aborted-world.js'
 
 /**
  * What a program or command wrote to standard output or error is lost: the reader has left, or the disk is

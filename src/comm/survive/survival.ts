@@ -1,6 +1,6 @@
 import { describeContext, listRanks } from '../../calls/call-report.js'
 import type { RankweaveError } from '../../errors.js'
-import type { Authority, Decision } from '../../fabric/authority.js'
+import type { Authority, Decision } from '../../fabric/fabric.js'
 import type { ContextId } from '../../messages/process/context-id.js'
 import { processOf } from '../../messages/process/world-layout.js'
 import { type LocalRankTable, rankTable, worldRanksOf } from '../table/rank-table.js'

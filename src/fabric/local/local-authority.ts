@@ -1,6 +1,6 @@
 import { RankweaveError } from '../../errors.js'
-import type { Authority, Decision } from '../authority.js'
 import { Decisions } from '../decisions.js'
+import type { Authority, Decision } from '../fabric.js'
 
 interface Waiting {
   resolve(decision: Decision): void

@@ -1,5 +1,4 @@
-import type { Authority } from '../authority.js'
-import type { BulkTransfer, Fabric, FabricCounters, FrameSink } from '../fabric.js'
+import type { Authority, BulkTransfer, Fabric, FabricCounters, FrameSink } from '../fabric.js'
 import { alreadyAttached, checkFrame } from '../frame-limits.js'
 
 /** What a logical process needs of the session it belongs to. */

@@ -1,6 +1,5 @@
 import { RankweaveError } from '../../errors.js'
-import type { Decision } from '../authority.js'
-import type { FabricFactory, FabricSession } from '../fabric.js'
+import type { Decision, FabricFactory, FabricSession } from '../fabric.js'
 import { RemoteAuthority } from '../remote-authority.js'
 import { resolveThreads, type ThreadsConnection, type ThreadsOptions } from './threads-connect.js'
 import { ThreadsProcess } from './threads-process.js'

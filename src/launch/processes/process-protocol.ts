@@ -1,4 +1,4 @@
-import type { Decision } from '../../fabric/authority.js'
+import type { Decision } from '../../fabric/fabric.js'
 import type { ThreadsConnection } from '../../fabric/threads/threads-connect.js'
 import type { ProcessState } from '../../world/diagnosis.js'
 

@@ -1,5 +1,5 @@
 import type { RankweaveError } from '../../errors.js'
-import type { Authority } from '../../fabric/authority.js'
+import type { Authority } from '../../fabric/fabric.js'
 import type { WorldLimits } from '../protocol/limits.js'
 import type { BreakCause } from '../protocol/messages.js'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Decision } from '../../../src/fabric/authority.js'
 import { afterLosses } from '../../../src/fabric/decisions.js'
+import type { Decision } from '../../../src/fabric/fabric.js'
 
 it('a decision waits until the sink has been told of the losses before it', async () => {
   const decision: Decision = { contributions: [new Uint8Array(1), null], lost: [1] }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isRankweaveError } from '../../../src/errors.js'
-import type { Decision } from '../../../src/fabric/authority.js'
 import { Decisions, maxOpenDecisions } from '../../../src/fabric/decisions.js'
+import type { Decision } from '../../../src/fabric/fabric.js'
 
 function board(processes: number) {
   const made: [number, string, Decision][] = []

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Authority } from '../../../src/fabric/authority.js'
+import type { Authority } from '../../../src/fabric/fabric.js'
 import { hostSession } from '../../../src/world/world.js'
 import { MemoryWorld } from '../../support/memory-membership.js'
 
