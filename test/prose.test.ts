@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+// Phrases that a native reader stumbles over, and what to write instead. In Markdown, outside of code.
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** What replaces a phrase, by its pattern. A blank stands for any white space. */
+const advice: Readonly<Record<string, string>> = {
+  whoever: 'name the process, rank, client or user',
+  nobody: 'no rank, no process, no client',
+  everybody: 'every rank, all members',
+  'of its own(?= (?:and|in|for|to|that|with|would|where|or|from|at|is)\\b|[.,;:)]|$| \\|)':
+    'its own, separate',
+  '(?:goes|go) on(?! to\\b)': 'continue',
+  '(?<!as often )as it is(?= [(,.]|[,.;]|$| in\\b)': 'unmodified, unchanged, directly',
+  'in vain': 'unsuccessful',
+  'any more': 'no longer',
+  'that which': 'name it',
+  'what may': 'name it',
+  '(?:is|are) told': 'the service shows, the process learns',
+  'for ever(?!y)': 'without end',
+  'under way': 'in flight, in progress',
+  'gives? way': 'yield',
+  '\\d %': 'no blank before the percent sign',
+}
+
+/** Pages that their code writes are corrected there. */
+const generated = ['docs/service-protocol.md', 'docs/websocket-protocol.md', 'docs/fault-matrix.md']
+
+const pages = [
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  ...readdirSync(`${root}docs`)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`)
+    .filter((page) => !generated.includes(page)),
+]
+
+/** A line each: where, which phrase, and what to write instead. */
+function stumbles(path: string, text: string): string[] {
+  let isCode = false
+  return text.split('\n').flatMap((line, index) => {
+    if (line.trimStart().startsWith('```')) isCode = !isCode
+    if (isCode) return []
+    const prose = line.replace(/`[^`]*`/g, '``')
+    return Object.entries(advice).flatMap(([pattern, instead]) => {
+      const start = /^[\\(]/.test(pattern) ? '' : '\\b'
+      const found = new RegExp(`${start}${pattern.replaceAll(' ', '\\s')}`, 'i').exec(prose)
+      return found === null ? [] : [`${path}:${index + 1}: ${found[0]} -> ${instead}`]
+    })
+  })
+}
+
+describe('the lint of prose', () => {
+  it.each([
+    ...['Whoever asks', 'nobody waits', 'told to everybody', 'a process of its own.', 'a world goes on'],
+    ...['ranks go on', 'use the table as it is.', 'was in vain', 'reads it any more', 'that which is sent'],
+    ...['what may go', 'is told once', 'are told of it', 'waits for ever', 'bytes under way', '58.2 % fewer'],
+    'a thread gives way',
+  ])('finds the phrase in "%s"', (sentence) => {
+    expect(stumbles('page.md', `Fine.\n${sentence}`)).toEqual([
+      expect.stringMatching(/^page\.md:2: .+ -> .+/),
+    ])
+  })
+
+  it.each([
+    ...['each of its own ranks', 'is as often as it is listed', 'for every rank', 'as it is not a rank'],
+    ...['`nobody` is a word', 'go on to the next page', '58.2% fewer', 'many more'],
+  ])('finds nothing in "%s"', (sentence) => {
+    expect(stumbles('page.md', sentence)).toEqual([])
+  })
+
+  it('leaves out code', () => {
+    expect(stumbles('page.md', '```ts\n// whoever\n```\nnobody')).toHaveLength(1)
+  })
+})
+
+it('the pages read as a native engineer writes', () => {
+  expect(pages.length).toBeGreaterThan(30)
+  expect(pages.flatMap((page) => stumbles(page, readFileSync(root + page, 'utf8')))).toEqual([])
+})
