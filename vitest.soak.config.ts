@@ -57,8 +57,8 @@ class LongestFirst extends BaseSequencer {
 }
 
 /**
- * `npm run soak`: every class of cases, and few of each. `npm run soak:long` (mode `long`): all of them; started
- * again on the same commit, it leaves out the files that have passed.
+ * `npm run soak`: every class of cases, and few of each. `npm run soak:long` (mode `long`): all of them;
+ * started again on the same commit, it leaves out the files that have passed.
  */
 export default defineConfig(({ mode }) => {
   const isLong = mode === 'long'

@@ -69,7 +69,7 @@ export function bundle(folder) {
     target: 'es2022',
     // A solver, loaded by whoever asks for it.
     external: ['highs'],
-    // Pages load it as it is; names are for stacks and inspections.
+    // Pages load it unchanged; names are for stacks and inspections.
     minify: true,
     keepNames: true,
     logLevel: 'warning',

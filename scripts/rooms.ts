@@ -1,5 +1,5 @@
-// The rooms of src/ from the bottom up: a room imports only itself and rooms that stand before it. `npm run rooms`
-// writes the table in docs/architecture.md; test/rooms.test.ts enforces the list.
+// The rooms of src/ from the bottom up: a room imports only itself and rooms that stand before it.
+// `npm run rooms` writes the table in docs/architecture.md; test/rooms.test.ts enforces the list.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, posix } from 'node:path'
 import { argv } from 'node:process'
@@ -136,8 +136,8 @@ function importsOf(text: string): string[] {
 const roomOf = (path: string) => path.split('/')[1] ?? ''
 
 /**
- * What breaks the rules, a line each: a file outside all rooms, an import of a room above, of a package that the
- * room does not list or of what is not in `src`, and rings of folders inside a room, by types too.
+ * What breaks the rules, a line each: a file outside all rooms, an import of a room above, of a package that
+ * the room does not list or of what is not in `src`, and rings of folders inside a room, by types too.
  *
  * @param sources text by path from the root of the repository, such as `src/base/search.ts`
  */

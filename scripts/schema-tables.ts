@@ -1,7 +1,7 @@
 // Tables of Markdown from JSON Schemas and limits, for the pages of protocols.
 
 export interface JsonSchema {
-  /** Of what has a table of its own: its heading. */
+  /** Of what has its own table: its heading. */
   readonly title?: string
   readonly type?: string
   readonly const?: unknown

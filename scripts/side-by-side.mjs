@@ -1,4 +1,4 @@
-// Runs scripts of package.json at the same time, each on a core of its own where there are enough:
+// Runs scripts of package.json at the same time, each on its own core where there are enough:
 //   node scripts/side-by-side.mjs lint typecheck
 // Prints what each has said when it ends, so that lines of two do not mix. Exit code 1 when one of them
 // failed.

@@ -87,7 +87,8 @@ describe('the rule of rooms', () => {
   })
 })
 
-// The module reads every property of `process`, and whoever reads `stdin` makes descriptor 0 one that does not block.
+// The module reads every property of `process`, and whoever reads `stdin` makes descriptor 0 one that does
+// not block.
 it('no module imports node:process, which would open the standard input of programs that read it at once', () => {
   expect(sources.filter((path) => /from '(node:)?process'/.test(contents(path)))).toEqual([])
 })

@@ -51,7 +51,7 @@ onmessage = ({ data: { url, request, beat, heartbeatMs, mostTicks } }) => {
 }`
 
 /**
- * Starts the worker of a page that is about to join. A page that computes cannot start one any more: so this
+ * Starts the worker of a page that is about to join. A page that computes can no longer start one: so this
  * resolves when it runs; undefined where the page may start none.
  */
 export function startWorker(): Promise<PageWorker | undefined> {
@@ -70,7 +70,7 @@ export function startWorker(): Promise<PageWorker | undefined> {
 }
 
 /**
- * Heartbeats from a worker with a socket of its own: a tab that computes, or is in the background, where its
+ * Heartbeats from a worker with its own socket: a tab that computes, or is in the background, where its
  * timers run once a minute at best, lives on. From the page itself where it may start no such worker.
  */
 export function browserHeartbeats(worker: PageWorker | undefined): StartHeartbeats {

@@ -56,7 +56,8 @@ export interface Calibration {
 
 /**
  * Measures what frames between processes and data in memory cost, in the terms of a profile. Collective over
- * all ranks of a world with {@link calibratedRanksPerProcess} ranks in every process; ranks that measure nothing wait.
+ * all ranks of a world with {@link calibratedRanksPerProcess} ranks in every process; ranks that measure
+ * nothing wait.
  *
  * @returns on rank 0; null elsewhere
  */

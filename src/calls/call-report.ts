@@ -39,7 +39,7 @@ export function revokedBy(state: CommContext, aborted: RankweaveError): Rankweav
   return new RankweaveError('ERR_REVOKED', `${describeContext(state)} is revoked: ${message}`, { details })
 }
 
-/** Why a collective failed: an error of this library as it is, any other as one that names the call. */
+/** Why a collective failed: an error of this library unchanged, any other as one that names the call. */
 export function failedIn({ runtime }: CommContext, signature: Signature, error: unknown): RankweaveError {
   if (isOfDetached(error)) return detachedIn(signature, runtime.process)
   if (isRankweaveError(error)) return error

@@ -306,7 +306,7 @@ export class CollectiveEngine implements ExchangeOwner {
     this.#complete(lane, lane.slot(exchange.seq), results)
   }
 
-  /** An exchange of this process cannot go on. */
+  /** An exchange of this process cannot continue. */
   failed(exchange: SlotExchange, error: unknown): void {
     if (this.#failed === undefined) this.#runFailed(this.#lanes.lane(exchange.lane).slot(exchange.seq), error)
   }

@@ -155,7 +155,7 @@ export class MessagesInPlace {
 }
 
 /**
- * Whether a collective cannot go on since a buffer was detached: the fabric noticed, or the engine, by an
+ * Whether a collective cannot continue since a buffer was detached: the fabric noticed, or the engine, by an
  * error of its own.
  */
 export function isOfDetached(error: unknown): boolean {

@@ -116,7 +116,7 @@ export class Slot {
     }
   }
 
-  /** When it fails, this rank, which has a promise of its own, gets this error. */
+  /** When it fails, this rank, which has its own promise, gets this error. */
   failOne(localIndex: number, error: RankweaveError): void {
     this.#ownErrors ??= new Map()
     this.#ownErrors.set(localIndex, error)

@@ -34,7 +34,7 @@ export class ProgramWorlds {
    * Opens a world, which waits for its processes until it is ended. Its token is told here alone, and whoever
    * has it can join.
    *
-   * @throws ERR_BUSY for too many worlds that go on, ERR_LIMIT for too many ranks or processes, ERR_WORLD for
+   * @throws ERR_BUSY for too many running worlds, ERR_LIMIT for too many ranks or processes, ERR_WORLD for
    *   numbers that do not agree, ERR_ARGUMENT
    */
   async open(request: MountedWorldRequest): Promise<OpenedProgramWorld> {
@@ -46,7 +46,7 @@ export class ProgramWorlds {
     return { ...opened, joinUrl: this.#joinUrl }
   }
 
-  /** Those of this token that go on, and the last that have ended. */
+  /** The running ones of this token, and the last that have ended. */
   async list(): Promise<readonly MountedWorldInfo[]> {
     return (await this.#ask<{ readonly worlds: readonly MountedWorldInfo[] }>(path)).worlds
   }
@@ -57,7 +57,7 @@ export class ProgramWorlds {
   }
 
   /**
-   * Ends a world for all its processes, which get ERR_WORLD_LOST; one that has ended stays as it is.
+   * Ends a world for all its processes, which get ERR_WORLD_LOST; one that has ended stays unchanged.
    * @throws ERR_NOT_FOUND
    */
   async end(id: string): Promise<MountedWorldInfo> {

@@ -33,7 +33,7 @@ export interface ServiceClientOptions extends ServiceAddress {
   /** Default: the global `fetch`. For certificates of one's own, or a proxy. */
   readonly fetch?: typeof fetch
   /**
-   * Ends all requests of this client, streams included: they reject with ERR_ABORTED. Jobs go on;
+   * Ends all requests of this client, streams included: they reject with ERR_ABORTED. Jobs continue;
    * {@link ServiceClient.cancel} ends one.
    */
   readonly signal?: AbortSignal
@@ -116,7 +116,7 @@ export class ServiceClient {
   /**
    * Stores a topology, or finds it: its id is made of its graph, its weights and its grid.
    *
-   * @param content a file as it is, also one compressed by gzip, or the text of a topology such as
+   * @param content an unchanged file, also one compressed by gzip, or the text of a topology such as
    *   `moore:64x64:r=4` for the format `spec`
    * @param options `name`: for people. `ranks`: over how many ranks the rows of a matrix are distributed;
    *   default: one per row
@@ -161,7 +161,10 @@ export class ServiceClient {
     return this.#json<JobInfo>(`jobs/${idText('a job', id)}`)
   }
 
-  /** Cancels a job for all who wait for it; one that has ended stays as it is. @throws ERR_NOT_FOUND */
+  /**
+   * Cancels a job for all clients that wait for it. A job that has ended stays unchanged.
+   * @throws ERR_NOT_FOUND
+   */
   async cancel(id: string): Promise<JobInfo> {
     return this.#json<JobInfo>(`jobs/${idText('a job', id)}`, { method: 'DELETE' })
   }

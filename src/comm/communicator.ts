@@ -43,7 +43,7 @@ function sameRows(a: CommTable, b: CommTable): boolean {
 }
 
 /**
- * One rank's handle on a communicator: an ordered set of ranks with a message context of its own (MPI-4.1
+ * One rank's handle on a communicator: an ordered set of ranks with its own message context (MPI-4.1
  * §7). Handles are small; what the ranks of a process share is stored once behind them. Messages are in
  * {@link MessageCommunicator}, collectives in {@link CollectiveCommunicator}, {@link NonblockingCommunicator}
  * and {@link PersistentCommunicator}; what survivors of lost processes do is in {@link SurvivorCommunicator}.

@@ -234,7 +234,7 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
   }
 
   /**
-   * A persistent `exscan` of arrays; `recv` of rank 0 stays as it is.
+   * A persistent `exscan` of arrays; `recv` of rank 0 stays unchanged.
    *
    * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_OP, ERR_ARGUMENT, ERR_ALGORITHM
    * @see MPI-4.1 §6.13

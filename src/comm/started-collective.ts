@@ -9,7 +9,7 @@ interface Starter {
   mailbox(): OperationOwner
 }
 
-/** The rank joins and goes on; what it waits for, when it wants to, is the request (MPI-4.1 §6.12). */
+/** The rank joins and continues; what it waits for, when it wants to, is the request (MPI-4.1 §6.12). */
 export function startedBy(comm: Starter): Form<Request<unknown>> {
   return {
     mayReuse: true,

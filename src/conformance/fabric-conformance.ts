@@ -7,7 +7,7 @@ import { type FabricContext, processCases } from './process-cases.js'
 import { type ExpectedFabric, expectedFabric } from './process-identity.js'
 import { trafficCases } from './traffic-cases.js'
 
-/** One rule of the contract in `fabric.ts`, checked on a session of its own. */
+/** One rule of the contract in `fabric.ts`, checked on its own session. */
 export interface ConformanceCase {
   readonly name: string
   /** Throws an error with expected and actual values when the fabric breaks the rule. */

@@ -227,7 +227,7 @@ export const messageChecks: readonly WorldCase[] = [
       const comms = [world, await world.dup(), await world.split(0, -rank), await world.split(rank % 2, 0)]
       const content = (c: number, src: number, dest: number) =>
         elements(Int16Array, 100 + c, src, dest, 30 * c)
-      // Each rank starts in an order of its own; tags and patterns are the same on every rank.
+      // Each rank starts in its own order; tags and patterns are the same on every rank.
       const order = (salt: number) =>
         shuffled(
           comms.map((_, c) => c),

@@ -24,7 +24,7 @@ const compose = createOperation<Int32Array>(
   { name: 'compose' },
 )
 
-/** Alltoalls and reductions, where every edge has a block of its own. */
+/** Alltoalls and reductions, where every edge has its own block. */
 export async function exchangeEdges(
   graph: TopologyCommunicator,
   { sent, received }: EdgesOfRank,

@@ -3,7 +3,7 @@ import { threadId } from 'node:worker_threads'
 import type { FabricKind } from '../fabric/fabric.js'
 
 /**
- * Where the processes of a fabric run: all in one thread, each in a thread of its own, each in an OS process
+ * Where the processes of a fabric run: all in one thread, each in its own thread, each in an OS process
  * of its own.
  */
 export type ProcessLocation = 'one thread' | 'threads' | 'OS processes' | 'anywhere'
@@ -61,11 +61,11 @@ export function misplaced(
     case 'threads':
       return threads === places.length && osProcesses === 1
         ? undefined
-        : `expected every process in a thread of its own in one OS process, got ${seen}`
+        : `expected every process in its own thread in one OS process, got ${seen}`
     case 'OS processes':
       return osProcesses === places.length
         ? undefined
-        : `expected every process in an OS process of its own, got ${seen}`
+        : `expected every process in its own OS process, got ${seen}`
     case 'anywhere':
       return undefined
   }

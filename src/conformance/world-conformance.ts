@@ -97,7 +97,7 @@ export async function checkWorld(
   return names
 }
 
-/** The named cases on a world, one after the other, each on a communicator of its own. */
+/** The named cases on a world, one after the other, each on its own communicator. */
 export async function checkCases(world: Communicator, { names, context }: ConformanceArgs): Promise<void> {
   for (const name of names) {
     const found = allCases.find((each) => each.name === name)

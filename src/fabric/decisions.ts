@@ -93,7 +93,7 @@ export class Decisions {
     }
   }
 
-  /** A process is lost: false if it was already. Decisions that awaited nobody else are made. */
+  /** A process is lost: false if it was already. Decisions that awaited no other process are made. */
   lose(process: number): boolean {
     if (this.#lost.has(process)) return false
     this.#lost.add(process)

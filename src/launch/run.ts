@@ -129,7 +129,7 @@ function warnOfCopies(kind: FabricKind): void {
   const launcher = mpiLauncher()
   if (launcher === undefined || launcher.processes === 1 || launcher.process > 0) return
   process.emitWarning(
-    `${launcher.name} started ${launcher.processes} copies of this program, and each runs a whole world of its own on ` +
+    `${launcher.name} started ${launcher.processes} copies of this program, and each runs its own whole world on ` +
       `fabric '${kind}': for one world on all of them use fabric 'mpi' (--fabric mpi)`,
     { type: 'RankweaveWarning', code: 'RANKWEAVE_COPIES' },
   )

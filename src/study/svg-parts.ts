@@ -5,7 +5,7 @@ export const colors = [
   ...['#3b82f6', '#e8590c', '#2f9e44', '#c2255c', '#9c6ade', '#0c9aaa', '#b58900', '#868e96'],
 ] as const
 
-/** Text and rules take the color of the page, or, in a picture of its own, that of the reader's scheme. */
+/** Text and rules take the color of the page, or, in its own picture, that of the reader's scheme. */
 const style =
   '.ink{fill:#1f2933}.rule{stroke:#9aa5b1;stroke-opacity:.45}' +
   '@media (prefers-color-scheme:dark){.ink{fill:#e4e7eb}}'

@@ -34,7 +34,7 @@ export function sourceOf(data: Uint8Array | string): ByteSource {
   }
 }
 
-/** Text and bytes as a source; a source as it is. @throws ERR_ARGUMENT for anything else */
+/** Text and bytes as a source; a source unchanged. @throws ERR_ARGUMENT for anything else */
 export function asSource(source: string | Uint8Array | ByteSource): ByteSource {
   if (typeof Object(source).read === 'function') return source as ByteSource
   return sourceOf(source as string | Uint8Array)

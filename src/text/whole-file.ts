@@ -96,8 +96,8 @@ export function fileError(action: string, path: string, cause: unknown): Rankwea
 }
 
 /**
- * A directory and those above it. Not `mkdir` with `recursive`: that of Node 20 tries for ever where a file
- * system answers ENOENT below a directory that is there, as /proc does.
+ * A directory and those above it. Not `mkdir` with `recursive`: that of Node 20 tries without end where a
+ * file system answers ENOENT below a directory that is there, as /proc does.
  *
  * @throws the error of the operating system
  */

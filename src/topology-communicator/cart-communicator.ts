@@ -61,7 +61,7 @@ export class CartCommunicator extends TopologyCommunicator {
   }
 
   /**
-   * The slice of the grid through this rank with the dimensions marked in `remain`, as a grid of its own.
+   * The slice of the grid through this rank with the dimensions marked in `remain`, as its own grid.
    * Collective; all ranks mark the same dimensions.
    *
    * @throws ERR_DIMS for another number of marks than dimensions

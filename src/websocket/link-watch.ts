@@ -45,7 +45,7 @@ const ticksToArrive = 2
  *
  * A process that computes reads nothing and is not to blame, so a silent connection is reported only when its
  * peer has answered on another way, the rendezvous, and still nothing has come. Signs of life are bytes that
- * arrive, to which both sides contribute a ping every `heartbeatMs`, and that the network goes on taking
+ * arrive, to which both sides contribute a ping every `heartbeatMs`, and that the network continues to take
  * bytes that had to wait. In a browser, which tells of no pings, a connection is suspect only while bytes
  * wait that the network does not take. Like the rendezvous it counts ticks of its own, so a process that was
  * stopped blames no peer for that.

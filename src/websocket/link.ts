@@ -107,7 +107,7 @@ export class Link {
     if (this.state === 'idle') this.#connect()
   }
 
-  /** Sends a piece of a bulk transfer in a message of its own; false when there is no space for it now. */
+  /** Sends a piece of a bulk transfer in its own message; false when there is no space for it now. */
   postPiece(kind: number, header: Int32Array, payload: Uint8Array, from: number, to: number): boolean {
     if (this.state === 'ended') return true
     // What was posted before must not be overtaken.

@@ -135,7 +135,7 @@ export class WebSocketProcess implements Fabric {
   }
 
   /**
-   * @internal A process is lost, as the rendezvous says; reported in a task of its own, after what has
+   * @internal A process is lost, as the rendezvous says; reported in its own task, after what has
    *   arrived by then.
    */
   lose(peer: number, reason: string): void {

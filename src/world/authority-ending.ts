@@ -216,7 +216,7 @@ export class AuthorityEnding implements WorldEnding {
     })
   }
 
-  /** Closes once the error that was decided on is here, or cannot come any more. */
+  /** Closes once the error that was decided on is here, or can no longer come. */
   #closeWhenHeard(): void {
     const chosen = this.#chosen
     if (chosen === undefined || this.#closed) return

@@ -50,7 +50,7 @@ interface Answer extends Evidence {
  * in between, so nothing can happen any more (Mattern, Algorithms for distributed termination detection,
  * 1987: the four counter method).
  *
- * A process examines itself in a task of its own, never while a frame is being delivered: the effects of the
+ * A process examines itself in its own task, never while a frame is being delivered: the effects of the
  * frames before (ranks that continue in microtasks) would not show yet, however long the thread was
  * descheduled in between.
  *

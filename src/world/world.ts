@@ -28,7 +28,9 @@ export interface WorldOptions<A> extends Partial<RuntimeOptions> {
   readonly args?: A
   /** Ends the world; its reason is the error's cause. */
   readonly signal?: AbortSignal
-  /** False: a world in which no rank can continue is left as it is; `worldReport` shows why. Default true. */
+  /**
+   * False: a world in which no rank can continue is left unchanged; `worldReport` shows why. Default true.
+   */
   readonly detectDeadlock?: boolean
   /**
    * Called once when the world has failed, before its processes have closed it; `afterSurvived` losses, of

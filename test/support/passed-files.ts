@@ -4,8 +4,9 @@ import { relative } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 
 /**
- * Test files that have passed at one commit, so that a run that was interrupted or has failed can be resumed file
- * by file. Written as they pass, to a folder that git ignores; nothing is retained with uncommitted changes.
+ * Test files that have passed at one commit, so that a run that was interrupted or has failed can be resumed
+ * file by file. Written as they pass, to a folder that git ignores; nothing is retained with uncommitted
+ * changes.
  */
 export class PassedFiles implements Reporter {
   /** From the root of the repository. */

@@ -1,6 +1,6 @@
 /**
- * How much a run tests. `test`: `npm test`, on every change. `soak`: `npm run soak`, every class of cases and few
- * of them. `long`: `npm run soak:long`, all of them.
+ * How much a run tests. `test`: `npm test`, on every change. `soak`: `npm run soak`, every class of cases and
+ * few of them. `long`: `npm run soak:long`, all of them.
  */
 export type Tier = 'test' | 'soak' | 'long'
 
@@ -12,11 +12,16 @@ export const isSoak = tier !== 'test'
 /** What the tier of this run takes of three. */
 export const perTier = <T>(choices: Readonly<Record<Tier, T>>): T => choices[tier]
 
-/** Number of random cases: `everyDay` in `npm test`, half of `count` unless given; 2 times and 10 times `count`. */
+/**
+ * Number of random cases: `everyDay` in `npm test`, half of `count` unless given; 2 times and 10 times
+ * `count`.
+ */
 export const cases = (count: number, everyDay = Math.ceil(count / 2)): number =>
   perTier({ test: everyDay, soak: Math.max(everyDay, 2 * count), long: 10 * count })
 
-/** `count` in `npm run soak:long`, a tenth in `npm run soak`, but at least `everyDay`, which `npm test` takes. */
+/**
+ * `count` in `npm run soak:long`, a tenth in `npm run soak`, but at least `everyDay`, which `npm test` takes.
+ */
 export const demanded = (count: number, everyDay: number): number =>
   perTier({ test: everyDay, soak: Math.max(everyDay, Math.ceil(count / 10)), long: count })
 

@@ -11,7 +11,7 @@ export type Handle = RankHandle<CollectiveContext>
 export interface Form<R> {
   /** Whether the call may be that of an earlier collective: not if it is retained. */
   readonly mayReuse: boolean
-  /** Checks the arguments and goes on with {@link join}; decides how an error is reported. */
+  /** Checks the arguments and continues with {@link join}; decides how an error is reported. */
   attempt(comm: Handle, start: (seat: Seat<CollectiveContext>) => R): R
   /**
    * `part`, or a copy of it where the rank's result would overwrite its bytes while other ranks here still

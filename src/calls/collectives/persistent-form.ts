@@ -22,7 +22,7 @@ interface Binding {
 }
 
 /**
- * The call is bound to its buffers, to be started on a lane of its own (MPI-4.1 §6.13). One object per init
+ * The call is bound to its buffers, to be started on its own lane (MPI-4.1 §6.13). One object per init
  * of a rank.
  */
 export class PersistentForm implements Form<PersistentRequest> {

@@ -23,7 +23,7 @@ type BlocksRun = (
   done: (mine: Uint8Array) => void,
 ) => void
 
-/** By a plan of its own, or reduced to the first rank, from which the blocks are scattered. */
+/** By its own plan, or reduced to the first rank, from which the blocks are scattered. */
 export class ReduceScatterCall extends ReductionCall<BlocksRun> {
   readonly counts: Int32Array
   readonly isEqual: boolean

@@ -96,7 +96,7 @@ export function signatureOf(
 }
 
 /**
- * One rank's result: elements in an array of its own or `into`, or the number or value that they stand for.
+ * One rank's result: elements in its own array or `into`, or the number or value that they stand for.
  */
 export function deliverResult(
   state: CommContext,

@@ -12,7 +12,7 @@ import { leavesOf, type Reduced, ReductionRun } from './reduction-run.js'
 /**
  * `scan` includes a rank's own value, `exscan` does not. Every run of consecutive ranks takes part with the
  * combination of its ranks and gets what is before it, by the algorithm of the same name for `exscan`. Where
- * runs have one rank each, an algorithm that the ranks have chosen for `scan` runs as it is.
+ * runs have one rank each, an algorithm that the ranks have chosen for `scan` runs unchanged.
  */
 export class ScanCall extends ReductionCall<ReductionRun> {
   constructor(state: CollectiveContext, reduction: Reduction, method: Method | undefined) {

@@ -49,7 +49,7 @@ export function programStart(signature: Signature, program: ProcessProgram, boun
   }
 }
 
-/** A persistent collective in one process: the buffers of all its ranks, and a lane of its own. */
+/** A persistent collective in one process: the buffers of all its ranks, and its own lane. */
 export class BoundCollective {
   readonly lane: number
   readonly call: CollectiveCall<undefined, undefined>

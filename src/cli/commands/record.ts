@@ -15,7 +15,7 @@ import { WorldFailure } from '../program/world-failure.js'
 import type { AddCommand } from './command.js'
 
 const help = `
-COMMAND starts an MPI program with mpirun or mpiexec of Open MPI or MPICH. The program runs as it is, with the library of rankweave
+COMMAND starts an MPI program with mpirun or mpiexec of Open MPI or MPICH. The program runs unmodified, with the library of rankweave
 shim preloaded, which leaves all calls to MPI and records the graph of every communicator with a topology. The graph with most
 calls of neighborhood collectives is written to the output, others to files with a number in their names (graph-2.txt). Files of
 these names are replaced. Nothing is written if the program fails.
@@ -37,7 +37,7 @@ const schema = z.object({
   library: z.string().min(1).optional(),
 })
 
-/** `rankweave record`: the graphs and calls of an MPI program as it is. */
+/** `rankweave record`: the graphs and calls of an unmodified MPI program. */
 export const recordCommand: AddCommand = (program, act) => {
   program
     .command('record')

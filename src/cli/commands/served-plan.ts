@@ -86,7 +86,7 @@ function uploaded(client: ServiceClient, text: string): Promise<TopologyInfo> {
   })
 }
 
-/** A file as it is, compressed or not. @throws ERR_FILE */
+/** An unchanged file, compressed or not. @throws ERR_FILE */
 function contentOf(file: string): Blob {
   const source = openInput(file)
   try {

@@ -23,7 +23,7 @@ const step = 42
 const mostCharacters = 84
 
 /**
- * The times of a product as bars: measured ones above, predicted ones below, each on a scale of its own and
+ * The times of a product as bars: measured ones above, predicted ones below, each on its own scale and
  * labelled. A name stands above its bar, so that it may be as long as the picture is wide; what is longer is
  * cut.
  */

@@ -4,7 +4,7 @@ import { refuseExit } from './guard-user-code.js'
 import { loadProgram } from './load-program.js'
 import { captureRankOutput, type RankOutput } from './rank-output.js'
 
-/** The arguments of a user's program in a worker thread or a process of its own. */
+/** The arguments of a user's program in a worker thread or its own process. */
 export interface LoadedProgramArgs {
   readonly file: string
   readonly args: readonly string[]

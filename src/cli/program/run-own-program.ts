@@ -17,7 +17,7 @@ export interface OwnWorld<A> {
   readonly report: ReportOptions
 }
 
-/** Modules in this folder; the package has each as a file of its own. */
+/** Modules in this folder; the package has each as its own file. */
 export const ownPrograms = [
   'bench-program',
   'calibrate-program',

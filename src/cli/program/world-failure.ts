@@ -51,7 +51,7 @@ const notStarted = [
 /** The error to throw when `run` has rejected. */
 export function worldFailure(cause: unknown): unknown {
   if (cause instanceof OutputLost || isRankweaveError(cause, ...notStarted)) return cause
-  // The command ends a world for a reason of its own, which the other processes of a job learn wrapped.
+  // The command ends a world for its own reason, which the other processes of a job learn wrapped.
   const first = isAbortedWorld(cause) && cause.cause instanceof Error ? cause.cause : cause
   return new WorldFailure('the world failed', { cause: first })
 }

@@ -25,7 +25,7 @@ export interface HttpRoute {
   readonly path: string
   readonly summary: string
   readonly query?: z.ZodObject
-  /** `bytes`: the body is taken as it is, compressed by gzip or not. */
+  /** `bytes`: the body is taken unchanged, compressed by gzip or not. */
   readonly body?: z.ZodObject | 'bytes'
   /** Statuses of answers that are no errors. */
   readonly statuses: readonly number[]
@@ -127,7 +127,7 @@ export const httpRoutes: readonly HttpRoute[] = [
   },
   {
     ...{ method: 'DELETE', path: '/v1/jobs/:job', statuses: [200], answer: jobInfo },
-    summary: 'Cancels a job for all who wait for it; one that has ended stays as it is.',
+    summary: 'Cancels a job for all clients that wait for it. A job that has ended stays unchanged.',
   },
   {
     ...{ method: 'GET', path: '/v1/worlds', statuses: [200] },
@@ -150,6 +150,6 @@ export const httpRoutes: readonly HttpRoute[] = [
   },
   {
     ...{ method: 'DELETE', path: '/v1/rendezvous/worlds/:world', statuses: [200], answer: mountedWorldInfo },
-    summary: 'Ends a world for all its processes; one that has ended stays as it is.',
+    summary: 'Ends a world for all its processes. A world that has ended stays unchanged.',
   },
 ]

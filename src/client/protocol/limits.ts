@@ -43,7 +43,7 @@ export interface ServiceLimits {
    * 15,000.
    */
   readonly pingMs: number
-  /** Worlds of a tenant that go on, of members and of programs each. Default 256. */
+  /** Running worlds of a tenant, of members and of programs each. Default 256. */
   readonly worlds: number
   /** Members of a world, at most 4,096; processes of a world of programs, at most 1,024. Default 1,024. */
   readonly members: number

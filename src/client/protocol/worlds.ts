@@ -111,7 +111,7 @@ export const worldRequests = {
   free: request(
     'free',
     { comm },
-    'Collective. This member cannot use the communicator any more, also before the reply; calls that are pending on it, and communicators made of it, go on (MPI_Comm_free). Local where a rank is lost, or after `revoke`. `world` cannot be freed: `leave`.',
+    'Collective. This member can no longer use the communicator, also before the reply; calls that are pending on it, and communicators made of it, continue (MPI_Comm_free). Local where a rank is lost, or after `revoke`. `world` cannot be freed: `leave`.',
   ),
   barrier: request('barrier', { comm }, 'Collective. The reply comes when all ranks have called it.'),
   translate: request(

@@ -97,7 +97,7 @@ export function bucketStages(dims: readonly number[], ways: 1 | 3 | 6, blockByte
           destination.push(neighbor(node, step))
           bytes.push((blockBytes / ways) * gathered)
           side.push(step)
-          // What came in the round before goes on.
+          // What came in the round before continues.
           after.push(round === 0 ? [] : [first + (round - 1) * nodes + neighbor(node, -step)])
         }
       }

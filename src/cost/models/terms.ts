@@ -2,7 +2,7 @@ import type { CostModel, Hockney, LogGP, LogP, PLogP } from './parameters.js'
 
 /**
  * The function through the points (`at[i]`, `values[i]`), linear between neighbors. Before the first it is
- * constant; beyond the last it goes on as between the last two. `at` ascends strictly and is not empty.
+ * constant; beyond the last it continues as between the last two. `at` ascends strictly and is not empty.
  */
 export function interpolated(at: readonly number[], values: readonly number[]): (x: number) => number {
   const last = at.length - 1

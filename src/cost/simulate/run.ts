@@ -110,7 +110,9 @@ export class SimulatedRun {
       else this.#transport.event(event, now)
     }
     if (this.#left > 0)
-      failSimulation(`expected a schedule that ends, got one in which ${this.#left} operations wait for ever`)
+      failSimulation(
+        `expected a schedule that ends, got one in which ${this.#left} operations wait without end`,
+      )
     for (let p = 0; p < processes; p++) this.#copy(p)
     return this.log
   }

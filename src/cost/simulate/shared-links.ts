@@ -6,7 +6,7 @@ import type { Ways } from './ways.js'
  * bytes of a message pass all links of its route at the same time, and it is through when the last of them is
  * done with it.
  *
- * A link has a clock of its own, which counts what every message on it has been given, so that a message is
+ * A link has its own clock, which counts what every message on it has been given, so that a message is
  * done at a time of this clock that no other changes. It runs in proportion to real time divided by the
  * messages on the link.
  */

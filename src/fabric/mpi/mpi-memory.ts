@@ -16,7 +16,7 @@ export class MpiMemory {
   readonly address: number
 
   constructor(sizeBytes: number, addressOf: AddressOf) {
-    // An array over a buffer of its own is never on the garbage-collected heap, where it would be moved.
+    // An array over its own buffer is never on the garbage-collected heap, where it would be moved.
     this.bytes = new Uint8Array(new ArrayBuffer((sizeBytes + 63) & ~63))
     this.words = new Int32Array(this.bytes.buffer)
     this.address = addressOf(this.bytes)

@@ -191,7 +191,7 @@ export class RingReader {
     return true
   }
 
-  /** The record's header, in an array of its own. */
+  /** The record's header, in its own array. */
   get header(): Int32Array {
     const { words, headerAt, headerWords } = this
     this.#headers[headerWords] ??= new Int32Array(headerWords)

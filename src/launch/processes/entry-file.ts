@@ -33,7 +33,7 @@ export function entryFile(program: URL, given: URL | undefined, { own, name, opt
       : `there is no file '${given.href}'`
   throw new RankweaveError(
     'ERR_WORKER',
-    `${fabric}: ${missing}: bundle 'rankweave/dist/${name}' as an entry of its own, and pass its URL: ${option}`,
+    `${fabric}: ${missing}: bundle 'rankweave/dist/${name}' as its own entry, and pass its URL: ${option}`,
   )
 }
 

@@ -21,7 +21,7 @@ export async function loadHosted(program: string, port: CallerPort): Promise<Mai
       program,
       `${program} failed to load: it waits, and nothing is left that could wake it`,
     )
-    // One turn later: a program that loads another may have a handler of its own for this.
+    // One turn later: a program that loads another may have its own handler for this.
     onEmpty = () => setImmediate(reject, error)
     process.once('beforeExit', onEmpty)
   })

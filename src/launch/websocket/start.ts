@@ -129,7 +129,7 @@ export class StartedChild implements StartedProcess, OutputStreams {
         if (this.#child.pid === undefined) resolve(1)
       })
     })
-    // A process that it has started may hold its output open for ever.
+    // A process that it has started may hold its output open without end.
     let timer: NodeJS.Timeout | undefined
     const late = new Promise((resolve) => {
       timer = setTimeout(resolve, leaveMs)

@@ -10,7 +10,7 @@ type Floats = Float64Array
 
 type FloatKernel = (out: Floats, left: Floats, right: Floats) => void
 
-// Each is a loop of its own, so that each is compiled for its types. Stores follow loads: `out` may be an
+// Each is a separate loop, so that each is compiled for its types. Stores follow loads: `out` may be an
 // operand.
 
 function sum(out: Floats, left: Floats, right: Floats): void {

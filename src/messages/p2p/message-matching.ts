@@ -194,7 +194,7 @@ export class Matching implements Withdrawal {
     this.#failed = error
     this.short.post()
     this.short.stop()
-    // Those whose payload is being transferred fail when it is not accessed any more (`Transfers.fail`).
+    // Those whose payload is being transferred fail when it is no longer accessed (`Transfers.fail`).
     for (const operation of [...this.#untransferred()]) operation.reject(error)
     for (const mailbox of this.#mailboxes.values()) {
       for (const message of mailbox.arrived) this.#unexpected.lose(message, error)

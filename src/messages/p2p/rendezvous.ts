@@ -100,7 +100,7 @@ export class RendezvousProtocol {
   }
 
   /**
-   * Gives up the message of a receive that is on its way: it rejects once its buffer is not written any more.
+   * Gives up the message of a receive that is on its way: it rejects once its buffer is no longer written.
    */
   abandon(receive: Receive<unknown>, error: RankweaveError): void {
     const matched = this.#matched.get(receive)

@@ -26,7 +26,7 @@ export class Request<T> {
   /**
    * Resolves to the operation's value when it has completed.
    *
-   * @param options `signal` ends this wait only; the operation goes on, and can be waited for again or
+   * @param options `signal` ends this wait only; the operation continues, and can be waited for again or
    *   cancelled
    * @throws ERR_ABORTED through `signal`, or when the operation was cancelled; else the operation's own error
    * @see MPI-4.1 §3.7.3 (MPI_Wait)

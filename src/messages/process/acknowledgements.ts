@@ -7,7 +7,7 @@ export class Acknowledgements {
   readonly #by = new Map<number, Set<number>>()
   readonly #ignored = new Set<number>()
 
-  /** A rank goes on without `process`. @param index hosted index of the rank */
+  /** A rank continues without `process`. @param index hosted index of the rank */
   acknowledge(process: number, index: number): void {
     const ranks = this.#by.get(process)
     if (ranks === undefined) this.#by.set(process, new Set([index]))
@@ -37,7 +37,7 @@ export class Acknowledgements {
 }
 
 /**
- * Whether processes that live go on without a lost one: a rank has acknowledged the loss, and none has
+ * Whether processes that live continue without a lost one: a rank has acknowledged the loss, and none has
  * ignored it.
  */
 export function isSurvived(process: number, living: readonly Acknowledgements[]): boolean {

@@ -27,7 +27,7 @@ export interface ProcessPort extends FramePort {
   /** Where payloads are copied for processes that can read this one's memory; undefined where none can. */
   readonly staging: Staging | undefined
 
-  /** Which ranks here go on without which lost processes. */
+  /** Which ranks here continue without which lost processes. */
   readonly acknowledgements: Acknowledgements
 
   rankCounters(worldRank: number): RankCounters

@@ -250,7 +250,7 @@ function friendGroups({ start, rank }: NeighborSets, shareNodes: boolean, isMerg
     ]
     return { strategy, mostPeers: null, leastLoad }
   }
-  // Ranks that are each on a node of its own have no friends there.
+  // Ranks that are each on its own node have no friends there.
   const modes = shareNodes ? (['aware', 'agnostic'] as const) : (['agnostic'] as const)
   const sizes = [2, 4, 8].filter((k) => k <= ranks)
   return modes.flatMap((mode) => [

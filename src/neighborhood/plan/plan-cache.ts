@@ -64,7 +64,7 @@ export class CachedPlan {
   get rounds(): MessageRounds {
     if (this.#rounds !== undefined) return this.#rounds
     const rounds = messageRounds(this.#plan.schedule)
-    // Of shared memory every process has an address space of its own: no other process would use them.
+    // Of shared memory every process has its own address space: no other process would use them.
     if (!this.#isShared) this.#rounds = rounds
     return rounds
   }

@@ -110,7 +110,7 @@ function openStored(path: string): Promise<FileHandle> {
   return storing(() => open(path, 'r'))
 }
 
-/** A file as it is, or compressed where the client takes that. */
+/** An unchanged file, or compressed where the client takes that. */
 function sendFile(request: FastifyRequest, reply: FastifyReply, handle: FileHandle, type: string) {
   const file = handle.createReadStream()
   reply.type(type).header('vary', 'accept-encoding')

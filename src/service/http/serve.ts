@@ -44,7 +44,7 @@ export interface Service {
   readonly tenants: number
   /**
    * Takes no more requests, lets running jobs end for `graceMs` (default 10 s), and gives up port and data.
-   * Accepted jobs that have not ended are on the disk, and go on when the service is started again.
+   * Accepted jobs that have not ended are on the disk, and continue when the service is started again.
    */
   close(graceMs?: number): Promise<void>
 }

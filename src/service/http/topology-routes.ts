@@ -17,7 +17,7 @@ const params = z.strictObject({ id: topologyId })
  */
 export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext): void {
   const { store, tasks, jobs, limits, now } = context
-  /** Uploads under way, by tenant: each may fill a file of `uploadBytes`. */
+  /** Uploads in flight, by tenant: each may fill a file of `uploadBytes`. */
   const uploads = new Map<string, number>()
   app.get('/topologies', ({ tenant }) => ({
     topologies: store.records('topologies', tenant).map(({ info }) => info),
@@ -29,7 +29,7 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
     return stored.record.info
   })
 
-  // A scope of its own: here, and nowhere else, a body is taken as it is.
+  // Its own scope: only here is a body passed on unparsed.
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))

@@ -140,7 +140,10 @@ export class Jobs {
     return () => void listeners.delete(listener)
   }
 
-  /** Cancels a job for all who wait for it; one that has ended stays as it is. @throws ERR_NOT_FOUND */
+  /**
+   * Cancels a job for all clients that wait for it. A job that has ended stays unchanged.
+   * @throws ERR_NOT_FOUND
+   */
   async cancel(tenant: Tenant, id: string): Promise<JobInfo> {
     const job = this.#find(tenant, id)
     if (!isEnded(job.record.state)) {

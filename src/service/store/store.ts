@@ -334,7 +334,7 @@ function createdAt(record: Records[Shelf]): string {
   return 'info' in record ? record.info.createdAt : record.createdAt
 }
 
-/** Of a body that is gone, or that the disk cannot read any more, ''. */
+/** Of a body that is gone, or that the disk can no longer read, ''. */
 async function digestOrNothing(path: string): Promise<string> {
   try {
     return await digestOfFile(path)

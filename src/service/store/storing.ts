@@ -17,7 +17,7 @@ export async function storing<T>(
   }
 }
 
-/** What the system refused, as ERR_STORE; anything else as it is. */
+/** What the system refused, as ERR_STORE; anything else unchanged. */
 export function storeError(
   cause: unknown,
   reasonOf: (cause: unknown) => string = reasonWithoutPath,

@@ -63,7 +63,7 @@ export class LocalHost implements WorldHost {
   /**
    * The process goes when it has made its part of every call that it could: its own calls have settled and
    * what it sent has arrived; or the world is at rest, so that a call which is not complete would wait for
-   * this member for ever; or a second has passed, so that others that never rest cannot delay it without
+   * this member without end; or a second has passed, so that others that never rest cannot delay it without
    * bound.
    */
   leave(worldRank: number, isIdle: () => boolean): void {

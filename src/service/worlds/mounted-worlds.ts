@@ -31,10 +31,10 @@ interface Owned {
 
 /**
  * Worlds of programs, which `rankweave join` joins at `/v1/rendezvous`. A program shows the token of its
- * world, which the service tells whoever opened the world and nobody else; the tenant's own token it does not
- * need.
+ * world, which the service tells whoever opened the world and no other process; the tenant's own token it
+ * does not need.
  *
- * Memory: of each tenant `worlds` worlds that go on, of at most `members` processes each, as a `Rendezvous`
+ * Memory: of each tenant `worlds` running worlds, of at most `members` processes each, as a `Rendezvous`
  * bounds them, and how the last `worlds` of its worlds ended.
  */
 export class MountedWorlds {
@@ -54,7 +54,7 @@ export class MountedWorlds {
     this.upgrade = upgradeHandler(rendezvous)
   }
 
-  /** Worlds that go on, of all tenants. */
+  /** Running worlds of all tenants. */
   get open(): number {
     let count = 0
     for (const worlds of this.#worlds.values())
@@ -80,7 +80,7 @@ export class MountedWorlds {
     let worlds = this.#worlds.get(tenant.id)
     const open = [...(worlds?.values() ?? [])].filter(({ info }) => info.ended === null).length
     if (open >= mostWorlds)
-      throw new RankweaveError('ERR_BUSY', `expected at most ${mostWorlds} worlds that go on (worlds)`)
+      throw new RankweaveError('ERR_BUSY', `expected at most ${mostWorlds} running worlds (worlds)`)
     const world = openWorld(this.#rendezvous, {
       ...{ ranks, processes },
       ...(program === undefined ? {} : { program }),
@@ -117,7 +117,7 @@ export class MountedWorlds {
     return this.#find(tenant, id).info
   }
 
-  /** Ends a world for all its processes; one that has ended stays as it is. @throws ERR_NOT_FOUND */
+  /** Ends a world for all its processes. A world that has ended stays unchanged. @throws ERR_NOT_FOUND */
   async end(tenant: Tenant, id: string): Promise<MountedWorldInfo> {
     const owned = this.#find(tenant, id)
     owned.world.close('its owner closed it')

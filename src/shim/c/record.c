@@ -40,7 +40,7 @@ static int gather(MPI_Comm comm, rw_state *state) {
   return code;
 }
 
-/* A program goes on where its graph is too large to be recorded. */
+/* A program continues where its graph is too large to be recorded. */
 int rw_record_gather(MPI_Comm comm, rw_state *state) {
   int code = gather(comm, state);
   if (code != MPI_ERR_NO_MEM) return code;

@@ -1,6 +1,6 @@
 /** How far the search for friend groups has come. */
 export interface GroupingProgress {
-  /** Rounds that are done. With engine `distributed`, where every rank is in a round of its own, 0. */
+  /** Rounds that are done. With engine `distributed`, where every rank is in its own round, 0. */
   readonly step: number
   /** Groups found in all rounds; with engine `distributed`, where each rank knows its own only, 0. */
   readonly groups: number

@@ -58,7 +58,7 @@ export function stencilOffsets(shape: StencilShape, dimensions: number, radius: 
  * The same offsets from every rank of a grid, except those that lead out of a dimension that does not wrap.
  * Ranks are row-major, the last dimension fastest. Destinations are in the order of the offsets, and sources
  * in the order of the offsets that lead from them (isomorphic neighborhoods). Where a short dimension wraps,
- * offsets may lead to the same rank or to the rank itself; each stays an edge of its own.
+ * offsets may lead to the same rank or to the rank itself; each stays its own edge.
  *
  * @throws ERR_DIMS, ERR_TOPOLOGY
  * @see Traeff, Luebbe, Rougier, Hunold 2015, Isomorphic, Sparse MPI-like Collective Communication Operations

@@ -126,7 +126,8 @@ export class GroupingRank {
   }
 
   /**
-   * A friend goes on once it has ended the round, or is grouped with this rank, which then has its proposal.
+   * A friend continues once it has ended the round, or is grouped with this rank, which then has its
+   * proposal.
    */
   #mayBeAhead(friend: number): boolean {
     const { unavailable } = this.#friends!

@@ -11,7 +11,7 @@ export interface WorldLimits {
   /** What a process may have queued for one peer before it has connected, in bytes. */
   readonly maxQueuedBytes: number
   /**
-   * What one process may have under way through the rendezvous, in bytes; its socket is closed when it has
+   * What one process may have in flight through the rendezvous, in bytes; its socket is closed when it has
    * more.
    */
   readonly maxRelayedBytes: number

@@ -4,7 +4,9 @@ import type { JoinRequest } from '../protocol/messages.js'
 /** What a world requires of those who join. */
 export interface Requirements {
   readonly processes: number
-  /** Of these, the first ones, which the host of the world runs itself: nobody else takes their places. */
+  /**
+   * Of these, the first ones, which the host of the world runs itself: no other process takes their places.
+   */
   readonly own: number
   /** Undefined: that of the member that has waited longest. */
   readonly program: string | undefined

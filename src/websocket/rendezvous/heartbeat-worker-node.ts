@@ -27,7 +27,7 @@ export interface HeartbeatWorkerOptions {
 }
 
 /**
- * Heartbeats from a worker thread with a socket of its own: a process that computes for longer than
+ * Heartbeats from a worker thread with its own socket: a process that computes for longer than
  * `silenceMs` lives on, while one that is stopped, or cut off, is noticed. Does not keep the event loop
  * alive.
  *
@@ -39,7 +39,7 @@ export function heartbeatWorker({ ca, workerUrl, parentPid }: HeartbeatWorkerOpt
     throw new RankweaveError(
       'ERR_WORKER',
       `there is no file '${entry.href}', from which the thread for heartbeats starts: ` +
-        "bundle 'rankweave/dist/rendezvous/heartbeat-thread-node.js' as an entry of its own, and pass its URL",
+        "bundle 'rankweave/dist/websocket/rendezvous/heartbeat-thread-node.js' as its own entry, and pass its URL",
     )
   }
   return (task, silent) => {

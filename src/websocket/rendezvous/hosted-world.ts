@@ -103,7 +103,7 @@ export class HostedWorld {
   join(socket: Socket, request: JoinRequest, isOwn: boolean): Party {
     const joined = [...this.#waiting, ...this.#members]
     admit(this.#options, joined, this.#nonces, this.#members.length > 0, { request, isOwn })
-    // Own ones are not limited: nobody else can replay what passes in memory.
+    // Own ones are not limited: no other process can replay what passes in memory.
     if (!isOwn) this.#nonces.add(request.nonce)
     const member = new HostedMember(socket, request, isOwn, this.#clock, (from, sizeBytes) =>
       this.#countHanded(this.#members[from], sizeBytes),
@@ -167,7 +167,7 @@ export class HostedWorld {
     this.#tellNoticed()
   }
 
-  /** A broken member is lost; the world and the rendezvous go on. */
+  /** A broken member is lost; the world and the rendezvous continue. */
   #guarded(member: HostedMember, data: unknown): void {
     if (member.state === 'left' || member.state === 'lost') return
     try {
@@ -235,7 +235,7 @@ export class HostedWorld {
     if (to === member) throw protocolError('a relayed message to another process')
     member.relayedBytes += relayed.byteLength + overheadBytes
     if (member.relayedBytes > maxRelayedBytes) {
-      throw new RankweaveError('ERR_LIMIT', `expected at most ${maxRelayedBytes} relayed bytes under way`)
+      throw new RankweaveError('ERR_LIMIT', `expected at most ${maxRelayedBytes} relayed bytes in flight`)
     }
     setRelayedProcess(relayed, member.process)
     if (to.state === 'joined') to.queue.push(member.process, relayed)

@@ -32,7 +32,7 @@ export interface JoinWorldOptions {
   readonly listenUrl: string | null
   readonly transport: SocketTransport
   /**
-   * Starts a thread that sends heartbeats over a socket of its own. Default: none; then a process whose event
+   * Starts a thread that sends heartbeats over its own socket. Default: none; then a process whose event
    * loop does not turn for `silenceMs` is lost.
    */
   readonly startHeartbeats?: StartHeartbeats

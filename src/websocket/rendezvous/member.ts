@@ -66,7 +66,7 @@ export class JoinedMember implements Membership {
   }
 
   attach(events: MembershipEvents): void {
-    // In a task of its own, like everything that follows; what arrives until then comes after it.
+    // In its own task, like everything that follows; what arrives until then comes after it.
     queueMicrotask(() => {
       const early = this.#early
       this.#early = []

@@ -22,7 +22,7 @@ export interface Membership {
   readonly limits: WorldLimits
   /** What whoever created the world lets all its processes know; '' if nothing. */
   readonly settings: string
-  /** Names the receiver of events. Called once; what happened before arrives first, in a task of its own. */
+  /** Names the receiver of events. Called once; what happened before arrives first, in its own task. */
   attach(events: MembershipEvents): void
   /**
    * The data socket to `peer` broke while nobody said that `peer` was lost. The rendezvous collects such
@@ -45,7 +45,7 @@ export interface Membership {
   relay(to: number, message: Uint8Array): void
   /**
    * Relayed bytes that the rendezvous has not yet handed on, for pacing. A process that lets them grow beyond
-   * `limits.maxRelayedBytes` is disconnected. Falls to 0 when nothing is under way.
+   * `limits.maxRelayedBytes` is disconnected. Falls to 0 when nothing is in flight.
    */
   readonly relayBufferedBytes: number
   readonly authority: Authority

@@ -15,7 +15,7 @@ const retryMs = 2
  * Relayed messages for one member, in order. They wait here while its socket has much buffered, so that
  * control messages, which do not, are never behind more than that.
  *
- * Memory: what all senders may have under way, `maxRelayedBytes` each.
+ * Memory: what all senders may have in flight, `maxRelayedBytes` each.
  */
 export class RelayQueue {
   readonly #socket: Socket

@@ -26,8 +26,8 @@ export interface AwaitedWorldOptions {
   /** Processes that are to join: 1 to `maxProcesses` of the rendezvous. */
   readonly processes: number
   /**
-   * @internal Of these, the first ones, which join through `admit` of the handle; nobody else takes their
-   *   places. Default 0.
+   * @internal Of these, the first ones, which join through `admit` of the handle; no other process takes
+   *   their places. Default 0.
    */
   readonly own?: number
   /** @internal A process is lost; called before the others are told. */

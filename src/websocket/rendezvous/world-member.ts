@@ -23,7 +23,7 @@ export interface Party {
   closed(reason: string): void
 }
 
-/** One member as its world has it: its sockets, and what is under way for it. */
+/** One member as its world has it: its sockets, and what is in flight for it. */
 export class HostedMember {
   readonly socket: Socket
   readonly request: JoinRequest

@@ -45,7 +45,7 @@ describe('relayed messages', () => {
     for (let n = 0; n < 8; n++) members[0].membership.relay(1, new Uint8Array(2 ** 19))
     await rendezvous.pass(10)
     expect(members[0].errors).toMatchObject([{ code: 'ERR_LIMIT' }])
-    expect(members[2].events).toEqual([expect.stringMatching(/^lost 0: .* relayed bytes under way/)])
+    expect(members[2].events).toEqual([expect.stringMatching(/^lost 0: .* relayed bytes in flight/)])
   })
 
   it('count with the memory that each takes: many empty ones end their sender too', async () => {
