@@ -95,7 +95,9 @@ if (argv[1] === fileURLToPath(import.meta.url)) {
   rmSync(dist, { recursive: true, force: true })
   // Standard output belongs to what runs next, such as the command of `npm start`.
   stderr.write('building dist/, takes about 10 s\n')
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+  const tsc = createRequire(import.meta.url)
+    .resolve('@typescript/native/package.json')
+    .replace(/package\.json$/, 'bin/tsc')
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
   bundle(dist)
   await buildPage(join(dist, 'web'))

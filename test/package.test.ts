@@ -489,6 +489,9 @@ describe('the packed package', () => {
         files: ['program.ts', 'check.ts', 'entries.ts'],
       }),
     )
-    inFolder(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'])
+    const compilers = ['@typescript/native/bin/tsc', ...(isSoak ? ['typescript/bin/tsc'] : [])]
+    for (const compiler of compilers) {
+      inFolder(process.execPath, [join(root, 'node_modules', compiler), '-p', '.'])
+    }
   })
 })

@@ -26,7 +26,7 @@ it('the programs of README and docs compile under strict settings', () => {
     const config = { extends: join(root, 'tsconfig.json'), compilerOptions, include: ['*.ts'] }
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    const tsc = join(root, 'node_modules/@typescript/native/bin/tsc')
     const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' })
     expect(programs.length).toBeGreaterThan(10)
     expect(stdout).toBe('')
