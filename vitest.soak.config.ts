@@ -5,6 +5,7 @@ import { asBuilt, base, fromSource } from './vitest.config.js'
 
 const property = [
   'test/property/**/*.test.ts',
+  'test/paper/**/*.test.ts',
   'test/faults/local-faults.test.ts',
   'test/conformance/fabric-local.test.ts',
   'test/conformance/world.test.ts',
@@ -26,8 +27,14 @@ const soak = [
   'test/jacobi-survivor.test.ts',
   'test/package.test.ts',
   'test/readme.test.ts',
+  'test/unit/cli/commands/mpi-info.processes.test.ts',
+  'test/unit/cli/commands/run.processes.test.ts',
   'test/unit/comm/table/shared-tables.workers.test.ts',
-  'test/unit/launch/mpi-programs.processes.test.ts',
+  'test/unit/export/exported-c.processes.test.ts',
+  'test/unit/launch/mpi-*.processes.test.ts',
+  'test/unit/messages/process/cancelled-transfers.processes.test.ts',
+  'test/unit/shim/shim.processes.test.ts',
+  'test/unit/topology-communicator/**/*.processes.test.ts',
 ]
 
 /** Files of minutes, the longest first: at the end one of them would run alone. */

@@ -2,16 +2,16 @@ import { run, threads } from 'rankweave'
 import { collectiveConformance } from 'rankweave/conformance'
 import { describe, expect, it } from 'vitest'
 import { compiledUrl } from '../support/compiled.js'
-import { isSoak } from '../support/soak.js'
+import { daily, isSoak } from '../support/soak.js'
 import examples from '../support/threads-examples.js'
 
+// The first in `npm test`; on four threads, and with one rank on each, in test/soak.
 const layouts = [
-  { ranks: 1, fabric: threads({ processes: 1 }) },
   { ranks: 4, fabric: threads({ ranksPerProcess: [1, 0, 3], ringBytes: 4096 }) },
-  // The next in `npm run soak`; on four threads, and with one rank on each, in test/soak.
+  { ranks: 1, fabric: threads({ processes: 1 }) },
   { ranks: 7, fabric: threads({ processes: 2 }) },
 ]
-describe.each(!isSoak ? layouts.slice(0, 2) : layouts)(
+describe.each(daily(layouts, layouts.length))(
   'a world of $ranks ranks on $fabric.processes threads',
   ({ ranks, fabric }) => {
     const expected = { kind: 'threads', processes: fabric.processes, places: 'threads' } as const

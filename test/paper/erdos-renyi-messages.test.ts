@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { erdosRenyiTopology } from '../../src/topology/generate/erdos-renyi.js'
+import { daily } from '../support/soak.js'
 import { asPrinted, printedRules, sends } from './printed.js'
 
 // The setting of Ghazimirsaeed 2019 §7.6.2: 1,024 ranks, 32 per node, seed 1. The rest of the tables takes
@@ -23,7 +24,7 @@ const rows = [
   [0.4, 419_199, '409/460/397/409', { 2: '234/264/213/424', 3: '242/268/196' }],
 ] as const
 
-describe.each(rows)('density %f', (density, edges, direct, aware) => {
+describe.each(daily(rows, 2))('density %f', (density, edges, direct, aware) => {
   const topology = erdosRenyiTopology({ ranks: 1024, density, seed: 1 })
 
   test(`${edges} edges, direct ${direct}`, () => {
@@ -36,10 +37,15 @@ describe.each(rows)('density %f', (density, edges, direct, aware) => {
   })
 })
 
-test.each([
-  [0.05, '40.3/55/38.8/59'],
-  [0.2, '123/145/118/218'],
-])('agnostic k=2, density %f: %s', (density, printed) => {
+test.each(
+  daily(
+    [
+      [0.05, '40.3/55/38.8/59'],
+      [0.2, '123/145/118/218'],
+    ] as const,
+    2,
+  ),
+)('agnostic k=2, density %f: %s', (density, printed) => {
   const topology = erdosRenyiTopology({ ranks: 1024, density, seed: 1 })
   expect(asPrinted(sends(topology, perNode, printedRules(2, 'agnostic')), printed)).toBe(printed)
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { cluster, nodeOf } from '../../src/machine/machine.js'
 import { plan, planStatistics } from '../../src/neighborhood/plan/plan.js'
 import { mooreTopology } from '../../src/topology/generate/moore.js'
+import { daily } from '../support/soak.js'
 import { asPrinted, printedRules, sends } from './printed.js'
 
 // The setting of Ghazimirsaeed 2019 §7.6.1: 4,096 ranks, 40 per node. The figures there are bar charts; these
@@ -62,7 +63,7 @@ const tables = {
   },
 }
 
-describe.each(Object.entries(tables))('d,r = %s', (_, { dims, radius, direct, rows }) => {
+describe.each(daily(Object.entries(tables), 2))('d,r = %s', (_, { dims, radius, direct, rows }) => {
   const topology = mooreTopology({ dims, radius })
 
   test(`direct: ${direct}`, () => {
@@ -79,10 +80,15 @@ describe.each(Object.entries(tables))('d,r = %s', (_, { dims, radius, direct, ro
   })
 })
 
-test.each([
-  [4, '37.3', '33.5'],
-  [8, '56.7', '37.3'],
-])('d2r4 aware k=%i: dedupe and elide take %s sends per rank to %s', (k, without, both) => {
+test.each(
+  daily(
+    [
+      [4, '37.3', '33.5'],
+      [8, '56.7', '37.3'],
+    ] as const,
+    2,
+  ),
+)('d2r4 aware k=%i: dedupe and elide take %s sends per rank to %s', (k, without, both) => {
   const topology = mooreTopology({ dims: [64, 64], radius: 4 })
   expect(asPrinted(sends(topology, perNode, printedRules(k, 'aware')), without)).toBe(without)
   expect(asPrinted(sends(topology, perNode, { kind: 'common-neighbor', k, mode: 'aware' }), both)).toBe(both)

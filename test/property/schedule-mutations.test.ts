@@ -17,7 +17,7 @@ import { plans } from '../support/random-plans.js'
 import { chooseBy, insertPhase, mutations } from '../support/schedule-faults.js'
 import { linesOf, scheduleOf, textOf } from '../support/schedule-lines.js'
 import { mutantOf } from '../support/schedule-mutants.js'
-import { cases } from '../support/soak.js'
+import { cases, daily } from '../support/soak.js'
 
 let folder: string
 beforeAll(() => {
@@ -48,7 +48,7 @@ describe('verify rejects real plans with', () => {
         expect(codesOf(await readScheduleFile(path))).toEqual(inMemory)
         expect(naiveCodes(scheduleOf(lines, schedule))).toEqual(inMemory)
       }),
-      { numRuns: cases(100, 100) },
+      { numRuns: cases(100, 60) },
     )
     expect(applied).toBeGreaterThan(10)
   })
@@ -56,12 +56,17 @@ describe('verify rejects real plans with', () => {
 
 describe('verify rejects larger plans with every fault', () => {
   const strategy = { kind: 'common-neighbor', k: 4, mode: 'aware' } as const
-  test.each([
-    ['moore:16x16:r=3', strategy],
-    ['moore:16x16:r=3', { ...strategy, dedupe: false, elide: false }],
-    ['er:96:d=0.4:seed=1', { ...strategy, k: 2, mode: 'agnostic' as const }],
-    ['er:96:d=0.4:seed=1', { kind: 'direct' } as const],
-  ])('%s, %o', (spec, strategy) => {
+  test.each(
+    daily(
+      [
+        ['moore:16x16:r=3', strategy],
+        ['moore:16x16:r=3', { ...strategy, dedupe: false, elide: false }],
+        ['er:96:d=0.4:seed=1', { ...strategy, k: 2, mode: 'agnostic' as const }],
+        ['er:96:d=0.4:seed=1', { kind: 'direct' } as const],
+      ] as const,
+      2,
+    ),
+  )('%s, %o', (spec, strategy) => {
     const topology = buildTopology(spec)
     const nodeOf = Int32Array.from({ length: topology.ranks }, (_, rank) => Math.floor(rank / 32))
     const { schedule } = plan(topology, strategy, { nodeOf })

@@ -5,6 +5,7 @@ import { describe, inject } from 'vitest'
 import { compiled } from './compiled.js'
 import { endWithFile } from './end-with-file.js'
 import { launchers } from './find-mpi.js'
+import { isSoak } from './soak.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -40,6 +41,18 @@ export const installedMpis: readonly Mpi[] = mpis.filter(({ mpirun }) => inject(
 export function describeMpi(title: string, cases: (mpi: Mpi) => void): void {
   for (const mpi of mpis) {
     describe.skipIf(!installedMpis.includes(mpi))(`${title} on ${mpi.name}`, () => cases(mpi))
+  }
+}
+
+/**
+ * Cases for every MPI in `npm run soak`. In `npm test` for one of those that this machine has: titles take
+ * them in turn.
+ */
+export function describeEitherMpi(title: string, cases: (mpi: Mpi) => void): void {
+  if (isSoak || installedMpis.length < 2) describeMpi(title, cases)
+  else {
+    const mpi = installedMpis[title.length % installedMpis.length]
+    describe(`${title} on ${mpi.name}`, () => cases(mpi))
   }
 }
 

@@ -12,6 +12,10 @@ export const isSoak = tier !== 'test'
 /** What the tier of this run takes of three. */
 export const perTier = <T>(choices: Readonly<Record<Tier, T>>): T => choices[tier]
 
+/** Every `nth` row of a table in `npm test`, from the first; all of them in longer runs. */
+export const daily = <T>(rows: readonly T[], nth: number): readonly T[] =>
+  isSoak ? rows : rows.filter((_, n) => n % nth === 0)
+
 /**
  * Number of random cases: `everyDay` in `npm test`, half of `count` unless given; 2 times and 10 times
  * `count`.

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { planOperation } from '../../../src/neighborhood/plan/plan-operation.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { compileExported } from '../../support/exported-c.js'
-import { describeMpi } from '../../support/mpi.js'
+import { describeEitherMpi } from '../../support/mpi.js'
 import { compilerOf } from '../../support/mpi-collectives.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
@@ -12,7 +12,7 @@ const topology = topologyFromEdges(5, {
   destinations: [1, 1, 2, 3, 1, 3, 0],
 })
 
-describeMpi('an exported C program', (mpi) => {
+describeEitherMpi('an exported C program', (mpi) => {
   const mpicc = compilerOf(mpi)
   const folder = temporaryFolder('export')
   let run: ReturnType<typeof compileExported>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { describeMpi, program, runJob } from '../../support/mpi.js'
+import { describeEitherMpi, program, runJob } from '../../support/mpi.js'
 
-describeMpi('worlds that start at the same time', (mpi) => {
+describeEitherMpi('worlds that start at the same time', (mpi) => {
   it('open in the order of the calls of run, and all of them run', async () => {
     const { stdout, stderr, code } = await runJob(mpi, 2, program('mpi-concurrent.ts'))
     expect(code, stderr).toBe(0)

@@ -1,7 +1,15 @@
 import { expect, it } from 'vitest'
 import { compiled } from '../../support/compiled.js'
 import { endRunning } from '../../support/end-with-file.js'
-import { describeMpi, gone, type Job, processesOf, rankweave, runJob, startJob } from '../../support/mpi.js'
+import {
+  describeEitherMpi,
+  gone,
+  type Job,
+  processesOf,
+  rankweave,
+  runJob,
+  startJob,
+} from '../../support/mpi.js'
 
 const ends = (how: string) =>
   rankweave('run', compiled('mpi-ends.ts'), '-n', '4', '--fabric', 'mpi', '--', how)
@@ -9,7 +17,7 @@ const ends = (how: string) =>
 const times = (text: string, part: string) => text.split(part).length - 1
 
 // Jobs wait for their launcher most of the time, so these run at the same time.
-describeMpi('how a job ends', (mpi) => {
+describeEitherMpi('how a job ends', (mpi) => {
   it.concurrent.each([
     { how: 'throw', said: 'Error: thrown on purpose', code: 3 },
     { how: 'uncaught', said: 'nobody catches this', code: 3 },
@@ -43,7 +51,7 @@ describeMpi('how a job ends', (mpi) => {
   })
 })
 
-describeMpi('a signal for the whole job', (mpi) => {
+describeEitherMpi('a signal for the whole job', (mpi) => {
   const traffic = async (marker: string): Promise<Job> => {
     const job = startJob(mpi, 2, [...ends('traffic'), marker])
     await job.printed('ready')
@@ -75,7 +83,7 @@ describeMpi('a signal for the whole job', (mpi) => {
   })
 })
 
-describeMpi('a job that a test leaves behind', (mpi) => {
+describeEitherMpi('a job that a test leaves behind', (mpi) => {
   it('is killed with all of its processes', async () => {
     const marker = `job-${process.pid}-${mpi.name}-left`
     const stays = [

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mpi, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { describeMpi, rankweave, runJob, startCommand } from '../../support/mpi.js'
+import { describeEitherMpi, rankweave, runJob, startCommand } from '../../support/mpi.js'
 
 /** The command in one process, as if Open MPI's mpirun had started it. */
 function alone(nodeArgs: readonly string[], more: readonly string[]) {
@@ -52,7 +52,7 @@ describe('mpi with something missing', () => {
   })
 })
 
-describeMpi('mpi with the library of the other MPI', ({ name, ...mpi }) => {
+describeEitherMpi('mpi with the library of the other MPI', ({ name, ...mpi }) => {
   it('is rejected: every process would be a world of its own', async () => {
     const other = name === 'MPICH' ? 'libmpi.so.40' : 'libmpich.so.12'
     const args = rankweave('run', 'examples/split-grid.ts', '-n', '4', '--fabric', 'mpi', '--mpi-lib', other)
@@ -62,7 +62,7 @@ describeMpi('mpi with the library of the other MPI', ({ name, ...mpi }) => {
   })
 })
 
-describeMpi('mpi where one process alone fails before MPI is initialized', (mpi) => {
+describeEitherMpi('mpi where one process alone fails before MPI is initialized', (mpi) => {
   it('ends the whole job, and reports why', async () => {
     const command = rankweave('run', 'examples/split-grid.ts', '-n', '4', '--fabric', 'mpi')
     const script = '[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ] && set -- "$@" --no-such-option; exec "$@"'

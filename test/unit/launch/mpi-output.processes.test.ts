@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { describeMpi, rankweave, runJob } from '../../support/mpi.js'
+import { describeEitherMpi, rankweave, runJob } from '../../support/mpi.js'
 
 const program = (...argv: readonly string[]) =>
   rankweave('run', 'test/support/mpi-output.mjs', '-n', '2', ...argv)
 
-describeMpi('what a job prints', (mpi) => {
+describeEitherMpi('what a job prints', (mpi) => {
   it('has no colors when the output of the launcher is not a terminal', async () => {
     const { stdout, stderr } = await runJob(mpi, 2, program('--fabric', 'mpi'))
     expect(stdout.replaceAll('\r', ''), stderr).toContain("a number 42 { text: 'words' }\n")

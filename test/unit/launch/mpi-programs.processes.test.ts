@@ -2,7 +2,7 @@ import { run } from 'rankweave'
 import { expect, it } from 'vitest'
 import { compiled } from '../../support/compiled.js'
 import { matrixNames } from '../../support/matrices.js'
-import { describeMpi, rankweave, runJob } from '../../support/mpi.js'
+import { describeEitherMpi, rankweave, runJob } from '../../support/mpi.js'
 import programs, { plain } from '../../support/mpi-programs.js'
 import { isSoak } from '../../support/soak.js'
 
@@ -14,11 +14,10 @@ const onLocal = () => {
   return local
 }
 
-/** In `npm run soak` each number on both libraries. */
-const processCounts = (library: string) => (isSoak ? [2, 4] : library === 'MPICH' ? [1] : [2])
+const processCounts = isSoak ? [1, 2, 4] : [2]
 
-describeMpi('programs on mpi', (mpi) => {
-  it.for(processCounts(mpi.name))(
+describeEitherMpi('programs on mpi', (mpi) => {
+  it.for(processCounts)(
     'the examples and all matrices on %i processes give the same bits as local',
     async (processes) => {
       const expected = await onLocal()

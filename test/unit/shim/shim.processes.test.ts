@@ -4,12 +4,12 @@ import { beforeAll, expect, it } from 'vitest'
 import { plan } from '../../../src/neighborhood/plan/plan.js'
 import { planWords } from '../../../src/shim/plan-words.js'
 import { parseEdgeList } from '../../../src/topology/files/edge-list.js'
-import { describeMpi } from '../../support/mpi.js'
+import { describeEitherMpi } from '../../support/mpi.js'
 import { compilerOf } from '../../support/mpi-collectives.js'
 import { compileProgram, compileShim, runPreloaded } from '../../support/shim.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-describeMpi('the preloaded library', (mpi) => {
+describeEitherMpi('the preloaded library', (mpi) => {
   const mpicc = compilerOf(mpi)
   const folder = temporaryFolder('shim')
   let library: string

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { describeMpi, installedMpis, rankweave, runJob } from '../../../support/mpi.js'
+import { describeEitherMpi, installedMpis, rankweave, runJob } from '../../../support/mpi.js'
 import { cli, onlyObject } from '../run-cli.js'
 
 describe('mpi-info outside a job', () => {
@@ -27,7 +27,7 @@ describe('mpi-info outside a job', () => {
   })
 })
 
-describeMpi('mpi-info in a job', (mpi) => {
+describeEitherMpi('mpi-info in a job', (mpi) => {
   it('reports library, processes and nodes once', async () => {
     const { code, stdout } = await runJob(mpi, 2, rankweave('mpi-info', '--json'))
     expect(code).toBe(0)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { daily, isSoak } from '../../../support/soak.js'
 import { type Answer, onlyObject } from '../run-cli.js'
 import { command, commandFromSource, spawnCli } from '../spawn-cli.js'
 
@@ -134,14 +135,16 @@ describe('results', () => {
   })
 
   // On `local` in test/soak.
-  it('the command from source runs the same programs, on threads', async () => {
-    const fabric = 'threads'
-    const words = ['run', 'sum.ts', '-n', '5', '--processes', '1', '--fabric', fabric, '--json', '--', 'x']
-    const answer = await spawnCli(words, { cwd: folder, command: commandFromSource })
-    expect(answer.exitCode).toBe(0)
-    const result = { sum: [20], args: ['x'], kind: 7, same: true, big: '4611686018427387904' }
-    expect(onlyObject(answer)).toMatchObject({ fabric, results: Array.from({ length: 5 }, () => result) })
-  })
+  const sourceTest = 'the command from source runs the same programs, on threads'
+  if (isSoak)
+    it(sourceTest, async () => {
+      const fabric = 'threads'
+      const words = ['run', 'sum.ts', '-n', '5', '--processes', '1', '--fabric', fabric, '--json', '--', 'x']
+      const answer = await spawnCli(words, { cwd: folder, command: commandFromSource })
+      expect(answer.exitCode).toBe(0)
+      const result = { sum: [20], args: ['x'], kind: 7, same: true, big: '4611686018427387904' }
+      expect(onlyObject(answer)).toMatchObject({ fabric, results: Array.from({ length: 5 }, () => result) })
+    })
 
   it('a TypeScript program outside the package loads the library, its own modules and its arguments', async () => {
     const answer = await run('sum.ts', '-n', '5', '--processes', '2', '--json', '--', 'x', '--json', '-n')
@@ -166,12 +169,15 @@ describe('results', () => {
     expect(module.stderr).toMatch(/^2 ranks on 1 process: /)
   })
 
-  it.each(['plain.cjs', 'default.cjs', 'transpiled.cjs'])('%s: a CommonJS program runs', async (program) => {
-    expect(await run(program, '-n', '2')).toMatchObject({
-      exitCode: 0,
-      stdout: 'rank 0 returned 0\nrank 1 returned 1\n',
-    })
-  })
+  it.each(daily(['plain.cjs', 'default.cjs', 'transpiled.cjs'], 3))(
+    '%s: a CommonJS program runs',
+    async (program) => {
+      expect(await run(program, '-n', '2')).toMatchObject({
+        exitCode: 0,
+        stdout: 'rank 0 returned 0\nrank 1 returned 1\n',
+      })
+    },
+  )
 
   it('timers that a program leaves open do not keep the command alive', async () => {
     expect(await run('lingers.mjs', '-n', '2')).toMatchObject({ exitCode: 0 })
@@ -227,15 +233,20 @@ describe('output', () => {
 })
 
 describe("exit code 3: the program's world failed", () => {
-  it.each([
-    ['throws.ts', 'TypeError', 'rank 2 fails'],
-    ['aborts.mjs', 'ERR_WORLD_ABORTED', 'enough'],
-    ['deadlock.mjs', 'ERR_DEADLOCK', 'rank'],
-    ['stray.mjs', 'RangeError', 'from a timer'],
-    ['dropped.ts', 'RangeError', 'from a dropped promise'],
-    ['exits.mjs', 'ERR_WORLD_ABORTED', 'process.exit(0)'],
-    ['never.mjs', 'ERR_DEADLOCK', 'nothing is left'],
-  ])('%s: %s', async (program, code, message) => {
+  it.each(
+    daily(
+      [
+        ['throws.ts', 'TypeError', 'rank 2 fails'],
+        ['aborts.mjs', 'ERR_WORLD_ABORTED', 'enough'],
+        ['deadlock.mjs', 'ERR_DEADLOCK', 'rank'],
+        ['stray.mjs', 'RangeError', 'from a timer'],
+        ['dropped.ts', 'RangeError', 'from a dropped promise'],
+        ['exits.mjs', 'ERR_WORLD_ABORTED', 'process.exit(0)'],
+        ['never.mjs', 'ERR_DEADLOCK', 'nothing is left'],
+      ],
+      2,
+    ),
+  )('%s: %s', async (program, code, message) => {
     const answer = await run(program, '-n', '4', '--processes', '2', '--json')
     expect(answer.exitCode).toBe(3)
     expect(onlyObject(answer)).toEqual({
@@ -244,12 +255,17 @@ describe("exit code 3: the program's world failed", () => {
     expect(answer.stderr).toContain(`${code}: `)
   })
 
-  it.each([
-    ['SIGINT', 'local'],
-    ['SIGTERM', 'local'],
-    ['SIGINT', 'threads'],
-    ['SIGTERM', 'threads'],
-  ] as const)('%s on %s ends the world, and is reported once', async (signal, fabric) => {
+  it.each(
+    daily(
+      [
+        ['SIGINT', 'local'],
+        ['SIGTERM', 'local'],
+        ['SIGINT', 'threads'],
+        ['SIGTERM', 'threads'],
+      ] as const,
+      3,
+    ),
+  )('%s on %s ends the world, and is reported once', async (signal, fabric) => {
     const answer = await spawnCli(['run', 'waits.mjs', '-n', '2', '--fabric', fabric, '--processes', '2'], {
       cwd: folder,
       onOutput: (_, kill) => kill(signal),
@@ -259,13 +275,18 @@ describe("exit code 3: the program's world failed", () => {
     expect(answer.stderr).toMatch(new RegExp(`^ERR_ABORTED: .*${signal}$`, 'm'))
   })
 
-  it.each([
-    ['uncaught.mjs', 'ERR_PEER_LOST', 'RangeError: not caught'],
-    ['exits.mjs', 'ERR_WORLD_ABORTED', 'process.exit(0)'],
-    ['exits-later.mjs', 'ERR_WORLD_ABORTED', 'process.exit(5)'],
-    ['never.mjs', 'ERR_DEADLOCK', 'nothing is left'],
-    ['returns-function.mjs', 'ERR_CLONE', 'the value that rank 0 returned'],
-  ])('on threads, %s: %s', async (program, code, message) => {
+  it.each(
+    daily(
+      [
+        ['uncaught.mjs', 'ERR_PEER_LOST', 'RangeError: not caught'],
+        ['exits.mjs', 'ERR_WORLD_ABORTED', 'process.exit(0)'],
+        ['exits-later.mjs', 'ERR_WORLD_ABORTED', 'process.exit(5)'],
+        ['never.mjs', 'ERR_DEADLOCK', 'nothing is left'],
+        ['returns-function.mjs', 'ERR_CLONE', 'the value that rank 0 returned'],
+      ],
+      2,
+    ),
+  )('on threads, %s: %s', async (program, code, message) => {
     const answer = await run(program, '-n', '4', '--fabric', 'threads', '--processes', '2', '--json')
     expect(answer.exitCode).toBe(3)
     expect(onlyObject(answer)).toEqual({
@@ -277,17 +298,22 @@ describe("exit code 3: the program's world failed", () => {
 
 describe.each(['local', 'threads'])('where an error comes from, on %s', (fabric) => {
   const argv = ['-n', '4', '--fabric', fabric, '--processes', '2']
-  it.each([
-    ['throws.ts', 3, 'TypeError: rank 2 fails', 'throws.ts:3'],
-    ['dropped.ts', 3, 'from a dropped promise', 'dropped.ts:3'],
-    [
-      'fails-to-load.ts',
+  it.each(
+    daily(
+      [
+        ['throws.ts', 3, 'TypeError: rank 2 fails', 'throws.ts:3'],
+        ['dropped.ts', 3, 'from a dropped promise', 'dropped.ts:3'],
+        [
+          'fails-to-load.ts',
+          2,
+          'ERR_PROGRAM: fails-to-load.ts failed to load: Error: not today',
+          'fails-to-load.ts:1',
+        ],
+        ['misuses.mjs', 3, 'ERR_RANK: ', 'misuses.mjs:2'],
+      ] as const,
       2,
-      'ERR_PROGRAM: fails-to-load.ts failed to load: Error: not today',
-      'fails-to-load.ts:1',
-    ],
-    ['misuses.mjs', 3, 'ERR_RANK: ', 'misuses.mjs:2'],
-  ])('%s: the frames of the program and no others', async (program, exitCode, message, place) => {
+    ),
+  )('%s: the frames of the program and no others', async (program, exitCode, message, place) => {
     const answer = await run(program, ...argv)
     expect(answer.exitCode).toBe(exitCode)
     expect(answer.stderr).toContain(message)
@@ -327,27 +353,37 @@ describe('who waits for what', () => {
 })
 
 describe('exit code 2: there is no program to run', () => {
-  it.each([
-    ['no-default.mjs', 'no default export'],
-    ['not-a-function.mjs', 'a default export of type number'],
-    ['broken.ts', 'failed to load'],
-    ['fails-to-load.ts', 'not today'],
-    ['exits-early.mjs', 'process.exit(0)'],
-    ['never-loads.mjs', 'nothing is left'],
-    ['stray-load.mjs', 'from a timer'],
-    ['missing.ts', "there is no file 'missing.ts'"],
-    ['other.cts', 'expected a .ts, .mts, .js, .mjs, .cjs file'],
-    ['names.cjs', 'a default export of type object'],
-  ])('%s: %s', async (program, message) => {
+  it.each(
+    daily(
+      [
+        ['no-default.mjs', 'no default export'],
+        ['not-a-function.mjs', 'a default export of type number'],
+        ['broken.ts', 'failed to load'],
+        ['fails-to-load.ts', 'not today'],
+        ['exits-early.mjs', 'process.exit(0)'],
+        ['never-loads.mjs', 'nothing is left'],
+        ['stray-load.mjs', 'from a timer'],
+        ['missing.ts', "there is no file 'missing.ts'"],
+        ['other.cts', 'expected a .ts, .mts, .js, .mjs, .cjs file'],
+        ['names.cjs', 'a default export of type object'],
+      ],
+      3,
+    ),
+  )('%s: %s', async (program, message) => {
     expectNoProgram(await run(program, '-n', '2', '--json'), program, message)
   })
 
-  it.each([
-    ['no-default.mjs', 'no default export'],
-    ['exits-early.mjs', 'process.exit(0)'],
-    ['never-loads.mjs', 'nothing is left'],
-    ['missing.ts', "there is no file 'missing.ts'"],
-  ])('on threads, %s: %s', async (program, message) => {
+  it.each(
+    daily(
+      [
+        ['no-default.mjs', 'no default export'],
+        ['exits-early.mjs', 'process.exit(0)'],
+        ['never-loads.mjs', 'nothing is left'],
+        ['missing.ts', "there is no file 'missing.ts'"],
+      ],
+      3,
+    ),
+  )('on threads, %s: %s', async (program, message) => {
     const answer = await run(program, '-n', '2', '--fabric', 'threads', '--processes', '2', '--json')
     expectNoProgram(answer, program, message)
   })
@@ -360,10 +396,15 @@ describe('exit code 2: there is no program to run', () => {
     )
   })
 
-  it.each([
-    ['0', 'threads', 'an integer from 1 to 4096'],
-    ['65', 'threads', 'processes must be an integer in 1..64'],
-  ])('%s processes of %s', async (processes, fabric, message) => {
+  it.each(
+    daily(
+      [
+        ['0', 'threads', 'an integer from 1 to 4096'],
+        ['65', 'threads', 'processes must be an integer in 1..64'],
+      ],
+      2,
+    ),
+  )('%s processes of %s', async (processes, fabric, message) => {
     const answer = await run('plain.mjs', '-n', '4', '--fabric', fabric, '--processes', processes)
     expect(answer.exitCode).toBe(2)
     expect(answer.stderr).toContain(message)

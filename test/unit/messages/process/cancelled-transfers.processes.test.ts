@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { allEndings, expectEnded } from '../../../support/cancelled-transfers.js'
 import type { Outcome, Part } from '../../../support/cancelled-transfers-program.js'
-import { describeMpi, program, runJob } from '../../../support/mpi.js'
+import { describeEitherMpi, program, runJob } from '../../../support/mpi.js'
 
-describeMpi('a message that ends early', (mpi) => {
+describeEitherMpi('a message that ends early', (mpi) => {
   const start = (part: Part) => runJob(mpi, 3, program('cancelled-transfers-mpi.ts', JSON.stringify(part)))
   const length = 1_000_000
 
