@@ -100,6 +100,7 @@ export default defineConfig({
         test: {
           ...asBuilt.test,
           name: 'system',
+          isolate: false,
           include: [...starting, 'test/*.test.ts'],
         },
       },

@@ -93,8 +93,8 @@ async function stream(
 }
 
 /**
- * Milliseconds in which each of two processes sends the other a message, the median of all; nobody waits to
- * send the next one.
+ * Milliseconds in which each of two processes sends the other a message, the median of all; no process waits
+ * to send the next one.
  */
 async function exchange(socket: WebSocket, sizeBytes: number, [calls]: readonly number[]): Promise<number> {
   const out = Buffer.alloc(sizeBytes, 7)

@@ -153,7 +153,7 @@ export class BuiltPrograms {
     return runWithTimeout(process.execPath, [`${this.#folder}src/cli/main.js`, ...words], limitSeconds)
   }
 
-  /** A world on `threads`, in a process of its own. */
+  /** A world on `threads`, in its own process. */
   onThreads(name: string, world: OurWorld, limitSeconds: number): Implementation {
     const processes = world.processes ?? 2
     const argument = JSON.stringify({ ...world, fabric: 'threads', processes })
@@ -165,7 +165,7 @@ export class BuiltPrograms {
   }
 
   /**
-   * A world on `websocket`, started by a process of its own.
+   * A world on `websocket`, started by its own process.
    *
    * @param latencyMs of its connections, if not those of this host
    */
@@ -213,7 +213,7 @@ export class BuiltPrograms {
   onMpi(name: string, mpi: MpiName, world: OurWorld, limitSeconds: number): Implementation {
     const processes = world.processes ?? world.ranks
     const argument = JSON.stringify({ ...world, fabric: 'mpi', processes })
-    // Node has threads of its own, which would share the core with the program.
+    // Node has its own threads, which would share the core with the program.
     return this.#job(name, mpi, { processes, bound: false }, limitSeconds, [], () => ({
       said: `${this.#of}node ${process.version}, ${world.ranks} ranks on ${processes} processes`,
       words: [process.execPath, `${this.#folder}bench/child.js`, argument],

@@ -1,4 +1,4 @@
-// One case in a process of its own, so that the first run is a cold one. Prints one JSON object.
+// One case in its own process, so that the first run is a cold one. Prints one JSON object.
 
 import { local } from '../src/fabric/local/local.js'
 import { run } from '../src/launch/run.js'

@@ -15,7 +15,7 @@ export interface MpiLibrary {
 
 export interface Placing {
   readonly processes: number
-  /** Whether each process is bound to a core of its own. */
+  /** Whether each process is bound to its own core. */
   readonly bound: boolean
 }
 

@@ -1,4 +1,4 @@
-// One world in a process of its own, so that nothing else is on the heap. Prints samples as one JSON object.
+// One world in its own process, so that nothing else is on the heap. Prints samples as one JSON object.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Communicator } from '../src/comm/communicator.js'

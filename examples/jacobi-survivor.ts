@@ -1,14 +1,14 @@
 /**
- * Jacobi's method for the Laplace equation on a plate cut into blocks of rows, one per rank, which goes on
+ * Jacobi's method for the Laplace equation on a plate cut into blocks of rows, one per rank, which continues
  * when a process is lost: every rank keeps a copy of its block, and those of some ranks on another process.
  * The survivors agree that something failed, shrink the communicator, redistribute the last copies, and
  * repeat the sweeps since then.
  *
  *   rankweave run examples/jacobi-survivor.ts -n 6 --processes 3 --fabric threads -- lose 1
  *
- * The result is compared with the same sweeps on one rank. It must be equal to the last bit, whoever was
- * lost: a sweep computes every cell from cells of the sweep before, in the same order, and the largest change
- * is exact.
+ * The result is compared with the same sweeps on one rank. It must be equal to the last bit, whichever
+ * process was lost: a sweep computes every cell from cells of the sweep before, in the same order, and the
+ * largest change is exact.
  */
 import { exit } from 'node:process'
 import { type Communicator, isRankweaveError, PROC_NULL } from 'rankweave'
@@ -162,8 +162,8 @@ async function copiesOfOthers(comm: Communicator, { sweeps, cells }: Block): Pro
 }
 
 /**
- * My block of the last checkpoint, cut anew: whoever has rows of it sends them to the ranks that own them
- * now.
+ * My block of the last checkpoint, cut anew: each rank that has rows of it sends them to the ranks that own
+ * them now.
  */
 async function restored(comm: Communicator, saved: readonly Block[]): Promise<Block> {
   const { columns } = plate

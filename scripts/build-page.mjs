@@ -36,7 +36,7 @@ function template() {
       const page = pieces.find(({ fileName }) => fileName === 'index.html')
       const code = pieces.find(({ type }) => type === 'chunk')
       const style = pieces.find(({ fileName }) => fileName.endsWith('.css'))
-      // Functions, because a replacement text has patterns of its own.
+      // Functions, because a replacement text has its own patterns.
       const source = String(page.source)
         .replace(/<script type="module"[^>]*><\/script>/, '')
         .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${style.source}</style>`)

@@ -67,7 +67,7 @@ export function bundle(folder) {
     format: 'esm',
     platform: 'browser',
     target: 'es2022',
-    // A solver, loaded by whoever asks for it.
+    // A solver, loaded by a program that asks for it.
     external: ['highs'],
     // Pages load it unchanged; names are for stacks and inspections.
     minify: true,

@@ -17,7 +17,9 @@ export function ownModule(name: string): URL {
   return new URL(`./${name}.${extension}`, here)
 }
 
-/** @param path below `src`, of a file that is there as it is, such as `export/c/rankweave_program.h` */
+/**
+ * @param path below `src`, of a file that is copied there unchanged, such as `export/c/rankweave_program.h`
+ */
 export function ownFile(path: string): URL {
   return new URL(`./${path}`, here)
 }

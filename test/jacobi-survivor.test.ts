@@ -9,13 +9,16 @@ type Result = Awaited<ReturnType<typeof main>>
 const solutionOf = (results: readonly (Result | undefined)[]) => results.find((result) => result != null)!
 
 describe('the Jacobi solver that survives', () => {
-  it.each(rankCounts)('has every bit of the serial plate on %i ranks when nobody is lost', async (ranks) => {
-    const { differing, recoveries, survivors, sweeps } = solutionOf(
-      await run((world) => main(world), { ranks, processes: Math.min(ranks, 3) }),
-    )
-    expect({ differing, recoveries, survivors }).toEqual({ differing: 0, recoveries: 0, survivors: ranks })
-    expect(sweeps).toBeGreaterThan(100)
-  })
+  it.each(rankCounts)(
+    'has every bit of the serial plate on %i ranks when no process is lost',
+    async (ranks) => {
+      const { differing, recoveries, survivors, sweeps } = solutionOf(
+        await run((world) => main(world), { ranks, processes: Math.min(ranks, 3) }),
+      )
+      expect({ differing, recoveries, survivors }).toEqual({ differing: 0, recoveries: 0, survivors: ranks })
+      expect(sweeps).toBeGreaterThan(100)
+    },
+  )
 
   it('has them whichever process is lost, and whenever', async () => {
     const [whole] = await run((world) => main(world), { ranks: 6, processes: 3 })

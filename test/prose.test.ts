@@ -2,9 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
-// Phrases that a native reader stumbles over, and what to write instead. In Markdown, outside of code.
+// Phrases that a native reader stumbles over, and what to write instead: in Markdown outside of code, and in
+// the comments and messages of the library, its page and its examples.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Files in a folder, at any depth. */
+const filesIn = (folder: string) =>
+  readdirSync(root + folder, { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`)
 
 /** What replaces a phrase, by its pattern. A blank stands for any white space. */
 const advice: Readonly<Record<string, string>> = {
@@ -26,25 +31,24 @@ const advice: Readonly<Record<string, string>> = {
   '\\d %': 'no blank before the percent sign',
 }
 
-/** Pages that their code writes are corrected there. */
-const generated = ['docs/service-protocol.md', 'docs/websocket-protocol.md', 'docs/fault-matrix.md']
-
 const pages = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md'],
-  ...readdirSync(`${root}docs`)
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`)
-    .filter((page) => !generated.includes(page)),
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  ...filesIn('docs').filter((path) => path.endsWith('.md') && !path.startsWith('docs/reference/')),
 ]
+
+const sources = ['src', 'web/src', 'examples'].flatMap(filesIn).filter((path) => /\.(ts|c|h|py)$/.test(path))
 
 /** A line each: where, which phrase, and what to write instead. */
 function stumbles(path: string, text: string): string[] {
+  const isPage = path.endsWith('.md')
   let isCode = false
   return text.split('\n').flatMap((line, index) => {
-    if (line.trimStart().startsWith('```')) isCode = !isCode
+    if (isPage && line.trimStart().startsWith('```')) isCode = !isCode
     if (isCode) return []
-    const prose = line.replace(/`[^`]*`/g, '``')
-    return Object.entries(advice).flatMap(([pattern, instead]) => {
+    const prose = isPage ? line.replace(/`[^`]*`/g, '``') : line
+    // In code it is a remainder.
+    const patterns = Object.entries(advice).filter(([pattern]) => isPage || pattern !== '\\d %')
+    return patterns.flatMap(([pattern, instead]) => {
       const start = /^[\\(]/.test(pattern) ? '' : '\\b'
       const found = new RegExp(`${start}${pattern.replaceAll(' ', '\\s')}`, 'i').exec(prose)
       return found === null ? [] : [`${path}:${index + 1}: ${found[0]} -> ${instead}`]
@@ -76,7 +80,10 @@ describe('the lint of prose', () => {
   })
 })
 
-it('the pages read as a native engineer writes', () => {
-  expect(pages.length).toBeGreaterThan(30)
-  expect(pages.flatMap((page) => stumbles(page, readFileSync(root + page, 'utf8')))).toEqual([])
+it('pages, comments and messages read as a native engineer writes', () => {
+  expect(pages.length).toBeGreaterThan(80)
+  expect(sources.length).toBeGreaterThan(900)
+  expect([...pages, ...sources].flatMap((page) => stumbles(page, readFileSync(root + page, 'utf8')))).toEqual(
+    [],
+  )
 })

@@ -1,4 +1,4 @@
-// Microseconds per message of a window of messages one way, each between buffers of its own, and one answer
+// Microseconds per message of a window of messages one way, each between its own buffers, and one answer
 // per window: SECONDS SIZE:WINDOW:ITERATIONS:BATCHES ...
 #include "bench.h"
 

@@ -1,6 +1,6 @@
 // Whether a new build is slower than an old one:
 // `node bench/compare/compare-builds.mjs OLD NEW [--runs 21] [--only TEXT] [--json]`, where OLD and NEW are
-// built checkouts. The two alternate, each figure in a process of its own; of every case the ratio new / old
+// built checkouts. The two alternate, each figure in its own process; of every case the ratio new / old
 // of the medians is printed with its 95% interval (bootstrap over runs, seeded). A case fails when the whole
 // interval lies above 1.05. Exit code 1 when one fails.
 import { execFileSync } from 'node:child_process'

@@ -1,4 +1,4 @@
-// One figure of one build, in a process of its own: `measure.mjs ENTRY CASE` prints microseconds.
+// One figure of one build, in its own process: `measure.mjs ENTRY CASE` prints microseconds.
 import { pathToFileURL } from 'node:url'
 import { cases, default as main } from './program.mjs'
 

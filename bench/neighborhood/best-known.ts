@@ -22,7 +22,7 @@ export const nameOf = ({ topology, machine, bytes }: RegretCase): string => `${t
 const file = new URL('regret-best.json', import.meta.url)
 
 /**
- * What was found so far, by case: the search takes an hour, so it may be interrupted and goes on where it
+ * What was found so far, by case: the search takes an hour, so it may be interrupted and continues where it
  * was.
  */
 function readKnown(): Map<string, BestKnown> {

@@ -1,4 +1,4 @@
-// A window of messages one way, each between buffers of its own, and one answer per window.
+// A window of messages one way, each between its own buffers, and one answer per window.
 import { type Communicator, waitall } from 'rankweave'
 import { bytesIn, type MemoryKind } from './memory.js'
 import { type Effort, expectEqual, timed } from './timing.js'

@@ -89,7 +89,7 @@ function besideBareServer(
     RunningService.use(async ({ url }) => {
       const [ask, bare] = [new Asking(url), new Asking(bareUrl)]
       const during: During = (work) => asked(ask, bare, work)
-      // The code is warm, as it is in a service that has run for a while.
+      // The code is warm, as in a service that has run for a while.
       await during(() => later(1000))
       return measure(ask, during, url)
     }),

@@ -13,7 +13,7 @@ export interface ServiceState {
   readonly cpuMs: number
 }
 
-/** A service as published, in a process of its own with data of its own; its log is thrown away. */
+/** A service as published, in its own process with its own data; its log is thrown away. */
 export class RunningService {
   readonly url: string
   readonly #child: ChildProcess
@@ -46,7 +46,7 @@ export class RunningService {
   }
 }
 
-/** The least a server of the same framework does, in a process of its own: `GET /healthz`. */
+/** The least a server of the same framework does, in its own process: `GET /healthz`. */
 export async function withBareServer<T>(use: (url: string) => Promise<T>): Promise<T> {
   const child = spawn(
     process.execPath,

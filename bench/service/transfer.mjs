@@ -1,4 +1,4 @@
-// One large request in a process of its own, so that those who measure others are not held up: node
+// One large request in its own process, so that those who measure others are not held up: node
 // transfer.mjs URL [FILE]. Downloads, or sends the file; prints the bytes that have travelled.
 import { createReadStream } from 'node:fs'
 import { request } from 'node:http'

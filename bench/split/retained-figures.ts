@@ -79,7 +79,7 @@ function accountFigure(ranks: number, processes: number, sorters: number, colors
   }
 }
 
-/** In a process of its own, so that nothing else is on the heap. */
+/** In its own process, so that nothing else is on the heap. */
 function child<T>(...words: readonly (string | number)[]): T {
   const file = fileURLToPath(new URL('split-retained.ts', import.meta.url))
   const args = ['--max-old-space-size=8000', '--import', 'tsx', file, ...words.map(String)]

@@ -1,4 +1,4 @@
-// Memory that splits leave behind, in a process of its own: `account RANKS PROCESSES SORTERS COLORS` the
+// Memory that splits leave behind, in its own process: `account RANKS PROCESSES SORTERS COLORS` the
 // bytes that each process accounts for, on logical processes, after a barrier, a bcast and an allreduce on
 // every communicator; `measured ALGORITHM TABLE RANKS PROCESSES COLORS` the growth of heap and array buffers
 // beside the account. Colors and keys are random, 5% of the ranks have none.

@@ -1,4 +1,4 @@
-// Memory and time of a world split, in a process of its own: `memory RANKS PROCESSES` on logical processes,
+// Memory and time of a world split, in its own process: `memory RANKS PROCESSES` on logical processes,
 // `kernel ENTRIES RUNS` the sort of entries of 1000 colors, `million RANKS RUNS` the split with all colors
 // and keys in one process, `mains RANKS WEIGH` the split called by as many awaiting mains, timed or (1)
 // weighed.

@@ -49,7 +49,7 @@ export const splitBench: Bench = {
 }
 
 /**
- * A TypeScript program in a process of its own, so that nothing else is on the heap; its last line is JSON.
+ * A TypeScript program in its own process, so that nothing else is on the heap; its last line is JSON.
  */
 function child<T>(path: string, ...words: readonly (string | number)[]): T {
   const file = fileURLToPath(new URL(path, import.meta.url))

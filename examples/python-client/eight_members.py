@@ -1,4 +1,4 @@
-"""Eight members of one world: they split it twice, free what they made, lose one of them, and go on without it.
+"""Eight members of one world: they split it twice, free what they made, lose one of them, and continue without it.
 
     python3 eight_members.py ws://127.0.0.1:8080/v1/worlds [FILE_WITH_TOKEN]
 """
@@ -72,7 +72,7 @@ async def main(url, token):
     await together(survivors, lambda m: m.call("leave"))
     for member in survivors:
         await member.close()
-    print(f"{MEMBERS} members, 2 splits, 1 lost, {shrunk[0]['size']} go on")
+    print(f"{MEMBERS} members, 2 splits, 1 lost, {shrunk[0]['size']} continue")
 
 
 if __name__ == "__main__":

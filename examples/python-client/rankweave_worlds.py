@@ -63,7 +63,7 @@ class Member:
         while True:
             event = await self.events.get()
             if event is None:
-                self.events.put_nowait(None)  # for whoever asks next
+                self.events.put_nowait(None)  # for the next caller
                 raise self._ended
             if event["event"] == name:
                 return event
@@ -100,7 +100,7 @@ class Member:
                     reply.set_result(message)
         except websockets.ConnectionClosed as closed:
             self._ended = refusal or closed
-        # No replies come any more; a socket may also be closed in good order.
+        # No more replies come; a socket may also be closed in good order.
         for reply in self._pending.values():
             reply.set_exception(self._ended)
         self._pending.clear()

@@ -80,8 +80,8 @@ export function browserHeartbeats(worker: PageWorker | undefined): StartHeartbea
     worker.onmessage = ({ data }) => {
       const { closed } = data as { readonly closed?: number }
       const refusal = closed === undefined ? undefined : refusalOf(closed)
-      // A socket that broke is dialled again with the next beat; one that was closed for good is told on the
-      // socket of the page.
+      // A socket that broke is dialled again with the next beat; one that was closed for good is reported on
+      // the socket of the page.
       if (closed !== undefined && closed !== 1000 && refusal === undefined) return
       worker.terminate()
       if (closed === undefined) silent(`the rendezvous has been silent for ${silenceMs} ms`)

@@ -33,7 +33,7 @@ export function calibratedProfile(calibration: Calibration, label: ProfileLabel)
     exceptions['levels.node'] = exceptions['levels.package']
   } else exceptions['levels.package'] = assumed('as levels.node: packages were not distinguished')
   if (network === null) exceptions['levels.network'] = assumed('as levels.node: there was one node')
-  exceptions['hop'] = assumed('no latency of its own, at the bandwidth of levels.network')
+  exceptions['hop'] = assumed('no separate latency, at the bandwidth of levels.network')
   exceptions['eagerLimitBytes'] = { provenance: 'given', source: 'option of the world that was measured' }
   for (const [level, measured] of [
     ['node', node],

@@ -168,7 +168,7 @@ export class CollectiveEngine implements ExchangeOwner {
     if (this.#lastCallWaiter !== undefined && this.isOnlyCall) this.#lastCallWaiter.resolve()
   }
 
-  /** No collective of this process completes any more. */
+  /** No further collective of this process completes. */
   get hasFailed(): boolean {
     return this.#failed !== undefined
   }
@@ -183,7 +183,7 @@ export class CollectiveEngine implements ExchangeOwner {
     this.#lastCallWaiter?.reject(error)
     for (const lane of this.#lanes.values()) {
       for (const slot of lane.clear()) {
-        // Whoever is rejected may use its buffers again.
+        // A rank that is rejected may use its buffers again.
         const reject = () => {
           this.#unblock(lane, slot)
           slot.reject(error)

@@ -39,7 +39,7 @@ export interface Exchange {
   take(peer: number, step: number, take: Take): void
   /**
    * Writes the next bytes of (peer, step) to where `room` wants them, and then calls `landed`; large ones
-   * without a copy in between. Once the collective has failed, nothing is written any more.
+   * without a copy in between. Once the collective has failed, nothing more is written.
    *
    * @param lend gets the bytes instead, where they are in memory that this process can read: they need not be
    *   copied
@@ -55,10 +55,10 @@ export interface Exchange {
   watch(look: () => boolean, awaited: () => readonly number[], done: () => void): void
   /** Whether the collective has failed: nothing may be written to what ranks passed. */
   readonly hasFailed: boolean
-  /** Whether no payload is borrowed any more. */
+  /** Whether every payload has been returned. */
   readonly isSent: boolean
   /**
-   * Calls back when no payload is borrowed any more: now, or when the last receiver has taken its message.
+   * Calls back when every payload has been returned: now, or when the last receiver has taken its message.
    */
   whenSent(done: () => void): void
   /** Completes a collective whose `run` returned nothing: what each hosted rank gets, by local index. */

@@ -147,7 +147,7 @@ export class MessagesInPlace {
     }
   }
 
-  /** The algorithm reads no message any more. */
+  /** The algorithm reads no further message. */
   releaseAll(): void {
     for (const message of this.#lent) message.decline(this.#state.transfers)
     this.#lent.clear()
@@ -155,8 +155,8 @@ export class MessagesInPlace {
 }
 
 /**
- * Whether a collective cannot continue since a buffer was detached: the fabric noticed, or the engine, by an
- * error of its own.
+ * Whether a collective cannot continue since a buffer was detached: the fabric noticed, or the engine
+ * noticed, by its own error.
  */
 export function isOfDetached(error: unknown): boolean {
   return (

@@ -2,9 +2,9 @@ import type { CommContext } from '../messages/process/comm-context.js'
 import { frameKind } from '../messages/process/frames.js'
 
 /**
- * Up to this many processes whoever revokes a communicator informs all others itself: one hop, also past
- * processes that compute without awaiting. Beyond, P processes that revoke at the same time would send P^2
- * frames.
+ * Up to this many processes, the process that revokes a communicator informs all others itself: one hop, also
+ * past processes that compute without awaiting. Beyond, P processes that revoke at the same time would send
+ * P^2 frames.
  */
 const directUpTo = 64
 

@@ -210,7 +210,7 @@ export class SlotExchange implements Exchange {
   /**
    * Fails all pending and later receives with `error`, and withdraws what has been offered.
    *
-   * @param released called when the fabric accesses no buffer of this collective any more: now, or once
+   * @param released called when the fabric no longer accesses any buffer of this collective: now, or once
    *   transfers in progress have been cancelled
    */
   fail(error: RankweaveError, released: () => void): void {

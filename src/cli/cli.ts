@@ -94,7 +94,7 @@ function fail(error: unknown, report: Reporter): number {
       error.code === 'commander.help' ? 'help: unknown command' : error.message.replace(/^error: /, '')
     return refuse(new RankweaveError('ERR_USAGE', `${message} (see --help)`), exitCodes.badInput, report)
   }
-  // Whoever owns the streams reports it.
+  // The owner of the streams reports it.
   if (error instanceof OutputLost) return exitCodeOf(error)
   if (error instanceof WorldFailure) return refuse(error.cause, exitCodes.worldFailed, report)
   if (error instanceof RankweaveError) return refuse(error, exitCodes.badInput, report)

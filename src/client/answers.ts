@@ -9,7 +9,7 @@ export function errorOf({ code, message, details }: Partial<CallError>, otherwis
   })
 }
 
-/** What ended a request: whoever asked, or the network. */
+/** What ended a request: its caller, or the network. */
 export function interrupted(signal: AbortSignal | undefined, otherwise: RankweaveError): RankweaveError {
   if (signal?.aborted !== true) return otherwise
   return new RankweaveError('ERR_ABORTED', 'the request was aborted', { cause: signal.reason })

@@ -31,8 +31,8 @@ export class ProgramWorlds {
   }
 
   /**
-   * Opens a world, which waits for its processes until it is ended. Its token is told here alone, and whoever
-   * has it can join.
+   * Opens a world, which waits for its processes until it is ended. Its token is shown here only, and any
+   * process that has it can join.
    *
    * @throws ERR_BUSY for too many running worlds, ERR_LIMIT for too many ranks or processes, ERR_WORLD for
    *   numbers that do not agree, ERR_ARGUMENT

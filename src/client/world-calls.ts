@@ -18,7 +18,7 @@ const tooLarge = 1009
 
 export interface CallListener {
   readonly onEvent: (event: WorldEvent) => void
-  /** Once: there are no replies and no events any more. */
+  /** Once: no more replies and events follow. */
   readonly onEnd: (reason: RankweaveError) => void
 }
 

@@ -315,8 +315,8 @@ export class CommState implements TableContext, FrameContext {
   }
 
   /**
-   * A rank here frees it. True when that is all, because it has failed: no collective can be completed on it
-   * any more. When the last rank here does so, the process releases it.
+   * A rank here frees it. True when that is all, because it has failed: collectives can no longer be
+   * completed on it. When the last rank here does so, the process releases it.
    */
   freeIfFailed(): boolean {
     this.#freedRanks++

@@ -147,7 +147,7 @@ const sessionCases: readonly SessionCase[] = [
       await turns(3)
       await session.close()
       await turns(3)
-      // The test runner may have handles of its own that come and go.
+      // The test runner may have handles that come and go.
       const deadlineMs = performance.now() + 2000
       let left = startedSince(before)
       while (left.length > 0 && performance.now() < deadlineMs) {

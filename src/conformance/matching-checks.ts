@@ -68,7 +68,7 @@ async function send(world: Communicator, plan: readonly Planned[], seed: number)
 
 /**
  * Receives what was drawn, by patterns that cannot match each other's messages: either all by one pattern, or
- * each tag by one of its own. All receive concurrently.
+ * each tag by a separate one. All receive concurrently.
  */
 function receive(world: Communicator, plan: readonly Planned[], seed: number): Promise<void>[] {
   const pick = drawn(seed, world.rank, 2)

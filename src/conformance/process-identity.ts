@@ -3,8 +3,8 @@ import { threadId } from 'node:worker_threads'
 import type { FabricKind } from '../fabric/fabric.js'
 
 /**
- * Where the processes of a fabric run: all in one thread, each in its own thread, each in an OS process
- * of its own.
+ * Where the processes of a fabric run: all in one thread, each in its own thread, each in its own OS
+ * process.
  */
 export type ProcessLocation = 'one thread' | 'threads' | 'OS processes' | 'anywhere'
 

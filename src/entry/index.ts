@@ -1,6 +1,6 @@
 /**
- * `rankweave`: worlds, communicators, requests, operations, fabrics and errors. Everything else has an entry
- * of its own: `rankweave/topology`, `/schedule`, `/spmm`, `/graphology`, `/fabric`, `/conformance`.
+ * `rankweave`: worlds, communicators, requests, operations, fabrics and errors. Everything else has a
+ * separate entry: `rankweave/topology`, `/schedule`, `/spmm`, `/graphology`, `/fabric`, `/conformance`.
  *
  * @module rankweave
  */

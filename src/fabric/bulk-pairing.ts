@@ -169,7 +169,7 @@ export class BulkPairing {
     else side.reject(side.error)
   }
 
-  /** Ends the sides that `peer` takes part in, or all. No record comes from there any more. */
+  /** Ends the sides that `peer` takes part in, or all. No more records come from there. */
   fail(error: RankweaveError, peer?: number): void {
     for (const sides of [this.#senders, this.#receivers]) {
       for (const side of [...sides.values()]) {
@@ -218,7 +218,7 @@ export class BulkPairing {
     this.#pair(side)
   }
 
-  /** Ends a side that has no buffer any more. */
+  /** Ends a side that no longer has a buffer. */
   #isDetached(side: BulkSide): boolean {
     if (side.buffer.byteLength === side.sizeBytes) return false
     this.end(side, detachedInTransfer(side))

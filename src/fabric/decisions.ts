@@ -17,7 +17,7 @@ interface OpenDecision {
  * fabric; how contributions and decisions travel is theirs.
  *
  * A decision is forgotten when it is made: each member has contributed, is lost or has contributed to the end
- * of the world, so nobody can ask for it again. Memory: the losses, who is at the end, and at most
+ * of the world, so no process can ask for it again. Memory: the losses, who is at the end, and at most
  * {@link maxOpenDecisions} decisions per process.
  */
 export class Decisions {
@@ -134,8 +134,8 @@ function refused(key: string, expected: string): RankweaveError {
 }
 
 /**
- * An authority whose decisions arrive after the losses that they tell of: a fabric reports a loss in a task
- * of its own, once what the lost process had sent is read, so a decision made after the loss may be here
+ * An authority whose decisions arrive after the losses that they report: a fabric reports a loss in a
+ * separate task, once what the lost process had sent is read, so a decision made after the loss may be here
  * before.
  *
  * @param areReported whether the sink has been told of every loss that this process has heard of

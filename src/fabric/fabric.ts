@@ -189,7 +189,7 @@ export interface FrameSink {
  *   the same id.
  * - **Detached buffers.** A side whose buffer is detached meanwhile is cancelled with ERR_FABRIC, and
  *   `details.detached`, when the fabric next touches it. MPI accesses memory while the fabric is not running:
- *   there, whoever takes over the memory of a buffer in transfer must retain it until the transfer has
+ *   there, the code that takes over the memory of a buffer in transfer must retain it until the transfer has
  *   settled.
  *
  * A side that waits occupies a record here and, for a receiver, one at its sender; both end with it.
@@ -299,7 +299,7 @@ export interface FabricSession {
    */
   quiet(): boolean
   /**
-   * Ends the session: no frame is delivered here any more, and every handle and process of it is released.
+   * Ends the session: no more frames are delivered here, and every handle and process of it is released.
    * What was sent before to processes of other sessions still arrives there. Closing again has no effect.
    */
   close(): Promise<void>

@@ -32,7 +32,7 @@ export class RemoteAuthority implements Authority {
     })
   }
 
-  /** The authority has decided; a decision that nobody here waits for has no effect. */
+  /** The authority has decided; a decision that no process here waits for has no effect. */
   decided(key: string, decision: Decision): void {
     const waiting = this.#waiting.get(key)
     this.#waiting.delete(key)

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { RankweaveError } from '../errors.js'
 
-/** Whoever has one token. What one tenant stores, plans and joins does not exist for another. */
+/** The holders of one token. What one tenant stores, plans and joins does not exist for another. */
 export interface Tenant {
   /**
    * 32 lowercase hexadecimal digits; `local` where the service has no tokens. Names a folder, and stands in

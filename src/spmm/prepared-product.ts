@@ -18,8 +18,8 @@ import { type BlockExchange, neighborExchange, SparseProduct } from './sparse-pr
 /** How rows of B are exchanged. */
 export interface SpmmOptions {
   /**
-   * `auto` without a machine: {@link fastestExchange} tries direct sends, an ordinary allgather and what may
-   * be faster; with a machine that has a profile: the simulator's choice for it.
+   * `auto` without a machine: {@link fastestExchange} tries direct sends, an ordinary allgather and what
+   * might be faster; with a machine that has a profile: the simulator's choice for it.
    */
   readonly strategy: Strategy | AutoStrategy
   readonly machine?: Machine

@@ -77,7 +77,7 @@ export function selectStrategies(
 
 /**
  * One that an estimate finds less than this much better for a length than another of its kind is not worth a
- * study of its own.
+ * separate study.
  */
 const worthwhile = 0.1
 

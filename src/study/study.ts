@@ -57,8 +57,8 @@ export interface SimulatedTime {
   readonly speedup: number
   /**
    * Starts after which planning, measured here, has cost no more time than starts save, simulated, against
-   * direct sends; null: never. From `planMs` as it is, since short planning is repeated; `Alternative` has a
-   * bound where it ran once.
+   * direct sends; null: never. From the unrounded `planMs`, since short planning is repeated; `Alternative`
+   * has a bound where it ran once.
    */
   readonly breakEvenStarts: number | null
 }

@@ -2,7 +2,10 @@ import type { Clock } from '../base/clock.js'
 
 /** A connection as its watch sees it. */
 export interface WatchedConnection {
-  /** Bytes that have come, of whatever kind, also parts of messages; undefined where nobody tells. */
+  /**
+   * Bytes that have come, of whatever kind, also parts of messages; undefined where the platform does not
+   * say.
+   */
   readonly receivedBytes: number | undefined
   /** Bytes of messages that the network has taken. */
   readonly takenBytes: number
@@ -15,7 +18,7 @@ export interface WatchedConnection {
 export interface LinkWatchHost {
   /**
    * Asks, by way of the rendezvous, whether `peer` is there: its answer is `present`, after it has sent a
-   * ping of its own.
+   * separate ping.
    */
   probe(peer: number): void
   silent(peer: number): void
@@ -39,7 +42,7 @@ interface Watched {
 const ticksToArrive = 2
 
 /**
- * Notices connections that carry nothing any more though nobody closes them: a firewall has forgotten them,
+ * Notices connections that carry nothing though neither side closes them: a firewall has forgotten them,
  * or the host of the peer has another address. The operating system notices bytes in flight after a quarter
  * of an hour.
  *
@@ -47,7 +50,7 @@ const ticksToArrive = 2
  * peer has answered on another way, the rendezvous, and still nothing has come. Signs of life are bytes that
  * arrive, to which both sides contribute a ping every `heartbeatMs`, and that the network continues to take
  * bytes that had to wait. In a browser, which tells of no pings, a connection is suspect only while bytes
- * wait that the network does not take. Like the rendezvous it counts ticks of its own, so a process that was
+ * wait that the network does not take. Like the rendezvous it counts its own ticks, so a process that was
  * stopped blames no peer for that.
  *
  * Memory: one record per connection.

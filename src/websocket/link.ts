@@ -25,7 +25,7 @@ export interface LinkHost {
   taken(peer: number): void
   /** The current frame of `reader`. @throws what breaks the link */
   frame(peer: number, reader: BatchReader): void
-  /** No channel carries it any more. */
+  /** No channel carries it from now on. */
   ended(peer: number): void
   /** Frames were lost, so that no later one may be delivered. */
   broken(peer: number, reason: string, cause: BreakCause): void
@@ -166,7 +166,7 @@ export class Link {
     try {
       reader.open(message, this.#received)
       this.#received = (this.#received + 1) >>> 0
-      // A frame that nobody can read, such as an error that is none, is the fault of the peer.
+      // A frame that cannot be read, such as an error that is none, is the fault of the peer.
       while (!this.#hasEnded() && reader.next()) this.#host.frame(this.peer, reader)
     } catch (error) {
       this.break(reasonText(error), 'malformed')

@@ -44,7 +44,7 @@ export class Losses {
     }
   }
 
-  /** Nobody is to be told any more. */
+  /** No further report follows. */
   clear(): void {
     this.#unreported = []
     this.#world = undefined

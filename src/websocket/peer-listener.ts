@@ -51,7 +51,7 @@ export class PeerListener {
    */
   attach(greet: (incoming: IncomingSocket) => void): void {
     this.#greet = greet
-    // From here on whoever waits keeps the event loop alive.
+    // From here on a waiting rank keeps the event loop alive.
     this.#listener?.unref?.()
     const early = this.#early
     this.#early = []

@@ -158,7 +158,7 @@ export class WebSocketProcess implements Fabric {
     this.#losses.clear()
     this.#early = []
     this.#own.clear()
-    // Nobody else keeps the event loop alive until the last bytes have gone.
+    // Nothing else keeps the event loop alive until the last bytes have gone.
     this.#keepAlive.ref()
     await this.#links.close()
     this.#keepAlive.close()

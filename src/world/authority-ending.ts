@@ -151,8 +151,8 @@ export class AuthorityEnding implements WorldEnding {
   }
 
   /**
-   * Whose failure a process knows of; -1: nobody's. What no process of ours contributes is a failure of its
-   * sender.
+   * Whose failure a process knows of; -1: of no process. What no process of ours contributes is a failure of
+   * its sender.
    */
   #originIn(bytes: Uint8Array | null, sender: number): number {
     if (bytes === null) return -1
@@ -170,7 +170,7 @@ export class AuthorityEnding implements WorldEnding {
     const { process } = this.#process
     this.#chosen = origin
     if (origin === process && !this.#errors.has(process) && !this.#closed) {
-      // Nobody but this process knows that it has not failed, and all others wait for its error.
+      // Only this process knows that it has not failed, and all others wait for its error.
       const sender = origins.indexOf(process)
       this.#announce(impossible(sender, `no failure of process ${process}, which has none`))
     }

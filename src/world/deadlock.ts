@@ -13,9 +13,9 @@ import { reportWaits, tally } from './world-report.js'
  */
 const confirmDelaysMs = [1, 2, 4, 8, 16]
 /**
- * Delay of the first check after one in vain, at most: twice that of the one before. Short timers cost more
- * than their checks: the kernel sets its clock whenever a process waits for the network, which doubles the
- * time of a ping-pong on a virtual machine.
+ * Delay of the first check after an unsuccessful one, at most: twice that of the one before. Short timers
+ * cost more than their checks: the kernel sets its clock whenever a process waits for the network, which
+ * doubles the time of a ping-pong on a virtual machine.
  */
 const longestFirstDelayMs = 25
 /** Delay while every rank sleeps but a timer, a socket, a signal or another world may wake one. */
@@ -36,7 +36,7 @@ const watched = new Set<DeadlockWatch>()
  *
  * Costs nearly nothing while ranks run: a check is scheduled when the last rank falls asleep, at most one at
  * a time, on a timer that does not keep the event loop alive. A process that exchanges messages sleeps most
- * of the time, so a check is in vain, too, when frames were sent or have arrived since it was scheduled.
+ * of the time, so a check is unsuccessful, too, when frames were sent or have arrived since it was scheduled.
  *
  * Where this session does not host the whole world, the session of the lowest process that lives queries the
  * others once it is stuck itself.
@@ -79,7 +79,7 @@ export class DeadlockWatch {
     watched.add(this)
   }
 
-  /** No rank of a process runs any more. Cheap; called often. */
+  /** No rank of a process still runs. Cheap; called often. */
   arm(): void {
     if (this.#cancelCheck === undefined && !this.#stopped) this.#scheduleCheck(this.#firstDelayMs)
   }

@@ -118,7 +118,7 @@ function collectives(state: CommState): CollectiveState[] {
   return found
 }
 
-/** Their numbers say nothing on communicators where nobody has called them. */
+/** Their numbers say nothing on communicators where no rank has called them. */
 function survivorCalls(state: CommState): CollectiveState[] {
   const { openedSurvival: survival, processes, localRanks, size } = state
   if (survival === undefined && processes.count === 1) return []

@@ -13,7 +13,7 @@ const originWord = 3
 export interface EndingHandlers {
   /** The world has failed: pending waits end now. Called at most once, before `close`. */
   fail(error: unknown): void
-  /** No process needs this one any more. Called once. */
+  /** No process still needs this one. Called once. */
   close(outcome: WorldOutcome): void
 }
 
@@ -96,7 +96,7 @@ export class Ending implements WorldEnding {
     return this.#failure !== undefined || this.#own !== undefined
   }
 
-  /** Survivors elsewhere must not wait for it. What becomes of this decision concerns nobody. */
+  /** Survivors elsewhere must not wait for it. The outcome of this decision is not used. */
   returned({ process, fabric }: FramePort): void {
     if (this.#hosted.length === 1) return
     fabric.authority?.decide(`end of ${process}`, [process], new Uint8Array(0)).catch(() => {})

@@ -47,7 +47,7 @@ interface Answer extends Evidence {
  * The sessions of a world agree that it is stuck. The lowest process that lives queries in waves; each
  * process answers whether it is stuck and how many frames it has sent and received. When in two consecutive
  * waves all are stuck with the same counts, and as many frames were received as sent, then none was in flight
- * in between, so nothing can happen any more (Mattern, Algorithms for distributed termination detection,
+ * in between, so nothing more can happen (Mattern, Algorithms for distributed termination detection,
  * 1987: the four counter method).
  *
  * A process examines itself in its own task, never while a frame is being delivered: the effects of the

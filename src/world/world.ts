@@ -24,7 +24,7 @@ export interface WorldOptions<A> extends Partial<RuntimeOptions> {
   readonly ranks: number
   /** Default: ranks are dealt to processes evenly. */
   readonly ranksPerProcess?: readonly number[]
-  /** Passed to every `main` as it is. */
+  /** Passed to every `main` unchanged. */
   readonly args?: A
   /** Ends the world; its reason is the error's cause. */
   readonly signal?: AbortSignal

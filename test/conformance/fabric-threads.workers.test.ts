@@ -19,7 +19,7 @@ function answerOf(worker: Worker): Promise<CaseAnswer> {
   })
 }
 
-/** Every process of every case in a worker of its own; the cases share the workers. */
+/** Every process of every case in its own worker; the cases share the workers. */
 for (const processes of [1, 2, 4]) {
   describe(`threads: ${processes} processes in as many workers`, () => {
     let workers: Worker[] = []

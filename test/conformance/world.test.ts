@@ -80,7 +80,7 @@ describe('a world gives the same bits on every layout and in every order of deli
   }
 })
 
-/** Every message has a tag of its own, so that none can match in place of a lost one. */
+/** Every message has its own tag, so that none can match in place of a lost one. */
 async function ring(world: Communicator): Promise<string> {
   const { rank, size } = world
   const sums: string[] = []

@@ -5,7 +5,7 @@ const latencyNs = 50e6
 /** 62.5 MB/s: as 16 MiB at 1 GB/s, in a sixteenth of the memory. */
 const nsPerByte = 16
 
-/** Four processes, each on a host of its own, 50 ms from each other. */
+/** Four processes, each on its own host, 50 ms from each other. */
 function slowNetwork(): VirtualTime {
   const costs = { latencyNs, sendOverheadNs: 0, receiveOverheadNs: 0, gapNs: 0, nsPerByte }
   return new VirtualTime({ node: { ...costs, latencyNs: 1000 }, network: costs })

@@ -107,7 +107,7 @@ describe('the proxy of bytes', () => {
     expect(client.bufferedAmount).toBeGreaterThan(8 * 2 ** 20)
   })
 
-  it('loses a connection: both ends are told at once', async () => {
+  it('loses a connection: both ends learn it at once', async () => {
     proxy = await TcpProxy.start()
     const one = await connected('a')
     const other = await connected('b')

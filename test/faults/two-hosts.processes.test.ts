@@ -32,7 +32,7 @@ describe.skipIf(missing !== undefined)('two hosts', () => {
       await once(client.stdout!, 'data')
       cutCable()
       mendCable()
-      // Nobody was told, and TCP sends again what was lost.
+      // No process was told, and TCP sends again what was lost.
       expect(String((await once(client.stdout!, 'data'))[0])).not.toContain('closed')
       return [server.pid!, client.pid!]
     })
@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined)('a world on two hosts', () => {
     })
   })
 
-  it('learns by heartbeat that the cable was cut, and each side goes on or ends', async () => {
+  it('learns by heartbeat that the cable was cut, and each side continues or ends', async () => {
     await withTwoHosts(async ({ hosts: [near, far], cutCable }) => {
       const world = await hostWorld(near, '-n', '3', '--processes', '3', '--silence', '2')
       const joined = [near, near, far].map((host, n) =>

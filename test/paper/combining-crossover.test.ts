@@ -6,7 +6,7 @@ import { simgridFast } from '../../src/machine/simgrid-profiles.js'
 import { planOperation } from '../../src/neighborhood/plan/plan-operation.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 
-// One group of k ranks with m common neighbors, each rank on a node of its own: one step, as in the cost
+// One group of k ranks with m common neighbors, each rank on its own node: one step, as in the cost
 // model of one step. T_naive = alpha + m (o + beta s), T_comb = 2 alpha + (k - 1) (o + beta s) + m / k (o + k
 // beta s) + gamma (m + 1) s.
 const [o, alpha, beta, gamma] = [300, 1200, 0.08, 0.1]

@@ -106,7 +106,7 @@ async function heapBytes(): Promise<number> {
 // 100,000 in soak, where the heap is looked at: before, another 2,000 fill what is filled once.
 const count = demanded(100_000, 2_000)
 
-it('whatever peers say, the rendezvous answers with a code, other worlds go on, and nothing is left behind', async () => {
+it('whatever peers say, the rendezvous answers with a code, other worlds continue, and nothing is left behind', async () => {
   const rendezvous = new RendezvousCase()
   const { members } = await rendezvous.world(2)
   const refusals = new Map<string, number>()

@@ -104,7 +104,7 @@ describe('receives that look for their message before they wait', () => {
             const into = bufferFor(step.buffer, next && sent[next.id])
             const id = receives.length
             oracle.receive({ id, source, tag })
-            // One that waits although nothing was sent would wait for ever.
+            // One that waits although nothing was sent would wait without end.
             if (step.waits && next !== undefined) {
               const done = b.recv(source, tag, into === undefined ? {} : { into }) as Promise<Message>
               receives.push({ done, into })

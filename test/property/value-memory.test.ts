@@ -64,7 +64,7 @@ class Cells {
       for (let f = fillStart[value]; f < fillStart[value + 1]; f++) {
         const slot = slotStart[fillRank[f]] + fillSlot[f]
         const held = this.#held.get(this.#cell(area.slot, slot))
-        // Ranks that share a slot have equal results in it, each perhaps a value of its own.
+        // Ranks that share a slot have equal results in it, each perhaps its own value.
         const isSame = this.#program.valueTerm[held ?? torn] === this.#program.valueTerm[value]
         if (!isSame) throw new Error(`slot ${slot} holds ${held}, not ${value}`)
       }

@@ -27,7 +27,7 @@ it('members of many worlds split, meet and free without an error, and memory com
   await service.close()
 })
 
-it('a world of 1,000 members splits and meets, and all are told of those who leave', async () => {
+it('a world of 1,000 members splits and meets, and all learn which members leave', async () => {
   const service = new WorldService({ tenants: { find: () => ({ id: 'local' }) }, log: silentLog })
   const members = await begunWorld(service, 1_000)
   const places = await Promise.all(

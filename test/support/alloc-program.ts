@@ -31,7 +31,7 @@ export default async function main(world: Communicator): Promise<AllocReport> {
   const previous = (rank + size - 1) % size
   const { process } = world.counters
   const before = { ...process }
-  // Other ranks of this process start after all have noted where they started, and none goes on before all
+  // Other ranks of this process start after all have noted where they started, and none continues before all
   // are done.
   await world.barrier()
 

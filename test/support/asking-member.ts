@@ -76,7 +76,7 @@ export class AskingMember {
     })
   }
 
-  /** Sends a message as it is. */
+  /** Sends a message unchanged. */
   say(message: unknown): void {
     this.socket.send(typeof message === 'string' ? message : JSON.stringify(message))
   }

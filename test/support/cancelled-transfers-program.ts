@@ -30,7 +30,7 @@ const turns = async (count: number) => {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** One large message per ending, on a communicator of its own; then one more, which completes. */
+/** One large message per ending, on its own communicator; then one more, which completes. */
 export default async function main(world: Communicator, part: Part): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   for (const ending of part.endings) {

@@ -18,7 +18,7 @@ const codes: Readonly<Record<Exclude<Ending, 'complete'>, readonly (readonly [st
     ['ERR_REVOKED', 'none'],
     ['none', 'none'],
   ],
-  // The sender need not know that nobody took its message.
+  // The sender need not know that no rank took its message.
   abort: [
     ['none', 'ERR_ABORTED'],
     ['none', 'none'],

@@ -1,4 +1,4 @@
-// A process that joins a world, computes for longer than it may be silent, says so, and goes on computing.
+// A process that joins a world, computes for longer than it may be silent, says so, and continues computing.
 // Arguments: URL of the rendezvous, token, module of the thread that sends heartbeats, milliseconds to
 // compute.
 import { argv } from 'node:process'

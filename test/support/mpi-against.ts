@@ -120,7 +120,7 @@ async function gathered(graph: TopologyCommunicator) {
   return { data: [...data], varied: [...varied.data] }
 }
 
-/** Both sides list an edge, each in an order of its own. */
+/** Both sides list an edge, each in its own order. */
 function adjacentCase(below: Below): Case {
   const edges = randomEdges(below)
   const sources = edges.filter(([, to]) => to === me).map(([from]) => from)

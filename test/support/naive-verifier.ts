@@ -143,7 +143,7 @@ function matchMessages(ranks: readonly RankLine[], codes: Set<string>): Matched 
 }
 
 /**
- * Lets ranks go on as long as one can: a phase ends when the partner of each of its messages is in the
+ * Lets ranks continue as long as one can: a phase ends when the partner of each of its messages is in the
  * partner's phase.
  */
 function everyRankFinishes({ ranks, phases }: Header, { pairs }: Matched): boolean {

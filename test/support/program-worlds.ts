@@ -26,7 +26,7 @@ export function evaluated(value: Value, index: number, run: number): number {
   return combined(evaluated(value[0], index, run), evaluated(value[1], index, run))
 }
 
-/** The values of a program, each in a place of its own; every other frame lands there without a copy. */
+/** The values of a program, each in its own place; every other frame lands there without a copy. */
 export class TestStore implements ProgramStore {
   readonly arena: Float64Array
   readonly start: Int32Array

@@ -71,7 +71,7 @@ export class RendezvousCase {
     return { joined, socket: socket! }
   }
 
-  /** Everything under way arrives. */
+  /** Everything in flight arrives. */
   async turn(): Promise<void> {
     for (let n = 0; n < 4; n++) {
       this.network.settle()

@@ -67,7 +67,7 @@ export function interpretSchedule<T>(
   }
   const all = Array.from({ length: ranks }, (_, rank) => rank)
   while (all.some(advance)) {
-    // until no rank can go on
+    // until no rank can continue
   }
   for (const rank of all) if (next[rank] !== opStart[rank + 1]) throw new Error(`rank ${rank} is stuck`)
   return all.map((rank) => {

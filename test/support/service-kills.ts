@@ -9,7 +9,7 @@ import { expect, onTestFinished } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
 import { asking } from './service.js'
 
-/** `rankweave serve` as a process of its own. */
+/** `rankweave serve` as its own process. */
 export async function serveProcess(
   data: string,
   more: readonly string[] = [],

@@ -35,7 +35,7 @@ export class ServicePages {
       ...options,
     })
     const page = await context.newPage()
-    // Nothing is said of how long it takes, and a test has a limit of its own.
+    // Nothing is said of how long it takes, and a test has its own limit.
     page.setDefaultTimeout(0)
     const complaints: string[] = []
     page.on('pageerror', ({ message }) => complaints.push(message))

@@ -13,7 +13,7 @@ type Event = 'open' | 'message' | 'close' | 'error'
 export class PairedSocket implements Socket {
   binaryType = 'arraybuffer'
   readyState: number = socketState.connecting
-  /** Bytes of this end that are under way, or that its peer does not read. */
+  /** Bytes of this end that are in flight, or that its peer does not read. */
   bufferedAmount = 0
   /** While true nothing of this end arrives, as on a broken network. */
   isCut = false

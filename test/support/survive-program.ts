@@ -22,7 +22,7 @@ export interface Survived {
   readonly late: string
 }
 
-/** One process ends itself in the middle of a barrier; the others agree, shrink and go on. */
+/** One process ends itself in the middle of a barrier; the others agree, shrink and continue. */
 export default async function main(
   world: Communicator,
   { victim, acknowledge, fail = false }: SurviveArgs,

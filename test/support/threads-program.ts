@@ -96,7 +96,7 @@ export default async function main(world: Communicator, part: Part): Promise<unk
 }
 
 /**
- * What involves the lost process fails, what does not goes on: the others say so on standard output, since
+ * What involves the lost process fails, what does not continues: the others say so on standard output, since
  * `run` rejects in the end. The last rank of a world is never the lost one's neighbor on its process.
  */
 async function survive(world: Communicator, lostRank: number): Promise<void> {

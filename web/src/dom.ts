@@ -72,7 +72,7 @@ export function panel(title: string, properties: Properties, ...children: readon
   return h('section', { 'aria-labelledby': id, ...properties }, h('h2', { id }, title), ...children)
 }
 
-/** What is told to whoever hears the page instead of seeing it. */
+/** Announces a text to a reader who hears the page instead of seeing it. */
 export function announce(text: string): void {
   const live = document.getElementById('announcements')
   if (live !== null) live.textContent = text

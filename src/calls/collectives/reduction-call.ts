@@ -32,7 +32,7 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   /**
    * @param collective what is planned
    * @param more what ranks compare besides the reduction
-   * @param chosen the method of the plan, if it is not that which the ranks pass
+   * @param chosen the method of the plan, if it differs from the one that the ranks pass
    */
   constructor(
     state: CollectiveContext,

@@ -84,7 +84,7 @@ export class CollectivePlan {
     return run
   }
 
-  /** The same of a second run in one call, whose messages are told from those of the first. */
+  /** The same of a second run in one call, whose messages are distinguished from those of the first. */
   beginPieces(exchange: Exchange, store: ProgramStore, done: () => void): ProgramRun {
     const run = this.#sparePieces ?? new ProgramRun(this.program, firstPieceStep)
     this.#sparePieces = undefined

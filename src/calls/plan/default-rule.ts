@@ -84,7 +84,7 @@ export function isLongBlock({
 }
 
 /**
- * Whether what each process sends each other is worth messages of its own, where the data are cut into a part
+ * Whether what each process sends each other is worth separate messages, where the data are cut into a part
  * for each.
  */
 function isLongPart({ sizeBytes, processes, eagerLimitBytes }: CallFacts): boolean {

@@ -121,7 +121,7 @@ export class ElementStore implements ProgramStore {
    * @param own what every hosted rank contributes; a rank that contributes nothing may pass any array
    * @param slots at least `slotElems` elements; not memory of `own`, unless the value memory is that of a
    *   call in place
-   * @param scratch at least `scratchBytes`, for a store that is bound once. Default: memory of its own
+   * @param scratch at least `scratchBytes`, for a store that is bound once. Default: new memory
    */
   bind(own: readonly TypedArray[], slots: TypedArray, scratch?: ArrayBuffer): void {
     const arrays = this.#arrays

@@ -2,7 +2,7 @@ import type { CommContext } from '../../messages/process/comm-context.js'
 import { decodeLocation, encodeLocation } from '../../messages/process/staging.js'
 import type { Exchange } from '../exchange.js'
 
-/** Bytes of a line of cache: a counter has one of its own. */
+/** Bytes of a line of cache: each counter has its own. */
 const line = 64
 
 /** Memory of a process in which it publishes: a counter, and two places in turn. */

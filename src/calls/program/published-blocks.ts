@@ -67,7 +67,7 @@ export class PublishedBlocks {
     if (!this.#isWritten) {
       if (!this.#close(this.#readers, (call - 1) | 0, nothingToRead)) return false
       this.#data.write(call & 1)
-      // Sequentially consistent: what was written before is seen by whoever sees the number.
+      // Sequentially consistent: a process that sees the number sees what was written before.
       Atomics.store(this.#counter, 0, call)
       this.#counters.publications++
       this.#isWritten = true

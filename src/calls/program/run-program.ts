@@ -113,7 +113,7 @@ export class ProgramRun {
    * Runs the program. `done` is called when the store holds all values and all frames have been handed to the
    * exchange: at once where no other process is involved, else while the last frame is being delivered. What
    * has been offered may still be read then (`exchange.whenSent`). When the exchange fails, the run ends:
-   * nothing is written or called any more.
+   * nothing more is written or called.
    */
   start(exchange: Exchange, store: ProgramStore, done: () => void): void {
     this.begin(exchange, store, done)

@@ -30,7 +30,7 @@ const help = `
 Prints where processes join, and the token that lets them; then waits until the world has ended. This process hosts no
 rank: it admits processes, decides which are lost, and relays for those that cannot be reached. Its end ends the world.
 
-Whoever has the token can run code of the world's program with your data: pass it by a file or the environment, not as an
+A process with the token can run code of the world's program with your data: pass it by a file or the environment, not as an
 argument, which every user of a host can read. Beyond one host, use TLS.
 
 Exit codes: 0 when every process has left and no rank has failed; 3 when the world has failed or a process was lost.

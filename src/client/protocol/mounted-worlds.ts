@@ -47,7 +47,7 @@ export const mountedWorldInfo = z.strictObject({
 
 /** The answer to the request; nothing else tells the token. */
 export const openedWorld = mountedWorldInfo.extend({
-  token: text.describe('for `rankweave join`; whoever has it can join'),
+  token: text.describe('for `rankweave join`; any process that has it can join'),
 })
 
 export const mountedWorldList = z.strictObject({ worlds: z.array(mountedWorldInfo) })

@@ -12,7 +12,7 @@ export const callError = z
     details: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
       .describe(
-        'for programs: `process`, the rank in the world of whoever is lost; `flag`, of `agree`; others',
+        'for programs: `process`, the rank in the world of the lost process; `flag`, of `agree`; others',
       ),
   })
   .meta({ title: 'error' })

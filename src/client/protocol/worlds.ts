@@ -53,7 +53,7 @@ export const worldRequests = {
   createWorld: request(
     'createWorld',
     { name: worldName.optional(), members, programs: programs.optional() },
-    'Makes a world that waits for its members. It is discarded when this socket has closed and nobody waits in it. The socket does not join it. ' +
+    'Makes a world that waits for its members. It is discarded when this socket has closed and no member waits in it. The socket does not join it. ' +
       `With \`programs\`, members and programs are at most ${mostMixed} together.`,
   ),
   join: request(
@@ -164,7 +164,7 @@ export const worldRequests = {
   watch: request(
     'watch',
     {},
-    'All worlds of the token, now; from then on the events `world` and `worldEnded`, until the socket closes. Whoever has said `hello` may watch. Together the worlds of the reply list at most 512 communicators and 16,384 ranks, as does each event.',
+    'All worlds of the token, now; from then on the events `world` and `worldEnded`, until the socket closes. Any client that has said `hello` may watch. Together the worlds of the reply list at most 512 communicators and 16,384 ranks, as does each event.',
   ),
 } as const
 

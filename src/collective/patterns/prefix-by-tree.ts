@@ -25,7 +25,7 @@ export function prefixByTree(
   let held = part
   for (const { level, left, right, isLast } of path) {
     if (left === rank) lefts.push(held)
-    // Nobody needs the value of a node that no rank follows.
+    // No rank needs the value of a node that no rank follows.
     if (isLast) continue
     if (left !== rank) operations.send(rank, phase + level, left).add(name, held)
     else held = combineReceived(operations, rank, phase + level, right, { part, held })

@@ -52,7 +52,7 @@ export interface SplitCall {
 
 /**
  * How the processes of a communicator compute the new communicators. Each passes `done` only the parts that
- * have ranks of its own: at once or later, possibly after its promise has resolved.
+ * contain its ranks: at once or later, possibly after its promise has resolved.
  */
 export type SplitAlgorithm = (
   call: SplitCall,

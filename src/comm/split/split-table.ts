@@ -66,7 +66,7 @@ export async function tableOf(
   return { kind: 'distributed', slices }
 }
 
-/** The slice that this process hosts: part of its own, or several sorters' slices joined. */
+/** The slice that this process hosts: part of the slice that it sorted, or several sorters' slices joined. */
 async function ownSlice(
   column: Exchange,
   { bounds, mine }: TableLayout,

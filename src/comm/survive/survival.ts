@@ -111,7 +111,7 @@ export class Survival<S> {
     this.#rows.check()
   }
 
-  /** The world has ended here: nobody agrees any more. */
+  /** The world has ended here: no rank agrees from now on. */
   worldEnded(error: RankweaveError): void {
     for (const call of [...this.#calls.values()]) this.#settle(call, () => call.fail(error))
   }
@@ -131,7 +131,7 @@ export class Survival<S> {
     return call.outcome
   }
 
-  /** A rank hosted here has returned: nobody waits for it any more. */
+  /** A rank hosted here has returned: no rank waits for it from now on. */
   readonly #rankEnded = () => {
     for (const call of [...this.#calls.values()]) this.#runIfComplete(call)
   }

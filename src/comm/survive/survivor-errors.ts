@@ -29,8 +29,8 @@ export function mixedCallsError(state: Pick<TableContext, 'id' | 'size'>, seq: n
 }
 
 /**
- * The error of calls that cannot be complete, the same at every survivor: ranks that have returned call
- * nothing any more.
+ * The error of calls that cannot be complete, the same at every survivor: ranks that have returned make
+ * no calls.
  */
 export function returnedError(
   state: Pick<TableContext, 'id' | 'size' | 'runtime'>,
@@ -54,7 +54,7 @@ export function returnedError(
 /** Processes and ranks that an error names. */
 const mostNamed = 16
 
-/** The error where nobody can decide who is lost. */
+/** The error where no process can decide which one is lost. */
 export function noAuthorityError(name: string, fabric: string): RankweaveError {
   return new RankweaveError(
     'ERR_AUTHORITY',

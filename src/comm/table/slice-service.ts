@@ -11,7 +11,7 @@ export interface TableId extends ContextId {
 /** The process whose slices are served. */
 export interface SlicePort extends FramePort {
   /**
-   * Whether a communicator of this process can complete no collective any more: its splits host no further
+   * Whether a communicator of this process can no longer complete a collective: its splits host no further
    * slice.
    */
   hasFailed(id: ContextId): boolean
@@ -102,7 +102,7 @@ export class SliceService {
   }
 
   /**
-   * The splits of this communicator that have hosted no slice here will not: whoever waits for one is
+   * The splits of this communicator that have hosted no slice here will not: a process that waits for one is
    * refused.
    */
   parentFailed({ leader, counter }: ContextId): void {

@@ -5,7 +5,7 @@ import { Lines } from './lines.js'
 import { SharedLinks } from './shared-links.js'
 import type { Ways } from './ways.js'
 
-/** Who is told of frames that have arrived. */
+/** The receiver of frames that have arrived. */
 export interface Receivers {
   arrived(frame: number, now: number): void
 }

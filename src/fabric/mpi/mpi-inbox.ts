@@ -106,7 +106,7 @@ export class MpiInbox {
     return this.next(discardingTaker)
   }
 
-  /** Cancels the posted receives. No message may be in flight to this process any more. */
+  /** Cancels the posted receives. No message may still be in flight to this process. */
   close(): void {
     const { calls } = this.#library
     this.#repost()

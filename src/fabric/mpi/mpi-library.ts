@@ -86,7 +86,7 @@ export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
   for (const path of names) {
     let library: ReturnType<Koffi['load']>
     try {
-      // Global: Open MPI loads components of its own, which resolve its symbols.
+      // Global: Open MPI loads its own components, which resolve its symbols.
       library = koffi.load(path, { global: true })
     } catch (cause) {
       failures.push(`${path}: ${reasonText(cause)}`)

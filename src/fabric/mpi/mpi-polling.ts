@@ -52,8 +52,8 @@ export interface PolledProcess {
  * several polls share a turn of the event loop, which costs the others more than they do.
  *
  * A rank that is about to wait polls by itself: `mayPoll`, then at most `attempts` polls, each followed by
- * `succeeded` or `failed`. So a rank of its own process that answers the others does so without a turn, a
- * tick or a microtask of its own.
+ * `succeeded` or `failed`. So a rank of its own process that answers the others does so without a separate
+ * turn, tick or microtask.
  */
 export class MpiPolling {
   readonly #polled: PolledProcess
@@ -102,7 +102,7 @@ export class MpiPolling {
     return this.#spins < spinsPerTurn
   }
 
-  /** How often a rank polls that would poll `maxPolls` times if its process had a core of its own. */
+  /** How often a rank polls that would poll `maxPolls` times if its process had its own core. */
   attempts(maxPolls: number): number {
     return this.#oversubscribed ? Math.floor(maxPolls / pollsPerYield) : maxPolls
   }

@@ -80,7 +80,7 @@ export class MpiStaging implements StagingMemory {
     return this.#shared.theirs[peer]!.subarray(byteOffset, byteOffset + sizeBytes)
   }
 
-  /** No process of the session reads or writes it any more. */
+  /** No process of the session still reads or writes it. */
   release(): void {
     if (this.#isOurs) this.#shared.release()
     this.#isOurs = false

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
  * How long a waiting process polls before it sleeps: without pause at first, then for a while in every turn
  * of the event loop. A wake-up costs up to 0.1 ms where the core has to wake too; a process that slept sooner
  * would be asleep again whenever its peer has just been woken. Processes that share cores would delay each
- * other, so they block instead: whoever sends a frame wakes the thread itself, in a tenth of the time that a
+ * other, so they block instead: the sender of a frame wakes the thread itself, in a tenth of the time that a
  * message to its event loop takes.
  */
 const dedicatedCore = { spinMs: 0.05, turnMs: 0.02, activePollingMs: 1, blockMs: 0 } as const
@@ -38,7 +38,8 @@ export class SpinPolicy {
   }
 
   /**
-   * For how long the thread may block now, its event loop included; 0 where spinning costs nobody the core.
+   * For how long the thread may block now, its event loop included; 0 where spinning takes the core from no
+   * other thread.
    */
   get blockMs(): number {
     return this.#blockedMs < blockedPerTurnMs ? this.#now.blockMs : 0

@@ -103,7 +103,7 @@ export class ThreadsInbox {
     while (reader !== undefined && !this.#closed && reader.next()) this.#take(peer, reader)
   }
 
-  /** Takes nothing any more. Peers that wait for space are woken: they find this process closed. */
+  /** Takes no more frames. Peers that wait for space are woken: they find this process closed. */
   close(): void {
     this.#closed = true
     this.#toSelf.clear()

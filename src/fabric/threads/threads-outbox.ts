@@ -116,7 +116,7 @@ export class ThreadsOutbox {
     queue.clear()
   }
 
-  /** Sends no record to `peer` any more. */
+  /** Sends no more records to `peer`. */
   lose(peer: number): void {
     this.#gone[peer] = true
     this.drop(peer)

@@ -13,7 +13,7 @@ export interface SharingHost {
   readonly ports: readonly (MessagePort | null)[]
   /** A message that was taken from a port: a wake message or a segment. */
   taken(peer: number, message: 0 | SegmentMessage): void
-  /** Announces to a peer, behind all frames sent to it, that no frame will refer to a segment any more. */
+  /** Announces to a peer, behind all frames sent to it, that no later frame will refer to a segment. */
   forget(peer: number, segment: number): void
 }
 

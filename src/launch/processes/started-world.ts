@@ -118,7 +118,7 @@ class StartedWorld {
   /** The first thing that went wrong, or what process 0, which decides, says it was. */
   #failure: { readonly error: unknown; readonly process: number; readonly lost: boolean } | undefined
   #endGrace: (() => void) | undefined
-  /** Once the world has ended: called when no process loads any more. */
+  /** Once the world has ended: called when all processes have loaded. */
   #onLoaded: (() => void) | undefined
   /** Processes that have reported that the world has failed. */
   readonly #aware = new Set<number>()
@@ -302,7 +302,7 @@ class StartedWorld {
       .finally(() => this.#started.release())
   }
 
-  /** Resolves when no process loads any more, or one takes too long. */
+  /** Resolves when all processes have loaded, or one takes too long. */
   #loaded(): Promise<void> {
     if (this.#loading.size === 0) return Promise.resolve()
     return new Promise((resolve) => {

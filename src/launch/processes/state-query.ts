@@ -35,7 +35,7 @@ export class StateQuery {
     this.#settle(process, query)
   }
 
-  /** A process that has ended does not answer any more. */
+  /** A process that has ended no longer answers. */
   gone(process: number): void {
     for (const query of [...this.#open.keys()]) this.#settle(process, query)
   }

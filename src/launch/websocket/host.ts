@@ -14,7 +14,7 @@ export interface HostOptions extends RanksOptions {
 export interface OpenWorld {
   /** Where processes join. */
   readonly url: string
-  /** Whoever has it can join, and take part with all rights of a process of the world. */
+  /** A process that has it can join, with all rights of a process of the world. */
   readonly token: string
   readonly ranks: number
   readonly processes: number

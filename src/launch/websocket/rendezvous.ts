@@ -9,7 +9,7 @@ export interface RendezvousWorldOptions {
   readonly processes: number
   /** Digest of the program. Default: that of the first to join. */
   readonly program?: string
-  /** What every member is told when the world begins. */
+  /** What every member receives when the world begins. */
   readonly settings?: string
   readonly limits?: Partial<WorldLimits>
   readonly listen?: ListenOptions
@@ -59,7 +59,7 @@ export interface OpenWorldOptions extends RanksOptions {
   readonly limits?: Partial<WorldLimits>
   /** @internal Processes of the host's own: see `WorldOptions`. */
   readonly own?: number
-  /** @internal A process is lost; called before the others are told. */
+  /** @internal A process is lost; called before the others learn it. */
   readonly onLost?: (process: number, reason: string) => void
 }
 

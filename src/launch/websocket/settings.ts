@@ -5,7 +5,7 @@ import { defaultRendezvousLimits, type WorldLimits } from '../../websocket/proto
 
 export { shortestSilenceMs } from '../../websocket/protocol/limits.js'
 
-/** What whoever opens a world decides for all its processes. */
+/** What the opener of a world decides for all its processes. */
 export interface WorldSettings {
   readonly ranks: number
   readonly ranksPerProcess?: readonly number[]
@@ -28,7 +28,7 @@ export interface RanksOptions {
 }
 
 /**
- * What a rendezvous is told of a world: the text is what {@link parseSettings} reads.
+ * What a rendezvous receives about a world: the text is what {@link parseSettings} reads.
  * @throws ERR_WORLD, ERR_ARGUMENT
  */
 export function settingsOf(
@@ -106,7 +106,7 @@ function notSettings(text: string): RankweaveError {
   return new RankweaveError('ERR_PROTOCOL', `expected the settings of a world, got ${shown(text)}`)
 }
 
-/** What the rendezvous is told of the error of a world. */
+/** What the rendezvous receives about the error of a world. */
 export function failureText(error: unknown): string {
   if (isRankweaveError(error)) return `${error.code}: ${error.message}`
   return error instanceof Error ? `${error.name}: ${reasonText(error)}` : reasonText(error)

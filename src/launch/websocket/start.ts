@@ -153,7 +153,7 @@ export class StartedChild implements StartedProcess, OutputStreams {
   }
 }
 
-/** Why a process was ended that had no error of its own. */
+/** Why a process was ended that had not failed itself. */
 class Killed extends Error {
   override readonly name = 'Killed'
 }

@@ -93,7 +93,7 @@ export function elementSizeBytes(type: number): number {
 const maxArrayBytes = 2 ** 32
 
 /**
- * @param memory what to lay it over; undefined: memory of its own
+ * @param memory what to lay it over; undefined: new memory
  * @throws ERR_COUNT for more than memory holds
  */
 export function newArray(

@@ -1,7 +1,7 @@
 import { deepestValue, errorKinds, shortText, valueTag, viewKinds } from './value-format.js'
 import { type Packing, packingOf, writeNumbers, writeUnits } from './value-loops.js'
 
-/** Kept between values; a larger encoding gets memory of its own. */
+/** Kept between values; a larger encoding gets separate memory. */
 const keptBytes = 4096
 /** From this length on, an array may be encoded by those of its elements that exist. */
 const maybeSparse = 1 << 16
@@ -316,7 +316,7 @@ const viewNames = viewKinds.map(({ name }) => name)
 
 const encoder = new TextEncoder()
 
-/** What objects wrap that wrap a primitive: a class may define a `valueOf` of its own. */
+/** What objects wrap that wrap a primitive: a class may define its own `valueOf`. */
 const primitiveOf: Readonly<Record<string, () => unknown>> = {
   Number: Number.prototype.valueOf,
   String: String.prototype.valueOf,

@@ -14,8 +14,8 @@ export interface Receiver extends OperationOwner {
   /** Takes back a receive that has no message yet; it then rejects with `error`. */
   withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void
   /**
-   * Gives up a receive whose message is on its way: it rejects with `error` once its buffer is not written
-   * any more.
+   * Gives up a receive whose message is on its way: it rejects with `error` once its buffer is no longer
+   * written.
    */
   abandonReceive(receive: Receive<unknown>, error: RankweaveError): void
 }

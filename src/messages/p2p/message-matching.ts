@@ -167,7 +167,7 @@ export class Matching implements Withdrawal {
 
   /**
    * Ends point-to-point communication after every process has stopped starting operations and all envelopes
-   * have arrived: receives that no message can match any more and sends that no receive has matched fail with
+   * have arrived: receives that no message can still match and sends that no receive has matched fail with
    * ERR_COMM_FREED. Resolves when matched transfers have completed, so that no frame of this communicator is
    * in flight from here.
    */
@@ -251,7 +251,7 @@ export class Matching implements Withdrawal {
     if (error !== undefined) throw error
   }
 
-  /** Why nothing can come from `source` any more, if its process is lost. */
+  /** Why nothing more can come from `source`, if its process is lost. */
   #lostSource({ rank }: Mailbox, source: number): RankweaveError | undefined {
     if (source === ANY_SOURCE) return this.#lostAny(rank)
     if (this.#mailboxes.has(source)) return undefined
@@ -262,8 +262,8 @@ export class Matching implements Withdrawal {
   }
 
   /**
-   * Why a rank here may wait in vain for a message from any source: losses it has not acknowledged, or it is
-   * left alone.
+   * Why a rank here may wait without success for a message from any source: losses it has not acknowledged,
+   * or it is left alone.
    */
   #lostAny(rank: number): RankweaveError | undefined {
     const { losses, localRanks, processes } = this.#state

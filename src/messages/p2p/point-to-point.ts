@@ -80,7 +80,7 @@ export function irecv(comm: Endpoint, source: number, tag: number, options?: Rec
   return new Request(started<Message>(comm, 'recv', source, tag, options))
 }
 
-/** Settles when both have, so that neither buffer is in use any more; the first error wins. */
+/** Settles when both have, so that neither buffer is still in use; the first error wins. */
 export async function sendrecv(
   comm: Endpoint,
   data: unknown,

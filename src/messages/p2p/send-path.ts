@@ -147,7 +147,7 @@ export class SendPath {
     return sizeBytes <= options.eagerLimitBytes && credit.take(process, sizeBytes)
   }
 
-  /** The data of a send in memory of its own; an encoded value is already. */
+  /** The data of a send in separate memory; an encoded value is already. */
   #buffered({ payload }: Send): TypedArray {
     if (payload.type === typeCode.value) return payload.data as TypedArray
     this.#state.runtime.processCounters.bytesCopied += payload.sizeBytes

@@ -139,7 +139,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
       this.#services.get(kind)?.(src, header, payload)
       return
     }
-    // Else it would wait for a communicator that nobody can open.
+    // Else it would wait for a communicator that no rank can open.
     if (header.length <= headerWord.counter) {
       throw new RankweaveError('ERR_PROTOCOL', `a frame without a communicator: ${header.length} words`)
     }

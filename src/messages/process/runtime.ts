@@ -16,7 +16,7 @@ import type { WorldLayout } from './world-layout.js'
 export const defaultRuntimeOptions: RuntimeOptions = { eagerLimitBytes: 65_536, creditBytes: 16 * 2 ** 20 }
 
 /**
- * The limits on a fabric: those given, else the defaults. Whoever sets an eager limit sets it for
+ * The limits on a fabric: those given, else the defaults. An eager limit that is set applies to
  * collectives, too.
  */
 export function runtimeOptions(

@@ -20,7 +20,7 @@ export class Scratch {
     return buffer
   }
 
-  /** Returns memory that no one reads or writes any more, the fabric included. */
+  /** Returns memory that is no longer read or written, by the fabric either. */
   give(buffer: ArrayBuffer): void {
     if (buffer.byteLength > retainedBytes) return
     this.#free.push(buffer)

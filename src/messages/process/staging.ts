@@ -71,7 +71,7 @@ export class Staging {
     this.#give(reserved)
   }
 
-  /** Nobody reads any more what was reserved for this owner. */
+  /** What was reserved for this owner is no longer read. */
   release(owner: object): void {
     for (const reserved of this.#reserved.get(owner) ?? []) this.#give(reserved)
     this.#reserved.delete(owner)

@@ -125,8 +125,8 @@ export class Transfers {
   }
 
   /**
-   * Gives up a payload that is on its way here: `failed` is called with `error` when its buffer is not
-   * written any more, and its sender need not send the rest. No effect on one that has landed or failed.
+   * Gives up a payload that is on its way here: `failed` is called with `error` when its buffer is no
+   * longer written, and its sender need not send the rest. No effect on one that has landed or failed.
    */
   abandon(process: number, transferId: number, error: RankweaveError): void {
     const state = this.#incoming.get(transferKey(process, transferId))

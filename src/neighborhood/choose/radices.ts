@@ -22,7 +22,7 @@ export function coveringRadices(count: number, largest = count): number[][] {
   return found.sort((a, b) => a.length - b.length || compare(a, b))
 }
 
-/** Whether every digit is needed as large as it is. */
+/** Whether every digit must be as large as given. */
 export function isTight(digits: readonly number[], product: number, count: number): boolean {
   return digits.every((radix) => (product / radix) * (radix - 1) < count)
 }

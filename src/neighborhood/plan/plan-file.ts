@@ -84,7 +84,7 @@ export function encodePlan(key: string, { schedule, groups, planMs }: Plan): Uin
 }
 
 /**
- * The plan of a file. It is verified, so whoever wrote the file, a plan that is returned is right.
+ * The plan of a file. It is verified, so a plan that is returned is right.
  *
  * @throws ERR_PLAN_CACHE saying why the file is not used: it is of another plan, truncated, altered, or its
  *   plan is wrong

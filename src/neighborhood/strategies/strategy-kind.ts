@@ -61,6 +61,6 @@ export interface StrategyKind<S extends { readonly kind: string }> {
   check(strategy: S, ranks: number): void
   /** @throws ERR_STRATEGY */
   route(strategy: S, facts: RouteFacts): Route
-  /** A schedule of its own. Default: that of the route. @throws ERR_STRATEGY */
+  /** Its own schedule. Default: that of the route. @throws ERR_STRATEGY */
   schedule?(strategy: S, facts: RouteFacts): GroupedSchedule
 }

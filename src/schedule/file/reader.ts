@@ -148,7 +148,7 @@ export function parseScheduleSlice(lines: Iterable<string>, source?: string): Sc
   return reader.slice()
 }
 
-/** A text is a list of characters too, which nobody means. */
+/** A text is a list of characters too, which no caller means. */
 function linesOf(lines: Iterable<string>): Iterable<string> {
   requireLines('lines of a schedule', lines)
   return typeof lines === 'string' ? lines.split('\n') : lines

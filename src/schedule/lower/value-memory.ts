@@ -210,7 +210,7 @@ class Assignment {
     this.#scratchTerm.push(this.#program.valueTerm[value])
   }
 
-  /** The slot in which a partial result that arrives can be combined; -1 if it needs memory of its own. */
+  /** The slot in which a partial result that arrives can be combined; -1 if it needs separate memory. */
   #earlySlot(arrival: number): number {
     const { combine } = this.#program
     const slot = this.#slotOfPart.get(this.#partOf(arrival)) ?? -1

@@ -105,7 +105,7 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
   })
 }
 
-/** A file that can be read to its end from here on, whoever removes it. @throws ERR_STORE */
+/** A file that can be read to its end from here on, even when it is removed. @throws ERR_STORE */
 function openStored(path: string): Promise<FileHandle> {
   return storing(() => open(path, 'r'))
 }

@@ -41,7 +41,7 @@ export function mostListBytes(arraysMb: number): number {
 }
 
 /**
- * Bounds what the arrays of this thread take; V8 bounds its heap only. What nobody uses any more, of an
+ * Bounds what the arrays of this thread take; V8 bounds its heap only. What is no longer used, of an
  * earlier job perhaps, does not count: it is collected before a job is refused.
  *
  * @param usedBytes bytes of arrays that are in use or not collected yet

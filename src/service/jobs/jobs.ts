@@ -30,9 +30,9 @@ export interface JobsOptions {
 }
 
 /**
- * Jobs that make plans. A plan is named by its request, so whoever asks for what is planned or being planned
- * gets that: each distinct plan is made once. An accepted job is on the disk before it is acknowledged, and
- * is queued again when the service was killed. Tenants take turns.
+ * Jobs that make plans. A plan is named by its request, so a client that asks for what is planned or being
+ * planned gets that: each distinct plan is made once. An accepted job is on the disk before it is
+ * acknowledged, and is queued again when the service was killed. Tenants take turns.
  *
  * Memory: the records of `queuedJobs` and `endedJobs` jobs of each tenant.
  */
@@ -281,7 +281,7 @@ export class Jobs {
     }
   }
 
-  /** Once: whoever cancels a job ends it. */
+  /** Once: the client that cancels a job ends it. */
   async #end(job: Job, state: 'done' | 'failed' | 'cancelled', error: unknown): Promise<void> {
     if (isEnded(job.record.state)) return
     const record = { ...job.record, state, error: error === null ? null : shownError(error) }
@@ -292,8 +292,8 @@ export class Jobs {
       )
     this.ended[state]++
     job.progress = null
-    // Before anybody is told, who might ask for the plan again: the job of that request is written after this
-    // one.
+    // Before any client learns it, which might ask for the plan again: the job of that request is written
+    // after this one.
     const written = this.#store.putJob(job.tenant, record)
     this.#change(job, record)
     try {

@@ -132,7 +132,7 @@ export class WorkerPool {
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     })
     worker.unref()
-    // Whoever waits for a task adds listeners of its own.
+    // Each waiter of a task adds a listener.
     worker.on('error', () => {})
     worker.on('exit', () => {
       const at = this.#idle.indexOf(worker)

@@ -7,7 +7,7 @@ const held = new Set<string>()
 
 /**
  * One process at a time. Each says first that it wants the folder, by a file that is named after it, and then
- * looks who else does: of two that start at the same time at least one sees the other, and gives way. The
+ * looks who else does: of two that start at the same time at least one sees the other, and yields. The
  * name has the id of the process and when it started, so that the file of a process that was killed does not
  * keep its successor out, even where the system gave its id to another.
  *

@@ -20,9 +20,9 @@ export interface Dispensable {
 }
 
 /**
- * What is to be removed so that a tenant can store one file more, always of whoever takes most by then: its
- * oldest plan, then its oldest topology that is not needed. Nothing of tenants that take no more than the one
- * that asks will: nobody can displace what others have by storing much.
+ * What is to be removed so that a tenant can store one file more, always of the tenant that takes most by
+ * then: its oldest plan, then its oldest topology that is not needed. Nothing of tenants that take no more
+ * than the one that asks will: no tenant can displace what others have by storing much.
  *
  * @param excess bytes and files that there are too many
  * @returns null if all that may go does not suffice; then nothing need go
@@ -66,7 +66,7 @@ export function dispensable(
   return found
 }
 
-/** What may go of a tenant, one after the other. */
+/** The files of a tenant that can be removed, one after the other. */
 function going(tenant: string, { plans, topologies }: Taken['shelves'], isNeeded: IsNeeded) {
   function* all() {
     for (const [id, { bytes }] of plans) yield { shelf: 'plans' as const, id, bytes }

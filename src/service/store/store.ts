@@ -62,8 +62,8 @@ interface TenantEntries extends Taken {
  * to `DATA/damaged`, when the store is opened; a body is verified before it is first used.
  *
  * Memory: the heads, a few kilobytes each, of at most `entries` plans and topologies. Disk: at most
- * `dataBytes`. To make room, whoever takes most gives: the oldest plans first, then topologies that no
- * waiting job needs. No tenant displaces what one has that takes less.
+ * `dataBytes`. To make room, the tenant that takes most loses files: the oldest plans first, then topologies
+ * that no waiting job needs. No tenant displaces what one has that takes less.
  */
 export class Store {
   readonly #root: string

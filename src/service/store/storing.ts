@@ -3,7 +3,7 @@ import { RankweaveError, reasonText } from '../../errors.js'
 /**
  * Does what the system may refuse.
  *
- * @param reasonOf what the error says: whoever starts a service is told paths, its clients are not
+ * @param reasonOf what the error says: paths for the operator who starts a service, none for its clients
  * @throws ERR_STORE for what the system refuses; what the work throws
  */
 export async function storing<T>(

@@ -92,7 +92,7 @@ export class AskedWorld implements MemberWorld {
     return this.#members[worldRank]?.address ?? null
   }
 
-  /** A member has left, or is lost; the others are told. */
+  /** A member has left, or is lost; the others learn it. */
   depart(member: ServedMember, state: 'left' | 'lost', reason: string): void {
     if (member.state === 'waiting') {
       member.state = state
@@ -121,7 +121,7 @@ export class AskedWorld implements MemberWorld {
   /** Ends it, whatever its members do. */
   close(reason: string): void {
     this.#options.host.fail(reason)
-    // Members are told at once: their sockets may close next.
+    // Members learn it at once: their sockets may close next.
     this.#ended(new RankweaveError('ERR_WORLD_ENDED', reason))
   }
 
@@ -196,7 +196,7 @@ export class AskedWorld implements MemberWorld {
 
   #discardIfUnwanted(): void {
     if (this.#state === 'waiting' && this.#waiting.size === 0 && this.#creators.size === 0) {
-      this.#options.host.fail('nobody waits for it')
+      this.#options.host.fail('no member waits for it')
       this.#ended(undefined)
     }
   }

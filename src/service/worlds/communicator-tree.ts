@@ -12,7 +12,7 @@ interface Entry {
   readonly holders: Map<number, number>
   readonly children: Set<Entry>
   parent: Entry | undefined
-  /** Nobody holds it any more. */
+  /** No member still holds it. */
   isGone: boolean
 }
 
@@ -28,7 +28,7 @@ export interface ListBudget {
 export const listBudget = (): ListBudget => ({ communicators: 512, ranks: 16_384 })
 
 /**
- * Which communicators the members of a world hold, and of which each was made. One that nobody holds any more
+ * Which communicators the members of a world hold, and of which each was made. One that no member holds
  * is removed, and those made of it become children of its parent; so memory is bounded by what members hold.
  */
 export class CommunicatorTree {
@@ -66,7 +66,7 @@ export class CommunicatorTree {
     entry.holders.set(rank, worldRank)
   }
 
-  /** A member does not hold a communicator any more. */
+  /** A member no longer holds a communicator. */
   release(id: string, rank: number): void {
     const entry = this.#entries.get(id)
     if (entry === undefined || !entry.holders.delete(rank) || entry.holders.size > 0) return

@@ -215,7 +215,7 @@ export class Connection {
 let lastMessage: object | undefined
 let lastText = ''
 
-/** What all members of a world are told is written once. */
+/** What all members of a world receive is written once. */
 function textOf(message: object): string {
   if (message !== lastMessage) {
     lastMessage = message

@@ -98,8 +98,8 @@ export class MixedHost implements WorldHost {
   }
 
   /**
-   * Its rank has returned, as that of a program does: the process stays to the end of the world, and nobody
-   * has to do without it.
+   * Its rank has returned, as that of a program does: the process stays to the end of the world, and no
+   * process has to do without it.
    */
   leave(): void {}
 

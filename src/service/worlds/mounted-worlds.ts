@@ -13,7 +13,7 @@ import type { Log } from '../log.js'
 import type { Tenant } from '../tenant.js'
 
 export interface MountedWorldsOptions {
-  /** Where processes join, those of other worlds too; whoever made it closes it. */
+  /** Where processes join, those of other worlds too; its creator closes it. */
   readonly rendezvous: Rendezvous
   readonly limits: Pick<ServiceLimits, 'worlds' | 'members' | 'ranks'>
   readonly log: Log
@@ -31,7 +31,7 @@ interface Owned {
 
 /**
  * Worlds of programs, which `rankweave join` joins at `/v1/rendezvous`. A program shows the token of its
- * world, which the service tells whoever opened the world and no other process; the tenant's own token it
+ * world, which the service shows to the client that opened the world only; the tenant's own token it
  * does not need.
  *
  * Memory: of each tenant `worlds` running worlds, of at most `members` processes each, as a `Rendezvous`

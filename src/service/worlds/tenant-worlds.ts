@@ -108,7 +108,7 @@ export class TenantWorlds {
     this.#sockets.add(socket)
   }
 
-  /** A socket is gone: of the worlds that it made, those that nobody waits for are discarded. */
+  /** A socket is gone: of the worlds that it made, those that no member waits for are discarded. */
   exit(socket: object): void {
     if (!this.#sockets.delete(socket)) return
     for (const world of [...this.#worlds.values()]) world.unkeep(socket)

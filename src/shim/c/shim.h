@@ -128,7 +128,7 @@ typedef struct {
   int hop, peer, source, part, is_last;
 } rw_move;
 
-/* A move before it is told to both ends. */
+/* A move before both ends learn it. */
 typedef struct {
   int hop, from, to, part, is_last;
 } rw_own_move;

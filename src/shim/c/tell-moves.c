@@ -6,7 +6,7 @@
 
 enum { FIELDS = 6 };
 
-/* What is told of a move: these fields, and whether the receiver of the record sends. */
+/* What both ends learn of a move: these fields, and whether the receiver of the record sends. */
 typedef struct {
   rw_move move;
   int is_send;

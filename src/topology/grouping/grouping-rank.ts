@@ -22,8 +22,8 @@ const none = new Int32Array(0)
  * One rank of the distributed engine: a pure state machine that takes messages and sends messages.
  *
  * Ranks that share enough destinations are friends. In every round a rank proposes its best group to the
- * members; when all of them propose the same group, it is formed. A rank that has a group, or can have none
- * any more, sends its friends the destinations that it no longer serves itself, which is all that they need
+ * members; when all of them propose the same group, it is formed. A rank that has a group, or can no longer
+ * have one, sends its friends the destinations that it no longer serves itself, which is all that they need
  * to continue. The order of groups is strict and the same for all ranks, so the result is that of the
  * sequential greedy engine in any order of arrival.
  *

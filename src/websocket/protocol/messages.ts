@@ -27,7 +27,8 @@ const contribution = z
 const key = z.string().max(128).describe('names the decision, unique in the world')
 
 /**
- * Why a data connection broke, each with the code of the fault if it is one of the peer; everybody is told.
+ * Why a data connection broke, each with the code of the fault if it is one of the peer; all members learn
+ * it.
  */
 export const breakCauses = {
   closed: null,
@@ -160,12 +161,12 @@ export const fromRendezvous = {
       settings: z
         .string()
         .max(maxSettingsLength)
-        .describe('what whoever created the world lets all its processes know'),
+        .describe('what the creator of the world lets all its processes know'),
     })
     .describe('The world is complete and begins.'),
   lost: z
     .strictObject({ kind: z.literal('lost'), process, reason })
-    .describe('A process is lost. All members are told of all losses in one order.'),
+    .describe('A process is lost. All members learn of all losses in one order.'),
   decided: z
     .strictObject({
       kind: z.literal('decided'),

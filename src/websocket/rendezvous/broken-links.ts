@@ -7,7 +7,7 @@ export interface BrokenReport {
   readonly peer: number
   /** What the peer did, as a code, if it is its fault. */
   readonly fault: string | null
-  /** Nothing came any more, which others may notice later. */
+  /** Nothing more came, which others may notice later. */
   readonly isSilent: boolean
   readonly reason: string
 }
@@ -28,7 +28,7 @@ const readMs = 10
 
 /**
  * Collects reports of broken links between processes that live. The first one begins a window; at its end
- * whoever is to blame is lost. Reports that arrive in the window count also when this thread was held up and
+ * the process to blame is lost. Reports that arrive in the window count also when this thread was held up and
  * reads them later. Reports about or from a process that is lost or has left meanwhile have no effect.
  *
  * Memory: one report per pair of processes and window.
@@ -68,7 +68,7 @@ export class BrokenLinks {
     })
   }
 
-  /** A process is lost or has left: its links are nobody's concern. */
+  /** A process is lost or has left: its links no longer matter. */
   forget(process: number): void {
     for (const [key, { reporter, peer }] of this.#reports) {
       if (reporter === process || peer === process) this.#reports.delete(key)

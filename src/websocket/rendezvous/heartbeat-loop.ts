@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.js'
 import { type RefusalCode, refusalOf } from '../protocol/refusals.js'
 import { drop, type Socket, type SocketTransport, socketErrorText, socketState } from './socket.js'
 
-/** What a thread is told that sends heartbeats for a member. */
+/** What a thread receives that sends heartbeats for a member. */
 export interface HeartbeatTask {
   readonly url: string
   /** First message of the socket. */
@@ -65,7 +65,7 @@ export function startHeartbeatLoop(
       socket = undefined
       const refusal: RefusalCode | undefined = refusalOf(code)
       if (refusal !== undefined) give(`the rendezvous refuses heartbeats: ${refusal}`)
-      // Closed for good: the member is told on its own socket.
+      // Closed for good: the member learns it on its own socket.
       else if (code === 1000) stop()
     })
   }

@@ -128,7 +128,7 @@ export class HostedWorld {
     return member.beginHeartbeats(socket, () => this.#silence.heard(member))
   }
 
-  /** Ends the world: members that have not left are told ERR_WORLD_LOST with this reason. */
+  /** Ends the world: members that have not left receive ERR_WORLD_LOST with this reason. */
   close(reason: string): void {
     if (this.#isEnded) return
     const error = new RankweaveError('ERR_WORLD_LOST', `the rendezvous has closed the world: ${reason}`)
@@ -242,7 +242,7 @@ export class HostedWorld {
     else this.#countHanded(member, relayed.byteLength)
   }
 
-  /** One message was handed on. Senders are told together, once per turn of the timers. */
+  /** One message was handed on. Senders learn it together, once per turn of the timers. */
   #countHanded(member: HostedMember, sizeBytes: number): void {
     member.relayedBytes -= sizeBytes + overheadBytes
     if (member.state !== 'joined') return
@@ -274,8 +274,8 @@ export class HostedWorld {
   }
 
   /**
-   * A member has failed. While the world waits, its place is free again; later it is lost, and everybody is
-   * told.
+   * A member has failed. While the world waits, its place is free again; later it is lost, and all members
+   * learn it.
    */
   #fail(member: HostedMember, error: RankweaveError): void {
     if (member.state === 'left' || member.state === 'lost') return
@@ -286,7 +286,7 @@ export class HostedWorld {
       return
     }
     this.#noticed.push({ member, error })
-    // Telling may reveal that another one does not read: its loss is told after this one, to everybody.
+    // Telling may reveal that another one does not read: its loss is reported after this one, to all members.
     if (!this.#isTelling) this.#tellNoticed()
   }
 

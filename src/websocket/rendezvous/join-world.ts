@@ -114,7 +114,7 @@ class Joining {
   wasAccepted = false
   /** What the network said last. */
   #lastError = ''
-  /** Nothing that arrives is read any more. */
+  /** Nothing that arrives is read from now on. */
   #isOver = false
   #silence: SilenceMonitor<Socket>
   #cancelBeat: (() => void) | undefined

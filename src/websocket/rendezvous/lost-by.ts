@@ -9,13 +9,13 @@ export interface BrokenLink {
 /**
  * Who is to be declared lost so that no broken link connects two survivors: again and again
  *
- * 1. the process with most broken links, whoever reported them: so one that is cut off from many is lost, and
+ * 1. the process with most broken links, by any reporter: so one that is cut off from many is lost, and
  *    not they, even where it is the only one that notices; and one that blames many others loses only itself;
  * 2. of several the one to whom most report a fault: who saw it knows more than who sees a closed connection;
  * 3. of these one whose heartbeats are overdue;
  * 4. of these the one that most report;
- * 5. of these the one that was reported first: a cause is known before its consequence. Whoever drops a
- *    connection has a reason, and the other side only sees that it is gone. Where neither has, as when the
+ * 5. of these the one that was reported first: a cause is known before its consequence. A process that drops
+ *    a connection has a reason, and the other side only sees that it is gone. Where neither has, as when the
  *    network in between reset it, both are innocent and one of them has to go.
  *
  * @param links in the order in which they were reported

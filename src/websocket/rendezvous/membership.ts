@@ -20,12 +20,12 @@ export interface Membership {
    */
   readonly peerKey: Uint8Array
   readonly limits: WorldLimits
-  /** What whoever created the world lets all its processes know; '' if nothing. */
+  /** What the creator of the world lets all its processes know; '' if nothing. */
   readonly settings: string
   /** Names the receiver of events. Called once; what happened before arrives first, in its own task. */
   attach(events: MembershipEvents): void
   /**
-   * The data socket to `peer` broke while nobody said that `peer` was lost. The rendezvous collects such
+   * The data socket to `peer` broke while no report said that `peer` was lost. The rendezvous collects such
    * reports for `limits.verdictMs` and then decides who is lost; until then nothing is known.
    *
    * @param cause whose fault it is, as far as this process knows
@@ -52,7 +52,7 @@ export interface Membership {
   /**
    * Says that this process is done, so that it is not lost when its sockets close. Ends all events.
    *
-   * @param failure why its ranks have failed, for whoever hosts the world; cut to 500 characters
+   * @param failure why its ranks have failed, for the host of the world; cut to 500 characters
    */
   leave(failure?: string): Promise<void>
 }
@@ -62,7 +62,7 @@ export interface MembershipEvents {
   lost(process: number, reason: string): void
   /** The rendezvous is lost or has expelled this process: for it the world has failed. The last event. */
   worldLost(error: RankweaveError): void
-  /** Another member asks whether this process is there. When this returns, it is told so. */
+  /** Another member asks whether this process is there. When this returns, that member learns it. */
   probed?(from: number): void
   /** `peer` has answered `probe`: its event loop turns. */
   present?(peer: number): void

@@ -25,7 +25,7 @@ export function closeSoon(socket: Socket, clock: Clock, code: number, reason: st
 }
 
 /**
- * The same for an unknown world, a wrong secret and a wrong process: nobody learns which worlds there are.
+ * The same for an unknown world, a wrong secret and a wrong process: no client learns which worlds there are.
  */
 export function wrongToken(): RankweaveError {
   return new RankweaveError('ERR_TOKEN', 'no world has this token')

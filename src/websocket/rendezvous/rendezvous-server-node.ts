@@ -35,7 +35,7 @@ export function listenRendezvous(
   const transport = nodeTransport({
     ...options,
     maxMessageBytes: longestBytes(maxMessageBytes),
-    // One more per kind, so that those beyond the limits are told so.
+    // One more per kind, so that those beyond the limits learn why.
     maxConnections: rendezvous.limits.maxSockets + rendezvous.limits.maxPendingSockets,
   })
   return transport.listen!((socket, remote) => rendezvous.accept(socket, remote))

@@ -30,7 +30,7 @@ export interface AwaitedWorldOptions {
    *   their places. Default 0.
    */
   readonly own?: number
-  /** @internal A process is lost; called before the others are told. */
+  /** @internal A process is lost; called before the others learn it. */
   readonly onLost?: (process: number, reason: string) => void
   /** Digest of the program that members must run. Default: that of the first to join. */
   readonly program?: string
@@ -38,7 +38,7 @@ export interface AwaitedWorldOptions {
   readonly version?: string
   readonly limits?: Partial<WorldLimits>
   /**
-   * What every process is told when the world begins; at most 16,384 characters ({@link maxSettingsLength}).
+   * What every process receives when the world begins; at most 16,384 characters ({@link maxSettingsLength}).
    * Default: ''. Those that `join` expects are written by `openWorld`.
    */
   readonly settings?: string
@@ -47,7 +47,7 @@ export interface AwaitedWorldOptions {
 /** A world as its host sees it. */
 export interface WorldHandle {
   readonly id: string
-  /** Whoever has it can join. */
+  /** A process that has it can join. */
   readonly token: string
   /** Resolves when every process has left or is lost, or the world was closed. */
   readonly ended: Promise<WorldEnd>

@@ -61,7 +61,7 @@ export interface SocketError {
   readonly error?: unknown
 }
 
-/** What an error of a socket says; '' where nobody tells. */
+/** What an error of a socket says; '' where the platform does not say. */
 export function socketErrorText({ message = '', error }: SocketError): string {
   if (message !== '') return message
   // Node tries each address of a name, and its error has one for each.
@@ -76,7 +76,7 @@ export const socketState = { connecting: 0, open: 1, closing: 2, closed: 3 } as 
 
 /** How a process reaches others and is reached. A browser can only dial. */
 export interface SocketTransport {
-  /** A socket that connects to `url`; whether it succeeds is told by its events. */
+  /** A socket that connects to `url`; its events say whether it succeeds. */
   dial(url: string): Socket
   /**
    * Accepts connections from now on. Absent where a process cannot listen.

@@ -69,7 +69,7 @@ export class NodeSocket extends WebSocket implements Socket {
   stand(on: NetSocket, isDialed: boolean): void {
     this.#net = on
     this.#isDialed = isDialed
-    // Whoever uses the socket listens to 'close', which follows every error.
+    // The user of the socket listens to 'close', which follows every error.
     this.on('error', () => {})
     // A connection that a firewall has forgotten, or whose other host is gone, breaks though nothing is sent
     // on it. The operating systems answer each other, whatever the processes do.

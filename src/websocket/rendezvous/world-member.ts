@@ -95,7 +95,7 @@ export class HostedMember {
           return
         }
         heard()
-        // Whoever does not read the answers gets no more of them, so that they do not pile up.
+        // A process that does not read the answers gets no more of them, so that they do not pile up.
         if (socket.bufferedAmount === 0) socket.send(beat)
       },
       // The member may connect again; if it does not, its silence is noticed.

@@ -26,7 +26,7 @@ const faultText: Readonly<Record<Fault, string>> = {
   'process stopped': '`SIGSTOP`',
   'control connection lost': 'reset, that to the rendezvous',
   'data connections lost': 'reset, those to the other processes',
-  'half-open connections': 'nothing passes any more, and no end is reported',
+  'half-open connections': 'nothing more passes, and no end is reported',
   'half-open data connections':
     'the same of those to the other processes, while that to the rendezvous lives',
   'truncated stream':
@@ -54,7 +54,7 @@ export function faultMatrixPage(): string {
     '- *The operation*: its error at both survivors; `ERR_PEER_LOST` names the process.',
     '- *Other operations*: what the survivors do among themselves at that time: collectives, and messages past the eager limit.',
     '- *`shrink`*: after `revoke`, the ranks of the communicator it returns.',
-    '- *`run`*: once the survivors have returned; a rank that has called `shrink` goes on without those that are lost.',
+    '- *`run`*: once the survivors have returned; a rank that has called `shrink` continues without those that are lost.',
     '',
     ...fabrics.flatMap(sectionOf),
   ].join('\n')}`

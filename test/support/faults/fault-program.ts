@@ -23,7 +23,7 @@ export interface FaultCase {
   readonly victim?: number
   /** Steps of the operation that succeed before the fault may strike. */
   readonly stepsBefore: number
-  /** Steps after which nothing is expected to fail any more; null: go on until the operation fails. */
+  /** Steps after which nothing more is expected to fail; null: continue until the operation fails. */
   readonly stepsAfter: number | null
   /** At the victim, in the middle of a step. */
   readonly strike: () => void

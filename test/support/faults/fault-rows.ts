@@ -56,7 +56,7 @@ export type Victim = 2 | 0
 export interface FaultOutcome {
   /** How the operation fails at each survivor; null where it does not. */
   readonly code: string | null
-  /** How operations fail that do not need the process; null where they go on. */
+  /** How operations fail that do not need the process; null where they continue. */
   readonly others: string | null
   /** Whether `shrink` returns the other ranks at the survivors, or all, or how it fails. */
   readonly shrink: 'survivors' | 'all' | string
@@ -64,7 +64,7 @@ export interface FaultOutcome {
   readonly run: string | null
 }
 
-/** One process less: what needs it fails, the rest goes on without it, and the world ends well. */
+/** One process less: what needs it fails, the rest continues without it, and the world ends well. */
 const lost: FaultOutcome = { code: 'ERR_PEER_LOST', others: null, shrink: 'survivors', run: null }
 /** The world ends everywhere, with the error of the rank. */
 const ended: FaultOutcome = {

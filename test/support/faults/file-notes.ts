@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Texts that processes leave for the test, by name, in a folder of its own; they outlive who wrote them. */
+/** Texts that processes leave for the test, by name, in its own folder; they outlive who wrote them. */
 export class FileNotes {
   readonly folder: string
 
@@ -35,7 +35,7 @@ export class FileNotes {
     for (;;) {
       const text = this.read(name)
       if (text !== undefined) return text
-      if (over) throw new Error(`nobody has written ${name}`)
+      if (over) throw new Error(`no process has written ${name}`)
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }

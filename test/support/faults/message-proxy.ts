@@ -18,7 +18,7 @@ export interface MessageProxyOptions {
 const maxMessageBytes = 64 * 2 ** 20
 
 /**
- * A WebSocket server that passes each message on by a WebSocket of its own, changed as a fault tells:
+ * A WebSocket server that passes each message on by its own WebSocket, changed as a fault tells:
  * truncated, repeated, out of order, lost. Each message is a whole one of the protocol, so what is wrong with
  * it only its receiver can notice.
  */

@@ -12,7 +12,7 @@ export default async function main(world: Communicator, [what]: readonly string[
   await untilLost(world)
 }
 
-/** Communicates without end, and tells how it ended; then goes on with the ranks that are left. */
+/** Communicates without end, and tells how it ended; then continues with the ranks that are left. */
 async function untilLost(world: Communicator): Promise<void> {
   const code = await (async () => {
     for (let n = 0; ; n++) {

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs'
 const prefix = 'rwtest-'
 let made = 0
 
-/** One of two hosts: a network namespace with a loopback of its own, and one end of a cable. */
+/** One of two hosts: a network namespace with its own loopback, and one end of a cable. */
 export interface NetworkHost {
   readonly name: string
   /** By which the other host reaches it. */

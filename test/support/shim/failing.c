@@ -64,7 +64,7 @@ static void run_collectives(void) {
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  alarm(SECONDS); /* a rank that waits for ever */
+  alarm(SECONDS); /* a rank that waits without end */
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   degree = ranks <= MOST ? ranks - 1 : MOST;

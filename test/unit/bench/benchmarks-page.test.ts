@@ -26,7 +26,7 @@ describe('docs/benchmarks.md', () => {
   })
 })
 
-/** The row of one figure on a page of its own. */
+/** The row of one figure on its own page. */
 function rowOf(figure: ResultFigure): string {
   const origin = {
     commit: '0000000',

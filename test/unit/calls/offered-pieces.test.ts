@@ -9,7 +9,7 @@ import { run } from '../../../src/launch/run.js'
 async function cutInto(pieceBytes: number, world: Communicator): Promise<Communicator> {
   const comm = await world.dup()
   await comm.barrier()
-  // Nobody calls its next collective before all have changed what it will use.
+  // No rank calls its next collective before all have changed what it will use.
   await world.barrier()
   const { state } = comm.seat()
   for (const lane of state.collectives.lanes) {

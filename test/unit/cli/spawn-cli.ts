@@ -20,7 +20,7 @@ export const commandFromSource: readonly string[] = [
 
 type Kill = (signal: NodeJS.Signals) => void
 
-/** One command line in a process of its own; `onOutput` and `onError` see what it writes as it comes. */
+/** One command line in its own process; `onOutput` and `onError` see what it writes as it comes. */
 export function spawnCli(
   argv: readonly string[],
   options: {

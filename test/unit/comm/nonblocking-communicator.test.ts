@@ -83,7 +83,7 @@ describe.each([1, 2, 5])('on %i processes', (processes) => {
     }, options)
   })
 
-  it('a rank goes on until it waits, and messages decide when its collective completes', async () => {
+  it('a rank continues until it waits, and messages decide when its collective completes', async () => {
     await run(async (world: Communicator) => {
       const { runtime } = world.seat().state
       const barrier = world.ibarrier()

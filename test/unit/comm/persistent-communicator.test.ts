@@ -28,7 +28,7 @@ interface Bound {
   call(): Promise<unknown>
 }
 
-/** Every persistent collective on arrays of its own; `data` is filled anew for every round. */
+/** Every persistent collective on its own arrays; `data` is filled anew for every round. */
 function boundOf(world: Communicator, fill: (array: TypedArray) => void): Record<string, Bound> {
   const { rank } = world
   const array = <T extends TypedArray>(elements: T): T => {

@@ -53,7 +53,7 @@ describe('mpi with something missing', () => {
 })
 
 describeEitherMpi('mpi with the library of the other MPI', ({ name, ...mpi }) => {
-  it('is rejected: every process would be a world of its own', async () => {
+  it('is rejected: every process would be its own world', async () => {
     const other = name === 'MPICH' ? 'libmpi.so.40' : 'libmpich.so.12'
     const args = rankweave('run', 'examples/split-grid.ts', '-n', '4', '--fabric', 'mpi', '--mpi-lib', other)
     const { code, stderr } = await runJob({ name, ...mpi }, 2, args)

@@ -26,7 +26,7 @@ afterEach(() => {
   expect(process.getActiveResourcesInfo().filter((type) => /worker|messageport/i.test(type))).toEqual([])
 })
 
-/** Of `run`, which is built, and of `runThreads`, which is source: each has an error class of its own. */
+/** Of `run`, which is built, and of `runThreads`, which is source: each has its own error class. */
 async function failure(promise: Promise<unknown>): Promise<RankweaveError> {
   const error = await promise.then(
     (value) => new Error(`expected an error, got ${String(value)}`),
@@ -55,7 +55,7 @@ describe('a process lost during', () => {
     'start of a persistent neighbor allgather',
     'start that tries a strategy',
     'after its ranks have returned',
-  ])('%s: what involves it fails, the rest goes on, run names it', async (moment) => {
+  ])('%s: what involves it fails, the rest continues, run names it', async (moment) => {
     const args = lossy(moment)
     const fabric = threads({ processes: 3, ringBytes: 2 ** 16 })
     const error = await failure(run(loss, { ranks: 3, fabric, args }))
@@ -82,7 +82,7 @@ describe('a worker that is terminated from outside', () => {
       channel.onmessage = resolve
     })
     await workers[lost].terminate()
-    // The last rank goes on, unless it is lost.
+    // The last rank continues, unless it is lost.
     channel.postMessage('go')
     channel.close()
     expect(await world).toMatchObject({ code: 'ERR_PEER_LOST', details: { process: lost } })

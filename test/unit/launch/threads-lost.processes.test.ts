@@ -14,7 +14,7 @@ describe('a lost worker', () => {
   ] as const
 
   it.each(deaths)('%s: the others continue, and run reports which process is lost', async (kind, said) => {
-    // In a process of its own, to see what the ranks that go on print.
+    // In its own process, to see what the ranks that continue print.
     const code = `
       import { run, threads } from 'rankweave'
       const fabric = threads({ ranksPerProcess: [2, 1], resourceLimits: { maxOldGenerationSizeMb: 64 } })

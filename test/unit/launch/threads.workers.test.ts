@@ -46,7 +46,7 @@ describe('results', () => {
     )
   })
 
-  it('every process is a thread of its own', async () => {
+  it('every process is its own thread', async () => {
     const [a, b, c] = await start({ kind: 'thread' })
     expect(a).toBe(b)
     expect(new Set([0, a, c]).size).toBe(3)

@@ -341,7 +341,7 @@ describe('neighborAllgather', () => {
       expect([...memory]).toEqual([-1, -1, ...blocks, -1, -1])
     }))
 
-  it('returns an array of its own to every rank', () =>
+  it('returns its own array to every rank', () =>
     inWorlds(async (world) => {
       const graph = await world.createDistGraphAdjacent(listsOf(world))
       const mine = blockOf(world.rank, 2)

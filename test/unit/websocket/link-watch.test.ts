@@ -77,7 +77,7 @@ describe('a connection on which nothing comes', () => {
     expect(told).toEqual(['probe 7'])
   })
 
-  it('an answer that nobody asked for does not shorten the time', () => {
+  it('an answer that was not asked for does not shorten the time', () => {
     const { clock, told, watch } = watched()
     watch.present(7)
     watch.present(8)

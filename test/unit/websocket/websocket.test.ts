@@ -456,7 +456,7 @@ describe('losses', () => {
   })
 })
 
-/** A dialed socket that sends nothing any more, and takes no note of what comes, once `isDead()`. */
+/** A dialed socket that sends nothing more, and takes no note of what comes, once `isDead()`. */
 function stalling(isDead: () => boolean) {
   return (socket: Socket): Socket => {
     const [send, ping] = [socket.send.bind(socket), socket.ping!.bind(socket)]

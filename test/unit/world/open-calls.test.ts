@@ -45,7 +45,7 @@ describe('ranks that wait in collectives that differ, and none sends', () => {
       'collective #0 of communicator 0.1 of 4 ranks',
       'rank 0 called scatter(root 2, scatter-linear), rank 2 called scatter(root 0, scatter-binomial)',
     ],
-  ])('are told the two calls: %s', async (_, main, where, calls) => {
+  ])('learn the two calls: %s', async (_, main, where, calls) => {
     for (const error of await errorsOf(main)) {
       expect(error.code).toBe('ERR_COLLECTIVE_MISMATCH')
       expect(error.message.split('\n')[0]).toBe(
@@ -56,7 +56,7 @@ describe('ranks that wait in collectives that differ, and none sends', () => {
     }
   })
 
-  it('are told the call that a rank makes after one that was refused', async () => {
+  it('learn the call that a rank makes after one that was refused', async () => {
     const main = async (world: Communicator) => {
       const algorithm = world.rank < 2 ? 'reduce-chain' : 'reduce-tree'
       const sum = world.reduce(Float64Array.of(1), 'sum', 2, { algorithm })

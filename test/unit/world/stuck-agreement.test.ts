@@ -36,7 +36,7 @@ class Process {
     }
     const runtime = new CommRuntime(fabric as Fabric, worldLayout(2, ['one', 'one']))
     runtime.waits.block(0, false)
-    // What a frame of a collective does: a rank goes on in a microtask.
+    // What a frame of a collective does: a rank continues in a microtask.
     runtime.onService(frameKind.quiesce, () => void Promise.resolve().then(() => (this.stuck = false)))
     this.agreement = new StuckAgreement([runtime], 120, {
       stuck: () => this.stuck,

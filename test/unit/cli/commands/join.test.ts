@@ -7,13 +7,7 @@ const program = fileURLToPath(new URL('../../../support/threads-program.ts', imp
 it.each([
   ['a URL of another kind', 'http://127.0.0.1:9', [], 2, 'ERR_ARGUMENT'],
   ['no URL', 'nonsense', [], 2, 'ERR_ARGUMENT'],
-  [
-    'an address of its own that it cannot have',
-    'ws://127.0.0.1:9',
-    ['--listen', '192.0.2.1:0'],
-    2,
-    'ERR_FABRIC',
-  ],
+  ['its own address that it cannot have', 'ws://127.0.0.1:9', ['--listen', '192.0.2.1:0'], 2, 'ERR_FABRIC'],
   [
     'where others reach it, though it does not listen',
     'ws://127.0.0.1:9',
@@ -21,7 +15,7 @@ it.each([
     2,
     'ERR_USAGE',
   ],
-  ['an address where nobody listens', 'ws://127.0.0.1:9', [], 3, 'ERR_WORLD_LOST'],
+  ['an address where no server listens', 'ws://127.0.0.1:9', [], 3, 'ERR_WORLD_LOST'],
 ] as const)('join reports %s in one line', async (_, url, options, exitCode, code) => {
   const result = await cli('join', url, '--token', 'token', ...options, program)
   expect(result.stderr).toMatch(new RegExp(`^${code}: .*\n$`))

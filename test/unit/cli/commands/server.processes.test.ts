@@ -52,7 +52,7 @@ it.each(plans)('plan %s is the same, byte for byte', async (...argv) => {
   expect(unmeasured(there.stdout)).toBe(unmeasured(here.stdout))
 })
 
-it('auto chooses, and is told of, the same', async () => {
+it('auto chooses, and reports, the same', async () => {
   const argv = ['plan', 'moore:8x8:r=2', '--strategy', 'auto', ...machine, '--bytes', '64']
   const [here, there] = await both(...argv, '--json')
   expect(there.written === here.written).toBe(true)

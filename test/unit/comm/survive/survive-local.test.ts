@@ -23,7 +23,7 @@ const code = (promise: Promise<unknown>) =>
   )
 
 describe('survivors on local', () => {
-  it('revoke, shrink and go on, and the world ends well', async () => {
+  it('revoke, shrink and continue, and the world ends well', async () => {
     const results = await withKills({ processes: 4 }, 8, async (world, kill) => {
       await world.barrier()
       if (world.rank === 0) kill(1)

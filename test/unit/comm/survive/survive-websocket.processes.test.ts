@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { compiledUrl } from '../../../support/compiled.js'
 import type { SurviveArgs, Survived } from '../../../support/survive-program.js'
 
-it('survivors of process 0 of a world over sockets agree, shrink and go on', async () => {
+it('survivors of process 0 of a world over sockets agree, shrink and continue', async () => {
   const results = await run<Survived | string | undefined, SurviveArgs>(compiledUrl('survive-program.ts'), {
     ranks: 6,
     processes: 3,

@@ -14,7 +14,7 @@ const surviving = (args: SurviveArgs) =>
   })
 
 describe('survivors of a lost worker', () => {
-  it.each([0, 1])('agree, shrink and go on without process %i', async (victim) => {
+  it.each([0, 1])('agree, shrink and continue without process %i', async (victim) => {
     const results = await surviving({ victim, acknowledge: true })
     const living = [0, 1, 2, 3, 4, 5].filter((rank) => rank >> 1 !== victim)
     const flag = victim === 0 ? 7 : 6

@@ -142,7 +142,7 @@ describe('after a loss', () => {
     }
   })
 
-  it('a rank left alone receives from nobody', async () => {
+  it('a rank left alone receives from no rank', async () => {
     const results = await withKills({ processes: 4 }, 4, async (world, kill) => {
       await world.barrier()
       if (world.rank === 2) for (const process of [0, 1, 3]) kill(process)
@@ -179,7 +179,7 @@ describe('after a loss', () => {
     expect(results).toEqual([ranks, ranks, undefined, undefined, ranks, ranks, undefined, undefined])
   })
 
-  it('a communicator that has lost nobody goes on', async () => {
+  it('a communicator that has lost no process continues', async () => {
     const results = await withKills({ processes: 4 }, 8, async (world, kill) => {
       const half = await world.split(world.rank < 4 ? 0 : 1)
       await lose1(world, kill)

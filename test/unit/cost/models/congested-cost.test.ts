@@ -124,7 +124,7 @@ describe('stages that the procedure has no exact time for are ERR_MODEL:', () =>
       /equal lengths/,
     ],
     [
-      'a message that starts where another is under way',
+      'a message that starts where another is in flight',
       { source: [0, 4, 0], destination: [2, 5, 1], bytes: [4, 1, 4], after: [[], [], [1]] },
       /occupy until/,
     ],

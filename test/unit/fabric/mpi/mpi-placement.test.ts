@@ -3,7 +3,7 @@ import { countProcessesPerCore, processesPerCoreByNode } from '../../../../src/f
 
 describe('countProcessesPerCore', () => {
   it.each([
-    { cores: ['0', '1'], available: 1, processesPerCore: 1, how: 'each bound to a core of its own' },
+    { cores: ['0', '1'], available: 1, processesPerCore: 1, how: 'each bound to its own core' },
     { cores: ['0-1', '0-1'], available: 2, processesPerCore: 1, how: 'not bound' },
     { cores: Array(16).fill('0-1'), available: 2, processesPerCore: 8, how: 'oversubscribed' },
     { cores: ['0-3,8-11', '4-7,12-15'], available: 8, processesPerCore: 1 / 8, how: 'bound to sockets' },

@@ -8,7 +8,7 @@ const memory = mappedMemory(await loadKoffi())
 const token = 'ab'.repeat(16)
 
 /**
- * Process 1, which has memory of its own and answers `reply` when asked whether it has mapped that of the
+ * Process 1, which has its own memory and answers `reply` when asked whether it has mapped that of the
  * others.
  */
 function peer({ named = token, reply = 'mapped', descriptor = -1 } = {}) {

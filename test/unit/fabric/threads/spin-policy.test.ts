@@ -4,7 +4,7 @@ import { SpinPolicy } from '../../../../src/fabric/threads/spin-policy.js'
 const now = () => performance.now()
 
 describe('a process that waits', () => {
-  it('never blocks on a core of its own', () => {
+  it('never blocks on its own core', () => {
     expect(new SpinPolicy(false).blockMs).toBe(0)
   })
 

@@ -59,7 +59,7 @@ describe('a world on processes connected by WebSockets', () => {
     ['uncaught', 'nobody catches this'],
   ] as const
   it.each(!isSoak ? deaths.slice(0, 1) : deaths)(
-    'a lost process (%s): the others go on, and run reports which is lost',
+    'a lost process (%s): the others continue, and run reports which is lost',
     async (kind, said) => {
       const error = await failure(start({ kind, rank: 2 }))
       expect(error.code).toBe('ERR_PEER_LOST')

@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(directory, { recursive: true, force: true }))
 
-it('a plan read is the plan written, and every strategy, radix and node has a key of its own', () => {
+it('a plan read is the plan written, and every strategy, radix and node has its own key', () => {
   const keys = new Set<string>()
   for (const strategy of strategies) {
     const made = plan(topology, strategy)
@@ -213,7 +213,7 @@ it('a process with another plan stored makes all plan afresh; what cannot be agr
   expect(await outcome(differ, differ)).toEqual(new Array(5).fill('ERR_PLAN_MISMATCH'))
 })
 
-it('ranks that differ in whether plans are stored are told so, and what is no store is refused', async () => {
+it('ranks that differ in whether plans are stored are rejected, and what is no store is refused', async () => {
   const store: PlanStore = { read: async () => null, write: async () => {} }
   const codes = await run(
     async (world) => {

@@ -95,7 +95,7 @@ function randomRuns(ranks: number, parts: number, part: number, random: () => nu
   }
 }
 
-/** A demanded sequence as it is, turned around, in another order, or with one block more, less or other. */
+/** A demanded sequence unchanged, turned around, in another order, or with one block more, less or other. */
 function changed(demanded: readonly number[], ranks: number, parts: number, random: () => number): number[] {
   const at = below(random, demanded.length)
   const other = below(random, ranks) * parts + (demanded[0] % parts)

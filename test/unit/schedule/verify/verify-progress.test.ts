@@ -24,7 +24,7 @@ function scheduleOf(ranks: number, messages: readonly Message[]): Schedule {
   return builder.build()
 }
 
-/** Lets ranks go on as long as one can; whether all come to their end. */
+/** Lets ranks continue as long as one can; whether all come to their end. */
 function allFinish(ranks: number, messages: readonly Message[]): boolean {
   const last = Math.max(0, ...messages.flatMap(({ sendPhase, receivePhase }) => [sendPhase, receivePhase]))
   const entered = new Array<number>(ranks).fill(0)
@@ -58,7 +58,7 @@ function precedents(rows: PhaseRows, partner: Int32Array): readonly (readonly nu
 }
 
 describe('checkProgress', () => {
-  test('agrees with ranks that go on as long as they can, and orders the rows as they can be executed', () => {
+  test('agrees with ranks that continue as long as they can, and orders the rows as they can be executed', () => {
     const random = mulberry32(3)
     const seen = { deadlocks: 0, aligned: 0, others: 0 }
     for (let i = 0; i < 1500; i++) {

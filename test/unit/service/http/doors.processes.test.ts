@@ -176,7 +176,7 @@ describe('the command, with TLS, tokens, a public name and an allowed origin', (
     while (now.ended === null)
     expect(now.ended).toEqual({ lost: [], failed: null, closed: null })
 
-    // Two go on at a time; another tenant's do not count, and are not seen.
+    // Two continue at a time; another tenant's do not count, and are not seen.
     const [second, third] = [await open({ ranks: 2 }), await open({ ranks: 2 })]
     expect([second.status, third.status]).toEqual([201, 201])
     expect(await open({ ranks: 2 })).toMatchObject({ status: 503, body: { error: { code: 'ERR_BUSY' } } })

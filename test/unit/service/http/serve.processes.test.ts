@@ -160,7 +160,7 @@ describe('attacks', () => {
   ] as const
 
   it.each(refused)(
-    '%s is refused with a code, and the service goes on',
+    '%s is refused with a code, and the service continues',
     async (_what, body, query, status) => {
       const answer = await ours.upload(body as NonNullable<RequestInit['body']>, query)
       expect(answer, JSON.stringify(answer.body)).toMatchObject({

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { endWhenStalled } from '../../../../src/service/http/context.js'
 
-it('an answer that its client does not read is ended, and holds nothing any more', async () => {
+it('an answer that its client does not read is ended, and holds nothing', async () => {
   const server = createServer((_, answer) => {
     endWhenStalled(answer, 50)
     answer.end(Buffer.alloc(2 ** 26))

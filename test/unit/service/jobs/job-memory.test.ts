@@ -25,7 +25,7 @@ it('what is in use is bounded, and so is each list that grows', () => {
   expect(mostListBytes(2048)).toBe(2 ** 26)
 })
 
-it('arrays that nobody uses are collected, and do not count', () => {
+it('arrays that are no longer used are collected, and do not count', () => {
   const used = [2 ** 20 + 1, 2 ** 20]
   expect(() =>
     requireMemory(

@@ -114,7 +114,7 @@ describe('cancelling', () => {
     expect(readdirSync(join(root, 'temporary'))).toEqual([])
   })
 
-  it('leaves a job that has ended as it is, and one that was cancelled can be asked for again', async () => {
+  it('leaves a job that has ended unchanged, and one that was cancelled can be asked for again', async () => {
     const { jobs, asked } = await newJobs()
     const { info } = await jobs.request(tenant, request(2))
     ;(await asked(0)).finish()

@@ -24,7 +24,7 @@ function uploaded(name: string, text: string, format: 'spec' | 'json' = 'spec') 
   return { upload: { path, format, ranks: null } }
 }
 
-it('works in the order of asking, refuses what would wait beyond the bound, and goes on after bad input', async () => {
+it('works in the order of asking, refuses what would wait beyond the bound, and continues after bad input', async () => {
   const pool = newPool()
   const order: number[] = []
   const small = uploaded('small', 'moore:8x8:r=1')
@@ -105,7 +105,7 @@ it('a task that needs more heap than it may have fails with a code, and the next
   expect(await pool.run('topology', uploaded('small', 'moore:8x8:r=1'))).toMatchObject({ ranks: 64 })
 })
 
-it('when it closes, what runs and what waits ends with a code, and nothing is taken any more', async () => {
+it('when it closes, what runs and what waits ends with a code, and nothing more is taken', async () => {
   const pool = newPool()
   const small = uploaded('small', 'moore:8x8:r=1')
   const tasks = Promise.allSettled([pool.run('topology', small), pool.run('topology', small)])

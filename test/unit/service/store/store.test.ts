@@ -161,7 +161,7 @@ describe('room', () => {
     await reopened.close()
   })
 
-  it('is given by whoever takes most: a tenant that stores much displaces nothing of one that stores little', async () => {
+  it('is taken from the tenant that takes most: a tenant that stores much displaces nothing of one that stores little', async () => {
     const { store } = await newStore({ dataBytes: 100_000, entries: 100 })
     const theirs = [await addTopology(store, other, 0, 'x'.repeat(9_000)), await addPlan(store, other, 1)]
     const isThere = () => [store.get('topologies', other, theirs[0]), store.get('plans', other, theirs[1])]
@@ -297,7 +297,7 @@ describe('at the same time', () => {
     await reopened.close()
   })
 
-  it('closing waits for what is being written, and nothing is taken any more', async () => {
+  it('closing waits for what is being written, and nothing more is taken', async () => {
     const { store, root } = await newStore()
     const adding = addPlan(store, tenant, 1)
     await Promise.resolve()
@@ -311,7 +311,7 @@ describe('at the same time', () => {
   })
 })
 
-it('a folder that cannot be written any more can be given up', async () => {
+it('a folder that can no longer be written can be given up', async () => {
   const { store, root } = await newStore()
   // As where the disk became read-only: the lock cannot be removed.
   const lock = readdirSync(root).find((name) => name.startsWith('lock.'))!

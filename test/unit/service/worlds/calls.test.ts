@@ -48,7 +48,7 @@ it('create, dup, translate, publish, lookup, describe and the tree say what the 
   await worlds.close()
 })
 
-it('calls that differ fail on all ranks, and the world goes on', async () => {
+it('calls that differ fail on all ranks, and the world continues', async () => {
   const worlds = new WorldService({ tenants: { find: () => tenant }, log: silentLog })
   const members = (await begunWorld(worlds, 2)) as [AskingMember, AskingMember]
   const dups = await Promise.all(members.map((member) => member.ask('dup', { comm: 'world' })))

@@ -50,7 +50,7 @@ it('tenants neither see nor join nor name worlds of each other', async () => {
   await worlds.close()
 })
 
-it('messages that are replayed or malformed are refused, and the member goes on', async () => {
+it('messages that are replayed or malformed are refused, and the member continues', async () => {
   const worlds = service()
   const [member] = (await begunWorld(worlds, 1)) as [AskingMember]
   const barrier = { id: 100, kind: 'barrier', comm: 'world' }
@@ -130,7 +130,7 @@ it('a member with all the calls in flight that it may have can still ask what is
   await worlds.close()
 })
 
-it('a member that does not read is lost, and its world goes on', async () => {
+it('a member that does not read is lost, and its world continues', async () => {
   const worlds = service({ maxBufferedBytes: 1_000 })
   const [slow, other] = (await begunWorld(worlds, 2)) as [AskingMember, AskingMember]
   ;(slow.socket as MemorySocket).reads = false

@@ -37,7 +37,7 @@ it('a call that it has left pending delays it by a number of looks only', async 
   await host.run(async (world) => {
     if (world.rank !== 2) return restless(world)
     await world.split(1)
-    // Nobody else calls it.
+    // No other rank calls it.
     world.barrier().catch(() => {})
     host.leave(2, () => false)
   })

@@ -29,7 +29,7 @@ it('a lost member fails pending calls of its communicators, and of no other; the
   expect(await pending).toEqual(['ERR_PEER_LOST', 'ERR_PEER_LOST', 'ERR_PEER_LOST'])
   expect(await half).toBe('ERR_PEER_LOST')
   expect(await survivors[0].event('member')).toMatchObject({ rank: 3, state: 'lost' })
-  // A communicator without the lost one goes on.
+  // A communicator without the lost one continues.
   await Promise.all([0, 1].map((rank) => members[rank].ask('barrier', { comm: places[rank].comm! })))
   expect(await survivors[0].ask('failed', { comm: 'world' })).toEqual({ ranks: [3] })
   expect(await survivors[0].ask('ackFailed', { comm: 'world' })).toEqual({ acknowledged: 1 })
@@ -69,7 +69,7 @@ it('a member that leaves fails only calls that it took no part in', async () => 
   await worlds.close()
 })
 
-it('revoke fails pending calls of the communicator, and the world goes on', async () => {
+it('revoke fails pending calls of the communicator, and the world continues', async () => {
   const worlds = service()
   const members = await begunWorld(worlds, 2)
   const [{ comm }] = (await all(members, (member) => member.ask('dup', { comm: 'world' }))) as [

@@ -79,7 +79,7 @@ it('two members that ask and two programs split, meet, and the programs reduce a
   ])
   await Promise.all(all.map((member) => member.ask('free', { comm })))
   const ended = oneEnds()
-  // Those who leave have returned: the programs go on.
+  // Those who leave have returned: the programs continue.
   await Promise.all(all.map((member) => member.ask('leave', {})))
   const joined = await Promise.all(programs)
   expect(joined.flatMap(({ results }) => results).sort()).toEqual([
@@ -131,7 +131,7 @@ it('a program that fails ends the world of the members', async () => {
   }
 })
 
-it('a member that goes while programs are awaited frees its place; a world that nobody waits for is closed', async () => {
+it('a member that goes while programs are awaited frees its place; a world that no member waits for is closed', async () => {
   const { world, token, all } = await waitingWorld(2, 1)
   const [first, second] = all
   await second.ask('leave', {})
@@ -162,7 +162,7 @@ it('members and programs are at most 1,024 together', async () => {
   })
 })
 
-it('a program that sends what is no frame is lost itself, and the members go on', async () => {
+it('a program that sends what is no frame is lost itself, and the members continue', async () => {
   const { token, all } = await waitingWorld(2, 1)
   const program = await joinWorld({
     ...{ url: listener.url, token, program: 'none', version: ownVersion(), node: 'away', listenUrl: null },

@@ -35,14 +35,14 @@ it('a world is told with its token once, and is there for its tenant alone', asy
   expect(lines.join()).not.toContain(token)
 })
 
-it('a tenant has so many worlds that go on, and sees so many that have ended', async () => {
+it('a tenant has so many running worlds, and sees so many that have ended', async () => {
   const { worlds, close } = newWorlds()
   const ids = []
   for (let round = 0; round < 5; round++) {
     const { id } = worlds.create(ours, { ranks: 2 })
     ids.push(id)
     expect(await worlds.end(ours, id)).toMatchObject({ ended: { lost: [], closed: 'its owner closed it' } })
-    // One that has ended stays as it is.
+    // One that has ended stays unchanged.
     expect((await worlds.end(ours, id)).ended).not.toBeNull()
   }
   const open = [worlds.create(ours, { ranks: 2 }), worlds.create(ours, { ranks: 2 })]

@@ -28,7 +28,7 @@ it.skipIf(missing !== undefined)(
         `${service.url.replace('http', 'ws')}/v1/worlds`,
         join(folder, 'tokens'),
       ])
-      expect(stdout).toBe('8 members, 2 splits, 1 lost, 7 go on\n')
+      expect(stdout).toBe('8 members, 2 splits, 1 lost, 7 continue\n')
     } finally {
       rmSync(folder, { recursive: true })
       await end()

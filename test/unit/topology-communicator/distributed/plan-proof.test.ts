@@ -181,7 +181,7 @@ describe('single faults of frames while planning', () => {
   )
 
   it('ends on all processes with one code when one process refuses a message', async () => {
-    // A frame of messages with a word changed: its receiver notices, the others are told.
+    // A frame of messages with a word changed: its receiver notices, the others learn it.
     let isChanged = false
     const found = await outcomes(
       () => combining,

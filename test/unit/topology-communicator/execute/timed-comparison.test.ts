@@ -26,7 +26,7 @@ describe('TimedComparison', () => {
     expect(play([3, 1, 2], 0)).toEqual({ chosen: 1, turns: 21, rounds: [7, 7, 7] })
   })
 
-  it('goes on with those that may still win', () => {
+  it('continues with those that may still win', () => {
     const { chosen, rounds } = play([2, 1, 1, 5], 0.5)
     expect([1, 2]).toContain(chosen)
     expect(rounds[0]).toBeLessThan(40)

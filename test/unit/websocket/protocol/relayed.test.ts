@@ -13,7 +13,7 @@ it('a relayed message names a process in four bytes, little-endian, before what 
   expect([...relayed]).toEqual([1, 0, 0, 0, 9, 8])
 })
 
-it('a relayed message that is too short, too long or for nobody is refused', () => {
+it('a relayed message that is too short, too long or for no process is refused', () => {
   expect(() => relayedProcess(new Uint8Array(3), 4, 10)).toThrow(
     expect.objectContaining({ code: 'ERR_PROTOCOL' }),
   )

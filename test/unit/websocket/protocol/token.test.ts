@@ -33,7 +33,7 @@ it('bytes survive as hexadecimal digits', () => {
   expect(randomBytes(32)).not.toEqual(randomBytes(32))
 })
 
-it('every refusal has a close code of its own, and is found by it', () => {
+it('every refusal has its own close code, and is found by it', () => {
   expect(new Set(Object.values(refusalCodes)).size).toBe(refusalNames.length)
   for (const name of refusalNames) expect(refusalOf(refusalCodes[name])).toBe(name)
   expect(refusalOf(1006)).toBeUndefined()

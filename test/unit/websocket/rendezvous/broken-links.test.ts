@@ -34,7 +34,7 @@ describe('collecting reports', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('says which fault lost a process, whoever reported it first', () => {
+  it('says which fault lost a process, by any reporter', () => {
     const { clock, lost, report } = collected()
     report(1, 0, 'closed')
     report(0, 1, 'two bytes', 'ERR_PROTOCOL')
@@ -42,7 +42,7 @@ describe('collecting reports', () => {
     expect(lost).toEqual(['1: its connection to process 0 broke: ERR_PROTOCOL: two bytes'])
   })
 
-  it('waits two heartbeats for all who notice that nothing comes any more', () => {
+  it('waits two heartbeats for all who notice that nothing more comes', () => {
     const { clock, lost, report } = collected()
     report(2, 0, 'silent')
     clock.pass(2_000)

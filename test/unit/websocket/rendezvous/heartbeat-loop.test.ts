@@ -37,7 +37,7 @@ function started(answers = true) {
 }
 
 describe('heartbeats', () => {
-  it('begin with the request, and go on while they are answered', () => {
+  it('begin with the request, and continue while they are answered', () => {
     const { clock, heard, silent, stop, pass } = started()
     pass(5_000)
     expect(heard.slice(0, 3)).toEqual(['request', '{"kind":"beat"}', '{"kind":"beat"}'])
@@ -49,7 +49,7 @@ describe('heartbeats', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('that nobody answers end after the limit, once', () => {
+  it('that are not answered end after the limit, once', () => {
     const { clock, silent, pass } = started(false)
     pass(990)
     expect(silent).toEqual([])

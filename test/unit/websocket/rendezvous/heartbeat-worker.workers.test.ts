@@ -30,7 +30,7 @@ class Watched extends Rendezvous {
   }
 }
 
-it('a thread sends heartbeats over a socket of its own, by TLS where that is asked for, and ends when its process leaves', async () => {
+it('a thread sends heartbeats over its own socket, by TLS where that is asked for, and ends when its process leaves', async () => {
   const rendezvous = new Watched()
   const listener = await listenRendezvous(rendezvous, { tls: loopbackTls })
   const ca = loopbackTls.cert

@@ -164,7 +164,7 @@ describe('while a world waits', () => {
     })
   })
 
-  it('a member that is silent gives up its place, one that answers waits for ever', async () => {
+  it('a member that is silent gives up its place, one that answers waits without end', async () => {
     const rendezvous = new RendezvousCase()
     const limits = { heartbeatMs: 100, silenceMs: 1_000 }
     const { token } = rendezvous.rendezvous.createWorld({ processes: 3, limits })
@@ -193,7 +193,7 @@ describe('while a world waits', () => {
   })
 })
 
-it('a process that cannot start its heartbeats does not join, and the others are told that it is lost', async () => {
+it('a process that cannot start its heartbeats does not join, and the others learn that it is lost', async () => {
   const rendezvous = new RendezvousCase()
   const { token } = rendezvous.rendezvous.createWorld({ processes: 2 })
   const startHeartbeats = () => {

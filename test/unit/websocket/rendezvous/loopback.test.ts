@@ -19,7 +19,7 @@ function breakable(): readonly [Partial<JoinWorldOptions>, () => void] {
 }
 
 describe('over loopback', () => {
-  it('members meet, relay to each other, decide, and are told of a loss', () =>
+  it('members meet, relay to each other, decide, and learn of a loss', () =>
     withRendezvous(async (rendezvous, url) => {
       const world = rendezvous.createWorld({ processes: 3 })
       const [options, breakIt] = breakable()
@@ -45,7 +45,7 @@ describe('over loopback', () => {
       expect(await world.ended).toMatchObject({ lost: [{ process: 2 }] })
     }))
 
-  it('a wrong token, an oversize message, and an address where nobody listens are refused with a code', () =>
+  it('a wrong token, an oversize message, and an address where no server listens are refused with a code', () =>
     withRendezvous(async (rendezvous, url) => {
       const { token } = rendezvous.createWorld({ processes: 1 })
       await expect(joinOver(url, 'wrong')).rejects.toMatchObject({ code: 'ERR_TOKEN' })

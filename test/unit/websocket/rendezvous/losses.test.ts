@@ -7,7 +7,7 @@ import { VirtualClock } from '../../../support/virtual-clock.js'
 const limits = { heartbeatMs: 100, silenceMs: 1_000 }
 
 describe('losses', () => {
-  it('are told at once when a member closes its socket without leaving, in one order', async () => {
+  it('are reported at once when a member closes its socket without leaving, in one order', async () => {
     const rendezvous = new RendezvousCase()
     const { world, members } = await rendezvous.world(4)
     members[2].socket.terminate()
@@ -82,7 +82,7 @@ describe('losses', () => {
     expect(members[1].events).toEqual(['world lost ERR_WORLD_LOST'])
   })
 
-  it('a rendezvous that is silent is lost to everybody', async () => {
+  it('a rendezvous that is silent is lost to all members', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(2, { limits })
     for (const { socket } of members) socket.peer.isCut = true
@@ -209,7 +209,7 @@ it('a probe is answered by the process itself, after its fabric has been told', 
 })
 
 describe('broken data connections', () => {
-  it('are decided after 250 ms: everybody is told who is lost, the lost too', async () => {
+  it('are decided after 250 ms: all members learn who is lost, the lost too', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(3)
     members[0].membership.reportBroken(2, 'reset', 'closed')
@@ -226,7 +226,7 @@ describe('broken data connections', () => {
     })
   })
 
-  it('by the fault of one end lose that one, with the code, whoever reports first', async () => {
+  it('by the fault of one end lose that one, with the code, by any reporter', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(3)
     members[0].membership.reportBroken(1, 'the connection was closed', 'closed')
@@ -250,7 +250,7 @@ describe('broken data connections', () => {
     expect(members[1].events).toEqual([expect.stringMatching(/^lost 0: its connection to process 1 broke/)])
   })
 
-  it('lose nobody when the peer has left, or is lost for another reason meanwhile', async () => {
+  it('lose no process when the peer has left, or is lost for another reason meanwhile', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(4)
     members[0].membership.reportBroken(1, 'closed', 'closed')
@@ -272,14 +272,14 @@ describe('a broken member', () => {
     ['no JSON', '{', 'ERR_PROTOCOL'],
     ['a second join', '{"kind":"waiting"}', 'ERR_PROTOCOL'],
     ['a report on itself', '{"kind":"broken","process":1,"cause":"closed","reason":""}', 'ERR_PROTOCOL'],
-    ['a report on nobody', '{"kind":"broken","process":9,"cause":"closed","reason":""}', 'ERR_PROTOCOL'],
+    ['a report on no process', '{"kind":"broken","process":9,"cause":"closed","reason":""}', 'ERR_PROTOCOL'],
     ['a decision of others', '{"kind":"decide","key":"k","members":[0,2],"contribution":""}', 'ERR_PROTOCOL'],
     ['a relayed message to itself', Uint8Array.of(1, 0, 0, 0), 'ERR_PROTOCOL'],
-    ['a relayed message to nobody', Uint8Array.of(9, 0, 0, 0), 'ERR_PROTOCOL'],
+    ['a relayed message to no process', Uint8Array.of(9, 0, 0, 0), 'ERR_PROTOCOL'],
     ['a relayed message without receiver', Uint8Array.of(1), 'ERR_PROTOCOL'],
     ['a relayed message that is too long', new Uint8Array(2 ** 20 + 5), 'ERR_MESSAGE_TOO_LARGE'],
     ['a control message that is too long', 'x'.repeat(2 ** 16 + 1), 'ERR_MESSAGE_TOO_LARGE'],
-  ])('is lost, and the others go on: %s', async (_, said, code) => {
+  ])('is lost, and the others continue: %s', async (_, said, code) => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(3)
     members[1].socket.send(said)

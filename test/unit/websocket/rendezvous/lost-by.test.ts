@@ -14,7 +14,7 @@ describe('who is lost by broken links', () => {
     ['the lower with more reports', links([1, 0], [2, 0], [0, 1], [0, 2]), [0]],
     ['two links', links([0, 1], [1, 0], [2, 3], [3, 2]), [1, 3]],
     ['reports of the lost do not count', links([0, 3], [1, 3], [2, 3], [3, 0], [3, 1], [3, 2]), [3]],
-    ['one that alone notices that it reaches nobody', links([0, 1], [0, 2], [0, 3]), [0]],
+    ['one that alone notices that it reaches no process', links([0, 1], [0, 2], [0, 3]), [0]],
     ['one that says nothing of what others notice', links([1, 0], [2, 0]), [0]],
     ['none', [], []],
   ] as const)('%s', (_, given, expected) => {
@@ -66,7 +66,7 @@ describe('who is lost by broken links', () => {
     expect(lostBy(links(...halves))).toHaveLength(half)
   })
 
-  it('leaves no broken link between survivors, and loses nobody without reason', () => {
+  it('leaves no broken link between survivors, and loses no process without reason', () => {
     // Two halves that cannot reach each other: one of them is lost, and all of it.
     const halves = links(
       ...[0, 1, 2].flatMap((a) => [3, 4, 5].flatMap((b) => [[a, b] as const, [b, a] as const])),

@@ -152,7 +152,7 @@ describe('sockets of Node', () => {
 })
 
 describe('a listener', () => {
-  it('closes connections beyond its limit and goes on', () =>
+  it('closes connections beyond its limit and continues', () =>
     inPair(
       async (dialed, accepted) => {
         const further = nodeTransport({ maxMessageBytes: 100 }).dial(urlOf(dialed))
