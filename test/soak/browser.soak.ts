@@ -77,9 +77,10 @@ describe.skipIf(reason !== undefined)('a world with tabs of a browser', () => {
     }
   })
 
-  it('a tab that is closed is a lost process, for all others within 2 s', async () => {
+  it('a tab that is closed is a lost process for all others, at once and not by silence', async () => {
     const program = digestOf(compiled('barriers-program.ts'))
-    const world = await host({ ranks: 3 })
+    // Silence would be noticed after a day.
+    const world = await host({ ranks: 3, limits: { silenceMs: 86_400_000 } })
     const { url, token } = world
     const closing = await pages.tab()
     const running = new Promise<void>((resolve) => {
@@ -92,27 +93,24 @@ describe.skipIf(reason !== undefined)('a world with tabs of a browser', () => {
     })
     const failed = own.then(
       () => undefined,
-      (error: { readonly code: string }) => ({ code: error.code, at: performance.now() }),
+      (error: { readonly code: string }) => error.code,
     )
     const other = take('barriers', { url, token, program, process: 1 })
     const closed = callIn(closing, 'take', 'barriers', { url, token, program, process: 2 }).catch(
       () => undefined,
     )
     await running
-    const began = performance.now()
     await closing.close()
-    const { code, at } = (await failed)!
-    expect(code).toBe('ERR_PEER_LOST')
-    expect(at - began).toBeLessThan(2_000)
+    expect(await failed).toBe('ERR_PEER_LOST')
     expect(await other).toMatchObject({ code: 'ERR_PEER_LOST' })
     await closed
     await world.close()
   })
 
   it('a tab that computes for longer than the silence that is allowed is alive', async () => {
-    const world = await host({ ranks: 2, limits: { silenceMs: 1_500, heartbeatMs: 250 } })
+    const world = await host({ ranks: 2, limits: { silenceMs: 3_000, heartbeatMs: 250 } })
     const { url, token } = world
-    const options = { url, token, program: 'computing', args: 6_000 }
+    const options = { url, token, program: 'computing', args: 9_000 }
     const parts = await Promise.all([take('computing', options), take('computing', { ...options, args: 0 })])
     expect(parts.map(({ results }) => results)).toEqual([[2], [2]])
     await world.close()

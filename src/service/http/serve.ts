@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { pino } from 'pino'
+import { type Clock, realClock } from '../../base/clock.js'
 import { defaultServiceLimits, mostServiceLimits, type ServiceLimits } from '../../client/protocol/limits.js'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { pageFile } from '../../package-paths.js'
@@ -36,6 +37,8 @@ export interface ServeOptions {
   readonly limits?: Partial<ServiceLimits>
   /** Default: JSON lines on standard error. */
   readonly logger?: FastifyBaseLogger
+  /** @internal When to ping members. Default: the time of this machine. */
+  readonly pingClock?: Clock
 }
 
 /** A service that runs. */
@@ -111,7 +114,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   try {
     const files = filesOf(webFolder())
     app = makeApp({ context, metrics, files, tls, logger })
-    endPings = acceptSockets(app.server, context)
+    endPings = acceptSockets(app.server, context, options.pingClock ?? realClock)
     await jobs.resume()
     await app.listen({ host, port })
   } catch (cause) {

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import { WebSocketServer } from 'ws'
+import type { Clock } from '../../base/clock.js'
 import { RankweaveError } from '../../errors.js'
 import { NodeSocket } from '../../websocket/rendezvous/transport-node.js'
 import type { ServiceContext } from './context.js'
@@ -15,11 +16,13 @@ import { endWith, errorAnswer, type Refusal } from './error-answer.js'
  * A socket of a member that has not answered a ping when the next is due is ended: its host may be gone.
  * Programs send heartbeats.
  *
+ * @param clock when to ping
  * @returns what ends the pings
  */
 export function acceptSockets(
   server: Server,
   { guard, limits, worlds, mounted }: Pick<ServiceContext, 'guard' | 'limits' | 'worlds' | 'mounted'>,
+  clock: Clock,
 ): () => void {
   const sockets = new WebSocketServer({
     noServer: true,
@@ -45,7 +48,7 @@ export function acceptSockets(
       worlds.accept(socket, request.socket.remoteAddress ?? 'unknown')
     })
   })
-  const timer = setInterval(() => {
+  const ping = () => {
     for (const [socket, isThere] of answered) {
       if (!isThere) {
         socket.terminate()
@@ -54,9 +57,10 @@ export function acceptSockets(
       answered.set(socket, false)
       socket.ping()
     }
-  }, limits.pingMs)
-  timer.unref()
-  return () => clearInterval(timer)
+    cancel = clock.later(limits.pingMs, ping)
+  }
+  let cancel = clock.later(limits.pingMs, ping)
+  return () => cancel()
 }
 
 /**
