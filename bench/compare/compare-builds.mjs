@@ -2,7 +2,7 @@
 // `node bench/compare/compare-builds.mjs OLD NEW [--runs 21] [--only TEXT] [--json]`, where OLD and NEW are
 // built checkouts. The two alternate, each figure in its own process; of every case the ratio new / old
 // of the medians is printed with its 95% interval (bootstrap over runs, seeded). A case fails when the whole
-// interval lies above 1.05. Exit code 1 when one fails.
+// interval lies above 1.03. Exit code 1 when one fails.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
 const [oldBuild, newBuild] = positionals.map(entryOf)
 if (newBuild === undefined) throw new Error('expected two built checkouts: OLD NEW')
 const runs = Number(values.runs)
-const limit = 1.05
+const limit = 1.03
 const measure = fileURLToPath(new URL('measure.mjs', import.meta.url))
 
 function entryOf(checkout) {

@@ -38,8 +38,8 @@ async function pingPong(world) {
 
 const barrier = (world) => median(world, 3_000, 100, () => world.barrier())
 
-/** A persistent neighbor allgather of 8 bytes on a periodic 8 x 8 Moore grid of radius 2. */
-async function persistentStart(world) {
+/** A periodic Moore grid of radius 2, and its neighbor allgather of 8 bytes. */
+async function mooreExchange(world) {
   const side = Math.sqrt(world.size)
   const row = Math.floor(world.rank / side)
   const column = world.rank % side
@@ -51,22 +51,35 @@ async function persistentStart(world) {
     }
   }
   const graph = await world.createDistGraphAdjacent({ sources: neighbors, destinations: neighbors })
-  const send = Float64Array.of(world.rank)
-  const received = new Float64Array(neighbors.length)
-  const exchange = graph.neighborAllgatherInit(send, received)
+  const into = new Float64Array(neighbors.length)
+  const check = () =>
+    neighbors.forEach((neighbor, slot) => {
+      expectEqual(into[slot], neighbor, 'neighbor allgather')
+    })
+  return { graph, send: Float64Array.of(world.rank), into, check }
+}
+
+async function persistentStart(world) {
+  const { graph, send, into, check } = await mooreExchange(world)
+  const exchange = graph.neighborAllgatherInit(send, into)
   await exchange.start()
-  neighbors.forEach((neighbor, slot) => {
-    expectEqual(received[slot], neighbor, 'neighbor allgather')
-  })
+  check()
   return median(world, 2_000, 100, () => exchange.start())
 }
 
-/** One split of all ranks into 1,000 colors. */
+async function neighborAllgather(world) {
+  const { graph, send, into, check } = await mooreExchange(world)
+  await graph.neighborAllgather(send, { into })
+  check()
+  return median(world, 1_000, 50, () => graph.neighborAllgather(send, { into }))
+}
+
+/** One split of all ranks into 1,024 colors. */
 async function split(world) {
   const begin = performance.now()
-  const part = await world.split(world.rank % 1000, (world.rank * 7919) % world.size)
+  const part = await world.split(world.rank % 1024, (world.rank * 7919) % world.size)
   const took = (performance.now() - begin) * 1000
-  expectEqual(part.size, world.size / 1000, 'split')
+  expectEqual(part.size, world.size / 1024, 'split')
   return took
 }
 
@@ -81,7 +94,14 @@ export const cases = {
     processes: 2,
     fabric: 'threads',
   },
-  'split of 1,000,000 ranks, 4 logical processes': { main: split, ranks: 1_000_000, processes: 4 },
+  'blocking neighbor allgather of 64 ranks, 1 process': { main: neighborAllgather, ranks: 64, processes: 1 },
+  'blocking neighbor allgather of 64 ranks, 2 threads': {
+    main: neighborAllgather,
+    ranks: 64,
+    processes: 2,
+    fabric: 'threads',
+  },
+  'split of 2^20 ranks, 4 logical processes': { main: split, ranks: 2 ** 20, processes: 4 },
 }
 
 export default (world, name) => cases[name].main(world)

@@ -8,7 +8,7 @@ export interface RankCounters {
 }
 
 /**
- * What one process did: frames are those that its fabric carried, copies those that this layer made in
+ * What one process did: frames are those that its fabric carried, copies those that this room made in
  * memory.
  */
 export interface ProcessCounters {

@@ -8,7 +8,7 @@ import type { Staging } from './staging.js'
 import type { WaitTracker } from './wait-tracker.js'
 
 /**
- * One process as the layers above see it: its identity, how it sends, what it counts, and which of its ranks
+ * One process as the rooms above see it: its identity, how it sends, what it counts, and which of its ranks
  * are blocked. Implemented by the runtime of a world; tests implement as much of it as they need.
  */
 export interface ProcessPort extends FramePort {
