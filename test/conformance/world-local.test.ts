@@ -1,11 +1,11 @@
 import { collectiveConformance } from 'rankweave/conformance'
 import { describe, it } from 'vitest'
 import { local } from '../../src/fabric/local/local.js'
-import { isSoak } from '../support/soak.js'
+import { isSoak, perTier } from '../support/soak.js'
 
-/** Numbers of ranks; more of them in `npm run soak`. */
-const all = [1, 2, 3, 4, 7, 8, 16]
-const few = (...ranks: readonly number[]) => (!isSoak ? ranks : all)
+/** Numbers of ranks; more of them in longer runs. */
+const few = (...ranks: readonly number[]) =>
+  perTier({ test: ranks, soak: [1, 3, 8, 16], long: [1, 2, 3, 4, 7, 8, 16] })
 const layouts = [
   { fabric: local({ processes: 1 }), ranks: few(8) },
   { fabric: local({ processes: 2, seed: 1, scribble: true }), ranks: few(1, 7) },
@@ -19,7 +19,7 @@ describe.each(layouts)('a world on $fabric.processes processes', ({ fabric, rank
   const { processes } = fabric
   const expected = { kind: 'local', processes, places: 'one thread' } as const
   describe.each(ranks)('%i ranks', (count) => {
-    const options = { ranks: count, expected, seed: count, rounds: !isSoak ? 1 : 3 }
+    const options = { ranks: count, expected, seed: count, rounds: perTier({ test: 1, soak: 2, long: 3 }) }
     for (const { name, run } of collectiveConformance(fabric, options)) {
       // Algorithms on `local`: below on one layout, on others in property/collective-algorithms.test.ts.
       if (!name.startsWith('algorithm ')) it(name, run)
