@@ -40,17 +40,23 @@ const soak = [
 /** Files of minutes, the longest first: at the end one of them would run alone. */
 const longest = [
   'faults/websocket-faults.processes',
-  'soak/shim',
+  'soak/conformance',
+  'soak/mpi',
   'soak/collectives-mpi',
-  'soak/threads-leaks',
-  'soak/paper',
-  'soak/retained',
-  'soak/mpi-faults',
-  'property/split-invariants',
-  'property/split-algorithms',
-  'conformance/world-websocket.processes',
-  'soak/program-starts',
   'soak/valgrind',
+  'soak/collectives',
+  'soak/export',
+  'conformance/mpi.processes',
+  'conformance/world-websocket.processes',
+  'soak/shim',
+  'soak/fortran',
+  'soak/retained',
+  'soak/paper',
+  'conformance/world-local',
+  'unit/cli/commands/run.processes',
+  'package',
+  'conformance/world-threads.workers',
+  'readme',
 ]
 
 class LongestFirst extends BaseSequencer {
