@@ -5,6 +5,7 @@ import { seededLabels } from '../../src/topology/friends/seeded-labels.js'
 import { prepareEngine } from '../../src/topology/grouping/exact-round.js'
 import { groupFriends } from '../../src/topology/grouping/group-friends.js'
 import { simulateGrouping } from '../../src/topology/grouping/simulate-grouping.js'
+import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 import { cases } from '../support/soak.js'
 import {
   commonOf,
@@ -111,6 +112,30 @@ test.each(['improved', 'exact'] as const)(
   },
 )
 
+const outerPairRows = [
+  [4, 5, 6],
+  [4, 5, 6, 7, 8, 9, 10],
+  [7, 8, 9, 10, 11, 12, 13],
+  [11, 12, 13],
+]
+
+/**
+ * Four ranks in a row with 3, 4 and 3 neighbors in common: the heaviest pair is the middle one, the heaviest
+ * pairing the outer two.
+ */
+const outerPairs: Configuration = {
+  what: 'outer pairs',
+  topology: topologyFromEdges(14, {
+    sources: outerPairRows.flatMap((row, rank) => row.map(() => rank)),
+    destinations: outerPairRows.flat(),
+  }),
+  k: 2,
+  mode: 'agnostic',
+  nodeOf: new Int32Array(14),
+  theta: 0,
+  labelSeed: undefined,
+}
+
 test('first round: greedy <= improved <= exact = the heaviest grouping', () => {
   let improvedSome = 0
   fc.assert(
@@ -123,7 +148,7 @@ test('first round: greedy <= improved <= exact = the heaviest grouping', () => {
       expect(exact).toBe(heaviestGrouping(topology, k, theta, mode === 'aware' ? nodeOf : null))
       if (improved > greedy) improvedSome++
     }),
-    { numRuns: cases(400) },
+    { numRuns: cases(400), examples: [[outerPairs]] },
   )
   expect(improvedSome).toBeGreaterThan(0)
 })

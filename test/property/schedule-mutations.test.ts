@@ -50,7 +50,7 @@ describe('verify rejects real plans with', () => {
       }),
       { numRuns: cases(100, 60) },
     )
-    expect(applied).toBeGreaterThan(5)
+    expect(applied).toBeGreaterThan(0)
   })
 })
 
