@@ -78,7 +78,7 @@ const ignore: JobListener = () => {}
  * Asks a service (docs/service.md) for topologies, plans and what is known of them, over HTTP. Nothing is
  * retained, and no connection is held between calls, so there is nothing to close. Every method rejects with
  * a `RankweaveError`: with the code that the service answers, ERR_SERVICE where it cannot be reached or ends
- * within an answer, ERR_PROTOCOL for an answer that is none of a service, ERR_ARGUMENT for an id that is
+ * within an answer, ERR_PROTOCOL for an answer that no service gives, ERR_ARGUMENT for an id that is
  * none, ERR_ABORTED. ERR_TOKEN, ERR_BUSY and ERR_LIMIT may come from any of them.
  */
 export class ServiceClient {
@@ -196,7 +196,7 @@ export class ServiceClient {
   /**
    * Asks for a plan and waits for it.
    *
-   * @throws as {@link ServiceClient.requestPlan}; the error of the job; ERR_CANCELLED where somebody
+   * @throws as {@link ServiceClient.requestPlan}; the error of the job; ERR_CANCELLED where a client
    *   cancelled it
    */
   async plan(request: PlanRequest, onChange: JobListener = ignore): Promise<PlanInfo> {

@@ -54,7 +54,7 @@ export const maxKeyLength = 128
 
 /**
  * What carries frames between processes. A fabric knows processes and nodes, frames and bytes; ranks, tags
- * and communicators are the business of `comm/`, which runs unchanged on every fabric.
+ * and communicators are the business of the rooms above, which run unchanged on every fabric.
  *
  * The contract, checked by `fabricConformance`:
  *
@@ -179,7 +179,7 @@ export interface FrameSink {
 
 /**
  * A payload that goes from the sender's buffer into the receiver's in as few copies as the fabric can do.
- * `comm/` agrees on a transfer by ordinary frames (rendezvous) before either side calls. A transfer id is
+ * `messages/` agrees on a transfer by ordinary frames (rendezvous) before either side calls. A transfer id is
  * drawn by the sender and is unique among its transfers to that peer that have not settled on both sides.
  *
  * - **Release.** Once the promise of a side has settled, either way, the fabric neither reads nor writes its
@@ -219,7 +219,7 @@ export type BulkRole = 'sender' | 'receiver'
 /**
  * Memory of one process that others can read in place: what `world.alloc()` gives. A frame then carries where
  * the payload is instead of the payload, and the receiver makes the only copy. Who may read or write when is
- * agreed on by frames, in `comm/`.
+ * agreed on by frames, in `messages/`.
  */
 export interface MemorySharing {
   /** Zeroed memory of this process. @throws RangeError when it cannot be allocated */
@@ -235,7 +235,7 @@ export interface MemorySharing {
 
 /**
  * Memory of one process for copies of payloads that peers are to read in place. Who may read what until when
- * is agreed on by frames, in `comm/`. Peers do not write it.
+ * is agreed on by frames, in `messages/`. Peers do not write it.
  */
 export interface StagingMemory {
   /**
@@ -294,7 +294,7 @@ export interface FabricSession {
   /**
    * True when no frame between processes is in flight as far as this session can know. Deadlock detection
    * depends on it. A fabric that cannot see its peers reports for itself alone: whether frames are in flight
-   * between sessions is determined in `comm/`, where all processes compare how many they have sent and
+   * between sessions is determined in `world/`, where all processes compare how many they have sent and
    * received.
    */
   quiet(): boolean

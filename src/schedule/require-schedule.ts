@@ -7,7 +7,7 @@ import type { Reductions, Specification } from './specification.js'
  * Whether a value has the fields of a schedule, of their types; how long they are and what is in them is for
  * `verify`. Takes constant time, so that every function that users call with a schedule may ask.
  *
- * @throws ERR_SCHEDULE; ERR_TOPOLOGY for a topology that is none
+ * @throws ERR_SCHEDULE; ERR_TOPOLOGY for an invalid topology
  */
 export function requireSchedule(value: unknown): asserts value is Schedule {
   const schedule = Object(value) as Partial<Schedule>

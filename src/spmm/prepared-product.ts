@@ -95,7 +95,7 @@ export async function prepareProduct(
     const exchange = chosen?.chosen.strategy ?? formatStrategy(strategy as Strategy)
     return { ...prepared, product: productOf(width, neighborExchange(graph)), graph, exchange, tried: null }
   }
-  // The graph has told who needs rows of whom: those that are tried are others.
+  // The graph determined who needs whose rows; the exchanges that are tried make their own graphs.
   await graph.free()
   const found = await fastestExchange(world, prepared.topology, {
     by: (exchange) => productOf(columns, exchange),

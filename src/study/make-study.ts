@@ -48,7 +48,7 @@ export const defaultPlanSeconds = 10
  *
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
  * @throws ERR_TOPOLOGY for a topology without edges between different ranks
- * @throws ERR_ARGUMENT for lengths, or a time, that are none
+ * @throws ERR_ARGUMENT for invalid lengths, or an invalid time
  * @throws ERR_STRATEGY for a strategy that cannot be planned for the topology
  */
 export function makeStudy(topology: ProcessTopology, machine: Machine, options: StudyOptions): Study {

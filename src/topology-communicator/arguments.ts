@@ -85,7 +85,7 @@ export function checkedOperation(where: string, { operation }: ChoiceOptions): C
   return checkedChosen(where, operation ?? 'neighbor-allgather')
 }
 
-/** @throws ERR_ARGUMENT for a length that is none */
+/** @throws ERR_ARGUMENT for an invalid length */
 export function checkedLength(where: string, blocks: BlockLength): number | null {
   requireOptions(where, blocks)
   const { bytes = null } = blocks

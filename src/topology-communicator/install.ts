@@ -15,7 +15,7 @@ import {
 import type { TopologyOptions } from './create.js'
 import type { TopologyCommunicator } from './topology-communicator.js'
 
-/** The methods that `neighborhood/` adds to every communicator. All are collective over all its ranks. */
+/** The methods that `topology-communicator/` adds to every communicator. All are collective over all its ranks. */
 export interface TopologyMethods {
   /**
    * A grid over the first ranks; null for ranks beyond it. Costs one small exchange: every process computes
@@ -78,7 +78,7 @@ declare module '../comm/communicator.js' {
   interface Communicator extends TopologyMethods {}
 }
 
-/** Adds the methods to `Communicator`, which does not import `neighborhood/`. Idempotent. */
+/** Adds the methods to `Communicator`, which does not import `topology-communicator/`. Idempotent. */
 export function installNeighborhood(): void {
   const methods: TopologyMethods & ThisType<Communicator> = {
     createCart(dims, options) {

@@ -105,7 +105,7 @@ export class TopologyCommunicator extends ExchangeCommunicator {
    * every rank has a destination or the topology is a grid. Other alltoalls are sent directly, whatever this
    * says; what `tune` tries are its alternatives.
    *
-   * @throws ERR_ARGUMENT for a length or an operation that is none
+   * @throws ERR_ARGUMENT for an invalid length or operation
    */
   choice(blocks: ChoiceOptions = {}): Choice | null {
     this.seat()

@@ -16,7 +16,7 @@ export interface Channel {
   /** Bytes taken and not yet on the network. */
   readonly bufferedBytes: number
   /**
-   * Whether `taken` is called when the network has taken a message; else somebody has to look at
+   * Whether `taken` is called when the network has taken a message; else the caller has to check
    * `bufferedBytes`.
    */
   readonly reportsSent: boolean

@@ -85,7 +85,7 @@ export class Link {
     return this.#waiting.length > 0 || (this.#batch !== undefined && !this.#batch.isEmpty)
   }
 
-  /** Whether somebody has to look when the network has taken what was sent. */
+  /** Whether the caller has to check when the network has taken what was sent. */
   get needsWatch(): boolean {
     return this.#channel?.reportsSent === false
   }
@@ -166,7 +166,7 @@ export class Link {
     try {
       reader.open(message, this.#received)
       this.#received = (this.#received + 1) >>> 0
-      // A frame that cannot be read, such as an error that is none, is the fault of the peer.
+      // A frame that cannot be read, such as a malformed error, is the fault of the peer.
       while (!this.#hasEnded() && reader.next()) this.#host.frame(this.peer, reader)
     } catch (error) {
       this.break(reasonText(error), 'malformed')

@@ -20,7 +20,7 @@ const watchMs = 2
  * One process of a world over WebSockets. It hands over what it has sent once per turn of the event loop, or
  * when no rank can continue without a frame; frames that arrive are delivered in the event of their message.
  *
- * Memory: per peer what its link holds. The credits of `comm/` keep that far below the limit; a link that
+ * Memory: per peer what its link holds. The credits of `messages/` keep that far below the limit; a link that
  * exceeds it breaks.
  */
 export class WebSocketProcess implements Fabric {

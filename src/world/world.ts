@@ -33,8 +33,8 @@ export interface WorldOptions<A> extends Partial<RuntimeOptions> {
    */
   readonly detectDeadlock?: boolean
   /**
-   * Called once when the world has failed, before its processes have closed it; `afterSurvived` losses, of
-   * which the error is none.
+   * Called once when the world has failed, before its processes have closed it. `afterSurvived`: the world has
+   * survived losses before, and none of them is this error.
    */
   readonly onFailed?: (error: unknown, afterSurvived: boolean) => void
   /** What kept the event loop alive before the fabric was started. Default: what does now. */
@@ -81,8 +81,8 @@ export interface RunningWorld {
  *   lost and survived
  * @throws the world's first error; an error of a rank hosted here is that very object
  * @throws ERR_WORLD for ranks that do not fit the session; ERR_ABORTED through `signal`; ERR_DEADLOCK;
- *   ERR_PEER_LOST when a process was lost before its ranks returned, and some rank that lived had not
- *   acknowledged that
+ *   ERR_PEER_LOST when a process was lost before its ranks returned, and a surviving rank had not
+ *   acknowledged the loss
  */
 export async function hostSession<T, A>(
   session: FabricSession,

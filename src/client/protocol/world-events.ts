@@ -58,7 +58,7 @@ export const worldEvents = {
     .describe('To those who watch: a world is new, or has changed; at most once per `watchMs` for each.'),
   worldEnded: z
     .strictObject({ event: z.literal('worldEnded'), world: worldId })
-    .describe('To those who watch: a world is there no more.'),
+    .describe('To those who watch: a world has gone.'),
 } as const
 
 export type WorldEventKind = keyof typeof worldEvents

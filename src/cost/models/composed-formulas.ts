@@ -3,7 +3,7 @@ import type { Formula, ModelledAlgorithm } from './modelled-algorithm.js'
 import { movementFormulas } from './movement-formulas.js'
 import { reductionFormulas } from './reduction-formulas.js'
 
-// Algorithms that the tables have no row of: the sum of those they consist of, or as dear as another.
+// Algorithms that the tables have no row of: the sum of those they consist of, or as expensive as another.
 
 const rows = new Map([...movementFormulas, ...reductionFormulas].map((row) => [row.id, row.time]))
 

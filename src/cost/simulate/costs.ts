@@ -43,7 +43,7 @@ export function costsOf(
       combineNs.push(bytesOf(valueTerm[combine.firstValue + c]) * memory.reduceNsPerByte)
     const owns = ownStart[ownStart.length - 1]
     for (let v = 0; v < valueTerm.length; v++) {
-      // What arrives, or is combined, comes about in its first slot.
+      // A value that arrives, or is combined, is produced in its first slot.
       const copies = fillStart[v + 1] - fillStart[v] - (v < owns ? 0 : 1)
       if (copies > 0)
         copyNs[p] += copies * (memory.copyBlockNs + bytesOf(valueTerm[v]) * memory.copyNsPerByte)

@@ -25,7 +25,7 @@ const largestBudget = 2 ** 20
 /** One line of help. */
 export const autoHelp = `auto:bytes=4096,budget=${defaultBudget}   the fastest of all for --machine with a profile and --bytes, as simulated; budget: how much is simulated`
 
-/** @throws ERR_STRATEGY for bytes or a budget that are none, and for other members */
+/** @throws ERR_STRATEGY for invalid bytes or budget, and for other members */
 export function checkAuto(strategy: AutoStrategy): void {
   const { kind: _, bytes = 0, budget = 1, ...others } = strategy
   for (const [name, value] of Object.entries(others)) {

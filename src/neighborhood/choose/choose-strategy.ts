@@ -55,7 +55,7 @@ const mostNamed = 5
  * a time, about 20 bytes per block that it moves, and what its simulation or schedule takes.
  *
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
- * @throws ERR_STRATEGY for bytes or a budget that are none; ERR_ARGUMENT for an operation that is none
+ * @throws ERR_STRATEGY for invalid bytes or budget; ERR_ARGUMENT for an invalid operation
  */
 export function chooseStrategy(topology: ProcessTopology, machine: Machine, options: ChooseOptions): Choice {
   return atOnce(choosing(topology, machine, options))

@@ -29,7 +29,7 @@ export interface TreeOptions {
  * A schedule whose `verify(schedule).association` equals it yields the same bits.
  *
  * @param ranks participants of the schedule
- * @throws ERR_ARGUMENT for participants or first ranks that are none
+ * @throws ERR_ARGUMENT for invalid participants or first ranks
  * @returns null where nothing is combined: of an exscan of one rank
  */
 export function treeAssociation(ranks: number, options: TreeOptions = {}): string | null {

@@ -57,7 +57,7 @@ const defaultGraceMs = 10_000
 /**
  * Starts the service.
  *
- * @throws ERR_USAGE for an address beyond this host without tokens, and for origins that are none
+ * @throws ERR_USAGE for an address beyond this host without tokens, and for invalid origins
  * @throws ERR_TOKEN for malformed tokens, ERR_STORE for data that cannot be used
  * @throws ERR_FABRIC when the address cannot be listened on, or certificate and key are no pair
  */

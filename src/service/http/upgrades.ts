@@ -9,7 +9,7 @@ import type { ServiceContext } from './context.js'
 import { endWith, errorAnswer, type Refusal } from './error-answer.js'
 
 /**
- * Hands WebSockets at `/v1/worlds` to worlds of members that ask, and those at `/v1/rendezvous` to worlds of
+ * Hands WebSockets at `/v1/worlds` to worlds of members, and those at `/v1/rendezvous` to worlds of
  * programs; what else wants to be one is refused before the handshake. Tokens come in the first message, so
  * that none is in a URL.
  *

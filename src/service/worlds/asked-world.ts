@@ -19,7 +19,7 @@ export interface AskedWorldOptions {
 }
 
 /**
- * A world whose members ask. It waits for all of them, runs, and ends when each has left or is lost.
+ * A world whose members drive their ranks by requests. It waits for all of them, runs, and ends when each has left or is lost.
  *
  * Memory: what its members hold, and one process of its fabric for each.
  */

@@ -16,7 +16,7 @@ interface Entry {
   isGone: boolean
 }
 
-/** What a new communicator is made of; made before anybody can free that. */
+/** What a new communicator is made of; made before a member can free that. */
 export type Parent = { readonly entry: Entry | undefined }
 
 /** Communicators, and world ranks of all of them, that may still be listed: what is sent is bounded. */

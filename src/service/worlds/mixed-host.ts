@@ -32,7 +32,7 @@ export interface MixedHostOptions {
 }
 
 /**
- * A world of members that ask and of processes that run programs, on a rendezvous. Each member is represented
+ * A world of members that drive their ranks by requests, and of processes that run programs, on a rendezvous. Each member is represented
  * by a process in this one, which joins over a connection in memory when all members are there. It accepts no
  * connections and makes none, so what programs say of their addresses leads nowhere: all that members and
  * programs exchange is relayed.

@@ -23,9 +23,10 @@ export interface ComparisonRules {
 const certainty = 2.5
 
 /**
- * What does the same in several ways is timed in turn until the fastest is known: who comes next, and who
- * wins. Paired by round, so that whatever else the machine does meets all. A function of the times alone: who
- * agrees on them, agrees on the winner. Where the times do not tell, the first of the list wins.
+ * Times equivalent candidates in turn until the fastest is known: it decides which runs next, and which wins.
+ * Times are paired by round, so that other load on the machine affects all candidates. The result depends on
+ * the times alone: ranks that agree on the times agree on the winner. Where the times show no difference, the
+ * first candidate wins.
  */
 export class TimedComparison {
   readonly #rules: ComparisonRules

@@ -88,7 +88,7 @@ export class BrokenLinks {
     const links = reports.map((report) => ({ ...report, isFault: report.fault !== null }))
     for (const process of lostBy(links, (each) => this.#host.isOverdue(each))) {
       const about = reports.filter(({ peer }) => peer === process)
-      // Somebody reported it, or it has reported others.
+      // A process reported it, or it has reported others.
       const link =
         about.find(({ fault }) => fault !== null) ??
         about[0] ??
