@@ -20,7 +20,7 @@ const entriesByUrl = [
   'worker',
   'child',
   'package-paths',
-  'websocket/rendezvous/heartbeat-thread-node',
+  'websocket/rendezvous/heartbeat-thread-nodejs',
   'service/jobs/planning-worker',
   'conformance/program',
   'cli/program/bench-program',

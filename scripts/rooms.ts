@@ -1,4 +1,4 @@
-// The rooms of src/ from the bottom up: a room imports only itself and rooms that stand before it.
+// The rooms of src/ from the bottom up: a room imports only itself and rooms below it, which stand before it in this list.
 // `npm run rooms` writes the table in docs/architecture.md; test/rooms.test.ts enforces the list.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, posix } from 'node:path'
@@ -191,10 +191,10 @@ function rings(edges: ReadonlyMap<string, ReadonlyMap<string, string>>): string[
 const page = new URL('../docs/architecture.md', import.meta.url)
 const marks = ['<!-- rooms -->', '<!-- end of rooms -->'] as const
 
-/** docs/architecture.md with the table of today's list. */
+/** docs/architecture.md with the table of today's list, the highest room first. */
 export function pageWithTable(text: string): string {
   const [begin, end] = marks.map((mark) => text.indexOf(mark))
-  const rows = rooms.map(({ name, holds, packages = [] }) => {
+  const rows = rooms.toReversed().map(({ name, holds, packages = [] }) => {
     const path = name.includes('.') ? name : `${name}/`
     return `| \`${path}\` | ${holds} | ${packages.join(', ')} |`
   })

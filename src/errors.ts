@@ -89,7 +89,7 @@ export interface ErrorRecord {
   readonly cause?: CauseRecord
 }
 
-/** What caused an error, or crossed in its place: an error of ours, anybody else's, or a plain value. */
+/** What caused an error, or crossed in its place: an error of ours, another error, or a plain value. */
 export type CauseRecord =
   | { readonly kind: 'rankweave'; readonly record: ErrorRecord }
   | { readonly kind: 'foreign'; readonly name: string; readonly message: string; readonly stack?: string }

@@ -16,11 +16,15 @@ const advice: Readonly<Record<string, string>> = {
   whoever: 'name the process, rank, client or user',
   nobody: 'no rank, no process, no client',
   everybody: 'every rank, all members',
+  '(?:some|any)body': 'a rank, a process, a client',
   'of its own(?= (?:and|in|for|to|that|with|would|where|or|from|at|is)\\b|[.,;:)]|$| \\|)':
     'its own, separate',
   '(?:goes|go) on(?! to\\b)': 'continue',
   '(?<!as often )as it is(?= [(,.]|[,.;]|$| in\\b)': 'unmodified, unchanged, directly',
   'in vain': 'unsuccessful',
+  'com(?:es?|ing) about': 'is produced, happens',
+  'that (?:is|are) none(?! of)': 'invalid, no such',
+  'no more(?=[.,;:)])': 'no longer, nothing further',
   'any more': 'no longer',
   'that which': 'name it',
   'what may': 'name it',
@@ -61,7 +65,13 @@ describe('the lint of prose', () => {
     ...['Whoever asks', 'nobody waits', 'told to everybody', 'a process of its own.', 'a world goes on'],
     ...['ranks go on', 'use the table as it is.', 'was in vain', 'reads it any more', 'that which is sent'],
     ...['what may go', 'is told once', 'are told of it', 'waits for ever', 'bytes under way', '58.2 % fewer'],
-    'a thread gives way',
+    ...[
+      'a thread gives way',
+      'somebody waits',
+      'what comes about',
+      'a length that is none',
+      'sends no more.',
+    ],
   ])('finds the phrase in "%s"', (sentence) => {
     expect(stumbles('page.md', `Fine.\n${sentence}`)).toEqual([
       expect.stringMatching(/^page\.md:2: .+ -> .+/),
@@ -71,6 +81,7 @@ describe('the lint of prose', () => {
   it.each([
     ...['each of its own ranks', 'is as often as it is listed', 'for every rank', 'as it is not a rank'],
     ...['`nobody` is a word', 'go on to the next page', '58.2% fewer', 'many more'],
+    ...['an error that is none of ours', 'no more than ten'],
   ])('finds nothing in "%s"', (sentence) => {
     expect(stumbles('page.md', sentence)).toEqual([])
   })

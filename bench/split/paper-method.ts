@@ -1,7 +1,7 @@
+import { groupsOfTable } from '../../src/comm/split/sort/groups-of-table.js'
 import { mergeRows, rowsBetween, type SplitRows } from '../../src/comm/split/sort/rows.js'
 import { sortRows } from '../../src/comm/split/sort/sort-rows.js'
 import { sortRuns } from '../../src/comm/split/sort/sort-runs.js'
-import { splitConventional } from '../../src/comm/split/sort/sort-table.js'
 import { evenTargets, Seeker, SplitterOwner, verdictWords } from '../../src/comm/split/sort/splitters.js'
 import type { PhaseTable } from './paper-table.js'
 
@@ -147,7 +147,7 @@ export function measureConventional({ entries, words, spare }: Lists, runs: numb
         color[i] = spare[at]
         key[i] = spare[at + 1]
       }
-      ;({ members } = splitConventional({ color, key }))
+      ;({ members } = groupsOfTable({ color, key }))
     })
     for (let i = 1; i < entries; i++) {
       if (spare[members[i - 1] * width + 1] > spare[members[i] * width + 1]) throw wrong()

@@ -7,8 +7,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Communicator } from '../../src/comm/communicator.js'
 import type { CommDescription } from '../../src/comm/describe.js'
+import { groupsOfTable } from '../../src/comm/split/sort/groups-of-table.js'
 import { sortRows } from '../../src/comm/split/sort/sort-rows.js'
-import { splitConventional } from '../../src/comm/split/sort/sort-table.js'
 import { run } from '../../src/launch/run.js'
 
 const [what, first, second] = process.argv.slice(2)
@@ -97,7 +97,7 @@ if (what === 'memory') {
   let bytes = 0
   const samples = Array.from({ length: count }, () =>
     timed(() => {
-      const { start, members } = splitConventional({ color, key })
+      const { start, members } = groupsOfTable({ color, key })
       bytes = start.byteLength + members.byteLength
     }),
   )

@@ -1,7 +1,7 @@
 import { realClock } from '../base/clock.js'
 import { refusalOf } from '../websocket/protocol/refusals.js'
 import { type StartHeartbeats, startHeartbeatLoop } from '../websocket/rendezvous/heartbeat-loop.js'
-import type { Socket, SocketTransport } from '../websocket/rendezvous/socket.js'
+import type { Socket, SocketTransport } from '../websocket/socket/socket.js'
 
 /** As every browser has it; the types of Node 20 lack it. */
 declare const WebSocket: new (url: string) => Socket

@@ -79,7 +79,7 @@ export class OfferedMessage {
     return this.#transferIds.length * this.#pieceBytes >= this.sizeBytes
   }
 
-  /** Its sender need not send it; a copy that is read in place is read no more. */
+  /** Its sender need not send it; a copy that was read in place is no longer read. */
   decline(transfers: Transfers): void {
     for (const transferId of this.#transferIds) transfers.decline(this.process, transferId)
   }
@@ -125,7 +125,7 @@ export class MessagesInPlace {
   }
 
   /**
-   * Gives a receive its message. Its sender learns that it is read no more: now, or when the algorithm
+   * Gives a receive its message. Its sender learns that it is no longer read: now, or when the algorithm
    * releases it.
    */
   read(message: OfferedMessage, { take, room, lend }: AwaitedReceive): void {

@@ -107,7 +107,7 @@ export { type HostOptions, host, type OpenWorld } from '../launch/websocket/host
 export { type JoinOptions, join } from '../launch/websocket/join.js'
 export type { Joined } from '../launch/websocket/joined.js'
 export type { ListenOptions } from '../launch/websocket/settings.js'
-export { type WebSocketFactory, type WebSocketOptions, websocket } from '../websocket/factory-node.js'
+export { type WebSocketFactory, type WebSocketOptions, websocket } from '../websocket/factory-nodejs.js'
 export type { WorldLimits } from '../websocket/protocol/limits.js'
 export type { WorldEnd } from '../websocket/rendezvous/hosted-world.js'
 export { worldReport } from '../world/deadlock.js'

@@ -19,6 +19,6 @@ export {
   type RendezvousOptions,
   type WorldHandle,
 } from '../websocket/rendezvous/rendezvous.js'
-export { upgradeHandler } from '../websocket/rendezvous/rendezvous-server-node.js'
-export type { Socket } from '../websocket/rendezvous/socket.js'
-export type { UpgradeListener } from '../websocket/rendezvous/transport-node.js'
+export { upgradeHandler } from '../websocket/rendezvous/server-nodejs.js'
+export type { Socket } from '../websocket/socket/socket.js'
+export type { UpgradeListener } from '../websocket/socket/transport-nodejs.js'

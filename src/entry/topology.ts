@@ -108,7 +108,7 @@ export {
 export { prepareEngine } from '../topology/grouping/exact-round.js'
 export { groupFriends } from '../topology/grouping/group-friends.js'
 export type { Grouping } from '../topology/grouping/grouping.js'
-export type { GroupingMessages as MessageCounts } from '../topology/grouping/rank-view.js'
+export type { GroupingMessages as MessageCounts } from '../topology/grouping/grouping-messages.js'
 export { simulateGrouping } from '../topology/grouping/simulate-grouping.js'
 
 // machines

@@ -50,7 +50,7 @@ export interface BulkMover {
    */
   halt(side: BulkSide): boolean
   /**
-   * The sender has moved the first `movedBytes` of this round and moves no more; true when the buffer is
+   * The sender has moved the first `movedBytes` of this round and stops there; true when the buffer is
    * released.
    */
   stopped(side: BulkSide, movedBytes: number): boolean

@@ -30,7 +30,7 @@ export async function hostProcess(): Promise<void> {
           session.decided(message.key, message.decision)
           break
         default:
-          part.told(message)
+          part.onMessage(message)
       }
     })
   })

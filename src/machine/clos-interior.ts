@@ -53,8 +53,8 @@ export function closInterior(tree: Tree, nodes: number): Interior {
 
   return {
     links: firstLink[levels - 1],
-    longestWay: 2 * (below.findIndex((room, level) => level > 0 && room >= nodes) - 1),
-    way(fromNode, toNode, first, into, at) {
+    longestPath: 2 * (below.findIndex((room, level) => level > 0 && room >= nodes) - 1),
+    path(fromNode, toNode, first, into, at) {
       let level = 1
       for (; branchOf(fromNode, level) !== branchOf(toNode, level); level++)
         into[at++] = first + linkUp(level, branchOf(fromNode, level), toNode % spread[level])

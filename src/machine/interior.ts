@@ -1,13 +1,13 @@
 /** What connects the network interfaces of nodes: links between routers or switches, numbered from 0. */
 export interface Interior {
   readonly links: number
-  /** No way has more links. */
-  readonly longestWay: number
+  /** No path has more links. */
+  readonly longestPath: number
   /**
    * Writes the links between the routers or switches of two nodes into `into` from `at` on, each plus
    * `first`, and returns the position after the last. The nodes differ.
    */
-  way(fromNode: number, toNode: number, first: number, into: Int32Array, at: number): number
+  path(fromNode: number, toNode: number, first: number, into: Int32Array, at: number): number
   /** Where a link leads from and to, in words. */
   name(link: number): string
 }
@@ -15,7 +15,7 @@ export interface Interior {
 /** One switch that never blocks. */
 export const singleSwitch: Interior = {
   links: 0,
-  longestWay: 0,
-  way: (_fromNode, _toNode, _first, _into, at) => at,
+  longestPath: 0,
+  path: (_fromNode, _toNode, _first, _into, at) => at,
   name: () => '',
 }

@@ -48,10 +48,10 @@ export function networkOf(machine: Machine): Network {
       .fill(latencyNs / 2, 0, 2 * nodes)
       .fill(profile.hop.latencyNs, 2 * nodes),
     nsPerByte: new Float64Array(links).fill(nsPerByte, 0, 2 * nodes).fill(profile.hop.nsPerByte, 2 * nodes),
-    longestRoute: 2 + interior.longestWay,
+    longestRoute: 2 + interior.longestPath,
     route(fromNode, toNode, into) {
       into[0] = 2 * fromNode
-      const end = interior.way(fromNode, toNode, 2 * nodes, into, 1)
+      const end = interior.path(fromNode, toNode, 2 * nodes, into, 1)
       into[end] = 2 * toNode + 1
       return end + 1
     },
@@ -72,9 +72,9 @@ export function routeBetween(machine: Machine, fromNode: number, toNode: number)
       failMachine(`expected a node from 0 to ${nodes - 1}, got ${shown(node)}`)
   if (fromNode === toNode) return new Int32Array(0)
   const interior = interiorOf(machine)
-  const links = new Int32Array(2 + interior.longestWay)
+  const links = new Int32Array(2 + interior.longestPath)
   links[0] = 2 * fromNode
-  const end = interior.way(fromNode, toNode, 2 * nodes, links, 1)
+  const end = interior.path(fromNode, toNode, 2 * nodes, links, 1)
   links[end] = 2 * toNode + 1
   return links.slice(0, end + 1)
 }

@@ -21,21 +21,21 @@ export function torusInterior({ dims, wraps }: Grid): Interior {
   const strides: number[] = []
   const cablesPerLine: number[] = []
   const firstLink: number[] = []
-  let [stride, links, longestWay] = [1, 0, 0]
+  let [stride, links, longestPath] = [1, 0, 0]
   for (const [d, extent] of dims.entries()) {
     const cables = extent === 1 ? 0 : wraps[d] ? extent : extent - 1
     strides.push(stride)
     cablesPerLine.push(cables)
     firstLink.push(links)
     links += 2 * cables * (nodes / extent)
-    longestWay += wraps[d] ? Math.floor(extent / 2) : extent - 1
+    longestPath += wraps[d] ? Math.floor(extent / 2) : extent - 1
     stride *= extent
   }
 
   return {
     links,
-    longestWay,
-    way(fromNode, toNode, first, into, at) {
+    longestPath,
+    path(fromNode, toNode, first, into, at) {
       let node = fromNode
       for (let d = 0; d < dims.length; d++) {
         const [extent, stride, cables] = [dims[d], strides[d], cablesPerLine[d]]

@@ -60,7 +60,7 @@ export function checkGrid({ dims, wraps }: Grid): number {
     if (nodes > topologyLimits.ranks)
       failMachine(`expected at most ${topologyLimits.ranks} nodes, got more up to dimension ${d}`)
   }
-  const links = torusInterior({ dims, wraps }).longestWay + 2
+  const links = torusInterior({ dims, wraps }).longestPath + 2
   if (links > longestRoute) failMachine(`expected routes of at most ${longestRoute} links, got ${links}`)
   return nodes
 }

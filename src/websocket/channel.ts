@@ -9,7 +9,7 @@ import {
   type SocketError,
   socketErrorText,
   socketState,
-} from './rendezvous/socket.js'
+} from './socket/socket.js'
 
 /** What carries the messages of a link: a socket, or the relay of the rendezvous. */
 export interface Channel {

@@ -4,7 +4,7 @@ import { closeCode, dataVersion, decodeIntroduction, encodeIntroduction, type He
 import type { IncomingSocket, PeerListener } from './peer-listener.js'
 import { type Meeting, newNonce, ProofKey } from './proof.js'
 import type { Membership } from './rendezvous/membership.js'
-import { drop, type Socket, type SocketTransport, socketErrorText, socketState } from './rendezvous/socket.js'
+import { drop, type Socket, type SocketTransport, socketErrorText, socketState } from './socket/socket.js'
 
 /** What connects a process to others. */
 export interface ConnectorParts {

@@ -1,7 +1,7 @@
 import { type Clock, realClock } from '../base/clock.js'
 import { closeCode, decodeIntroduction, type Hello } from './introduction.js'
 import { closeSoon } from './rendezvous/refuse.js'
-import { drop, type Socket, type SocketListener, type SocketTransport } from './rendezvous/socket.js'
+import { drop, type Socket, type SocketListener, type SocketTransport } from './socket/socket.js'
 
 /** A socket whose first message has arrived: what it says is not proved yet. */
 export interface IncomingSocket {
@@ -69,7 +69,7 @@ export class PeerListener {
     this.#early = this.#early.filter((incoming) => incoming.socket !== socket)
   }
 
-  /** Accepts no more, and closes connections that have not introduced themselves. */
+  /** Stops accepting, and closes connections that have not introduced themselves. */
   async close(): Promise<void> {
     for (const socket of [...this.#strangers.keys()]) {
       this.introduced(socket)

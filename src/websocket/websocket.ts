@@ -2,7 +2,7 @@ import { type Clock, realClock } from '../base/clock.js'
 import type { Authority, FabricSession } from '../fabric/fabric.js'
 import type { PeerListener } from './peer-listener.js'
 import type { Membership } from './rendezvous/membership.js'
-import type { SocketTransport } from './rendezvous/socket.js'
+import type { SocketTransport } from './socket/socket.js'
 import { WebSocketProcess } from './websocket-process.js'
 
 /**

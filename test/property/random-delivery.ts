@@ -4,8 +4,8 @@ import { GroupSearch } from '../../src/topology/friends/group-search.js'
 import { seededLabels } from '../../src/topology/friends/seeded-labels.js'
 import { groupsOfPatterns } from '../../src/topology/grouping/friend-patterns.js'
 import { rankViews } from '../../src/topology/grouping/group-by-messages.js'
+import type { GroupingMessage } from '../../src/topology/grouping/grouping-messages.js'
 import { GroupingRank } from '../../src/topology/grouping/grouping-rank.js'
-import type { GroupingMessage } from '../../src/topology/grouping/rank-view.js'
 import { nodesFor, smallTopologies } from './random-topology.js'
 
 export const configurations = smallTopologies(10).chain(({ what, topology }) =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { splitConventional } from '../../src/comm/split/sort/sort-table.js'
+import { groupsOfTable } from '../../src/comm/split/sort/groups-of-table.js'
 import { local } from '../../src/fabric/local/local.js'
 import { run } from '../../src/launch/run.js'
 import { cases } from '../support/soak.js'
@@ -28,14 +28,14 @@ function oracle(table: readonly (readonly [number, number])[]): number[][] {
 }
 
 function groupsOf(table: readonly (readonly [number, number])[]): number[][] {
-  const { start, members } = splitConventional({
+  const { start, members } = groupsOfTable({
     color: Int32Array.from(table, ([c]) => c),
     key: Int32Array.from(table, ([, k]) => k),
   })
   return Array.from({ length: start.length - 1 }, (_, g) => [...members.subarray(start[g], start[g + 1])])
 }
 
-describe('splitConventional', () => {
+describe('groupsOfTable', () => {
   it('groups by color, orders by key, ties by rank', () => {
     fc.assert(
       fc.property(rows, (table) => {

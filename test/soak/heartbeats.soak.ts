@@ -5,7 +5,7 @@ import { compiled } from '../support/compiled.js'
 import { joinOver, nextEvents, withRendezvous } from '../support/loopback-rendezvous.js'
 
 const heartbeatThread = new URL(
-  '../../.compiled/websocket/rendezvous/heartbeat-thread-node.js',
+  '../../.compiled/websocket/rendezvous/heartbeat-thread-nodejs.js',
   import.meta.url,
 )
 

@@ -13,8 +13,8 @@ import {
 } from '../../src/client/protocol/worlds.js'
 import { RankweaveError } from '../../src/errors.js'
 import { WorldService } from '../../src/service/worlds/world-service.js'
-import type { Socket } from '../../src/websocket/rendezvous/socket.js'
-import { nodeTransport } from '../../src/websocket/rendezvous/transport-node.js'
+import type { Socket } from '../../src/websocket/socket/socket.js'
+import { nodeTransport } from '../../src/websocket/socket/transport-nodejs.js'
 import { MemorySocket } from './memory-socket.js'
 
 /** The fields of a request that differ by its kind. */

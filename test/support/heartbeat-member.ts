@@ -2,7 +2,7 @@
 // Arguments: URL of the rendezvous, token, module of the thread that sends heartbeats, milliseconds to
 // compute.
 import { argv } from 'node:process'
-import { heartbeatWorker } from '../../src/websocket/rendezvous/heartbeat-worker-node.js'
+import { heartbeatWorker } from '../../src/websocket/rendezvous/heartbeat-worker-nodejs.js'
 import { joinOver } from './loopback-rendezvous.js'
 
 const [, , url, token, workerUrl, computeMs] = argv as unknown as readonly [

@@ -5,8 +5,8 @@ import { Rendezvous, type RendezvousOptions } from '../../src/websocket/rendezvo
 import {
   listenRendezvous,
   type RendezvousServerOptions,
-} from '../../src/websocket/rendezvous/rendezvous-server-node.js'
-import { nodeTransport } from '../../src/websocket/rendezvous/transport-node.js'
+} from '../../src/websocket/rendezvous/server-nodejs.js'
+import { nodeTransport } from '../../src/websocket/socket/transport-nodejs.js'
 
 /** A rendezvous that listens on loopback, for as long as `use` takes. */
 export async function withRendezvous(

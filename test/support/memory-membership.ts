@@ -5,8 +5,8 @@ import { PeerListener } from '../../src/websocket/peer-listener.js'
 import { defaultWorldLimits, type WorldLimits } from '../../src/websocket/protocol/limits.js'
 import type { BreakCause } from '../../src/websocket/protocol/messages.js'
 import type { Membership, MembershipEvents } from '../../src/websocket/rendezvous/membership.js'
-import type { SocketTransport } from '../../src/websocket/rendezvous/socket.js'
-import { nodeTransport } from '../../src/websocket/rendezvous/transport-node.js'
+import type { SocketTransport } from '../../src/websocket/socket/socket.js'
+import { nodeTransport } from '../../src/websocket/socket/transport-nodejs.js'
 import { openWebSocket, type WebSocketSession } from '../../src/websocket/websocket.js'
 
 export interface MemoryWorldOptions {

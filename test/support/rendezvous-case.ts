@@ -7,7 +7,7 @@ import {
   type RendezvousOptions,
   type WorldHandle,
 } from '../../src/websocket/rendezvous/rendezvous.js'
-import { type Socket, type SocketTransport, socketState } from '../../src/websocket/rendezvous/socket.js'
+import { type Socket, type SocketTransport, socketState } from '../../src/websocket/socket/socket.js'
 import { Network, type PairedSocket } from './socket-pair.js'
 import { VirtualClock } from './virtual-clock.js'
 

@@ -4,7 +4,7 @@ import {
   type SocketError,
   type SocketMessage,
   socketState,
-} from '../../src/websocket/rendezvous/socket.js'
+} from '../../src/websocket/socket/socket.js'
 
 type Listener = (event: SocketMessage & SocketClose & SocketError) => void
 type Event = 'open' | 'message' | 'close' | 'error'

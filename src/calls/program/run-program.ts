@@ -21,7 +21,7 @@ export interface ProgramStore {
   landing(frame: number): Uint8Array | undefined
   /** Whether a frame with a landing need not be copied there where this process can read it in place. */
   lends?(frame: number): boolean
-  /** Such a frame in place. @param release called when its values are read no more, before the run is done */
+  /** Such a frame in place. @param release called when its values are no longer read, before the run is done */
   lend?(frame: number, bytes: Uint8Array, release: () => void): void
   /**
    * The bytes of a frame without a landing.

@@ -7,7 +7,7 @@ import { mpi } from '../../fabric/mpi/mpi.js'
 import { threads } from '../../fabric/threads/threads.js'
 import { longestReportSeconds, type ReportOptions } from '../../launch/processes/report-triggers.js'
 import { maxWorldRanks } from '../../messages/process/world-layout.js'
-import { websocket } from '../../websocket/factory-node.js'
+import { websocket } from '../../websocket/factory-nodejs.js'
 import { oneOf, seconds, whole } from './options.js'
 
 /** The options of a world, for every subcommand that runs one. */

@@ -31,7 +31,7 @@ export function machineObject(machine: Machine) {
     cores: machine.firstRank[cores.length],
     ...shapeOf(machine),
     links: { nodes: 2 * cores.length, interior: interior.links },
-    longestRoute: cores.length === 1 ? 0 : 2 + interior.longestWay,
+    longestRoute: cores.length === 1 ? 0 : 2 + interior.longestPath,
     profile:
       profile === null
         ? null

@@ -2,7 +2,7 @@ import { bytesOf } from '../../base/bytes.js'
 import { allgatherInto } from '../../calls/exchange-patterns.js'
 import { processOf } from '../../messages/process/world-layout.js'
 import { type LocalRankTable, rankTable, stridedTable } from '../table/rank-table.js'
-import { type SplitArguments, scratch, splitConventional } from './sort/sort-table.js'
+import { groupsOfTable, type SplitArguments, scratch } from './sort/groups-of-table.js'
 import type { SplitAlgorithm, SplitCall, SplitParent, SplitPart, SplitRequest } from './split-call.js'
 
 type Done = (parts: readonly SplitPart[]) => void
@@ -97,7 +97,7 @@ class Blocks {
 /** The communicators of the ranks hosted here. */
 function partsOf(parent: SplitParent, blocks: Blocks): SplitPart[] {
   const parentTable = parent.wholeTable
-  const { start, members } = splitConventional(blocks.unpack())
+  const { start, members } = groupsOfTable(blocks.unpack())
   const localIndex = scratch('localIndex', parent.size).fill(-1)
   for (let i = 0; i < parent.localRanks.length; i++) localIndex[parent.localRanks[i]] = i
   const parts: SplitPart[] = []

@@ -1,14 +1,14 @@
 import type { Costs } from './costs.js'
+import type { FramePaths } from './frame-paths.js'
 import type { FrameTable } from './frame-table.js'
 import type { JobLog } from './job-log.js'
 import type { Activity } from './simulation.js'
-import type { Ways } from './ways.js'
 
 /** A run, to be told as intervals. */
 export interface RunRecord {
   readonly frames: FrameTable
   readonly costs: Costs
-  readonly ways: Ways
+  readonly paths: FramePaths
   readonly log: JobLog
   readonly eagerLimitBytes: number
 }
@@ -45,14 +45,14 @@ export function tellJob({ frames, costs, log }: RunRecord, process: number, job:
  * together, then the rest.
  */
 export function tellFrame(record: RunRecord, frame: number, tell: Tell): void {
-  const { frames, ways, log } = record
+  const { frames, paths, log } = record
   const { from, to, bytes } = frames
   const start = departureNs(record, frame)
   const end = log.arrivedNs[frame]
-  let unloaded = ways.unloadedNs(frame)
+  let unloaded = paths.unloadedNs(frame)
   // Announced and cleared, or where it waited for the receiver, cleared.
   if (bytes[frame] > record.eagerLimitBytes)
-    unloaded += (log.awaited[frame] === -1 ? 2 : 1) * ways.latencyNs(frame)
+    unloaded += (log.awaited[frame] === -1 ? 2 : 1) * paths.latencyNs(frame)
   const moving = end - start - unloaded > end * 1e-12 ? end - unloaded : start
   if (moving > start) tell('queue', from[frame], to[frame], frame, start, moving)
   if (end > moving) tell('transfer', from[frame], to[frame], frame, moving, end)

@@ -7,7 +7,7 @@ import type { FrameTable } from './frame-table.js'
 export interface ProcessPlaces {
   readonly node: Int32Array
   /** Packages counted over all nodes. */
-  readonly pack: Int32Array
+  readonly packageIndex: Int32Array
 }
 
 /** What jobs cost, nanoseconds. */
@@ -76,7 +76,7 @@ const packageLevel = levels.indexOf('package')
 const nodeLevel = levels.indexOf('node')
 export const networkLevel = levels.indexOf('network')
 
-function levelBetween({ node, pack }: ProcessPlaces, a: number, b: number): number {
-  if (pack[a] === pack[b]) return packageLevel
+function levelBetween({ node, packageIndex }: ProcessPlaces, a: number, b: number): number {
+  if (packageIndex[a] === packageIndex[b]) return packageLevel
   return node[a] === node[b] ? nodeLevel : networkLevel
 }

@@ -1,7 +1,7 @@
 import type { EventQueue } from './event-queue.js'
 
 /**
- * Frames that wait for a time, in lines: mostly the times of one line come about in order, so only the first
+ * Frames that wait for a time, in lines: mostly the times of one line ascend, so only the first
  * frame of each is in the queue of events, which stays short.
  */
 export class Lines {

@@ -2,10 +2,10 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { failSimulation } from './block-lengths.js'
 import type { Costs } from './costs.js'
 import { EventQueue } from './event-queue.js'
+import type { FramePaths } from './frame-paths.js'
 import type { FrameTable } from './frame-table.js'
 import { emptyLog, type JobLog } from './job-log.js'
 import { Transport } from './transport.js'
-import type { Ways } from './ways.js'
 
 /**
  * When a frame leaves: `dependencies`: as soon as what it carries is there, as the executor runs programs.
@@ -15,7 +15,7 @@ import type { Ways } from './ways.js'
 export type FrameStart = 'dependencies' | 'phases'
 
 export interface RunSetting {
-  readonly ways: Ways
+  readonly paths: FramePaths
   readonly costs: Costs
   readonly eagerLimitBytes: number
   readonly progress: FrameStart
@@ -64,15 +64,15 @@ export class SimulatedRun {
 
   constructor(frames: FrameTable, programs: readonly WaitingProgram[], setting: RunSetting) {
     const { processes, sendStart, receiveStart, from } = frames
-    const { ways, costs, progress } = setting
+    const { paths, costs, progress } = setting
     const count = from.length
     this.#frames = frames
     this.#programs = programs
     this.#setting = setting
     this.#isPhased = progress === 'phases'
     this.log = emptyLog(frames, costs.combineNs.length)
-    this.#queue = new EventQueue(3 * processes + ways.network.latencyNs.length)
-    this.#transport = new Transport(frames, ways, costs, this.#queue, this)
+    this.#queue = new EventQueue(3 * processes + paths.network.latencyNs.length)
+    this.#transport = new Transport(frames, paths, costs, this.#queue, this)
     this.#running = new Int32Array(processes).fill(-1)
     this.#taskStart = new Int32Array(processes + 1)
     for (let p = 0; p < processes; p++)
@@ -217,7 +217,7 @@ export class SimulatedRun {
       return
     }
     if (this.#isPhased) this.#outstanding[from[frame]]++
-    const latencyNs = this.#setting.ways.latencyNs(frame)
+    const latencyNs = this.#setting.paths.latencyNs(frame)
     if (!this.#isPhased || this.#round[to[frame]] >= round[frame]) {
       this.#transport.sendAt(frame, now + 2 * latencyNs)
     } else {
@@ -269,7 +269,7 @@ export class SimulatedRun {
   #clear(process: number, frame: number, now: number, wokenBy: number): void {
     const announced = this.log.arrivedNs[frame]
     if (announced < now) this.log.awaited[frame] = wokenBy === -1 ? this.log.last[process] : -2 - wokenBy
-    this.#transport.sendAt(frame, Math.max(now, announced) + this.#setting.ways.latencyNs(frame))
+    this.#transport.sendAt(frame, Math.max(now, announced) + this.#setting.paths.latencyNs(frame))
   }
 
   #copy(process: number): void {

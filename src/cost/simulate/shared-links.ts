@@ -1,5 +1,5 @@
 import { EventQueue } from './event-queue.js'
-import type { Ways } from './ways.js'
+import type { FramePaths } from './frame-paths.js'
 
 /**
  * Messages on links. A link divides its bandwidth equally among the messages that have bytes to pass it; the
@@ -11,7 +11,7 @@ import type { Ways } from './ways.js'
  * messages on the link.
  */
 export class SharedLinks {
-  readonly #ways: Ways
+  readonly #paths: FramePaths
   readonly #bytes: Float64Array
   readonly #queue: EventQueue
   readonly #events: number
@@ -39,10 +39,10 @@ export class SharedLinks {
   readonly #left: Int32Array
 
   /** @param events number of link 0's events */
-  constructor(ways: Ways, bytes: Float64Array, queue: EventQueue, events: number) {
-    const { link, start, length, network } = ways
+  constructor(paths: FramePaths, bytes: Float64Array, queue: EventQueue, events: number) {
+    const { link, start, length, network } = paths
     const links = network.latencyNs.length
-    this.#ways = ways
+    this.#paths = paths
     this.#bytes = bytes
     this.#queue = queue
     this.#events = events
@@ -65,7 +65,7 @@ export class SharedLinks {
 
   /** A message of at least one byte comes to all links of its route. */
   enter(frame: number, now: number): void {
-    const { link, start, length, network } = this.#ways
+    const { link, start, length, network } = this.#paths
     const bytes = this.#bytes[frame]
     for (let i = start[frame]; i < start[frame] + length[frame]; i++)
       this.#add(link[i], frame, bytes * network.nsPerByte[link[i]], now)

@@ -2,11 +2,11 @@ import { checkMachine } from '../../machine/check-machine.js'
 import { type Machine, nodeOf, packageOf } from '../../machine/machine.js'
 import { networkOf, profileOf } from '../../machine/network.js'
 import { costsOfFrames } from './costs.js'
+import { FramePaths } from './frame-paths.js'
 import { frameTableOfRanks, type RankFrames } from './frame-table.js'
 import { SimulatedRun, type WaitingProgram } from './run.js'
 import type { Simulation } from './simulation.js'
 import { trafficOfFrames } from './traffic.js'
-import { Ways } from './ways.js'
 
 /**
  * What ranks exchange, one per process, without a schedule: frames of blocks of equal length, and what waits
@@ -39,16 +39,16 @@ export function simulateFrames(
   const profile = profileOf(machine)
   const frames = frameTableOfRanks(graph, blockBytes)
   const { processes } = frames
-  const places = { node: nodeOf(machine, processes), pack: packageOf(machine, processes) }
+  const places = { node: nodeOf(machine, processes), packageIndex: packageOf(machine, processes) }
   const { copyBlockNs, copyNsPerByte } = profile.memory
   const costs = {
     ...costsOfFrames(frames, profile, places),
     combineNs: new Float64Array(0),
     copyNs: Float64Array.from(graph.copies, (count) => count * (copyBlockNs + blockBytes * copyNsPerByte)),
   }
-  const ways = new Ways(networkOf(machine), frames, costs, places)
+  const paths = new FramePaths(networkOf(machine), frames, costs, places)
   const { eagerLimitBytes } = profile
-  const setting = { ways, costs, eagerLimitBytes, progress: 'dependencies' } as const
+  const setting = { paths, costs, eagerLimitBytes, progress: 'dependencies' } as const
   const { last, endNs } = new SimulatedRun(frames, waitingOf(graph, frames), setting).toEnd()
   let latest = 0
   for (const job of last) if (job !== -1) latest = Math.max(latest, endNs[job])

@@ -12,12 +12,12 @@ import type { RunRecord } from './activities.js'
 import { type BytesOf, failSimulation, lengthsOfBlocks, lengthsOfUnits } from './block-lengths.js'
 import { costsOf } from './costs.js'
 import { criticalPath } from './critical-path.js'
+import { FramePaths } from './frame-paths.js'
 import { frameTable } from './frame-table.js'
 import { type FrameStart, SimulatedRun } from './run.js'
 import type { Simulation } from './simulation.js'
 import { timelineOf } from './timeline.js'
 import { trafficOf } from './traffic.js'
-import { Ways } from './ways.js'
 
 export interface SimulateOptions {
   /**
@@ -69,13 +69,13 @@ export function simulate(
   const lowered = 'programs' in source ? source : lower(source, placement ?? upTo(specification.ranks))
 
   const processes = lowered.programs.length
-  const places = { node: nodeOf(machine, processes), pack: packageOf(machine, processes) }
+  const places = { node: nodeOf(machine, processes), packageIndex: packageOf(machine, processes) }
   const frames = frameTable(lowered, bytesOf)
   const costs = costsOf(frames, lowered, bytesOf, profile, places)
-  const ways = new Ways(networkOf(machine), frames, costs, places)
+  const paths = new FramePaths(networkOf(machine), frames, costs, places)
   const { eagerLimitBytes } = profile
-  const log = new SimulatedRun(frames, lowered.programs, { ways, costs, eagerLimitBytes, progress }).toEnd()
-  return simulationOf({ frames, costs, ways, log, eagerLimitBytes }, lowered, bytesOf, timeline)
+  const log = new SimulatedRun(frames, lowered.programs, { paths, costs, eagerLimitBytes, progress }).toEnd()
+  return simulationOf({ frames, costs, paths, log, eagerLimitBytes }, lowered, bytesOf, timeline)
 }
 
 function simulationOf(

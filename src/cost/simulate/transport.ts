@@ -1,9 +1,9 @@
 import type { Costs } from './costs.js'
 import type { EventQueue } from './event-queue.js'
+import type { FramePaths } from './frame-paths.js'
 import type { FrameTable } from './frame-table.js'
 import { Lines } from './lines.js'
 import { SharedLinks } from './shared-links.js'
-import type { Ways } from './ways.js'
 
 /** The receiver of frames that have arrived. */
 export interface Receivers {
@@ -18,7 +18,7 @@ export interface Receivers {
  */
 export class Transport {
   readonly #frames: FrameTable
-  readonly #ways: Ways
+  readonly #paths: FramePaths
   readonly #costs: Costs
   readonly #queue: EventQueue
   readonly #receivers: Receivers
@@ -39,20 +39,20 @@ export class Transport {
   readonly #sendGap: Float64Array
   readonly #receiveGap: Float64Array
 
-  constructor(frames: FrameTable, ways: Ways, costs: Costs, queue: EventQueue, receivers: Receivers) {
+  constructor(frames: FrameTable, paths: FramePaths, costs: Costs, queue: EventQueue, receivers: Receivers) {
     const { processes, from } = frames
     this.#frames = frames
-    this.#ways = ways
+    this.#paths = paths
     this.#costs = costs
     this.#queue = queue
     this.#receivers = receivers
     this.#lineEvents = processes
     this.#linkEvents = this.#lineEvents + 2 * processes
-    this.#sends = this.#linkEvents + ways.network.latencyNs.length
+    this.#sends = this.#linkEvents + paths.network.latencyNs.length
     this.#entries = this.#sends + from.length
     this.#arrivals = this.#entries + from.length
     this.#afterGap = this.#arrivals + from.length
-    this.#links = new SharedLinks(ways, costs.wireBytes, queue, this.#linkEvents)
+    this.#links = new SharedLinks(paths, costs.wireBytes, queue, this.#linkEvents)
     this.#lines = new Lines(queue, 2 * processes, from.length, this.#lineEvents)
     this.#sendGap = new Float64Array(processes)
     this.#receiveGap = new Float64Array(processes)
@@ -68,9 +68,9 @@ export class Transport {
     const process = from[frame]
     const { gapNs, latencyNs, nsPerByte } = messages[level[frame]]
     const at = Math.max(now, this.#sendGap[process])
-    if (this.#ways.length[frame] > 0) {
+    if (this.#paths.length[frame] > 0) {
       this.#sendGap[process] = at + gapNs
-      this.#lines.add(processes + process, frame, at + this.#ways.latencyNs(frame), this.#entries + frame)
+      this.#lines.add(processes + process, frame, at + this.#paths.latencyNs(frame), this.#entries + frame)
     } else {
       const durationNs = wireBytes[frame] * nsPerByte
       this.#sendGap[process] = at + Math.max(gapNs, durationNs)

@@ -25,7 +25,7 @@ export class HostedPart {
    * A message of the caller; what has to do with neither the end nor the state of the world is left to
    * others.
    */
-  told(message: ToProcess): void {
+  onMessage(message: ToProcess): void {
     if (message.kind === 'abort') this.#interrupt.abort(decodeError(message.reason))
     else if (message.kind === 'diagnose') {
       this.#post({ kind: 'state', query: message.query, state: this.#running?.states()[0] ?? null })

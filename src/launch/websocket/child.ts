@@ -31,7 +31,7 @@ export async function hostChild(): Promise<void> {
   process.on('uncaughtExceptionMonitor', (error) =>
     post({ kind: 'uncaught', error: encodeError(error, maxErrorBytes) }),
   )
-  const { data, started } = listen((message) => part.told(message))
+  const { data, started } = listen((message) => part.onMessage(message))
   const { world, ...child } = await data
   const args: unknown = deserialize(child.args)
   setHostedArgs(args)

@@ -1,7 +1,7 @@
 import { serialize } from 'node:v8'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { worldLayout } from '../../messages/process/world-layout.js'
-import type { WebSocketFactory } from '../../websocket/factory-node.js'
+import type { WebSocketFactory } from '../../websocket/factory-nodejs.js'
 import type { Launcher } from '../processes/launcher.js'
 import { programDigest } from '../processes/load-program.js'
 import type { ChildData, WorldData } from '../processes/process-protocol.js'

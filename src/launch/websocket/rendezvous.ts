@@ -2,7 +2,7 @@ import { requireKnownOptions } from '../../base/known-options.js'
 import { ownVersion } from '../../package-paths.js'
 import type { WorldLimits } from '../../websocket/protocol/limits.js'
 import { Rendezvous, type WorldHandle } from '../../websocket/rendezvous/rendezvous.js'
-import { listenRendezvous, requireRendezvous } from '../../websocket/rendezvous/rendezvous-server-node.js'
+import { listenRendezvous, requireRendezvous } from '../../websocket/rendezvous/server-nodejs.js'
 import { type ListenOptions, type RanksOptions, settingsOf } from './settings.js'
 
 export interface RendezvousWorldOptions {

@@ -8,7 +8,7 @@ import type { Receive } from '../matching/receive.js'
 import type { CommContext } from '../process/comm-context.js'
 import type { Credit } from '../process/credit.js'
 import { cancelReason, envelopeWord, frameKind, headerWord, locationWord } from '../process/frames.js'
-import type { RendezvousProtocol } from './rendezvous.js'
+import type { RendezvousProtocol } from './rendezvous-protocol.js'
 import type { UnexpectedMessages } from './unexpected-messages.js'
 
 /**

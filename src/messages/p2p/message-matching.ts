@@ -15,13 +15,15 @@ import { AddressQueue } from './address-queue.js'
 import { Arrivals } from './arrivals.js'
 import { EagerFastPath } from './eager-fast-path.js'
 import { EnvelopeCount } from './envelope-count.js'
-import { RendezvousProtocol } from './rendezvous.js'
+import { RendezvousProtocol } from './rendezvous-protocol.js'
 import { SendPath } from './send-path.js'
 import { UnexpectedMessages } from './unexpected-messages.js'
 
 /**
  * Point-to-point matching of one communicator in one process (MPI-4.1 §3.5): which message goes to which
- * receive, and what happens to both when the communicator is freed or fails.
+ * receive, and what happens to both when the communicator is freed or fails. A receive is matched when it is
+ * posted, here; a message when it arrives ({@link Arrivals}, {@link EagerFastPath}), or when it is sent within
+ * the process ({@link SendPath}).
  */
 export class Matching implements Withdrawal {
   readonly #state: CommContext

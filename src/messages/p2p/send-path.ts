@@ -11,7 +11,7 @@ import { processOf } from '../process/world-layout.js'
 import type { AddressQueue } from './address-queue.js'
 import type { Arrivals } from './arrivals.js'
 import type { EnvelopeCount } from './envelope-count.js'
-import type { RendezvousProtocol } from './rendezvous.js'
+import type { RendezvousProtocol } from './rendezvous-protocol.js'
 
 /**
  * Sends of one communicator that the eager fast path refuses: finds the receiver's process, and decides

@@ -9,7 +9,7 @@ import type { CommContext } from '../process/comm-context.js'
 import type { Credit } from '../process/credit.js'
 import { cancelReason } from '../process/frames.js'
 import { transferKey } from '../process/transfers.js'
-import type { RendezvousProtocol } from './rendezvous.js'
+import type { RendezvousProtocol } from './rendezvous-protocol.js'
 
 /**
  * Messages of one communicator that arrived before their receive: moves their data to the receive, wherever

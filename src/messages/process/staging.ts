@@ -122,7 +122,7 @@ export class StagedCopy {
     return this.#readers > 0
   }
 
-  /** One reader reads it no more. */
+  /** One reader has finished with it. */
   release(): void {
     this.#readers--
     if (this.#readers === 0) this.#free()

@@ -21,8 +21,8 @@ export interface HopLoad extends RankLoad {
 }
 
 /**
- * Sources whose ways are followed, all where there are no more; half as many of more than 2,048 ranks, with
- * more work for each.
+ * At most this many sources have their routes followed; half as many above 2,048 ranks, where each is more
+ * work.
  */
 export const mostSampledSources = 64
 

@@ -4,7 +4,7 @@ import { TLSSocket } from 'node:tls'
 import { WebSocketServer } from 'ws'
 import type { Clock } from '../../base/clock.js'
 import { RankweaveError } from '../../errors.js'
-import { NodeSocket } from '../../websocket/rendezvous/transport-node.js'
+import { NodeSocket } from '../../websocket/socket/transport-nodejs.js'
 import type { ServiceContext } from './context.js'
 import { endWith, errorAnswer, type Refusal } from './error-answer.js'
 

@@ -225,7 +225,7 @@ export class Store {
     })
   }
 
-  /** Takes no more, and gives the folder up when what is being written is on the disk. To be called once. */
+  /** Accepts nothing further, and gives the folder up when what is being written is on the disk. To be called once. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#turns.idle()

@@ -4,7 +4,7 @@ import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
 import { CommunicatorTree, listBudget } from './communicator-tree.js'
 import { endedError, toCallError } from './decode-request.js'
-import type { MemberWorld, ServedMember } from './member.js'
+import type { MemberWorld, ServedMember } from './served-member.js'
 import type { WorldHost } from './world-host.js'
 
 export interface AskedWorldOptions {

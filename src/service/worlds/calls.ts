@@ -1,6 +1,6 @@
 import type { WorldKind, WorldReply, WorldRequest } from '../../client/protocol/worlds.js'
 import { RankweaveError, shown } from '../../errors.js'
-import type { ServedMember } from './member.js'
+import type { ServedMember } from './served-member.js'
 
 /** Requests that a member makes of its world. */
 export type CallKind = Exclude<WorldKind, 'hello' | 'createWorld' | 'join' | 'leave' | 'watch'>

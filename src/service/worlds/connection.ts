@@ -7,11 +7,11 @@ import { ownVersion } from '../../package-paths.js'
 import { type RefusalCode, refusalCodes } from '../../websocket/protocol/refusals.js'
 import { MessageRate } from '../../websocket/rendezvous/message-rate.js'
 import { closeSoon } from '../../websocket/rendezvous/refuse.js'
-import { drop, type Socket, socketState } from '../../websocket/rendezvous/socket.js'
+import { drop, type Socket, socketState } from '../../websocket/socket/socket.js'
 import type { Log } from '../log.js'
 import { type CallKind, call, waitsForOthers } from './calls.js'
 import { decodeRequest, toCallError } from './decode-request.js'
-import { ServedMember } from './member.js'
+import { ServedMember } from './served-member.js'
 import type { TenantWorlds } from './tenant-worlds.js'
 
 export interface ConnectionOptions {

@@ -7,8 +7,8 @@ import type {
 import { RankweaveError } from '../../errors.js'
 import { type MountedWorld, openWorld } from '../../launch/websocket/rendezvous.js'
 import type { Rendezvous } from '../../websocket/rendezvous/rendezvous.js'
-import { upgradeHandler } from '../../websocket/rendezvous/rendezvous-server-node.js'
-import type { UpgradeListener } from '../../websocket/rendezvous/transport-node.js'
+import { upgradeHandler } from '../../websocket/rendezvous/server-nodejs.js'
+import type { UpgradeListener } from '../../websocket/socket/transport-nodejs.js'
 import type { Log } from '../log.js'
 import type { Tenant } from '../tenant.js'
 

@@ -4,7 +4,7 @@ import {
   type SocketError,
   type SocketMessage,
   socketState,
-} from '../../websocket/rendezvous/socket.js'
+} from '../../websocket/socket/socket.js'
 
 type Listener = (event: SocketMessage & SocketClose & SocketError) => void
 

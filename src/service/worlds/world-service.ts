@@ -4,7 +4,7 @@ import { defaultWorldServiceLimits, type WorldServiceLimits } from '../../client
 import type { WorldInfo } from '../../client/protocol/worlds.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { Rendezvous } from '../../websocket/rendezvous/rendezvous.js'
-import type { Socket } from '../../websocket/rendezvous/socket.js'
+import type { Socket } from '../../websocket/socket/socket.js'
 import type { Log } from '../log.js'
 import type { Tenant } from '../tenant.js'
 import { Connection } from './connection.js'

@@ -16,7 +16,7 @@ import {
   noMessages,
   type RankNeighbors,
   type RankPattern,
-} from '../../topology/grouping/rank-view.js'
+} from '../../topology/grouping/grouping-messages.js'
 import { combineAll } from './combine-all.js'
 import { groupHostedRanks, type HostedGrouping } from './group-ranks.js'
 import { distinctBut, namedRanks, numberedTopology, type OwnLists } from './own-lists.js'

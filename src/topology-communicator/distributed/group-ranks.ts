@@ -4,7 +4,6 @@ import type { Exchange } from '../../calls/exchange.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { GroupSearch } from '../../topology/friends/group-search.js'
 import { wavesOf } from '../../topology/grouping/group-by-messages.js'
-import { GroupingRank } from '../../topology/grouping/grouping-rank.js'
 import {
   type GroupingAgreement,
   type GroupingMessage,
@@ -13,7 +12,8 @@ import {
   noMessages,
   type RankNeighbors,
   type RankPattern,
-} from '../../topology/grouping/rank-view.js'
+} from '../../topology/grouping/grouping-messages.js'
+import { GroupingRank } from '../../topology/grouping/grouping-rank.js'
 import type { RankHosts } from './rank-hosts.js'
 
 export interface HostedGrouping {
@@ -155,7 +155,7 @@ class HostedRanks {
     words.append(ranks)
   }
 
-  /** Receives from a process until it sends no more. After a failure what arrives is discarded. */
+  /** Receives from a process until its last message. After a failure what arrives is discarded. */
   async #listen(peer: number): Promise<void> {
     for (let expected = 0; ; expected++) {
       const words = wordsOf(await this.#exchange.receive(peer, this.#step))

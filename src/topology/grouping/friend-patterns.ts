@@ -1,6 +1,6 @@
 import { type FriendGroups, holdersOf } from '../friends/friend-groups.js'
 import type { GroupingSettings } from '../friends/grouping-options.js'
-import type { RankPattern } from './rank-view.js'
+import type { RankPattern } from './grouping-messages.js'
 
 interface KnownGroup {
   readonly step: number

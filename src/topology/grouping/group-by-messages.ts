@@ -6,14 +6,14 @@ import { seededLabels } from '../friends/seeded-labels.js'
 import { distinctIn, distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { groupsOfPatterns } from './friend-patterns.js'
-import { GroupingRank } from './grouping-rank.js'
 import {
   type GroupingAgreement,
   type GroupingMessage,
   type GroupingMessages,
   noMessages,
   type RankNeighbors,
-} from './rank-view.js'
+} from './grouping-messages.js'
+import { GroupingRank } from './grouping-rank.js'
 
 /** Friend groups, and the messages and waves that finding them took. */
 export interface MessageGrouping extends FriendGroups {

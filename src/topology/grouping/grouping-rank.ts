@@ -1,6 +1,5 @@
 import { partBounds } from '../friends/friend-groups.js'
 import type { GroupSearch } from '../friends/group-search.js'
-import { KnownFriends } from './known-friends.js'
 import {
   type GroupingAgreement,
   type GroupingMessage,
@@ -9,7 +8,8 @@ import {
   type RankNeighbors,
   type RankPattern,
   violation,
-} from './rank-view.js'
+} from './grouping-messages.js'
+import { KnownFriends } from './known-friends.js'
 import { isWellFormed, proposalFault, removalFault } from './round-faults.js'
 import { ServiceNotices } from './service-notices.js'
 import { SourceLists } from './source-lists.js'

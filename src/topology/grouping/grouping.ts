@@ -1,6 +1,6 @@
 import type { FriendGroups } from '../friends/friend-groups.js'
 import type { GroupingEngine } from '../friends/grouping-options.js'
-import type { GroupingMessages } from './rank-view.js'
+import type { GroupingMessages } from './grouping-messages.js'
 
 /** Groups, and how they were found. */
 export interface Grouping extends FriendGroups {

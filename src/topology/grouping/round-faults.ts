@@ -1,5 +1,5 @@
+import type { GroupingMessage } from './grouping-messages.js'
 import type { KnownFriends } from './known-friends.js'
-import type { GroupingMessage } from './rank-view.js'
 import { areAscending } from './source-lists.js'
 
 /** What of a round's messages is checked against. */

@@ -1,5 +1,5 @@
 import { indexIn } from '../../base/search.js'
-import { type RankNeighbors, type ServingGroup, violation } from './rank-view.js'
+import { type RankNeighbors, type ServingGroup, violation } from './grouping-messages.js'
 
 /**
  * Which sources send to a rank directly, and which groups serve it: each source gives notice once, last of

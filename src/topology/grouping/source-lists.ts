@@ -1,5 +1,5 @@
 import { indexIn } from '../../base/search.js'
-import { type RankNeighbors, violation } from './rank-view.js'
+import { type RankNeighbors, violation } from './grouping-messages.js'
 
 /** The sources of a rank's destinations, as these list them: who shares which destinations with the rank. */
 export class SourceLists {

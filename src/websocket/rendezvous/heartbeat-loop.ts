@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 import { type RefusalCode, refusalOf } from '../protocol/refusals.js'
-import { drop, type Socket, type SocketTransport, socketErrorText, socketState } from './socket.js'
+import { drop, type Socket, type SocketTransport, socketErrorText, socketState } from '../socket/socket.js'
 
 /** What a thread receives that sends heartbeats for a member. */
 export interface HeartbeatTask {
@@ -12,7 +12,7 @@ export interface HeartbeatTask {
 }
 
 /**
- * Sends heartbeats until it is stopped. `silent` is called at most once, when the rendezvous answers no more.
+ * Sends heartbeats until it is stopped. `silent` is called at most once, when the rendezvous stops answering.
  */
 export type StartHeartbeats = (task: HeartbeatTask, silent: (reason: string) => void) => { stop(): void }
 

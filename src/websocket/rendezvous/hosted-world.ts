@@ -12,12 +12,12 @@ import {
 } from '../protocol/messages.js'
 import { relayedProcess, setRelayedProcess } from '../protocol/relayed.js'
 import { equalSecrets, fromHex, randomBytes, toHex } from '../protocol/secrets.js'
+import { messageBytes, type Socket } from '../socket/socket.js'
 import { admit, numbered } from './admission.js'
 import { BrokenLinks } from './broken-links.js'
+import { beat, HostedMember, type Party } from './hosted-member.js'
 import { protocolError, refusalFrom, wrongToken } from './refuse.js'
 import { SilenceMonitor } from './silence-monitor.js'
-import { messageBytes, type Socket } from './socket.js'
-import { beat, HostedMember, type Party } from './world-member.js'
 
 export interface HostedWorldOptions {
   readonly id: string

@@ -6,12 +6,18 @@ import { defaultWorldLimits, protocolVersion } from '../protocol/limits.js'
 import type { FromRendezvous, Welcome } from '../protocol/messages.js'
 import { refusalOf } from '../protocol/refusals.js'
 import { randomBytes, toHex } from '../protocol/secrets.js'
+import {
+  messageBytes,
+  type Socket,
+  type SocketTransport,
+  socketErrorText,
+  socketState,
+} from '../socket/socket.js'
 import type { StartHeartbeats } from './heartbeat-loop.js'
-import { JoinedMember } from './member.js'
+import { JoinedMember } from './joined-member.js'
 import type { Membership } from './membership.js'
 import { closeSoon, refusalFrom } from './refuse.js'
 import { SilenceMonitor } from './silence-monitor.js'
-import { messageBytes, type Socket, type SocketTransport, socketErrorText, socketState } from './socket.js'
 
 export interface JoinWorldOptions {
   /** Of the rendezvous: `ws:` or `wss:`. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.js'
 import { isRankweaveError, RankweaveError, reasonText, shortened } from '../../errors.js'
 import { encodeControl } from '../protocol/control-codec.js'
 import { type RefusalCode, refusalCodes } from '../protocol/refusals.js'
-import { drop, type Socket, socketState } from './socket.js'
+import { drop, type Socket, socketState } from '../socket/socket.js'
 
 /** How long a peer may take to answer a closing handshake, in milliseconds. */
 const closingMs = 2_000

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 import { Queue } from '../../fabric/queue.js'
-import { type Socket, socketState } from './socket.js'
+import { type Socket, socketState } from '../socket/socket.js'
 
 interface RelayedMessage {
   readonly from: number
@@ -37,7 +37,7 @@ export class RelayQueue {
     if (this.#cancel === undefined) this.#drain()
   }
 
-  /** The member reads no more: whatever waits is dropped. */
+  /** The member no longer reads: what waits is dropped. */
   drop(): void {
     this.#cancel?.()
     this.#cancel = undefined

@@ -10,11 +10,11 @@ import {
   type WorldLimits,
 } from '../protocol/limits.js'
 import { makeToken, worldOf } from '../protocol/secrets.js'
+import type { Socket } from '../socket/socket.js'
 import { AddressShares } from './address-shares.js'
+import type { Party } from './hosted-member.js'
 import { HostedWorld, type WorldEnd } from './hosted-world.js'
 import { protocolError, refusalFrom, refuse, wrongToken } from './refuse.js'
-import type { Socket } from './socket.js'
-import type { Party } from './world-member.js'
 
 export interface RendezvousOptions {
   readonly limits?: Partial<RendezvousLimits>

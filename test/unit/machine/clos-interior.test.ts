@@ -41,7 +41,7 @@ describe.each(trees)('%o with %i nodes', (tree, nodes) => {
         longest = Math.max(longest, walk.length)
       }
     }
-    expect(interior.longestWay).toBe(longest)
+    expect(interior.longestPath).toBe(longest)
   })
 
   test('what goes to one node comes down one way', () => {

@@ -34,7 +34,7 @@ describe.each(grids)('grid $dims, wraps $wraps', (shape) => {
         longest = Math.max(longest, walk.length)
       }
     }
-    expect(interior.longestWay).toBe(longest)
+    expect(interior.longestPath).toBe(longest)
   })
 
   test('every link is between neighbors, and has a name and direction of its own but for doubled cables', () => {

@@ -2,8 +2,8 @@ import type { Interior } from '../../../src/machine/interior.js'
 
 /** The links of a route, with their names. */
 export function steps(interior: Interior, from: number, to: number): { link: number; name: string }[] {
-  const links = new Int32Array(interior.longestWay)
-  const end = interior.way(from, to, 0, links, 0)
+  const links = new Int32Array(interior.longestPath)
+  const end = interior.path(from, to, 0, links, 0)
   return Array.from(links.subarray(0, end), (link) => ({ link, name: interior.name(link) }))
 }
 

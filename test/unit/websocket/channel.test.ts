@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SocketChannel } from '../../../src/websocket/channel.js'
 import { closeCode } from '../../../src/websocket/introduction.js'
-import { socketState } from '../../../src/websocket/rendezvous/socket.js'
+import { socketState } from '../../../src/websocket/socket/socket.js'
 import { Network } from '../../support/socket-pair.js'
 
 /** Two channels at the ends of a connection, and what happens at each. */

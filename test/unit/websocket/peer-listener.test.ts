@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { closeCode, encodeIntroduction } from '../../../src/websocket/introduction.js'
 import { introductionMs, PeerListener } from '../../../src/websocket/peer-listener.js'
 import { newNonce } from '../../../src/websocket/proof.js'
-import { type Socket, socketState } from '../../../src/websocket/rendezvous/socket.js'
+import { type Socket, socketState } from '../../../src/websocket/socket/socket.js'
 import { Network } from '../../support/socket-pair.js'
 import { VirtualClock } from '../../support/virtual-clock.js'
 

@@ -6,8 +6,8 @@ import { RankweaveError } from '../../../src/errors.js'
 import type { FrameSink } from '../../../src/fabric/fabric.js'
 import { closeCode, encodeIntroduction } from '../../../src/websocket/introduction.js'
 import { newNonce } from '../../../src/websocket/proof.js'
-import type { Socket, SocketTransport } from '../../../src/websocket/rendezvous/socket.js'
-import { nodeTransport } from '../../../src/websocket/rendezvous/transport-node.js'
+import type { Socket, SocketTransport } from '../../../src/websocket/socket/socket.js'
+import { nodeTransport } from '../../../src/websocket/socket/transport-nodejs.js'
 import { MemoryWorld, type MemoryWorldOptions } from '../../support/memory-membership.js'
 
 /** What a sink was told. */

@@ -6,9 +6,9 @@ import { ownVersion } from '../../../../src/package-paths.js'
 import { silentLog } from '../../../../src/service/log.js'
 import { WorldService } from '../../../../src/service/worlds/world-service.js'
 import { joinWorld } from '../../../../src/websocket/rendezvous/join-world.js'
-import { listenRendezvous } from '../../../../src/websocket/rendezvous/rendezvous-server-node.js'
-import type { SocketListener } from '../../../../src/websocket/rendezvous/socket.js'
-import { nodeTransport } from '../../../../src/websocket/rendezvous/transport-node.js'
+import { listenRendezvous } from '../../../../src/websocket/rendezvous/server-nodejs.js'
+import type { SocketListener } from '../../../../src/websocket/socket/socket.js'
+import { nodeTransport } from '../../../../src/websocket/socket/transport-nodejs.js'
 import { AskingMember } from '../../../support/asking-member.js'
 
 const tenant = { id: 'local' }

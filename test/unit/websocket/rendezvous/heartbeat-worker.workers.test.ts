@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { heartbeatWorker } from '../../../../src/websocket/rendezvous/heartbeat-worker-node.js'
+import { heartbeatWorker } from '../../../../src/websocket/rendezvous/heartbeat-worker-nodejs.js'
 import { Rendezvous } from '../../../../src/websocket/rendezvous/rendezvous.js'
-import { listenRendezvous } from '../../../../src/websocket/rendezvous/rendezvous-server-node.js'
-import type { Socket } from '../../../../src/websocket/rendezvous/socket.js'
-import { nodeTransport } from '../../../../src/websocket/rendezvous/transport-node.js'
+import { listenRendezvous } from '../../../../src/websocket/rendezvous/server-nodejs.js'
+import type { Socket } from '../../../../src/websocket/socket/socket.js'
+import { nodeTransport } from '../../../../src/websocket/socket/transport-nodejs.js'
 import { loopbackTls } from '../../../support/loopback-certificate.js'
 import { joinOver } from '../../../support/loopback-rendezvous.js'
 

@@ -3,7 +3,7 @@ import { RankweaveError } from '../../../../src/errors.js'
 import { encodeControl } from '../../../../src/websocket/protocol/control-codec.js'
 import type { ToRendezvous } from '../../../../src/websocket/protocol/messages.js'
 import type { JoinWorldOptions } from '../../../../src/websocket/rendezvous/join-world.js'
-import { socketState } from '../../../../src/websocket/rendezvous/socket.js'
+import { socketState } from '../../../../src/websocket/socket/socket.js'
 import { RendezvousCase } from '../../../support/rendezvous-case.js'
 
 const join = (token: string, nonce = '00'.repeat(16)): ToRendezvous => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JoinWorldOptions } from '../../../../src/websocket/rendezvous/join-world.js'
-import type { Socket } from '../../../../src/websocket/rendezvous/socket.js'
-import { nodeTransport } from '../../../../src/websocket/rendezvous/transport-node.js'
+import type { Socket } from '../../../../src/websocket/socket/socket.js'
+import { nodeTransport } from '../../../../src/websocket/socket/transport-nodejs.js'
 import { loopbackTls } from '../../../support/loopback-certificate.js'
 import { joinOver, nextEvents, withRendezvous } from '../../../support/loopback-rendezvous.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { startHeartbeatLoop } from '../../../../src/websocket/rendezvous/heartbeat-loop.js'
-import { socketState } from '../../../../src/websocket/rendezvous/socket.js'
+import { socketState } from '../../../../src/websocket/socket/socket.js'
 import { RendezvousCase } from '../../../support/rendezvous-case.js'
 import { VirtualClock } from '../../../support/virtual-clock.js'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../../src/base/random.js'
+import { groupsOfTable } from '../../../../../src/comm/split/sort/groups-of-table.js'
 import { sortRows } from '../../../../../src/comm/split/sort/sort-rows.js'
-import { splitConventional } from '../../../../../src/comm/split/sort/sort-table.js'
 import { cases } from '../../../../support/soak.js'
 
 /** Rows of 3 or 4 words; the last says where the row was. */
@@ -82,7 +82,7 @@ describe.each([1, 2, 64, 200, 5000, 100_000])('a split of %i ranks in one place'
     const key = Int32Array.from({ length: count }, () => Math.floor((draw() - 0.5) * 2000) * 2 ** 20)
     const ranks = Int32Array.from({ length: count }, (_, rank) => rank).filter((rank) => color[rank] !== -1)
     const expected = ranks.sort((a, b) => color[a] - color[b] || key[a] - key[b] || a - b)
-    const { start, members } = splitConventional({ color, key })
+    const { start, members } = groupsOfTable({ color, key })
     expect(members).toEqual(expected)
     const ends = [...start].slice(1)
     expect(start[0]).toBe(0)

@@ -7,9 +7,9 @@ import type { WorldLimits } from '../protocol/limits.js'
 import type { BreakCause, FromRendezvous, ToRendezvous, Welcome } from '../protocol/messages.js'
 import { encodeRelayed, relayedHeaderBytes, relayedProcess, requireRelayable } from '../protocol/relayed.js'
 import { fromHex, toHex } from '../protocol/secrets.js'
+import { type Socket, socketState } from '../socket/socket.js'
 import type { Membership, MembershipEvents } from './membership.js'
 import { closeSoon } from './refuse.js'
-import { type Socket, socketState } from './socket.js'
 
 /** A process of a world that has begun, over its socket to the rendezvous; `joinWorld` makes it. */
 export class JoinedMember implements Membership {

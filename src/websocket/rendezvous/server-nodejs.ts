@@ -2,9 +2,9 @@ import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { defaultWorldLimits, maxControlLength } from '../protocol/limits.js'
 import { relayedHeaderBytes } from '../protocol/relayed.js'
+import type { SocketListener } from '../socket/socket.js'
+import { nodeTransport, type UpgradeListener, upgradeTo } from '../socket/transport-nodejs.js'
 import { Rendezvous } from './rendezvous.js'
-import type { SocketListener } from './socket.js'
-import { nodeTransport, type UpgradeListener, upgradeTo } from './transport-node.js'
 
 export interface RendezvousServerOptions {
   /**

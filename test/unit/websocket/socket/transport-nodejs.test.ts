@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { messageBytes, type Socket, socketState } from '../../../../src/websocket/rendezvous/socket.js'
+import { messageBytes, type Socket, socketState } from '../../../../src/websocket/socket/socket.js'
 import {
   type NodeTransportOptions,
   nodeTransport,
-} from '../../../../src/websocket/rendezvous/transport-node.js'
+} from '../../../../src/websocket/socket/transport-nodejs.js'
 import { loopbackTls } from '../../../support/loopback-certificate.js'
 
 const closed = (socket: Socket) =>

@@ -1,9 +1,9 @@
 // The entry of the thread that sends heartbeats.
 import { parentPort, workerData } from 'node:worker_threads'
 import { realClock } from '../../base/clock.js'
+import { nodeTransport } from '../socket/transport-nodejs.js'
 import { startHeartbeatLoop } from './heartbeat-loop.js'
-import type { HeartbeatData } from './heartbeat-worker-node.js'
-import { nodeTransport } from './transport-node.js'
+import type { HeartbeatData } from './heartbeat-worker-nodejs.js'
 
 /** The rendezvous answers a beat with a beat, or refuses. */
 const maxMessageBytes = 4_096

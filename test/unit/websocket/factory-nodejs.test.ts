@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isRankweaveError } from '../../../src/errors.js'
-import { type WebSocketOptions, websocket } from '../../../src/websocket/factory-node.js'
+import { type WebSocketOptions, websocket } from '../../../src/websocket/factory-nodejs.js'
 
 describe('websocket', () => {
   it('has as many processes as ranksPerProcess or nodes, else 2', () => {

@@ -34,12 +34,12 @@ export interface HeartbeatWorkerOptions {
  * @throws ERR_WORKER when the module of the thread is not there, as where an application bundles this code
  */
 export function heartbeatWorker({ ca, workerUrl, parentPid }: HeartbeatWorkerOptions = {}): StartHeartbeats {
-  const entry = workerUrl ?? ownModule('websocket/rendezvous/heartbeat-thread-node')
+  const entry = workerUrl ?? ownModule('websocket/rendezvous/heartbeat-thread-nodejs')
   if (!existsSync(entry)) {
     throw new RankweaveError(
       'ERR_WORKER',
       `there is no file '${entry.href}', from which the thread for heartbeats starts: ` +
-        "bundle 'rankweave/dist/websocket/rendezvous/heartbeat-thread-node.js' as its own entry, and pass its URL",
+        "bundle 'rankweave/dist/websocket/rendezvous/heartbeat-thread-nodejs.js' as its own entry, and pass its URL",
     )
   }
   return (task, silent) => {

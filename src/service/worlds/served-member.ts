@@ -127,7 +127,7 @@ export class ServedMember {
     }
   }
 
-  /** The communicator is this member's no more; what is pending on it continues. */
+  /** The communicator no longer belongs to this member; what is pending on it continues. */
   take(id: string): Communicator {
     const communicator = this.communicator(id)
     if (id === 'world')

@@ -2,8 +2,8 @@ import type { Network } from '../../machine/network.js'
 import { type Costs, networkLevel, type ProcessPlaces } from './costs.js'
 import type { FrameTable } from './frame-table.js'
 
-/** The ways of frames: the links of those that leave their node. */
-export class Ways {
+/** The paths of frames: the links of those that leave their node. */
+export class FramePaths {
   readonly network: Network
   /** Links `link[start]` to `link[start + length - 1]` in order, `start` and `length` by frame. */
   readonly link: Int32Array

@@ -40,7 +40,7 @@ export interface SplitGroups {
  * process does it for itself (docs/split-algorithms.md#conventional-and-merging; sorted once per process
  * instead of once per rank).
  */
-export function splitConventional({ color, key }: SplitArguments): SplitGroups {
+export function groupsOfTable({ color, key }: SplitArguments): SplitGroups {
   let rows = 0
   for (let rank = 0; rank < color.length; rank++) if (color[rank] !== -1) rows++
   const words = scratch('rows', rows * width)

@@ -3,10 +3,10 @@ import type { RankweaveError } from '../../errors.js'
 import { encodeControl } from '../protocol/control-codec.js'
 import type { FromRendezvous, JoinRequest } from '../protocol/messages.js'
 import { randomBytes, toHex } from '../protocol/secrets.js'
+import { drop, type Socket, socketState } from '../socket/socket.js'
 import { MessageRate } from './message-rate.js'
 import { closeSoon, protocolError, refuse } from './refuse.js'
 import { RelayQueue } from './relay-queue.js'
-import { drop, type Socket, socketState } from './socket.js'
 
 /**
  * A member that has so much buffered does not read, in bytes; its relayed messages alone never make as much.
