@@ -9,7 +9,7 @@ import { randomBytes, toHex } from '../protocol/secrets.js'
 import type { StartHeartbeats } from './heartbeat-loop.js'
 import { JoinedMember } from './member.js'
 import type { Membership } from './membership.js'
-import { closeSoon, refusalFrom } from './refuse.js'
+import { closeSoon, refusalFrom, worldLost } from './refuse.js'
 import { SilenceMonitor } from './silence-monitor.js'
 import { messageBytes, type Socket, type SocketTransport, socketErrorText, socketState } from './socket.js'
 
@@ -274,10 +274,6 @@ function closedError(url: string, code: number, reason: string, hasJoined: boole
   }
   const what = hasJoined ? 'is lost' : 'cannot be reached, or is no rendezvous'
   return worldLost(`the rendezvous at ${url} ${what} (code ${code}${reason === '' ? '' : `, ${reason}`})`)
-}
-
-function worldLost(message: string): RankweaveError {
-  return new RankweaveError('ERR_WORLD_LOST', message)
 }
 
 function aborted(signal: AbortSignal): RankweaveError {
