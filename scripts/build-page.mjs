@@ -1,9 +1,9 @@
 // Makes dist/web of web/: the page that a service gives out, and the same as one file, the template of
 // reports.
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
+import { licensesOf } from './licenses.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -54,18 +54,10 @@ function licenses() {
   return {
     name: 'rankweave-page-licenses',
     generateBundle(_, bundle) {
-      const packages = new Set()
-      for (const piece of Object.values(bundle))
-        for (const id of piece.type === 'chunk' ? piece.moduleIds : []) {
-          const [, path] = /^(?:\0)?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id) ?? []
-          if (path !== undefined) packages.add(path)
-        }
-      const texts = [...packages].sort().map((path) => {
-        const { name, version, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'))
-        const file = ['LICENSE', 'LICENSE.txt', 'LICENSE.md'].map((word) => join(path, word)).find(existsSync)
-        return `${name} ${version} (${license})\n\n${file === undefined ? '' : readFileSync(file, 'utf8').trim()}\n`
-      })
-      this.emitFile({ type: 'asset', fileName: 'licenses.txt', source: texts.join('\n---\n\n') })
+      const modules = Object.values(bundle).flatMap((piece) =>
+        piece.type === 'chunk' ? piece.moduleIds : [],
+      )
+      this.emitFile({ type: 'asset', fileName: 'licenses.txt', source: licensesOf(modules) })
     },
   }
 }

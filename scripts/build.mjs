@@ -11,6 +11,7 @@ import { argv, stderr } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { buildPage } from './build-page.mjs'
+import { licensesOf } from './licenses.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -45,9 +46,13 @@ const pageEntry = 'entry/browser'
 /** What is no module, below src. */
 const files = ['export/c', 'shim/c']
 
+/** Packages that users install beside this one; the code of others is in the bundle. */
+const external = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.optionalDependencies)]
+
 /** The code of the package, without its types. @param {string} folder */
 export function bundle(folder) {
-  buildSync({
+  const library = buildSync({
+    absWorkingDir: root,
     entryPoints: entries().map((path) => ({ in: join(root, 'src', `${path}.ts`), out: path })),
     outdir: folder,
     bundle: true,
@@ -55,12 +60,14 @@ export function bundle(folder) {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    packages: 'external',
+    external,
+    metafile: true,
     // Chunks lie where src/package-paths.ts expects to be.
     chunkNames: '[name]-[hash]',
     logLevel: 'warning',
   })
-  buildSync({
+  const page = buildSync({
+    absWorkingDir: root,
     entryPoints: [join(root, 'src', `${pageEntry}.ts`)],
     outfile: join(folder, `${pageEntry}.js`),
     bundle: true,
@@ -69,11 +76,14 @@ export function bundle(folder) {
     target: 'es2022',
     // A solver, loaded by a program that asks for it.
     external: ['highs'],
+    metafile: true,
     // Pages load it unchanged; names are for stacks and inspections.
     minify: true,
     keepNames: true,
     logLevel: 'warning',
   })
+  const modules = [library, page].flatMap(({ metafile }) => Object.keys(metafile.inputs))
+  writeFileSync(join(folder, 'licenses.txt'), licensesOf(modules.map((path) => join(root, path))))
   for (const path of files) cpSync(join(root, 'src', path), join(folder, path), { recursive: true })
   for (const name of readdirSync(folder, { recursive: true })) {
     const file = join(folder, String(name))

@@ -143,6 +143,11 @@ export function shown(value: unknown): string {
   return typeof value === 'string' ? `'${shortened(value)}'` : shortened(reasonText(value))
 }
 
+/** What was thrown, in one line with the name of its class. */
+export function causeText(cause: unknown): string {
+  return cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
+}
+
 /** A text as it stands in a message: the beginning of a long one, and its length. */
 export function shortened(text: string): string {
   if (text.length <= mostShown) return text

@@ -1,5 +1,5 @@
-/** Set bits of a 32-bit word. */
-function bitsIn(word: number): number {
+/** Ones in a 32-bit word. */
+export function ones(word: number): number {
   let bits = word - ((word >>> 1) & 0x55555555)
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333)
   return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
@@ -40,7 +40,7 @@ export class AscendingSet {
     this.#wordOf = new Int32Array(notes)
     this.#before = new Int32Array(notes)
     for (let word = 0, before = 0, next = 0; next < notes; word++) {
-      const after = before + bitsIn(this.#high[word])
+      const after = before + ones(this.#high[word])
       for (; next < notes && next * noted < after; next++) {
         this.#wordOf[next] = word
         this.#before[next] = before
@@ -59,7 +59,7 @@ export class AscendingSet {
     let word = this.#wordOf[note]
     let left = index - this.#before[note]
     let bits = this.#high[word]
-    for (let inWord = bitsIn(bits); left >= inWord; inWord = bitsIn(bits)) {
+    for (let inWord = ones(bits); left >= inWord; inWord = ones(bits)) {
       left -= inWord
       bits = this.#high[++word]
     }

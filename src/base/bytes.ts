@@ -6,6 +6,11 @@ export function bytesOf(array: ArrayBufferView): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
 }
 
+/** The next multiple of a number of bytes. */
+export function roundUp(sizeBytes: number, multiple: number): number {
+  return Math.ceil(sizeBytes / multiple) * multiple
+}
+
 /** Whether two arrays have bytes in common. */
 export function overlap(a: ArrayBufferView, b: ArrayBufferView): boolean {
   return (

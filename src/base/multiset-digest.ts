@@ -34,7 +34,8 @@ export class MultisetDigest {
   }
 }
 
-function mixed(word: number, factor: number): number {
+/** A hash of a word: equal for no two words with one factor. */
+export function mixed(word: number, factor: number): number {
   let hash = Math.imul(word ^ (word >>> 15), factor)
   hash = Math.imul(hash ^ (hash >>> 13), 0x9e3779b1)
   return hash ^ (hash >>> 16)

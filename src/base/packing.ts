@@ -1,4 +1,4 @@
-import { bytesOf, wordsOf } from './bytes.js'
+import { bytesOf, roundUp, wordsOf } from './bytes.js'
 
 // Lists of blocks as one block of bytes, and back.
 
@@ -15,21 +15,23 @@ export function concatenate(blocks: readonly Uint8Array[]): Uint8Array {
   return flat
 }
 
-/** Blocks next to each other if all have the same known size, else with their lengths. */
-export function joinBlocks(blocks: readonly Uint8Array[], sizeBytes: number | null): Uint8Array {
-  return sizeBytes === null ? packBlocks(blocks) : concatenate(blocks)
-}
-
-/** The blocks of {@link joinBlocks}, as views of `joined`. */
-export function splitBlocks(joined: Uint8Array, count: number, sizeBytes: number | null): Uint8Array[] {
-  if (sizeBytes === null) return unpackBlocks(joined)
-  return Array.from({ length: count }, (_, i) => joined.subarray(i * sizeBytes, (i + 1) * sizeBytes))
+/** Lists of words next to each other. */
+export function concatenateWords(lists: readonly ArrayLike<number>[]): Int32Array<ArrayBuffer> {
+  let length = 0
+  for (const list of lists) length += list.length
+  const flat = new Int32Array(length)
+  let at = 0
+  for (const list of lists) {
+    flat.set(list, at)
+    at += list.length
+  }
+  return flat
 }
 
 /** Count, lengths, then the blocks, each at a multiple of 8 bytes. */
 export function packBlocks(blocks: readonly Uint8Array[]): Uint8Array {
   let size = 8 * (1 + blocks.length)
-  for (const block of blocks) size += padded(block.byteLength)
+  for (const block of blocks) size += roundUp(block.byteLength, 8)
   const packed = new Uint8Array(size)
   const lengths = new Float64Array(packed.buffer, 0, 1 + blocks.length)
   lengths[0] = blocks.length
@@ -37,7 +39,7 @@ export function packBlocks(blocks: readonly Uint8Array[]): Uint8Array {
   blocks.forEach((block, i) => {
     lengths[1 + i] = block.byteLength
     packed.set(block, at)
-    at += padded(block.byteLength)
+    at += roundUp(block.byteLength, 8)
   })
   return packed
 }
@@ -53,28 +55,15 @@ export function unpackBlocks(packed: Uint8Array): Uint8Array[] {
   let at = 8 * (1 + count)
   for (let i = 0; i < count; i++) {
     blocks.push(packed.subarray(at, at + lengths[i]))
-    at += padded(lengths[i])
+    at += roundUp(lengths[i], 8)
   }
   return blocks
 }
 
-function padded(sizeBytes: number): number {
-  return Math.ceil(sizeBytes / 8) * 8
-}
-
 /** Lists of 32-bit words in half the space for their lengths: count, lengths, then the words. */
 export function packWords(lists: readonly Int32Array[]): Uint8Array {
-  let length = 1 + lists.length
-  for (const list of lists) length += list.length
-  const packed = new Int32Array(length)
-  packed[0] = lists.length
-  let at = 1 + lists.length
-  lists.forEach((list, i) => {
-    packed[1 + i] = list.length
-    packed.set(list, at)
-    at += list.length
-  })
-  return bytesOf(packed)
+  const lengths = lists.map(({ length }) => length)
+  return bytesOf(concatenateWords([[lists.length, ...lengths], ...lists]))
 }
 
 /**

@@ -9,14 +9,18 @@ export function indexIn(ascending: Int32Array, value: number): number {
   const furthest = value - ascending[0]
   if (furthest < 0 || value > ascending[length - 1]) return -1
   if (furthest < length && ascending[furthest] === value) return furthest
-  let low = 0
-  let high = length
+  const at = firstNotBelow(ascending, value, 0, length)
+  return ascending[at] === value ? at : -1
+}
+
+/** The first of places `low` to `high - 1` of an ascending list whose value is not below another; else `high`. */
+export function firstNotBelow(ascending: Int32Array, value: number, low: number, high: number): number {
   while (low < high) {
     const middle = (low + high) >>> 1
     if (ascending[middle] < value) low = middle + 1
     else high = middle
   }
-  return ascending[low] === value ? low : -1
+  return low
 }
 
 /**
@@ -34,6 +38,14 @@ export function rangeAt(starts: Int32Array | Float64Array, position: number): nu
   return low
 }
 
+/** Whether two lists have the same numbers in the same order. */
+export function equalNumbers(a: Int32Array | readonly number[], b: Int32Array | readonly number[]): boolean {
+  if (a === b) return true
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
 /** The largest, -Infinity of none. Any number of them: `Math.max(...values)` fails beyond about 125,000. */
 export function largestOf(values: Iterable<number>): number {
   let largest = Number.NEGATIVE_INFINITY
@@ -46,6 +58,21 @@ export function smallestOf(values: Iterable<number>): number {
   let smallest = Number.POSITIVE_INFINITY
   for (const value of values) smallest = Math.min(smallest, value)
   return smallest
+}
+
+/** 0 of none. */
+export function meanOf(values: ArrayLike<number>): number {
+  let sum = 0
+  for (let i = 0; i < values.length; i++) sum += values[i]
+  return values.length === 0 ? 0 : sum / values.length
+}
+
+/** The value below which a share of all lies, linear between two: 0.5 for the median. Of at least one. */
+export function quantile(ascending: readonly number[], share: number): number {
+  const at = share * (ascending.length - 1)
+  const below = Math.floor(at)
+  const above = Math.min(below + 1, ascending.length - 1)
+  return ascending[below] + (at - below) * (ascending[above] - ascending[below])
 }
 
 /** The lower of two middle ones; NaN of none. */

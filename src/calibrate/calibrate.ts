@@ -1,3 +1,4 @@
+import { quantile } from '../base/search.js'
 import type { Communicator } from '../comm/communicator.js'
 import { sampleMemory } from './memory-workloads.js'
 import { type MessageSamples, sampleMessages } from './message-workloads.js'
@@ -14,13 +15,6 @@ export interface MeasuredFigure {
 export function figureOf(values: readonly number[]): MeasuredFigure {
   const sorted = values.toSorted((a, b) => a - b)
   return { median: quantile(sorted, 0.5), low: quantile(sorted, 0.25), high: quantile(sorted, 0.75) }
-}
-
-function quantile(sorted: readonly number[], share: number): number {
-  const at = share * (sorted.length - 1)
-  const below = Math.floor(at)
-  const above = Math.min(below + 1, sorted.length - 1)
-  return sorted[below] + (at - below) * (sorted[above] - sorted[below])
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { MessageCosts, Origin, Profile } from '../machine/profile.js'
+import { assumed, inProcess, type MessageCosts, type Origin, type Profile } from '../machine/profile.js'
 import type { Calibration, MeasuredMessages } from './calibrate.js'
 
 export interface ProfileLabel {
@@ -8,15 +8,6 @@ export interface ProfileLabel {
   readonly source: string
   /** Of the world that was measured. */
   readonly eagerLimitBytes: number
-}
-
-/** Ranks of one process share their values; nothing is sent. */
-const inProcess: MessageCosts = {
-  latencyNs: 0,
-  sendOverheadNs: 0,
-  receiveOverheadNs: 0,
-  gapNs: 0,
-  nsPerByte: 0,
 }
 
 /**
@@ -62,10 +53,6 @@ export function calibratedProfile(calibration: Calibration, label: ProfileLabel)
     },
     eagerLimitBytes: label.eagerLimitBytes,
   }
-}
-
-function assumed(source: string): Origin {
-  return { provenance: 'assumed', source }
 }
 
 function costsOf(measured: MeasuredMessages): MessageCosts {

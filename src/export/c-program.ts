@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { concatenateWords } from '../base/packing.js'
+import { rangeAt } from '../base/search.js'
 import { unitCut } from '../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../errors.js'
 import { ownFile } from '../package-paths.js'
@@ -13,7 +15,7 @@ import {
   type Specification,
   upTo,
 } from '../schedule/specification.js'
-import { concatenated, programWords } from './program-words.js'
+import { programWords } from './program-words.js'
 
 /** The files of the C runtime, headers first, in an order in which they compile as one. */
 export const runtimeFiles = [
@@ -105,7 +107,7 @@ function rankTable(schedule: Schedule, program: ProcessProgram): RankTable {
   }
   const cut = unitCut(specification)
   return {
-    words: concatenated([
+    words: concatenateWords([
       words,
       row(specification.ownBlock, specification.ownStart),
       row(specification.slotTerm, specification.slotStart),
@@ -124,13 +126,7 @@ function rankTable(schedule: Schedule, program: ProcessProgram): RankTable {
 /** Which part of its unit a block or partial result is. */
 function partOfUnit(term: number, { partStart }: Specification, cut: number): number {
   if (term < 0) return ~term % cut
-  let [low, high] = [0, partStart.length - 1]
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1
-    if (partStart[middle] <= term) low = middle
-    else high = middle
-  }
-  return (term - partStart[low]) % cut
+  return (term - partStart[rangeAt(partStart, term)]) % cut
 }
 
 function requireWords(words: number): void {

@@ -1,3 +1,4 @@
+import { concatenateWords } from '../base/packing.js'
 import type { ProcessProgram } from '../schedule/lower/program.js'
 
 /**
@@ -18,7 +19,7 @@ export function programWords(program: ProcessProgram, ranks: number): Int32Array
     ...[ranks, hosted[0], ownStart[1], slotValue.length],
     ...[sendPeer.length, receivePeer.length, combine.left.length, send.value.length],
   ]
-  return concatenated([
+  return concatenateWords([
     head,
     sendPeer,
     distinct(send.valueStart),
@@ -34,14 +35,4 @@ export function programWords(program: ProcessProgram, ranks: number): Int32Array
 /** Starts without those of empty frames, which repeat. */
 function distinct(starts: Int32Array): Int32Array {
   return starts.filter((start, i) => i === 0 || start !== starts[i - 1])
-}
-
-export function concatenated(arrays: readonly ArrayLike<number>[]): Int32Array {
-  const words = new Int32Array(arrays.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const array of arrays) {
-    words.set(array, at)
-    at += array.length
-  }
-  return words
 }

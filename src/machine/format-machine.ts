@@ -1,3 +1,4 @@
+import { equalNumbers } from '../base/search.js'
 import { type ClosMachine, type Machine, requireMachine, type TorusMachine } from './machine.js'
 import type { NodeRun, Nodes } from './nodes.js'
 
@@ -68,12 +69,8 @@ function runsOf({ cores, firstRank, packageFirstRank }: Nodes): NodeRun[] {
     for (; packageFirstRank[at] < firstRank[node + 1]; at++)
       packages.push(packageFirstRank[at + 1] - packageFirstRank[at])
     const last = runs.at(-1)
-    if (last !== undefined && isSame(last.packages, packages)) last.nodes++
+    if (last !== undefined && equalNumbers(last.packages, packages)) last.nodes++
     else runs.push({ nodes: 1, packages })
   }
   return runs
-}
-
-function isSame(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((value, i) => value === b[i])
 }

@@ -1,8 +1,9 @@
+import sax, { type Tag } from 'sax'
 import { requireOptions, requireText } from '../base/known-options.js'
 import type { ClusterMachine } from './machine.js'
 import { nodesOf } from './nodes.js'
 import type { Profile } from './profile.js'
-import { failAt, type XmlTag, xmlTags } from './xml-elements.js'
+import { failMachine } from './profile-figures.js'
 
 /** Characters; `lstopo --of xml` of a node of 256 hardware threads takes 160,000. */
 export const longestHwlocText = 2 ** 26
@@ -42,26 +43,27 @@ function packagesOf(text: string): number[] {
   /** Whether a hardware thread of the core around may be used, and whether it is counted. */
   let core: { isCounted: boolean } | null = null
   let packagesAround = 0
-  for (const tag of xmlTags(text)) {
-    if (!isTopology) {
-      checkRoot(text, tag)
-      isTopology = true
-    }
-    if (tag.name !== 'object') continue
-    if (tag.kind === 'end') {
-      const type = around.pop()
-      if (type === 'Core') core = null
-      else if (type === 'Package') packagesAround--
-      continue
-    }
-    const type = tag.attributes.get('type') ?? failAt(text, tag.at, "an attribute 'type'")
-    if (around.push(type) > deepest) failAt(text, tag.at, `objects at most ${deepest} deep`)
-    if (type === 'Machine') allowed = cpuSet(tag.attributes.get('allowed_cpuset') ?? '')
+  const parser = sax.parser(true)
+  let hasEnded = false
+  /** Where the last tag begins, or the text. */
+  const failAtTag = (expected: string): never =>
+    failAt(text, hasEnded ? text.length : (parser.startTagPosition || 1) - 1, expected)
+  parser.onerror = ({ message }) => failAtTag(`well-formed XML (${message.split('\n')[0]})`)
+  parser.onopentag = (tag) => {
+    const { name, attributes } = tag as Tag
+    if (!isTopology && name !== 'topology') failAtTag("'<topology'")
+    if (!isTopology && !attributes['version']?.startsWith('2.'))
+      failAtTag(`a topology of version 2, which hwloc 2 writes, got version ${attributes['version'] ?? 1}:`)
+    isTopology = true
+    if (name !== 'object') return
+    const type = attributes['type'] ?? failAtTag("an attribute 'type'")
+    if (around.push(type) > deepest) failAtTag(`objects at most ${deepest} deep`)
+    if (type === 'Machine') allowed = cpuSet(attributes['allowed_cpuset'] ?? '')
     else if (type === 'Package') {
       packages.push(0)
       packagesAround++
     } else if (type === 'Core') core = { isCounted: false }
-    else if (type === 'PU' && core?.isCounted !== true && mayUse(allowed, tag)) {
+    else if (type === 'PU' && core?.isCounted !== true && mayUse(allowed, attributes['os_index'])) {
       if (core !== null) core.isCounted = true
       if (packagesAround > 0) packages[packages.length - 1]++
       else {
@@ -70,6 +72,15 @@ function packagesOf(text: string): number[] {
       }
     }
   }
+  parser.onclosetag = (name) => {
+    if (name !== 'object') return
+    const type = around.pop()
+    if (type === 'Core') core = null
+    else if (type === 'Package') packagesAround--
+  }
+  parser.write(text)
+  hasEnded = true
+  parser.close()
   if (!isTopology) failAt(text, 0, "'<topology'")
   const used = packages.filter((cores) => cores > 0)
   return used.length > 0 ? used : failAt(text, text.length, "an object of type 'PU'")
@@ -78,11 +89,17 @@ function packagesOf(text: string): number[] {
 /** Of objects in objects; real machines have about 10. */
 const deepest = 256
 
-function checkRoot(text: string, { name, attributes, at }: XmlTag): void {
-  if (name !== 'topology') failAt(text, at, "'<topology'")
-  const version = attributes.get('version') ?? '1'
-  if (!/^2\./.test(version))
-    failAt(text, at, `a topology of version 2, which hwloc 2 writes, got version ${version}:`)
+/** @throws ERR_MACHINE */
+function failAt(text: string, at: number, expected: string): never {
+  const before = text.slice(0, at)
+  const line = before.split('\n').length
+  const character = at - before.lastIndexOf('\n')
+  const rest = text.slice(at, at + 40).split('\n')[0]
+  const got = at < text.length ? `'${rest}'` : 'the end'
+  return failMachine(`line ${line}, character ${character}: expected ${expected}, got ${got}`, {
+    line,
+    character,
+  })
 }
 
 /** Hexadecimal digits, the last of the lowest four. */
@@ -106,8 +123,8 @@ function cpuSet(text: string): CpuSet | null {
   return { digits: words.map((word) => word.replace(/^0x/, '').padStart(8, '0')).join(''), isInfinite }
 }
 
-function mayUse(allowed: CpuSet | null, { attributes }: XmlTag): boolean {
-  const index = Number(attributes.get('os_index') ?? Number.NaN)
+function mayUse(allowed: CpuSet | null, osIndex: string | undefined): boolean {
+  const index = Number(osIndex ?? Number.NaN)
   if (allowed === null || !Number.isInteger(index)) return true
   const digit = allowed.digits.at(-1 - Math.floor(index / 4))
   return digit === undefined ? allowed.isInfinite : (Number.parseInt(digit, 16) >> (index % 4)) % 2 === 1

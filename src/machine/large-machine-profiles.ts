@@ -1,14 +1,4 @@
-import type { MessageCosts, Origin, Profile } from './profile.js'
-
-const assumed = (source: string): Origin => ({ provenance: 'assumed', source })
-
-const inProcess: MessageCosts = {
-  latencyNs: 0,
-  sendOverheadNs: 0,
-  receiveOverheadNs: 0,
-  gapNs: 0,
-  nsPerByte: 0,
-}
+import { assumed, inProcess, type MessageCosts, type Profile } from './profile.js'
 
 /** EDR InfiniBand; what is not its bandwidth is assumed, as usual for such nodes. */
 function edrInfiniBand(name: string, nodes: string): Profile {
@@ -51,6 +41,14 @@ export const niagara = edrInfiniBand('niagara', 'nodes of 40 Skylake cores at 2.
 /** Graham: 924 nodes of 32 cores, E5-2683 v4 at 2.1 GHz. */
 export const graham = edrInfiniBand('graham', 'nodes of 32 cores, E5-2683 v4 at 2.1 GHz,')
 
+const power5Node: MessageCosts = {
+  latencyNs: 400,
+  sendOverheadNs: 300,
+  receiveOverheadNs: 300,
+  gapNs: 300,
+  nsPerByte: 0.5,
+}
+
 /** POWER5+ nodes of 16 cores at 1.9 GHz with the Federation switch. */
 export const power5plus: Profile = {
   name: 'power5plus',
@@ -70,20 +68,8 @@ export const power5plus: Profile = {
   },
   levels: {
     process: inProcess,
-    package: {
-      latencyNs: 400,
-      sendOverheadNs: 300,
-      receiveOverheadNs: 300,
-      gapNs: 300,
-      nsPerByte: 0.5,
-    },
-    node: {
-      latencyNs: 400,
-      sendOverheadNs: 300,
-      receiveOverheadNs: 300,
-      gapNs: 300,
-      nsPerByte: 0.5,
-    },
+    package: power5Node,
+    node: power5Node,
     network: {
       latencyNs: 4000,
       sendOverheadNs: 1000,
@@ -95,6 +81,14 @@ export const power5plus: Profile = {
   hop: { latencyNs: 100, nsPerByte: 0.5 },
   memory: { copyNsPerByte: 0.5, copyBlockNs: 10, reduceNsPerByte: 1 },
   eagerLimitBytes: 65_536,
+}
+
+const blueGeneNode: MessageCosts = {
+  latencyNs: 400,
+  sendOverheadNs: 800,
+  receiveOverheadNs: 800,
+  gapNs: 0,
+  nsPerByte: 0.26,
 }
 
 /** Blue Gene/P, for a torus of three dimensions with a process per node. */
@@ -118,20 +112,8 @@ export const blueGeneP: Profile = {
   },
   levels: {
     process: inProcess,
-    package: {
-      latencyNs: 400,
-      sendOverheadNs: 800,
-      receiveOverheadNs: 800,
-      gapNs: 0,
-      nsPerByte: 0.26,
-    },
-    node: {
-      latencyNs: 400,
-      sendOverheadNs: 800,
-      receiveOverheadNs: 800,
-      gapNs: 0,
-      nsPerByte: 0.26,
-    },
+    package: blueGeneNode,
+    node: blueGeneNode,
     network: {
       latencyNs: 290,
       sendOverheadNs: 3000,

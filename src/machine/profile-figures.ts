@@ -1,14 +1,18 @@
 import { RankweaveError, shown } from '../errors.js'
-import { levels, type Origin, type Profile, provenances } from './profile.js'
+import {
+  hopKeys,
+  levels,
+  memoryKeys,
+  messageKeys,
+  type Origin,
+  type Profile,
+  provenances,
+} from './profile.js'
 
 /** @throws ERR_MACHINE */
 export function failMachine(message: string, details: Record<string, string | number> = {}): never {
   throw new RankweaveError('ERR_MACHINE', message, { details })
 }
-
-const messageKeys = ['latencyNs', 'sendOverheadNs', 'receiveOverheadNs', 'gapNs', 'nsPerByte'] as const
-const hopKeys = ['latencyNs', 'nsPerByte'] as const
-const memoryKeys = ['copyNsPerByte', 'copyBlockNs', 'reduceNsPerByte'] as const
 
 const mostCost = 1e15
 

@@ -1,10 +1,13 @@
 import { requireText } from '../base/known-options.js'
 import {
   type HopCosts,
+  hopKeys,
   type Level,
   levels,
   type MemoryCosts,
   type MessageCosts,
+  memoryKeys,
+  messageKeys,
   type Origin,
   type Profile,
 } from './profile.js'
@@ -26,8 +29,6 @@ const fileKeys = [
   'memory',
   'eagerLimitBytes',
 ] as const
-const memoryKeys = ['copyNsPerByte', 'copyBlockNs', 'reduceNsPerByte'] as const
-const messageKeys = ['latencyNs', 'sendOverheadNs', 'receiveOverheadNs', 'gapNs', 'nsPerByte'] as const
 
 /**
  * A profile from the JSON text that {@link formatProfile} writes. Units are in the keys; `eagerLimitBytes` is
@@ -54,7 +55,7 @@ export function parseProfile(text: string): Profile {
     source: file.source as string,
     exceptions: exceptions as Record<string, Origin>,
     levels: costs as Record<Level, MessageCosts>,
-    hop: withKeys(file.hop, 'profile, hop', ['latencyNs', 'nsPerByte']) as unknown as HopCosts,
+    hop: withKeys(file.hop, 'profile, hop', hopKeys) as unknown as HopCosts,
     memory: withKeys(file.memory, 'profile, memory', memoryKeys) as unknown as MemoryCosts,
     eagerLimitBytes:
       file.eagerLimitBytes === null ? Number.POSITIVE_INFINITY : (file.eagerLimitBytes as number),

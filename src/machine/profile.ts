@@ -11,6 +11,11 @@ export interface Origin {
   readonly source: string
 }
 
+/** Of a figure that has no better source. */
+export function assumed(source: string): Origin {
+  return { provenance: 'assumed', source }
+}
+
 /**
  * How far apart two ranks are, from near to far: in one process, in one package (socket) of a node, in one
  * node, on two nodes.
@@ -41,6 +46,20 @@ export interface MessageCosts {
   readonly nsPerByte: number
   /** Bytes of a header that travels with every message, however short. Default 0. */
   readonly headerBytes?: number
+}
+
+/** The figures that every level has, and those of links between switches and of memory. */
+export const messageKeys = ['latencyNs', 'sendOverheadNs', 'receiveOverheadNs', 'gapNs', 'nsPerByte'] as const
+export const hopKeys = ['latencyNs', 'nsPerByte'] as const
+export const memoryKeys = ['copyNsPerByte', 'copyBlockNs', 'reduceNsPerByte'] as const
+
+/** Of ranks of one process, which share their values: nothing is sent. */
+export const inProcess: MessageCosts = {
+  latencyNs: 0,
+  sendOverheadNs: 0,
+  receiveOverheadNs: 0,
+  gapNs: 0,
+  nsPerByte: 0,
 }
 
 /** What data costs in memory of one rank, nanoseconds. */

@@ -1,4 +1,4 @@
-import type { MessageCosts, Origin, Profile } from './profile.js'
+import { assumed, inProcess, type MessageCosts, type Origin, type Profile } from './profile.js'
 
 /** What SMPI adds to every message. */
 const headerBytes = 16
@@ -15,19 +15,10 @@ const loopback: MessageCosts = {
   headerBytes,
 }
 
-/** Ranks of one process share their values; nothing is sent. */
-const inProcess: MessageCosts = {
-  latencyNs: 0,
-  sendOverheadNs: 0,
-  receiveOverheadNs: 0,
-  gapNs: 0,
-  nsPerByte: 0,
-}
-
 const exceptions: Readonly<Record<string, Origin>> = {
-  'levels.process': { provenance: 'assumed', source: 'ranks of one process share memory' },
-  'memory.reduceNsPerByte': { provenance: 'assumed', source: 'as copying: no reduction was simulated' },
-  hop: { provenance: 'assumed', source: '0.1 us per switch, at the bandwidth of the network interface' },
+  'levels.process': assumed('ranks of one process share memory'),
+  'memory.reduceNsPerByte': assumed('as copying: no reduction was simulated'),
+  hop: assumed('0.1 us per switch, at the bandwidth of the network interface'),
 }
 
 const memory = { copyNsPerByte: 1 / 10, copyBlockNs: 2, reduceNsPerByte: 1 / 10 }

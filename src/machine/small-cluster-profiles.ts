@@ -1,8 +1,6 @@
-import type { MessageCosts, Origin, Profile } from './profile.js'
+import { assumed, inProcess, type MessageCosts, type Origin, type Profile } from './profile.js'
 
 const source = 'Pjesivac-Grbovic 2007, tables 4.12 and 4.13: LogGP parameters fitted to measurements'
-
-const assumed = (reason: string): Origin => ({ provenance: 'assumed', source: reason })
 
 const exceptions: Readonly<Record<string, Origin>> = {
   'levels.process': assumed('ranks of one process share memory'),
@@ -14,13 +12,6 @@ const exceptions: Readonly<Record<string, Origin>> = {
   eagerLimitBytes: assumed('64 KiB, a usual limit of the MPI libraries of the source'),
 }
 
-const inProcess: MessageCosts = {
-  latencyNs: 0,
-  sendOverheadNs: 0,
-  receiveOverheadNs: 0,
-  gapNs: 0,
-  nsPerByte: 0,
-}
 const inNode: MessageCosts = {
   latencyNs: 400,
   sendOverheadNs: 300,

@@ -8,6 +8,11 @@ export interface Grid {
   readonly wraps: readonly boolean[]
 }
 
+export interface TorusInterior extends Interior {
+  /** @param side where both ways around are equally short: 1 up, -1 down, 0 by the source's coordinate */
+  path(fromNode: number, toNode: number, first: number, into: Int32Array, at: number, side?: number): number
+}
+
 /**
  * Routers linked to their neighbors in every dimension, by one link in each direction. Routes are shortest
  * and go dimension by dimension, the first first. Where both ways around are equally short, an even
@@ -16,7 +21,7 @@ export interface Grid {
  * Cables are numbered by dimension, then by line of routers, then along the line; a cable's link up is even,
  * down odd. A wrapped dimension of two routers has two cables between them, one of a single router none.
  */
-export function torusInterior({ dims, wraps }: Grid): Interior {
+export function torusInterior({ dims, wraps }: Grid): TorusInterior {
   const nodes = dims.reduce((product, extent) => product * extent, 1)
   const strides: number[] = []
   const cablesPerLine: number[] = []
@@ -35,7 +40,7 @@ export function torusInterior({ dims, wraps }: Grid): Interior {
   return {
     links,
     longestPath,
-    path(fromNode, toNode, first, into, at) {
+    path(fromNode, toNode, first, into, at, side = 0) {
       let node = fromNode
       for (let d = 0; d < dims.length; d++) {
         const [extent, stride, cables] = [dims[d], strides[d], cablesPerLine[d]]
@@ -44,7 +49,7 @@ export function torusInterior({ dims, wraps }: Grid): Interior {
         if (from === to) continue
         const line = (node % stride) + Math.floor(node / (stride * extent)) * stride
         const base = first + firstLink[d] + 2 * line * cables
-        if (goesUp(from, to, extent, wraps[d])) {
+        if (goesUp(from, to, extent, wraps[d], side)) {
           for (let c = from; c !== to; c = c + 1 === extent ? 0 : c + 1) into[at++] = base + 2 * c
         } else {
           for (let c = from; c !== to; ) {
@@ -76,8 +81,9 @@ export function torusInterior({ dims, wraps }: Grid): Interior {
 }
 
 /** Toward rising coordinates. */
-function goesUp(from: number, to: number, extent: number, wraps: boolean): boolean {
+function goesUp(from: number, to: number, extent: number, wraps: boolean, side: number): boolean {
   if (!wraps) return to > from
   const up = to > from ? to - from : to - from + extent
-  return 2 * up === extent ? from % 2 === 0 : 2 * up < extent
+  if (2 * up !== extent) return 2 * up < extent
+  return side === 0 ? from % 2 === 0 : side > 0
 }

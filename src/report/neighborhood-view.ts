@@ -1,3 +1,4 @@
+import { firstNotBelow } from '../base/search.js'
 import type { CompressedRows } from '../topology/compressed-rows.js'
 
 /** A rank, its neighbors and the edges among them. */
@@ -49,12 +50,7 @@ export function neighborhoodView(rows: CompressedRows, rank: number): Neighborho
 }
 
 function hasEdge({ start, rank }: CompressedRows, from: number, to: number): boolean {
-  let low = start[from]
-  let high = start[from + 1]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (rank[middle] < to) low = middle + 1
-    else high = middle
-  }
-  return low < start[from + 1] && rank[low] === to
+  const end = start[from + 1]
+  const at = firstNotBelow(rank, to, start[from], end)
+  return at < end && rank[at] === to
 }

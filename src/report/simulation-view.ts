@@ -1,3 +1,4 @@
+import { meanOf } from '../base/search.js'
 import { simulate } from '../cost/simulate/simulate.js'
 import type { Simulation, Timeline, Traffic } from '../cost/simulate/simulation.js'
 import type { Machine } from '../machine/machine.js'
@@ -60,7 +61,7 @@ export function simulationView(
     const timeline = messagesOf(program) <= mostTimelineMessages
     const simulation = simulate(program, machine.machine, { bytes, timeline })
     const { timeUs, waitUs, traffic, endUs } = simulation
-    const meanWaitUs = waitUs.length === 0 ? 0 : waitUs.reduce((sum, us) => sum + us, 0) / waitUs.length
+    const meanWaitUs = meanOf(waitUs)
     const view = hasTimeline(simulation) ? timelineView(simulation, shown.ranks, shown.rows) : null
     return [{ timeUs, meanWaitUs, traffic, timeline: view }, endUs.map(Math.floor)]
   }

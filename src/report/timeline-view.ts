@@ -5,6 +5,7 @@ import {
   type Simulation,
   type Timeline,
 } from '../cost/simulate/simulation.js'
+import { rowStarts } from '../topology/compressed-rows.js'
 
 /**
  * What the processors of some ranks do, and who waits for whom. Times are simulated microseconds after a
@@ -60,7 +61,8 @@ export function timelineView(
 ): TimelineView {
   const { timeline, criticalPath, timeUs } = simulation
   const ranks = ranksToShow(simulation, asked, Math.min(rows, mostRows))
-  const bounds = boundsOf(timeline, simulation.endUs.length)
+  // Intervals are sorted by rank.
+  const bounds = rowStarts(simulation.endUs.length, timeline.rank)
   const most = Math.floor(mostIntervals / Math.max(1, ranks.length))
   const start = [0]
   const columns = {
@@ -113,14 +115,6 @@ function ranksToShow(
     shown.add(rank)
   }
   return [...shown].sort((a, b) => a - b)
-}
-
-/** First interval of every rank, of a timeline that is sorted by rank. */
-function boundsOf({ rank }: Timeline, ranks: number): Int32Array {
-  const bounds = new Int32Array(ranks + 1)
-  for (const of of rank) bounds[of + 1]++
-  for (let r = 0; r < ranks; r++) bounds[r + 1] += bounds[r]
-  return bounds
 }
 
 function intervalsOf(timeline: Timeline, first: number, end: number): Interval[] {

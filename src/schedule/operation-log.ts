@@ -1,6 +1,7 @@
 import { GrowingInt32Array } from '../base/growing-array.js'
 import { indexIn } from '../base/search.js'
 import { RankweaveError } from '../errors.js'
+import { rowStarts } from '../topology/compressed-rows.js'
 import { opKind, type Schedule } from './ir.js'
 
 /** The operations of a schedule, and how many phases they need. */
@@ -104,9 +105,7 @@ export class OperationLog {
     if (this.#hasCombinations) this.#padRights()
     this.#entryStarts.push(this.#blocks.length)
     const ranks = this.#rankOf.view()
-    const opStart = new Int32Array(this.#ranks + 1)
-    for (const rank of ranks) opStart[rank + 1]++
-    for (let rank = 0; rank < this.#ranks; rank++) opStart[rank + 1] += opStart[rank]
+    const opStart = rowStarts(this.#ranks, ranks)
     const columns = this.#isSorted ? this.#asAppended() : this.#inOrder(opStart)
     return { phases: this.#phases, opStart, ...columns }
   }
@@ -176,9 +175,7 @@ export class OperationLog {
     const byPhase = new Int32Array(count)
     // Few operations may be in phases far apart: memory is in proportion to the operations.
     const [steps, stepOf] = this.#phases > count ? numbered(phases) : [this.#phases, phases]
-    const nextOfStep = new Int32Array(steps + 1)
-    for (const step of stepOf) nextOfStep[step + 1]++
-    for (let step = 0; step < steps; step++) nextOfStep[step + 1] += nextOfStep[step]
+    const nextOfStep = rowStarts(steps, stepOf)
     for (const op of byClass) byPhase[nextOfStep[stepOf[op]]++] = op
 
     const byRank = byClass

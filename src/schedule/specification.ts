@@ -1,3 +1,4 @@
+import { equalNumbers } from '../base/search.js'
 import { requireTopology } from '../topology/check-topology.js'
 import { pairEdges } from '../topology/neighbors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
@@ -184,25 +185,14 @@ export function isSameSpecification(a: Specification, b: Specification): boolean
     a.collective === b.collective &&
     a.ranks === b.ranks &&
     a.reductions.isIdempotent === b.reductions.isIdempotent &&
-    arrays.every((name) => isSame(a[name], b[name])) &&
-    reductions.every((name) => isSame(a.reductions[name], b.reductions[name]))
+    arrays.every((name) => equalNumbers(a[name], b[name])) &&
+    reductions.every((name) => equalNumbers(a.reductions[name], b.reductions[name]))
   )
-}
-
-function isSame(a: Int32Array, b: Int32Array): boolean {
-  return a === b || (a.length === b.length && a.every((value, i) => value === b[i]))
 }
 
 /** Blocks are numbered 0 to this minus one. */
 export function blockCount({ partStart, ranks }: Specification): number {
   return partStart[ranks]
-}
-
-/** The rank that contributes each block. Length: blocks. */
-export function originOfBlocks({ partStart, ranks }: Specification): Int32Array {
-  const origins = new Int32Array(partStart[ranks])
-  for (let rank = 0; rank < ranks; rank++) origins.fill(rank, partStart[rank], partStart[rank + 1])
-  return origins
 }
 
 /** 0 to count - 1; `Int32Array.from` takes over ten times as long. */

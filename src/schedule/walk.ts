@@ -1,3 +1,4 @@
+import { rangeAt } from '../base/search.js'
 import { RankweaveError, shown } from '../errors.js'
 import { opKind, type Schedule } from './ir.js'
 import { requireSchedule } from './require-schedule.js'
@@ -52,14 +53,7 @@ export function rankOfOperations({ opStart, opKind: kinds }: Schedule): Int32Arr
 
 /** The rank of one operation. */
 export function rankOfOperation({ opStart }: Schedule, op: number): number {
-  let low = 0
-  let high = opStart.length - 1
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1
-    if (opStart[middle] <= op) low = middle
-    else high = middle
-  }
-  return low
+  return rangeAt(opStart, op)
 }
 
 /** The phases of every rank in which it has operations, one row each: by rank, then phase. */

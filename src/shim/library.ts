@@ -1,34 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { RankweaveError } from '../errors.js'
 import { runtimeFiles } from '../export/c-program.js'
 import { ownFile } from '../package-paths.js'
 import { makeDirectory } from '../text/whole-file.js'
-
-/** Below `shim/c`. */
-const ownSources = [
-  'shim.h',
-  'buffers.c',
-  'calls.c',
-  'choose.c',
-  'create.c',
-  'fortran.c',
-  'lists.c',
-  'moves.c',
-  'part.c',
-  'plan-file.c',
-  'readings.c',
-  'record.c',
-  'report.c',
-  'routes.c',
-  'run.c',
-  'settings.c',
-  'shared.c',
-  'state.c',
-  'tell-moves.c',
-  'trial.c',
-] as const
 
 const libraryName = 'librankweave_shim.so'
 
@@ -65,10 +41,7 @@ export function compileLibrary(
   extra: readonly string[] = [],
 ): CompiledLibrary {
   const sources = join(folder, 'sources')
-  const files = [
-    ...runtimeFiles.map((name) => ({ name, text: ownSource(`export/c/${name}`) })),
-    ...ownSources.map((name) => ({ name, text: ownSource(`shim/c/${name}`) })),
-  ]
+  const files = ownSources()
   try {
     makeDirectory(sources)
     for (const { name, text } of files) writeFileSync(join(sources, name), text)
@@ -97,11 +70,15 @@ function runCompiler(mpicc: string, args: readonly string[]): void {
   throw new RankweaveError('ERR_SHIM', `${mpicc} failed (${how}):\n${stderr.trim()}`)
 }
 
-/** `path` is below the sources of the package. */
-function ownSource(path: string): string {
+/** The C sources of the package that the library consists of. */
+function ownSources(): readonly { readonly name: string; readonly text: string }[] {
   try {
-    return readFileSync(ownFile(path), 'utf8')
+    return [
+      ...runtimeFiles.map((name) => `export/c/${name}`),
+      ...readdirSync(ownFile('shim/c')).map((name) => `shim/c/${name}`),
+    ].map((path) => ({ name: basename(path), text: readFileSync(ownFile(path), 'utf8') }))
   } catch (cause) {
-    throw new RankweaveError('ERR_SHIM', `the C source ${path} is not where the package has it`, { cause })
+    const reason = (cause as Error).message
+    throw new RankweaveError('ERR_SHIM', `C sources are not where the package has them: ${reason}`, { cause })
   }
 }

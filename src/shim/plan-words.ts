@@ -1,3 +1,4 @@
+import { concatenateWords } from '../base/packing.js'
 import { RankweaveError } from '../errors.js'
 import { programWords } from '../export/program-words.js'
 import type { Schedule } from '../schedule/ir.js'
@@ -28,20 +29,15 @@ export function planWords(schedule: Schedule): Int32Array {
   const parts = lower(schedule, upTo(ranks), ranks).programs.map((program, rank) => {
     const sources = inRank.subarray(inStart[rank], inStart[rank + 1])
     const destinations = outRank.subarray(outStart[rank], outStart[rank + 1])
-    const table = programWords(program, ranks)
-    const part = new Int32Array(3 + sources.length + destinations.length + table.length)
-    part.set([0, sources.length, destinations.length])
-    part.set(sources, 3)
-    part.set(destinations, 3 + sources.length)
-    part.set(table, 3 + sources.length + destinations.length)
+    const lengths = [0, sources.length, destinations.length]
+    const part = concatenateWords([lengths, sources, destinations, programWords(program, ranks)])
     part[0] = checksum(part.subarray(1))
     return part
   })
   const begin = headerWords + 2 * (ranks + 1)
-  const words = new Int32Array(parts.reduce((sum, { length }) => sum + length, begin))
+  const words = concatenateWords([new Int32Array(begin), ...parts])
   let at = begin
   for (const [rank, part] of parts.entries()) {
-    words.set(part, at)
     words.set(twoWords(at), headerWords + 2 * rank)
     at += part.length
   }

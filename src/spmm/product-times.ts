@@ -1,4 +1,4 @@
-import { medianOf } from '../base/search.js'
+import { meanOf, medianOf } from '../base/search.js'
 import type { Communicator } from '../comm/communicator.js'
 import type { SparseProduct } from './sparse-product.js'
 
@@ -63,7 +63,7 @@ export async function timeProducts(
     }
   }
   const sums = await world.allreduce(
-    Float64Array.from(samples.flatMap(({ local, differing }) => [mean(local), differing])),
+    Float64Array.from(samples.flatMap(({ local, differing }) => [meanOf(local), differing])),
     'sum',
   )
   return products.map(({ name }, i) => ({
@@ -98,8 +98,4 @@ function differences(actual: Float64Array, expected: Float64Array): number {
   let count = 0
   for (let i = 0; i < expected.length; i++) if (!Object.is(actual[i], expected[i])) count++
   return count
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
 }

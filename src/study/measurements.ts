@@ -1,3 +1,4 @@
+import { quantile } from '../base/search.js'
 import type { MeasuredStrategy, MeasuredTime, Measurements } from './study.js'
 
 /** Microseconds of one start, by run. */
@@ -37,9 +38,6 @@ export function measurementsOf(
 }
 
 function spreadOf(values: readonly number[]): Omit<MeasuredTime, 'bytes'> {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length / 2
-  const medianUs =
-    sorted.length % 2 === 1 ? sorted[Math.floor(middle)] : (sorted[middle - 1] + sorted[middle]) / 2
-  return { medianUs, minUs: sorted[0], maxUs: sorted[sorted.length - 1] }
+  const sorted = values.toSorted((a, b) => a - b)
+  return { medianUs: quantile(sorted, 0.5), minUs: sorted[0], maxUs: sorted[sorted.length - 1] }
 }

@@ -25,6 +25,17 @@ export function rowStarts(ranks: number, rowOf: ArrayLike<number>): Int32Array {
 }
 
 /**
+ * The numbers of entries row by row, those of a row ascending: a stable counting sort.
+ * @param start from {@link rowStarts}
+ */
+export function entriesByRow(start: Int32Array, rowOf: ArrayLike<number>): Int32Array {
+  const next = start.slice()
+  const order = new Int32Array(rowOf.length)
+  for (let e = 0; e < order.length; e++) order[next[rowOf[e]]++] = e
+  return order
+}
+
+/**
  * Bounds of `count` elements distributed over `parts` contiguous blocks: block i is `bounds[i]` to
  * `bounds[i + 1] - 1`. The first `count mod parts` blocks have one more element. With more parts than
  * elements, the last blocks are empty.

@@ -1,4 +1,4 @@
-import { copyBytes } from '../base/bytes.js'
+import { copyBytes, roundUp } from '../base/bytes.js'
 import { RankweaveError } from '../errors.js'
 import { bulkRecord } from '../fabric/bulk-pairing.js'
 import { maxHeaderWords } from '../fabric/fabric.js'
@@ -37,11 +37,7 @@ const noHeader = new Int32Array(0)
 
 /** Bytes of a frame in a message. */
 export function batchedFrameBytes(headerWords: number, payloadBytes: number): number {
-  return padded(frameHeadBytes + headerWords * 4 + payloadBytes)
-}
-
-function padded(bytes: number): number {
-  return Math.ceil(bytes / 8) * 8
+  return roundUp(frameHeadBytes + headerWords * 4 + payloadBytes, 8)
 }
 
 /** A message that is being filled with frames. Its memory is reused. */
@@ -83,7 +79,7 @@ export class Batch {
       copyBytes(bytes, at, whole ? payload : payload.subarray(from, to))
       at += to - from
     }
-    const end = padded(at)
+    const end = roundUp(at, 8)
     while (at < end) bytes[at++] = 0
     this.length = end
   }

@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { algorithmOf } from '../../src/collective/algorithms.js'
 import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { congestedCost } from '../../src/cost/models/congested-cost.js'
+import { torusNetwork } from '../../src/cost/models/congestion-network.js'
 import { logGPOfLevel } from '../../src/cost/models/conversions.js'
 import { predictUs } from '../../src/cost/models/predict.js'
+import { scheduleStages } from '../../src/cost/models/stages.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'
+import { VirtualTime } from '../../src/fabric/local/virtual-time.js'
 import { cluster } from '../../src/machine/machine.js'
 import type { MessageCosts, Profile } from '../../src/machine/profile.js'
 import { simgridFast } from '../../src/machine/simgrid-profiles.js'
+import { torus } from '../../src/machine/torus.js'
 
 // Where no two messages share a link and no message leaves before the step of its algorithm, the formula of
 // LogGP and the simulation of the schedule are the same time.
@@ -75,3 +80,56 @@ test('they differ where a rank sends several long messages, which share its link
     expect([id, simulated > 1.5 * predicted]).toEqual([id, true])
   }
 })
+
+// What docs/predicting-cost.md says agrees by construction.
+
+test.each([
+  ...[0, 1, 4096].map((bytes) => [bytes, 0] as const),
+  ...[1, 4096].map((bytes) => [bytes, 16] as const),
+])(
+  'one message of %i bytes with a header of %i takes as long in the simulator, by the formula and in virtual time',
+  (bytes, headerBytes) => {
+    const costs: MessageCosts = { ...messages, headerBytes }
+    const withHeader: Profile = { ...profile, levels: { ...profile.levels, network: costs } }
+    const machine = { ...cluster({ nodes: 2, cores: 1 }), profile: withHeader }
+    const simulated = simulate(scheduleOf(algorithmOf('bcast-linear'), { ranks: 2 }), machine, {
+      bytes,
+    }).timeUs
+    const expectedNs = 400 + 5000 + (bytes + headerBytes) * 1 + 400
+    expect(simulated).toBeCloseTo(expectedNs / 1000, 9)
+
+    const time = new VirtualTime({ node: costs })
+    time.reset(['a', 'a'])
+    time.receive(0, 1, time.send(0, 1, bytes))
+    expect(time.nowNs(1)).toBe(expectedNs)
+
+    // LogGP has one byte at least.
+    if (bytes === 0) return
+    const predicted = predictUs('bcast-linear', logGPOfLevel(withHeader, 'network'), { ranks: 2, bytes })
+    expect(predicted).toBeCloseTo(expectedNs / 1000, 9)
+  },
+)
+
+test.each([
+  ['allgather-recursive-doubling', [4, 4, 4]],
+  ['allgather-recursive-doubling', [2, 8]],
+  ['allgather-ring', [4, 4]],
+] as const)(
+  'links alone: %s on a torus of %j costs as much by congestion as in the simulator',
+  (id, dims) => {
+    const ranks = dims.reduce((product, extent) => product * extent, 1)
+    const schedule = scheduleOf(algorithmOf(id), { ranks })
+    const free: MessageCosts = {
+      ...{ latencyNs: 0, sendOverheadNs: 0, receiveOverheadNs: 0, gapNs: 0, nsPerByte: 2 },
+    }
+    const linksOnly: Profile = {
+      ...profile,
+      levels: { process: free, package: free, node: free, network: free },
+      hop: { latencyNs: 0, nsPerByte: 2 },
+    }
+    const machine = torus({ dims, profile: linksOnly })
+    const { timeUs } = simulate(schedule, machine, { bytes: 4096, progress: 'phases' })
+    const { bytes } = congestedCost(torusNetwork(dims), scheduleStages(schedule, 4096))
+    expect(timeUs).toBeCloseTo((2 * bytes) / 1000, 6)
+  },
+)

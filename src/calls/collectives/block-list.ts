@@ -1,4 +1,4 @@
-import { copyBytes } from '../../base/bytes.js'
+import { copyBytes, roundUp } from '../../base/bytes.js'
 import type { Exchange } from '../exchange.js'
 import { isLongBlock } from '../plan/default-rule.js'
 
@@ -27,7 +27,7 @@ export function encodeList(exchange: Exchange, blocks: readonly Uint8Array[], ta
   let short = 0
   for (const { byteLength } of blocks) {
     if (byteLength !== same) areSame = false
-    if (!isLong(exchange, byteLength)) short += padded(byteLength)
+    if (!isLong(exchange, byteLength)) short += roundUp(byteLength, 8)
   }
   let at = 8 * (areSame ? 4 : 4 + count)
   const bytes = new Uint8Array(at + short)
@@ -41,7 +41,7 @@ export function encodeList(exchange: Exchange, blocks: readonly Uint8Array[], ta
     if (!areSame) head[4 + i] = byteLength
     if (isLong(exchange, byteLength)) continue
     copyBytes(bytes, at, blocks[i])
-    at += padded(byteLength)
+    at += roundUp(byteLength, 8)
   }
   return bytes
 }
@@ -64,12 +64,8 @@ export function decodeList(exchange: Exchange, bytes: Uint8Array): BlockList {
     if (isLong(exchange, size)) short.push(undefined)
     else {
       short.push(bytes.subarray(at, at + size))
-      at += padded(size)
+      at += roundUp(size, 8)
     }
   }
   return { tag, sizes, short }
-}
-
-function padded(sizeBytes: number): number {
-  return Math.ceil(sizeBytes / 8) * 8
 }

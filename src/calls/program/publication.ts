@@ -1,3 +1,4 @@
+import { roundUp } from '../../base/bytes.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import { decodeLocation, encodeLocation } from '../../messages/process/staging.js'
 import type { Exchange } from '../exchange.js'
@@ -14,7 +15,7 @@ export interface Publication {
 
 /** Bytes that a publication with places of some length takes. */
 export function publicationBytes(placeBytes: number): number {
-  return line + 2 * padded(placeBytes)
+  return line + 2 * roundUp(placeBytes, line)
 }
 
 /** @param bytes as many as {@link publicationBytes} says, at a multiple of 64 */
@@ -22,7 +23,7 @@ export function publicationIn(bytes: Uint8Array, placeBytes: number): Publicatio
   const place = (at: number) => bytes.subarray(at, at + placeBytes)
   return {
     counter: new Int32Array(bytes.buffer, bytes.byteOffset, 1),
-    places: [place(line), place(line + padded(placeBytes))],
+    places: [place(line), place(line + roundUp(placeBytes, line))],
   }
 }
 
@@ -80,8 +81,4 @@ export async function exchangePublications(
     found.set(peer, { peer, publication: publicationIn(bytes, placeBytes) })
   }
   return found
-}
-
-function padded(sizeBytes: number): number {
-  return Math.ceil(sizeBytes / line) * line
 }

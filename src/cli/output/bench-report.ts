@@ -1,4 +1,5 @@
 import { cpus } from 'node:os'
+import { quantile } from '../../base/search.js'
 import type { BenchFigure, BenchOperation } from '../program/bench-program.js'
 import { columns, counted } from './reporter.js'
 
@@ -53,10 +54,8 @@ export function benchOutcome(
 }
 
 function spreadOf(samples: readonly number[]): Spread {
-  const sorted = [...samples].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  const median = sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
-  return { median, min: sorted[0], max: sorted[sorted.length - 1] }
+  const sorted = samples.toSorted((a, b) => a - b)
+  return { median: quantile(sorted, 0.5), min: sorted[0], max: sorted[sorted.length - 1] }
 }
 
 export function benchText(outcome: BenchOutcome): string {

@@ -1,3 +1,4 @@
+import { meanOf } from '../../base/search.js'
 import type { Activity, PathStep, Simulation } from '../../cost/simulate/simulation.js'
 import { levels } from '../../machine/profile.js'
 import { counted, figure, table } from './reporter.js'
@@ -37,8 +38,4 @@ function pathText(path: readonly PathStep[]): string {
 
 export function microseconds(us: number): string {
   return `${figure(us)} us`
-}
-
-function meanOf(values: Float64Array): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 }

@@ -1,6 +1,7 @@
 import type { Communicator } from '../../comm/communicator.js'
 import type { Strategy } from '../../neighborhood/strategies/strategy.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import { operationsPerRun, type TimedOperation, timeOf } from './timed-operations.js'
 
 export interface BenchProblem {
   readonly runs: number
@@ -32,8 +33,6 @@ const strategies: readonly Strategy[] = [
   { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
 ]
 
-type Operation = () => Promise<unknown>
-
 /**
  * The program of `rankweave bench` on every rank; rank 0 returns the figures. Results are checked before
  * timing.
@@ -43,11 +42,11 @@ export default async function main(
   { runs, runMs, topology }: BenchProblem,
 ): Promise<readonly BenchFigure[] | null> {
   const figures: BenchFigure[] = []
-  const measure = async (operation: BenchOperation, bytes: number, once: Operation, legs = 1) => {
-    const iterations = await calibrated(world, once, runMs)
+  const measure = async (operation: BenchOperation, bytes: number, once: TimedOperation, legs = 1) => {
+    const iterations = await operationsPerRun(world, once, runMs)
     const microseconds: number[] = []
     for (let run = 0; run < runs; run++) {
-      microseconds.push(((await timed(world, once, iterations)) * 1000) / iterations / legs)
+      microseconds.push(((await timeOf(world, once, iterations)) * 1000) / iterations / legs)
     }
     figures.push({ operation, bytes, iterations, microseconds })
   }
@@ -65,13 +64,13 @@ export default async function main(
 }
 
 /** A message from rank 0 to the last rank and back; the ranks between have nothing to do. */
-async function pingPong(world: Communicator, bytes: number): Promise<Operation> {
+async function pingPong(world: Communicator, bytes: number): Promise<TimedOperation> {
   const last = world.size - 1
   const [mine, peer] = world.rank === 0 ? [0, last] : [world.rank, 0]
   const out = new Uint8Array(bytes)
   const into = new Uint8Array(bytes)
   const options = { into }
-  let once: Operation = async () => {}
+  let once: TimedOperation = async () => {}
   if (mine === 0) {
     once = async () => {
       await world.send(out, peer)
@@ -93,7 +92,7 @@ async function pingPong(world: Communicator, bytes: number): Promise<Operation> 
   return once
 }
 
-async function allreduce(world: Communicator): Promise<Operation> {
+async function allreduce(world: Communicator): Promise<TimedOperation> {
   const mine = new Float64Array(1)
   const options = { into: new Float64Array(1) }
   const once = () => world.allreduce(mine, 'sum', options)
@@ -110,7 +109,7 @@ async function neighborAllgather(
   world: Communicator,
   topology: ProcessTopology,
   strategy: Strategy,
-): Promise<Operation> {
+): Promise<TimedOperation> {
   const graph = await world.createTopology(topology, { strategy })
   const { sources } = graph
   const mine = new Float64Array(1)
@@ -124,27 +123,6 @@ async function neighborAllgather(
     requireRight(isRight, `neighbor allgather, ${strategy.kind}`)
   }
   return once
-}
-
-/**
- * The number of operations that take a run, the same on every rank. Warms up on the way: twice as many each
- * time.
- */
-async function calibrated(world: Communicator, once: Operation, runMs: number): Promise<number> {
-  for (let iterations = 1; ; iterations *= 2) {
-    const enough = (await timed(world, once, iterations)) >= runMs || iterations >= mostIterations
-    if (await world.bcast(enough)) return iterations
-  }
-}
-
-const mostIterations = 2 ** 24
-
-/** Milliseconds that so many operations took, after a barrier. */
-async function timed(world: Communicator, once: Operation, iterations: number): Promise<number> {
-  await world.barrier()
-  const begin = performance.now()
-  for (let i = 0; i < iterations; i++) await once()
-  return performance.now() - begin
 }
 
 function requireRight(isRight: boolean, what: string): void {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Communicator } from '../../comm/communicator.js'
-import { isRankweaveError } from '../../errors.js'
+import { causeText, isRankweaveError } from '../../errors.js'
 import { loadDefault, programError } from '../../launch/processes/load-program.js'
 import { guardUserCode } from './guard-user-code.js'
 
@@ -40,7 +40,7 @@ export async function loadProgram(file: string): Promise<Program> {
     )
   } catch (cause) {
     if (isRankweaveError(cause, 'ERR_PROGRAM')) throw cause
-    throw programError(file, `${file} failed to load: ${describe(cause)}`, cause)
+    throw programError(file, `${file} failed to load: ${causeText(cause)}`, cause)
   }
 }
 
@@ -49,8 +49,4 @@ function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason))
   })
-}
-
-function describe(cause: unknown): string {
-  return cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
 }

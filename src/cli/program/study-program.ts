@@ -4,6 +4,7 @@ import type { Machine } from '../../machine/machine.js'
 import type { Strategy } from '../../neighborhood/strategies/strategy.js'
 import type { MeasuredRuns } from '../../study/measurements.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import { operationsPerRun, timeOf } from './timed-operations.js'
 
 /** Parsed by the command: threads load no parser for it. */
 export interface NamedStrategy {
@@ -44,12 +45,14 @@ export default async function main(
     const iterations: number[] = []
     for (const [i, request] of requests.entries()) {
       await check(request, { rank: world.rank, mine, into, sources }, texts[i])
-      iterations.push(await calibrated(world, request, runMs))
+      iterations.push(await operationsPerRun(world, () => request.start(), runMs))
     }
     const microseconds = texts.map((): number[] => [])
     for (let run = 0; run < runs; run++) {
       for (const [i, request] of requests.entries())
-        microseconds[i].push((1000 * (await timed(world, request, iterations[i]))) / iterations[i])
+        microseconds[i].push(
+          (1000 * (await timeOf(world, () => request.start(), iterations[i]))) / iterations[i],
+        )
     }
     for (const [i, strategy] of texts.entries())
       measured.push({ strategy, bytes: length, microseconds: microseconds[i] })
@@ -82,23 +85,3 @@ async function check(
 }
 
 const byteOf = (rank: number, round: number) => (rank * 37 + round * 101) & 255
-
-/**
- * The number of starts that take a run, the same on every rank. Warms up on the way: twice as many each time.
- */
-async function calibrated(world: Communicator, request: PersistentRequest, runMs: number): Promise<number> {
-  for (let iterations = 1; ; iterations *= 2) {
-    const enough = (await timed(world, request, iterations)) >= runMs || iterations >= mostIterations
-    if (await world.bcast(enough)) return iterations
-  }
-}
-
-const mostIterations = 2 ** 20
-
-/** Milliseconds that so many starts took, after a barrier. */
-async function timed(world: Communicator, request: PersistentRequest, iterations: number): Promise<number> {
-  await world.barrier()
-  const begin = performance.now()
-  for (let i = 0; i < iterations; i++) await request.start()
-  return performance.now() - begin
-}

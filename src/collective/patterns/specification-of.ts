@@ -1,3 +1,4 @@
+import { concatenateWords } from '../../base/packing.js'
 import { RankweaveError, shown } from '../../errors.js'
 import {
   type Collective,
@@ -66,9 +67,9 @@ export function specificationOf(
     ranks,
     partStart,
     ownStart: startsOf(ranks, (rank) => ownRows[rank].length),
-    ownBlock: joined(ownRows),
+    ownBlock: concatenateWords(ownRows),
     slotStart: startsOf(ranks, (rank) => slotRows[rank].length),
-    slotTerm: joined(slotRows),
+    slotTerm: concatenateWords(slotRows),
     reductions: reduces === undefined ? noReductions : reductions.table(collective === 'barrier'),
   }
 }
@@ -201,14 +202,4 @@ function startsOf(ranks: number, lengthOf: (rank: number) => number): Int32Array
   const starts = new Int32Array(ranks + 1)
   for (let rank = 0; rank < ranks; rank++) starts[rank + 1] = starts[rank] + lengthOf(rank)
   return starts
-}
-
-function joined(rows: readonly Int32Array[]): Int32Array {
-  const all = new Int32Array(rows.reduce((sum, row) => sum + row.length, 0))
-  let at = 0
-  for (const row of rows) {
-    all.set(row, at)
-    at += row.length
-  }
-  return all
 }

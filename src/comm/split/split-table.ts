@@ -1,4 +1,5 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
+import { concatenateWords } from '../../base/packing.js'
 import type { Exchange } from '../../calls/exchange.js'
 import { allgatherBytes } from '../../calls/exchange-patterns.js'
 import { SharedSlices } from '../table/distributed-table.js'
@@ -116,12 +117,7 @@ async function replicate(
   const parts = (await allgatherBytes(column, bytesOf(slice!.worldRanks), exchangeSteps.replicate)).map(
     wordsOf,
   )
-  const all = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
+  const all = concatenateWords(parts)
   meter.hold(all)
   if (layout.shadow >= 0) exchange.send(layout.shadow, exchangeSteps.replicate + 63, bytesOf(all))
   return all

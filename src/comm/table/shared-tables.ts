@@ -1,3 +1,4 @@
+import { roundUp } from '../../base/bytes.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import { frameKind, headerWord } from '../../messages/process/frames.js'
 
@@ -130,7 +131,6 @@ const isSharedMemory = (buffer: ArrayBufferLike) =>
   typeof SharedArrayBuffer !== 'undefined' && buffer instanceof SharedArrayBuffer
 const isRecord = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isNumbers(value)
-const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8
 
 /** Bytes of the arrays of a record that are not shared yet, or of all. */
 function recordBytes(record: object, alsoShared = false): number {
@@ -138,7 +138,7 @@ function recordBytes(record: object, alsoShared = false): number {
   for (const value of Object.values(record)) {
     if (isRecord(value)) bytes += recordBytes(value, alsoShared)
     else if (isNumbers(value) && (alsoShared || !isSharedMemory(value.buffer)))
-      bytes += padded(value.byteLength)
+      bytes += roundUp(value.byteLength, 8)
   }
   return bytes
 }
@@ -153,7 +153,7 @@ function moveTable(record: object, alloc: (sizeBytes: number) => ArrayBufferLike
     if (!isNumbers(value)) return value
     const place: Place = { array: value.constructor.name as Place['array'], at, length: value.length }
     memory.set(new Uint8Array(value.buffer, value.byteOffset, value.byteLength), at)
-    at += padded(value.byteLength)
+    at += roundUp(value.byteLength, 8)
     return place
   }
   return { memory, places: placed(record) as object }

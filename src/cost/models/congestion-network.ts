@@ -1,3 +1,4 @@
+import { torusInterior } from '../../machine/torus-interior.js'
 import { fail, requireFigures, requireInteger, requireTaper } from './check-input.js'
 
 /** A network as one-way links, numbered from 0, and how messages take them. */
@@ -19,9 +20,9 @@ export interface CongestionNetwork {
 const mostNodes = 2 ** 20
 
 /**
- * A torus; node x + X y + X Y z is at (x, y, z). Routes correct one dimension after the other, each on the
- * shorter side. Where both are equally long, nodes at an even coordinate go up and the others down, which
- * balances them.
+ * A torus; node x + X y + X Y z is at (x, y, z). Links and routes are those of a machine of kind `torus`,
+ * which the simulator uses: one dimension after the other, each on the shorter side. Where both are equally
+ * long, nodes at an even coordinate go up and the others down, which balances them.
  *
  * @param dims extents of any number of dimensions, the fastest first
  * @throws ERR_MODEL
@@ -33,33 +34,13 @@ export function torusNetwork(dims: readonly number[]): CongestionNetwork {
   for (const extent of dims) requireInteger('extents', extent, 1, mostNodes)
   const nodes = dims.reduce((product, extent) => product * extent, 1)
   requireInteger('nodes', nodes, 1, mostNodes)
-  const links = nodes * dims.length * 2
-  const strides = dims.map((_, d) => dims.slice(0, d).reduce((product, extent) => product * extent, 1))
+  const { links, longestPath, path } = torusInterior({ dims, wraps: dims.map(() => true) })
   return {
     nodes,
     links,
     capacity: new Float64Array(links).fill(1),
-    longestRoute: dims.reduce((sum, extent) => sum + Math.floor(extent / 2), 0),
-    route(source, destination, into, side) {
-      let at = source
-      let count = 0
-      for (let d = 0; d < dims.length; d++) {
-        const [extent, stride] = [dims[d], strides[d]]
-        const from = Math.floor(at / stride) % extent
-        const up = (Math.floor(destination / stride) - from + extent) % extent
-        const isTieUp = side === 0 ? from % 2 === 0 : side > 0
-        const isUp = 2 * up < extent || (2 * up === extent && isTieUp)
-        const hops = isUp ? up : (extent - up) % extent
-        let coordinate = from
-        for (let hop = 0; hop < hops; hop++) {
-          into[count++] = (at * dims.length + d) * 2 + (isUp ? 0 : 1)
-          const next = (coordinate + (isUp ? 1 : extent - 1)) % extent
-          at += (next - coordinate) * stride
-          coordinate = next
-        }
-      }
-      return count
-    },
+    longestRoute: longestPath,
+    route: (source, destination, into, side) => path(source, destination, 0, into, 0, side),
   }
 }
 

@@ -1,6 +1,7 @@
 import {
   ceilLg,
   type Formula,
+  type FormulaByModel,
   floorLg,
   isPowerOfTwo,
   type ModelledAlgorithm,
@@ -34,6 +35,15 @@ const hop = ({ message, gamma }: Terms, bytes: number): number => message(bytes)
 const doubling: Formula = (terms, { P, m }) =>
   isPowerOfTwo(P) ? ceilLg(P) * hop(terms, m) : (ceilLg(P) + 2) * hop(terms, m) - terms.gamma * m
 
+/** A chain whose ranks combine what comes with what they have, and send it on. */
+const combiningChain: Pick<FormulaByModel, 'hockney' | 'loggp'> = {
+  hockney: (terms, { P, ms, ns }) => (P + ns - 2) * hop(terms, ms),
+  loggp: (terms, { P, ms, ns }) => {
+    const { o, g, gamma, bytes } = terms
+    return (P - 1) * hop(terms, ms) + (ns - 1) * Math.max(g, 2 * o + bytes(ms) + gamma * ms)
+  },
+}
+
 export const reductionFormulas: readonly ModelledAlgorithm[] = [
   // reduce
   {
@@ -54,11 +64,7 @@ export const reductionFormulas: readonly ModelledAlgorithm[] = [
     source: 'table 4.8 (pipeline)',
     segmented: true,
     time: {
-      hockney: (terms, { P, ms, ns }) => (P + ns - 2) * hop(terms, ms),
-      loggp: (terms, { P, ms, ns }) => {
-        const { o, g, gamma, bytes } = terms
-        return (P - 1) * hop(terms, ms) + (ns - 1) * Math.max(g, 2 * o + bytes(ms) + gamma * ms)
-      },
+      ...combiningChain,
       plogp: ({ L, g, os, or, gamma }, { P, ms, ns }) => {
         const taken = Math.max(g(ms), or(ms) + gamma * ms)
         return (P - 1) * (L + taken) + (ns - 1) * (taken + os(ms))
@@ -158,11 +164,7 @@ export const reductionFormulas: readonly ModelledAlgorithm[] = [
     source: 'table 4.11 (linear, with and without segments)',
     segmented: true,
     time: {
-      hockney: (terms, { P, ms, ns }) => (P + ns - 2) * hop(terms, ms),
-      loggp: (terms, { P, ms, ns }) => {
-        const { o, g, gamma, bytes } = terms
-        return (P - 1) * hop(terms, ms) + (ns - 1) * Math.max(g, 2 * o + bytes(ms) + gamma * ms)
-      },
+      ...combiningChain,
       plogp: (terms, { P, ms, ns }) => {
         const { g, os, or, gamma } = terms
         return (P - 1) * hop(terms, ms) + (ns - 1) * Math.max(g(ms), os(ms) + or(ms) + gamma * ms)

@@ -1,3 +1,4 @@
+import { type Machine, nodeOf, packageOf } from '../../machine/machine.js'
 import { levels, type MessageCosts, type Profile } from '../../machine/profile.js'
 import type { LoweredSchedule } from '../../schedule/lower/program.js'
 import type { BytesOf } from './block-lengths.js'
@@ -8,6 +9,16 @@ export interface ProcessPlaces {
   readonly node: Int32Array
   /** Packages counted over all nodes. */
   readonly packageIndex: Int32Array
+}
+
+/** Process p is on core p. @throws ERR_MACHINE for a machine with fewer cores than processes */
+export function placesOf(machine: Machine, processes: number): ProcessPlaces {
+  return { node: nodeOf(machine, processes), packageIndex: packageOf(machine, processes) }
+}
+
+/** Copying a block that is packed, unpacked or put into a slot. */
+export function blockCopyNs({ memory }: Profile, blockBytes: number): number {
+  return memory.copyBlockNs + blockBytes * memory.copyNsPerByte
 }
 
 /** What jobs cost, nanoseconds. */
@@ -45,8 +56,7 @@ export function costsOf(
     for (let v = 0; v < valueTerm.length; v++) {
       // A value that arrives, or is combined, is produced in its first slot.
       const copies = fillStart[v + 1] - fillStart[v] - (v < owns ? 0 : 1)
-      if (copies > 0)
-        copyNs[p] += copies * (memory.copyBlockNs + bytesOf(valueTerm[v]) * memory.copyNsPerByte)
+      if (copies > 0) copyNs[p] += copies * blockCopyNs(profile, bytesOf(valueTerm[v]))
     }
   }
   return { ...costsOfFrames(frames, profile, places), combineNs: Float64Array.from(combineNs), copyNs }

@@ -1,4 +1,5 @@
 import type { LoweredSchedule, ProcessProgram } from '../../schedule/lower/program.js'
+import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 import { type BytesOf, failSimulation } from './block-lengths.js'
 
 /** More frames and combinations would take more than 8 GB of memory. */
@@ -84,10 +85,8 @@ export function frameTableOfRanks(
   if (2 * to.length > mostJobs)
     failSimulation(`expected at most ${mostJobs} frames sent and received, got more`)
   const from = new Int32Array(to.length)
-  const receiveStart = new Int32Array(processes + 1)
   for (let p = 0; p < processes; p++) from.fill(p, sendStart[p], sendStart[p + 1])
-  for (const receiver of to) receiveStart[receiver + 1]++
-  for (let p = 0; p < processes; p++) receiveStart[p + 1] += receiveStart[p]
+  const receiveStart = rowStarts(processes, to)
   const bytes = Float64Array.from(blocks, (count) => count * blockBytes)
   const positions = positionsOf({ to, round, receiveStart })
   return { processes, sendStart, from, to, round, bytes, blocks, receiveStart, ...positions }
@@ -149,10 +148,5 @@ function positionsOf({
 /** Frames by round; those of one round by number. */
 function byRound(round: Int32Array): Int32Array {
   const rounds = round.reduce((most, at) => Math.max(most, at + 1), 0)
-  const start = new Int32Array(rounds + 1)
-  for (const at of round) start[at + 1]++
-  for (let r = 0; r < rounds; r++) start[r + 1] += start[r]
-  const order = new Int32Array(round.length)
-  for (let frame = 0; frame < round.length; frame++) order[start[round[frame]]++] = frame
-  return order
+  return entriesByRow(rowStarts(rounds, round), round)
 }

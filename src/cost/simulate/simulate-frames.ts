@@ -1,10 +1,10 @@
 import { checkMachine } from '../../machine/check-machine.js'
-import { type Machine, nodeOf, packageOf } from '../../machine/machine.js'
-import { networkOf, profileOf } from '../../machine/network.js'
-import { costsOfFrames } from './costs.js'
-import { FramePaths } from './frame-paths.js'
+import type { Machine } from '../../machine/machine.js'
+import { profileOf } from '../../machine/network.js'
+import { blockCopyNs, costsOfFrames, placesOf } from './costs.js'
 import { frameTableOfRanks, type RankFrames } from './frame-table.js'
-import { SimulatedRun, type WaitingProgram } from './run.js'
+import type { WaitingProgram } from './run.js'
+import { runOnMachine } from './run-on-machine.js'
 import type { Simulation } from './simulation.js'
 import { trafficOfFrames } from './traffic.js'
 
@@ -38,18 +38,15 @@ export function simulateFrames(
   checkMachine(machine)
   const profile = profileOf(machine)
   const frames = frameTableOfRanks(graph, blockBytes)
-  const { processes } = frames
-  const places = { node: nodeOf(machine, processes), packageIndex: packageOf(machine, processes) }
-  const { copyBlockNs, copyNsPerByte } = profile.memory
+  const places = placesOf(machine, frames.processes)
   const costs = {
     ...costsOfFrames(frames, profile, places),
     combineNs: new Float64Array(0),
-    copyNs: Float64Array.from(graph.copies, (count) => count * (copyBlockNs + blockBytes * copyNsPerByte)),
+    copyNs: Float64Array.from(graph.copies, (count) => count * blockCopyNs(profile, blockBytes)),
   }
-  const paths = new FramePaths(networkOf(machine), frames, costs, places)
-  const { eagerLimitBytes } = profile
-  const setting = { paths, costs, eagerLimitBytes, progress: 'dependencies' } as const
-  const { last, endNs } = new SimulatedRun(frames, waitingOf(graph, frames), setting).toEnd()
+  const programs = waitingOf(graph, frames)
+  const { log } = runOnMachine(machine, places, frames, costs, programs, 'dependencies')
+  const { last, endNs } = log
   let latest = 0
   for (const job of last) if (job !== -1) latest = Math.max(latest, endNs[job])
   return { timeUs: latest / 1000, traffic: trafficOfFrames(frames, costs) }

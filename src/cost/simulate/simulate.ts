@@ -1,8 +1,8 @@
 import { requireOptions } from '../../base/known-options.js'
 import { shown } from '../../errors.js'
 import { checkMachine } from '../../machine/check-machine.js'
-import { type Machine, nodeOf, packageOf } from '../../machine/machine.js'
-import { networkOf, profileOf } from '../../machine/network.js'
+import type { Machine } from '../../machine/machine.js'
+import { profileOf } from '../../machine/network.js'
 import type { Schedule } from '../../schedule/ir.js'
 import { lower } from '../../schedule/lower/lower.js'
 import type { LoweredSchedule } from '../../schedule/lower/program.js'
@@ -10,11 +10,11 @@ import { requireSchedule } from '../../schedule/require-schedule.js'
 import { upTo } from '../../schedule/specification.js'
 import type { RunRecord } from './activities.js'
 import { type BytesOf, failSimulation, lengthsOfBlocks, lengthsOfUnits } from './block-lengths.js'
-import { costsOf } from './costs.js'
+import { costsOf, placesOf } from './costs.js'
 import { criticalPath } from './critical-path.js'
-import { FramePaths } from './frame-paths.js'
 import { frameTable } from './frame-table.js'
-import { type FrameStart, SimulatedRun } from './run.js'
+import type { FrameStart } from './run.js'
+import { runOnMachine } from './run-on-machine.js'
 import type { Simulation } from './simulation.js'
 import { timelineOf } from './timeline.js'
 import { trafficOf } from './traffic.js'
@@ -68,14 +68,11 @@ export function simulate(
     failSimulation('placement: expected none with a schedule that has been lowered to one')
   const lowered = 'programs' in source ? source : lower(source, placement ?? upTo(specification.ranks))
 
-  const processes = lowered.programs.length
-  const places = { node: nodeOf(machine, processes), packageIndex: packageOf(machine, processes) }
+  const places = placesOf(machine, lowered.programs.length)
   const frames = frameTable(lowered, bytesOf)
   const costs = costsOf(frames, lowered, bytesOf, profile, places)
-  const paths = new FramePaths(networkOf(machine), frames, costs, places)
-  const { eagerLimitBytes } = profile
-  const log = new SimulatedRun(frames, lowered.programs, { paths, costs, eagerLimitBytes, progress }).toEnd()
-  return simulationOf({ frames, costs, paths, log, eagerLimitBytes }, lowered, bytesOf, timeline)
+  const record = runOnMachine(machine, places, frames, costs, lowered.programs, progress)
+  return simulationOf(record, lowered, bytesOf, timeline)
 }
 
 function simulationOf(

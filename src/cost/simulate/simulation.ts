@@ -1,3 +1,4 @@
+import { meanOf } from '../../base/search.js'
 import { type Level, levels } from '../../machine/profile.js'
 
 /**
@@ -85,8 +86,4 @@ export function simulationObject({ criticalPath, timeUs, traffic, waitUs }: Simu
     pathSteps: criticalPath.length,
     criticalPath: criticalPath.slice(-mostPathSteps),
   }
-}
-
-function meanOf(values: Float64Array): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 }

@@ -1,3 +1,4 @@
+import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 import { type RunRecord, type Tell, tellFrame, tellJob } from './activities.js'
 import { type Activity, activities, type Timeline } from './simulation.js'
 
@@ -39,15 +40,12 @@ export function timelineOf(record: RunRecord, rankOf: Int32Array): Timeline {
  * Intervals by rank, then start, then number: by rank all at once, because sorting all together takes ten
  * times as long.
  */
-function byRankAndStart(rank: Int32Array, startUs: Float64Array): Uint32Array {
+function byRankAndStart(rank: Int32Array, startUs: Float64Array): Int32Array {
   const ranks = rank.reduce((most, of) => Math.max(most, of + 1), 0)
-  const end = new Uint32Array(ranks + 1)
-  for (const of of rank) end[of + 1]++
-  for (let of = 0; of < ranks; of++) end[of + 1] += end[of]
-  const order = new Uint32Array(rank.length)
-  for (let i = 0; i < rank.length; i++) order[end[rank[i]]++] = i
-  for (let of = 0, first = 0; of < ranks; first = end[of], of++)
-    order.subarray(first, end[of]).sort((a, b) => startUs[a] - startUs[b] || a - b)
+  const first = rowStarts(ranks, rank)
+  const order = entriesByRow(first, rank)
+  for (let of = 0; of < ranks; of++)
+    order.subarray(first[of], first[of + 1]).sort((a, b) => startUs[a] - startUs[b] || a - b)
   return order
 }
 

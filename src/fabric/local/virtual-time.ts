@@ -1,21 +1,9 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
+import type { MessageCosts } from '../../machine/profile.js'
 
-/** What a frame costs between two processes, nanoseconds of virtual time. */
-export interface VirtualCosts {
-  /** From the departure of the first byte to its arrival. */
-  readonly latencyNs: number
-  /** Of the sender, before the departure. */
-  readonly sendOverheadNs: number
-  /** Of the receiver, after the arrival. */
-  readonly receiveOverheadNs: number
-  /** Least time between two departures from a process, and between two arrivals at one. */
-  readonly gapNs: number
-  /** Per byte of payload on the way; the next frame of the sender departs no earlier than the last byte. */
-  readonly nsPerByte: number
-  /** Bytes on the way with every frame, besides its payload. Default 0. */
-  readonly headerBytes?: number
-}
+/** What a frame costs between two processes, nanoseconds of virtual time, in the terms of profiles. */
+export type VirtualCosts = MessageCosts
 
 export interface VirtualTimeOptions {
   /** Between processes of one node. */

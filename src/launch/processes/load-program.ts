@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire, register } from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
+import { causeText, isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import { isPackaged, ownModule } from '../../package-paths.js'
 import type { Main } from '../../world/world.js'
 
@@ -21,7 +21,7 @@ export async function loadDefault<T, A>(url: string, name = nameOf(url)): Promis
     module = (await import(url)) as { readonly default?: unknown }
   } catch (cause) {
     if (isRankweaveError(cause, 'ERR_PROGRAM')) throw cause
-    throw programError(name, `${name} failed to load: ${describe(cause)}`, cause)
+    throw programError(name, `${name} failed to load: ${causeText(cause)}`, cause)
   }
   const main = defaultOf(module)
   if (typeof main === 'function') return main as Main<T, A>
@@ -115,10 +115,6 @@ const resolver = `data:text/javascript,${encodeURIComponent(`
 
 function nameOf(url: string): string {
   return url.startsWith('file:') ? fileURLToPath(url) : url
-}
-
-function describe(cause: unknown): string {
-  return cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type Clock, realClock } from '../../base/clock.js'
-import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { causeText, isRankweaveError, RankweaveError } from '../../errors.js'
 import { Decisions } from '../../fabric/decisions.js'
 import { decodeError, encodeError } from '../../messages/process/error-record.js'
 import type { WorldLayout } from '../../messages/process/world-layout.js'
@@ -196,7 +196,7 @@ class StartedWorld {
   /** The authority is in this process: one that has lost it is lost itself, though it lives. */
   #isCutOff(process: number, encoded: Uint8Array): boolean {
     const error = decodeError(encoded)
-    if (isRankweaveError(error, 'ERR_WORLD_LOST')) this.#lose(process, error, describe(error))
+    if (isRankweaveError(error, 'ERR_WORLD_LOST')) this.#lose(process, error, `uncaught ${causeText(error)}`)
     return isRankweaveError(error, 'ERR_WORLD_LOST')
   }
 
@@ -220,7 +220,10 @@ class StartedWorld {
     this.#queries.gone(process)
     if (this.#ended || this.#outcomes[process] !== undefined) return
     const cause = this.#uncaught[process]
-    const reason = cause === undefined ? `its ${this.#started.noun} ended with code ${code}` : describe(cause)
+    const reason =
+      cause === undefined
+        ? `its ${this.#started.noun} ended with code ${code}`
+        : `uncaught ${causeText(cause)}`
     this.#lose(process, cause, reason)
   }
 
@@ -350,8 +353,4 @@ class StartedWorld {
     const end = this.#layout.firstRank[process + 1]
     return `process ${process} ${end === first ? 'without ranks' : `with ${rangesText([first, end - 1])}`}`
   }
-}
-
-function describe(cause: unknown): string {
-  return cause instanceof Error ? `uncaught ${cause.name}: ${cause.message}` : `uncaught ${String(cause)}`
 }

@@ -1,3 +1,5 @@
+import { roundUp } from '../../base/bytes.js'
+
 /**
  * Free ranges are taken in turn from so many bytes at the start, and from the rest only when these are taken.
  * Memory whose last content is still in the cache of another core costs up to ten times as much to write
@@ -26,7 +28,7 @@ export class FreeRanges {
    * Start of a range of this many bytes, a multiple of 64 as those before it are; -1 if none is long enough.
    */
   take(sizeBytes: number): number {
-    const size = padded(sizeBytes)
+    const size = roundUp(sizeBytes, 64)
     const inTurn = this.#takeFrom(this.#next, size, lapBytes)
     const start = inTurn < 0 ? this.#takeFrom(0, size, Number.POSITIVE_INFINITY) : inTurn
     const end = start + size
@@ -54,7 +56,7 @@ export class FreeRanges {
   give(start: number, sizeBytes: number): void {
     const after = this.#starts.findIndex((other) => other > start)
     const at = after < 0 ? this.#starts.length : after
-    this.#insert(at, start, start + padded(sizeBytes))
+    this.#insert(at, start, start + roundUp(sizeBytes, 64))
     this.#join(at)
     this.#join(at - 1)
   }
@@ -76,8 +78,4 @@ export class FreeRanges {
     this.#starts.splice(at, 1)
     this.#sizes.splice(at, 1)
   }
-}
-
-function padded(sizeBytes: number): number {
-  return Math.ceil(sizeBytes / 64) * 64
 }

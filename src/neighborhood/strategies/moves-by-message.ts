@@ -1,5 +1,5 @@
 import type { ScheduleBuilder } from '../../schedule/builder.js'
-import { rowStarts } from '../../topology/compressed-rows.js'
+import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 
 /** Up to here insertion takes less time than a call of the built-in sort. */
 const short = 64
@@ -44,15 +44,13 @@ export interface MovesByMessage {
  * @param rankOf one end of every move, `peerOf` the other
  */
 export function movesByMessage(
-  { hop, block }: BlockMoves,
+  { hop }: BlockMoves,
   ranks: number,
   rankOf: Int32Array,
   peerOf: Int32Array,
 ): MovesByMessage {
   const start = rowStarts(ranks, rankOf)
-  const next = start.slice(0, ranks)
-  const order = new Int32Array(block.length)
-  for (let move = 0; move < block.length; move++) order[next[rankOf[move]]++] = move
+  const order = entriesByRow(start, rankOf)
   let keys = new Float64Array(64)
   let sorted = new Int32Array(64)
   for (let rank = 0; rank < ranks; rank++) {

@@ -1,4 +1,4 @@
-import { indexIn } from '../../base/search.js'
+import { firstNotBelow, indexIn } from '../../base/search.js'
 import { type CompressedRows, transposeRows } from '../../topology/compressed-rows.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
@@ -66,12 +66,5 @@ export class NodePairs {
 
 function indexAfter({ start, rank }: CompressedRows, node: number, other: number): number {
   const row = rank.subarray(start[node], start[node + 1])
-  let after = 0
-  let end = row.length
-  while (after < end) {
-    const middle = (after + end) >>> 1
-    if (row[middle] < node) after = middle + 1
-    else end = middle
-  }
-  return (indexIn(row, other) - after + row.length) % row.length
+  return (indexIn(row, other) - firstNotBelow(row, node, 0, row.length) + row.length) % row.length
 }

@@ -1,5 +1,5 @@
 import { indexIn } from '../../base/search.js'
-import { rowStarts } from '../../topology/compressed-rows.js'
+import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 import type { FriendGroups } from '../../topology/friends/friend-groups.js'
 import type { NeighborSets } from '../../topology/neighbors.js'
 import type { Route } from './strategy-kind.js'
@@ -51,10 +51,7 @@ export interface Occurrences {
 
 export function occurrencesOf(list: Int32Array, ranks: number): Occurrences {
   const start = rowStarts(ranks, list)
-  const next = start.slice(0, ranks)
-  const position = new Int32Array(list.length)
-  for (let i = 0; i < list.length; i++) position[next[list[i]]++] = i
-  return { start, position }
+  return { start, position: entriesByRow(start, list) }
 }
 
 /** The row of every entry of compressed rows. */

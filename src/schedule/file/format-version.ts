@@ -1,3 +1,4 @@
+import { equalNumbers } from '../../base/search.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { isNeighborSchedule, opKind, type Schedule } from '../ir.js'
 import { neighborAllgatherSpecification } from '../specification.js'
@@ -43,11 +44,7 @@ function obstacleToVersion1(schedule: Schedule): string | null {
   const given = schedule.specification
   const expected = neighborAllgatherSpecification(schedule.topology)
   for (const array of ['partStart', 'ownStart', 'ownBlock', 'slotStart', 'slotTerm'] as const) {
-    if (!isSame(given[array], expected[array])) return 'a specification other than that of its topology'
+    if (!equalNumbers(given[array], expected[array])) return 'a specification other than that of its topology'
   }
   return null
-}
-
-function isSame(a: Int32Array, b: Int32Array): boolean {
-  return a === b || (a.length === b.length && a.every((value, i) => value === b[i]))
 }

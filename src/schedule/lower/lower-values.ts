@@ -1,4 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
+import { concatenateWords } from '../../base/packing.js'
+import { rangeAt } from '../../base/search.js'
 import { RankweaveError } from '../../errors.js'
 import { opKind } from '../ir.js'
 import { pairMessages } from '../message-pairs.js'
@@ -78,12 +80,7 @@ class ValueFinder {
     const sent = traced?.sent ?? new Int32Array(this.#sent.term.length)
     this.#findSentBlocks(sent)
     const terms = [this.#ownTerm, this.#received.term, traced?.combinedTerm ?? none]
-    const valueTerm = new Int32Array(terms.reduce((sum, { length }) => sum + length, 0))
-    let at = 0
-    for (const term of terms) {
-      valueTerm.set(term, at)
-      at += term.length
-    }
+    const valueTerm = concatenateWords(terms)
     const combine = {
       firstValue: this.#firstCombined,
       left: traced?.left ?? none,
@@ -133,15 +130,7 @@ class ValueFinder {
   #roundOf(value: number): number {
     if (value < this.#firstArrival) return -1
     const { termStart, round } = this.#received
-    const arrival = value - this.#firstArrival
-    let low = 0
-    let high = round.length
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1
-      if (termStart[middle] <= arrival) low = middle
-      else high = middle
-    }
-    return round[low]
+    return round[rangeAt(termStart, value - this.#firstArrival)]
   }
 
   #slots(places: HeldValues | undefined): Int32Array {

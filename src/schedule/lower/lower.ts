@@ -1,4 +1,5 @@
 import { RankweaveError, shown } from '../../errors.js'
+import { rowStarts } from '../../topology/compressed-rows.js'
 import { topologyLimits } from '../../topology/limits.js'
 import { opKind, type Schedule } from '../ir.js'
 import { requireSchedule } from '../require-schedule.js'
@@ -123,9 +124,7 @@ function programOf(context: LoweringContext, process: number): ProcessProgram {
 /** The slots by value, from the values by slot. */
 function fills({ schedule }: LoweringContext, ranks: Int32Array, values: number, ofSlot: Int32Array) {
   const { slotStart } = schedule.specification
-  const fillStart = new Int32Array(values + 1)
-  for (const value of ofSlot) fillStart[value + 1]++
-  for (let v = 0; v < values; v++) fillStart[v + 1] += fillStart[v]
+  const fillStart = rowStarts(values, ofSlot)
   const next = fillStart.slice()
   const fillRank = new Int32Array(ofSlot.length)
   const fillSlot = new Int32Array(ofSlot.length)

@@ -1,4 +1,6 @@
+import { rangeAt } from '../../base/search.js'
 import { RankweaveError, shown } from '../../errors.js'
+import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 import { topologyLimits } from '../../topology/limits.js'
 import type { Schedule } from '../ir.js'
 import type { Specification } from '../specification.js'
@@ -60,12 +62,8 @@ export function loweringContext(
       'ERR_PLACEMENT',
       `expected processes below ${topologyLimits.ranks}, got ${processes - 1}`,
     )
-  const processStart = new Int32Array(processes + 1)
-  for (const process of placement) processStart[process + 1]++
-  for (let p = 0; p < processes; p++) processStart[p + 1] += processStart[p]
-  const next = processStart.slice()
-  const rankByProcess = new Int32Array(ranks)
-  for (let rank = 0; rank < ranks; rank++) rankByProcess[next[placement[rank]]++] = rank
+  const processStart = rowStarts(processes, placement)
+  const rankByProcess = entriesByRow(processStart, placement)
   const hasHomes = holdOwnOnly(schedule.specification)
   return { schedule, placement, rounds, rankByProcess, processStart, hasHomes }
 }
@@ -99,15 +97,6 @@ export function homeOfBlock({ schedule, placement, hasHomes }: LoweringContext, 
   const { partStart, ranks } = schedule.specification
   // A guess that is right where all ranks have equally many parts.
   let origin = Math.floor((block * ranks) / partStart[ranks])
-  if (block < partStart[origin] || block >= partStart[origin + 1]) {
-    let low = 0
-    let high = ranks
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1
-      if (partStart[middle] <= block) low = middle
-      else high = middle
-    }
-    origin = low
-  }
+  if (block < partStart[origin] || block >= partStart[origin + 1]) origin = rangeAt(partStart, block)
   return placement[origin]
 }

@@ -1,4 +1,5 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
+import { rowStarts } from '../../topology/compressed-rows.js'
 import type { ProcessProgram } from './program.js'
 
 /** Where a value is while its program runs. */
@@ -150,10 +151,7 @@ class Assignment {
 
   #slots(): Int32Array {
     const { ranks, fillRank } = this.#program
-    const starts = new Int32Array(ranks.length + 1)
-    for (const rank of fillRank) starts[rank + 1]++
-    for (let i = 0; i < ranks.length; i++) starts[i + 1] += starts[i]
-    return this.#options.isShared === true ? new Int32Array(ranks.length) : starts
+    return this.#options.isShared === true ? new Int32Array(ranks.length) : rowStarts(ranks.length, fillRank)
   }
 
   #fillers(): Int32Array {

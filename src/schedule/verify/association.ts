@@ -1,3 +1,5 @@
+import { mixed } from '../../base/multiset-digest.js'
+
 /**
  * Hashes of how contributors are associated: of a contributor by its rank, of a combination by those of its
  * operands in their order. Of 64 bits, in two halves; equal by accident with probability 2^-64.
@@ -40,9 +42,3 @@ export function leaf(origin: number): Association {
 
 const seeds = [0x2545f491, 0x6c62272e, 0x9e3779b9, 0x3c6ef372]
 const factors = [0x85ebca6b, 0xc2b2ae35]
-
-function mixed(word: number, factor: number): number {
-  let hash = Math.imul(word ^ (word >>> 15), factor)
-  hash = Math.imul(hash ^ (hash >>> 13), 0x9e3779b1)
-  return hash ^ (hash >>> 16)
-}

@@ -1,3 +1,4 @@
+import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 import { opKind, type Schedule } from '../ir.js'
 import type { PhaseRows } from '../walk.js'
 import type { ViolationList } from './violations.js'
@@ -33,12 +34,7 @@ export function checkProgress(
 
 /** When every message is sent and received in the same phase, all ranks finish phase after phase. */
 function byPhase({ phases }: Schedule, { phase }: PhaseRows): Int32Array {
-  const next = new Int32Array(phases + 1)
-  for (const of of phase) next[of + 1]++
-  for (let f = 0; f < phases; f++) next[f + 1] += next[f]
-  const order = new Int32Array(phase.length)
-  for (let row = 0; row < phase.length; row++) order[next[phase[row]]++] = row
-  return order
+  return entriesByRow(rowStarts(phases, phase), phase)
 }
 
 /** Whether every message is sent and received in the same phase. */

@@ -6,7 +6,7 @@ import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { ownVersion } from '../../package-paths.js'
 import { type RefusalCode, refusalCodes } from '../../websocket/protocol/refusals.js'
 import { MessageRate } from '../../websocket/rendezvous/message-rate.js'
-import { closeSoon } from '../../websocket/rendezvous/refuse.js'
+import { beyondLimit, closeSoon } from '../../websocket/rendezvous/refuse.js'
 import { drop, type Socket, socketState } from '../../websocket/socket/socket.js'
 import type { Log } from '../log.js'
 import { type CallKind, call, waitsForOthers } from './calls.js'
@@ -51,7 +51,7 @@ export class Connection {
     if (this.#isOver) return
     const { maxMessagesPerSecond, maxMessageBytes, maxCallsInFlight } = this.#options.limits
     if (this.#rate.exceeds(maxMessagesPerSecond)) {
-      this.refuse(beyond(`${maxMessagesPerSecond} messages per second (maxMessagesPerSecond)`))
+      this.refuse(beyondLimit(`${maxMessagesPerSecond} messages per second (maxMessagesPerSecond)`))
       return
     }
     if (typeof data !== 'string') {
@@ -76,7 +76,7 @@ export class Connection {
     if (this.#worlds === undefined) {
       this.#greet(request)
     } else if (this.#inFlight >= maxCallsInFlight && waitsForOthers(request.kind)) {
-      const error = beyond(`${maxCallsInFlight} calls in flight (maxCallsInFlight)`)
+      const error = beyondLimit(`${maxCallsInFlight} calls in flight (maxCallsInFlight)`)
       this.#send({ reply: request.id, error: toCallError(error) })
     } else {
       void this.#answer(request, this.#worlds)
@@ -222,8 +222,4 @@ function textOf(message: object): string {
     lastText = JSON.stringify(message)
   }
   return lastText
-}
-
-function beyond(limit: string): RankweaveError {
-  return new RankweaveError('ERR_LIMIT', `expected at most ${limit}`)
 }

@@ -3,6 +3,7 @@ import { requireKnownOptions } from '../../base/known-options.js'
 import { defaultWorldServiceLimits, type WorldServiceLimits } from '../../client/protocol/world-limits.js'
 import type { WorldInfo } from '../../client/protocol/worlds.js'
 import { RankweaveError, shown } from '../../errors.js'
+import { beyondLimit } from '../../websocket/rendezvous/refuse.js'
 import { Rendezvous } from '../../websocket/rendezvous/rendezvous.js'
 import type { Socket } from '../../websocket/socket/socket.js'
 import type { Log } from '../log.js'
@@ -161,14 +162,10 @@ export class WorldService {
   #cannotAccept(): RankweaveError | undefined {
     const { maxSockets, maxPendingSockets } = this.limits
     if (this.#isClosed) return closed('the service shuts down')
-    if (this.#connections.size >= maxSockets) return beyond(`${maxSockets} sockets (maxSockets)`)
+    if (this.#connections.size >= maxSockets) return beyondLimit(`${maxSockets} sockets (maxSockets)`)
     if (this.#pending.size < maxPendingSockets) return undefined
-    return beyond(`${maxPendingSockets} sockets without a first message (maxPendingSockets)`)
+    return beyondLimit(`${maxPendingSockets} sockets without a first message (maxPendingSockets)`)
   }
-}
-
-function beyond(limit: string): RankweaveError {
-  return new RankweaveError('ERR_LIMIT', `expected at most ${limit}`)
 }
 
 function closed(reason: string): RankweaveError {

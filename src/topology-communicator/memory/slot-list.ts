@@ -1,4 +1,5 @@
 import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { rowStarts } from '../../topology/compressed-rows.js'
 import type { BlockStore } from './block-store.js'
 import { copyWords, type Words } from './memory-words.js'
 import type { ReceiveBuffers } from './receive-buffers.js'
@@ -15,9 +16,7 @@ export interface SlotList {
 }
 
 export function slotList({ ranks, fillStart, fillRank, fillSlot }: ProcessProgram): SlotList {
-  const start = new Int32Array(ranks.length + 1)
-  for (const rank of fillRank) start[rank + 1]++
-  for (let i = 0; i < ranks.length; i++) start[i + 1] += start[i]
+  const start = rowStarts(ranks.length, fillRank)
   const next = start.slice()
   const value = new Int32Array(fillRank.length)
   const slot = new Int32Array(fillRank.length)

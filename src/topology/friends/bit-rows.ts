@@ -1,3 +1,5 @@
+import { ones } from '../../base/ascending-set.js'
+
 /** The number of ones that two rows of bits, which begin at words a and b of one array, have in common. */
 export function countCommon(bits: Int32Array, a: number, b: number, words: number): number {
   let count = 0
@@ -21,11 +23,4 @@ export function intersect(
     count += ones(common)
   }
   return count
-}
-
-/** Ones in a 32-bit word. */
-export function ones(word: number): number {
-  let x = word - ((word >>> 1) & 0x55555555)
-  x = (x & 0x33333333) + ((x >>> 2) & 0x33333333)
-  return Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }

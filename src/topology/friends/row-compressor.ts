@@ -1,4 +1,4 @@
-import { ones } from './bit-rows.js'
+import { ones } from '../../base/ascending-set.js'
 
 const steps = 5
 

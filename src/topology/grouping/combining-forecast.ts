@@ -1,7 +1,7 @@
 import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
-import { rowStarts } from '../compressed-rows.js'
+import { entriesByRow, rowStarts } from '../compressed-rows.js'
 import { type CommonNeighbors, commonNeighbors } from '../friends/common-neighbors.js'
 import type { FriendGroups } from '../friends/friend-groups.js'
 import { checkFriendOptions, defaultTheta } from '../friends/grouping-options.js'
@@ -114,9 +114,7 @@ export function pairsAbove(common: CommonNeighbors & { kind: 'counted' }, theta:
  */
 function countMessages({ ranks, k, members, commonStart, directStart, direct }: FriendGroups): number {
   const start = rowStarts(ranks, members)
-  const next = start.slice(0, ranks)
-  const placeOf = new Int32Array(members.length)
-  for (let i = 0; i < members.length; i++) placeOf[next[members[i]]++] = i
+  const placeOf = entriesByRow(start, members)
   const exchangedBy = new Int32Array(ranks).fill(-1)
   let messages = commonStart[commonStart.length - 1]
   for (let p = 0; p < ranks; p++) {

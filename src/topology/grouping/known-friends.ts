@@ -1,4 +1,4 @@
-import { ones } from '../friends/bit-rows.js'
+import { ones } from '../../base/ascending-set.js'
 import type { GroupSearch } from '../friends/group-search.js'
 
 /**

@@ -16,7 +16,7 @@ import {
 import type { StartHeartbeats } from './heartbeat-loop.js'
 import { JoinedMember } from './joined-member.js'
 import type { Membership } from './membership.js'
-import { closeSoon, refusalFrom } from './refuse.js'
+import { closeSoon, refusalFrom, worldLost } from './refuse.js'
 import { SilenceMonitor } from './silence-monitor.js'
 
 export interface JoinWorldOptions {
@@ -280,10 +280,6 @@ function closedError(url: string, code: number, reason: string, hasJoined: boole
   }
   const what = hasJoined ? 'is lost' : 'cannot be reached, or is no rendezvous'
   return worldLost(`the rendezvous at ${url} ${what} (code ${code}${reason === '' ? '' : `, ${reason}`})`)
-}
-
-function worldLost(message: string): RankweaveError {
-  return new RankweaveError('ERR_WORLD_LOST', message)
 }
 
 function aborted(signal: AbortSignal): RankweaveError {

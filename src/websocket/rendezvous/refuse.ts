@@ -35,6 +35,14 @@ export function protocolError(expected: string): RankweaveError {
   return new RankweaveError('ERR_PROTOCOL', `expected ${expected}`)
 }
 
+export function beyondLimit(limit: string): RankweaveError {
+  return new RankweaveError('ERR_LIMIT', `expected at most ${limit}`)
+}
+
+export function worldLost(message: string): RankweaveError {
+  return new RankweaveError('ERR_WORLD_LOST', message)
+}
+
 /**
  * What was thrown while a message was handled, as a refusal of its sender. An error that is none of ours is
  * contained too: one member must not end the worlds of others.

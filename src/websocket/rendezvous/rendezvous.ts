@@ -14,7 +14,7 @@ import type { Socket } from '../socket/socket.js'
 import { AddressShares } from './address-shares.js'
 import type { Party } from './hosted-member.js'
 import { HostedWorld, type WorldEnd } from './hosted-world.js'
-import { protocolError, refusalFrom, refuse, wrongToken } from './refuse.js'
+import { beyondLimit, protocolError, refusalFrom, refuse, worldLost, wrongToken } from './refuse.js'
 
 export interface RendezvousOptions {
   readonly limits?: Partial<RendezvousLimits>
@@ -179,7 +179,11 @@ export class Rendezvous {
     const { firstMessageMs } = this.limits
     const cancel = this.#clock.later(firstMessageMs, () => {
       this.#settle(socket)
-      refuse(socket, this.#clock, beyond(`${firstMessageMs} ms before the first message (firstMessageMs)`))
+      refuse(
+        socket,
+        this.#clock,
+        beyondLimit(`${firstMessageMs} ms before the first message (firstMessageMs)`),
+      )
     })
     this.#pending.set(socket, () => {
       cancel()
@@ -251,23 +255,15 @@ export class Rendezvous {
   #cannotAccept(remote: string | undefined): RankweaveError | undefined {
     const { maxSockets, maxPendingSockets, maxPendingPerAddress } = this.limits
     if (this.#isClosed) return worldLost('the rendezvous is closed')
-    if (this.#sockets.size >= maxSockets) return beyond(`${maxSockets} sockets (maxSockets)`)
+    if (this.#sockets.size >= maxSockets) return beyondLimit(`${maxSockets} sockets (maxSockets)`)
     if (this.#pending.size >= maxPendingSockets) {
-      return beyond(`${maxPendingSockets} sockets that have not joined (maxPendingSockets)`)
+      return beyondLimit(`${maxPendingSockets} sockets that have not joined (maxPendingSockets)`)
     }
     if (this.#shares.take(remote)) return undefined
-    return beyond(
+    return beyondLimit(
       `${maxPendingPerAddress} sockets of one address that have not joined (maxPendingPerAddress)`,
     )
   }
-}
-
-function beyond(limit: string): RankweaveError {
-  return new RankweaveError('ERR_LIMIT', `expected at most ${limit}`)
-}
-
-function worldLost(message: string): RankweaveError {
-  return new RankweaveError('ERR_WORLD_LOST', message)
 }
 
 /** Limits with defaults. @throws ERR_ARGUMENT */

@@ -1,13 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  concatenate,
-  joinBlocks,
-  packBlocks,
-  packWords,
-  splitBlocks,
-  unpackBlocks,
-  unpackWords,
-} from '../../../src/base/packing.js'
+import { concatenate, packBlocks, packWords, unpackBlocks, unpackWords } from '../../../src/base/packing.js'
 
 const blocks = [5, 0, 8, 1].map((size, b) => Uint8Array.from({ length: size }, (_, i) => 16 * b + i))
 
@@ -24,18 +16,8 @@ test('unpackWords returns the lists that packWords packed', () => {
   expect(unpackWords(packWords(lists))).toEqual(lists)
 })
 
-test('blocks of one known size are joined without their lengths', () => {
-  const equal = [Uint8Array.of(1, 2), Uint8Array.of(3, 4), Uint8Array.of(5, 6)]
-  const joined = joinBlocks(equal, 2)
-  expect([...joined]).toEqual([1, 2, 3, 4, 5, 6])
-  expect(splitBlocks(joined, 3, 2)).toEqual(equal)
-})
-
-test('blocks of unknown sizes are joined with their lengths', () => {
-  expect(splitBlocks(joinBlocks(blocks, null), blocks.length, null)).toEqual(blocks)
-})
-
 test('concatenate of blocks holds their bytes in order', () => {
   expect([...concatenate(blocks)]).toEqual(blocks.flatMap((block) => [...block]))
+  expect([...concatenate([Uint8Array.of(1, 2), Uint8Array.of(3, 4)])]).toEqual([1, 2, 3, 4])
   expect(concatenate([])).toHaveLength(0)
 })

@@ -64,28 +64,45 @@ describe('machineFromHwloc rejects', () => {
       nodeXml('8em64t-2p2ca2co.v1.xml'),
       'line 3, character 1: expected a topology of version 2, which hwloc 2 writes, got version 1',
     ],
-    ['text without tags', 'nothing', "line 1, character 1: expected '<topology', got 'nothing'"],
+    [
+      'text without tags',
+      'nothing',
+      "line 1, character 1: expected well-formed XML (Non-whitespace before first tag.), got 'nothing'",
+    ],
+    ['no text', '', "line 1, character 1: expected '<topology', got the end"],
     ['another document', '<html></html>', "line 1, character 1: expected '<topology', got '<html></html>'"],
     ['no processors', topology('<object type="Machine"/>'), "expected an object of type 'PU', got the end"],
     ['an object without a type', topology('<object/>'), "line 3, character 1: expected an attribute 'type'"],
     [
       'tags that are not nested',
       topology('<object type="PU"></info>'),
-      "line 3, character 19: expected '</object>'",
+      "line 3, character 19: expected well-formed XML (Unexpected close tag), got '</info>'",
     ],
     [
       'a tag that does not end',
       '<topology version="2.0">',
-      "line 1, character 25: expected '</topology>', got the end",
+      'line 1, character 25: expected well-formed XML (Unclosed root tag), got the end',
     ],
-    ['an end without a beginning', '</topology>', 'expected the end of the document'],
+    [
+      'an end without a beginning',
+      '</topology>',
+      'line 1, character 1: expected well-formed XML (Unmatched closing tag: topology)',
+    ],
     [
       'an unquoted attribute',
       topology('<object type=PU/>'),
-      "line 3, character 8: expected an attribute of 'object' or '>'",
+      "line 3, character 1: expected well-formed XML (Unquoted attribute value), got '<object type=PU/>'",
     ],
-    ['an open comment', topology('<!-- '), "expected '-->', got the end"],
-    ['a stray bracket', topology('< object>'), 'line 3, character 1: expected a tag'],
+    [
+      'an open comment',
+      topology('<!-- '),
+      'line 5, character 1: expected well-formed XML (Unclosed root tag), got the end',
+    ],
+    [
+      'a stray bracket',
+      topology('<< object>'),
+      'line 3, character 1: expected well-formed XML (Unencoded <)',
+    ],
     ['a file cut short', nodeXml('16em64t-4s2c2t.xml').slice(0, 5000), 'expected'],
   ])('%s', (_, text, message) => {
     const error = thrown(() => machineFromHwloc(text))

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { algorithmOf } from '../../../src/collective/algorithms.js'
 import { scheduleOf } from '../../../src/collective/patterns/schedule-size.js'
@@ -20,4 +21,14 @@ describe('the file of a plan', () => {
     const schedule = scheduleOf(algorithmOf('bcast-binomial'), { ranks: 4 })
     expect(() => planWords(schedule)).toThrow('expected the plan of a neighbor allgather, got one of bcast')
   })
+})
+
+it('the settings of the cost rule have the defaults that the page states', () => {
+  const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+  const [latency, overhead, gap] = ['LATENCY_US', 'OVERHEAD_US', 'GAP_US_PER_BYTE'].map((name) =>
+    Number(new RegExp(`RANKWEAVE_SHIM_${name}", ([\\d.]+)`).exec(read('src/shim/c/settings.c'))?.[1]),
+  )
+  expect(read('docs/speed-up-your-mpi-program.md')).toContain(
+    `of the cost rule: ${latency}, ${overhead} and ${gap} unless set`,
+  )
 })
