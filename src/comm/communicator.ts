@@ -1,6 +1,8 @@
+import { addMethods } from '../base/methods.js'
 import { promiseTry } from '../base/turn.js'
 import { RankweaveError, shown } from '../errors.js'
 import type { WaitOptions } from '../messages/process/abort.js'
+import { blockingCalls, type CollectiveCalls, type StartedCalls, startedCalls } from './collective-calls.js'
 import type { CommState } from './comm-state.js'
 import { create, dup } from './create.js'
 import { free } from './free.js'
@@ -45,8 +47,8 @@ function sameRows(a: CommTable, b: CommTable): boolean {
 /**
  * One rank's handle on a communicator: an ordered set of ranks with its own message context (MPI-4.1
  * §7). Handles are small; what the ranks of a process share is stored once behind them. Messages are in
- * {@link MessageCommunicator}, collectives in {@link CollectiveCommunicator}, {@link NonblockingCommunicator}
- * and {@link PersistentCommunicator}; what survivors of lost processes do is in {@link SurvivorCommunicator}.
+ * {@link MessageCommunicator}, collectives in {@link CollectiveCalls}, {@link StartedCalls} and
+ * {@link PersistentCommunicator}; what survivors of lost processes do is in {@link SurvivorCommunicator}.
  *
  * **Buffers.** A send or a collective has read its data when its promise resolves; do not change the data
  * before. A receive returns a fresh array, or fills `into`, which belongs to the receive until its promise
@@ -58,6 +60,7 @@ function sameRows(a: CommTable, b: CommTable): boolean {
  * ERR_TYPE for arguments, before anything is sent. Methods that return a promise reject; those that return a
  * request throw for wrong arguments.
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods are added below
 export class Communicator extends SurvivorCommunicator {
   /**
    * Makes one communicator per color, its ranks ordered by key, ties by rank here. A rank with color null is
@@ -169,6 +172,12 @@ export class Communicator extends SurvivorCommunicator {
     return groupOf(this)
   }
 }
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods are added below
+export interface Communicator extends CollectiveCalls<'blocking'>, StartedCalls {}
+
+addMethods(Communicator.prototype, blockingCalls)
+addMethods(Communicator.prototype, startedCalls, 'i')
 
 /** Makes the communicators that a communicator's methods return. */
 function makeHandle(state: CommState, localIndex: number): Communicator {

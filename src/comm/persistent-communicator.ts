@@ -7,7 +7,7 @@ import type { ArrayOperation, BlockPlaces } from '../calls/plan/options.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
 import type { SameElements } from '../messages/datatype/array-types.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
-import { NonblockingCommunicator } from './nonblocking-communicator.js'
+import { MessageCommunicator } from './message-communicator.js'
 
 /**
  * Collectives that are bound once to their buffers and started often (MPI-4.1 §6.13). An init is a collective
@@ -19,7 +19,7 @@ import { NonblockingCommunicator } from './nonblocking-communicator.js'
  * sent; ERR_COLLECTIVE_MISMATCH comes from `start`, or from the init of another rank of the process, when
  * ranks bound different types, lengths, operations or methods.
  */
-export abstract class PersistentCommunicator extends NonblockingCommunicator {
+export abstract class PersistentCommunicator extends MessageCommunicator {
   /**
    * A persistent `barrier`.
    *

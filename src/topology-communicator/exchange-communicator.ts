@@ -1,9 +1,9 @@
 import { blocking } from '../calls/collectives/form.js'
+import { started } from '../calls/collectives/started-form.js'
 import type { ArrayOperation, Elements, IntoOptions } from '../calls/plan/options.js'
 import type { Gathered } from '../calls/plan/placement.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
 import { Communicator } from '../comm/communicator.js'
-import { startedBy } from '../comm/started-collective.js'
 import type { FreshArray, SameElements } from '../messages/datatype/array-types.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
@@ -55,7 +55,7 @@ export abstract class ExchangeCommunicator extends Communicator {
     data: Elements<T>,
     options?: IntoOptions<I>,
   ): Request<I> {
-    return neighborAlltoall(startedBy(this), this, this.neighborhood, data, options) as Request<I>
+    return neighborAlltoall(started, this, this.neighborhood, data, options) as Request<I>
   }
 
   /**
@@ -83,9 +83,8 @@ export abstract class ExchangeCommunicator extends Communicator {
     sendCounts: ArrayLike<number>,
     options?: EdgeBlocksOptions<I>,
   ): Request<Gathered<I>> {
-    const form = startedBy(this)
     const { neighborhood } = this
-    return neighborAlltoallv(form, this, neighborhood, data, sendCounts, options) as Request<Gathered<I>>
+    return neighborAlltoallv(started, this, neighborhood, data, sendCounts, options) as Request<Gathered<I>>
   }
 
   /**
@@ -114,8 +113,7 @@ export abstract class ExchangeCommunicator extends Communicator {
     data: readonly EdgeData[],
     options?: EdgeBuffersOptions,
   ): Request<(ReceiveBuffer | null)[]> {
-    const form = startedBy(this)
-    return neighborAlltoallw(form, this, this.neighborhood, data, options) as Request<
+    return neighborAlltoallw(started, this, this.neighborhood, data, options) as Request<
       (ReceiveBuffer | null)[]
     >
   }
@@ -148,7 +146,7 @@ export abstract class ExchangeCommunicator extends Communicator {
     op: ArrayOperation<T>,
     options?: NeighborReduceOptions<I>,
   ): Request<I | null> {
-    return neighborReduce(startedBy(this), this, this.neighborhood, data, op, options) as Request<I | null>
+    return neighborReduce(started, this, this.neighborhood, data, op, options) as Request<I | null>
   }
 
   /**

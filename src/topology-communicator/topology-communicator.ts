@@ -1,9 +1,9 @@
 import { promiseTry } from '../base/turn.js'
+import { started } from '../calls/collectives/started-form.js'
 import type { BlocksOptions, IntoOptions } from '../calls/plan/options.js'
 import type { Gathered } from '../calls/plan/placement.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
 import type { CommState } from '../comm/comm-state.js'
-import { startedBy } from '../comm/started-collective.js'
 import type { FreshArray, SameElements } from '../messages/datatype/array-types.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
 import type { StridedView } from '../messages/datatype/strided-view.js'
@@ -183,7 +183,7 @@ export class TopologyCommunicator extends ExchangeCommunicator {
   ): Request<I> {
     const seat = this.seat()
     const { call, blocks } = checkedAllgather(seat, this.neighborhood, data, options)
-    return startedBy(this).join(seat, call, blocks, options) as Request<I>
+    return started.join(seat, call, blocks, options) as Request<I>
   }
 
   /** Starts a `neighborAllgatherv`. @see MPI-4.1 §8.7.1 */
@@ -192,7 +192,7 @@ export class TopologyCommunicator extends ExchangeCommunicator {
     options: BlocksOptions<I> = {},
   ): Request<Gathered<I>> {
     const { call, blocks } = checkedAllgatherv(this.neighborhood, data, options)
-    return startedBy(this).join(this.seat(), call, blocks, options) as Request<Gathered<I>>
+    return started.join(this.seat(), call, blocks, options) as Request<Gathered<I>>
   }
 
   /**

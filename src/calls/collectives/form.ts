@@ -1,3 +1,4 @@
+import type { Request } from '../../messages/p2p/request.js'
 import type { WaitOptions } from '../../messages/process/abort.js'
 import type { RankHandle, Seat } from '../../messages/process/comm-context.js'
 import type { CollectiveCall } from '../collective-call.js'
@@ -6,6 +7,15 @@ import { copyIfAliased } from '../plan/deliver.js'
 
 /** A rank's handle, as collectives see it. */
 export type Handle = RankHandle<CollectiveContext>
+
+/** What a call returns at once, by its form. */
+export interface Returned<T> {
+  readonly blocking: Promise<T>
+  readonly started: Request<T>
+}
+
+/** The calls whose names begin with `i`, each with all the overloads of the one without. */
+export type Started<Calls> = { [K in keyof Calls & string as `i${K}`]: Calls[K] }
 
 /** A form of a collective (MPI-4.1 §6.12, §6.13): what becomes of a call whose arguments are valid. */
 export interface Form<R> {
