@@ -137,7 +137,7 @@ export function neighborAllgathervInit(
   neighborhood: Neighborhood,
   send: unknown,
   recv: unknown,
-  layoutOptions: BlockLayoutOptions,
+  layoutOptions: BlockLayoutOptions = {},
 ): PersistentRequest {
   const name = 'neighborAllgathervInit'
   requireKnownOptions(name, layoutOptions, { counts: true, displs: true })
