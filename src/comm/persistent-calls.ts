@@ -1,8 +1,6 @@
-import { allreduceInit } from '../calls/collectives/allreduce-init.js'
 import * as collectives from '../calls/collectives/collectives.js'
 import type { Handle } from '../calls/collectives/form.js'
-import { boundAtRoot, boundCall, scatterInit, scattervInit } from '../calls/collectives/inits.js'
-import { allgatherInit, barrierInit, bcastInit } from '../calls/collectives/persistent-moves.js'
+import { boundCall } from '../calls/collectives/inits.js'
 import type { MethodOptions, OrderOptions } from '../calls/plan/method.js'
 import type { ArrayOperation, BlockPlaces } from '../calls/plan/options.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
@@ -213,57 +211,63 @@ export interface PersistentCalls {
 
 export const persistentCalls: PersistentCalls & ThisType<Handle> = {
   barrierInit(options) {
-    return barrierInit(this.seat(), options)
+    const bound = boundCall('barrierInit', this, {}, options)
+    return collectives.barrier(bound.form, this, bound.options)
   },
   bcastInit(buffer, root = 0, options) {
-    return bcastInit(this.seat(), buffer, root, options)
-  },
-  allgatherInit(send, recv, options) {
-    return allgatherInit(this.seat(), send, recv, options)
-  },
-  allreduceInit(send, recv, op, options) {
-    return allreduceInit(this.seat(), send, recv, op, options)
+    const bound = boundCall('bcastInit', this, { recv: buffer }, options)
+    return collectives.bcast(bound.form, this, buffer, root, bound.options)
   },
   scatterInit(send, recv, root = 0, options) {
-    return scatterInit(this, send, recv, root, options)
+    const bound = boundCall('scatterInit', this, this.rank === root ? { send, recv } : { recv }, options)
+    return collectives.scatter(bound.form, this, send, root, bound.options)
   },
   scattervInit(send, counts, recv, root = 0, options) {
-    return scattervInit(this, send, counts, recv, root, options)
+    const bound = boundCall('scattervInit', this, this.rank === root ? { send, recv } : { recv }, options)
+    return collectives.scatterv(bound.form, this, send, counts, root, bound.options)
   },
   gatherInit(send, recv, root = 0, options) {
-    const bound = boundAtRoot('gatherInit', this, send, recv, root, options)
+    const bound = boundCall('gatherInit', this, this.rank === root ? { send, recv } : { send }, options)
     return collectives.gather(bound.form, this, send, root, bound.options)
   },
   gathervInit(send, recv, root = 0, options) {
-    const bound = boundAtRoot('gathervInit', this, send, recv, root, options)
+    const bound = boundCall('gathervInit', this, this.rank === root ? { send, recv } : { send }, options)
     return collectives.gatherv(bound.form, this, send, root, bound.options)
   },
+  allgatherInit(send, recv, options) {
+    const bound = boundCall('allgatherInit', this, { send, recv }, options)
+    return collectives.allgather(bound.form, this, send, bound.options)
+  },
   allgathervInit(send, recv, options) {
-    const bound = boundCall('allgathervInit', this, send, recv, options)
+    const bound = boundCall('allgathervInit', this, { send, recv }, options)
     return collectives.allgatherv(bound.form, this, send, bound.options)
   },
-  alltoallvInit(send, sendCounts, recv, options) {
-    const bound = boundCall('alltoallvInit', this, send, recv, options)
-    return collectives.alltoallv(bound.form, this, send, sendCounts, bound.options)
-  },
   alltoallInit(send, recv, options) {
-    const bound = boundCall('alltoallInit', this, send, recv, options)
+    const bound = boundCall('alltoallInit', this, { send, recv }, options)
     return collectives.alltoall(bound.form, this, send, bound.options)
   },
+  alltoallvInit(send, sendCounts, recv, options) {
+    const bound = boundCall('alltoallvInit', this, { send, recv }, options)
+    return collectives.alltoallv(bound.form, this, send, sendCounts, bound.options)
+  },
   reduceInit(send, recv, op, root = 0, options) {
-    const bound = boundAtRoot('reduceInit', this, send, recv, root, options)
+    const bound = boundCall('reduceInit', this, this.rank === root ? { send, recv } : { send }, options)
     return collectives.reduce(bound.form, this, send, op, root, bound.options)
   },
+  allreduceInit(send, recv, op, options) {
+    const bound = boundCall('allreduceInit', this, { send, recv }, options)
+    return collectives.allreduce(bound.form, this, send, op, bound.options)
+  },
   reduceScatterInit(send, recv, op, options) {
-    const bound = boundCall('reduceScatterInit', this, send, recv, options)
+    const bound = boundCall('reduceScatterInit', this, { send, recv }, options)
     return collectives.reduceScatter(bound.form, this, send, op, bound.options)
   },
   scanInit(send, recv, op, options) {
-    const bound = boundCall('scanInit', this, send, recv, options)
+    const bound = boundCall('scanInit', this, { send, recv }, options)
     return collectives.scan(bound.form, this, send, op, bound.options)
   },
   exscanInit(send, recv, op, options) {
-    const bound = boundCall('exscanInit', this, send, recv, options)
+    const bound = boundCall('exscanInit', this, { send, recv }, options)
     return collectives.exscan(bound.form, this, send, op, bound.options)
   },
 }

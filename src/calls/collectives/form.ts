@@ -1,9 +1,9 @@
 import type { Request } from '../../messages/p2p/request.js'
 import type { WaitOptions } from '../../messages/process/abort.js'
 import type { RankHandle, Seat } from '../../messages/process/comm-context.js'
-import type { CollectiveCall } from '../collective-call.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { copyIfAliased } from '../plan/deliver.js'
+import type { BindableCall } from '../program/bound-collective.js'
 
 /** A rank's handle, as collectives see it. */
 export type Handle = RankHandle<CollectiveContext>
@@ -30,7 +30,7 @@ export interface Form<R> {
   unaliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P
   join<C>(
     seat: Seat<CollectiveContext>,
-    call: CollectiveCall<C, unknown>,
+    call: BindableCall<C>,
     contribution: C,
     options: WaitOptions | undefined,
   ): R

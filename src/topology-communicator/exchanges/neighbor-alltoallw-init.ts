@@ -1,6 +1,7 @@
 import { bytesOf } from '../../base/bytes.js'
 import { RankFailure } from '../../calls/collective-call.js'
 import { programStart } from '../../calls/program/bound-collective.js'
+import { boundRequest } from '../../calls/program/bound-request.js'
 import type { PersistentRequest } from '../../calls/program/persistent-request.js'
 import type { Signature } from '../../calls/signature.js'
 import type { CommSeat } from '../../comm/handle.js'
@@ -8,7 +9,6 @@ import type { RankweaveError } from '../../errors.js'
 import { elementSizeBytes, elementsIn, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import { type ReceiveBuffer, StridedView, unpack } from '../../messages/datatype/strided-view.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { boundRequest } from '../execute/bound-request.js'
 import { chosenAlltoall } from '../execute/chosen.js'
 import { exchangeLengths } from '../execute/exchange-lengths.js'
 import { countRun } from '../execute/neighbor-traffic.js'
@@ -30,7 +30,8 @@ export function neighborAlltoallwInit(
   const arrays = [...send, ...recv]
     .map((each) => (each instanceof StridedView ? each.array : each))
     .filter((each): each is TypedArray => ArrayBuffer.isView(each) && !(each instanceof DataView))
-  return boundRequest(seat, neighborhood, signature, arrays, given, async (all, exchange) => {
+  const call = { signature, unplaced: neighborhood.isLocated }
+  return boundRequest(seat, call, arrays, given, async (all, exchange) => {
     const operation = (await chosenAlltoall(neighborhood, null)).operation('neighbor-alltoall')
     const { program } = operation
     const { traffic } = neighborhood
@@ -51,7 +52,8 @@ export function neighborAlltoallwInit(
     const lengths = Int32Array.from({ length: program.valueTerm.length }, (_, value) => known[2 * value + 1])
     const store = BlockStore.of(program, 1, lengths)
     const { fills, failure } = deliveryOf(program, store, known, all)
-    return programStart(signature, program, {
+    return programStart(signature, {
+      program,
       store,
       fill() {
         for (const [value, read] of sent.entries()) store.put(value, bytesOf(read().elements))
