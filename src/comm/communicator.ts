@@ -50,8 +50,12 @@ function sameRows(a: CommTable, b: CommTable): boolean {
 
 /**
  * One rank's handle on a communicator: an ordered set of ranks with its own message context (MPI-4.1
- * §7). Handles are small; what the ranks of a process share is stored once behind them. Its
- * collectives are those of {@link CollectiveCalls}, {@link StartedCalls} and {@link PersistentCalls}.
+ * §7). Handles are small; what the ranks of a process share is stored once behind them.
+ *
+ * **Forms.** A collective such as `allreduce` returns a promise ({@link CollectiveCalls}). `iallreduce` takes
+ * the same arguments, starts the call and returns a request, for which the rank waits later
+ * ({@link StartedCalls}). `allreduceInit` binds the call to its buffers, to be started often
+ * ({@link PersistentCalls}).
  *
  * **Buffers.** A send or a collective has read its data when its promise resolves; do not change the data
  * before. A receive returns a fresh array, or fills `into`, which belongs to the receive until its promise
