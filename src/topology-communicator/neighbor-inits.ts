@@ -13,7 +13,6 @@ import {
   neighborAllgathervInit,
 } from './exchanges/persistent-allgather.js'
 import type { NeighborRequest } from './execute/neighbor-request.js'
-import type { NeighborHandle } from './execute/neighborhood.js'
 import type { NeighborInitOptions } from './execute/tune-options.js'
 import type { BlockLayoutOptions } from './memory/block-layout.js'
 
@@ -111,23 +110,11 @@ export interface PersistentNeighborCalls {
   ): PersistentRequest
 }
 
-export const persistentNeighborCalls: PersistentNeighborCalls & ThisType<NeighborHandle> = {
-  neighborAllgatherInit(send, recv, options) {
-    return neighborAllgatherInit(this.seat(), this.neighborhood, send, recv, options)
-  },
-  neighborAllgathervInit(send, recv, layout) {
-    return neighborAllgathervInit(this.seat(), this.neighborhood, send, recv, layout)
-  },
-  neighborAlltoallInit(send, recv, options) {
-    return neighborAlltoallInit(this.seat(), this.neighborhood, send, recv, options)
-  },
-  neighborAlltoallvInit(send, sendCounts, recv, options) {
-    return neighborAlltoallvInit(this.seat(), this.neighborhood, send, sendCounts, recv, options)
-  },
-  neighborAlltoallwInit(send, recv) {
-    return neighborAlltoallwInit(this.seat(), this.neighborhood, send, recv)
-  },
-  neighborReduceInit(send, recv, op, options) {
-    return neighborReduceInit(this.seat(), this.neighborhood, send, recv, op, options)
-  },
-}
+export const persistentNeighborCalls = {
+  neighborAllgatherInit,
+  neighborAllgathervInit,
+  neighborAlltoallInit,
+  neighborAlltoallvInit,
+  neighborAlltoallwInit,
+  neighborReduceInit,
+} satisfies PersistentNeighborCalls

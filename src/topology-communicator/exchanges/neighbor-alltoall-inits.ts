@@ -5,14 +5,13 @@ import { type BoundProgram, programStart } from '../../calls/program/bound-colle
 import { boundCollective, boundRequest } from '../../calls/program/bound-request.js'
 import type { PersistentRequest } from '../../calls/program/persistent-request.js'
 import type { Signature } from '../../calls/signature.js'
-import type { CommSeat } from '../../comm/handle.js'
 import { elementSizeBytes } from '../../messages/datatype/elements.js'
 import { chosenAlltoall, isChosenByLength } from '../execute/chosen.js'
 import { varyingDelivery } from '../execute/deliver-varying.js'
 import { exchangeLengths } from '../execute/exchange-lengths.js'
 import { NeighborRequest, type TunerPlace } from '../execute/neighbor-request.js'
 import { countRun } from '../execute/neighbor-traffic.js'
-import type { Neighborhood } from '../execute/neighborhood.js'
+import type { NeighborHandle, Neighborhood } from '../execute/neighborhood.js'
 import { requestStart } from '../execute/request-start.js'
 import { checkedTune, type NeighborInitOptions, tuneText } from '../execute/tune-options.js'
 import { BlockStore } from '../memory/block-store.js'
@@ -34,12 +33,13 @@ import {
 import type { EdgeBlocksOptions } from './neighbor-alltoall.js'
 
 export function neighborAlltoallInit(
-  seat: CommSeat,
-  neighborhood: Neighborhood,
+  this: NeighborHandle,
   send: unknown,
   recv: unknown,
   options: NeighborInitOptions = {},
 ): NeighborRequest {
+  const { neighborhood } = this
+  const seat = this.seat()
   const name = 'neighborAlltoallInit'
   const tune = checkedTune(name, neighborhood, options)
   const { elements, into } = boundElements(name, send, recv)
@@ -82,13 +82,14 @@ function boundAlltoall(
 }
 
 export function neighborAlltoallvInit(
-  seat: CommSeat,
-  neighborhood: Neighborhood,
+  this: NeighborHandle,
   send: unknown,
   sendCounts: ArrayLike<number>,
   recv: unknown,
   options: Omit<EdgeBlocksOptions, 'into'> = {},
 ): PersistentRequest {
+  const { neighborhood } = this
+  const seat = this.seat()
   const name = 'neighborAlltoallvInit'
   requireKnownOptions(name, options, { counts: true, displs: true, sendDispls: true })
   const { elements, into } = boundElements(name, send, recv)

@@ -4,7 +4,6 @@ import { programStart } from '../../calls/program/bound-collective.js'
 import { boundRequest } from '../../calls/program/bound-request.js'
 import type { PersistentRequest } from '../../calls/program/persistent-request.js'
 import type { Signature } from '../../calls/signature.js'
-import type { CommSeat } from '../../comm/handle.js'
 import type { RankweaveError } from '../../errors.js'
 import { elementSizeBytes, elementsIn, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import { type ReceiveBuffer, StridedView, unpack } from '../../messages/datatype/strided-view.js'
@@ -12,18 +11,19 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { chosenAlltoall } from '../execute/chosen.js'
 import { exchangeLengths } from '../execute/exchange-lengths.js'
 import { countRun } from '../execute/neighbor-traffic.js'
-import type { Neighborhood } from '../execute/neighborhood.js'
+import type { NeighborHandle } from '../execute/neighborhood.js'
 import { BlockStore } from '../memory/block-store.js'
 import { contributionOf } from '../memory/buffers.js'
 import { checkEdgeData, type EdgeContribution, type EdgeData, misfitOf } from './neighbor-alltoallw.js'
 
 /** Types and lengths are exchanged once, here; starts send elements alone. */
 export function neighborAlltoallwInit(
-  seat: CommSeat,
-  neighborhood: Neighborhood,
+  this: NeighborHandle,
   send: readonly EdgeData[],
   recv: readonly (ReceiveBuffer | null)[],
 ): PersistentRequest {
+  const { neighborhood } = this
+  const seat = this.seat()
   const name = 'neighborAlltoallwInit'
   const given = checkEdgeData(name, neighborhood, seat.rank, send, recv)
   const signature: Signature = { name, type: typeCode.Uint8Array }

@@ -10,13 +10,12 @@ import { programStart } from '../../calls/program/bound-collective.js'
 import { boundRequest } from '../../calls/program/bound-request.js'
 import type { PersistentRequest } from '../../calls/program/persistent-request.js'
 import type { Signature } from '../../calls/signature.js'
-import type { CommSeat } from '../../comm/handle.js'
 import { elementSizeBytes, newArray, type TypedArray } from '../../messages/datatype/elements.js'
 import { type ReadyOperation, readyOperation } from '../../messages/datatype/operation.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { chosenNeighborhood } from '../execute/chosen.js'
 import { countRun } from '../execute/neighbor-traffic.js'
-import type { Neighborhood } from '../execute/neighborhood.js'
+import type { NeighborHandle, Neighborhood } from '../execute/neighborhood.js'
 import type { OperationProgram } from '../execute/placement.js'
 import { boundElements, checkInto, contributionOf } from '../memory/buffers.js'
 import { SpareRun } from '../memory/spare-run.js'
@@ -73,13 +72,14 @@ export function neighborReduce<R>(
 }
 
 export function neighborReduceInit(
-  seat: CommSeat,
-  neighborhood: Neighborhood,
+  this: NeighborHandle,
   send: unknown,
   recv: unknown,
   op: unknown,
   options: Pick<NeighborReduceOptions, 'order'> = {},
 ): PersistentRequest {
+  const { neighborhood } = this
+  const seat = this.seat()
   const name = 'neighborReduceInit'
   requireKnownOptions(name, options, { order: true })
   const { elements, into } = boundElements(name, send, recv)

@@ -4,7 +4,6 @@ import { boundCollective, boundRequest } from '../../calls/program/bound-request
 import type { PersistentRequest } from '../../calls/program/persistent-request.js'
 import { canPublish } from '../../calls/program/publication.js'
 import type { Signature } from '../../calls/signature.js'
-import type { CommSeat } from '../../comm/handle.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
 import { chosenNeighborhood } from '../execute/chosen.js'
@@ -12,7 +11,7 @@ import { slotCounts, varyingFill } from '../execute/deliver-varying.js'
 import { exchangeLengths } from '../execute/exchange-lengths.js'
 import { NeighborRequest, type TunerPlace } from '../execute/neighbor-request.js'
 import { countRun } from '../execute/neighbor-traffic.js'
-import type { Neighborhood } from '../execute/neighborhood.js'
+import type { NeighborHandle, Neighborhood } from '../execute/neighborhood.js'
 import { requestStart } from '../execute/request-start.js'
 import { checkedTune, type NeighborInitOptions, tuneText } from '../execute/tune-options.js'
 import { type BlockLayoutOptions, blockLayout } from '../memory/block-layout.js'
@@ -47,12 +46,13 @@ interface VaryingBuffers extends UniformBuffers {
 }
 
 export function neighborAllgatherInit(
-  seat: CommSeat,
-  neighborhood: Neighborhood,
+  this: NeighborHandle,
   send: unknown,
   recv: unknown,
   options: AllgatherInitOptions = {},
 ): NeighborRequest {
+  const { neighborhood } = this
+  const seat = this.seat()
   const name = 'neighborAllgatherInit'
   const { tune, isPublished } = checkedInit(name, neighborhood, options)
   const { type, elements, into } = boundElements(name, send, recv)
@@ -133,12 +133,13 @@ function boundAllgather(
 }
 
 export function neighborAllgathervInit(
-  seat: CommSeat,
-  neighborhood: Neighborhood,
+  this: NeighborHandle,
   send: unknown,
   recv: unknown,
   layoutOptions: BlockLayoutOptions = {},
 ): PersistentRequest {
+  const { neighborhood } = this
+  const seat = this.seat()
   const name = 'neighborAllgathervInit'
   requireKnownOptions(name, layoutOptions, { counts: true, displs: true })
   const { type, elements, into } = boundElements(name, send, recv)
