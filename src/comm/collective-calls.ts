@@ -251,10 +251,10 @@ function callsIn(form: Form<unknown>): CallTable {
       return collectives.allreduce(form, this, data, op, options)
     },
     gather(data: unknown, root = 0, options?: MovementOptions) {
-      return collectives.gather(form, this, data, root, options)
+      return collectives.gather(form, this, 'gather', data, root, options)
     },
     gatherv(data: unknown, root = 0, options?: BlocksOptions) {
-      return collectives.gatherv(form, this, data, root, options)
+      return collectives.gather(form, this, 'gatherv', data, root, options)
     },
     scatter(data: unknown, root = 0, options?: MovementOptions) {
       return collectives.scatter(form, this, data, root, options)
@@ -268,10 +268,10 @@ function callsIn(form: Form<unknown>): CallTable {
       return collectives.scatterv(form, this, data, counts, root, options)
     },
     allgather(data: unknown, options?: MovementOptions) {
-      return collectives.allgather(form, this, data, options)
+      return collectives.gather(form, this, 'allgather', data, null, options)
     },
     allgatherv(data: unknown, options?: BlocksOptions) {
-      return collectives.allgatherv(form, this, data, options)
+      return collectives.gather(form, this, 'allgatherv', data, null, options)
     },
     alltoall(data: unknown, options?: MovementOptions) {
       return collectives.alltoall(form, this, data, options)
@@ -291,10 +291,10 @@ function callsIn(form: Form<unknown>): CallTable {
       return collectives.reduceScatter(form, this, data, op, options)
     },
     scan(data: unknown, op: unknown, options?: ReductionOptions) {
-      return collectives.scan(form, this, data, op, options)
+      return collectives.scan(form, this, 'scan', data, op, options)
     },
     exscan(data: unknown, op: unknown, options?: ReductionOptions) {
-      return collectives.exscan(form, this, data, op, options)
+      return collectives.scan(form, this, 'exscan', data, op, options)
     },
   }
 }

@@ -228,19 +228,19 @@ export const persistentCalls: PersistentCalls & ThisType<Handle> = {
   },
   gatherInit(send, recv, root = 0, options) {
     const bound = boundCall('gatherInit', this, this.rank === root ? { send, recv } : { send }, options)
-    return collectives.gather(bound.form, this, send, root, bound.options)
+    return collectives.gather(bound.form, this, 'gather', send, root, bound.options)
   },
   gathervInit(send, recv, root = 0, options) {
     const bound = boundCall('gathervInit', this, this.rank === root ? { send, recv } : { send }, options)
-    return collectives.gatherv(bound.form, this, send, root, bound.options)
+    return collectives.gather(bound.form, this, 'gatherv', send, root, bound.options)
   },
   allgatherInit(send, recv, options) {
     const bound = boundCall('allgatherInit', this, { send, recv }, options)
-    return collectives.allgather(bound.form, this, send, bound.options)
+    return collectives.gather(bound.form, this, 'allgather', send, null, bound.options)
   },
   allgathervInit(send, recv, options) {
     const bound = boundCall('allgathervInit', this, { send, recv }, options)
-    return collectives.allgatherv(bound.form, this, send, bound.options)
+    return collectives.gather(bound.form, this, 'allgatherv', send, null, bound.options)
   },
   alltoallInit(send, recv, options) {
     const bound = boundCall('alltoallInit', this, { send, recv }, options)
@@ -264,10 +264,10 @@ export const persistentCalls: PersistentCalls & ThisType<Handle> = {
   },
   scanInit(send, recv, op, options) {
     const bound = boundCall('scanInit', this, { send, recv }, options)
-    return collectives.scan(bound.form, this, send, op, bound.options)
+    return collectives.scan(bound.form, this, 'scan', send, op, bound.options)
   },
   exscanInit(send, recv, op, options) {
     const bound = boundCall('exscanInit', this, { send, recv }, options)
-    return collectives.exscan(bound.form, this, send, op, bound.options)
+    return collectives.scan(bound.form, this, 'exscan', send, op, bound.options)
   },
 }
