@@ -1,50 +1,54 @@
 /** The collective operations, as signatures and error messages name them. */
-export type CollectiveName =
-  | 'barrier'
-  | 'bcast'
-  | 'reduce'
-  | 'allreduce'
-  | 'gather'
-  | 'gatherv'
-  | 'scatter'
-  | 'scatterv'
-  | 'allgather'
-  | 'allgatherv'
-  | 'alltoall'
-  | 'alltoallv'
-  | 'reduceScatter'
-  | 'scan'
-  | 'exscan'
-  | 'split'
-  | 'splitType'
-  | 'dup'
-  | 'create'
-  | 'free'
-  | 'topology'
-  | 'planLines'
-  | 'neighborAllgather'
-  | 'neighborAllgatherv'
-  | 'neighborAllgatherInit'
-  | 'barrierInit'
-  | 'bcastInit'
-  | 'allgatherInit'
-  | 'allreduceInit'
-  | 'reduceInit'
-  | 'gatherInit'
-  | 'scatterInit'
-  | 'gathervInit'
-  | 'scattervInit'
-  | 'allgathervInit'
-  | 'alltoallvInit'
-  | 'alltoallInit'
-  | 'reduceScatterInit'
-  | 'scanInit'
-  | 'exscanInit'
-  | 'neighborAlltoall'
-  | 'neighborAlltoallv'
-  | 'neighborAlltoallw'
-  | 'neighborReduce'
-  | 'neighborAlltoallInit'
-  | 'neighborAlltoallvInit'
-  | 'neighborAlltoallwInit'
-  | 'neighborReduceInit'
+export type CollectiveName = (typeof collectiveNames)[number]
+
+/** The place of a name is its code in the headers of frames. */
+export const collectiveNames = [
+  'barrier',
+  'bcast',
+  'reduce',
+  'allreduce',
+  'gather',
+  'gatherv',
+  'scatter',
+  'scatterv',
+  'allgather',
+  'allgatherv',
+  'alltoall',
+  'alltoallv',
+  'reduceScatter',
+  'scan',
+  'exscan',
+  'split',
+  'splitType',
+  'dup',
+  'create',
+  'free',
+  'topology',
+  'neighborAllgather',
+  'neighborAllgatherv',
+  'neighborAllgatherInit',
+  'planLines',
+  'barrierInit',
+  'bcastInit',
+  'allgatherInit',
+  'allreduceInit',
+  'reduceInit',
+  'gatherInit',
+  'scatterInit',
+  'alltoallInit',
+  'reduceScatterInit',
+  'scanInit',
+  'exscanInit',
+  'neighborAlltoall',
+  'neighborAlltoallv',
+  'neighborAlltoallw',
+  'neighborReduce',
+  'neighborAlltoallInit',
+  'neighborAlltoallvInit',
+  'neighborAlltoallwInit',
+  'neighborReduceInit',
+  'gathervInit',
+  'scattervInit',
+  'allgathervInit',
+  'alltoallvInit',
+] as const

@@ -1,7 +1,7 @@
 import { algorithms } from '../collective/algorithms.js'
 import { typeName } from '../messages/datatype/elements.js'
 import { operationNames } from '../messages/datatype/operation-names.js'
-import type { CollectiveName } from './collective-name.js'
+import { type CollectiveName, collectiveNames } from './collective-name.js'
 
 /**
  * What all ranks of a collective must agree on. Compared between the ranks of a process when they join and
@@ -27,57 +27,7 @@ export const signatureWords = 7
 
 const word = { name: 0, root: 1, type: 2, countLow: 3, countHigh: 4, op: 5, extra: 6 } as const
 
-const names: readonly CollectiveName[] = [
-  'barrier',
-  'bcast',
-  'reduce',
-  'allreduce',
-  'gather',
-  'gatherv',
-  'scatter',
-  'scatterv',
-  'allgather',
-  'allgatherv',
-  'alltoall',
-  'alltoallv',
-  'reduceScatter',
-  'scan',
-  'exscan',
-  'split',
-  'splitType',
-  'dup',
-  'create',
-  'free',
-  'topology',
-  'neighborAllgather',
-  'neighborAllgatherv',
-  'neighborAllgatherInit',
-  'planLines',
-  'barrierInit',
-  'bcastInit',
-  'allgatherInit',
-  'allreduceInit',
-  'reduceInit',
-  'gatherInit',
-  'scatterInit',
-  'alltoallInit',
-  'reduceScatterInit',
-  'scanInit',
-  'exscanInit',
-  'neighborAlltoall',
-  'neighborAlltoallv',
-  'neighborAlltoallw',
-  'neighborReduce',
-  'neighborAlltoallInit',
-  'neighborAlltoallvInit',
-  'neighborAlltoallwInit',
-  'neighborReduceInit',
-  'gathervInit',
-  'scattervInit',
-  'allgathervInit',
-  'alltoallvInit',
-]
-const codeOfName = new Map(names.map((name, code) => [name, code]))
+const codeOfName = new Map(collectiveNames.map((name, code) => [name, code]))
 
 // Which fields are present, in the bits of the name word above the name's code.
 const hasRoot = 1 << 16
@@ -145,13 +95,13 @@ export function describeSignature(signature: Signature): string {
 export function describeWords(words: Int32Array, at: number): string {
   const flags = words[at + word.name]
   return describeSignature({
-    name: names[flags & nameMask] ?? ('?' as CollectiveName),
+    name: collectiveNames[flags & nameMask] ?? ('?' as CollectiveName),
     ...(flags & hasRoot ? { root: words[at + word.root] } : {}),
     ...(flags & hasType ? { type: words[at + word.type] } : {}),
     ...(flags & hasCount
       ? { count: (words[at + word.countLow] >>> 0) + words[at + word.countHigh] * 2 ** 32 }
       : {}),
-    ...(flags & hasOp ? { op: opName(words[at + word.op], names[flags & nameMask]) } : {}),
+    ...(flags & hasOp ? { op: opName(words[at + word.op], collectiveNames[flags & nameMask]) } : {}),
     ...methodOrExtra(flags, words[at + word.extra]),
   })
 }

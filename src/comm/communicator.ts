@@ -1,24 +1,30 @@
+import { addMethods } from '../base/methods.js'
 import { promiseTry } from '../base/turn.js'
 import { RankweaveError, shown } from '../errors.js'
+import type { Sendable } from '../messages/datatype/payload.js'
+import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
+import type { Message, RecvOptions, Status } from '../messages/matching/arrived.js'
+import { ANY_SOURCE, ANY_TAG } from '../messages/matching/envelope.js'
+import type { MatchedMessage } from '../messages/p2p/matched-message.js'
+import * as p2p from '../messages/p2p/point-to-point.js'
+import type { Request } from '../messages/p2p/request.js'
 import type { WaitOptions } from '../messages/process/abort.js'
+import { blockingCalls, type CollectiveCalls, type StartedCalls, startedCalls } from './collective-calls.js'
 import type { CommState } from './comm-state.js'
 import { create, dup } from './create.js'
 import { free } from './free.js'
 import type { CommHandle } from './handle.js'
+import { type PersistentCalls, persistentCalls } from './persistent-calls.js'
 import { range } from './range.js'
+import { RankCommunicator } from './rank-communicator.js'
 import type { SplitOptions } from './split/split-plan.js'
 import { split, splitType } from './split-communicator.js'
-import { SurvivorCommunicator } from './survivor-communicator.js'
+import { revokedError } from './survive/survivor-errors.js'
+import { acknowledgeLosses, agree, lostRanks, survivorSeat } from './survivor-calls.js'
 import type { CommTable } from './table/distributed-table.js'
 import { type Comparison, compareTables, type Group, requireList } from './table/group.js'
 
-export async function groupOf(comm: CommHandle): Promise<Group> {
-  const { state } = comm.seat()
-  await state.place()
-  return state.group
-}
-
-export async function worldRanks(comm: CommHandle, ranks: ArrayLike<number>): Promise<Int32Array> {
+async function worldRanks(comm: CommHandle, ranks: ArrayLike<number>): Promise<Int32Array> {
   const { table } = comm.seat().state
   const found = Array.from(requireList(ranks, 'worldRanks'), (rank) => {
     if (Number.isInteger(rank) && rank >= 0 && rank < table.size) return table.lookup(rank)
@@ -30,7 +36,7 @@ export async function worldRanks(comm: CommHandle, ranks: ArrayLike<number>): Pr
   return Int32Array.from(found.every(isHere) ? (found as number[]) : await Promise.all(found))
 }
 
-export async function compare(a: CommState, b: CommState): Promise<Comparison> {
+async function compare(a: CommState, b: CommState): Promise<Comparison> {
   if (a === b) return 'ident'
   if (sameRows(a.table, b.table)) return 'congruent'
   const ranks = compareTables(await a.place(), await b.place())
@@ -44,9 +50,12 @@ function sameRows(a: CommTable, b: CommTable): boolean {
 
 /**
  * One rank's handle on a communicator: an ordered set of ranks with its own message context (MPI-4.1
- * §7). Handles are small; what the ranks of a process share is stored once behind them. Messages are in
- * {@link MessageCommunicator}, collectives in {@link CollectiveCommunicator}, {@link NonblockingCommunicator}
- * and {@link PersistentCommunicator}; what survivors of lost processes do is in {@link SurvivorCommunicator}.
+ * §7). Handles are small; what the ranks of a process share is stored once behind them.
+ *
+ * **Forms.** A collective such as `allreduce` returns a promise ({@link CollectiveCalls}). `iallreduce` takes
+ * the same arguments, starts the call and returns a request, for which the rank waits later
+ * ({@link StartedCalls}). `allreduceInit` binds the call to its buffers, to be started often
+ * ({@link PersistentCalls}).
  *
  * **Buffers.** A send or a collective has read its data when its promise resolves; do not change the data
  * before. A receive returns a fresh array, or fills `into`, which belongs to the receive until its promise
@@ -58,7 +67,125 @@ function sameRows(a: CommTable, b: CommTable): boolean {
  * ERR_TYPE for arguments, before anything is sent. Methods that return a promise reject; those that return a
  * request throw for wrong arguments.
  */
-export class Communicator extends SurvivorCommunicator {
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods are added below
+export class Communicator extends RankCommunicator {
+  /**
+   * Sends to `dest`. Resolves when the data may be changed again: at once for payloads up to the eager limit,
+   * else when the receive has taken it.
+   *
+   * @throws ERR_CLONE for a value that structured clone rejects
+   * @see MPI-4.1 §3.2.1
+   */
+  send(data: Sendable, dest: number, tag = 0, options?: WaitOptions): Promise<void> {
+    return p2p.send(this, data, dest, tag, 'standard', options)
+  }
+
+  /** Like `send`, but resolves only when a receive has matched. @see MPI-4.1 §3.4 (MPI_Ssend) */
+  ssend(data: Sendable, dest: number, tag = 0, options?: WaitOptions): Promise<void> {
+    return p2p.send(this, data, dest, tag, 'synchronous', options)
+  }
+
+  /**
+   * Starts a send. It takes its place in the order of messages now; `signal` cancels it.
+   * @see MPI-4.1 §3.7.2
+   */
+  isend(data: Sendable, dest: number, tag = 0, options?: WaitOptions): Request<void> {
+    return p2p.isend(this, data, dest, tag, 'standard', options)
+  }
+
+  /** Starts a synchronous send. @see MPI-4.1 §3.7.2 (MPI_Issend) */
+  issend(data: Sendable, dest: number, tag = 0, options?: WaitOptions): Request<void> {
+    return p2p.isend(this, data, dest, tag, 'synchronous', options)
+  }
+
+  /**
+   * Receives the earliest message that matches `source` and `tag`. Messages of one sender that match the same
+   * receive never overtake each other.
+   *
+   * With `into`, element type and length of the message are checked. Without it, `T` is what the caller
+   * expects; the sender decides what arrives.
+   *
+   * @throws ERR_TRUNCATE when `into` is too small; the message is consumed, `into` is untouched
+   * @throws ERR_TYPE_MISMATCH when `into` has another element type than was sent
+   * @see MPI-4.1 §3.2.4, §3.5
+   */
+  recv<B extends ReceiveBuffer>(
+    source: number,
+    tag: number,
+    options: RecvOptions<B> & { readonly into: B },
+  ): Promise<Message<B>>
+  recv<T = unknown>(source?: number, tag?: number, options?: WaitOptions): Promise<Message<T>>
+  recv(source: number, tag: number, options: RecvOptions): Promise<Message>
+  recv(source = ANY_SOURCE, tag = ANY_TAG, options?: RecvOptions): Promise<Message> {
+    return p2p.recv(this, source, tag, options)
+  }
+
+  /**
+   * Starts a receive; receives match in the order they were started; `signal` cancels it.
+   * @see MPI-4.1 §3.7.2
+   */
+  irecv<B extends ReceiveBuffer>(
+    source: number,
+    tag: number,
+    options: RecvOptions<B> & { readonly into: B },
+  ): Request<Message<B>>
+  irecv<T = unknown>(source?: number, tag?: number, options?: WaitOptions): Request<Message<T>>
+  irecv(source: number, tag: number, options: RecvOptions): Request<Message>
+  irecv(source = ANY_SOURCE, tag = ANY_TAG, options?: RecvOptions): Request<Message> {
+    return p2p.irecv(this, source, tag, options)
+  }
+
+  /** Sends and receives at once, so that rings and shifts cannot deadlock. @see MPI-4.1 §3.10 */
+  sendrecv<B extends ReceiveBuffer>(
+    data: Sendable,
+    dest: number,
+    source: number,
+    options: p2p.SendrecvTags & RecvOptions<B> & { readonly into: B },
+  ): Promise<Message<B>>
+  sendrecv<T = unknown>(
+    data: Sendable,
+    dest: number,
+    source: number,
+    options?: p2p.SendrecvTags & WaitOptions,
+  ): Promise<Message<T>>
+  sendrecv(
+    data: Sendable,
+    dest: number,
+    source: number,
+    options: p2p.SendrecvTags & RecvOptions,
+  ): Promise<Message>
+  sendrecv(
+    data: Sendable,
+    dest: number,
+    source: number,
+    options: p2p.SendrecvTags & RecvOptions = {},
+  ): Promise<Message> {
+    return p2p.sendrecv(this, data, dest, source, options)
+  }
+
+  /** Waits for a message without receiving it. @see MPI-4.1 §3.8.1 */
+  probe(source = ANY_SOURCE, tag = ANY_TAG, options?: WaitOptions): Promise<Status> {
+    return p2p.probe(this, source, tag, options)
+  }
+
+  /** Polls for a message without waiting; a loop of polls lets timers and I/O run. @see MPI-4.1 §3.8.1 */
+  iprobe(source = ANY_SOURCE, tag = ANY_TAG): Promise<Status | null> {
+    return p2p.iprobe(this, source, tag)
+  }
+
+  /**
+   * Waits for a message and takes it out of matching; only `recv` of the result gets it.
+   * @see MPI-4.1 §3.8.2
+   */
+  mprobe(source = ANY_SOURCE, tag = ANY_TAG, options?: WaitOptions): Promise<MatchedMessage> {
+    return p2p.mprobe(this, source, tag, options)
+  }
+
+  /** Polls for a message and takes it out of matching if there is one. @see MPI-4.1 §3.8.2 */
+  improbe(source = ANY_SOURCE, tag = ANY_TAG): Promise<MatchedMessage | null> {
+    return p2p.improbe(this, source, tag)
+  }
+
   /**
    * Makes one communicator per color, its ranks ordered by key, ties by rank here. A rank with color null is
    * in none and gets null.
@@ -123,6 +250,57 @@ export class Communicator extends SurvivorCommunicator {
   }
 
   /**
+   * Ranks of this communicator that this process knows as lost, ascending. Local, but for a distributed rank
+   * table, which is fetched first. MPIX_Comm_get_failed.
+   *
+   * Works, like `ackFailed`, `revoke`, `agree` and `shrink`, on communicators that have failed or are
+   * revoked, where all other calls but `free` reject. All five reject with ERR_AUTHORITY on `mpi`, where a
+   * lost process ends the job: they need an authority on failures.
+   *
+   * @throws ERR_PEER_LOST where the rows of lost ranks are lost with a slice of the table; `shrink` needs
+   *   none
+   * @see MPI Forum, User-Level Failure Mitigation
+   */
+  failed(): Promise<Int32Array> {
+    return promiseTry(() => lostRanks(survivorSeat(this, 'failed').state))
+  }
+
+  /**
+   * Acknowledges for this rank all losses that this process knows. Until then its receives from ANY_SOURCE
+   * fail with ERR_PEER_LOST; afterwards they wait for the ranks that live. Local; the acknowledgment also
+   * counts in `agree` and at the end of the world.
+   *
+   * @returns how many processes of this communicator this rank has acknowledged as lost, in total
+   */
+  async ackFailed(): Promise<number> {
+    return acknowledgeLosses(survivorSeat(this, 'ackFailed'))
+  }
+
+  /**
+   * Fails every pending and later operation of this communicator on every rank that lives, with ERR_REVOKED;
+   * except `agree`, `shrink`, `failed`, `ackFailed` and `free`. Not collective: one rank calls it, and
+   * resolves at once. Each process that learns of it passes it on, so it reaches all also when its caller is
+   * lost meanwhile. Revoking again has no effect.
+   */
+  async revoke(): Promise<void> {
+    const { state, rank } = survivorSeat(this, 'revoke')
+    state.collectives.revoke(revokedError(state, rank))
+  }
+
+  /**
+   * Collective of the ranks that live: the bitwise AND of their flags, the same at each. Lost ranks
+   * contribute what they had passed, or nothing.
+   *
+   * @param flag -2^31 to 2^31 - 1
+   * @throws ERR_PEER_LOST, at every rank alike, when a process of the communicator is lost that some rank had
+   *   not acknowledged before its call; `details.flag` is the agreed value. ERR_COLLECTIVE_MISMATCH when
+   *   others call `shrink`
+   */
+  agree(flag: number): Promise<number> {
+    return promiseTry(() => agree(this, flag))
+  }
+
+  /**
    * Collective of the ranks that live: the communicator of the survivors, in the order of their ranks here;
    * the same members at each. Works on a revoked communicator, and when further processes are lost meanwhile:
    * a process that is lost before the decision is left out, one that is lost later is a lost member of the
@@ -135,7 +313,7 @@ export class Communicator extends SurvivorCommunicator {
    * @see MPI Forum, User-Level Failure Mitigation (MPIX_Comm_shrink)
    */
   async shrink(): Promise<Communicator> {
-    const { state, localIndex } = this.seatToShrink()
+    const { state, localIndex } = survivorSeat(this, 'shrink')
     return makeHandle(await state.survival.shrink(localIndex), localIndex)
   }
 
@@ -165,10 +343,18 @@ export class Communicator extends SurvivorCommunicator {
   }
 
   /** The ranks of this communicator as a group; fetches all of a distributed table. @see MPI-4.1 §7.3.2 */
-  group(): Promise<Group> {
-    return groupOf(this)
+  async group(): Promise<Group> {
+    const { state } = this.seat()
+    await state.place()
+    return state.group
   }
 }
+
+export interface Communicator extends CollectiveCalls<'blocking'>, StartedCalls, PersistentCalls {}
+
+addMethods(Communicator.prototype, blockingCalls)
+addMethods(Communicator.prototype, startedCalls, 'i')
+addMethods(Communicator.prototype, persistentCalls)
 
 /** Makes the communicators that a communicator's methods return. */
 function makeHandle(state: CommState, localIndex: number): Communicator {

@@ -10,7 +10,8 @@ import type { CommHandle, CommSeat } from './handle.js'
 /** The context counter of the world, which `drawCounter` never returns. */
 const worldCounter = 0
 
-interface FreeableHandle extends CommHandle {
+/** The handle of a rank that may free its communicator, whatever has become of that. */
+export interface FreeableHandle extends CommHandle {
   /** Throws once it has been freed. */
   seatToFree(): CommSeat
   /** From now on `seat` throws. */

@@ -129,6 +129,8 @@ function isSame(a: unknown, b: unknown): boolean {
     const bytes = (view: ArrayBufferView) => Buffer.from(view.buffer, view.byteOffset, view.byteLength)
     return bytes(a).equals(bytes(b))
   }
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((each, i) => isSame(each, b[i]))
   return a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b))
 }
 

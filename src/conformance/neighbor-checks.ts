@@ -10,8 +10,7 @@ import { mooreTopology } from '../topology/generate/moore.js'
 import { pairEdges } from '../topology/neighbors.js'
 import type { TopologyOptions } from '../topology-communicator/create.js'
 import { planningLimits } from '../topology-communicator/plan-from.js'
-import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
-import { concatenatedBlocks, elements, ranksOf } from './collective-oracles.js'
+import { ranksOf } from './collective-oracles.js'
 import { type Draw, drawn, same, shuffled } from './expect.js'
 import { exchangeEdges, exchangeOnGrid } from './neighbor-exchange-checks.js'
 import type { WorldCase } from './world-case.js'
@@ -110,7 +109,6 @@ async function onMultigraph(
   const [lines, twinLines] = await Promise.all([graph.planLines(0), twin.planLines(0)])
   same(twinLines?.join('\n'), lines?.join('\n'), 'the plan made from neighbors')
   // Two in flight, each in its own context.
-  await Promise.all([exchange(graph, 1), exchange(twin, 2)])
   await Promise.all([exchangeEdges(graph, { sent, received }, 4), exchangeEdges(twin, { sent, received }, 6)])
   await Promise.all([graph.free(), twin.free()])
 }
@@ -137,7 +135,6 @@ async function onGrid(comm: Communicator, strategy: Strategy | AutoStrategy): Pr
 async function onMoore(comm: Communicator, strategy: Strategy | AutoStrategy): Promise<void> {
   const topology = mooreTopology({ dims: [...dimsCreate(comm.size, 2)], radius: 1, periodic: true })
   const graph = await comm.createTopology(topology, optionsFor(strategy, comm.size))
-  await exchange(graph, 3)
   // An edge's number is its place among the destinations of all ranks.
   const { outStart, inStart } = topology
   const leaves = new Int32Array(topology.inRank.length)
@@ -146,40 +143,4 @@ async function onMoore(comm: Communicator, strategy: Strategy | AutoStrategy): P
   const received = [...leaves.subarray(inStart[comm.rank], inStart[comm.rank + 1])]
   await exchangeEdges(graph, { sent, received }, 8)
   await graph.free()
-}
-
-/** All neighborhood collectives of a graph. */
-async function exchange(graph: TopologyCommunicator, slot: number): Promise<void> {
-  const { rank, sources } = graph
-  for (const length of [0, 40]) {
-    const uniform = (src: number) => elements(Float64Array, slot, src, length, length)
-    const got = await graph.neighborAllgather(uniform(rank))
-    same(got, concatenatedBlocks(Float64Array, [...sources].map(uniform)), `neighborAllgather of ${length}`)
-
-    const varying = (src: number) => elements(Int16Array, slot, src, length, (src % 3) * length)
-    const blocks = [...sources].map(varying)
-    const varied = await graph.neighborAllgatherv(varying(rank))
-    same(varied.data, concatenatedBlocks(Int16Array, blocks), `neighborAllgatherv of ${length}`)
-    same(
-      [...varied.counts],
-      blocks.map((block) => block.length),
-      'counts of neighborAllgatherv',
-    )
-
-    const again = (src: number, start: number) => elements(Uint32Array, slot + start, src, length, length)
-    const send = new Uint32Array(length)
-    const recv = new Uint32Array(length * sources.length)
-    const request = graph.neighborAllgatherInit(send, recv)
-    for (let start = 0; start < 2; start++) {
-      send.set(again(rank, start) as Uint32Array)
-      await request.start()
-      const expected = [...sources].map((src) => again(src, start))
-      same(
-        recv,
-        concatenatedBlocks(Uint32Array, expected),
-        `start ${start} of a persistent neighborAllgather`,
-      )
-    }
-    request.free()
-  }
 }

@@ -27,7 +27,6 @@ export type { Gathered } from '../calls/plan/placement.js'
 export { PersistentRequest } from '../calls/program/persistent-request.js'
 export { Communicator } from '../comm/communicator.js'
 export type { CommDescription, SplitReport } from '../comm/describe.js'
-export type { SendrecvTags } from '../comm/message-communicator.js'
 export type { PhaseCost, PhaseCosts } from '../comm/split/split-meter.js'
 export type { SplitAlgorithmName, SplitOptions } from '../comm/split/split-plan.js'
 export type { LookupStatistics } from '../comm/table/distributed-table.js'
@@ -60,6 +59,7 @@ export { TopologyCommunicator } from '../topology-communicator/topology-communic
 export type { Message, RecvOptions, Status } from '../messages/matching/arrived.js'
 export { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../messages/matching/envelope.js'
 export { MatchedMessage } from '../messages/p2p/matched-message.js'
+export type { SendrecvTags } from '../messages/p2p/point-to-point.js'
 export {
   type Completed,
   Request,

@@ -1,3 +1,4 @@
+import { addMethods } from '../base/methods.js'
 import { promiseTry } from '../base/turn.js'
 import { Communicator } from '../comm/communicator.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
@@ -97,7 +98,5 @@ export function installNeighborhood(): void {
       return promiseTry(() => createTopology(this, topology, options))
     },
   }
-  for (const [name, value] of Object.entries(methods)) {
-    Object.defineProperty(Communicator.prototype, name, { value, writable: true, configurable: true })
-  }
+  addMethods(Communicator.prototype, methods)
 }

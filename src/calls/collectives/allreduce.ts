@@ -1,9 +1,11 @@
-import type { TypedArray } from '../../messages/datatype/elements.js'
+import { overlap } from '../../base/bytes.js'
+import { newArray, type TypedArray } from '../../messages/datatype/elements.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
 import { SharedLanding } from '../plan/shared-landing.js'
+import type { BoundProgram } from '../program/bound-collective.js'
 import { deliverResult, type ReduceContribution, type Reduction } from './reduction.js'
 import { ReductionCall } from './reduction-call.js'
 import { leavesOf, ReductionRun } from './reduction-run.js'
@@ -36,6 +38,38 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
       // What is sent may be the memory that another rank's result is copied to.
       else exchange.whenSent(() => exchange.finish(landing!.results()))
     })
+  }
+
+  /** The result of the first rank is where the program combines; the others copy it. */
+  bind(contributions: readonly ReduceContribution[]): BoundProgram {
+    const { type, countElems } = this.reduction
+    // Nothing is looked up where ranks are placed.
+    const plan = this.plan('allreduce', this.method) as CollectivePlan
+    const run = new ReductionRun(plan, this.reduction)
+    const results = contributions.map(({ into }) => (into as TypedArray).subarray(0, countElems))
+    const [result] = results
+    const { data } = contributions[0]
+    // Contributions are sent from where they are unless results are written there.
+    const isSent = contributions.length === 1 && !overlap(data, result)
+    const own = isSent ? [data] : Array.from(plan.participants.own, () => newArray(type, countElems))
+    const store = run.newStore(false)
+    const leaves = leavesOf(type, contributions)
+    return {
+      program: plan.program,
+      store,
+      fill() {
+        if (!isSent) {
+          run.folded(leaves).values.forEach((value, i) => {
+            ;(own[i] as Float64Array).set(value as Float64Array)
+          })
+        }
+        store.bind(own, result)
+      },
+      deliver() {
+        store.finish()
+        for (let i = 1; i < results.length; i++) (results[i] as Float64Array).set(result as Float64Array)
+      },
+    }
   }
 
   #finish(contributions: readonly ReduceContribution[], exchange: Exchange, data: TypedArray): void {

@@ -1,8 +1,8 @@
-import type { CollectiveCall } from '../collective-call.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
 import { chooseMove, planMove, requireServed } from '../plan/planned-move.js'
+import type { BindableCall } from '../program/bound-collective.js'
 import { emptyStore } from '../program/run-program.js'
 
 const noResults = [] as const
@@ -12,10 +12,7 @@ const noResults = [] as const
  *
  * @throws ERR_ALGORITHM when it does not take this number of processes
  */
-export function barrierOf(
-  state: CollectiveContext,
-  method: Method | undefined,
-): CollectiveCall<undefined, void> {
+export function barrierOf(state: CollectiveContext, method: Method | undefined): BindableCall<undefined> {
   if (method !== undefined) return newBarrier(state, method)
   state.plans.barrier ??= newBarrier(state, undefined)
   return state.plans.barrier
@@ -24,7 +21,7 @@ export function barrierOf(
 /**
  * One object for all calls and one promise for all ranks of a process: a barrier retains nothing per rank.
  */
-function newBarrier(state: CollectiveContext, method: Method | undefined): CollectiveCall<undefined, void> {
+function newBarrier(state: CollectiveContext, method: Method | undefined): BindableCall<undefined> {
   const chosen = chooseMove(state, 'barrier', method, 0)!
   requireServed(state, chosen.algorithm, chosen.segments)
   let plan: CollectivePlan | undefined
@@ -38,5 +35,6 @@ function newBarrier(state: CollectiveContext, method: Method | undefined): Colle
       plan.run(exchange, emptyStore, () => exchange.finish(noResults))
       return undefined
     },
+    bind: () => ({ program: planMove(state, chosen).program, store: emptyStore, fill() {}, deliver() {} }),
   }
 }

@@ -1,19 +1,20 @@
 import { bytesOf } from '../../base/bytes.js'
 import { packBlocks, unpackBlocks } from '../../base/packing.js'
 import { algorithms } from '../../collective/algorithms.js'
-import { typeCode } from '../../messages/datatype/elements.js'
+import { type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
-import type { CollectiveCall } from '../collective-call.js'
 import { copyOf, type Exchange, noBytes } from '../exchange.js'
 import { parentIn, sendToChildren } from '../exchange-patterns.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { type Block, deliver } from '../plan/deliver.js'
+import { ElementStore } from '../plan/element-store.js'
 import type { Method } from '../plan/method.js'
 import { moveBlocks, unitLengths } from '../plan/move-blocks.js'
-import { localIndexOf } from '../plan/placement.js'
+import { localIndexOf, processOfRank } from '../plan/placement.js'
 import { type Chosen, chooseMove, planMove, requireServed } from '../plan/planned-move.js'
 import { joinedBlocks } from '../plan/process-order.js'
 import { SharedLanding } from '../plan/shared-landing.js'
+import type { BindableCall, BoundProgram } from '../program/bound-collective.js'
 
 /** What only the root's ranks know of a call: the others get it before the data. */
 export interface CallHead extends Chosen {
@@ -69,7 +70,7 @@ export function bcastCall(
   state: CollectiveContext,
   root: number,
   method: Method | undefined,
-): CollectiveCall<BcastContribution | undefined, unknown> {
+): BindableCall<BcastContribution | undefined> {
   const { algorithm } = method ?? {}
   if (algorithm !== undefined) requireServed(state, algorithm, method?.segments ?? 1)
   return {
@@ -85,6 +86,37 @@ export function bcastCall(
       if (typeof found !== 'number')
         return found.then((process) => receive(state, process, contributions, exchange))
       return receive(state, found, contributions, exchange)
+    },
+    bind: (contributions) => boundBcast(state, root, method, contributions),
+  }
+}
+
+/** All ranks have bound arrays of one type and length: no head is sent. */
+function boundBcast(
+  state: CollectiveContext,
+  root: number,
+  method: Method | undefined,
+  contributions: Contributions,
+): BoundProgram {
+  const buffers = contributions.map((each) => each!.block?.bytes ?? bytesOf(each!.into as TypedArray))
+  const [{ byteLength }] = buffers
+  const chosen = chooseMove(state, 'bcast', method, byteLength) ?? {
+    algorithm: fallback,
+    segments: method?.segments ?? 1,
+  }
+  const rootIndex = localIndexOf(state, root)
+  const plan = planMove(state, chosen, processOfRank(state.processes, root))
+  const source = buffers[Math.max(0, rootIndex)]
+  const lengths = unitLengths(byteLength, plan.parts)
+  const store = new ElementStore(plan.program, plan.memory(), typeCode.Uint8Array, lengths, undefined)
+  if (rootIndex >= 0) store.bind([source], noBytes)
+  else store.bind([noBytes], source)
+  return {
+    program: plan.program,
+    store,
+    fill() {},
+    deliver() {
+      for (const bytes of buffers) if (bytes !== source) bytes.set(source)
     },
   }
 }

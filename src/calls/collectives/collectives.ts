@@ -98,34 +98,6 @@ export function allreduce<R>(
   })
 }
 
-export function gather<R>(
-  form: Form<R>,
-  comm: Handle,
-  data: unknown,
-  root: number,
-  options?: MovementOptions,
-): R {
-  return gathering(form, comm, 'gather', data, root, options)
-}
-
-export function gatherv<R>(
-  form: Form<R>,
-  comm: Handle,
-  data: unknown,
-  root: number,
-  options?: BlocksOptions,
-): R {
-  return gathering(form, comm, 'gatherv', data, root, options)
-}
-
-export function allgather<R>(form: Form<R>, comm: Handle, data: unknown, options?: MovementOptions): R {
-  return gathering(form, comm, 'allgather', data, null, options)
-}
-
-export function allgatherv<R>(form: Form<R>, comm: Handle, data: unknown, options?: BlocksOptions): R {
-  return gathering(form, comm, 'allgatherv', data, null, options)
-}
-
 export function scatter<R>(
   form: Form<R>,
   comm: Handle,
@@ -216,26 +188,6 @@ export function reduceScatter<R>(
   })
 }
 
-export function scan<R>(
-  form: Form<R>,
-  comm: Handle,
-  data: unknown,
-  op: unknown,
-  options?: ReductionOptions,
-): R {
-  return scanning(form, comm, 'scan', data, op, options)
-}
-
-export function exscan<R>(
-  form: Form<R>,
-  comm: Handle,
-  data: unknown,
-  op: unknown,
-  options?: ReductionOptions,
-): R {
-  return scanning(form, comm, 'exscan', data, op, options)
-}
-
 /**
  * The call that was opened last, where ranks that make the same call may join with it instead of describing
  * it again.
@@ -263,13 +215,13 @@ function joinAgain<R, P>(
   return form.join(seat, call, { data: elements, into: intoFor(data, received) }, options)
 }
 
-function scanning<R>(
+export function scan<R>(
   form: Form<R>,
   comm: Handle,
   name: 'scan' | 'exscan',
   data: unknown,
   op: unknown,
-  options: ReductionOptions | undefined,
+  options?: ReductionOptions,
 ): R {
   return form.attempt(comm, (seat) => {
     const { state } = seat
@@ -284,13 +236,14 @@ function scanning<R>(
   })
 }
 
-function gathering<R>(
+/** The four gathers: `root` is null for those with the result on every rank. */
+export function gather<R>(
   form: Form<R>,
   comm: Handle,
   name: 'gather' | 'gatherv' | 'allgather' | 'allgatherv',
   data: unknown,
   root: number | null,
-  options: BlocksOptions | undefined,
+  options?: BlocksOptions,
 ): R {
   return form.attempt(comm, (seat) => {
     const { state, rank } = seat

@@ -1,11 +1,21 @@
+import type { Request } from '../../messages/p2p/request.js'
 import type { WaitOptions } from '../../messages/process/abort.js'
 import type { RankHandle, Seat } from '../../messages/process/comm-context.js'
-import type { CollectiveCall } from '../collective-call.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { copyIfAliased } from '../plan/deliver.js'
+import type { BindableCall } from '../program/bound-collective.js'
 
 /** A rank's handle, as collectives see it. */
 export type Handle = RankHandle<CollectiveContext>
+
+/** What a call returns at once, by its form. */
+export interface Returned<T> {
+  readonly blocking: Promise<T>
+  readonly started: Request<T>
+}
+
+/** The calls whose names begin with `i`, each with all the overloads of the one without. */
+export type Started<Calls> = { [K in keyof Calls & string as `i${K}`]: Calls[K] }
 
 /** A form of a collective (MPI-4.1 §6.12, §6.13): what becomes of a call whose arguments are valid. */
 export interface Form<R> {
@@ -20,7 +30,7 @@ export interface Form<R> {
   unaliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P
   join<C>(
     seat: Seat<CollectiveContext>,
-    call: CollectiveCall<C, unknown>,
+    call: BindableCall<C>,
     contribution: C,
     options: WaitOptions | undefined,
   ): R

@@ -1,6 +1,5 @@
 import { concatenate } from '../../base/packing.js'
 import { typeCode } from '../../messages/datatype/elements.js'
-import type { CollectiveCall } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { type Block, deliver, deliverAll, deliverBlocks, type Layout } from '../plan/deliver.js'
@@ -11,8 +10,10 @@ import { localIndexOf, processOfRank, ranksByProcess, ranksPerProcess } from '..
 import { type Chosen, chooseMove, planMove, requireServed } from '../plan/planned-move.js'
 import { blocksInRankOrder, isRankOrder, joinedBlocks } from '../plan/process-order.js'
 import { SharedLanding, type Wanted } from '../plan/shared-landing.js'
+import type { BindableCall } from '../program/bound-collective.js'
 import type { Signature } from '../signature.js'
 import { isLong } from './block-list.js'
+import { boundAllgather } from './bound-allgather.js'
 import { gatherLists } from './gather-lists.js'
 import { movePieces, planLists } from './move-lists.js'
 
@@ -36,7 +37,7 @@ export function gatherCall(
   root: number | null,
   block: Block,
   method: Method | undefined,
-): CollectiveCall<GatherContribution, unknown> {
+): BindableCall<GatherContribution> {
   const { type } = block
   const isVarying = name === 'gatherv' || name === 'allgatherv'
   const isEqual = !isVarying && type !== typeCode.value
@@ -70,6 +71,11 @@ export function gatherCall(
       const gather = isLong(exchange, sizeBytes) ? gatherLong : gatherShort
       gather(state, chosen, rootProcess, type, mine, wanted, exchange)
       return undefined
+    },
+    bind(contributions) {
+      const chosen = chooseMove(state, collective, method, sizeBytes)!
+      const arrays = contributions.map((each) => ({ send: each.block.bytes, recv: each.layout.into! }))
+      return boundAllgather(state, chosen, sizeBytes, arrays)
     },
   }
 }

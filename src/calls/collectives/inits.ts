@@ -1,162 +1,113 @@
 import { RankweaveError } from '../../errors.js'
-import { type TypedArray, typeCodeOf } from '../../messages/datatype/elements.js'
-import type { CollectiveName } from '../collective-name.js'
-import { requireRoot } from '../plan/deliver.js'
-import {
-  type MethodOptions,
-  methodOptionNames,
-  orderOptionNames,
-  requireInitOptions,
-} from '../plan/method.js'
-import type { PersistentRequest } from '../program/persistent-request.js'
-import * as collectives from './collectives.js'
+import { kindOf, type TypedArray, typeCode, typeCodeOf } from '../../messages/datatype/elements.js'
+import { misfit, payloadOf } from '../../messages/datatype/payload.js'
+import { methodOptionNames, orderOptionNames, requireInitOptions } from '../plan/method.js'
 import type { Handle } from './form.js'
 import { PersistentForm } from './persistent-form.js'
-import { requireArray, requireRoom } from './persistent-moves.js'
 
-// Calls that are bound to their buffers as they are: every start is the call, on what its buffers hold then.
-// All of `recv` is passed as `into`, whose length is checked here.
-
-/** `send` only on the root. */
-export function scatterInit(
-  comm: Handle,
-  send: unknown,
-  recv: unknown,
-  root: number,
-  options?: MethodOptions,
-): PersistentRequest {
-  const name = 'scatterInit'
-  const given = checkedOptions(name, options)
-  requireRoot(root, comm.size)
-  const into = elementsOf(name, recv)
-  const agreed = { type: typeCodeOf(into), count: into.length }
-  const isRoot = comm.rank === root
-  const arrays = isRoot ? [elementsOf(name, send), into] : [into]
-  if (isRoot) {
-    const blocks = arrays[0]
-    requireRoom(name, typeCodeOf(blocks), into.length, into)
-    if (blocks.length !== comm.size * into.length) {
-      throw new RankweaveError(
-        'ERR_COUNT',
-        `${name}: expected ${comm.size} blocks of ${into.length} elements, got ${blocks.length} elements`,
-      )
-    }
-  }
-  const form = new PersistentForm(name, arrays, agreed)
-  return collectives.scatter(form, comm, isRoot ? send : null, root, { ...given, into })
-}
-
-/** `send` and `counts` only on the root; `recv` may be longer than the block. */
-export function scattervInit(
-  comm: Handle,
-  send: unknown,
-  counts: ArrayLike<number> | null,
-  recv: unknown,
-  root: number,
-  options?: MethodOptions & { readonly displs?: ArrayLike<number> },
-): PersistentRequest {
-  const name = 'scattervInit'
-  const given = checkedOptions(name, options)
-  requireRoot(root, comm.size)
-  const into = elementsOf(name, recv)
-  const isRoot = comm.rank === root
-  const arrays = isRoot ? [elementsOf(name, send), into] : [into]
-  if (isRoot) requireRoom(name, typeCodeOf(arrays[0]), 0, into)
-  const form = new PersistentForm(name, arrays, { type: typeCodeOf(into) })
-  return collectives.scatterv(form, comm, isRoot ? send : null, counts, root, { ...given, into })
-}
-
-/** Elements that `recv` needs for so many in `send`. */
-type Room = (countElems: number, comm: Handle, options: BlockCounts) => number
+/** Elements that `recv` needs for what is sent. @throws ERR_COUNT */
+type Room = (send: TypedArray, recv: TypedArray, comm: Handle, options: BlockCounts) => number
 
 interface BlockCounts {
   readonly counts?: ArrayLike<number>
 }
 
-const asMany: Room = (countElems) => countElems
+const asMany: Room = ({ length }) => length
+const ofAllRanks: Room = ({ length }, _, { size }) => size * length
 /** What arrives is known when it does. */
 const unknown: Room = () => 0
+// Malformed counts are reported with those of calls.
+const ownBlock: Room = ({ length }, _, { rank, size }, { counts }) =>
+  counts?.[rank] ?? Math.floor(length / size)
+const scattered: Room = ({ length }, recv, { size }) => {
+  if (length === size * recv.length) return recv.length
+  throw new RankweaveError(
+    'ERR_COUNT',
+    `scatterInit: expected ${size} blocks of ${recv.length} elements, got ${length} elements`,
+  )
+}
 
-const roomOf = {
-  gatherInit: (countElems, { size }) => size * countElems,
-  gathervInit: unknown,
-  allgathervInit: unknown,
-  alltoallInit: asMany,
-  alltoallvInit: unknown,
-  reduceInit: asMany,
-  // Malformed counts are reported with those of calls.
-  reduceScatterInit: (countElems, { rank, size }, { counts }) =>
-    counts?.[rank] ?? Math.floor(countElems / size),
-  scanInit: asMany,
-  exscanInit: asMany,
-} satisfies Partial<Record<CollectiveName, Room>>
+/** What the init of a call checks. */
+interface InitRule {
+  /** The options of the call: others would have no effect. */
+  readonly options: Readonly<Record<string, true>>
+  readonly room: Room
+  /** What `recv` adds to what ranks compare, where the call leaves it to the root. */
+  readonly agreed?: readonly ('type' | 'count')[]
+  /** Whether a start runs a program that is bound to the buffers: else it is the call. */
+  readonly runsProgram?: true
+}
 
 const method = methodOptionNames
 const ordered = orderOptionNames
 const placed = { ...method, counts: true, displs: true } as const
 
-/** The options of every call: others would have no effect. */
-const optionsOf: Partial<Record<CollectiveName, Readonly<Record<string, true>>>> = {
-  scatterInit: method,
-  scattervInit: { ...method, displs: true },
-  gatherInit: method,
-  gathervInit: placed,
-  allgathervInit: placed,
-  alltoallInit: method,
-  alltoallvInit: { ...placed, sendDispls: true },
-  reduceInit: ordered,
-  reduceScatterInit: { ...ordered, counts: true },
-  scanInit: ordered,
-  exscanInit: ordered,
-}
+const rules = {
+  barrierInit: { options: method, room: unknown, runsProgram: true },
+  bcastInit: { options: method, room: asMany, agreed: ['type', 'count'], runsProgram: true },
+  scatterInit: { options: method, room: scattered, agreed: ['type', 'count'] },
+  scattervInit: { options: { ...method, displs: true }, room: unknown, agreed: ['type'] },
+  gatherInit: { options: method, room: ofAllRanks },
+  gathervInit: { options: placed, room: unknown },
+  allgatherInit: { options: method, room: ofAllRanks, runsProgram: true },
+  allgathervInit: { options: placed, room: unknown },
+  alltoallInit: { options: method, room: asMany },
+  alltoallvInit: { options: { ...placed, sendDispls: true }, room: unknown },
+  reduceInit: { options: ordered, room: asMany },
+  allreduceInit: { options: ordered, room: asMany, runsProgram: true },
+  reduceScatterInit: { options: { ...ordered, counts: true }, room: ownBlock },
+  scanInit: { options: ordered, room: asMany },
+  exscanInit: { options: ordered, room: asMany },
+} satisfies Readonly<Record<string, InitRule>>
 
-/** @throws ERR_ARGUMENT for options that the call does not have */
-function checkedOptions<O extends object>(name: CollectiveName, options: O | undefined): O {
-  requireInitOptions(name, options, optionsOf[name]!)
-  return { ...options } as O
+/** What a rank binds; without the one that it neither sends nor fills. */
+interface BoundBuffers {
+  readonly send?: unknown
+  readonly recv?: unknown
 }
 
 /** The form of a call that is bound to its buffers, and its options, which name the array that it fills. */
-export interface BoundCall<O> {
+interface BoundCall<O> {
   readonly form: PersistentForm
   readonly options: O & { readonly into?: TypedArray }
 }
 
 /**
- * Binds a call that sends one array and fills another.
+ * Checks what a rank binds to a call. All of `recv` is passed as `into`.
  *
- * @param recv null where the rank gets nothing
+ * @throws ERR_ARGUMENT for options that the call does not have; ERR_TYPE, ERR_TYPE_MISMATCH, ERR_COUNT,
+ *   ERR_TRUNCATE for buffers
  */
 export function boundCall<O extends object>(
-  name: keyof typeof roomOf,
+  name: keyof typeof rules,
   comm: Handle,
-  send: unknown,
-  recv: unknown,
+  buffers: BoundBuffers,
   options: O | undefined,
 ): BoundCall<O> {
-  const from = elementsOf(name, send)
-  const given = checkedOptions(name, options)
-  if (recv === null) return { form: new PersistentForm(name, [from]), options: given }
-  requireRoom(name, typeCodeOf(from), roomOf[name](from.length, comm, given), recv)
-  const into = recv as TypedArray
-  return { form: new PersistentForm(name, [from, into]), options: { ...given, into } }
+  const rule: InitRule = rules[name]
+  const arrays = Object.values(buffers).map((buffer) => elementsOf(name, buffer))
+  requireInitOptions(name, options, rule.options)
+  const given = { ...options } as O
+  const into = 'recv' in buffers ? arrays[arrays.length - 1] : undefined
+  if (into !== undefined && 'send' in buffers) {
+    const [send] = arrays
+    const error = misfit(typeCodeOf(send), rule.room(send, into, comm, given), into)
+    if (error !== undefined) throw error
+  }
+  const agreed = into !== undefined && rule.agreed !== undefined ? agreedOf(into, rule.agreed) : {}
+  const form = new PersistentForm(name, arrays, agreed, rule.runsProgram === true)
+  return { form, options: into === undefined ? given : { ...given, into } }
 }
 
-/** {@link boundCall} where the root alone fills an array. */
-export function boundAtRoot<O extends object>(
-  name: 'gatherInit' | 'gathervInit' | 'reduceInit',
-  comm: Handle,
-  send: unknown,
-  recv: unknown,
-  root: number,
-  options?: O,
-): BoundCall<O> {
-  requireRoot(root, comm.size)
-  return boundCall(name, comm, send, comm.rank === root ? recv : null, options)
+function agreedOf(into: TypedArray, names: readonly ('type' | 'count')[]) {
+  const type = typeCodeOf(into)
+  return names.includes('count') ? { type, count: into.length } : { type }
 }
 
-/** Not of a strided view, which would be packed once instead of at every start. */
-function elementsOf(name: CollectiveName, data: unknown): TypedArray {
-  requireArray(name, data)
+/** Not of a strided view, which would be packed once instead of at every start. @throws ERR_TYPE */
+function elementsOf(name: string, data: unknown): TypedArray {
+  if (!ArrayBuffer.isView(data) || typeCodeOf(data) === typeCode.value)
+    throw new RankweaveError('ERR_TYPE', `${name}: expected a typed array, got ${kindOf(data)}`)
+  payloadOf(data)
   return data as TypedArray
 }

@@ -1,11 +1,11 @@
 import type { TypedArray } from '../../messages/datatype/elements.js'
 import type { Seat } from '../../messages/process/comm-context.js'
-import type { CollectiveCall } from '../collective-call.js'
 import type { CollectiveName } from '../collective-name.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { copyIfAliased } from '../plan/deliver.js'
-import { BoundCollective, type BoundStart } from '../program/bound-collective.js'
-import { PersistentRequest } from '../program/persistent-request.js'
+import { type BindableCall, type BoundStart, programStart } from '../program/bound-collective.js'
+import { boundRequest } from '../program/bound-request.js'
+import type { PersistentRequest } from '../program/persistent-request.js'
 import type { Signature } from '../signature.js'
 import type { Form, Handle } from './form.js'
 
@@ -30,51 +30,59 @@ export class PersistentForm implements Form<PersistentRequest> {
   readonly #name: CollectiveName
   readonly #buffers: readonly TypedArray[]
   readonly #agreed: Pick<Signature, 'type' | 'count'>
+  readonly #runsProgram: boolean
   readonly #copies: Copy[] = []
 
-  /** @param agreed what all ranks bind alike, beyond what the call itself compares */
+  /**
+   * @param agreed what all ranks bind alike, beyond what the call itself compares
+   * @param runsProgram whether a start runs the program to which the call binds its buffers; else it is the
+   *   call, on what the buffers hold then
+   */
   constructor(
     name: CollectiveName,
     buffers: readonly TypedArray[],
-    agreed: Pick<Signature, 'type' | 'count'> = {},
+    agreed: Pick<Signature, 'type' | 'count'>,
+    runsProgram: boolean,
   ) {
     this.#name = name
     this.#buffers = buffers
     this.#agreed = agreed
+    this.#runsProgram = runsProgram
   }
 
   attempt(comm: Handle, start: (seat: Seat<CollectiveContext>) => PersistentRequest): PersistentRequest {
     return start(comm.seat())
   }
 
+  /** A program that is bound to its buffers copies what it must. */
   unaliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P {
+    if (this.#runsProgram) return part
     const own = copyIfAliased(into, part)
     if (own !== part) this.#copies.push({ from: part.bytes, to: own.bytes })
     return own
   }
 
-  join<C>(
-    { state, localIndex, handle }: Seat<CollectiveContext>,
-    call: CollectiveCall<C, unknown>,
-    contribution: C,
-  ): PersistentRequest {
+  join<C>(seat: Seat<CollectiveContext>, call: BindableCall<C>, contribution: C): PersistentRequest {
     const signature: Signature = { ...call.signature, ...this.#agreed, name: this.#name }
-    const init: CollectiveCall<Binding, BoundCollective> = {
-      signature,
-      unplaced: true,
-      run: (bindings, exchange) => {
-        const bound = new BoundCollective(state, exchange, startOf(signature, call, bindings))
-        return bindings.map(() => bound)
-      },
-    }
-    const setup = state.collectives.call(localIndex, init, { contribution, copies: this.#copies })
-    return new PersistentRequest(handle, setup, this.#buffers)
+    const bind = this.#runsProgram ? boundProgram<C> : repeatedCall<C>
+    const binding: Binding = { contribution, copies: this.#copies }
+    return boundRequest(seat, { signature, unplaced: !this.#runsProgram }, this.#buffers, binding, (all) =>
+      bind(signature, call, all),
+    )
   }
 }
 
-function startOf<C>(
+function boundProgram<C>(
   signature: Signature,
-  call: CollectiveCall<C, unknown>,
+  call: BindableCall<C>,
+  bindings: readonly Binding[],
+): BoundStart {
+  return programStart(signature, call.bind!(bindings.map(({ contribution }) => contribution as C)))
+}
+
+function repeatedCall<C>(
+  signature: Signature,
+  call: BindableCall<C>,
   bindings: readonly Binding[],
 ): BoundStart {
   const contributions = bindings.map(({ contribution }) => contribution as C)

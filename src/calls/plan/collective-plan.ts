@@ -7,8 +7,8 @@ import { lowerInRounds } from '../../schedule/lower/lower.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { roundsByPhase } from '../../schedule/lower/rounds.js'
 import { type ValueMemory, valueMemory } from '../../schedule/lower/value-memory.js'
-import type { CollectiveCall } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
+import type { BindableCall } from '../program/bound-collective.js'
 import { ProgramRun, type ProgramStore } from '../program/run-program.js'
 import type { MoveMemory } from './move-memory.js'
 import { type Participants, participantsOf, type WholeKind } from './participants.js'
@@ -111,7 +111,7 @@ const mostPlanBytes = 2 ** 26
  */
 export class CollectivePlans {
   /** The call of its barriers that name no method. */
-  barrier: CollectiveCall<undefined, void> | undefined
+  barrier: BindableCall<undefined> | undefined
   readonly #state: CommContext
   #isMemoryShared: boolean | undefined
   readonly #plans = new Map<string, CollectivePlan>()

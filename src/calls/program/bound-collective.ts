@@ -11,8 +11,9 @@ export interface PersistentContext extends CommContext {
   readonly collectives: CollectiveEngine
 }
 
-/** How a persistent collective moves data between its values and the buffers of the ranks. */
-export interface BoundStore {
+/** A program, and how a persistent collective moves data between its values and the buffers of the ranks. */
+export interface BoundProgram {
+  readonly program: ProcessProgram
   readonly store: ProgramStore
   /** Makes what the ranks contribute values of the store. */
   fill(): void
@@ -24,12 +25,18 @@ export interface BoundStore {
   deliver(): RankFailure | undefined | void
 }
 
+/** A call whose persistent form may be a program that is bound to the buffers of the ranks of a process. */
+export interface BindableCall<C> extends CollectiveCall<C, unknown> {
+  /** Of a communicator that is placed. @throws ERR_ALGORITHM */
+  bind?(contributions: readonly C[]): BoundProgram
+}
+
 /** What a start runs. */
 export type BoundStart = Pick<CollectiveCall<undefined, unknown>, 'signature' | 'unplaced' | 'run'>
 
 /** A start that runs a program. */
-export function programStart(signature: Signature, program: ProcessProgram, bound: BoundStore): BoundStart {
-  const run = new ProgramRun(program)
+export function programStart(signature: Signature, bound: BoundProgram): BoundStart {
+  const run = new ProgramRun(bound.program)
   /** Of the start in progress. */
   let exchange: Exchange
   const done = (): void => {

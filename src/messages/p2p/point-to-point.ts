@@ -24,6 +24,15 @@ export interface Endpoint {
   mailbox(): Mailbox
 }
 
+/**
+ * Tags of the two messages of a `sendrecv`. Default: 0 for the one that is sent, any for the one that is
+ * received.
+ */
+export interface SendrecvTags {
+  readonly sendTag?: number
+  readonly recvTag?: number
+}
+
 /** `synchronous`: completes only when a receive has matched. */
 export type SendMode = 'standard' | 'synchronous'
 
@@ -86,7 +95,7 @@ export async function sendrecv(
   data: unknown,
   dest: number,
   source: number,
-  options: { readonly sendTag?: number; readonly recvTag?: number } & RecvOptions,
+  options: SendrecvTags & RecvOptions,
 ): Promise<Message> {
   signalOf(options)
   const { sendTag = 0, recvTag = ANY_TAG, ...rest } = options

@@ -1,14 +1,16 @@
 import { requireOptions } from '../../base/known-options.js'
 import type { CollectiveCall, RankFailure } from '../../calls/collective-call.js'
+import type { Form, Handle } from '../../calls/collectives/form.js'
 import type { Exchange } from '../../calls/exchange.js'
+import type { CollectiveContext } from '../../calls/plan/collective-context.js'
 import type { BlocksOptions, IntoOptions } from '../../calls/plan/options.js'
 import type { Gathered } from '../../calls/plan/placement.js'
 import { runProgram } from '../../calls/program/run-program.js'
-import type { CommSeat } from '../../comm/handle.js'
 import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
+import type { Seat } from '../../messages/process/comm-context.js'
 import { deliverVarying } from '../execute/deliver-varying.js'
 import { countRun } from '../execute/neighbor-traffic.js'
-import type { Neighborhood } from '../execute/neighborhood.js'
+import type { NeighborHandle, Neighborhood } from '../execute/neighborhood.js'
 import { BlockStore } from '../memory/block-store.js'
 import { checkInto, contributionOf } from '../memory/buffers.js'
 import { wordViewOf } from '../memory/memory-words.js'
@@ -27,9 +29,30 @@ export interface CheckedCall {
 /** Larger buffers are checked every time, and not retained. */
 const maxRetainedBytes = 65_536
 
-/** Equal blocks, checked: slot i of the result will be the block of the i-th source. */
-export function checkedAllgather(
-  { state, rank }: CommSeat,
+/** The handle of a rank, which retains what it passed last. */
+export interface GatheringHandle extends NeighborHandle {
+  lastAllgather: CheckedCall | undefined
+}
+
+/** Equal blocks: slot i of the result is the block of the i-th source. */
+export function neighborAllgather<R>(
+  form: Form<R>,
+  comm: GatheringHandle,
+  data: unknown,
+  options: IntoOptions = {},
+): R {
+  return form.attempt(comm, (seat) => {
+    let checked = comm.lastAllgather
+    if (checked === undefined || !isRepeated(checked, data, options)) {
+      checked = checkedAllgather(seat, comm.neighborhood, data, options)
+      comm.lastAllgather = isRetained(checked) ? checked : undefined
+    }
+    return form.join(seat, checked.call, checked.blocks, options)
+  })
+}
+
+function checkedAllgather(
+  { state, rank }: Seat<CollectiveContext>,
   neighborhood: Neighborhood,
   data: unknown,
   options: IntoOptions,
@@ -52,7 +75,7 @@ export function checkedAllgather(
 /**
  * Whether a later call passes the same arguments: arrays keep their length unless their buffer was detached.
  */
-export function isRepeated(
+function isRepeated(
   { call, blocks: { elements, into }, neededElems }: CheckedCall,
   data: unknown,
   options: IntoOptions,
@@ -67,7 +90,7 @@ export function isRepeated(
 }
 
 /** Whether a call is retained for the next. */
-export function isRetained({ call, blocks: { elements, into } }: CheckedCall): boolean {
+function isRetained({ call, blocks: { elements, into } }: CheckedCall): boolean {
   return (
     call.countElems > 0 &&
     elements.byteLength <= maxRetainedBytes &&
@@ -82,31 +105,27 @@ interface VaryingBlocks {
   readonly options: BlocksOptions
 }
 
-/** A neighbor allgatherv of one rank, checked. */
-interface CheckedVaryingCall {
-  readonly call: CollectiveCall<VaryingBlocks, Gathered<TypedArray> | RankFailure>
-  readonly blocks: VaryingBlocks
-}
-
 /** Blocks of varying lengths; lengths are sent in the frames, so no rank needs to know them before. */
-export function checkedAllgatherv(
+export function neighborAllgatherv<R>(
+  form: Form<R>,
+  comm: Handle,
   neighborhood: Neighborhood,
   data: unknown,
-  options: BlocksOptions,
-): CheckedVaryingCall {
+  options: BlocksOptions = {},
+): R {
   const name = 'neighborAllgatherv'
-  requireOptions(name, options)
-  const { type, elements } = contributionOf(name, data)
-  const { into } = options
-  checkInto(name, into, type, 0)
-  return {
-    call: {
+  return form.attempt(comm, (seat) => {
+    requireOptions(name, options)
+    const { type, elements } = contributionOf(name, data)
+    const { into } = options
+    checkInto(name, into, type, 0)
+    const call: CollectiveCall<VaryingBlocks, Gathered<TypedArray> | RankFailure> = {
       signature: { name, type },
       unplaced: neighborhood.isLocated,
       run: (blocks, exchange) => gatherVarying(neighborhood.forBlocks(null), type, blocks, exchange),
-    },
-    blocks: { elements, into, options },
-  }
+    }
+    return form.join(seat, call, { elements, into, options }, options)
+  })
 }
 
 function gatherVarying(

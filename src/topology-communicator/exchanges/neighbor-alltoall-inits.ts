@@ -1,21 +1,19 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import type { RankFailure } from '../../calls/collective-call.js'
 import type { CollectiveName } from '../../calls/collective-name.js'
-import { programStart } from '../../calls/program/bound-collective.js'
+import { type BoundProgram, programStart } from '../../calls/program/bound-collective.js'
+import { boundCollective, boundRequest } from '../../calls/program/bound-request.js'
 import type { PersistentRequest } from '../../calls/program/persistent-request.js'
 import type { Signature } from '../../calls/signature.js'
-import type { CommSeat } from '../../comm/handle.js'
 import { elementSizeBytes } from '../../messages/datatype/elements.js'
-import { boundCollective, boundRequest } from '../execute/bound-request.js'
 import { chosenAlltoall, isChosenByLength } from '../execute/chosen.js'
 import { varyingDelivery } from '../execute/deliver-varying.js'
 import { exchangeLengths } from '../execute/exchange-lengths.js'
 import { NeighborRequest, type TunerPlace } from '../execute/neighbor-request.js'
 import { countRun } from '../execute/neighbor-traffic.js'
-import type { Neighborhood } from '../execute/neighborhood.js'
+import type { NeighborHandle, Neighborhood } from '../execute/neighborhood.js'
 import { requestStart } from '../execute/request-start.js'
 import { checkedTune, type NeighborInitOptions, tuneText } from '../execute/tune-options.js'
-import type { BoundProgram } from '../execute/tuned-start.js'
 import { BlockStore } from '../memory/block-store.js'
 import { boundElements, checkInto, elementWords } from '../memory/buffers.js'
 import { LearningStore } from '../memory/learning-store.js'
@@ -35,12 +33,13 @@ import {
 import type { EdgeBlocksOptions } from './neighbor-alltoall.js'
 
 export function neighborAlltoallInit(
-  seat: CommSeat,
-  neighborhood: Neighborhood,
+  this: NeighborHandle,
   send: unknown,
   recv: unknown,
   options: NeighborInitOptions = {},
 ): NeighborRequest {
+  const { neighborhood } = this
+  const seat = this.seat()
   const name = 'neighborAlltoallInit'
   const tune = checkedTune(name, neighborhood, options)
   const { elements, into } = boundElements(name, send, recv)
@@ -48,7 +47,8 @@ export function neighborAlltoallInit(
   const agreed = equalSignature(name, neighborhood, type, blocks.count)
   const signature: Signature = tune === null ? agreed : { ...agreed, method: tuneText(tune) }
   const place: TunerPlace = {}
-  const setup = boundCollective(seat, neighborhood, signature, { blocks, place }, (all) => {
+  const call = { signature, unplaced: neighborhood.isLocated }
+  const setup = boundCollective(seat, call, { blocks, place }, (all) => {
     const passed = all.map((each) => each.blocks)
     const count = agreedCount(name, seat.state.localRanks, passed)
     const known = bytesOfBlocks(type, count)
@@ -82,13 +82,14 @@ function boundAlltoall(
 }
 
 export function neighborAlltoallvInit(
-  seat: CommSeat,
-  neighborhood: Neighborhood,
+  this: NeighborHandle,
   send: unknown,
   sendCounts: ArrayLike<number>,
   recv: unknown,
   options: Omit<EdgeBlocksOptions, 'into'> = {},
 ): PersistentRequest {
+  const { neighborhood } = this
+  const seat = this.seat()
   const name = 'neighborAlltoallvInit'
   requireKnownOptions(name, options, { counts: true, displs: true, sendDispls: true })
   const { elements, into } = boundElements(name, send, recv)
@@ -98,7 +99,8 @@ export function neighborAlltoallvInit(
   checkInto(name, into, type, 0)
   const given = { blocks, options: { ...options, into } }
   const signature: Signature = { name, type }
-  return boundRequest(seat, neighborhood, signature, [elements, into], given, async (all, exchange) => {
+  const call = { signature, unplaced: neighborhood.isLocated }
+  return boundRequest(seat, call, [elements, into], given, async (all, exchange) => {
     const operation = (await chosenAlltoall(neighborhood, null)).operation('neighbor-alltoall')
     const { program } = operation
     const { traffic } = neighborhood
@@ -115,7 +117,8 @@ export function neighborAlltoallvInit(
     const wanted = all.map((bound) => bound.options)
     const delivery = varyingDelivery(name, neighborhood, program, store, type, wanted)
     const sends = all.map((bound) => wordViewOf(bound.blocks.elements))
-    return programStart(signature, program, {
+    return programStart(signature, {
+      program,
       store,
       fill() {
         for (let i = 0; i < all.length; i++) {

@@ -1,36 +1,37 @@
 import { bytesOf } from '../../base/bytes.js'
 import { RankFailure } from '../../calls/collective-call.js'
 import { programStart } from '../../calls/program/bound-collective.js'
+import { boundRequest } from '../../calls/program/bound-request.js'
 import type { PersistentRequest } from '../../calls/program/persistent-request.js'
 import type { Signature } from '../../calls/signature.js'
-import type { CommSeat } from '../../comm/handle.js'
 import type { RankweaveError } from '../../errors.js'
 import { elementSizeBytes, elementsIn, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import { type ReceiveBuffer, StridedView, unpack } from '../../messages/datatype/strided-view.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { boundRequest } from '../execute/bound-request.js'
 import { chosenAlltoall } from '../execute/chosen.js'
 import { exchangeLengths } from '../execute/exchange-lengths.js'
 import { countRun } from '../execute/neighbor-traffic.js'
-import type { Neighborhood } from '../execute/neighborhood.js'
+import type { NeighborHandle } from '../execute/neighborhood.js'
 import { BlockStore } from '../memory/block-store.js'
 import { contributionOf } from '../memory/buffers.js'
 import { checkEdgeData, type EdgeContribution, type EdgeData, misfitOf } from './neighbor-alltoallw.js'
 
 /** Types and lengths are exchanged once, here; starts send elements alone. */
 export function neighborAlltoallwInit(
-  seat: CommSeat,
-  neighborhood: Neighborhood,
+  this: NeighborHandle,
   send: readonly EdgeData[],
   recv: readonly (ReceiveBuffer | null)[],
 ): PersistentRequest {
+  const { neighborhood } = this
+  const seat = this.seat()
   const name = 'neighborAlltoallwInit'
   const given = checkEdgeData(name, neighborhood, seat.rank, send, recv)
   const signature: Signature = { name, type: typeCode.Uint8Array }
   const arrays = [...send, ...recv]
     .map((each) => (each instanceof StridedView ? each.array : each))
     .filter((each): each is TypedArray => ArrayBuffer.isView(each) && !(each instanceof DataView))
-  return boundRequest(seat, neighborhood, signature, arrays, given, async (all, exchange) => {
+  const call = { signature, unplaced: neighborhood.isLocated }
+  return boundRequest(seat, call, arrays, given, async (all, exchange) => {
     const operation = (await chosenAlltoall(neighborhood, null)).operation('neighbor-alltoall')
     const { program } = operation
     const { traffic } = neighborhood
@@ -51,7 +52,8 @@ export function neighborAlltoallwInit(
     const lengths = Int32Array.from({ length: program.valueTerm.length }, (_, value) => known[2 * value + 1])
     const store = BlockStore.of(program, 1, lengths)
     const { fills, failure } = deliveryOf(program, store, known, all)
-    return programStart(signature, program, {
+    return programStart(signature, {
+      program,
       store,
       fill() {
         for (const [value, read] of sent.entries()) store.put(value, bytesOf(read().elements))

@@ -7,16 +7,15 @@ import { methodOf, type OrderOptions } from '../../calls/plan/method.js'
 import type { IntoOptions } from '../../calls/plan/options.js'
 import { requiredOrder } from '../../calls/plan/required-order.js'
 import { programStart } from '../../calls/program/bound-collective.js'
+import { boundRequest } from '../../calls/program/bound-request.js'
 import type { PersistentRequest } from '../../calls/program/persistent-request.js'
 import type { Signature } from '../../calls/signature.js'
-import type { CommSeat } from '../../comm/handle.js'
 import { elementSizeBytes, newArray, type TypedArray } from '../../messages/datatype/elements.js'
 import { type ReadyOperation, readyOperation } from '../../messages/datatype/operation.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { boundRequest } from '../execute/bound-request.js'
 import { chosenNeighborhood } from '../execute/chosen.js'
 import { countRun } from '../execute/neighbor-traffic.js'
-import type { Neighborhood } from '../execute/neighborhood.js'
+import type { NeighborHandle, Neighborhood } from '../execute/neighborhood.js'
 import type { OperationProgram } from '../execute/placement.js'
 import { boundElements, checkInto, contributionOf } from '../memory/buffers.js'
 import { SpareRun } from '../memory/spare-run.js'
@@ -73,24 +72,27 @@ export function neighborReduce<R>(
 }
 
 export function neighborReduceInit(
-  seat: CommSeat,
-  neighborhood: Neighborhood,
+  this: NeighborHandle,
   send: unknown,
   recv: unknown,
   op: unknown,
   options: Pick<NeighborReduceOptions, 'order'> = {},
 ): PersistentRequest {
+  const { neighborhood } = this
+  const seat = this.seat()
   const name = 'neighborReduceInit'
   requireKnownOptions(name, options, { order: true })
   const { elements, into } = boundElements(name, send, recv)
   const { agreed, given } = checked(name, neighborhood, seat.rank, elements, op, options.order, into)
   const { signature, type, countElems } = agreed
-  return boundRequest(seat, neighborhood, signature, [elements, into], given, async (all) => {
+  const call = { signature, unplaced: neighborhood.isLocated }
+  return boundRequest(seat, call, [elements, into], given, async (all) => {
     const { program } = operationOf(await chosenReduce(neighborhood, agreed), agreed)
     const store = new CombiningStore(program, type, countElems)
     store.bind(agreed.op)
     const { traffic } = neighborhood
-    return programStart(signature, program, {
+    return programStart(signature, {
+      program,
       store,
       fill: () => contribute(store, all),
       deliver() {

@@ -1,21 +1,19 @@
 import { requireKnownOptions } from '../../base/known-options.js'
-import { programStart } from '../../calls/program/bound-collective.js'
+import { type BoundProgram, programStart } from '../../calls/program/bound-collective.js'
+import { boundCollective, boundRequest } from '../../calls/program/bound-request.js'
 import type { PersistentRequest } from '../../calls/program/persistent-request.js'
 import { canPublish } from '../../calls/program/publication.js'
 import type { Signature } from '../../calls/signature.js'
-import type { CommSeat } from '../../comm/handle.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
-import { boundCollective, boundRequest } from '../execute/bound-request.js'
 import { chosenNeighborhood } from '../execute/chosen.js'
 import { slotCounts, varyingFill } from '../execute/deliver-varying.js'
 import { exchangeLengths } from '../execute/exchange-lengths.js'
 import { NeighborRequest, type TunerPlace } from '../execute/neighbor-request.js'
 import { countRun } from '../execute/neighbor-traffic.js'
-import type { Neighborhood } from '../execute/neighborhood.js'
+import type { NeighborHandle, Neighborhood } from '../execute/neighborhood.js'
 import { requestStart } from '../execute/request-start.js'
 import { checkedTune, type NeighborInitOptions, tuneText } from '../execute/tune-options.js'
-import type { BoundProgram } from '../execute/tuned-start.js'
 import { type BlockLayoutOptions, blockLayout } from '../memory/block-layout.js'
 import { BlockStore } from '../memory/block-store.js'
 import { boundElements, checkInto } from '../memory/buffers.js'
@@ -48,12 +46,13 @@ interface VaryingBuffers extends UniformBuffers {
 }
 
 export function neighborAllgatherInit(
-  seat: CommSeat,
-  neighborhood: Neighborhood,
+  this: NeighborHandle,
   send: unknown,
   recv: unknown,
   options: AllgatherInitOptions = {},
 ): NeighborRequest {
+  const { neighborhood } = this
+  const seat = this.seat()
   const name = 'neighborAllgatherInit'
   const { tune, isPublished } = checkedInit(name, neighborhood, options)
   const { type, elements, into } = boundElements(name, send, recv)
@@ -63,7 +62,8 @@ export function neighborAllgatherInit(
   const signature: Signature = { name, type, count, ...(method === null ? {} : { method }) }
   const given: UniformBuffers = { send: elements, recv: into }
   const place: TunerPlace = {}
-  const setup = boundCollective(seat, neighborhood, signature, { given, place }, async (all, exchange) => {
+  const call = { signature, unplaced: neighborhood.isLocated }
+  const setup = boundCollective(seat, call, { given, place }, async (all, exchange) => {
     const buffers = all.map((each) => each.given)
     if (isPublished && canPublish(seat.state)) {
       const direct = neighborhood.by({ kind: 'direct' })
@@ -133,19 +133,21 @@ function boundAllgather(
 }
 
 export function neighborAllgathervInit(
-  seat: CommSeat,
-  neighborhood: Neighborhood,
+  this: NeighborHandle,
   send: unknown,
   recv: unknown,
-  layoutOptions: BlockLayoutOptions,
+  layoutOptions: BlockLayoutOptions = {},
 ): PersistentRequest {
+  const { neighborhood } = this
+  const seat = this.seat()
   const name = 'neighborAllgathervInit'
   requireKnownOptions(name, layoutOptions, { counts: true, displs: true })
   const { type, elements, into } = boundElements(name, send, recv)
   checkInto(name, into, type, 0)
   const signature: Signature = { name: 'neighborAllgatherInit', type }
   const given: VaryingBuffers = { send: elements, recv: into, layoutOptions }
-  return boundRequest(seat, neighborhood, signature, [elements, into], given, async (buffers, exchange) => {
+  const call = { signature, unplaced: neighborhood.isLocated }
+  return boundRequest(seat, call, [elements, into], given, async (buffers, exchange) => {
     const chosen = neighborhood.forBlocks(null)
     const { program, traffic } = chosen
     const sends = buffers.map((bound) => wordViewOf(bound.send))
@@ -164,7 +166,8 @@ export function neighborAllgathervInit(
       base: new Int32Array(buffers.length),
     }
     const fillTo = varyingFill(program, displs, type)
-    return programStart(signature, program, {
+    return programStart(signature, {
+      program,
       store,
       fill() {
         for (let v = 0; v < sends.length; v++) store.put(v, sends[v])

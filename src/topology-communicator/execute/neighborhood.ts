@@ -1,5 +1,6 @@
 import { indexIn } from '../../base/search.js'
 import type { CommState } from '../../comm/comm-state.js'
+import type { CommHandle } from '../../comm/handle.js'
 import type { Machine } from '../../machine/machine.js'
 import type { AutoStrategy } from '../../neighborhood/choose/auto.js'
 import type { Choice, ChosenOperation } from '../../neighborhood/choose/choice.js'
@@ -54,6 +55,11 @@ export interface NeighborhoodOptions {
 
 /** Neighborhoods that carry out what was chosen are retained up to this number per communicator. */
 const mostChosen = 8
+
+/** The handle of a rank, as the functions behind its neighborhood collectives see it. */
+export interface NeighborHandle extends CommHandle {
+  readonly neighborhood: Neighborhood
+}
 
 /** Where a rank's lists are in the arrays of a topology. */
 interface OwnRow {

@@ -1,10 +1,10 @@
-import { type BoundStart, programStart } from '../../calls/program/bound-collective.js'
+import { type BoundProgram, type BoundStart, programStart } from '../../calls/program/bound-collective.js'
 import type { Signature } from '../../calls/signature.js'
 import type { ChosenOperation } from '../../neighborhood/choose/choice.js'
 import type { TunerPlace } from './neighbor-request.js'
 import type { Neighborhood } from './neighborhood.js'
 import { candidatesFor, type Tune } from './tune-options.js'
-import { type BoundProgram, tunedStart } from './tuned-start.js'
+import { tunedStart } from './tuned-start.js'
 import { Tuner } from './tuner.js'
 
 export interface RequestOfProcess {
@@ -30,7 +30,7 @@ export async function requestStart(
 ): Promise<BoundStart> {
   if (tune === null) {
     const only = bound(await untuned())
-    return programStart(signature, only.program, only)
+    return programStart(signature, only)
   }
   const tuner = new Tuner(await candidatesFor(neighborhood, bytes, operation, tune), tune.starts)
   for (const { place } of all) place.tuner = tuner

@@ -1,9 +1,8 @@
 import { bytesOf } from '../../base/bytes.js'
 import type { Exchange } from '../../calls/exchange.js'
-import { type BoundStart, type BoundStore, programStart } from '../../calls/program/bound-collective.js'
+import { type BoundProgram, type BoundStart, programStart } from '../../calls/program/bound-collective.js'
 import { ProgramRun } from '../../calls/program/run-program.js'
 import type { Signature } from '../../calls/signature.js'
-import type { ProcessProgram } from '../../schedule/lower/program.js'
 import type { Tuner } from './tuner.js'
 
 /**
@@ -23,11 +22,6 @@ export async function largestOfAll(exchange: Exchange, own: number, step: number
     largest = Math.max(largest, new Float64Array(arrived.buffer, arrived.byteOffset, 1)[0])
   }
   return largest
-}
-
-/** A program, and how the buffers of the ranks are its values. */
-export interface BoundProgram extends BoundStore {
-  readonly program: ProcessProgram
 }
 
 // Step of the exchange, above those of programs.
@@ -58,7 +52,7 @@ export function tunedStart(
     if (tuner.chosen === null) return undefined
     const { bound } = tried[tuner.chosen]
     tried = []
-    return programStart(signature, bound.program, bound)
+    return programStart(signature, bound)
   }
   const tryNext = async (exchange: Exchange): Promise<undefined> => {
     const agreedUs = await largestOfAll(exchange, lastUs ?? 0, agreementStep)

@@ -1,5 +1,6 @@
 import * as collectives from '../calls/collectives/collectives.js'
-import { blocking } from '../calls/collectives/form.js'
+import { blocking, type Form, type Handle, type Returned, type Started } from '../calls/collectives/form.js'
+import { started } from '../calls/collectives/started-form.js'
 import type {
   ArrayOperation,
   BlocksOptions,
@@ -16,7 +17,6 @@ import type { Operation } from '../messages/datatype/operation.js'
 import type { BigintOperation, NumberOperation } from '../messages/datatype/operation-names.js'
 import type { SendableValue } from '../messages/datatype/payload.js'
 import type { StridedView } from '../messages/datatype/strided-view.js'
-import { MessageCommunicator } from './message-communicator.js'
 
 /**
  * Collectives of a communicator (MPI-4.1 §6): every rank calls them in the same order; they may be started
@@ -27,12 +27,12 @@ import { MessageCommunicator } from './message-communicator.js'
  *
  * The arrays that a rank passes are borrowed until its promise settles, either way: until then `data` must
  * not change, and `into` has no defined content. `into` may be `data`, or overlap it.
+ *
+ * `W` is the form of the call: what it returns at once.
  */
-export abstract class CollectiveCommunicator extends MessageCommunicator {
+export interface CollectiveCalls<W extends keyof Returned<unknown>> {
   /** Resolves when every rank has called it. @see MPI-4.1 §6.3 */
-  barrier(options?: ValueOptions): Promise<void> {
-    return collectives.barrier(blocking, this, options) as Promise<void>
-  }
+  barrier(options?: ValueOptions): Returned<void>[W]
 
   /**
    * Sends `data` of `root` to every rank. The root gets what it passed, the others a fresh copy or `into`;
@@ -45,16 +45,13 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     data: T | null,
     root?: number,
     options?: MovementOptions<I>,
-  ): Promise<T | I>
+  ): Returned<T | I>[W]
   bcast<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: StridedView<T> | null,
     root?: number,
     options?: MovementOptions<I>,
-  ): Promise<StridedView<T> | I>
-  bcast<T>(data: (T & SendableValue) | null, root?: number, options?: ValueOptions): Promise<T>
-  bcast(data: unknown, root = 0, options?: MovementOptions): Promise<unknown> {
-    return collectives.bcast(blocking, this, data, root, options)
-  }
+  ): Returned<StridedView<T> | I>[W]
+  bcast<T>(data: (T & SendableValue) | null, root?: number, options?: ValueOptions): Returned<T>[W]
 
   /**
    * Reduces to `root`, arrays element by element; null elsewhere. Every rank passes the same type and length,
@@ -73,41 +70,35 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     op: NumberOperation,
     root?: number,
     options?: ScalarReductionOptions,
-  ): Promise<number | null>
+  ): Returned<number | null>[W]
   reduce(
     data: bigint,
     op: BigintOperation,
     root?: number,
     options?: ScalarReductionOptions,
-  ): Promise<bigint | null>
+  ): Returned<bigint | null>[W]
   reduce<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     op: ArrayOperation<T>,
     root?: number,
     options?: ReductionOptions<I>,
-  ): Promise<I | null>
+  ): Returned<I | null>[W]
   reduce<T>(
     data: T & SendableValue,
     op: Operation<T>,
     root?: number,
     options?: ScalarReductionOptions,
-  ): Promise<T | null>
-  reduce(data: unknown, op: unknown, root = 0, options?: ReductionOptions): Promise<unknown> {
-    return collectives.reduce(blocking, this, data, op, root, options)
-  }
+  ): Returned<T | null>[W]
 
   /** `reduce` with the result on every rank. @see MPI-4.1 §6.9.6 */
-  allreduce(data: number, op: NumberOperation, options?: ScalarReductionOptions): Promise<number>
-  allreduce(data: bigint, op: BigintOperation, options?: ScalarReductionOptions): Promise<bigint>
+  allreduce(data: number, op: NumberOperation, options?: ScalarReductionOptions): Returned<number>[W]
+  allreduce(data: bigint, op: BigintOperation, options?: ScalarReductionOptions): Returned<bigint>[W]
   allreduce<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     op: ArrayOperation<T>,
     options?: ReductionOptions<I>,
-  ): Promise<I>
-  allreduce<T>(data: T & SendableValue, op: Operation<T>, options?: ScalarReductionOptions): Promise<T>
-  allreduce(data: unknown, op: unknown, options?: ReductionOptions): Promise<unknown> {
-    return collectives.allreduce(blocking, this, data, op, options)
-  }
+  ): Returned<I>[W]
+  allreduce<T>(data: T & SendableValue, op: Operation<T>, options?: ScalarReductionOptions): Returned<T>[W]
 
   /**
    * Gathers arrays of one length, concatenated in rank order, at `root`; null elsewhere. Other values come as
@@ -119,20 +110,15 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     data: Elements<T>,
     root?: number,
     options?: MovementOptions<I>,
-  ): Promise<I | null>
-  gather<T>(data: T & SendableValue, root?: number, options?: ValueOptions): Promise<T[] | null>
-  gather(data: unknown, root = 0, options?: MovementOptions): Promise<unknown> {
-    return collectives.gather(blocking, this, data, root, options)
-  }
+  ): Returned<I | null>[W]
+  gather<T>(data: T & SendableValue, root?: number, options?: ValueOptions): Returned<T[] | null>[W]
 
   /** `gather` of arrays of any lengths; their counts travel along. @see MPI-4.1 §6.5 */
   gatherv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
-    root = 0,
+    root?: number,
     options?: BlocksOptions<I>,
-  ): Promise<Gathered<I> | null> {
-    return collectives.gatherv(blocking, this, data, root, options) as Promise<Gathered<I> | null>
-  }
+  ): Returned<Gathered<I> | null>[W]
 
   /**
    * Sends block r of the root's array to rank r; its length must be a multiple of `size`.
@@ -142,11 +128,12 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     data: Elements<T> | null,
     root?: number,
     options?: MovementOptions<I>,
-  ): Promise<I>
-  scatter<T>(data: readonly (T & SendableValue)[] | null, root?: number, options?: ValueOptions): Promise<T>
-  scatter(data: unknown, root = 0, options?: MovementOptions): Promise<unknown> {
-    return collectives.scatter(blocking, this, data, root, options)
-  }
+  ): Returned<I>[W]
+  scatter<T>(
+    data: readonly (T & SendableValue)[] | null,
+    root?: number,
+    options?: ValueOptions,
+  ): Returned<T>[W]
 
   /**
    * Sends `counts[r]` elements from `displs[r]` (default: packed) of the root's array to rank r.
@@ -155,29 +142,22 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   scatterv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T> | null,
     counts: ArrayLike<number> | null,
-    root = 0,
+    root?: number,
     options?: MovementOptions<I> & { readonly displs?: ArrayLike<number> },
-  ): Promise<I> {
-    return collectives.scatterv(blocking, this, data, counts, root, options) as Promise<I>
-  }
+  ): Returned<I>[W]
 
   /** `gather` with the result on every rank. @see MPI-4.1 §6.7 */
   allgather<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     options?: MovementOptions<I>,
-  ): Promise<I>
-  allgather<T>(data: T & SendableValue, options?: ValueOptions): Promise<T[]>
-  allgather(data: unknown, options?: MovementOptions): Promise<unknown> {
-    return collectives.allgather(blocking, this, data, options)
-  }
+  ): Returned<I>[W]
+  allgather<T>(data: T & SendableValue, options?: ValueOptions): Returned<T[]>[W]
 
   /** `gatherv` with the result on every rank. @see MPI-4.1 §6.7 */
   allgatherv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     options?: BlocksOptions<I>,
-  ): Promise<Gathered<I>> {
-    return collectives.allgatherv(blocking, this, data, options) as Promise<Gathered<I>>
-  }
+  ): Returned<Gathered<I>>[W]
 
   /**
    * Sends block j to rank j, where it is block `rank` of the result; all blocks have one length.
@@ -186,11 +166,8 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   alltoall<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     options?: MovementOptions<I>,
-  ): Promise<I>
-  alltoall<T>(data: readonly (T & SendableValue)[], options?: ValueOptions): Promise<T[]>
-  alltoall(data: unknown, options?: MovementOptions): Promise<unknown> {
-    return collectives.alltoall(blocking, this, data, options)
-  }
+  ): Returned<I>[W]
+  alltoall<T>(data: readonly (T & SendableValue)[], options?: ValueOptions): Returned<T[]>[W]
 
   /**
    * Sends `sendCounts[j]` elements from `sendDispls[j]` (default: packed) to rank j. Receive counts travel
@@ -202,9 +179,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     data: Elements<T>,
     sendCounts: ArrayLike<number>,
     options?: BlocksOptions<I> & { readonly sendDispls?: ArrayLike<number> },
-  ): Promise<Gathered<I>> {
-    return collectives.alltoallv(blocking, this, data, sendCounts, options) as Promise<Gathered<I>>
-  }
+  ): Returned<Gathered<I>>[W]
 
   /**
    * `reduce` whose block r, `counts[r]` elements (default: equal blocks), goes to rank r.
@@ -214,36 +189,115 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     data: Elements<T>,
     op: ArrayOperation<T>,
     options?: ReductionOptions<I> & { readonly counts?: ArrayLike<number> },
-  ): Promise<I> {
-    return collectives.reduceScatter(blocking, this, data, op, options) as Promise<I>
-  }
+  ): Returned<I>[W]
 
   /** Reduces over the ranks from 0 to this one. @see MPI-4.1 §6.11.1 */
-  scan(data: number, op: NumberOperation, options?: ScalarReductionOptions): Promise<number>
-  scan(data: bigint, op: BigintOperation, options?: ScalarReductionOptions): Promise<bigint>
+  scan(data: number, op: NumberOperation, options?: ScalarReductionOptions): Returned<number>[W]
+  scan(data: bigint, op: BigintOperation, options?: ScalarReductionOptions): Returned<bigint>[W]
   scan<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     op: ArrayOperation<T>,
     options?: ReductionOptions<I>,
-  ): Promise<I>
-  scan<T>(data: T & SendableValue, op: Operation<T>, options?: ScalarReductionOptions): Promise<T>
-  scan(data: unknown, op: unknown, options?: ReductionOptions): Promise<unknown> {
-    return collectives.scan(blocking, this, data, op, options)
-  }
+  ): Returned<I>[W]
+  scan<T>(data: T & SendableValue, op: Operation<T>, options?: ScalarReductionOptions): Returned<T>[W]
 
   /**
    * Reduces over the ranks below this one; null on rank 0, where MPI leaves it undefined.
    * @see MPI-4.1 §6.11.2
    */
-  exscan(data: number, op: NumberOperation, options?: ScalarReductionOptions): Promise<number | null>
-  exscan(data: bigint, op: BigintOperation, options?: ScalarReductionOptions): Promise<bigint | null>
+  exscan(data: number, op: NumberOperation, options?: ScalarReductionOptions): Returned<number | null>[W]
+  exscan(data: bigint, op: BigintOperation, options?: ScalarReductionOptions): Returned<bigint | null>[W]
   exscan<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     op: ArrayOperation<T>,
     options?: ReductionOptions<I>,
-  ): Promise<I | null>
-  exscan<T>(data: T & SendableValue, op: Operation<T>, options?: ScalarReductionOptions): Promise<T | null>
-  exscan(data: unknown, op: unknown, options?: ReductionOptions): Promise<unknown> {
-    return collectives.exscan(blocking, this, data, op, options)
+  ): Returned<I | null>[W]
+  exscan<T>(
+    data: T & SendableValue,
+    op: Operation<T>,
+    options?: ScalarReductionOptions,
+  ): Returned<T | null>[W]
+}
+
+/**
+ * Collectives that a rank starts and waits for later (MPI-4.1 §6.12): `iallreduce` starts an `allreduce`, and
+ * so on. Arguments, results and ownership of arrays are those of the method without the `i`, until the
+ * request has completed.
+ *
+ * The request may be waited for and tested together with those of messages. It cannot be cancelled
+ * (ERR_REQUEST): the `signal` in the options aborts the collective, which revokes the communicator; that of a
+ * wait ends the wait only.
+ *
+ * Ranks start collectives in the same order; a rank may start what another one calls without the `i`. Wrong
+ * arguments throw.
+ */
+export interface StartedCalls extends Started<CollectiveCalls<'started'>> {}
+
+/** Each call with its defaults, in either form. */
+type CallTable = Record<keyof CollectiveCalls<'blocking'>, (this: Handle, ...args: never) => unknown>
+
+function callsIn(form: Form<unknown>): CallTable {
+  return {
+    barrier(options?: ValueOptions) {
+      return collectives.barrier(form, this, options)
+    },
+    bcast(data: unknown, root = 0, options?: MovementOptions) {
+      return collectives.bcast(form, this, data, root, options)
+    },
+    reduce(data: unknown, op: unknown, root = 0, options?: ReductionOptions) {
+      return collectives.reduce(form, this, data, op, root, options)
+    },
+    allreduce(data: unknown, op: unknown, options?: ReductionOptions) {
+      return collectives.allreduce(form, this, data, op, options)
+    },
+    gather(data: unknown, root = 0, options?: MovementOptions) {
+      return collectives.gather(form, this, 'gather', data, root, options)
+    },
+    gatherv(data: unknown, root = 0, options?: BlocksOptions) {
+      return collectives.gather(form, this, 'gatherv', data, root, options)
+    },
+    scatter(data: unknown, root = 0, options?: MovementOptions) {
+      return collectives.scatter(form, this, data, root, options)
+    },
+    scatterv(
+      data: unknown,
+      counts: ArrayLike<number> | null,
+      root = 0,
+      options?: MovementOptions & { readonly displs?: ArrayLike<number> },
+    ) {
+      return collectives.scatterv(form, this, data, counts, root, options)
+    },
+    allgather(data: unknown, options?: MovementOptions) {
+      return collectives.gather(form, this, 'allgather', data, null, options)
+    },
+    allgatherv(data: unknown, options?: BlocksOptions) {
+      return collectives.gather(form, this, 'allgatherv', data, null, options)
+    },
+    alltoall(data: unknown, options?: MovementOptions) {
+      return collectives.alltoall(form, this, data, options)
+    },
+    alltoallv(
+      data: unknown,
+      sendCounts: ArrayLike<number>,
+      options?: BlocksOptions & { readonly sendDispls?: ArrayLike<number> },
+    ) {
+      return collectives.alltoallv(form, this, data, sendCounts, options)
+    },
+    reduceScatter(
+      data: unknown,
+      op: unknown,
+      options?: ReductionOptions & { readonly counts?: ArrayLike<number> },
+    ) {
+      return collectives.reduceScatter(form, this, data, op, options)
+    },
+    scan(data: unknown, op: unknown, options?: ReductionOptions) {
+      return collectives.scan(form, this, 'scan', data, op, options)
+    },
+    exscan(data: unknown, op: unknown, options?: ReductionOptions) {
+      return collectives.scan(form, this, 'exscan', data, op, options)
+    },
   }
 }
+
+export const blockingCalls = callsIn(blocking)
+export const startedCalls = callsIn(started)

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import type { Gathered } from '../../../src/calls/plan/placement.js'
 import type { PersistentRequest } from '../../../src/calls/program/persistent-request.js'
 import type { Communicator } from '../../../src/comm/communicator.js'
+import { collectiveForms } from '../../../src/conformance/collective-forms.js'
+import { callByName } from '../../../src/conformance/forms.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
-import type { TypedArray } from '../../../src/messages/datatype/elements.js'
 import { strided } from '../../../src/messages/datatype/strided-view.js'
 
 const codeOf = (call: () => unknown) =>
@@ -19,164 +21,30 @@ const thrown = (code: string) => expect.objectContaining({ code })
 const Buffers = ArrayBuffer as unknown as new (size: number, options: object) => ArrayBuffer
 
 const ranks = 5
-const root = 3
-
-/** A persistent collective, what refreshes its data for a round, and the same call for comparison. */
-interface Bound {
-  readonly request: PersistentRequest
-  readonly into: TypedArray | null
-  call(): Promise<unknown>
-}
-
-/** Every persistent collective on its own arrays; `data` is filled anew for every round. */
-function boundOf(world: Communicator, fill: (array: TypedArray) => void): Record<string, Bound> {
-  const { rank } = world
-  const array = <T extends TypedArray>(elements: T): T => {
-    fill(elements)
-    return elements
-  }
-  const mine = array(new Float64Array(6))
-  const blocks = array(new Int32Array(2 * ranks))
-  const short = array(new Int16Array(3))
-  const single = array(new Float32Array(1))
-  const like = <T extends TypedArray>(elements: T, length = elements.length): T =>
-    new (elements.constructor as new (length: number) => T)(length)
-  const scattered = like(blocks, 2)
-  const gathered = like(short, 3 * ranks)
-  const all = like(short, 3 * ranks + 1)
-  const exchanged = like(blocks)
-  const reduced = like(mine)
-  const sum = like(single)
-  const tree = like(mine)
-  const part = like(blocks, 2)
-  const prefix = like(mine)
-  const before = like(mine)
-  const copied = new Float64Array(4)
-  const atRoot = rank === root
-  const counts = [3, 0, 2, 4, 1]
-  const uneven = like(blocks, 4)
-  const varying = array(new Int16Array(counts[rank]))
-  const displs = [7, 0, 4, 0, 6]
-  const gatheredUneven = like(short, 10)
-  const placed = like(short, 12)
-  const scatteredUneven = like(blocks, 6)
-  /** Rank r sends (r + to) % 3 elements to rank `to`. */
-  const pairs = [0, 1, 2, 3, 4].map((to) => (rank + to) % 3)
-  const exchangedUneven = like(
-    blocks,
-    pairs.reduce((sum, count) => sum + count, 0),
-  )
-  return {
-    barrier: { request: world.barrierInit(), into: null, call: () => world.barrier() },
-    bcast: {
-      request: world.bcastInit(atRoot ? mine.subarray(0, 4) : copied, root),
-      into: atRoot ? null : copied,
-      call: () => world.bcast(mine.subarray(0, 4), root),
-    },
-    scatter: {
-      request: world.scatterInit(atRoot ? blocks : null, scattered, root),
-      into: scattered,
-      call: () => world.scatter(atRoot ? blocks : null, root),
-    },
-    gather: {
-      request: world.gatherInit(short, atRoot ? gathered : null, root),
-      into: atRoot ? gathered : null,
-      call: () => world.gather(short, root),
-    },
-    gatherv: {
-      request: world.gathervInit(varying, atRoot ? gatheredUneven : null, root, { counts }),
-      into: atRoot ? gatheredUneven : null,
-      call: async () => (await world.gatherv(varying, root))?.data,
-    },
-    scatterv: {
-      request: world.scattervInit(atRoot ? blocks : null, atRoot ? counts : null, scatteredUneven, root),
-      into: scatteredUneven.subarray(0, counts[rank]),
-      call: () => world.scatterv(atRoot ? blocks : null, atRoot ? counts : null, root),
-    },
-    allgatherv: {
-      request: world.allgathervInit(varying, placed, { displs }),
-      into: placed,
-      call: async () => (await world.allgatherv(varying, { displs, into: new Int16Array(12) })).data,
-    },
-    alltoallv: {
-      request: world.alltoallvInit(blocks, pairs, exchangedUneven, { algorithm: 'alltoall-bruck' }),
-      into: exchangedUneven,
-      call: async () => (await world.alltoallv(blocks, pairs)).data,
-    },
-    allgather: {
-      request: world.allgatherInit(short, all),
-      into: all.subarray(0, 3 * ranks),
-      call: () => world.allgather(short),
-    },
-    alltoall: {
-      request: world.alltoallInit(blocks, exchanged, { algorithm: 'alltoall-pairwise' }),
-      into: exchanged,
-      call: () => world.alltoall(blocks),
-    },
-    reduce: {
-      request: world.reduceInit(mine, atRoot ? reduced : null, 'sum', root),
-      into: atRoot ? reduced : null,
-      call: () => world.reduce(mine, 'sum', root),
-    },
-    allreduce: {
-      request: world.allreduceInit(single, sum, 'max'),
-      into: sum,
-      call: () => world.allreduce(single, 'max'),
-    },
-    allreducePlanned: {
-      request: world.allreduceInit(mine, tree, 'sum', { algorithm: 'allreduce-tree' }),
-      into: tree,
-      call: () => world.allreduce(mine, 'sum'),
-    },
-    reduceScatter: {
-      request: world.reduceScatterInit(blocks, part, 'sum'),
-      into: part,
-      call: () => world.reduceScatter(blocks, 'sum'),
-    },
-    reduceScatterUneven: {
-      request: world.reduceScatterInit(blocks, uneven, 'bxor', { counts }),
-      into: uneven.subarray(0, counts[rank]),
-      call: () => world.reduceScatter(blocks, 'bxor', { counts }),
-    },
-    scan: {
-      request: world.scanInit(mine, prefix, 'sum'),
-      into: prefix,
-      call: () => world.scan(mine, 'sum'),
-    },
-    exscan: {
-      request: world.exscanInit(mine, before, 'sum'),
-      into: rank === 0 ? null : before,
-      call: () => world.exscan(mine, 'sum'),
-    },
-  }
-}
 
 describe.each([1, 2, 5])('persistent collectives on %i processes', (processes) => {
   const options = { ranks, fabric: local({ processes, seed: 17 }) }
 
   it('yield what a call yields with the data of every start, in any order of requests', async () => {
     await run(async (world: Communicator) => {
-      const arrays: TypedArray[] = []
-      let round = 0
-      const fill = (array: TypedArray): void => {
-        for (let i = 0; i < array.length; i++) array[i] = 100 * round + 10 * world.rank + i
-      }
-      const bound = Object.entries(
-        boundOf(world, (array) => {
-          arrays.push(array)
-          fill(array)
+      const forms = collectiveForms(world, 6)
+      const bound = Object.entries(forms.cases).flatMap(([name, cases]) =>
+        cases.map((form) => {
+          const request = callByName(world, `${name}Init`, form.init) as PersistentRequest
+          return { name, form, request }
         }),
       )
-      for (round = 0; round < 3; round++) {
-        for (const array of arrays) fill(array)
+      for (let round = 0; round < 3; round++) {
+        forms.fill(round)
         const order = (world.rank + round) % 2 === 0 ? bound : bound.toReversed()
-        await Promise.all(order.map(([, { request }]) => request.start()))
-        for (const [name, { into, call }] of bound) {
-          const expected = await call()
-          if (into !== null) expect([name, round, into]).toEqual([name, round, expected])
+        await Promise.all(order.map(({ request }) => request.start()))
+        for (const { name, form } of bound) {
+          const result = await callByName(world, name, form.call)
+          const expected = form.counts === undefined ? result : (result as Gathered | null)?.data
+          if (form.filled !== null) expect([name, round, form.filled]).toEqual([name, round, expected])
         }
       }
-      for (const [, { request }] of bound) request.free()
+      for (const { request } of bound) request.free()
     }, options)
   })
 

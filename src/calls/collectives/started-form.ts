@@ -1,28 +1,21 @@
-import type { Form } from '../calls/collectives/form.js'
-import { copyIfAliased } from '../calls/plan/deliver.js'
-import { RankweaveError } from '../errors.js'
-import { type OperationOwner, Pending } from '../messages/matching/pending.js'
-import { Request } from '../messages/p2p/request.js'
-
-/** Who starts a collective. */
-interface Starter {
-  mailbox(): OperationOwner
-}
+import { RankweaveError } from '../../errors.js'
+import { type OperationOwner, Pending } from '../../messages/matching/pending.js'
+import { Request } from '../../messages/p2p/request.js'
+import { copyIfAliased } from '../plan/deliver.js'
+import type { Form } from './form.js'
 
 /** The rank joins and continues; what it waits for, when it wants to, is the request (MPI-4.1 §6.12). */
-export function startedBy(comm: Starter): Form<Request<unknown>> {
-  return {
-    mayReuse: true,
-    attempt: (handle, start) => start(handle.seat()),
-    unaliased: copyIfAliased,
-    join({ state, localIndex }, call, contribution, options) {
-      const name = `i${call.signature.name}`
-      // Joining may revoke the communicator, which the request reports.
-      const owner = comm.mailbox()
-      const outcome = state.collectives.call(localIndex, call, contribution, options, false)
-      return new Request(new StartedCollective(owner, name, outcome, options?.signal !== undefined))
-    },
-  }
+export const started: Form<Request<unknown>> = {
+  mayReuse: true,
+  attempt: (comm, start) => start(comm.seat()),
+  unaliased: copyIfAliased,
+  join({ state, localIndex, rank }, call, contribution, options) {
+    const name = `i${call.signature.name}`
+    // Joining may revoke the communicator, which the request reports.
+    const owner = state.matching.mailbox(rank)
+    const outcome = state.collectives.call(localIndex, call, contribution, options, false)
+    return new Request(new StartedCollective(owner, name, outcome, options?.signal !== undefined))
+  },
 }
 
 /** A collective that a rank has started, with the outcome that it has for this rank. */

@@ -1,13 +1,11 @@
-import { allreduceInit } from '../calls/collectives/allreduce-init.js'
 import * as collectives from '../calls/collectives/collectives.js'
-import { boundAtRoot, boundCall, scatterInit, scattervInit } from '../calls/collectives/inits.js'
-import { allgatherInit, barrierInit, bcastInit } from '../calls/collectives/persistent-moves.js'
+import type { Handle } from '../calls/collectives/form.js'
+import { boundCall } from '../calls/collectives/inits.js'
 import type { MethodOptions, OrderOptions } from '../calls/plan/method.js'
 import type { ArrayOperation, BlockPlaces } from '../calls/plan/options.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
 import type { SameElements } from '../messages/datatype/array-types.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
-import { NonblockingCommunicator } from './nonblocking-communicator.js'
 
 /**
  * Collectives that are bound once to their buffers and started often (MPI-4.1 §6.13). An init is a collective
@@ -19,16 +17,14 @@ import { NonblockingCommunicator } from './nonblocking-communicator.js'
  * sent; ERR_COLLECTIVE_MISMATCH comes from `start`, or from the init of another rank of the process, when
  * ranks bound different types, lengths, operations or methods.
  */
-export abstract class PersistentCommunicator extends NonblockingCommunicator {
+export interface PersistentCalls {
   /**
    * A persistent `barrier`.
    *
    * @throws ERR_ARGUMENT, ERR_ALGORITHM
    * @see MPI-4.1 §6.13
    */
-  barrierInit(options?: MethodOptions): PersistentRequest {
-    return barrierInit(this.seat(), options)
-  }
+  barrierInit(options?: MethodOptions): PersistentRequest
 
   /**
    * A persistent `bcast`: every start fills `buffer`, of the same type and length on all ranks, with that of
@@ -37,9 +33,7 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
    * @throws ERR_RANK, ERR_TYPE, ERR_ARGUMENT, ERR_ALGORITHM
    * @see MPI-4.1 §6.13
    */
-  bcastInit<T extends TypedArray>(buffer: T, root = 0, options?: MethodOptions): PersistentRequest {
-    return bcastInit(this.seat(), buffer, root, options)
-  }
+  bcastInit<T extends TypedArray>(buffer: T, root?: number, options?: MethodOptions): PersistentRequest
 
   /**
    * A persistent `allgather` of arrays of one length. `send` may be its own block of `recv`.
@@ -51,9 +45,7 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     send: T,
     recv: SameElements<T>,
     options?: MethodOptions,
-  ): PersistentRequest {
-    return allgatherInit(this.seat(), send, recv, options)
-  }
+  ): PersistentRequest
 
   /**
    * A persistent `allreduce` of arrays. `recv` may be `send`.
@@ -66,9 +58,7 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     recv: SameElements<T>,
     op: ArrayOperation<T>,
     options?: OrderOptions,
-  ): PersistentRequest {
-    return allreduceInit(this.seat(), send, recv, op, options)
-  }
+  ): PersistentRequest
 
   /**
    * A persistent `scatter` of blocks as long as `recv`; `send` is null on other ranks than the root.
@@ -79,11 +69,9 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
   scatterInit<T extends TypedArray>(
     send: T | null,
     recv: SameElements<T>,
-    root = 0,
+    root?: number,
     options?: MethodOptions,
-  ): PersistentRequest {
-    return scatterInit(this, send, recv, root, options)
-  }
+  ): PersistentRequest
 
   /**
    * A persistent `scatterv`: rank r gets `counts[r]` elements from `displs[r]` (default: packed) of `send` at
@@ -97,11 +85,9 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     send: T | null,
     counts: ArrayLike<number> | null,
     recv: SameElements<T>,
-    root = 0,
+    root?: number,
     options?: MethodOptions & { readonly displs?: ArrayLike<number> },
-  ): PersistentRequest {
-    return scattervInit(this, send, counts, recv, root, options)
-  }
+  ): PersistentRequest
 
   /**
    * A persistent `gather` of arrays of one length; `recv` is null on other ranks than the root.
@@ -112,12 +98,9 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
   gatherInit<T extends TypedArray>(
     send: T,
     recv: SameElements<T> | null,
-    root = 0,
+    root?: number,
     options?: MethodOptions,
-  ): PersistentRequest {
-    const bound = boundAtRoot('gatherInit', this, send, recv, root, options)
-    return collectives.gather(bound.form, this, send, root, bound.options)
-  }
+  ): PersistentRequest
 
   /**
    * A persistent `gatherv`: `recv` is null on other ranks than the root; lengths travel with every start.
@@ -129,12 +112,9 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
   gathervInit<T extends TypedArray>(
     send: T,
     recv: SameElements<T> | null,
-    root = 0,
+    root?: number,
     options?: BlockPlaces,
-  ): PersistentRequest {
-    const bound = boundAtRoot('gathervInit', this, send, recv, root, options)
-    return collectives.gatherv(bound.form, this, send, root, bound.options)
-  }
+  ): PersistentRequest
 
   /**
    * A persistent `allgatherv`; lengths travel with every start.
@@ -146,10 +126,7 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     send: T,
     recv: SameElements<T>,
     options?: BlockPlaces,
-  ): PersistentRequest {
-    const bound = boundCall('allgathervInit', this, send, recv, options)
-    return collectives.allgatherv(bound.form, this, send, bound.options)
-  }
+  ): PersistentRequest
 
   /**
    * A persistent `alltoallv`: `sendCounts` and `sendDispls` are those of the init, lengths travel with every
@@ -164,10 +141,7 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     sendCounts: ArrayLike<number>,
     recv: SameElements<T>,
     options?: BlockPlaces & { readonly sendDispls?: ArrayLike<number> },
-  ): PersistentRequest {
-    const bound = boundCall('alltoallvInit', this, send, recv, options)
-    return collectives.alltoallv(bound.form, this, send, sendCounts, bound.options)
-  }
+  ): PersistentRequest
 
   /**
    * A persistent `alltoall`.
@@ -179,10 +153,7 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     send: T,
     recv: SameElements<T>,
     options?: MethodOptions,
-  ): PersistentRequest {
-    const bound = boundCall('alltoallInit', this, send, recv, options)
-    return collectives.alltoall(bound.form, this, send, bound.options)
-  }
+  ): PersistentRequest
 
   /**
    * A persistent `reduce` of arrays; `recv` is null on other ranks than the root.
@@ -194,12 +165,9 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     send: T,
     recv: SameElements<T> | null,
     op: ArrayOperation<T>,
-    root = 0,
+    root?: number,
     options?: OrderOptions,
-  ): PersistentRequest {
-    const bound = boundAtRoot('reduceInit', this, send, recv, root, options)
-    return collectives.reduce(bound.form, this, send, op, root, bound.options)
-  }
+  ): PersistentRequest
 
   /**
    * A persistent `reduceScatter`.
@@ -212,10 +180,7 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     recv: SameElements<T>,
     op: ArrayOperation<T>,
     options?: OrderOptions & { readonly counts?: ArrayLike<number> },
-  ): PersistentRequest {
-    const bound = boundCall('reduceScatterInit', this, send, recv, options)
-    return collectives.reduceScatter(bound.form, this, send, op, bound.options)
-  }
+  ): PersistentRequest
 
   /**
    * A persistent `scan` of arrays.
@@ -228,10 +193,7 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     recv: SameElements<T>,
     op: ArrayOperation<T>,
     options?: OrderOptions,
-  ): PersistentRequest {
-    const bound = boundCall('scanInit', this, send, recv, options)
-    return collectives.scan(bound.form, this, send, op, bound.options)
-  }
+  ): PersistentRequest
 
   /**
    * A persistent `exscan` of arrays; `recv` of rank 0 stays unchanged.
@@ -244,8 +206,68 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     recv: SameElements<T>,
     op: ArrayOperation<T>,
     options?: OrderOptions,
-  ): PersistentRequest {
-    const bound = boundCall('exscanInit', this, send, recv, options)
-    return collectives.exscan(bound.form, this, send, op, bound.options)
-  }
+  ): PersistentRequest
+}
+
+export const persistentCalls: PersistentCalls & ThisType<Handle> = {
+  barrierInit(options) {
+    const bound = boundCall('barrierInit', this, {}, options)
+    return collectives.barrier(bound.form, this, bound.options)
+  },
+  bcastInit(buffer, root = 0, options) {
+    const bound = boundCall('bcastInit', this, { recv: buffer }, options)
+    return collectives.bcast(bound.form, this, buffer, root, bound.options)
+  },
+  scatterInit(send, recv, root = 0, options) {
+    const bound = boundCall('scatterInit', this, this.rank === root ? { send, recv } : { recv }, options)
+    return collectives.scatter(bound.form, this, send, root, bound.options)
+  },
+  scattervInit(send, counts, recv, root = 0, options) {
+    const bound = boundCall('scattervInit', this, this.rank === root ? { send, recv } : { recv }, options)
+    return collectives.scatterv(bound.form, this, send, counts, root, bound.options)
+  },
+  gatherInit(send, recv, root = 0, options) {
+    const bound = boundCall('gatherInit', this, this.rank === root ? { send, recv } : { send }, options)
+    return collectives.gather(bound.form, this, 'gather', send, root, bound.options)
+  },
+  gathervInit(send, recv, root = 0, options) {
+    const bound = boundCall('gathervInit', this, this.rank === root ? { send, recv } : { send }, options)
+    return collectives.gather(bound.form, this, 'gatherv', send, root, bound.options)
+  },
+  allgatherInit(send, recv, options) {
+    const bound = boundCall('allgatherInit', this, { send, recv }, options)
+    return collectives.gather(bound.form, this, 'allgather', send, null, bound.options)
+  },
+  allgathervInit(send, recv, options) {
+    const bound = boundCall('allgathervInit', this, { send, recv }, options)
+    return collectives.gather(bound.form, this, 'allgatherv', send, null, bound.options)
+  },
+  alltoallInit(send, recv, options) {
+    const bound = boundCall('alltoallInit', this, { send, recv }, options)
+    return collectives.alltoall(bound.form, this, send, bound.options)
+  },
+  alltoallvInit(send, sendCounts, recv, options) {
+    const bound = boundCall('alltoallvInit', this, { send, recv }, options)
+    return collectives.alltoallv(bound.form, this, send, sendCounts, bound.options)
+  },
+  reduceInit(send, recv, op, root = 0, options) {
+    const bound = boundCall('reduceInit', this, this.rank === root ? { send, recv } : { send }, options)
+    return collectives.reduce(bound.form, this, send, op, root, bound.options)
+  },
+  allreduceInit(send, recv, op, options) {
+    const bound = boundCall('allreduceInit', this, { send, recv }, options)
+    return collectives.allreduce(bound.form, this, send, op, bound.options)
+  },
+  reduceScatterInit(send, recv, op, options) {
+    const bound = boundCall('reduceScatterInit', this, { send, recv }, options)
+    return collectives.reduceScatter(bound.form, this, send, op, bound.options)
+  },
+  scanInit(send, recv, op, options) {
+    const bound = boundCall('scanInit', this, { send, recv }, options)
+    return collectives.scan(bound.form, this, 'scan', send, op, bound.options)
+  },
+  exscanInit(send, recv, op, options) {
+    const bound = boundCall('exscanInit', this, { send, recv }, options)
+    return collectives.scan(bound.form, this, 'exscan', send, op, bound.options)
+  },
 }

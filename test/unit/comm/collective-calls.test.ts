@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
+import { Communicator } from '../../../src/comm/communicator.js'
+import { collectiveForms } from '../../../src/conformance/collective-forms.js'
+import { callByName } from '../../../src/conformance/forms.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
 import { createOperation } from '../../../src/messages/datatype/operation.js'
@@ -17,34 +19,47 @@ const codeOf = (call: () => unknown) =>
 const join = createOperation((a: string, b: string) => a + b)
 
 /** Every collective, blocking and started, with the same arguments. */
-function pairsOf(world: Communicator): Record<string, readonly [Promise<unknown>, Request<unknown>]> {
+function pairsOf(world: Communicator): (readonly [name: string, Promise<unknown>, Request<unknown>])[] {
   const { rank, size } = world
   const root = size - 1
-  const mine = Float64Array.of(rank + 0.5, -rank)
-  const block = new Int32Array(size * 2).map((_, i) => rank * 100 + i)
-  const uneven = new Int16Array(rank).fill(rank)
-  const counts = Array.from({ length: size }, (_, to) => to)
-  const many = new Int8Array((size * (size - 1)) / 2).fill(rank)
-  return {
-    barrier: [world.barrier(), world.ibarrier()],
-    bcast: [world.bcast(mine, root), world.ibcast(mine, root)],
-    bcastValue: [world.bcast({ rank }, root), world.ibcast({ rank }, root)],
-    scatter: [world.scatter(block, root), world.iscatter(block, root)],
-    scatterv: [world.scatterv(many, counts, root), world.iscatterv(many, counts, root)],
-    gather: [world.gather(mine, root), world.igather(mine, root)],
-    gatherv: [world.gatherv(uneven, root), world.igatherv(uneven, root)],
-    allgather: [world.allgather(`${rank}`), world.iallgather(`${rank}`)],
-    allgatherv: [world.allgatherv(uneven), world.iallgatherv(uneven)],
-    alltoall: [world.alltoall(block), world.ialltoall(block)],
-    alltoallv: [world.alltoallv(many, counts), world.ialltoallv(many, counts)],
-    reduce: [world.reduce(mine, 'sum', root), world.ireduce(mine, 'sum', root)],
-    allreduce: [world.allreduce(mine, 'max'), world.iallreduce(mine, 'max')],
-    allreduceValue: [world.allreduce(`${rank}`, join), world.iallreduce(`${rank}`, join)],
-    reduceScatter: [world.reduceScatter(block, 'sum'), world.ireduceScatter(block, 'sum')],
-    scan: [world.scan(rank, 'sum'), world.iscan(rank, 'sum')],
-    exscan: [world.exscan(mine, 'prod'), world.iexscan(mine, 'prod')],
-  }
+  const forms = collectiveForms(world, 4)
+  forms.fill(0)
+  const pairs = Object.entries(forms.cases).flatMap(([name, cases]) =>
+    cases.map(({ call }) => {
+      const called = callByName(world, name, call) as Promise<unknown>
+      return [name, called, callByName(world, `i${name}`, call) as Request<unknown>] as const
+    }),
+  )
+  return [
+    ...pairs,
+    ['bcast of values', world.bcast({ rank }, root), world.ibcast({ rank }, root)],
+    ['allgather of values', world.allgather(`${rank}`), world.iallgather(`${rank}`)],
+    ['allreduce of values', world.allreduce(`${rank}`, join), world.iallreduce(`${rank}`, join)],
+    ['scan of numbers', world.scan(rank, 'sum'), world.iscan(rank, 'sum')],
+  ]
 }
+
+/** The methods of a communicator that are collectives in some form. */
+const methods = Object.getOwnPropertyNames(Communicator.prototype)
+
+it('every collective has a method, one that begins with i and one that ends with Init, and no other has', async () => {
+  const names = await run(
+    (world: Communicator) => Promise.resolve(Object.keys(collectiveForms(world, 1).cases)),
+    {
+      ranks: 1,
+    },
+  )
+  const [calls] = names
+  expect(methods).toEqual(expect.arrayContaining(calls.flatMap((name) => [name, `i${name}`, `${name}Init`])))
+  expect(methods.filter((name) => name.endsWith('Init')).sort()).toEqual(
+    calls.map((name) => `${name}Init`).sort(),
+  )
+  const messages = ['isend', 'issend', 'irecv', 'iprobe', 'improbe']
+  const started = methods.filter((name) => methods.includes(name.slice(1)) && name.startsWith('i'))
+  expect(started.filter((name) => !messages.includes(name)).sort()).toEqual(
+    calls.map((name) => `i${name}`).sort(),
+  )
+})
 
 describe.each([1, 2, 5])('on %i processes', (processes) => {
   const options = { ranks: 5, fabric: local({ processes, seed: 11 }) }
@@ -52,8 +67,8 @@ describe.each([1, 2, 5])('on %i processes', (processes) => {
   it('every collective that is started yields what it yields when called', async () => {
     await run(async (world: Communicator) => {
       const pairs = pairsOf(world)
-      const started = await waitall(Object.values(pairs).map(([, request]) => request))
-      for (const [i, [name, [called]]] of Object.entries(pairs).entries()) {
+      const started = await waitall(pairs.map(([, , request]) => request))
+      for (const [i, [name, called]] of pairs.entries()) {
         expect([name, started[i]]).toEqual([name, await called])
       }
     }, options)

@@ -1,0 +1,79 @@
+import type { Gathered } from '../calls/plan/placement.js'
+import type { PersistentRequest } from '../calls/program/persistent-request.js'
+import type { Communicator } from '../comm/communicator.js'
+import { type Request, waitall } from '../messages/p2p/request.js'
+import { same } from './collective-oracles.js'
+
+/** One rank's part of a call in each of its forms. */
+export interface FormCase {
+  /** What the call takes, and the form whose name begins with `i`. */
+  readonly call: readonly unknown[]
+  /** What the init takes. */
+  readonly init: readonly unknown[]
+  /** What every start fills; null where the rank gets nothing. */
+  readonly filled: unknown
+  /** What the rank gets with the data of a round; null where it gets nothing. */
+  expected(round: number): unknown
+  /** Elements of the blocks of a result of varying blocks. */
+  readonly counts?: readonly number[]
+}
+
+/** Cases by the name of the call, and what fills their arrays with the data of a round. */
+export interface FormCases {
+  readonly cases: Readonly<Record<string, readonly FormCase[]>>
+  fill(round: number): void
+}
+
+/** Calls a method of a communicator. @throws when it has none of that name */
+export function callByName(comm: Communicator, name: string, args: readonly unknown[]): unknown {
+  const method: unknown = Reflect.get(comm, name)
+  if (typeof method !== 'function') throw new Error(`expected a communicator to have a method ${name}`)
+  return Reflect.apply(method, comm, args)
+}
+
+const listOf = ({ cases }: FormCases) =>
+  Object.entries(cases).flatMap(([name, each]) => each.map((form) => ({ name, form })))
+
+/** Every call, one after the other. */
+export async function checkCalls(comm: Communicator, forms: FormCases): Promise<void> {
+  forms.fill(0)
+  for (const { name, form } of listOf(forms)) checkResult(form, await callByName(comm, name, form.call), name)
+}
+
+/** Every call is started, and all are waited for in one wait, together with other requests. */
+export async function checkStarts(
+  comm: Communicator,
+  forms: FormCases,
+  others: readonly Request<unknown>[] = [],
+): Promise<void> {
+  forms.fill(0)
+  const list = listOf(forms)
+  const requests = list.map(({ name, form }) => callByName(comm, `i${name}`, form.call) as Request<unknown>)
+  const results = await waitall([...requests, ...others])
+  for (const [i, { name, form }] of list.entries()) checkResult(form, results[i], `i${name}`)
+}
+
+/** Every call is bound, and all are started together with new data. */
+export async function checkPersistentStarts(
+  comm: Communicator,
+  forms: FormCases,
+  rounds: number,
+): Promise<void> {
+  const bound = listOf(forms).map(({ name, form }) => ({
+    name: `${name}Init`,
+    form,
+    request: callByName(comm, `${name}Init`, form.init) as PersistentRequest,
+  }))
+  for (let round = 0; round < rounds; round++) {
+    forms.fill(round)
+    await Promise.all(bound.map(({ request }) => request.start()))
+    for (const { name, form } of bound) same(form.filled, form.expected(round), `start ${round} of ${name}`)
+  }
+  for (const { request } of bound) request.free()
+}
+
+function checkResult(form: FormCase, result: unknown, what: string): void {
+  const gathered = form.counts === undefined ? null : (result as Gathered | null)
+  if (gathered !== null) same([...gathered.counts], form.counts, `counts of ${what}`)
+  same(gathered?.data ?? result ?? null, form.expected(0), what)
+}
