@@ -1,6 +1,7 @@
 /**
  * `rankweave`: worlds, communicators, requests, operations, fabrics and errors. Everything else has a
- * separate entry: `rankweave/topology`, `/schedule`, `/spmm`, `/graphology`, `/fabric`, `/conformance`.
+ * separate entry: `rankweave/topology`, `/machine`, `/schedule`, `/models`, `/spmm`, `/graphology`, `/fabric`,
+ * `/rendezvous`, `/client`, `/browser`, `/conformance`, `/errors`.
  *
  * @module rankweave
  */

@@ -13,49 +13,6 @@ export type { Algorithm, CombinationOrder, Shape } from '../collective/patterns/
 export { scheduleOf } from '../collective/patterns/schedule-size.js'
 export { specificationOf } from '../collective/patterns/specification-of.js'
 
-// what algorithms cost by formula
-
-export type { ModelledCall } from '../cost/models/check-input.js'
-export { type ModelPrediction as Prediction, predictAlgorithms } from '../cost/models/compare.js'
-export {
-  type CongestedCost,
-  congestedCost,
-  type Stage,
-} from '../cost/models/congested-cost.js'
-export {
-  type Clos,
-  type CongestionNetwork,
-  closNetwork,
-  torusNetwork,
-} from '../cost/models/congestion-network.js'
-export {
-  hockneyOf,
-  hockneyOfLevel,
-  logGPOfLevel,
-  logGPOfPLogP,
-  pLogPOf,
-} from '../cost/models/conversions.js'
-export { type ModelledAlgorithmInfo, modelledAlgorithms } from '../cost/models/modelled-algorithms.js'
-export type {
-  CostModel,
-  Hockney,
-  LogGP,
-  LogP,
-  MemoryParameters,
-  ModelName,
-  PLogP,
-} from '../cost/models/parameters.js'
-export { type PredictedCall, predictUs } from '../cost/models/predict.js'
-export { optimalSegmentBytes, type SegmentedCall } from '../cost/models/segment-size.js'
-export {
-  bucketStages,
-  closShuffleBytes,
-  doublingStages,
-  scheduleStages,
-  torusOrder,
-  torusShuffleBytes,
-} from '../cost/models/stages.js'
-
 // strategies and their plans
 
 export { type AutoStrategy, formatAuto, parseAuto } from '../neighborhood/choose/auto.js'

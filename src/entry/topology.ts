@@ -1,6 +1,6 @@
 /**
  * `rankweave/topology`: who sends to whom, from generators, files and sparse matrices; friends and their
- * grouping; where ranks live. Knows no communicator.
+ * grouping. Knows no communicator.
  *
  * @module rankweave/topology
  */
@@ -110,40 +110,3 @@ export { groupFriends } from '../topology/grouping/group-friends.js'
 export type { Grouping } from '../topology/grouping/grouping.js'
 export type { GroupingMessages as MessageCounts } from '../topology/grouping/rank-view.js'
 export { simulateGrouping } from '../topology/grouping/simulate-grouping.js'
-
-// machines
-
-export { builtInProfiles } from '../machine/built-in-profiles.js'
-export { checkMachine } from '../machine/check-machine.js'
-export { clos } from '../machine/clos.js'
-export { formatMachine } from '../machine/format-machine.js'
-export { type HostMachine, machineFromHostList } from '../machine/host-list.js'
-export { expandHosts } from '../machine/host-names.js'
-export { type HwlocOptions, machineFromHwloc } from '../machine/hwloc.js'
-export {
-  type ClosMachine,
-  type ClusterMachine,
-  cluster,
-  clusterOf,
-  levelOf,
-  type Machine,
-  nodeOf,
-  packageOf,
-  type TorusMachine,
-} from '../machine/machine.js'
-export { type MachineTextOptions, parseMachine } from '../machine/machine-text.js'
-export { linkName, type Network, networkOf, routeBetween } from '../machine/network.js'
-export type { Nodes } from '../machine/nodes.js'
-export type {
-  HopCosts,
-  Level,
-  MemoryCosts,
-  MessageCosts,
-  Origin,
-  Profile,
-  Provenance,
-} from '../machine/profile.js'
-export { checkProfile, figuresOf, type ProfileFigure as Figure } from '../machine/profile-figures.js'
-export { formatProfile, parseProfile } from '../machine/profile-file.js'
-export { machineFromSlurm, type SlurmEnvironment, type SlurmOptions } from '../machine/slurm.js'
-export { torus } from '../machine/torus.js'

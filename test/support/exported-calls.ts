@@ -1,16 +1,19 @@
 import type { Communicator } from '../../src/comm/communicator.js'
 import { topologyToGraph } from '../../src/entry/graphology.js'
+import * as machines from '../../src/entry/machine.js'
+import * as models from '../../src/entry/models.js'
 import { Rendezvous } from '../../src/entry/rendezvous.js'
 import * as schedules from '../../src/entry/schedule.js'
 import { rowsOfDense, rowsOfMatrix } from '../../src/entry/spmm.js'
 import * as topologies from '../../src/entry/topology.js'
 import { local } from '../../src/fabric/local/local.js'
 
-const { builtInProfiles, cluster, mooreTopology, parseMatrixMarket, sourceOf } = topologies
+const { builtInProfiles, cluster } = machines
+const { mooreTopology, parseMatrixMarket, sourceOf } = topologies
 
 const profile = builtInProfiles[0]
 const machine = cluster({ nodes: 2, cores: 8, profile })
-const nodeOf = topologies.nodeOf(machine, 16)
+const nodeOf = machines.nodeOf(machine, 16)
 const topology = mooreTopology({ dims: [4, 4], radius: 1 })
 const shape = { dims: [2, 2], periods: [true, false] }
 const matrixText = '%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 1 3\n'
@@ -23,9 +26,9 @@ const lines = [...schedules.formatSchedule(schedule)]
 const linear = schedules.algorithmOf('bcast-linear')
 const hockney = { model: 'hockney', latencyNs: 1, nsPerByte: 1 } as const
 const logGP = { model: 'loggp', latencyNs: 1, overheadNs: 1, gapNs: 1, nsPerByte: 1 } as const
-const pLogP = schedules.pLogPOf(logGP)
+const pLogP = models.pLogPOf(logGP)
 const simulation = schedules.simulate(schedule, machine, { bytes: 8, timeline: true })
-const network = schedules.torusNetwork([2, 2, 2])
+const network = models.torusNetwork([2, 2, 2])
 const isend = (world: Communicator) => world.isend(null, world.rank)
 
 const ofLibrary = 'not made by users'
@@ -79,12 +82,7 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     cartShift: () => [shape, 0, 0, 1],
     cartSub: () => [shape, [true, false], 0],
     cartTopology: () => [shape],
-    checkMachine: () => [machine],
-    checkProfile: () => [profile],
     checkTopology: () => [topology],
-    clos: () => [{ radix: 4, levels: 2 }],
-    cluster: () => [{ nodes: 2, cores: 2 }],
-    clusterOf: () => [[2, 3], profile],
     commonNeighbors: () => [topology, {}],
     compressTriplets: () => [
       {
@@ -97,45 +95,27 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     distinctIn: () => [topology],
     distinctOut: () => [topology],
     erdosRenyiTopology: () => [{ ranks: 8, density: 0.5, seed: 1 }],
-    expandHosts: () => ['n[01-03]'],
-    figuresOf: () => [profile],
     findTranslations: () => [topology, {}],
     forecastCombining: () => [topology, { ks: [2] }],
     formatEdgeList: () => [topology],
-    formatMachine: () => [machine],
     formatMatrixMarket: () => [matrix, {}],
-    formatProfile: () => [profile],
     formatTopologySpec: () => [topologies.parseTopologySpec('moore:4x4:r=1')],
     groupFriends: () => [topology, { k: 2, mode: 'agnostic' }],
     inNeighbors: () => [topology, 0],
-    levelOf: () => [machine, 0, 1],
-    linkName: () => [machine, 0],
-    machineFromHostList: () => ['a slots=2', {}],
-    machineFromHwloc: () => [
-      '<topology version="2.0"><object type="Machine"><object type="PU"/></object></topology>',
-      {},
-    ],
-    machineFromSlurm: () => [{ SLURM_JOB_NODELIST: 'a', SLURM_TASKS_PER_NODE: '2' }, {}],
     mooreTopology: () => [{ dims: [4, 4], radius: 1 }],
-    networkOf: () => [machine],
-    nodeOf: () => [machine, 4],
     openSourceFile: 'opens whatever it is given as a path',
     outNeighbors: () => [topology, 0],
-    packageOf: () => [machine, 4],
     pairEdges: () => [topology],
     parseCsv: () => ['0,1\n', {}],
     parseEdgeList: () => ['ranks 2\n0 1\n', 'edges'],
-    parseMachine: () => ['cluster:nodes=2,cores=2', {}],
     parseMatrixMarket: () => [matrixText, 'matrix'],
     parseMetis: () => ['2 1\n2\n1\n', 'graph'],
-    parseProfile: () => [topologies.formatProfile(profile)],
     parseTopologySpec: () => ['moore:4x4:r=1'],
     powerLawTopology: () => [{ ranks: 8, degree: 2, gamma: 2.5, seed: 1 }],
     prepareEngine: () => ['greedy'],
     randomGeometricTopology: () => [{ ranks: 8, radius: 0.3, seed: 1 }],
     readMatrixMarket: () => ['test/matrices/ash292.mtx', {}],
     rmatTopology: () => [{ ranks: 8, degree: 2, seed: 1 }],
-    routeBetween: () => [machine, 0, 1],
     simulateGrouping: () => [topology, { k: 2, mode: 'agnostic' }],
     smallWorldTopology: () => [{ ranks: 8, degree: 2, rewiring: 0.5, seed: 1 }],
     sourceOf: () => ['text'],
@@ -148,9 +128,34 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     topologyHash: () => [topology],
     topologyStatistics: () => [topology],
     topologyText: () => [topology, 'csv'],
-    torus: () => [{ dims: [2, 2] }],
     translationSpec: () => [topologies.findTranslations(topology)],
     transposeTopology: () => [topology],
+  },
+  machine: {
+    checkMachine: () => [machine],
+    checkProfile: () => [profile],
+    clos: () => [{ radix: 4, levels: 2 }],
+    cluster: () => [{ nodes: 2, cores: 2 }],
+    clusterOf: () => [[2, 3], profile],
+    expandHosts: () => ['n[01-03]'],
+    figuresOf: () => [profile],
+    formatMachine: () => [machine],
+    formatProfile: () => [profile],
+    levelOf: () => [machine, 0, 1],
+    linkName: () => [machine, 0],
+    machineFromHostList: () => ['a slots=2', {}],
+    machineFromHwloc: () => [
+      '<topology version="2.0"><object type="Machine"><object type="PU"/></object></topology>',
+      {},
+    ],
+    machineFromSlurm: () => [{ SLURM_JOB_NODELIST: 'a', SLURM_TASKS_PER_NODE: '2' }, {}],
+    networkOf: () => [machine],
+    nodeOf: () => [machine, 4],
+    packageOf: () => [machine, 4],
+    parseMachine: () => ['cluster:nodes=2,cores=2', {}],
+    parseProfile: () => [machines.formatProfile(profile)],
+    routeBetween: () => [machine, 0, 1],
+    torus: () => [{ dims: [2, 2] }],
   },
   schedule: {
     NeighborScheduleBuilder: () => [{ topology, strategy: 'mine', parameters: {}, phases: 1 }],
@@ -158,33 +163,22 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
       { specification: schedule.specification, strategy: 'mine', parameters: {}, phases: 1 },
     ],
     algorithmOf: () => ['bcast-linear', 'bcast'],
-    bucketStages: () => [[2, 2, 2], 1, 8],
     cProgram: () => [schedule],
     cProgramPieces: () => [schedule],
     chooseStrategy: () => [topology, machine, { bytes: 8, budget: 1 }],
-    closNetwork: () => [{ nodes: 4, nodesPerSwitch: 2, taper: 1 }],
-    closShuffleBytes: () => [1, 8],
-    congestedCost: () => [network, schedules.bucketStages([2, 2, 2], 1, 8)],
     countMessages: () => [schedule],
-    doublingStages: () => [[0, 1, 2], 8],
     forEachOperation: () => [schedule, () => {}],
     formatAuto: () => [{ kind: 'auto' }],
     formatSchedule: () => [schedule, {}],
     formatStrategy: () => [{ kind: 'direct' }],
     goalPieces: () => [schedule, { bytes: 8 }],
     goalText: () => [schedule, { bytes: 8 }],
-    hockneyOf: () => [logGP],
-    hockneyOfLevel: () => [profile, 'network'],
     isNeighborSchedule: () => [schedule],
-    logGPOfLevel: () => [profile, 'network'],
-    logGPOfPLogP: () => [pLogP],
     lower: () => [schedule, placement, 1],
     lowerProcess: () => [schedule, placement, 0],
     neighborAllgatherSpecification: () => [topology],
     neighborAlltoallSpecification: () => [topology],
     neighborReduceSpecification: () => [topology],
-    optimalSegmentBytes: () => ['bcast-chain', hockney, { ranks: 4, bytes: 1024 }],
-    pLogPOf: () => [logGP],
     parseAuto: () => ['auto:bytes=8'],
     parseSchedule: () => [lines, 'file'],
     parseScheduleSlice: () => [schedules.sliceSchedule(lines, [0, 1]), 'file'],
@@ -194,24 +188,37 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     plan: () => [topology, { kind: 'direct' }, {}],
     planOperation: () => [topology, { kind: 'direct' }, 'neighbor-alltoall', {}],
     planStatistics: () => [planned, nodeOf],
-    predictAlgorithms: () => ['bcast', hockney, { ranks: 4, bytes: 8 }],
-    predictUs: () => ['bcast-linear', hockney, { ranks: 4, bytes: 8 }],
     readScheduleFile: 'a file of a schedule would have to be written first',
     scheduleOf: () => [linear, { ranks: 2 }],
-    scheduleStages: () => [schedule, 8],
     simulate: () => [schedule, machine, { bytes: 8 }],
     sliceSchedule: () => [lines, [0]],
     sliceScheduleStream: () => [streamOf(lines), [0]],
     specificationOf: () => [linear, { ranks: 2 }],
     timelineSvg: () => [simulation, {}],
-    torusNetwork: () => [[2, 2]],
-    torusOrder: () => [[2, 2]],
-    torusShuffleBytes: () => [[2, 2], 8],
     traceEvents: () => [simulation, {}],
     treeAssociation: () => [3, { firstRank: Int32Array.of(0, 1, 2, 3), collective: 'allreduce' }],
     verify: () => [schedule, topology, {}],
     verifySlice: () => [schedules.parseScheduleSlice(schedules.sliceSchedule(lines, [0, 1])), {}],
     writeScheduleFile: 'writes to whatever it is given as a path',
+  },
+  models: {
+    bucketStages: () => [[2, 2, 2], 1, 8],
+    closNetwork: () => [{ nodes: 4, nodesPerSwitch: 2, taper: 1 }],
+    closShuffleBytes: () => [1, 8],
+    congestedCost: () => [network, models.bucketStages([2, 2, 2], 1, 8)],
+    doublingStages: () => [[0, 1, 2], 8],
+    hockneyOf: () => [logGP],
+    hockneyOfLevel: () => [profile, 'network'],
+    logGPOfLevel: () => [profile, 'network'],
+    logGPOfPLogP: () => [pLogP],
+    optimalSegmentBytes: () => ['bcast-chain', hockney, { ranks: 4, bytes: 1024 }],
+    pLogPOf: () => [logGP],
+    predictAlgorithms: () => ['bcast', hockney, { ranks: 4, bytes: 8 }],
+    predictUs: () => ['bcast-linear', hockney, { ranks: 4, bytes: 8 }],
+    scheduleStages: () => [schedule, 8],
+    torusNetwork: () => [[2, 2]],
+    torusOrder: () => [[2, 2]],
+    torusShuffleBytes: () => [[2, 2], 8],
   },
   spmm: {
     maxRelativeError: () => [Float64Array.of(1), Float64Array.of(2)],

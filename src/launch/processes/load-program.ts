@@ -81,7 +81,9 @@ function hasThisCopy(program: URL): boolean {
 /** The import paths of this package below its root, as in package.json; a test keeps them equal. */
 const subpaths = [
   'topology',
+  'machine',
   'schedule',
+  'models',
   'spmm',
   'graphology',
   'fabric',
