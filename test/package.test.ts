@@ -298,7 +298,6 @@ describe('the packed package', () => {
     const repeated = Object.entries(names).filter(([, entries]) => entries.length > 1)
     expect(Object.fromEntries(repeated)).toEqual({
       RankweaveError: ['rankweave', 'rankweave/errors'],
-      errorCodes: ['rankweave', 'rankweave/errors'],
       isRankweaveError: ['rankweave', 'rankweave/errors'],
     })
     const root = Object.values(names).filter((entries) => entries.includes('rankweave'))

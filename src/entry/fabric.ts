@@ -20,5 +20,5 @@ export {
   maxHeaderWords,
   maxKeyLength,
 } from '../fabric/fabric.js'
-export { LocalSession } from '../fabric/local/local.js'
-export { MpiSession } from '../fabric/mpi/mpi.js'
+export type { LocalSession } from '../fabric/local/local.js'
+export type { MpiSession } from '../fabric/mpi/mpi.js'

@@ -25,7 +25,7 @@ export type {
   ValueOptions,
 } from '../calls/plan/options.js'
 export type { Gathered } from '../calls/plan/placement.js'
-export { PersistentRequest } from '../calls/program/persistent-request.js'
+export type { PersistentRequest } from '../calls/program/persistent-request.js'
 export { Communicator } from '../comm/communicator.js'
 export type { CommDescription, SplitReport } from '../comm/describe.js'
 export type { SendrecvTags } from '../comm/message-communicator.js'
@@ -37,7 +37,7 @@ export type { WaitOptions } from '../messages/process/abort.js'
 export type { ProcessCounters, RankCounters } from '../messages/process/counters.js'
 export type { PlanStore } from '../neighborhood/plan/plan-store.js'
 export type { BlockLength, ChoiceOptions } from '../topology-communicator/arguments.js'
-export { CartCommunicator } from '../topology-communicator/cart-communicator.js'
+export type { CartCommunicator } from '../topology-communicator/cart-communicator.js'
 export type { AdjacentOptions, CartOptions, DistGraphOptions } from '../topology-communicator/constructors.js'
 export type { TopologyOptions } from '../topology-communicator/create.js'
 export type { AdjacentEdges, DistributedEdges } from '../topology-communicator/distributed/gather-lists.js'
@@ -45,25 +45,25 @@ export type { EdgeBlocksOptions } from '../topology-communicator/exchanges/neigh
 export type { EdgeBuffersOptions, EdgeData } from '../topology-communicator/exchanges/neighbor-alltoallw.js'
 export type { NeighborReduceOptions } from '../topology-communicator/exchanges/neighbor-reduce.js'
 export type { AllgatherInitOptions } from '../topology-communicator/exchanges/persistent-allgather.js'
-export { NeighborRequest } from '../topology-communicator/execute/neighbor-request.js'
+export type { NeighborRequest } from '../topology-communicator/execute/neighbor-request.js'
 export type { NeighborTraffic } from '../topology-communicator/execute/neighbor-traffic.js'
 export type { NeighborInitOptions, TuneOptions } from '../topology-communicator/execute/tune-options.js'
 export type { TunedCandidate, Tuning } from '../topology-communicator/execute/tuner.js'
 // Also what makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from '../topology-communicator/install.js'
 export type { BlockLayoutOptions } from '../topology-communicator/memory/block-layout.js'
-export { autoLimit, type PlanFrom, planningLimits } from '../topology-communicator/plan-from.js'
+export type { PlanFrom } from '../topology-communicator/plan-from.js'
 export type { PlanLinesOptions } from '../topology-communicator/plan-lines.js'
-export { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
+export type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
 
 // messages and requests
 
 export type { Message, RecvOptions, Status } from '../messages/matching/arrived.js'
-export { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../messages/matching/envelope.js'
-export { MatchedMessage } from '../messages/p2p/matched-message.js'
+export { ANY_SOURCE, ANY_TAG, PROC_NULL } from '../messages/matching/envelope.js'
+export type { MatchedMessage } from '../messages/p2p/matched-message.js'
 export {
   type Completed,
-  Request,
+  type Request,
   type Tested,
   testall,
   testany,
@@ -89,7 +89,7 @@ export type { Sendable, SendableValue } from '../messages/datatype/payload.js'
 export {
   type ReceiveBuffer,
   type StridedShape,
-  StridedView,
+  type StridedView,
   strided,
 } from '../messages/datatype/strided-view.js'
 
@@ -117,4 +117,11 @@ export { hostSession, type WorldOptions } from '../world/world.js'
 
 // errors
 
-export * from './errors.js'
+export {
+  type CauseRecord,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorRecord,
+  isRankweaveError,
+  RankweaveError,
+} from '../errors.js'

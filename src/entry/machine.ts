@@ -9,17 +9,13 @@ export { checkMachine } from '../machine/check-machine.js'
 export { clos } from '../machine/clos.js'
 export { formatMachine } from '../machine/format-machine.js'
 export { type HostMachine, machineFromHostList } from '../machine/host-list.js'
-export { expandHosts } from '../machine/host-names.js'
 export { type HwlocOptions, machineFromHwloc } from '../machine/hwloc.js'
 export {
   type ClosMachine,
   type ClusterMachine,
   cluster,
-  clusterOf,
-  levelOf,
   type Machine,
   nodeOf,
-  packageOf,
   type TorusMachine,
 } from '../machine/machine.js'
 export { type MachineTextOptions, parseMachine } from '../machine/machine-text.js'
@@ -34,7 +30,7 @@ export type {
   Profile,
   Provenance,
 } from '../machine/profile.js'
-export { checkProfile, figuresOf, type ProfileFigure as Figure } from '../machine/profile-figures.js'
+export { figuresOf, type ProfileFigure as Figure } from '../machine/profile-figures.js'
 export { formatProfile, parseProfile } from '../machine/profile-file.js'
 export { machineFromSlurm, type SlurmEnvironment, type SlurmOptions } from '../machine/slurm.js'
 export { torus } from '../machine/torus.js'

@@ -19,12 +19,10 @@ export {
 } from '../cost/models/congestion-network.js'
 export {
   hockneyOf,
-  hockneyOfLevel,
   logGPOfLevel,
   logGPOfPLogP,
   pLogPOf,
 } from '../cost/models/conversions.js'
-export { type ModelledAlgorithmInfo, modelledAlgorithms } from '../cost/models/modelled-algorithms.js'
 export type {
   CostModel,
   Hockney,
@@ -36,11 +34,4 @@ export type {
 } from '../cost/models/parameters.js'
 export { type PredictedCall, predictUs } from '../cost/models/predict.js'
 export { optimalSegmentBytes, type SegmentedCall } from '../cost/models/segment-size.js'
-export {
-  bucketStages,
-  closShuffleBytes,
-  doublingStages,
-  scheduleStages,
-  torusOrder,
-  torusShuffleBytes,
-} from '../cost/models/stages.js'
+export { scheduleStages } from '../cost/models/stages.js'

@@ -7,6 +7,7 @@ import * as schedules from '../../src/entry/schedule.js'
 import { rowsOfDense, rowsOfMatrix } from '../../src/entry/spmm.js'
 import * as topologies from '../../src/entry/topology.js'
 import { local } from '../../src/fabric/local/local.js'
+import { bucketStages, parseTopologySpec } from './inner-functions.js'
 
 const { builtInProfiles, cluster } = machines
 const { mooreTopology, parseMatrixMarket, sourceOf } = topologies
@@ -37,21 +38,14 @@ const ofLibrary = 'not made by users'
 export type ExportedCall = (world: Communicator) => readonly unknown[]
 
 /**
- * A call of every function that an entry exports; a text says why it is not called with odd arguments. The
- * world is one of one rank.
+ * A call of every function that an entry exports, and of those `inside`; a text says why it is not called with
+ * odd arguments. The world is one of one rank.
  */
 export const exportedCalls: Readonly<Record<string, Readonly<Record<string, ExportedCall | string>>>> = {
   index: {
-    CartCommunicator: ofLibrary,
     Communicator: ofLibrary,
     Group: ofLibrary,
-    MatchedMessage: ofLibrary,
-    NeighborRequest: ofLibrary,
-    PersistentRequest: ofLibrary,
     RankweaveError: 'carries whatever went wrong',
-    Request: ofLibrary,
-    StridedView: () => [new Float64Array(4), { count: 2, blockLength: 1, stride: 2 }],
-    TopologyCommunicator: ofLibrary,
     VirtualTime: () => [
       { node: { latencyNs: 1, sendOverheadNs: 1, receiveOverheadNs: 1, gapNs: 1, nsPerByte: 1 } },
     ],
@@ -78,11 +72,7 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     adjacencySvg: () => [topology, {}],
     blockBounds: () => [10, 3],
     buildTopology: () => ['moore:4x4:r=1', {}],
-    cartNeighborSlots: () => [shape, 0],
-    cartShift: () => [shape, 0, 0, 1],
-    cartSub: () => [shape, [true, false], 0],
     cartTopology: () => [shape],
-    checkTopology: () => [topology],
     commonNeighbors: () => [topology, {}],
     compressTriplets: () => [
       {
@@ -92,25 +82,17 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     ],
     countHyperedges: () => [topology, { k: 2, theta: 2 }],
     dimsCreate: () => [12, 2, [0, 0]],
-    distinctIn: () => [topology],
-    distinctOut: () => [topology],
     erdosRenyiTopology: () => [{ ranks: 8, density: 0.5, seed: 1 }],
     findTranslations: () => [topology, {}],
     forecastCombining: () => [topology, { ks: [2] }],
-    formatEdgeList: () => [topology],
     formatMatrixMarket: () => [matrix, {}],
-    formatTopologySpec: () => [topologies.parseTopologySpec('moore:4x4:r=1')],
     groupFriends: () => [topology, { k: 2, mode: 'agnostic' }],
     inNeighbors: () => [topology, 0],
     mooreTopology: () => [{ dims: [4, 4], radius: 1 }],
-    openSourceFile: 'opens whatever it is given as a path',
     outNeighbors: () => [topology, 0],
-    pairEdges: () => [topology],
     parseCsv: () => ['0,1\n', {}],
-    parseEdgeList: () => ['ranks 2\n0 1\n', 'edges'],
     parseMatrixMarket: () => [matrixText, 'matrix'],
     parseMetis: () => ['2 1\n2\n1\n', 'graph'],
-    parseTopologySpec: () => ['moore:4x4:r=1'],
     powerLawTopology: () => [{ ranks: 8, degree: 2, gamma: 2.5, seed: 1 }],
     prepareEngine: () => ['greedy'],
     randomGeometricTopology: () => [{ ranks: 8, radius: 0.3, seed: 1 }],
@@ -119,7 +101,6 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     simulateGrouping: () => [topology, { k: 2, mode: 'agnostic' }],
     smallWorldTopology: () => [{ ranks: 8, degree: 2, rewiring: 0.5, seed: 1 }],
     sourceOf: () => ['text'],
-    stencilOffsets: () => ['star', 2, 1],
     stencilTopology: () => [{ dims: [4], periods: [true], offsets: [[1]] }],
     topologyFromEdges: () => [2, { sources: [0], destinations: [1] }],
     topologyFromLists: () => [topology],
@@ -128,20 +109,14 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     topologyHash: () => [topology],
     topologyStatistics: () => [topology],
     topologyText: () => [topology, 'csv'],
-    translationSpec: () => [topologies.findTranslations(topology)],
-    transposeTopology: () => [topology],
   },
   machine: {
     checkMachine: () => [machine],
-    checkProfile: () => [profile],
     clos: () => [{ radix: 4, levels: 2 }],
     cluster: () => [{ nodes: 2, cores: 2 }],
-    clusterOf: () => [[2, 3], profile],
-    expandHosts: () => ['n[01-03]'],
     figuresOf: () => [profile],
     formatMachine: () => [machine],
     formatProfile: () => [profile],
-    levelOf: () => [machine, 0, 1],
     linkName: () => [machine, 0],
     machineFromHostList: () => ['a slots=2', {}],
     machineFromHwloc: () => [
@@ -151,35 +126,23 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     machineFromSlurm: () => [{ SLURM_JOB_NODELIST: 'a', SLURM_TASKS_PER_NODE: '2' }, {}],
     networkOf: () => [machine],
     nodeOf: () => [machine, 4],
-    packageOf: () => [machine, 4],
     parseMachine: () => ['cluster:nodes=2,cores=2', {}],
     parseProfile: () => [machines.formatProfile(profile)],
     routeBetween: () => [machine, 0, 1],
     torus: () => [{ dims: [2, 2] }],
   },
   schedule: {
-    NeighborScheduleBuilder: () => [{ topology, strategy: 'mine', parameters: {}, phases: 1 }],
     ScheduleBuilder: () => [
       { specification: schedule.specification, strategy: 'mine', parameters: {}, phases: 1 },
     ],
     algorithmOf: () => ['bcast-linear', 'bcast'],
     cProgram: () => [schedule],
-    cProgramPieces: () => [schedule],
     chooseStrategy: () => [topology, machine, { bytes: 8, budget: 1 }],
-    countMessages: () => [schedule],
     forEachOperation: () => [schedule, () => {}],
-    formatAuto: () => [{ kind: 'auto' }],
     formatSchedule: () => [schedule, {}],
     formatStrategy: () => [{ kind: 'direct' }],
-    goalPieces: () => [schedule, { bytes: 8 }],
     goalText: () => [schedule, { bytes: 8 }],
-    isNeighborSchedule: () => [schedule],
     lower: () => [schedule, placement, 1],
-    lowerProcess: () => [schedule, placement, 0],
-    neighborAllgatherSpecification: () => [topology],
-    neighborAlltoallSpecification: () => [topology],
-    neighborReduceSpecification: () => [topology],
-    parseAuto: () => ['auto:bytes=8'],
     parseSchedule: () => [lines, 'file'],
     parseScheduleSlice: () => [schedules.sliceSchedule(lines, [0, 1]), 'file'],
     parseScheduleStream: () => [streamOf(lines), 'file'],
@@ -192,8 +155,6 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     scheduleOf: () => [linear, { ranks: 2 }],
     simulate: () => [schedule, machine, { bytes: 8 }],
     sliceSchedule: () => [lines, [0]],
-    sliceScheduleStream: () => [streamOf(lines), [0]],
-    specificationOf: () => [linear, { ranks: 2 }],
     timelineSvg: () => [simulation, {}],
     traceEvents: () => [simulation, {}],
     treeAssociation: () => [3, { firstRank: Int32Array.of(0, 1, 2, 3), collective: 'allreduce' }],
@@ -202,13 +163,9 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     writeScheduleFile: 'writes to whatever it is given as a path',
   },
   models: {
-    bucketStages: () => [[2, 2, 2], 1, 8],
     closNetwork: () => [{ nodes: 4, nodesPerSwitch: 2, taper: 1 }],
-    closShuffleBytes: () => [1, 8],
-    congestedCost: () => [network, models.bucketStages([2, 2, 2], 1, 8)],
-    doublingStages: () => [[0, 1, 2], 8],
+    congestedCost: () => [network, bucketStages([2, 2, 2], 1, 8)],
     hockneyOf: () => [logGP],
-    hockneyOfLevel: () => [profile, 'network'],
     logGPOfLevel: () => [profile, 'network'],
     logGPOfPLogP: () => [pLogP],
     optimalSegmentBytes: () => ['bcast-chain', hockney, { ranks: 4, bytes: 1024 }],
@@ -217,11 +174,8 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     predictUs: () => ['bcast-linear', hockney, { ranks: 4, bytes: 8 }],
     scheduleStages: () => [schedule, 8],
     torusNetwork: () => [[2, 2]],
-    torusOrder: () => [[2, 2]],
-    torusShuffleBytes: () => [[2, 2], 8],
   },
   spmm: {
-    maxRelativeError: () => [Float64Array.of(1), Float64Array.of(2)],
     prepareProduct: (world) => [
       world,
       rowsOfMatrix(world, matrix),
@@ -235,7 +189,6 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     readMatrixRows: (world) => [world, 'test/matrices/ash292.mtx', {}],
     rowsOfDense: () => [{ rank: 0, size: 1 }, dense],
     rowsOfMatrix: (world) => [world, matrix],
-    serialProduct: () => [matrix, Float64Array.of(1, 2), 1],
     spmm: (world) => [
       world,
       {
@@ -253,7 +206,6 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     topologyFromGraph: () => [topologyToGraph(topology), {}],
     topologyToGraph: () => [topology],
   },
-  fabric: { LocalSession: ofLibrary, MpiSession: ofLibrary },
   rendezvous: {
     Rendezvous: () => [{}],
     openWorld: () => [new Rendezvous(), { ranks: 4, processes: 2, ranksPerProcess: [1, 3], limits: {} }],
@@ -272,6 +224,49 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
   errors: {
     RankweaveError: 'carries whatever went wrong',
     isRankweaveError: () => [new Error('any'), 'ERR_TYPE'],
+  },
+  inside: {
+    NeighborScheduleBuilder: () => [{ topology, strategy: 'mine', parameters: {}, phases: 1 }],
+    StridedView: () => [new Float64Array(4), { count: 2, blockLength: 1, stride: 2 }],
+    bucketStages: () => [[2, 2, 2], 1, 8],
+    cProgramPieces: () => [schedule],
+    cartNeighborSlots: () => [shape, 0],
+    cartShift: () => [shape, 0, 0, 1],
+    cartSub: () => [shape, [true, false], 0],
+    checkProfile: () => [profile],
+    checkTopology: () => [topology],
+    closShuffleBytes: () => [1, 8],
+    clusterOf: () => [[2, 3], profile],
+    countMessages: () => [schedule],
+    distinctIn: () => [topology],
+    distinctOut: () => [topology],
+    doublingStages: () => [[0, 1, 2], 8],
+    expandHosts: () => ['n[01-03]'],
+    formatAuto: () => [{ kind: 'auto' }],
+    formatEdgeList: () => [topology],
+    formatTopologySpec: () => [parseTopologySpec('moore:4x4:r=1')],
+    goalPieces: () => [schedule, { bytes: 8 }],
+    hockneyOfLevel: () => [profile, 'network'],
+    isNeighborSchedule: () => [schedule],
+    levelOf: () => [machine, 0, 1],
+    lowerProcess: () => [schedule, placement, 0],
+    maxRelativeError: () => [Float64Array.of(1), Float64Array.of(2)],
+    neighborAllgatherSpecification: () => [topology],
+    neighborAlltoallSpecification: () => [topology],
+    neighborReduceSpecification: () => [topology],
+    packageOf: () => [machine, 4],
+    pairEdges: () => [topology],
+    parseAuto: () => ['auto:bytes=8'],
+    parseEdgeList: () => ['ranks 2\n0 1\n', 'edges'],
+    parseTopologySpec: () => ['moore:4x4:r=1'],
+    serialProduct: () => [matrix, Float64Array.of(1, 2), 1],
+    sliceScheduleStream: () => [streamOf(lines), [0]],
+    specificationOf: () => [linear, { ranks: 2 }],
+    stencilOffsets: () => ['star', 2, 1],
+    torusOrder: () => [[2, 2]],
+    torusShuffleBytes: () => [[2, 2], 8],
+    translationSpec: () => [topologies.findTranslations(topology)],
+    transposeTopology: () => [topology],
   },
 }
 

@@ -15,6 +15,7 @@ import * as spmm from '../../../src/entry/spmm.js'
 import * as topology from '../../../src/entry/topology.js'
 import { run } from '../../../src/launch/run.js'
 import { type ExportedCall, exportedCalls } from '../../support/exported-calls.js'
+import * as inside from '../../support/inner-functions.js'
 import { badRefusalsInTime, consumed } from '../../support/odd-values.js'
 
 type Exported = ((...args: readonly unknown[]) => unknown) & (new (...args: readonly unknown[]) => unknown)
@@ -34,6 +35,7 @@ const entries: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     browser,
     rendezvous,
     client,
+    inside,
   },
 }
 
@@ -79,7 +81,7 @@ function made(exported: Exported, args: readonly unknown[]): unknown {
   return /^class\b/.test(String(exported)) ? new exported(...args) : exported(...args)
 }
 
-test('every function of every entry has a call to be made with odd arguments, or a reason why not', () => {
+test('every function of every entry, and of those inside, has a call to be made with odd arguments, or a reason why not', () => {
   const missing = functions.filter(({ call }) => call === undefined)
   expect(missing.map(({ entry, name }) => `${entry}: ${name}`)).toEqual([])
   const left = Object.entries(exportedCalls).flatMap(([entry, calls]) =>
