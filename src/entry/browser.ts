@@ -1,6 +1,6 @@
 /**
  * `rankweave/browser`: what a page needs to be a process of a world. Imports no module of Node, and what is
- * not `join` is that of `rankweave`.
+ * not `join` or `run` is that of `rankweave`; these two take what a page has.
  *
  * @module rankweave/browser
  */
@@ -11,11 +11,12 @@ installNeighborhood()
 
 // joining a world, and worlds in one page
 
-export { joinFromPage as join, type PageJoinOptions as JoinOptions } from '../browser/join.js'
+export { joinFromPage as join } from '../browser/join.js'
+export { type PageRunOptions as RunOptions, runInPage as run } from '../browser/run.js'
 export { type LocalFactory, type LocalOptions, local } from '../fabric/local/local.js'
-export type { Joined } from '../launch/websocket/joined.js'
+export type { Joined, JoinOptions } from '../launch/websocket/joined.js'
 export { worldReport } from '../world/deadlock.js'
-export { hostSession, type Main, type WorldOptions } from '../world/world.js'
+export type { Main } from '../world/world.js'
 
 // communicators
 

@@ -105,15 +105,13 @@ export { type PlanDirectoryOptions, planDirectory } from '../launch/plan-directo
 export type { ReportOptions } from '../launch/processes/report-triggers.js'
 export { type Main, type RunOptions, run } from '../launch/run.js'
 export { type HostOptions, host, type OpenWorld } from '../launch/websocket/host.js'
-export { type JoinOptions, join } from '../launch/websocket/join.js'
-export type { Joined } from '../launch/websocket/joined.js'
+export { join, type NodeJoinOptions } from '../launch/websocket/join.js'
+export type { Joined, JoinOptions } from '../launch/websocket/joined.js'
 export type { ListenOptions } from '../launch/websocket/settings.js'
 export { type WebSocketFactory, type WebSocketOptions, websocket } from '../websocket/factory-node.js'
 export type { WorldLimits } from '../websocket/protocol/limits.js'
 export type { WorldEnd } from '../websocket/rendezvous/hosted-world.js'
 export { worldReport } from '../world/deadlock.js'
-// Worlds of sessions that `run` does not open: what hosts processes elsewhere.
-export { hostSession, type WorldOptions } from '../world/world.js'
 
 // errors
 

@@ -8,7 +8,6 @@ export type { RanksOptions } from '../launch/websocket/settings.js'
 export type { RendezvousLimits, WorldLimits } from '../websocket/protocol/limits.js'
 export type { WorldEnd } from '../websocket/rendezvous/hosted-world.js'
 export {
-  type AwaitedWorldOptions as WorldOptions,
   Rendezvous,
   type RendezvousOptions,
   type WorldHandle,

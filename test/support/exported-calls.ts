@@ -50,7 +50,6 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
       { node: { latencyNs: 1, sendOverheadNs: 1, receiveOverheadNs: 1, gapNs: 1, nsPerByte: 1 } },
     ],
     createOperation: () => [(a: number, b: number) => a + b, {}],
-    hostSession: 'takes a session, which only fabrics make',
     isRankweaveError: () => [new Error('any'), 'ERR_TYPE'],
     local: () => [{}],
     mpi: 'from then on, an early exit of the process ends its job',
@@ -220,7 +219,10 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     ServiceClient: () => [{ url: 'http://127.0.0.1:9', token: 'a', fetch }],
     WorldMember: 'made by connect; test/unit/client/world-member.test.ts',
   },
-  browser: { join: 'for pages: Node 20 has no WebSocket' },
+  browser: {
+    join: 'for pages: Node 20 has no WebSocket',
+    run: () => [() => 0, { ranks: 1 }],
+  },
   errors: {
     RankweaveError: 'carries whatever went wrong',
     isRankweaveError: () => [new Error('any'), 'ERR_TYPE'],

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { joinWith } from '../../../../src/launch/websocket/join.js'
+import { join } from '../../../../src/launch/websocket/join.js'
 import { openRendezvous } from '../../../../src/launch/websocket/rendezvous.js'
 
 it('a process that cannot read the settings of its world leaves it', async () => {
   const rendezvous = await openRendezvous({ processes: 1, settings: '{"ranks":0}' })
   const { url, world } = rendezvous
-  await expect(joinWith(() => 1, 'digest', { url, token: world.token })).rejects.toMatchObject({
+  await expect(join(() => 1, { url, token: world.token, program: 'digest' })).rejects.toMatchObject({
     code: 'ERR_PROTOCOL',
   })
   expect(await world.ended).toEqual({
