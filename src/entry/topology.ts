@@ -44,15 +44,14 @@ export {
 export { type ByteSource, sourceOf } from '../text/byte-source.js'
 export type { OpenSource, ReadProgress } from '../text/source-file.js'
 export { adjacencySvg, type PictureOptions } from '../topology/files/adjacency-picture.js'
-export { type CsvOptions, parseCsv } from '../topology/files/csv.js'
+export type { CsvOptions } from '../topology/files/csv.js'
 export { type TopologyFormat, topologyText } from '../topology/files/format-topology.js'
 export { type MetisGraph, parseMetis } from '../topology/files/metis.js'
 
 // sparse matrices
 
 export { formatMatrixMarket } from '../topology/files/format-matrix-market.js'
-export { parseMatrixMarket, readMatrixMarket } from '../topology/files/matrix-market.js'
-export { topologyFromMatrixMarket } from '../topology/files/matrix-market-topology.js'
+export { readMatrixMarket } from '../topology/files/matrix-market.js'
 export { topologyFromMatrix } from '../topology/files/matrix-topology.js'
 export {
   compressTriplets,

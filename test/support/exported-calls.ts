@@ -10,7 +10,7 @@ import { local } from '../../src/fabric/local/local.js'
 import { bucketStages, parseTopologySpec } from './inner-functions.js'
 
 const { builtInProfiles, cluster } = machines
-const { mooreTopology, parseMatrixMarket, sourceOf } = topologies
+const { mooreTopology, readMatrixMarket, sourceOf } = topologies
 
 const profile = builtInProfiles[0]
 const machine = cluster({ nodes: 2, cores: 8, profile })
@@ -18,7 +18,7 @@ const nodeOf = machines.nodeOf(machine, 16)
 const topology = mooreTopology({ dims: [4, 4], radius: 1 })
 const shape = { dims: [2, 2], periods: [true, false] }
 const matrixText = '%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 1 3\n'
-const matrix = parseMatrixMarket(matrixText)
+const matrix = readMatrixMarket(sourceOf(matrixText))
 const dense = { rows: 2, cols: 1, values: Float64Array.of(1, 2) }
 const planned = schedules.plan(topology, { kind: 'direct' })
 const { schedule } = planned
@@ -89,8 +89,6 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     inNeighbors: () => [topology, 0],
     mooreTopology: () => [{ dims: [4, 4], radius: 1 }],
     outNeighbors: () => [topology, 0],
-    parseCsv: () => ['0,1\n', {}],
-    parseMatrixMarket: () => [matrixText, 'matrix'],
     parseMetis: () => ['2 1\n2\n1\n', 'graph'],
     powerLawTopology: () => [{ ranks: 8, degree: 2, gamma: 2.5, seed: 1 }],
     prepareEngine: () => ['greedy'],
@@ -104,7 +102,6 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     topologyFromEdges: () => [2, { sources: [0], destinations: [1] }],
     topologyFromLists: () => [topology],
     topologyFromMatrix: () => [matrix, { ranks: 2 }],
-    topologyFromMatrixMarket: () => [sourceOf(matrixText), { ranks: 2 }],
     topologyHash: () => [topology],
     topologyStatistics: () => [topology],
     topologyText: () => [topology, 'csv'],
@@ -201,7 +198,6 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     toDenseRows: () => [rowsOfMatrix({ rank: 0, size: 1 } as Communicator, matrix)],
   },
   graphology: {
-    parseGraphologyJson: () => [JSON.stringify(topologyToGraph(topology).export()), {}],
     topologyFromGraph: () => [topologyToGraph(topology), {}],
     topologyToGraph: () => [topology],
   },
@@ -259,12 +255,16 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     packageOf: () => [machine, 4],
     pairEdges: () => [topology],
     parseAuto: () => ['auto:bytes=8'],
+    parseCsv: () => ['0,1\n', {}],
     parseEdgeList: () => ['ranks 2\n0 1\n', 'edges'],
+    parseGraphologyJson: () => [JSON.stringify(topologyToGraph(topology).export()), {}],
+    parseMatrixMarket: () => [matrixText, 'matrix'],
     parseTopologySpec: () => ['moore:4x4:r=1'],
     serialProduct: () => [matrix, Float64Array.of(1, 2), 1],
     sliceScheduleStream: () => [streamOf(lines), [0]],
     specificationOf: () => [linear, { ranks: 2 }],
     stencilOffsets: () => ['star', 2, 1],
+    topologyFromMatrixMarket: () => [sourceOf(matrixText), { ranks: 2 }],
     torusOrder: () => [[2, 2]],
     torusShuffleBytes: () => [[2, 2], 8],
     translationSpec: () => [topologies.findTranslations(topology)],
