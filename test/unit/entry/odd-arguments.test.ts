@@ -106,7 +106,7 @@ describe('what is refused is refused with a code, in a short message', () => {
     ...['erdosRenyiTopology', 'powerLawTopology', 'rmatTopology', 'smallWorldTopology', 'mooreTopology'],
     ...['randomGeometricTopology', 'stencilTopology', 'countHyperedges', 'groupFriends', 'simulateGrouping'],
     ...['topologyFromMatrix', 'cluster', 'clos', 'torus', 'cartTopology', 'treeAssociation'],
-    ...['simulate', 'chooseStrategy', 'goalText', 'planOperation', 'strided', 'openWorld', 'upgradeHandler'],
+    ...['simulate', 'chooseStrategy', 'goalText', 'plan', 'strided', 'openWorld', 'upgradeHandler'],
     'ServiceClient',
   ]
   test.each(called.filter(({ name }) => ofOptions.includes(name)))('members: $name', async (each) => {
