@@ -81,7 +81,6 @@ export {
   type ForecastOptions,
   forecastCombining,
 } from '../topology/grouping/combining-forecast.js'
-export { prepareEngine } from '../topology/grouping/exact-round.js'
 export { groupFriends } from '../topology/grouping/group-friends.js'
 export type { Grouping } from '../topology/grouping/grouping.js'
 export type { GroupingMessages as MessageCounts } from '../topology/grouping/rank-view.js'

@@ -91,7 +91,6 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     outNeighbors: () => [topology, 0],
     parseMetis: () => ['2 1\n2\n1\n', 'graph'],
     powerLawTopology: () => [{ ranks: 8, degree: 2, gamma: 2.5, seed: 1 }],
-    prepareEngine: () => ['greedy'],
     randomGeometricTopology: () => [{ ranks: 8, radius: 0.3, seed: 1 }],
     readMatrixMarket: () => ['test/matrices/ash292.mtx', {}],
     rmatTopology: () => [{ ranks: 8, degree: 2, seed: 1 }],
