@@ -1,5 +1,5 @@
 import { packBlocks, unpackBlocks } from '../base/packing.js'
-import { copyOf, type Exchange, type Take } from './exchange.js'
+import type { Exchange } from './exchange.js'
 
 /**
  * Communication patterns between the processes of a collective. Each takes the first step number it may use;
@@ -27,26 +27,6 @@ export function bcastBytes(
   return exchange.receive(parent, step).then((held) => {
     sendToChildren(exchange, root, held, step)
     return held
-  })
-}
-
-/** {@link bcastBytes} without a promise. @param take gets the root's own bytes as not owned */
-export function bcastThen(
-  exchange: Exchange,
-  root: number,
-  bytes: Uint8Array | null,
-  step: number,
-  take: Take,
-): void {
-  const { me, count } = exchange
-  if (me === root) {
-    sendToChildren(exchange, root, bytes!, step)
-    take(bytes!, false)
-    return
-  }
-  exchange.take(treePosition(me, root, count).parent, step, (held, owned) => {
-    sendToChildren(exchange, root, held, step)
-    take(held, owned)
   })
 }
 
@@ -104,27 +84,6 @@ function receiveAll(exchange: Exchange, mine: Uint8Array, step: number): Promise
   )
 }
 
-/** Block p of the root's list on process p; the root keeps its own block, uncopied. */
-export async function scatterBytes(
-  exchange: Exchange,
-  root: number,
-  blocks: readonly Uint8Array[] | null,
-  step = 0,
-): Promise<Uint8Array> {
-  const { me } = exchange
-  return me === root ? scatterFrom(exchange, blocks!, step) : exchange.receive(root, step)
-}
-
-/** The root's side of {@link scatterBytes}. */
-export function scatterFrom(exchange: Exchange, blocks: readonly Uint8Array[], step: number): Uint8Array {
-  const { me, count } = exchange
-  for (let distance = 1; distance < count; distance++) {
-    const peer = (me + distance) % count
-    exchange.send(peer, step, blocks[peer])
-  }
-  return blocks[me]
-}
-
 /**
  * Every process's bytes on every process, by process index: Bruck's algorithm, ceil(lg count) messages per
  * process for any number of processes. My own block is not copied.
@@ -141,32 +100,6 @@ export async function allgatherBytes(exchange: Exchange, bytes: Uint8Array, step
     for (const block of unpackBlocks(bytes)) held.push(block)
   }
   return held.map((_, process) => held[(process - me + count) % count])
-}
-
-/** {@link allgatherBytes} without a promise. */
-export function allgatherThen(
-  exchange: Exchange,
-  bytes: Uint8Array,
-  step: number,
-  done: (all: readonly Uint8Array[]) => void,
-): void {
-  const { me, count } = exchange
-  // held[i] is the block of process me + i.
-  const held: Uint8Array[] = [bytes]
-  const next = (round: number): void => {
-    const distance = held.length
-    if (distance === count) {
-      done(held.map((_, process) => held[(process - me + count) % count]))
-      return
-    }
-    const wanted = Math.min(distance, count - distance)
-    exchange.send((me - distance + count) % count, step + round, packBlocks(held.slice(0, wanted)))
-    exchange.take((me + distance) % count, step + round, (arrived, owned) => {
-      for (const block of unpackBlocks(owned ? arrived : copyOf(arrived))) held.push(block)
-      next(round + 1)
-    })
-  }
-  next(0)
 }
 
 /**

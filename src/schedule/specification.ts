@@ -198,13 +198,6 @@ export function blockCount({ partStart, ranks }: Specification): number {
   return partStart[ranks]
 }
 
-/** The rank that contributes each block. Length: blocks. */
-export function originOfBlocks({ partStart, ranks }: Specification): Int32Array {
-  const origins = new Int32Array(partStart[ranks])
-  for (let rank = 0; rank < ranks; rank++) origins.fill(rank, partStart[rank], partStart[rank + 1])
-  return origins
-}
-
 /** 0 to count - 1; `Int32Array.from` takes over ten times as long. */
 export function upTo(count: number): Int32Array {
   const numbers = new Int32Array(count)
