@@ -3,13 +3,6 @@
 
 export { specificationOf } from '../../src/collective/patterns/specification-of.js'
 export { hockneyOfLevel } from '../../src/cost/models/conversions.js'
-export {
-  bucketStages,
-  closShuffleBytes,
-  doublingStages,
-  torusOrder,
-  torusShuffleBytes,
-} from '../../src/cost/models/stages.js'
 export { cProgramPieces } from '../../src/export/c-program.js'
 export { goalPieces } from '../../src/export/goal-text.js'
 export { expandHosts } from '../../src/machine/host-names.js'
@@ -39,3 +32,10 @@ export { formatTopologySpec, parseTopologySpec, translationSpec } from '../../sr
 export { cartSub } from '../../src/topology/generate/cartesian.js'
 export { stencilOffsets } from '../../src/topology/generate/stencil.js'
 export { distinctIn, distinctOut, pairEdges, transposeTopology } from '../../src/topology/neighbors.js'
+export {
+  bucketStages,
+  closShuffleBytes,
+  doublingStages,
+  torusOrder,
+  torusShuffleBytes,
+} from './published-stages.js'
