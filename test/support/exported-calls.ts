@@ -242,7 +242,6 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     formatEdgeList: () => [topology],
     formatTopologySpec: () => [parseTopologySpec('moore:4x4:r=1')],
     goalPieces: () => [schedule, { bytes: 8 }],
-    hockneyOfLevel: () => [profile, 'network'],
     isNeighborSchedule: () => [schedule],
     levelOf: () => [machine, 0, 1],
     lowerProcess: () => [schedule, placement, 0],

@@ -2,7 +2,6 @@
 // come from a program, through a function that is exported.
 
 export { specificationOf } from '../../src/collective/patterns/specification-of.js'
-export { hockneyOfLevel } from '../../src/cost/models/conversions.js'
 export { cProgramPieces } from '../../src/export/c-program.js'
 export { goalPieces } from '../../src/export/goal-text.js'
 export { expandHosts } from '../../src/machine/host-names.js'
