@@ -12,9 +12,9 @@
 import type { Communicator } from 'rankweave'
 import {
   blockBounds,
-  parseMatrixMarket,
   readMatrixMarket,
   type SparseMatrix,
+  sourceOf,
   topologyFromMatrix,
 } from 'rankweave/topology'
 
@@ -98,5 +98,5 @@ function band(size: number, halfWidth: number): SparseMatrix {
     }
   }
   const header = `%%MatrixMarket matrix coordinate real general\n${size} ${size} ${lines.length}\n`
-  return parseMatrixMarket(header + lines.join('\n'))
+  return readMatrixMarket(sourceOf(header + lines.join('\n')))
 }

@@ -39,7 +39,7 @@ export const childFile = new URL(isSource ? './from-source.mjs' : './child.js', 
 
 /** False where an application bundles this code: then none of these files is where it should be. */
 export function isPackaged(): boolean {
-  packaged ??= manifestName() === 'rankweave'
+  packaged ??= manifest().name === 'rankweave'
   return packaged
 }
 
@@ -55,16 +55,22 @@ export function ownVersion(): string {
 
 let version: string | undefined
 
-function manifestName(): string | undefined {
-  return manifest().name
+/** Files of `entry/` that programs import, without extension. */
+export function ownEntries(): string[] {
+  return Object.keys(manifest().exports ?? {})
+    .filter((path) => !path.endsWith('.json'))
+    .map((path) => (path === '.' ? 'index' : path.slice(2)))
 }
 
-function manifest(): { readonly name?: string; readonly version?: string } {
+interface Manifest {
+  readonly name?: string
+  readonly version?: string
+  readonly exports?: object
+}
+
+function manifest(): Manifest {
   try {
-    return JSON.parse(readFileSync(manifestFile, 'utf8')) as {
-      readonly name?: string
-      readonly version?: string
-    }
+    return JSON.parse(readFileSync(manifestFile, 'utf8')) as Manifest
   } catch {
     return {}
   }

@@ -1,4 +1,4 @@
-import { hostSession, local, run } from 'rankweave'
+import { local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import main, { rankCounts } from '../examples/jacobi-survivor.js'
 import { cases } from './support/soak.js'
@@ -24,12 +24,12 @@ describe('the Jacobi solver that survives', () => {
     const [whole] = await run((world) => main(world), { ranks: 6, processes: 3 })
     let recovered = 0
     for (let n = 0; n < cases(10, 5); n++) {
-      const session = await local({
+      const fabric = local({
         processes: 3,
         seed: n,
         faults: { kill: [{ process: n % 3, afterFrames: 37 * n + 20 }] },
-      }).open()
-      const results = await hostSession(session, (world) => main(world), { ranks: 6 })
+      })
+      const results = await run((world) => main(world), { ranks: 6, fabric })
       const { recoveries, survivors, ...solution } = solutionOf(results)
       recovered += recoveries
       expect(survivors).toBe(recoveries > 0 ? 4 : 6)

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CartCommunicator } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { brokenRules, pageWithTable, rooms } from '../scripts/rooms.js'
+import '../src/entry/index.js'
+import { CartCommunicator } from '../src/topology-communicator/cart-communicator.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Without comments and blank lines. */

@@ -2,17 +2,17 @@ import { congestedCost } from '../../src/cost/models/congested-cost.js'
 import { closNetwork, torusNetwork } from '../../src/cost/models/congestion-network.js'
 import type { Hockney } from '../../src/cost/models/parameters.js'
 import { predictUs } from '../../src/cost/models/predict.js'
-import {
-  closShuffleBytes,
-  doublingStages,
-  torusOrder,
-  torusShuffleBytes,
-} from '../../src/cost/models/stages.js'
 import { clos } from '../../src/machine/clos.js'
 import type { Machine } from '../../src/machine/machine.js'
 import { networkOf } from '../../src/machine/network.js'
 import { simgridFast } from '../../src/machine/simgrid-profiles.js'
 import { torus } from '../../src/machine/torus.js'
+import {
+  closShuffleBytes,
+  doublingStages,
+  torusOrder,
+  torusShuffleBytes,
+} from '../../test/support/published-stages.js'
 import type { Figure } from '../bench.js'
 
 /** Figures of papers from our formulas and routes. */

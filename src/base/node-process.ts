@@ -15,7 +15,10 @@ export interface NodeProcess {
   off(event: 'unhandledRejection', listener: (reason: unknown) => void): void
   listenerCount(event: string): number
   /** Since Node 20.16. */
-  getBuiltinModule?(name: 'node:crypto'): NodeCrypto
+  getBuiltinModule?: {
+    (name: 'node:crypto'): NodeCrypto
+    (name: string): unknown
+  }
 }
 
 interface NodeCrypto {

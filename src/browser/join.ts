@@ -1,6 +1,6 @@
 import { requireKnownOptions } from '../base/known-options.js'
 import { RankweaveError, shown } from '../errors.js'
-import { hostJoined, type Joined } from '../launch/websocket/joined.js'
+import { hostJoined, type Joined, type JoinOptions, requireTexts } from '../launch/websocket/joined.js'
 import { failureText, parseSettings } from '../launch/websocket/settings.js'
 import { joinWorld } from '../websocket/rendezvous/join-world.js'
 import { openWebSocket } from '../websocket/websocket.js'
@@ -10,28 +10,8 @@ import { browserHeartbeats, browserTransport, startWorker } from './browser-hear
 /** Version of this package, for whom no file can be read; a test compares it with package.json. */
 export const version = '0.1.0'
 
-export interface PageJoinOptions<A = unknown> {
-  /**
-   * Of the rendezvous, as `host` of `rankweave` returns it: `wss:`, or `ws:` for pages that came without TLS.
-   */
-  readonly url: string
-  readonly token: string
-  /**
-   * What the processes of the world compare to find out that they run the same program. Processes on Node
-   * state the SHA-256 of the program's file, in hexadecimal digits.
-   */
-  readonly program: string
-  /** Passed to the `main` of every rank of this page. */
-  readonly args?: A
-  /** Node label. Default: one that no other process has. */
-  readonly node?: string
-  /** The number to ask for. Default: by order of joining. */
-  readonly process?: number
-  /** Ends the world. */
-  readonly signal?: AbortSignal
-  /** Called once when this page has been accepted: processes so far, and of the complete world. */
-  readonly onWaiting?: (joined: number, processes: number) => void
-}
+/** As of Node; a page has no file, of which others compare the digest. */
+type PageJoinOptions<A = unknown> = JoinOptions<A> & Required<Pick<JoinOptions, 'program'>>
 
 /**
  * Joins a world as one of its processes, and runs this page's ranks when all processes have joined. Others
@@ -107,10 +87,8 @@ function checkJoin(main: unknown, options: PageJoinOptions): void {
     throw new RankweaveError('ERR_ARGUMENT', `join: expected a function as main, got ${shown(main)}`)
   }
   requireKnownOptions('join', options, optionNames)
-  for (const name of ['url', 'token', 'program'] as const) {
-    if (typeof options[name] === 'string') continue
-    throw new RankweaveError('ERR_ARGUMENT', `join: expected a text as ${name}, got ${shown(options[name])}`)
-  }
+  const { url, token, program } = options
+  requireTexts({ url, token, program })
   if (globalThis.crypto?.subtle === undefined) {
     throw new RankweaveError(
       'ERR_FABRIC',

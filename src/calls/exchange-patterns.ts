@@ -84,27 +84,6 @@ function receiveAll(exchange: Exchange, mine: Uint8Array, step: number): Promise
   )
 }
 
-/** Block p of the root's list on process p; the root keeps its own block, uncopied. */
-export async function scatterBytes(
-  exchange: Exchange,
-  root: number,
-  blocks: readonly Uint8Array[] | null,
-  step = 0,
-): Promise<Uint8Array> {
-  const { me } = exchange
-  return me === root ? scatterFrom(exchange, blocks!, step) : exchange.receive(root, step)
-}
-
-/** The root's side of {@link scatterBytes}. */
-export function scatterFrom(exchange: Exchange, blocks: readonly Uint8Array[], step: number): Uint8Array {
-  const { me, count } = exchange
-  for (let distance = 1; distance < count; distance++) {
-    const peer = (me + distance) % count
-    exchange.send(peer, step, blocks[peer])
-  }
-  return blocks[me]
-}
-
 /**
  * Every process's bytes on every process, by process index: Bruck's algorithm, ceil(lg count) messages per
  * process for any number of processes. My own block is not copied.

@@ -1,6 +1,6 @@
 /**
  * `rankweave/browser`: what a page needs to be a process of a world. Imports no module of Node, and what is
- * not `join` is that of `rankweave`.
+ * not `join` or `run` is that of `rankweave`; these two take what a page has.
  *
  * @module rankweave/browser
  */
@@ -11,22 +11,23 @@ installNeighborhood()
 
 // joining a world, and worlds in one page
 
-export { joinFromPage as join, type PageJoinOptions as JoinOptions } from '../browser/join.js'
+export { joinFromPage as join } from '../browser/join.js'
+export { type PageRunOptions as RunOptions, runInPage as run } from '../browser/run.js'
 export { type LocalFactory, type LocalOptions, local } from '../fabric/local/local.js'
-export type { Joined } from '../launch/websocket/joined.js'
+export type { Joined, JoinOptions } from '../launch/websocket/joined.js'
 export { worldReport } from '../world/deadlock.js'
-export { hostSession, type Main, type WorldOptions } from '../world/world.js'
+export type { Main } from '../world/world.js'
 
 // communicators
 
-export { PersistentRequest } from '../calls/program/persistent-request.js'
-export { Communicator } from '../comm/communicator.js'
+export type { PersistentRequest } from '../calls/program/persistent-request.js'
+export type { Communicator } from '../comm/communicator.js'
 export { type Comparison, Group, type RankRange } from '../comm/table/group.js'
-export { CartCommunicator } from '../topology-communicator/cart-communicator.js'
-export { NeighborRequest } from '../topology-communicator/execute/neighbor-request.js'
+export type { CartCommunicator } from '../topology-communicator/cart-communicator.js'
+export type { NeighborRequest } from '../topology-communicator/execute/neighbor-request.js'
 // Also what makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from '../topology-communicator/install.js'
-export { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
+export type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
 
 // messages, data and operations
 
@@ -36,14 +37,21 @@ export type { Sendable, SendableValue } from '../messages/datatype/payload.js'
 export {
   type ReceiveBuffer,
   type StridedShape,
-  StridedView,
+  type StridedView,
   strided,
 } from '../messages/datatype/strided-view.js'
 export type { Message, RecvOptions, Status } from '../messages/matching/arrived.js'
-export { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../messages/matching/envelope.js'
-export { MatchedMessage } from '../messages/p2p/matched-message.js'
-export { Request, testall, testany, waitall, waitany, waitsome } from '../messages/p2p/request.js'
+export { ANY_SOURCE, ANY_TAG, PROC_NULL } from '../messages/matching/envelope.js'
+export type { MatchedMessage } from '../messages/p2p/matched-message.js'
+export { type Request, testall, testany, waitall, waitany, waitsome } from '../messages/p2p/request.js'
 
 // errors
 
-export * from './errors.js'
+export {
+  type CauseRecord,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorRecord,
+  isRankweaveError,
+  RankweaveError,
+} from '../errors.js'

@@ -7,7 +7,6 @@ import { installNeighborhood } from '../topology-communicator/install.js'
 
 installNeighborhood()
 
-export { allCases } from '../conformance/all-cases.js'
 export {
   type ConformanceCase,
   type FabricConformanceOptions,

@@ -14,11 +14,9 @@ export {
   type FabricKind,
   type FabricSession,
   type FrameSink,
+  fabricLimits,
   type MemoryLocation,
   type MemorySharing,
-  maxContributionBytes,
-  maxHeaderWords,
-  maxKeyLength,
 } from '../fabric/fabric.js'
-export { LocalSession } from '../fabric/local/local.js'
-export { MpiSession } from '../fabric/mpi/mpi.js'
+export type { LocalSession } from '../fabric/local/local.js'
+export type { MpiSession } from '../fabric/mpi/mpi.js'

@@ -9,4 +9,3 @@ export {
   topologyFromGraph,
   topologyToGraph,
 } from '../topology/files/graphology.js'
-export { parseGraphologyJson } from '../topology/files/graphology-json.js'

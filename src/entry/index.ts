@@ -1,6 +1,7 @@
 /**
  * `rankweave`: worlds, communicators, requests, operations, fabrics and errors. Everything else has a
- * separate entry: `rankweave/topology`, `/schedule`, `/spmm`, `/graphology`, `/fabric`, `/conformance`.
+ * separate entry: `rankweave/topology`, `/machine`, `/schedule`, `/models`, `/spmm`, `/graphology`, `/fabric`,
+ * `/rendezvous`, `/client`, `/browser`, `/conformance`, `/errors`.
  *
  * @module rankweave
  */
@@ -24,7 +25,7 @@ export type {
   ValueOptions,
 } from '../calls/plan/options.js'
 export type { Gathered } from '../calls/plan/placement.js'
-export { PersistentRequest } from '../calls/program/persistent-request.js'
+export type { PersistentRequest } from '../calls/program/persistent-request.js'
 export { Communicator } from '../comm/communicator.js'
 export type { CommDescription, SplitReport } from '../comm/describe.js'
 export type { PhaseCost, PhaseCosts } from '../comm/split/split-meter.js'
@@ -35,7 +36,7 @@ export type { WaitOptions } from '../messages/process/abort.js'
 export type { ProcessCounters, RankCounters } from '../messages/process/counters.js'
 export type { PlanStore } from '../neighborhood/plan/plan-store.js'
 export type { BlockLength, ChoiceOptions } from '../topology-communicator/arguments.js'
-export { CartCommunicator } from '../topology-communicator/cart-communicator.js'
+export type { CartCommunicator } from '../topology-communicator/cart-communicator.js'
 export type { AdjacentOptions, CartOptions, DistGraphOptions } from '../topology-communicator/constructors.js'
 export type { TopologyOptions } from '../topology-communicator/create.js'
 export type { AdjacentEdges, DistributedEdges } from '../topology-communicator/distributed/gather-lists.js'
@@ -43,26 +44,26 @@ export type { EdgeBlocksOptions } from '../topology-communicator/exchanges/neigh
 export type { EdgeBuffersOptions, EdgeData } from '../topology-communicator/exchanges/neighbor-alltoallw.js'
 export type { NeighborReduceOptions } from '../topology-communicator/exchanges/neighbor-reduce.js'
 export type { AllgatherInitOptions } from '../topology-communicator/exchanges/persistent-allgather.js'
-export { NeighborRequest } from '../topology-communicator/execute/neighbor-request.js'
+export type { NeighborRequest } from '../topology-communicator/execute/neighbor-request.js'
 export type { NeighborTraffic } from '../topology-communicator/execute/neighbor-traffic.js'
 export type { NeighborInitOptions, TuneOptions } from '../topology-communicator/execute/tune-options.js'
 export type { TunedCandidate, Tuning } from '../topology-communicator/execute/tuner.js'
 // Also what makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from '../topology-communicator/install.js'
 export type { BlockLayoutOptions } from '../topology-communicator/memory/block-layout.js'
-export { autoLimit, type PlanFrom, planningLimits } from '../topology-communicator/plan-from.js'
+export type { PlanFrom } from '../topology-communicator/plan-from.js'
 export type { PlanLinesOptions } from '../topology-communicator/plan-lines.js'
-export { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
+export type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
 
 // messages and requests
 
 export type { Message, RecvOptions, Status } from '../messages/matching/arrived.js'
-export { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../messages/matching/envelope.js'
-export { MatchedMessage } from '../messages/p2p/matched-message.js'
+export { ANY_SOURCE, ANY_TAG, PROC_NULL } from '../messages/matching/envelope.js'
+export type { MatchedMessage } from '../messages/p2p/matched-message.js'
 export type { SendrecvTags } from '../messages/p2p/point-to-point.js'
 export {
   type Completed,
-  Request,
+  type Request,
   type Tested,
   testall,
   testany,
@@ -88,7 +89,7 @@ export type { Sendable, SendableValue } from '../messages/datatype/payload.js'
 export {
   type ReceiveBuffer,
   type StridedShape,
-  StridedView,
+  type StridedView,
   strided,
 } from '../messages/datatype/strided-view.js'
 
@@ -104,16 +105,21 @@ export { type PlanDirectoryOptions, planDirectory } from '../launch/plan-directo
 export type { ReportOptions } from '../launch/processes/report-triggers.js'
 export { type Main, type RunOptions, run } from '../launch/run.js'
 export { type HostOptions, host, type OpenWorld } from '../launch/websocket/host.js'
-export { type JoinOptions, join } from '../launch/websocket/join.js'
-export type { Joined } from '../launch/websocket/joined.js'
+export { join, type NodeJoinOptions } from '../launch/websocket/join.js'
+export type { Joined, JoinOptions } from '../launch/websocket/joined.js'
 export type { ListenOptions } from '../launch/websocket/settings.js'
 export { type WebSocketFactory, type WebSocketOptions, websocket } from '../websocket/factory-nodejs.js'
 export type { WorldLimits } from '../websocket/protocol/limits.js'
 export type { WorldEnd } from '../websocket/rendezvous/hosted-world.js'
 export { worldReport } from '../world/deadlock.js'
-// Worlds of sessions that `run` does not open: what hosts processes elsewhere.
-export { hostSession, type WorldOptions } from '../world/world.js'
 
 // errors
 
-export * from './errors.js'
+export {
+  type CauseRecord,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorRecord,
+  isRankweaveError,
+  RankweaveError,
+} from '../errors.js'

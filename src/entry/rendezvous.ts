@@ -5,16 +5,9 @@
  */
 export { type MountedWorld, type OpenWorldOptions, openWorld } from '../launch/websocket/rendezvous.js'
 export type { RanksOptions } from '../launch/websocket/settings.js'
-export {
-  defaultRendezvousLimits,
-  defaultWorldLimits,
-  maxSettingsLength,
-  type RendezvousLimits,
-  type WorldLimits,
-} from '../websocket/protocol/limits.js'
+export type { RendezvousLimits, WorldLimits } from '../websocket/protocol/limits.js'
 export type { WorldEnd } from '../websocket/rendezvous/hosted-world.js'
 export {
-  type AwaitedWorldOptions as WorldOptions,
   Rendezvous,
   type RendezvousOptions,
   type WorldHandle,

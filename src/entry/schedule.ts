@@ -11,58 +11,14 @@
 export { algorithmOf, algorithms } from '../collective/algorithms.js'
 export type { Algorithm, CombinationOrder, Shape } from '../collective/patterns/algorithm.js'
 export { scheduleOf } from '../collective/patterns/schedule-size.js'
-export { specificationOf } from '../collective/patterns/specification-of.js'
-
-// what algorithms cost by formula
-
-export type { ModelledCall } from '../cost/models/check-input.js'
-export { type ModelPrediction as Prediction, predictAlgorithms } from '../cost/models/compare.js'
-export {
-  type CongestedCost,
-  congestedCost,
-  type Stage,
-} from '../cost/models/congested-cost.js'
-export {
-  type Clos,
-  type CongestionNetwork,
-  closNetwork,
-  torusNetwork,
-} from '../cost/models/congestion-network.js'
-export {
-  hockneyOf,
-  hockneyOfLevel,
-  logGPOfLevel,
-  logGPOfPLogP,
-  pLogPOf,
-} from '../cost/models/conversions.js'
-export { type ModelledAlgorithmInfo, modelledAlgorithms } from '../cost/models/modelled-algorithms.js'
-export type {
-  CostModel,
-  Hockney,
-  LogGP,
-  LogP,
-  MemoryParameters,
-  ModelName,
-  PLogP,
-} from '../cost/models/parameters.js'
-export { type PredictedCall, predictUs } from '../cost/models/predict.js'
-export { optimalSegmentBytes, type SegmentedCall } from '../cost/models/segment-size.js'
-export {
-  bucketStages,
-  closShuffleBytes,
-  doublingStages,
-  scheduleStages,
-  torusOrder,
-  torusShuffleBytes,
-} from '../cost/models/stages.js'
 
 // strategies and their plans
 
-export { type AutoStrategy, formatAuto, parseAuto } from '../neighborhood/choose/auto.js'
+export type { AutoStrategy } from '../neighborhood/choose/auto.js'
 export type { Alternative, Choice, ChosenOperation, Unsimulated } from '../neighborhood/choose/choice.js'
 export { type ChooseOptions, chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
 export { type PlanOptions, plan, planStatistics } from '../neighborhood/plan/plan.js'
-export { type NeighborOperation, planOperation } from '../neighborhood/plan/plan-operation.js'
+export type { NeighborOperation } from '../neighborhood/plan/plan-operation.js'
 export type { Allgather } from '../neighborhood/strategies/allgather.js'
 export type { Cartesian } from '../neighborhood/strategies/cartesian.js'
 export type { CommonNeighbor } from '../neighborhood/strategies/common-neighbor-strategy.js'
@@ -72,23 +28,22 @@ export type { DigitOrder } from '../neighborhood/strategies/digits.js'
 export type { Direct } from '../neighborhood/strategies/direct.js'
 export type { Hierarchical } from '../neighborhood/strategies/hierarchical.js'
 export type { Lanes } from '../neighborhood/strategies/lanes.js'
+export type { Pipelined } from '../neighborhood/strategies/pipelined.js'
 export type { Routed } from '../neighborhood/strategies/routed.js'
 export type { Plan, PlanStatistics, Strategy } from '../neighborhood/strategies/strategy.js'
 export { formatStrategy, parseStrategy } from '../neighborhood/strategies/strategy-text.js'
 
 // schedules
 
-export { NeighborScheduleBuilder, ScheduleBuilder, type ScheduleHeader } from '../schedule/builder.js'
+export { ScheduleBuilder, type ScheduleHeader } from '../schedule/builder.js'
 export {
-  isNeighborSchedule,
   type NeighborSchedule,
   opKind,
   type Parameters,
   partialResult,
   type Schedule,
-  scheduleTag,
 } from '../schedule/ir.js'
-export { lower, lowerProcess } from '../schedule/lower/lower.js'
+export { lower } from '../schedule/lower/lower.js'
 export type {
   Combinations,
   Dependencies,
@@ -98,24 +53,16 @@ export type {
   ReceiveFrames,
   SendFrames,
 } from '../schedule/lower/program.js'
-export {
-  type Collective,
-  type NeighborCollective,
-  neighborAllgatherSpecification,
-  neighborAlltoallSpecification,
-  neighborReduceSpecification,
-  type Reductions,
-  type Specification,
+export type {
+  Collective,
+  NeighborCollective,
+  Reductions,
+  Specification,
 } from '../schedule/specification.js'
 export { type TreeOptions, treeAssociation } from '../schedule/verify/tree-association.js'
 export { type VerifyOptions, verify, verifySlice } from '../schedule/verify/verify.js'
-export {
-  type Verification,
-  type Violation,
-  type ViolationCode,
-  violationCodes,
-} from '../schedule/verify/violations.js'
-export { countMessages, forEachOperation } from '../schedule/walk.js'
+export type { Verification, Violation, ViolationCode } from '../schedule/verify/violations.js'
+export { forEachOperation } from '../schedule/walk.js'
 
 // simulation
 
@@ -134,8 +81,8 @@ export { type TraceOptions, traceEvents } from '../cost/simulate/trace-events.js
 
 // schedules for programs that are not TypeScript
 
-export { cProgram, cProgramPieces, mostTableWords } from '../export/c-program.js'
-export { type GoalOptions, goalPieces, goalText } from '../export/goal-text.js'
+export { cProgram } from '../export/c-program.js'
+export { type GoalOptions, goalText } from '../export/goal-text.js'
 
 // schedule files
 
@@ -143,5 +90,5 @@ export { type FormatOptions, formatSchedule } from '../schedule/file/format-sche
 export type { FormatVersion } from '../schedule/file/format-version.js'
 export { parseSchedule, parseScheduleSlice, parseScheduleStream } from '../schedule/file/reader.js'
 export { readScheduleFile, writeScheduleFile } from '../schedule/file/schedule-file.js'
-export { sliceSchedule, sliceScheduleStream } from '../schedule/file/slice.js'
+export { sliceSchedule } from '../schedule/file/slice.js'
 export type { ScheduleSlice } from '../schedule/ir.js'

@@ -1,24 +1,14 @@
 /**
  * `rankweave/topology`: who sends to whom, from generators, files and sparse matrices; friends and their
- * grouping; where ranks live. Knows no communicator.
+ * grouping. Knows no communicator.
  *
  * @module rankweave/topology
  */
 
 // topologies
 
-export { checkTopology } from '../topology/check-topology.js'
 export { blockBounds } from '../topology/compressed-rows.js'
-export { topologyLimits } from '../topology/limits.js'
-export {
-  distinctIn,
-  distinctOut,
-  inNeighbors,
-  type NeighborSets,
-  outNeighbors,
-  pairEdges,
-  transposeTopology,
-} from '../topology/neighbors.js'
+export { inNeighbors, outNeighbors } from '../topology/neighbors.js'
 export type { CartShape, ProcessTopology } from '../topology/process-topology.js'
 export {
   type EdgeArrays,
@@ -31,28 +21,17 @@ export { type TopologyStatistics, topologyStatistics } from '../topology/topolog
 
 // generators and the specifications that name them
 
-export { cartNeighborSlots, cartShift } from '../topology/cart-shape.js'
-export {
-  formatTopologySpec,
-  parseTopologySpec,
-  type TopologySpec,
-  translationSpec,
-} from '../topology/files/spec-text.js'
+export type { TopologySpec } from '../topology/files/spec-text.js'
 export { buildTopology } from '../topology/files/topology-from-spec.js'
-export { cartSub, cartTopology } from '../topology/generate/cartesian.js'
+export { cartTopology } from '../topology/generate/cartesian.js'
 export { dimsCreate } from '../topology/generate/dims-create.js'
 export { type ErdosRenyi, erdosRenyiTopology } from '../topology/generate/erdos-renyi.js'
 export { type Moore, mooreTopology } from '../topology/generate/moore.js'
 export { type PowerLaw, powerLawTopology } from '../topology/generate/power-law.js'
 export { type RandomGeometric, randomGeometricTopology } from '../topology/generate/random-geometric.js'
-export { graph500Quarters, type Rmat, rmatTopology } from '../topology/generate/rmat.js'
+export { type Rmat, rmatTopology } from '../topology/generate/rmat.js'
 export { type SmallWorld, smallWorldTopology } from '../topology/generate/small-world.js'
-export {
-  type Stencil,
-  type StencilShape,
-  stencilOffsets,
-  stencilTopology,
-} from '../topology/generate/stencil.js'
+export { type Stencil, type StencilShape, stencilTopology } from '../topology/generate/stencil.js'
 export {
   findTranslations,
   type TranslationFinding,
@@ -63,19 +42,16 @@ export {
 // files
 
 export { type ByteSource, sourceOf } from '../text/byte-source.js'
-export { type OpenSource, openSourceFile, type ReadProgress } from '../text/source-file.js'
+export type { OpenSource, ReadProgress } from '../text/source-file.js'
 export { adjacencySvg, type PictureOptions } from '../topology/files/adjacency-picture.js'
-export { type CsvOptions, parseCsv } from '../topology/files/csv.js'
-export { formatEdgeList, parseEdgeList } from '../topology/files/edge-list.js'
-export { type TopologyFormat, topologyFormats, topologyText } from '../topology/files/format-topology.js'
+export type { CsvOptions } from '../topology/files/csv.js'
+export { type TopologyFormat, topologyText } from '../topology/files/format-topology.js'
 export { type MetisGraph, parseMetis } from '../topology/files/metis.js'
 
 // sparse matrices
 
 export { formatMatrixMarket } from '../topology/files/format-matrix-market.js'
-export { parseMatrixMarket, readMatrixMarket } from '../topology/files/matrix-market.js'
-export { matrixLimits } from '../topology/files/matrix-market-header.js'
-export { topologyFromMatrixMarket } from '../topology/files/matrix-market-topology.js'
+export { readMatrixMarket } from '../topology/files/matrix-market.js'
 export { topologyFromMatrix } from '../topology/files/matrix-topology.js'
 export {
   compressTriplets,
@@ -105,45 +81,7 @@ export {
   type ForecastOptions,
   forecastCombining,
 } from '../topology/grouping/combining-forecast.js'
-export { prepareEngine } from '../topology/grouping/exact-round.js'
 export { groupFriends } from '../topology/grouping/group-friends.js'
 export type { Grouping } from '../topology/grouping/grouping.js'
 export type { GroupingMessages as MessageCounts } from '../topology/grouping/grouping-messages.js'
 export { simulateGrouping } from '../topology/grouping/simulate-grouping.js'
-
-// machines
-
-export { builtInProfiles } from '../machine/built-in-profiles.js'
-export { checkMachine } from '../machine/check-machine.js'
-export { clos } from '../machine/clos.js'
-export { formatMachine } from '../machine/format-machine.js'
-export { type HostMachine, machineFromHostList } from '../machine/host-list.js'
-export { expandHosts } from '../machine/host-names.js'
-export { type HwlocOptions, machineFromHwloc } from '../machine/hwloc.js'
-export {
-  type ClosMachine,
-  type ClusterMachine,
-  cluster,
-  clusterOf,
-  levelOf,
-  type Machine,
-  nodeOf,
-  packageOf,
-  type TorusMachine,
-} from '../machine/machine.js'
-export { type MachineTextOptions, parseMachine } from '../machine/machine-text.js'
-export { linkName, type Network, networkOf, routeBetween } from '../machine/network.js'
-export type { Nodes } from '../machine/nodes.js'
-export type {
-  HopCosts,
-  Level,
-  MemoryCosts,
-  MessageCosts,
-  Origin,
-  Profile,
-  Provenance,
-} from '../machine/profile.js'
-export { checkProfile, figuresOf, type ProfileFigure as Figure } from '../machine/profile-figures.js'
-export { formatProfile, parseProfile } from '../machine/profile-file.js'
-export { machineFromSlurm, type SlurmEnvironment, type SlurmOptions } from '../machine/slurm.js'
-export { torus } from '../machine/torus.js'

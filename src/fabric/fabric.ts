@@ -149,6 +149,9 @@ export type FabricKind = 'local' | 'threads' | 'websocket' | 'mpi'
 
 export const maxHeaderWords = 16
 
+/** What every fabric takes: words of a header, characters of a decision's name, bytes of a contribution. */
+export const fabricLimits = { maxHeaderWords, maxKeyLength, maxContributionBytes } as const
+
 export interface FrameSink {
   /** One frame of process `src`; header and payload are lent for the duration of the call. */
   frame(src: number, header: Int32Array, payload: Uint8Array): void

@@ -25,8 +25,8 @@ export const maxPhases = 2 ** 24
  * Collects operations in any order and builds the schedule. Open an operation, then add its entries:
  *
  * ```ts
- * builder.send(p, 0, q, scheduleTag.direct).add(p, 0)
- * builder.receive(q, 0, p, scheduleTag.direct).add(p, builder.slot(q, 0))
+ * builder.send(p, 0, q).add(p, 0)
+ * builder.receive(q, 0, p).add(p, builder.slot(q, 0))
  * builder.combine(q, 0, part, left, right, to)
  * ```
  *

@@ -1,6 +1,6 @@
 import { run } from 'rankweave'
-import { serialProduct } from 'rankweave/spmm'
 import { expect, it } from 'vitest'
+import { serialProduct } from '../../src/spmm/serial.js'
 import { compiledUrl } from '../support/compiled.js'
 import { matrixNames, readMatrix } from '../support/matrices.js'
 import { isSoak } from '../support/soak.js'

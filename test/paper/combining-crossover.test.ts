@@ -3,7 +3,7 @@ import { simulate } from '../../src/cost/simulate/simulate.js'
 import { cluster } from '../../src/machine/machine.js'
 import type { MessageCosts, Profile } from '../../src/machine/profile.js'
 import { simgridFast } from '../../src/machine/simgrid-profiles.js'
-import { planOperation } from '../../src/neighborhood/plan/plan-operation.js'
+import { plan } from '../../src/neighborhood/plan/plan.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 
 // One group of k ranks with m common neighbors, each rank on its own node: one step, as in the cost
@@ -38,7 +38,7 @@ function crossover(m: number, k: number, operation: 'neighbor-allgather' | 'neig
   const machine = cluster({ nodes: ranks, cores: 1, profile })
   const combining = { kind: 'common-neighbor', k, mode: 'agnostic', theta: 0 } as const
   const [combined, direct] = ([combining, { kind: 'direct' }] as const).map(
-    (strategy) => planOperation(topology, strategy, operation).schedule,
+    (strategy) => plan(topology, strategy, { operation }).schedule,
   )
   const timeUs = (schedule: typeof direct, bytes: number) => simulate(schedule, machine, { bytes }).timeUs
   let [paying, tooLong] = [-1, lengths.length]

@@ -6,7 +6,7 @@ import { simulate } from '../../src/cost/simulate/simulate.js'
 import { goalText } from '../../src/export/goal-text.js'
 import { programWords } from '../../src/export/program-words.js'
 import { cluster } from '../../src/machine/machine.js'
-import { planOperation } from '../../src/neighborhood/plan/plan-operation.js'
+import { plan } from '../../src/neighborhood/plan/plan.js'
 import { parseStrategy } from '../../src/neighborhood/strategies/strategy-text.js'
 import type { Schedule } from '../../src/schedule/ir.js'
 import { lower } from '../../src/schedule/lower/lower.js'
@@ -32,7 +32,7 @@ const schedules: fc.Arbitrary<Schedule> = fc.oneof(
     .tuple(smallTopologies(9), fc.constantFrom(...strategies), fc.constantFrom(...operations))
     .map(
       ([{ topology }, strategy, operation]) =>
-        planOperation(topology, parseStrategy(strategy), operation).schedule,
+        plan(topology, parseStrategy(strategy), { operation }).schedule,
     ),
   fc
     .tuple(fc.constantFrom(...algorithmIds), fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 3 }))

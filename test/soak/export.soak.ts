@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { algorithms } from '../../src/collective/algorithms.js'
 import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
-import { planOperation } from '../../src/neighborhood/plan/plan-operation.js'
+import { plan } from '../../src/neighborhood/plan/plan.js'
 import { parseStrategy } from '../../src/neighborhood/strategies/strategy-text.js'
 import { smallTopologies } from '../property/random-topology.js'
 import { compileExported } from '../support/exported-c.js'
@@ -29,7 +29,7 @@ describeMpi('exported C programs', (mpi) => {
     async (_, topology, i) => {
       const strategy = parseStrategy(strategies[i % strategies.length])
       const operation = operations[i % operations.length]
-      const { schedule } = planOperation(topology, strategy, operation, { nodeOf: nodesOf(topology.ranks) })
+      const { schedule } = plan(topology, strategy, { operation, nodeOf: nodesOf(topology.ranks) })
       const run = compileExported(mpicc!, mpi, folder(), schedule)
       const { code, stderr } = await run('-b', lengths[i % lengths.length], '-n', '1', '-s', '1')
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

@@ -1,4 +1,4 @@
-import { ANY_SOURCE, type Communicator, isRankweaveError, StridedView } from 'rankweave'
+import { ANY_SOURCE, type Communicator, isRankweaveError, strided } from 'rankweave'
 
 export interface AllocReport {
   /** What the rank's process sent in frames, and copied, while it sent from memory of `alloc`. */
@@ -65,7 +65,7 @@ export default async function main(world: Communicator): Promise<AllocReport> {
   // Into every second element.
   fill(next, 4)
   const sending = world.isend(memory, next, 4)
-  const spread = new StridedView(new Float64Array(2 * long), { count: long, blockLength: 1, stride: 2 })
+  const spread = strided(new Float64Array(2 * long), { count: long, blockLength: 1, stride: 2 })
   await world.recv(previous, 4, { into: spread })
   expectFrom(
     Float64Array.from({ length: long }, (_, i) => spread.array[2 * i]),

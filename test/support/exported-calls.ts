@@ -1,20 +1,24 @@
 import type { Communicator } from '../../src/comm/communicator.js'
 import { topologyToGraph } from '../../src/entry/graphology.js'
+import * as machines from '../../src/entry/machine.js'
+import * as models from '../../src/entry/models.js'
 import { Rendezvous } from '../../src/entry/rendezvous.js'
 import * as schedules from '../../src/entry/schedule.js'
 import { rowsOfDense, rowsOfMatrix } from '../../src/entry/spmm.js'
 import * as topologies from '../../src/entry/topology.js'
 import { local } from '../../src/fabric/local/local.js'
+import { bucketStages, parseTopologySpec } from './inner-functions.js'
 
-const { builtInProfiles, cluster, mooreTopology, parseMatrixMarket, sourceOf } = topologies
+const { builtInProfiles, cluster } = machines
+const { mooreTopology, readMatrixMarket, sourceOf } = topologies
 
 const profile = builtInProfiles[0]
 const machine = cluster({ nodes: 2, cores: 8, profile })
-const nodeOf = topologies.nodeOf(machine, 16)
+const nodeOf = machines.nodeOf(machine, 16)
 const topology = mooreTopology({ dims: [4, 4], radius: 1 })
 const shape = { dims: [2, 2], periods: [true, false] }
 const matrixText = '%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 1 3\n'
-const matrix = parseMatrixMarket(matrixText)
+const matrix = readMatrixMarket(sourceOf(matrixText))
 const dense = { rows: 2, cols: 1, values: Float64Array.of(1, 2) }
 const planned = schedules.plan(topology, { kind: 'direct' })
 const { schedule } = planned
@@ -23,9 +27,9 @@ const lines = [...schedules.formatSchedule(schedule)]
 const linear = schedules.algorithmOf('bcast-linear')
 const hockney = { model: 'hockney', latencyNs: 1, nsPerByte: 1 } as const
 const logGP = { model: 'loggp', latencyNs: 1, overheadNs: 1, gapNs: 1, nsPerByte: 1 } as const
-const pLogP = schedules.pLogPOf(logGP)
+const pLogP = models.pLogPOf(logGP)
 const simulation = schedules.simulate(schedule, machine, { bytes: 8, timeline: true })
-const network = schedules.torusNetwork([2, 2, 2])
+const network = models.torusNetwork([2, 2, 2])
 const isend = (world: Communicator) => world.isend(null, world.rank)
 
 const ofLibrary = 'not made by users'
@@ -34,26 +38,18 @@ const ofLibrary = 'not made by users'
 export type ExportedCall = (world: Communicator) => readonly unknown[]
 
 /**
- * A call of every function that an entry exports; a text says why it is not called with odd arguments. The
- * world is one of one rank.
+ * A call of every function that an entry exports, and of those `inside`; a text says why it is not called with
+ * odd arguments. The world is one of one rank.
  */
 export const exportedCalls: Readonly<Record<string, Readonly<Record<string, ExportedCall | string>>>> = {
   index: {
-    CartCommunicator: ofLibrary,
     Communicator: ofLibrary,
     Group: ofLibrary,
-    MatchedMessage: ofLibrary,
-    NeighborRequest: ofLibrary,
-    PersistentRequest: ofLibrary,
     RankweaveError: 'carries whatever went wrong',
-    Request: ofLibrary,
-    StridedView: () => [new Float64Array(4), { count: 2, blockLength: 1, stride: 2 }],
-    TopologyCommunicator: ofLibrary,
     VirtualTime: () => [
       { node: { latencyNs: 1, sendOverheadNs: 1, receiveOverheadNs: 1, gapNs: 1, nsPerByte: 1 } },
     ],
     createOperation: () => [(a: number, b: number) => a + b, {}],
-    hostSession: 'takes a session, which only fabrics make',
     isRankweaveError: () => [new Error('any'), 'ERR_TYPE'],
     local: () => [{}],
     mpi: 'from then on, an early exit of the process ends its job',
@@ -75,16 +71,7 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     adjacencySvg: () => [topology, {}],
     blockBounds: () => [10, 3],
     buildTopology: () => ['moore:4x4:r=1', {}],
-    cartNeighborSlots: () => [shape, 0],
-    cartShift: () => [shape, 0, 0, 1],
-    cartSub: () => [shape, [true, false], 0],
     cartTopology: () => [shape],
-    checkMachine: () => [machine],
-    checkProfile: () => [profile],
-    checkTopology: () => [topology],
-    clos: () => [{ radix: 4, levels: 2 }],
-    cluster: () => [{ nodes: 2, cores: 2 }],
-    clusterOf: () => [[2, 3], profile],
     commonNeighbors: () => [topology, {}],
     compressTriplets: () => [
       {
@@ -94,21 +81,37 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     ],
     countHyperedges: () => [topology, { k: 2, theta: 2 }],
     dimsCreate: () => [12, 2, [0, 0]],
-    distinctIn: () => [topology],
-    distinctOut: () => [topology],
     erdosRenyiTopology: () => [{ ranks: 8, density: 0.5, seed: 1 }],
-    expandHosts: () => ['n[01-03]'],
-    figuresOf: () => [profile],
     findTranslations: () => [topology, {}],
     forecastCombining: () => [topology, { ks: [2] }],
-    formatEdgeList: () => [topology],
-    formatMachine: () => [machine],
     formatMatrixMarket: () => [matrix, {}],
-    formatProfile: () => [profile],
-    formatTopologySpec: () => [topologies.parseTopologySpec('moore:4x4:r=1')],
     groupFriends: () => [topology, { k: 2, mode: 'agnostic' }],
     inNeighbors: () => [topology, 0],
-    levelOf: () => [machine, 0, 1],
+    mooreTopology: () => [{ dims: [4, 4], radius: 1 }],
+    outNeighbors: () => [topology, 0],
+    parseMetis: () => ['2 1\n2\n1\n', 'graph'],
+    powerLawTopology: () => [{ ranks: 8, degree: 2, gamma: 2.5, seed: 1 }],
+    randomGeometricTopology: () => [{ ranks: 8, radius: 0.3, seed: 1 }],
+    readMatrixMarket: () => ['test/matrices/ash292.mtx', {}],
+    rmatTopology: () => [{ ranks: 8, degree: 2, seed: 1 }],
+    simulateGrouping: () => [topology, { k: 2, mode: 'agnostic' }],
+    smallWorldTopology: () => [{ ranks: 8, degree: 2, rewiring: 0.5, seed: 1 }],
+    sourceOf: () => ['text'],
+    stencilTopology: () => [{ dims: [4], periods: [true], offsets: [[1]] }],
+    topologyFromEdges: () => [2, { sources: [0], destinations: [1] }],
+    topologyFromLists: () => [topology],
+    topologyFromMatrix: () => [matrix, { ranks: 2 }],
+    topologyHash: () => [topology],
+    topologyStatistics: () => [topology],
+    topologyText: () => [topology, 'csv'],
+  },
+  machine: {
+    checkMachine: () => [machine],
+    clos: () => [{ radix: 4, levels: 2 }],
+    cluster: () => [{ nodes: 2, cores: 2 }],
+    figuresOf: () => [profile],
+    formatMachine: () => [machine],
+    formatProfile: () => [profile],
     linkName: () => [machine, 0],
     machineFromHostList: () => ['a slots=2', {}],
     machineFromHwloc: () => [
@@ -116,105 +119,57 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
       {},
     ],
     machineFromSlurm: () => [{ SLURM_JOB_NODELIST: 'a', SLURM_TASKS_PER_NODE: '2' }, {}],
-    mooreTopology: () => [{ dims: [4, 4], radius: 1 }],
     networkOf: () => [machine],
     nodeOf: () => [machine, 4],
-    openSourceFile: 'opens whatever it is given as a path',
-    outNeighbors: () => [topology, 0],
-    packageOf: () => [machine, 4],
-    pairEdges: () => [topology],
-    parseCsv: () => ['0,1\n', {}],
-    parseEdgeList: () => ['ranks 2\n0 1\n', 'edges'],
     parseMachine: () => ['cluster:nodes=2,cores=2', {}],
-    parseMatrixMarket: () => [matrixText, 'matrix'],
-    parseMetis: () => ['2 1\n2\n1\n', 'graph'],
-    parseProfile: () => [topologies.formatProfile(profile)],
-    parseTopologySpec: () => ['moore:4x4:r=1'],
-    powerLawTopology: () => [{ ranks: 8, degree: 2, gamma: 2.5, seed: 1 }],
-    prepareEngine: () => ['greedy'],
-    randomGeometricTopology: () => [{ ranks: 8, radius: 0.3, seed: 1 }],
-    readMatrixMarket: () => ['test/matrices/ash292.mtx', {}],
-    rmatTopology: () => [{ ranks: 8, degree: 2, seed: 1 }],
+    parseProfile: () => [machines.formatProfile(profile)],
     routeBetween: () => [machine, 0, 1],
-    simulateGrouping: () => [topology, { k: 2, mode: 'agnostic' }],
-    smallWorldTopology: () => [{ ranks: 8, degree: 2, rewiring: 0.5, seed: 1 }],
-    sourceOf: () => ['text'],
-    stencilOffsets: () => ['star', 2, 1],
-    stencilTopology: () => [{ dims: [4], periods: [true], offsets: [[1]] }],
-    topologyFromEdges: () => [2, { sources: [0], destinations: [1] }],
-    topologyFromLists: () => [topology],
-    topologyFromMatrix: () => [matrix, { ranks: 2 }],
-    topologyFromMatrixMarket: () => [sourceOf(matrixText), { ranks: 2 }],
-    topologyHash: () => [topology],
-    topologyStatistics: () => [topology],
-    topologyText: () => [topology, 'csv'],
     torus: () => [{ dims: [2, 2] }],
-    translationSpec: () => [topologies.findTranslations(topology)],
-    transposeTopology: () => [topology],
   },
   schedule: {
-    NeighborScheduleBuilder: () => [{ topology, strategy: 'mine', parameters: {}, phases: 1 }],
     ScheduleBuilder: () => [
       { specification: schedule.specification, strategy: 'mine', parameters: {}, phases: 1 },
     ],
     algorithmOf: () => ['bcast-linear', 'bcast'],
-    bucketStages: () => [[2, 2, 2], 1, 8],
     cProgram: () => [schedule],
-    cProgramPieces: () => [schedule],
     chooseStrategy: () => [topology, machine, { bytes: 8, budget: 1 }],
-    closNetwork: () => [{ nodes: 4, nodesPerSwitch: 2, taper: 1 }],
-    closShuffleBytes: () => [1, 8],
-    congestedCost: () => [network, schedules.bucketStages([2, 2, 2], 1, 8)],
-    countMessages: () => [schedule],
-    doublingStages: () => [[0, 1, 2], 8],
     forEachOperation: () => [schedule, () => {}],
-    formatAuto: () => [{ kind: 'auto' }],
     formatSchedule: () => [schedule, {}],
     formatStrategy: () => [{ kind: 'direct' }],
-    goalPieces: () => [schedule, { bytes: 8 }],
     goalText: () => [schedule, { bytes: 8 }],
-    hockneyOf: () => [logGP],
-    hockneyOfLevel: () => [profile, 'network'],
-    isNeighborSchedule: () => [schedule],
-    logGPOfLevel: () => [profile, 'network'],
-    logGPOfPLogP: () => [pLogP],
     lower: () => [schedule, placement, 1],
-    lowerProcess: () => [schedule, placement, 0],
-    neighborAllgatherSpecification: () => [topology],
-    neighborAlltoallSpecification: () => [topology],
-    neighborReduceSpecification: () => [topology],
-    optimalSegmentBytes: () => ['bcast-chain', hockney, { ranks: 4, bytes: 1024 }],
-    pLogPOf: () => [logGP],
-    parseAuto: () => ['auto:bytes=8'],
     parseSchedule: () => [lines, 'file'],
     parseScheduleSlice: () => [schedules.sliceSchedule(lines, [0, 1]), 'file'],
     parseScheduleStream: () => [streamOf(lines), 'file'],
     parseStrategy: () => ['routed'],
     partialResult: 'an operator on numbers, for inner loops',
-    plan: () => [topology, { kind: 'direct' }, {}],
-    planOperation: () => [topology, { kind: 'direct' }, 'neighbor-alltoall', {}],
+    plan: () => [topology, { kind: 'direct' }, { operation: 'neighbor-alltoall' }],
     planStatistics: () => [planned, nodeOf],
-    predictAlgorithms: () => ['bcast', hockney, { ranks: 4, bytes: 8 }],
-    predictUs: () => ['bcast-linear', hockney, { ranks: 4, bytes: 8 }],
     readScheduleFile: 'a file of a schedule would have to be written first',
     scheduleOf: () => [linear, { ranks: 2 }],
-    scheduleStages: () => [schedule, 8],
     simulate: () => [schedule, machine, { bytes: 8 }],
     sliceSchedule: () => [lines, [0]],
-    sliceScheduleStream: () => [streamOf(lines), [0]],
-    specificationOf: () => [linear, { ranks: 2 }],
     timelineSvg: () => [simulation, {}],
-    torusNetwork: () => [[2, 2]],
-    torusOrder: () => [[2, 2]],
-    torusShuffleBytes: () => [[2, 2], 8],
     traceEvents: () => [simulation, {}],
     treeAssociation: () => [3, { firstRank: Int32Array.of(0, 1, 2, 3), collective: 'allreduce' }],
     verify: () => [schedule, topology, {}],
     verifySlice: () => [schedules.parseScheduleSlice(schedules.sliceSchedule(lines, [0, 1])), {}],
     writeScheduleFile: 'writes to whatever it is given as a path',
   },
+  models: {
+    closNetwork: () => [{ nodes: 4, nodesPerSwitch: 2, taper: 1 }],
+    congestedCost: () => [network, bucketStages([2, 2, 2], 1, 8)],
+    hockneyOf: () => [logGP],
+    logGPOfLevel: () => [profile, 'network'],
+    logGPOfPLogP: () => [pLogP],
+    optimalSegmentBytes: () => ['bcast-chain', hockney, { ranks: 4, bytes: 1024 }],
+    pLogPOf: () => [logGP],
+    predictAlgorithms: () => ['bcast', hockney, { ranks: 4, bytes: 8 }],
+    predictUs: () => ['bcast-linear', hockney, { ranks: 4, bytes: 8 }],
+    scheduleStages: () => [schedule, 8],
+    torusNetwork: () => [[2, 2]],
+  },
   spmm: {
-    maxRelativeError: () => [Float64Array.of(1), Float64Array.of(2)],
     prepareProduct: (world) => [
       world,
       rowsOfMatrix(world, matrix),
@@ -228,7 +183,6 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     readMatrixRows: (world) => [world, 'test/matrices/ash292.mtx', {}],
     rowsOfDense: () => [{ rank: 0, size: 1 }, dense],
     rowsOfMatrix: (world) => [world, matrix],
-    serialProduct: () => [matrix, Float64Array.of(1, 2), 1],
     spmm: (world) => [
       world,
       {
@@ -242,11 +196,9 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     toDenseRows: () => [rowsOfMatrix({ rank: 0, size: 1 } as Communicator, matrix)],
   },
   graphology: {
-    parseGraphologyJson: () => [JSON.stringify(topologyToGraph(topology).export()), {}],
     topologyFromGraph: () => [topologyToGraph(topology), {}],
     topologyToGraph: () => [topology],
   },
-  fabric: { LocalSession: ofLibrary, MpiSession: ofLibrary },
   rendezvous: {
     Rendezvous: () => [{}],
     openWorld: () => [new Rendezvous(), { ranks: 4, processes: 2, ranksPerProcess: [1, 3], limits: {} }],
@@ -261,10 +213,59 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     ServiceClient: () => [{ url: 'http://127.0.0.1:9', token: 'a', fetch }],
     WorldMember: 'made by connect; test/unit/client/world-member.test.ts',
   },
-  browser: { join: 'for pages: Node 20 has no WebSocket' },
+  browser: {
+    join: 'for pages: Node 20 has no WebSocket',
+    run: () => [() => 0, { ranks: 1 }],
+  },
   errors: {
     RankweaveError: 'carries whatever went wrong',
     isRankweaveError: () => [new Error('any'), 'ERR_TYPE'],
+  },
+  inside: {
+    NeighborScheduleBuilder: () => [{ topology, strategy: 'mine', parameters: {}, phases: 1 }],
+    StridedView: () => [new Float64Array(4), { count: 2, blockLength: 1, stride: 2 }],
+    bucketStages: () => [[2, 2, 2], 1, 8],
+    cProgramPieces: () => [schedule],
+    cartNeighborSlots: () => [shape, 0],
+    cartShift: () => [shape, 0, 0, 1],
+    cartSub: () => [shape, [true, false], 0],
+    checkProfile: () => [profile],
+    checkTopology: () => [topology],
+    closShuffleBytes: () => [1, 8],
+    clusterOf: () => [[2, 3], profile],
+    countMessages: () => [schedule],
+    distinctIn: () => [topology],
+    distinctOut: () => [topology],
+    doublingStages: () => [[0, 1, 2], 8],
+    expandHosts: () => ['n[01-03]'],
+    formatAuto: () => [{ kind: 'auto' }],
+    formatEdgeList: () => [topology],
+    formatTopologySpec: () => [parseTopologySpec('moore:4x4:r=1')],
+    goalPieces: () => [schedule, { bytes: 8 }],
+    isNeighborSchedule: () => [schedule],
+    levelOf: () => [machine, 0, 1],
+    lowerProcess: () => [schedule, placement, 0],
+    maxRelativeError: () => [Float64Array.of(1), Float64Array.of(2)],
+    neighborAllgatherSpecification: () => [topology],
+    neighborAlltoallSpecification: () => [topology],
+    neighborReduceSpecification: () => [topology],
+    packageOf: () => [machine, 4],
+    pairEdges: () => [topology],
+    parseAuto: () => ['auto:bytes=8'],
+    parseCsv: () => ['0,1\n', {}],
+    parseEdgeList: () => ['ranks 2\n0 1\n', 'edges'],
+    parseGraphologyJson: () => [JSON.stringify(topologyToGraph(topology).export()), {}],
+    parseMatrixMarket: () => [matrixText, 'matrix'],
+    parseTopologySpec: () => ['moore:4x4:r=1'],
+    serialProduct: () => [matrix, Float64Array.of(1, 2), 1],
+    sliceScheduleStream: () => [streamOf(lines), [0]],
+    specificationOf: () => [linear, { ranks: 2 }],
+    stencilOffsets: () => ['star', 2, 1],
+    topologyFromMatrixMarket: () => [sourceOf(matrixText), { ranks: 2 }],
+    torusOrder: () => [[2, 2]],
+    torusShuffleBytes: () => [[2, 2], 8],
+    translationSpec: () => [topologies.findTranslations(topology)],
+    transposeTopology: () => [topology],
   },
 }
 

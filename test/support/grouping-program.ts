@@ -1,6 +1,7 @@
 import type { Communicator } from 'rankweave'
+import { parseMachine } from 'rankweave/machine'
 import { formatSchedule, parseStrategy, plan, type Strategy } from 'rankweave/schedule'
-import { buildTopology, inNeighbors, outNeighbors, parseMachine } from 'rankweave/topology'
+import { buildTopology, inNeighbors, outNeighbors } from 'rankweave/topology'
 
 /**
  * Topologies of 24 ranks and how their ranks are grouped: with the nodes of a machine and with those of the

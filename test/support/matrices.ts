@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
-import { parseMatrixMarket, type SparseMatrix } from 'rankweave/topology'
+import { readMatrixMarket, type SparseMatrix } from 'rankweave/topology'
 
 const folder = new URL('../matrices/', import.meta.url)
 const files = readdirSync(folder).filter((file) => /\.mtx(\.gz)?$/.test(file))
@@ -12,6 +11,5 @@ export const matrixNames: readonly string[] = files.map((file) => file.replace(/
 export function readMatrix(name: string): SparseMatrix {
   const file = files.find((candidate) => candidate === `${name}.mtx` || candidate === `${name}.mtx.gz`)
   if (file === undefined) throw new Error(`test/matrices has no ${name}`)
-  const bytes = readFileSync(new URL(file, folder))
-  return parseMatrixMarket(file.endsWith('.gz') ? gunzipSync(bytes) : bytes, `${name}.mtx`)
+  return readMatrixMarket(readFileSync(new URL(file, folder)), { file: `${name}.mtx` })
 }

@@ -1,9 +1,10 @@
 import type { Communicator } from 'rankweave'
-import { rowsOfDense, rowsOfMatrix, serialProduct, spmm } from 'rankweave/spmm'
+import { rowsOfDense, rowsOfMatrix, spmm } from 'rankweave/spmm'
 import { blockBounds } from 'rankweave/topology'
 import haloExchange from '../../examples/halo-exchange.js'
 import splitGrid from '../../examples/split-grid.js'
 import spmmExample from '../../examples/spmm.js'
+import { serialProduct } from '../../src/spmm/serial.js'
 import { matrixNames, readMatrix } from './matrices.js'
 
 /**

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads'
 import { type Communicator, isRankweaveError, type NeighborRequest } from 'rankweave'
-import { parseMachine } from 'rankweave/topology'
+import { parseMachine } from 'rankweave/machine'
 
 /** When the last rank's process ends; ranks 0 and 1 are on processes of their own, and continue. */
 export type Moment =

@@ -5,10 +5,10 @@ import {
   type Comparison,
   type Gathered,
   type Group,
-  Request,
   run,
   type TopologyCommunicator,
 } from 'rankweave'
+import { Request } from '../../src/messages/p2p/request.js'
 import { type Equal, expectType } from './support.js'
 
 declare const world: Communicator

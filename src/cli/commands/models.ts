@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { modelLimits } from '../../cost/models/check-input.js'
 import { predictAlgorithms } from '../../cost/models/compare.js'
-import { hockneyOfLevel, logGPOfLevel } from '../../cost/models/conversions.js'
+import { hockneyOf, logGPOfLevel } from '../../cost/models/conversions.js'
 import { modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
 import { RankweaveError } from '../../errors.js'
 import { builtInProfiles } from '../../machine/built-in-profiles.js'
@@ -73,7 +73,8 @@ export const modelsCommand: AddCommand = (program, act) => {
 }
 
 function parametersOf(profile: Profile, level: Level, model: 'loggp' | 'hockney') {
-  return model === 'loggp' ? logGPOfLevel(profile, level) : hockneyOfLevel(profile, level)
+  const parameters = logGPOfLevel(profile, level)
+  return model === 'loggp' ? parameters : hockneyOf(parameters)
 }
 
 /** @throws ERR_FILE for a file that cannot be read, ERR_MACHINE for one that is no profile */

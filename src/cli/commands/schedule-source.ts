@@ -5,7 +5,8 @@ import { scheduleOf } from '../../collective/patterns/schedule-size.js'
 import { RankweaveError } from '../../errors.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
 import { requestedStrategy } from '../../neighborhood/choose/strategy-choice.js'
-import { type NeighborOperation, planOperation } from '../../neighborhood/plan/plan-operation.js'
+import { plan } from '../../neighborhood/plan/plan.js'
+import type { NeighborOperation } from '../../neighborhood/plan/plan-operation.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import type { Schedule } from '../../schedule/ir.js'
 import { blockBounds } from '../../topology/compressed-rows.js'
@@ -100,7 +101,8 @@ export async function scheduleFromSource(
   const topology = buildTopology(source, { open: openInput, onProgress: readProgress(report, source) })
   await prepareEngine(options.engine)
   const nodes = machine === undefined ? null : nodesOfRanks(machine, topology.ranks, processes)
-  return planOperation(topology, strategy, operation, {
+  return plan(topology, strategy, {
+    operation,
     ...(nodes === null ? {} : { nodeOf: nodes }),
     onProgress: groupProgress(report),
   }).schedule

@@ -1,6 +1,6 @@
 import { type ErrorCode, isRankweaveError } from '../../errors.js'
 import { programDigest } from '../../launch/processes/load-program.js'
-import { checkJoin, type JoinOptions, joinWith } from '../../launch/websocket/join.js'
+import { checkJoin, join, type NodeJoinOptions } from '../../launch/websocket/join.js'
 import type { Joined } from '../../launch/websocket/joined.js'
 import { checkProgramFile, loadProgram, type Program } from './load-program.js'
 import { captureRankOutput } from './rank-output.js'
@@ -15,7 +15,7 @@ const badInput = [
   'ERR_FABRIC',
 ] as const satisfies readonly ErrorCode[]
 
-export interface JoinProgramOptions extends Omit<JoinOptions<readonly string[]>, 'signal'> {
+export interface JoinProgramOptions extends Omit<NodeJoinOptions<readonly string[]>, 'program' | 'signal'> {
   readonly tagOutput: boolean
 }
 
@@ -30,7 +30,7 @@ export async function joinProgram(
   { tagOutput, ...options }: JoinProgramOptions,
 ): Promise<Joined<unknown>> {
   checkJoin(options)
-  const digest = await programDigest(new URL(checkProgramFile(file)))
+  const program = await programDigest(new URL(checkProgramFile(file)))
   const main = await loadProgram(file)
   const output = captureRankOutput({ tag: tagOutput })
   let hasBegun = false
@@ -40,7 +40,7 @@ export async function joinProgram(
   }
   try {
     // The world itself detects an empty event loop, and reports the ranks that wait.
-    return await asWorld((signal) => joinWith(asRank, digest, { ...options, signal }), true)
+    return await asWorld((signal) => join(asRank, { ...options, program, signal }), true)
   } catch (error) {
     const isInput = !hasBegun && error instanceof WorldFailure && isRankweaveError(error.cause, ...badInput)
     throw isInput ? error.cause : error

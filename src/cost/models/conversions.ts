@@ -37,14 +37,6 @@ export function logGPOfLevel(profile: Profile, level: Level): LogGP {
   }
 }
 
-/**
- * Hockney's model of one level of a machine: alpha is latency and both overheads.
- * @throws ERR_MACHINE, ERR_MODEL
- */
-export function hockneyOfLevel(profile: Profile, level: Level): Hockney {
-  return hockneyOf(logGPOfLevel(profile, level))
-}
-
 /** The model in which a message takes as long: alpha = L + 2 o - G, beta = G. Gaps are lost. */
 export function hockneyOf(model: LogGP): Hockney {
   checkModel(model)

@@ -4,7 +4,7 @@ import { createRequire, register } from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { causeText, isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
-import { isPackaged, ownModule } from '../../package-paths.js'
+import { isPackaged, ownEntries, ownModule } from '../../package-paths.js'
 import type { Main } from '../../world/world.js'
 
 /**
@@ -78,24 +78,13 @@ function hasThisCopy(program: URL): boolean {
   }
 }
 
-/** The import paths of this package below its root, as in package.json; a test keeps them equal. */
-const subpaths = [
-  'topology',
-  'schedule',
-  'spmm',
-  'graphology',
-  'fabric',
-  'rendezvous',
-  'client',
-  'conformance',
-  'browser',
-  'errors',
-]
-
 /** URL of every import path of this package, compiled or as source. */
 function ownExports(): Readonly<Record<string, string>> {
-  const entries = subpaths.map((name) => [`rankweave/${name}`, ownModule(`entry/${name}`).href])
-  return { rankweave: ownModule('entry/index').href, ...Object.fromEntries(entries) }
+  const paths = ownEntries().map((entry) => [
+    entry === 'index' ? 'rankweave' : `rankweave/${entry}`,
+    ownModule(`entry/${entry}`).href,
+  ])
+  return Object.fromEntries(paths)
 }
 
 /**

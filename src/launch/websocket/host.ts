@@ -38,12 +38,8 @@ export async function host(options: HostOptions): Promise<OpenWorld> {
   const { processes, settings } = settingsOf('host', ofRanks)
   // Loaded when it is needed, with packages that other fabrics do not need.
   const { openRendezvous } = await import('./rendezvous.js')
-  const rendezvous = await openRendezvous({
-    processes,
-    settings,
-    ...(listen === undefined ? {} : { listen }),
-    ...(limits === undefined ? {} : { limits }),
-  })
+  const world = { processes, settings, ...(limits === undefined ? {} : { limits }) }
+  const rendezvous = await openRendezvous(world, listen)
   const { token, ended } = rendezvous.world
   return {
     url: rendezvous.url,

@@ -10,20 +10,12 @@ import type { Main, WorldOptions } from '../../world/world.js'
 import { loadDefault, programDigest } from '../processes/load-program.js'
 import { checkReport, type ReportOptions } from '../processes/report-triggers.js'
 import { hostHere } from '../processes/session-launcher.js'
-import { hostJoined, type Joined } from './joined.js'
+import { hostJoined, type Joined, type JoinOptions, requireTexts } from './joined.js'
 import type { OpenMember } from './member.js'
 import { failureText, type ListenOptions, parseSettings } from './settings.js'
 
-export interface JoinOptions<A = unknown> {
-  /** Of the rendezvous, as `host` returns it: `ws:` or `wss:`. */
-  readonly url: string
-  readonly token: string
-  /** Passed to the `main` of every rank of this process. */
-  readonly args?: A
-  /** Node label. Default: the host's name. */
-  readonly node?: string
-  /** The number to ask for. Default: by order of joining. */
-  readonly process?: number
+/** What only a process of Node has. */
+export interface NodeJoinOptions<A = unknown> extends JoinOptions<A> {
   /**
    * Where other processes reach this one; null: through the rendezvous only, which relays. Default: the
    * address of this host from which it reaches the rendezvous, at any free port; null where the rendezvous
@@ -35,46 +27,43 @@ export interface JoinOptions<A = unknown> {
    * trusts.
    */
   readonly ca?: string
-  /** Ends the world. */
-  readonly signal?: AbortSignal
   /** When to report who waits for what: of the ranks of this process. */
   readonly report?: ReportOptions
-  /** Called once when this process has been accepted: processes so far, and of the complete world. */
-  readonly onWaiting?: (joined: number, processes: number) => void
 }
 
 /**
- * Joins the world that `host` has opened, on this host or another one, and runs this process's ranks: the
- * module's default export once per rank, when all processes have joined. All processes have to run the same
- * file and version of Rankweave.
+ * Joins the world that `host` or a server has opened, on this host or another one, and runs this process's
+ * ranks: `main`, or the default export of the module, once per rank, when all processes have joined. All
+ * processes have to run the same program and version of Rankweave. In a page `join` of `rankweave/browser`
+ * takes a function in the same way.
  *
+ * @param main the URL of a module, or a function together with `program`
  * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_WORLD_FULL, ERR_REPLAYED, ERR_LIMIT when
  *   the rendezvous refuses; ERR_WORLD_LOST when it cannot be reached, or is lost; ERR_FABRIC when this
  *   process cannot listen; ERR_PROGRAM
  * @throws the world's first error, like `run`
  */
-export async function join<T, A = undefined>(program: URL, options: JoinOptions<A>): Promise<Joined<T>> {
-  if (!(program instanceof URL)) {
-    throw new RankweaveError('ERR_ARGUMENT', `join: expected the URL of a module, got ${shown(program)}`)
+export async function join<T, A = undefined>(
+  main: Main<T, A> | URL,
+  options: NodeJoinOptions<A>,
+): Promise<Joined<T>> {
+  if (typeof main !== 'function' && !(main instanceof URL)) {
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `join: expected a function, or the URL of a module, as main, got ${shown(main)}`,
+    )
   }
   checkJoin(options)
-  const digest = await programDigest(program)
-  return joinWith(await loadDefault<T, A>(program.href), digest, options)
-}
-
-/** The same with a main that is loaded already. @param program its digest */
-export async function joinWith<T, A>(
-  main: Main<T, A>,
-  program: string,
-  options: JoinOptions<A>,
-): Promise<Joined<T>> {
+  const { program = main instanceof URL ? await programDigest(main) : undefined } = options
+  requireTexts({ program })
+  const loaded = main instanceof URL ? await loadDefault<T, A>(main.href) : main
   const eventLoop = new EventLoopWatch()
   const { url, token, node = hostname(), process, ca, signal, onWaiting } = options
   const listen = options.listen === undefined ? await listenTowards(url, signal) : options.listen
   // Loaded when it is needed, with packages that other fabrics do not need.
   const { openMember } = await import('./member.js')
   const member = await openMember({
-    ...{ url, token, program, node, listen },
+    ...{ url, token, program: program!, node, listen },
     ...(process === undefined ? {} : { process }),
     ...(ca === undefined ? {} : { ca }),
     ...(signal === undefined ? {} : { signal }),
@@ -82,7 +71,7 @@ export async function joinWith<T, A>(
   })
   let failure: string | undefined
   try {
-    return await hostedHere(member, main, options, eventLoop)
+    return await hostedHere(member, loaded, options, eventLoop)
   } catch (error) {
     failure = failureText(error)
     throw error
@@ -95,7 +84,7 @@ export async function joinWith<T, A>(
 async function hostedHere<T, A>(
   member: OpenMember,
   main: Main<T, A>,
-  { args, signal, report }: JoinOptions<A>,
+  { args, signal, report }: NodeJoinOptions<A>,
   eventLoop: EventLoopWatch,
 ): Promise<Joined<T>> {
   const { hostMember } = await import('./member.js')
@@ -136,9 +125,10 @@ async function listenTowards(url: string, signal?: AbortSignal): Promise<ListenO
   }
 }
 
-const optionNames: Readonly<Record<keyof JoinOptions, true>> = {
+const optionNames: Readonly<Record<keyof NodeJoinOptions, true>> = {
   url: true,
   token: true,
+  program: true,
   args: true,
   node: true,
   process: true,
@@ -150,11 +140,9 @@ const optionNames: Readonly<Record<keyof JoinOptions, true>> = {
 }
 
 /** @throws ERR_ARGUMENT */
-export function checkJoin(options: JoinOptions): void {
+export function checkJoin(options: NodeJoinOptions): void {
   requireKnownOptions('join', options, optionNames)
   checkReport(options.report)
-  for (const name of ['url', 'token'] as const) {
-    if (typeof options[name] === 'string') continue
-    throw new RankweaveError('ERR_ARGUMENT', `join: expected a text as ${name}, got ${shown(options[name])}`)
-  }
+  const { url, token } = options
+  requireTexts({ url, token })
 }

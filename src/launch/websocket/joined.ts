@@ -1,8 +1,31 @@
+import { RankweaveError, shown } from '../../errors.js'
 import { worldLayout } from '../../messages/process/world-layout.js'
 import type { Membership } from '../../websocket/rendezvous/membership.js'
 import type { WorldSettings } from './settings.js'
 
 // What a process of Node and a page of a browser do alike: no module of Node.
+
+/** How a process takes part in a world that `host` or a server has opened, on Node and in a page. */
+export interface JoinOptions<A = unknown> {
+  /** Of the rendezvous, as its host shows it: `ws:`, or `wss:`, which pages that came by TLS need. */
+  readonly url: string
+  readonly token: string
+  /**
+   * What the processes of the world compare to find out that they run the same program. Default: the SHA-256
+   * of the program's file, in hexadecimal digits; needed where the program is given as a function.
+   */
+  readonly program?: string
+  /** Passed to the `main` of every rank of this process. */
+  readonly args?: A
+  /** Node label. Default: the host's name; of a page one that no other process has. */
+  readonly node?: string
+  /** The number to ask for. Default: by order of joining. */
+  readonly process?: number
+  /** Ends the world. */
+  readonly signal?: AbortSignal
+  /** Called once when this process has been accepted: processes so far, and of the complete world. */
+  readonly onWaiting?: (joined: number, processes: number) => void
+}
 
 /** One process's part of a world that has ended. */
 export interface Joined<T> {
@@ -29,6 +52,14 @@ export async function hostJoined<T>(
   const { firstRank } = worldLayout(ranks, nodes, ranksPerProcess)
   const results = await endedInTime(host)
   return { ranks, process, processes, firstRank: firstRank[process], results }
+}
+
+/** Options of `join` that have to be texts. @throws ERR_ARGUMENT */
+export function requireTexts(options: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (typeof value === 'string') continue
+    throw new RankweaveError('ERR_ARGUMENT', `join: expected a text as ${name}, got ${shown(value)}`)
+  }
 }
 
 /**

@@ -1,19 +1,13 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { ownVersion } from '../../package-paths.js'
 import type { WorldLimits } from '../../websocket/protocol/limits.js'
-import { Rendezvous, type WorldHandle } from '../../websocket/rendezvous/rendezvous.js'
+import {
+  type AwaitedWorldOptions,
+  Rendezvous,
+  type WorldHandle,
+} from '../../websocket/rendezvous/rendezvous.js'
 import { listenRendezvous, requireRendezvous } from '../../websocket/rendezvous/server-nodejs.js'
 import { type ListenOptions, type RanksOptions, settingsOf } from './settings.js'
-
-export interface RendezvousWorldOptions {
-  readonly processes: number
-  /** Digest of the program. Default: that of the first to join. */
-  readonly program?: string
-  /** What every member receives when the world begins. */
-  readonly settings?: string
-  readonly limits?: Partial<WorldLimits>
-  readonly listen?: ListenOptions
-}
 
 export interface RendezvousWorld {
   readonly url: string
@@ -26,21 +20,12 @@ export interface RendezvousWorld {
  * A rendezvous for one world, in this process.
  * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_FABRIC when it cannot listen
  */
-export async function openRendezvous({
-  processes,
-  program,
-  settings,
-  limits = {},
-  listen = {},
-}: RendezvousWorldOptions): Promise<RendezvousWorld> {
+export async function openRendezvous(
+  options: AwaitedWorldOptions,
+  listen: ListenOptions = {},
+): Promise<RendezvousWorld> {
   const rendezvous = new Rendezvous()
-  const world = rendezvous.createWorld({
-    processes,
-    version: ownVersion(),
-    limits,
-    ...(program === undefined ? {} : { program }),
-    ...(settings === undefined ? {} : { settings }),
-  })
+  const world = rendezvous.createWorld({ version: ownVersion(), ...options })
   const { url, close } = await listenRendezvous(rendezvous, listen)
   return {
     url,

@@ -5,8 +5,8 @@ import type { Verification } from '../../schedule/verify/violations.js'
 import type { GroupingProgress } from '../../topology/friends/grouping-progress.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { planStatistics } from '../plan/plan.js'
-import { type NeighborOperation, planOperation } from '../plan/plan-operation.js'
+import { plan as planned, planStatistics } from '../plan/plan.js'
+import type { NeighborOperation } from '../plan/plan-operation.js'
 import type { Plan, PlanStatistics, Strategy } from '../strategies/strategy.js'
 import { formatStrategy } from '../strategies/strategy-text.js'
 import {
@@ -86,7 +86,8 @@ export async function requestedPlan(
   onStep(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
   await prepareEngine(words.engine)
   const planAs = (strategy: Strategy) =>
-    planOperation(topology, strategy, operation, {
+    planned(topology, strategy, {
+      operation,
       ...(nodes === null ? {} : { nodeOf: nodes }),
       ...(onProgress === undefined ? {} : { onProgress }),
     })

@@ -5,7 +5,6 @@ import type { Machine } from '../../machine/machine.js'
 import type { Level } from '../../machine/profile.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import { plan } from '../plan/plan.js'
-import { planOperation } from '../plan/plan-operation.js'
 import { deliveryTrees } from '../strategies/delivery-trees.js'
 import { strategyKind } from '../strategies/strategies.js'
 import type { Strategy } from '../strategies/strategy.js'
@@ -47,7 +46,7 @@ export function simulated(strategy: Strategy, setting: Setting): Simulated {
   const { facts, machine, operation, bytes, now } = setting
   const hasRoute = strategyKind(strategy).schedule === undefined || strategy.kind === 'direct'
   if (operation === 'neighbor-allgather' && hasRoute) return followed(strategy, setting)
-  const { schedule, planMs } = planOperation(facts.topology, strategy, operation, { machine, now })
+  const { schedule, planMs } = plan(facts.topology, strategy, { operation, machine, now })
   const simulation = simulate(schedule, machine, { bytes })
   return simulatedAs(strategy, simulation, schedule.entryBlock.length / 2, () => planMs)
 }

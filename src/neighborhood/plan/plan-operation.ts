@@ -1,4 +1,3 @@
-import { RankweaveError, shown } from '../../errors.js'
 import type { NeighborSchedule } from '../../schedule/ir.js'
 import { type NeighborCollective, neighborCollectives } from '../../schedule/specification.js'
 import { transposeTopology } from '../../topology/neighbors.js'
@@ -7,9 +6,9 @@ import { alltoallSchedule } from '../strategies/alltoall-schedule.js'
 import { reduceInOrder } from '../strategies/reduce-in-order.js'
 import { reduceSchedule } from '../strategies/reduce-schedule.js'
 import { strategyKind } from '../strategies/strategies.js'
-import type { Plan, Strategy } from '../strategies/strategy.js'
+import type { Strategy } from '../strategies/strategy.js'
+import type { Route } from '../strategies/strategy-kind.js'
 import { parametersOf } from '../strategies/strategy-text.js'
-import { type PlanOptions, plan, requirePlanned, routeOf } from './plan.js'
 
 /**
  * The operations over a topology that can be planned: the neighborhood collectives, and neighbor reductions
@@ -17,45 +16,31 @@ import { type PlanOptions, plan, requirePlanned, routeOf } from './plan.js'
  */
 export type NeighborOperation = NeighborCollective | 'neighbor-reduce-any'
 
-const operations: readonly NeighborOperation[] = [...neighborCollectives, 'neighbor-reduce-any']
+export const neighborOperations: readonly NeighborOperation[] = [
+  ...neighborCollectives,
+  'neighbor-reduce-any',
+]
 
-/**
- * Plans an operation over a topology by a strategy: the same arguments give the same schedule on every
- * machine. What strategies do to a neighbor allgather, they do to the others by the same routes; a reduction
- * in any order goes by those of the reversed topology, backwards.
- *
- * @throws ERR_STRATEGY, ERR_MACHINE as {@link plan}
- */
-export function planOperation(
-  topology: ProcessTopology,
-  strategy: Strategy,
-  operation: NeighborOperation,
-  options: PlanOptions = {},
-): Plan {
-  requirePlanned('planOperation', topology, options)
-  if (!operations.includes(operation))
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `planOperation: expected an operation among ${operations.join(', ')}, got ${shown(operation)}`,
-    )
-  if (operation === 'neighbor-allgather') return plan(topology, strategy, options)
-  const now = options.now ?? (() => performance.now())
-  const begin = now()
-  const schedule = scheduleOf(topology, strategy, operation, options)
-  return { schedule, groups: null, planMs: now() - begin }
+/** How a strategy serves neighbor allgathers, which all other operations follow. */
+export interface AllgatherPlanner {
+  schedule(): NeighborSchedule
+  /** Over this topology, or the reversed one. */
+  route(topology: ProcessTopology): Route
 }
 
-function scheduleOf(
+/**
+ * The schedule of an operation other than an allgather, by the same routes; a reduction in any order goes by
+ * those of the reversed topology, backwards.
+ */
+export function operationSchedule(
   topology: ProcessTopology,
   strategy: Strategy,
   operation: Exclude<NeighborOperation, 'neighbor-allgather'>,
-  options: PlanOptions,
+  allgather: AllgatherPlanner,
 ): NeighborSchedule {
-  if (operation === 'neighbor-reduce') return reduceInOrder(plan(topology, strategy, options).schedule)
+  if (operation === 'neighbor-reduce') return reduceInOrder(allgather.schedule())
   strategyKind(strategy)
   const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
-  if (operation === 'neighbor-alltoall') {
-    return alltoallSchedule(topology, routeOf(topology, strategy, options), header)
-  }
-  return reduceSchedule(topology, routeOf(transposeTopology(topology), strategy, options), header)
+  if (operation === 'neighbor-alltoall') return alltoallSchedule(topology, allgather.route(topology), header)
+  return reduceSchedule(topology, allgather.route(transposeTopology(topology)), header)
 }

@@ -12,8 +12,11 @@ import { strategyKind } from '../strategies/strategies.js'
 import type { Plan, PlanStatistics, Strategy } from '../strategies/strategy.js'
 import type { GroupedSchedule, Route, RouteFacts } from '../strategies/strategy-kind.js'
 import { parametersOf } from '../strategies/strategy-text.js'
+import { type NeighborOperation, neighborOperations, operationSchedule } from './plan-operation.js'
 
 export interface PlanOptions {
+  /** Default `neighbor-allgather`. */
+  readonly operation?: NeighborOperation
   /** Nodes and cores of the ranks: needed by strategies that know nodes. */
   readonly machine?: Machine
   /** The node of every rank, instead of a machine. */
@@ -30,24 +33,36 @@ export interface PlanOptions {
 }
 
 /**
- * Plans a neighbor allgather: the same topology, strategy and nodes give the same schedule on every machine.
+ * Plans an operation over a topology by a strategy: the same topology, strategy, operation and nodes give the
+ * same schedule on every machine. What a strategy does to a neighbor allgather, it does to the other
+ * operations by the same routes.
  *
  * @throws ERR_STRATEGY an unknown strategy, impossible parameters, a strategy that needs nodes without a
  *   machine, engine `distributed`, of which one process could only simulate all ranks
  * @throws ERR_MACHINE fewer cores than ranks
  */
 export function plan(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Plan {
-  requirePlanned('plan', topology, options)
-  const now = options.now ?? (() => performance.now())
-  const begin = now()
-  const { schedule, groups } = scheduleOf(strategy, factsOf(topology, options))
-  return { schedule, groups, planMs: now() - begin }
-}
-
-/** @throws ERR_TOPOLOGY, ERR_ARGUMENT for what is no topology and no options at all */
-export function requirePlanned(where: string, topology: unknown, options: unknown): void {
   requireTopology(topology)
-  requireOptions(where, options)
+  requireOptions('plan', options)
+  const { operation = 'neighbor-allgather', now = () => performance.now() } = options
+  if (!neighborOperations.includes(operation))
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `plan: expected an operation among ${neighborOperations.join(', ')}, got ${shown(operation)}`,
+    )
+  const begin = now()
+  const allgather = () => scheduleOf(strategy, factsOf(topology, options))
+  const { schedule, groups } =
+    operation === 'neighbor-allgather'
+      ? allgather()
+      : {
+          schedule: operationSchedule(topology, strategy, operation, {
+            schedule: () => allgather().schedule,
+            route: (over) => routeOf(over, strategy, options),
+          }),
+          groups: null,
+        }
+  return { schedule, groups, planMs: now() - begin }
 }
 
 /**

@@ -1,20 +1,17 @@
-import type { ByteSource } from '../../text/byte-source.js'
+import { requireOptions } from '../../base/known-options.js'
+import { asSource, type ByteSource } from '../../text/byte-source.js'
 import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
 import { readEntries, type TakeEntry } from './matrix-market-entries.js'
 import type { MatrixMarketHeader } from './matrix-market-header.js'
 import { compressTriplets, type SparseMatrix, type Triplets } from './sparse-matrix.js'
 
 /**
- * Reads a Matrix Market file: coordinate or array; real, integer, pattern (entries are 1) or complex;
- * general, symmetric, skew-symmetric or hermitian, expanded to both triangles. Repeated entries are summed in
- * file order. Explicit zeros of a coordinate file are stored, zeros of an array are not. One entry per line;
- * blank lines and `%` comments may occur anywhere. Memory: 28 bytes per entry at most, complex 44; the
- * entries of a size line are allocated only if the file is long enough to hold them.
+ * Reads Matrix Market text, as {@link readMatrixMarket} reads a file. Explicit zeros of a coordinate file are
+ * stored, zeros of an array are not. One entry per line; blank lines and `%` comments may occur anywhere. The
+ * entries of a size line are allocated only if the text is long enough to hold them.
  *
- * @param source text, bytes, or a source that is read piece by piece
  * @param file name in messages
  * @throws ERR_MATRIX_MARKET with file, line and column
- * @see NIST, The Matrix Market Exchange Formats (NISTIR 5935)
  */
 export function parseMatrixMarket(source: string | Uint8Array | ByteSource, file = 'matrix'): SparseMatrix {
   const entries = new Entries()
@@ -23,21 +20,33 @@ export function parseMatrixMarket(source: string | Uint8Array | ByteSource, file
 }
 
 /**
- * Reads a Matrix Market file from disk, piece by piece: {@link parseMatrixMarket}. A gzip file is expanded on
- * the way.
+ * Reads a Matrix Market file, piece by piece: coordinate or array; real, integer, pattern (entries are 1) or
+ * complex; general, symmetric, skew-symmetric or hermitian, expanded to both triangles. Repeated entries are
+ * summed in file order. A gzip file is expanded on the way. Memory: 28 bytes per entry at most, complex 44.
  *
- * @throws ERR_FILE, ERR_MATRIX_MARKET
+ * @param from the path of a file; or its bytes, or a source, which is closed (of a text: `sourceOf(text)`)
+ * @throws ERR_FILE, ERR_MATRIX_MARKET with file, line and column
+ * @see NIST, The Matrix Market Exchange Formats (NISTIR 5935)
  */
 export function readMatrixMarket(
-  path: string,
+  from: string | Uint8Array | ByteSource,
   options: {
     /** Receives the progress of the read. */
     readonly onProgress?: ReadProgress
-    /** Opens the file. Default: from disk. */
+    /** Opens the path. Default: a file on disk. */
     readonly open?: OpenSource
+    /** Name in messages. Default: the path. */
+    readonly file?: string
   } = {},
 ): SparseMatrix {
-  return withSource(path, (source) => parseMatrixMarket(source, path), options)
+  if (typeof from === 'string')
+    return withSource(from, (source) => parseMatrixMarket(source, options.file ?? from), options)
+  requireOptions('readMatrixMarket', options)
+  const { file = 'matrix' } = options
+  return withSource(file, (source) => parseMatrixMarket(source, file), {
+    ...options,
+    open: () => asSource(from),
+  })
 }
 
 /** Collects entries in arrays that grow if the size of the file is unknown. */

@@ -2,6 +2,7 @@ import { requireOptions, requireText } from '../../base/known-options.js'
 import { graph500Quarters } from '../generate/rmat.js'
 import { type StencilShape, stencilShapes } from '../generate/stencil.js'
 import type { Translations } from '../generate/translations.js'
+import type { CsvOptions } from './csv.js'
 import { SpecReader } from './spec-reader.js'
 
 /** How to make a topology, in one line of text: see {@link parseTopologySpec}. */
@@ -52,7 +53,14 @@ export type TopologySpec =
       readonly seed: number
     }
   | { readonly kind: 'mtx'; readonly file: string; readonly ranks: number }
-  | { readonly kind: 'metis' | 'csv' | 'graphology' | 'edges'; readonly file: string }
+  | { readonly kind: 'metis' | 'edges'; readonly file: string }
+  | ({ readonly kind: 'csv'; readonly file: string } & Omit<CsvOptions, 'file'>)
+  | {
+      readonly kind: 'graphology'
+      readonly file: string
+      /** The edge attribute that holds weights; null to ignore weights. Default `weight`. */
+      readonly weight?: string | null
+    }
 
 /**
  * Reads a topology's line of text:

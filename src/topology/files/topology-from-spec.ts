@@ -24,7 +24,8 @@ interface FileOptions {
 }
 
 /**
- * Makes the topology, reading its file if it has one.
+ * Makes the topology, reading its file if it has one: from disk, or from what `open` returns, such as
+ * `sourceOf(text)`.
  *
  * @throws what the generator or reader throws: ERR_TOPOLOGY, ERR_DIMS, ERR_MATRIX_MARKET, ERR_FILE; ERR_SPEC
  *   for text
@@ -66,8 +67,8 @@ const builders: { readonly [K in TopologySpec['kind']]: Builder<SpecOf<K>> } = {
   rmat: rmatTopology,
   mtx: (spec, options) => withSource(spec.file, (source) => topologyFromMatrixMarket(source, spec), options),
   metis: ({ file }, options) => withSource(file, (source) => parseMetis(source, file).topology, options),
-  csv: ({ file }, options) => withSource(file, (source) => parseCsv(source, { file }), options),
-  graphology: ({ file }, options) =>
-    withSource(file, (source) => parseGraphologyJson(source, { file }), options),
+  csv: (spec, options) => withSource(spec.file, (source) => parseCsv(source, spec), options),
+  graphology: (spec, options) =>
+    withSource(spec.file, (source) => parseGraphologyJson(source, spec), options),
   edges: ({ file }, options) => withSource(file, (source) => parseEdgeList(source, file), options),
 }

@@ -5,7 +5,7 @@ import type { GroupingProgress } from './grouping-progress.js'
  * How the groups of a round are found. `greedy`: the heaviest first, on one core, lazily. `distributed`: the
  * same groups, found by the ranks themselves, each from its neighbors; only in `createDistGraphAdjacent`.
  * `improved`: greedy, then local search; as heavy or heavier, above k = 12 the same. `exact`: the heaviest
- * grouping, for small topologies; needs `prepareEngine`.
+ * grouping, for small topologies; needs the optional package `highs`.
  */
 export type GroupingEngine = (typeof groupingEngines)[number]
 

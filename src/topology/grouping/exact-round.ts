@@ -3,23 +3,16 @@ import { type GroupingEngine, type GroupingSettings, strategyError } from '../fr
 import { ProgressMeter } from '../friends/grouping-progress.js'
 import type { ActiveNeighbors } from './active-neighbors.js'
 import type { FormedGroup } from './grouping-rounds.js'
+import { type Solver, solverInThread } from './solver-thread.js'
 
 /** Most groups that the solver may choose from. */
 const mostGroups = 20_000
 
-/** The part of HiGHS that is used. */
-export interface Solver {
-  /** @param program in CPLEX LP format */
-  solve(program: string): {
-    readonly Status: string
-    readonly Columns: Readonly<Record<string, { readonly Primal?: number }>>
-  }
-}
-
 let solver: Solver | null = null
 
 /**
- * Loads what an engine needs before it can plan: the HiGHS solver for `exact`, nothing for the others.
+ * Loads what an engine needs before it can plan: the HiGHS solver for `exact`, nothing for the others. Callers
+ * that can wait do so: without it {@link preparedSolver} starts a thread.
  *
  * @throws ERR_STRATEGY when the optional package `highs` is not installed
  */
@@ -33,18 +26,28 @@ export async function prepareEngine(engine: GroupingEngine = 'greedy'): Promise<
     const { default: load } = (await import('highs')) as unknown as { default(): Promise<Solver> }
     solver = await load()
   } catch (cause) {
-    const message = `engine exact needs the package highs, which cannot be loaded: ${cause}`
-    throw new RankweaveError('ERR_STRATEGY', message, { cause })
+    throw withoutSolver(cause)
   } finally {
     clearInterval(active)
   }
 }
 
-/** @throws ERR_STRATEGY */
+/**
+ * The solver that was loaded before, else one in a thread, for which the caller blocks.
+ * @throws ERR_STRATEGY when the optional package `highs` is not installed
+ */
 export function preparedSolver(): Solver {
-  if (solver === null)
-    throw strategyError('engine exact: expected prepareEngine("exact") to be awaited before')
+  try {
+    solver ??= solverInThread()
+  } catch (cause) {
+    throw withoutSolver(cause)
+  }
   return solver
+}
+
+function withoutSolver(cause: unknown): RankweaveError {
+  const message = `engine exact needs the package highs, which cannot be loaded: ${cause}`
+  return new RankweaveError('ERR_STRATEGY', message, { cause })
 }
 
 /**

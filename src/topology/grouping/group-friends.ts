@@ -29,8 +29,8 @@ import { improveRound } from './improve-round.js'
  * caches only the best one that it owns, and searches again when a member changed.
  *
  * @throws ERR_STRATEGY k < 2, theta not an integer >= 0, aware mode without a node for every rank, more
- *   friends than fit in memory; engine `exact` that is not prepared or has too much to choose from; engine
- *   `distributed`, of which one process could only simulate all ranks; what `onProgress` throws
+ *   friends than fit in memory; engine `exact` without the package `highs`, or with too much to choose from;
+ *   engine `distributed`, of which one process could only simulate all ranks; what `onProgress` throws
  * @see Ghazimirsaeed 2019 §7.3, Algorithms 7.1-7.3 (equal weights are not ordered there)
  */
 export function groupFriends(topology: ProcessTopology, options: GroupingOptions): Grouping {

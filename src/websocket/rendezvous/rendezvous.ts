@@ -87,9 +87,10 @@ export class Rendezvous {
   }
 
   /**
-   * A world that waits for its members, for as long as it takes; `close` ends the wait. For worlds that
-   * `rankweave join` joins call `openWorld`, which also says how many ranks there are.
+   * A world that waits for its members, for as long as it takes; `close` ends the wait. `openWorld` calls it
+   * with the settings that `join` reads.
    *
+   * @internal
    * @throws ERR_WORLD for an impossible number of processes, ERR_ARGUMENT for limits, ERR_LIMIT when there
    *   are too many worlds
    */

@@ -38,8 +38,8 @@ const asInPage = `
 it('a world runs alike without anything of Node: the ring, a grid, values, plans, and the end by an error', async () => {
   const bundle = pageBundle(`
     import ring from './examples/ring.ts'
-    import { hostSession, local, strided } from 'rankweave'
-    const world = async (main, ranks) => hostSession(await local({ processes: 3, seed: 1 }).open(), main, { ranks })
+    import { local, run, strided } from 'rankweave'
+    const world = (main, ranks) => run(main, { ranks, fabric: local({ processes: 3, seed: 1 }) })
     export const rings = await world(ring, 6)
     export const others = await world(async (world) => {
       const grid = await world.createCart([2, 3], { periods: [true, true] })

@@ -1,39 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
-import * as browser from '../../../src/entry/browser.js'
-import * as client from '../../../src/entry/client.js'
-import * as conformance from '../../../src/entry/conformance.js'
-import * as errors from '../../../src/entry/errors.js'
-import * as fabric from '../../../src/entry/fabric.js'
-import * as graphology from '../../../src/entry/graphology.js'
 import * as index from '../../../src/entry/index.js'
-import * as rendezvous from '../../../src/entry/rendezvous.js'
 import * as schedule from '../../../src/entry/schedule.js'
-import * as spmm from '../../../src/entry/spmm.js'
 import * as topology from '../../../src/entry/topology.js'
 import { run } from '../../../src/launch/run.js'
+import { entries } from '../../support/entries.js'
 import { type ExportedCall, exportedCalls } from '../../support/exported-calls.js'
+import * as inside from '../../support/inner-functions.js'
 import { badRefusalsInTime, consumed } from '../../support/odd-values.js'
 
 type Exported = ((...args: readonly unknown[]) => unknown) & (new (...args: readonly unknown[]) => unknown)
 
-const entries: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  ...{
-    index,
-    topology,
-    schedule,
-    spmm,
-    graphology,
-    fabric,
-    conformance,
-    errors,
-    browser,
-    rendezvous,
-    client,
-  },
-}
+const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { ...entries, inside }
 
-const functions = Object.entries(entries).flatMap(([entry, module]) =>
+const functions = Object.entries(modules).flatMap(([entry, module]) =>
   Object.entries(module)
     .filter((each): each is [string, Exported] => typeof each[1] === 'function')
     // Pages get what the root has.
@@ -75,11 +55,11 @@ function made(exported: Exported, args: readonly unknown[]): unknown {
   return /^class\b/.test(String(exported)) ? new exported(...args) : exported(...args)
 }
 
-test('every function of every entry has a call to be made with odd arguments, or a reason why not', () => {
+test('every function of every entry, and of those inside, has a call to be made with odd arguments, or a reason why not', () => {
   const missing = functions.filter(({ call }) => call === undefined)
   expect(missing.map(({ entry, name }) => `${entry}: ${name}`)).toEqual([])
   const left = Object.entries(exportedCalls).flatMap(([entry, calls]) =>
-    Object.keys(calls).filter((name) => typeof entries[entry]?.[name] !== 'function'),
+    Object.keys(calls).filter((name) => typeof modules[entry]?.[name] !== 'function'),
   )
   expect(left).toEqual([])
 })
@@ -100,7 +80,7 @@ describe('what is refused is refused with a code, in a short message', () => {
     ...['erdosRenyiTopology', 'powerLawTopology', 'rmatTopology', 'smallWorldTopology', 'mooreTopology'],
     ...['randomGeometricTopology', 'stencilTopology', 'countHyperedges', 'groupFriends', 'simulateGrouping'],
     ...['topologyFromMatrix', 'cluster', 'clos', 'torus', 'cartTopology', 'treeAssociation'],
-    ...['simulate', 'chooseStrategy', 'goalText', 'planOperation', 'strided', 'openWorld', 'upgradeHandler'],
+    ...['simulate', 'chooseStrategy', 'goalText', 'plan', 'strided', 'openWorld', 'upgradeHandler'],
     'ServiceClient',
   ]
   test.each(called.filter(({ name }) => ofOptions.includes(name)))('members: $name', async (each) => {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import { planOperation } from '../../../src/neighborhood/plan/plan-operation.js'
+import { plan } from '../../../src/neighborhood/plan/plan.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { compileExported } from '../../support/exported-c.js'
 import { describeEitherMpi } from '../../support/mpi.js'
@@ -18,7 +18,7 @@ describeEitherMpi('an exported C program', (mpi) => {
   let run: ReturnType<typeof compileExported>
 
   beforeAll(() => {
-    const { schedule } = planOperation(topology, { kind: 'routed' }, 'neighbor-alltoall')
+    const { schedule } = plan(topology, { kind: 'routed' }, { operation: 'neighbor-alltoall' })
     if (mpicc !== null) run = compileExported(mpicc, mpi, folder(), schedule)
   })
 

@@ -3,15 +3,15 @@ import { algorithmOf } from '../../../../src/collective/algorithms.js'
 import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { congestedCost, type Stage } from '../../../../src/cost/models/congested-cost.js'
 import { closNetwork, torusNetwork } from '../../../../src/cost/models/congestion-network.js'
+import { scheduleStages } from '../../../../src/cost/models/stages.js'
+import { isRankweaveError } from '../../../../src/errors.js'
 import {
   bucketStages,
   closShuffleBytes,
   doublingStages,
-  scheduleStages,
   torusOrder,
   torusShuffleBytes,
-} from '../../../../src/cost/models/stages.js'
-import { isRankweaveError } from '../../../../src/errors.js'
+} from '../../../support/published-stages.js'
 
 const up = (bits: number) => Array.from({ length: bits }, (_, bit) => bit)
 const bytesOn = (dims: readonly number[], stages: Iterable<Stage>): number =>

@@ -6,15 +6,15 @@ import { congestedCost, type Stage } from '../../../../src/cost/models/congested
 import { closNetwork, torusNetwork } from '../../../../src/cost/models/congestion-network.js'
 import { predictUs } from '../../../../src/cost/models/predict.js'
 import { optimalSegmentBytes } from '../../../../src/cost/models/segment-size.js'
+import { scheduleStages } from '../../../../src/cost/models/stages.js'
+import { badRefusals } from '../../../support/odd-values.js'
 import {
   bucketStages,
   closShuffleBytes,
   doublingStages,
-  scheduleStages,
   torusOrder,
   torusShuffleBytes,
-} from '../../../../src/cost/models/stages.js'
-import { badRefusals } from '../../../support/odd-values.js'
+} from '../../../support/published-stages.js'
 
 const model = { model: 'hockney', latencyNs: 1, nsPerByte: 1 } as const
 const id = 'bcast-binomial'

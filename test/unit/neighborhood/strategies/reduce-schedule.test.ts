@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { planOperation } from '../../../../src/neighborhood/plan/plan-operation.js'
+import { plan } from '../../../../src/neighborhood/plan/plan.js'
 import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
 import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js'
 import { parseSchedule } from '../../../../src/schedule/file/reader.js'
@@ -36,9 +36,9 @@ describe('a neighbor reduction', () => {
     'is right by every strategy, in list order or in any: %s',
     (_, topology) => {
       for (const strategy of strategies) {
-        const inOrder = planOperation(topology, strategy, 'neighbor-reduce').schedule
+        const inOrder = plan(topology, strategy, { operation: 'neighbor-reduce' }).schedule
         expect(verify(inOrder, topology, { ordered: true }).violations).toEqual([])
-        const anyOrder = planOperation(topology, strategy, 'neighbor-reduce-any').schedule
+        const anyOrder = plan(topology, strategy, { operation: 'neighbor-reduce-any' }).schedule
         expect(verify(anyOrder, topology).violations).toEqual([])
         for (const schedule of [inOrder, anyOrder]) {
           const lines = [...formatSchedule(schedule)]
@@ -51,7 +51,7 @@ describe('a neighbor reduction', () => {
   it('in any order brings one rank with many sources few partial results', () => {
     const topology = topologies['one destination']
     const received = (operation: 'neighbor-reduce' | 'neighbor-reduce-any') => {
-      const { schedule } = planOperation(topology, { kind: 'routed' }, operation)
+      const { schedule } = plan(topology, { kind: 'routed' }, { operation })
       return countMessages(schedule).blocks
     }
     expect(received('neighbor-reduce')).toBe(32)
@@ -60,10 +60,10 @@ describe('a neighbor reduction', () => {
 
   it('demands a repeated source as often as it is listed', () => {
     const topology = topologyFromEdges(2, { sources: [0, 0], destinations: [1, 1] })
-    const { specification } = planOperation(topology, { kind: 'direct' }, 'neighbor-reduce').schedule
+    const { specification } = plan(topology, { kind: 'direct' }, { operation: 'neighbor-reduce' }).schedule
     expect([...specification.reductions.first]).toEqual([0, 0])
     const once = topologyFromEdges(2, { sources: [0], destinations: [1] })
-    const { schedule } = planOperation(once, { kind: 'direct' }, 'neighbor-reduce')
+    const { schedule } = plan(once, { kind: 'direct' }, { operation: 'neighbor-reduce' })
     const { violations } = verify({ ...schedule, topology, specification })
     expect(violations.map(({ code }) => code)).toContain('slot-wrong')
   })

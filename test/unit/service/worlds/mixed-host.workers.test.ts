@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Communicator } from '../../../../src/comm/communicator.js'
 import { isRankweaveError } from '../../../../src/errors.js'
-import { joinWith } from '../../../../src/launch/websocket/join.js'
+import { join } from '../../../../src/launch/websocket/join.js'
 import { ownVersion } from '../../../../src/package-paths.js'
 import { silentLog } from '../../../../src/service/log.js'
 import { WorldService } from '../../../../src/service/worlds/world-service.js'
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 /** A process that runs a program. */
 const runs = <T>(token: string, main: (world: Communicator) => Promise<T>) =>
-  joinWith(main, 'digest', { url: listener.url, token })
+  join(main, { url: listener.url, token, program: 'digest' })
 
 /** Members that have joined a world that waits for programs. */
 async function waitingWorld(members: number, programs: number) {

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { sourceOf } from '../../../../src/text/byte-source.js'
 import { formatMatrixMarket } from '../../../../src/topology/files/format-matrix-market.js'
 import { parseMatrixMarket, readMatrixMarket } from '../../../../src/topology/files/matrix-market.js'
 import type { SparseMatrix } from '../../../../src/topology/files/sparse-matrix.js'
@@ -323,6 +325,19 @@ test('readMatrixMarket reads a file, and names one that it cannot read', () => {
   expect(error.code).toBe('ERR_FILE')
   expect(error.details).toEqual({ file: path })
   expect(error.message).toContain(`cannot read '${path}'`)
+})
+
+test('readMatrixMarket reads bytes, compressed ones too, and sources, which it closes', () => {
+  const text = matrix('coordinate real general', '1 1 1', '1 1 0.25')
+  const bytes = new TextEncoder().encode(text)
+  let closed = 0
+  const source = { ...sourceOf(text), close: () => closed++ }
+  for (const from of [bytes, gzipSync(bytes), source]) {
+    expect(entriesOf(readMatrixMarket(from))).toEqual([[0, 0, 0.25]])
+  }
+  expect(closed).toBe(1)
+  expect(thrown(() => readMatrixMarket(sourceOf('none'), { file: 'a.mtx' })).message).toMatch(/^a\.mtx:1:1/)
+  expect(thrown(() => readMatrixMarket(null as never)).code).toBe('ERR_ARGUMENT')
 })
 
 test('parseMatrixMarket allocates only for entries that exist, whatever the size line promises', () => {

@@ -185,6 +185,20 @@ describe('buildTopology', () => {
     )
   })
 
+  test('an object of a kind with a file has the options of its reader', () => {
+    const files = {
+      'g.csv': '0;1\n',
+      'g.json':
+        '{"nodes":[{"key":0},{"key":1}],"edges":[{"source":0,"target":1,"attributes":{"weight":2,"n":3}}]}',
+    }
+    const csv = { kind: 'csv', file: 'g.csv', delimiter: ';', ranks: 3 } as const
+    expect(buildTopology(csv, read(files))).toEqual(topologyFromEdges(3, { sources: [0], destinations: [1] }))
+    const graph = { kind: 'graphology', file: 'g.json' } as const
+    expect(buildTopology(graph, read(files)).outWeight).toEqual(Float64Array.of(2))
+    expect(buildTopology({ ...graph, weight: 'n' }, read(files)).outWeight).toEqual(Float64Array.of(3))
+    expect(buildTopology({ ...graph, weight: null }, read(files)).outWeight).toBeNull()
+  })
+
   test.each([
     ['mtx:m:ranks=2', 'ERR_MATRIX_MARKET', 'm:1:'],
     ['edges:m', 'ERR_TOPOLOGY', 'm:1:'],

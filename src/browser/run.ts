@@ -1,0 +1,67 @@
+import { isCount, requireKnownOptions } from '../base/known-options.js'
+import { RankweaveError, shown } from '../errors.js'
+import { type LocalFactory, local } from '../fabric/local/local.js'
+import type { RunOptions } from '../launch/run.js'
+import { hostSession, type Main } from '../world/world.js'
+
+/** Of `run` of `rankweave`, what a page has: one event loop, and no signals of an operating system. */
+export interface PageRunOptions<A = unknown> extends Omit<RunOptions<A>, 'fabric' | 'report'> {
+  /** Logical processes in this page: `local({ seed, nodes })`. Default: `processes` of them. */
+  readonly fabric?: LocalFactory
+}
+
+/**
+ * Runs a world inside this page, as `run` of `rankweave` does on fabric `local`: `main` once for every rank. A
+ * page cannot see what else may wake a rank, so ranks that wait for something other than messages are not
+ * reported.
+ *
+ * @returns the values that the ranks' mains returned, in rank order
+ * @throws the first error of a rank, that same object
+ * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through
+ *   `signal`; ERR_DEADLOCK
+ */
+export async function runInPage<T, A = undefined>(
+  main: Main<T, A>,
+  options: PageRunOptions<A>,
+): Promise<T[]> {
+  checkRun(main, options)
+  const { processes, fabric = local(processes === undefined ? {} : { processes }), ...world } = options
+  if (processes !== undefined && processes !== fabric.processes)
+    throw new RankweaveError(
+      'ERR_WORLD',
+      `run: expected processes as the fabric has them, ${fabric.processes}, got ${processes}`,
+    )
+  const { ranksPerProcess } = fabric
+  return hostSession(await fabric.open(), main, {
+    ...world,
+    ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
+  })
+}
+
+const optionNames: Readonly<Record<keyof PageRunOptions, true>> = {
+  ranks: true,
+  processes: true,
+  fabric: true,
+  args: true,
+  signal: true,
+  eagerLimitBytes: true,
+  creditBytes: true,
+  detectDeadlock: true,
+}
+
+/** @throws ERR_ARGUMENT */
+function checkRun(main: unknown, options: PageRunOptions): void {
+  if (typeof main !== 'function')
+    throw new RankweaveError('ERR_ARGUMENT', `run: expected a function as main, got ${shown(main)}`)
+  requireKnownOptions('run', options, optionNames)
+  const { fabric, signal } = options
+  for (const name of ['eagerLimitBytes', 'creditBytes'] as const) {
+    const bytes = options[name]
+    if (bytes === undefined || isCount(bytes)) continue
+    throw new RankweaveError('ERR_ARGUMENT', `run: expected ${name} from 0, got ${shown(bytes)}`)
+  }
+  if (fabric !== undefined && (fabric?.kind !== 'local' || typeof fabric.open !== 'function'))
+    throw new RankweaveError('ERR_ARGUMENT', `run: expected fabric as local() makes it, got ${shown(fabric)}`)
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new RankweaveError('ERR_ARGUMENT', `run: expected an AbortSignal as signal, got ${shown(signal)}`)
+}

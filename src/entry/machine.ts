@@ -1,0 +1,36 @@
+/**
+ * `rankweave/machine`: where ranks live and what messages between them cost: clusters, tori and Clos networks
+ * from text, from code and from what describes hosts; their profiles. Knows no communicator.
+ *
+ * @module rankweave/machine
+ */
+export { builtInProfiles } from '../machine/built-in-profiles.js'
+export { checkMachine } from '../machine/check-machine.js'
+export { clos } from '../machine/clos.js'
+export { formatMachine } from '../machine/format-machine.js'
+export { type HostMachine, machineFromHostList } from '../machine/host-list.js'
+export { type HwlocOptions, machineFromHwloc } from '../machine/hwloc.js'
+export {
+  type ClosMachine,
+  type ClusterMachine,
+  cluster,
+  type Machine,
+  nodeOf,
+  type TorusMachine,
+} from '../machine/machine.js'
+export { type MachineTextOptions, parseMachine } from '../machine/machine-text.js'
+export { linkName, type Network, networkOf, routeBetween } from '../machine/network.js'
+export type { Nodes } from '../machine/nodes.js'
+export type {
+  HopCosts,
+  Level,
+  MemoryCosts,
+  MessageCosts,
+  Origin,
+  Profile,
+  Provenance,
+} from '../machine/profile.js'
+export { figuresOf, type ProfileFigure as Figure } from '../machine/profile-figures.js'
+export { formatProfile, parseProfile } from '../machine/profile-file.js'
+export { machineFromSlurm, type SlurmEnvironment, type SlurmOptions } from '../machine/slurm.js'
+export { torus } from '../machine/torus.js'

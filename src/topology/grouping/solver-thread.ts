@@ -1,0 +1,76 @@
+import { nodeProcess } from '../../base/node-process.js'
+
+/** The part of HiGHS that is used. */
+export interface Solver {
+  /** @param program in CPLEX LP format */
+  solve(program: string): Solution
+}
+
+interface Solution {
+  readonly Status: string
+  readonly Columns: Readonly<Record<string, { readonly Primal?: number }>>
+}
+
+/** What is used of `node:worker_threads`; a page has neither the module nor its types. */
+interface NodeThreads {
+  readonly MessageChannel: new () => { readonly port1: Port; readonly port2: Port }
+  readonly Worker: new (program: string, options: object) => { unref(): void }
+  receiveMessageOnPort(port: Port): { readonly message: unknown } | undefined
+}
+
+interface Port {
+  postMessage(value: unknown): void
+}
+
+/** The same of `node:module`. */
+interface NodeModules {
+  createRequire(from: string): { resolve(name: string): string }
+}
+
+/** The program of the thread; what it answers is there before the number changes. */
+const threadProgram = `
+const { path, port, answers } = require('node:worker_threads').workerData
+const loading = require(path)()
+port.on('message', async (program) => {
+  let answer
+  try {
+    answer = { solution: (await loading).solve(program) }
+  } catch (error) {
+    answer = { reason: String(error) }
+  }
+  port.postMessage(answer)
+  Atomics.add(answers, 0, 1)
+  Atomics.notify(answers, 0)
+})
+`
+
+/**
+ * HiGHS in a thread, for callers that cannot wait until it is loaded: `solve` blocks. The thread does not keep
+ * the process alive.
+ *
+ * @throws an error without a code where the package or what a thread needs is missing: a page, Node before
+ *   20.16
+ */
+export function solverInThread(): Solver {
+  const load = nodeProcess?.getBuiltinModule
+  if (load === undefined) throw new Error('a thread needs Node from 20.16 on')
+  const threads = load('node:worker_threads') as NodeThreads
+  const modules = load('node:module') as NodeModules
+  const { MessageChannel, receiveMessageOnPort, Worker } = threads
+  const path = modules.createRequire(import.meta.url).resolve('highs')
+  const { port1: port, port2: theirs } = new MessageChannel()
+  const answers = new Int32Array(new SharedArrayBuffer(4))
+  const workerData = { path, port: theirs, answers }
+  new Worker(threadProgram, { eval: true, execArgv: [], workerData, transferList: [theirs] }).unref()
+  return {
+    solve: (program) => {
+      const before = Atomics.load(answers, 0)
+      port.postMessage(program)
+      Atomics.wait(answers, 0, before)
+      const { message } = receiveMessageOnPort(port)!
+      const { solution, reason } = message as { readonly solution?: Solution; readonly reason?: string }
+      if (solution === undefined) throw new Error(`HiGHS: ${reason}`)
+      return solution
+    },
+  }
+}

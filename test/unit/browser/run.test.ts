@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { runInPage } from '../../../src/browser/run.js'
+import { local } from '../../../src/fabric/local/local.js'
+import { run } from '../../../src/launch/run.js'
+
+describe('run in a page', () => {
+  it('returns what run on local returns, in rank order, on the processes that are asked for', async () => {
+    const main = async (world: Parameters<Parameters<typeof runInPage>[0]>[0], args: number) => [
+      world.rank,
+      world.location.process,
+      await world.allreduce(world.rank + args, 'sum'),
+    ]
+    const options = { ranks: 5, processes: 2, args: 10 }
+    const results = await runInPage(main, options)
+    expect(results).toEqual(await run(main, options))
+    expect(results[4]).toEqual([4, 1, 60])
+  })
+
+  it('takes ranks per process from the fabric', async () => {
+    const fabric = local({ ranksPerProcess: [1, 3], seed: 2 })
+    expect(await runInPage((world) => world.location.process, { ranks: 4, fabric })).toEqual([0, 1, 1, 1])
+  })
+
+  it('rejects with the first error of a rank, that same object', async () => {
+    const error = new TypeError('on purpose')
+    const main = async (world: { readonly rank: number; barrier(): Promise<void> }) => {
+      if (world.rank === 1) throw error
+      await world.barrier()
+    }
+    expect(await runInPage(main, { ranks: 3 }).catch((reason: unknown) => reason)).toBe(error)
+  })
+
+  it.each([
+    ['no function', null, { ranks: 1 }, 'ERR_ARGUMENT', 'run: expected a function as main, got null'],
+    ['an option of Node', () => 0, { ranks: 1, report: {} }, 'ERR_ARGUMENT', "got 'report'"],
+    [
+      'another fabric',
+      () => 0,
+      { ranks: 1, fabric: 'threads' },
+      'ERR_ARGUMENT',
+      'expected fabric as local()',
+    ],
+    ['no signal', () => 0, { ranks: 1, signal: 1 }, 'ERR_ARGUMENT', 'expected an AbortSignal as signal'],
+    [
+      'a negative limit',
+      () => 0,
+      { ranks: 1, creditBytes: -1 },
+      'ERR_ARGUMENT',
+      'creditBytes from 0, got -1',
+    ],
+    ['no ranks', () => 0, { ranks: 0 }, 'ERR_WORLD', 'got 0'],
+    [
+      'two numbers of processes',
+      () => 0,
+      { ranks: 2, processes: 1, fabric: local({ processes: 2 }) },
+      'ERR_WORLD',
+      'expected processes as the fabric has them, 2, got 1',
+    ],
+  ])('refuses %s', async (_what, main, options, code, message) => {
+    await expect(runInPage(main as never, options as never)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    })
+  })
+})
