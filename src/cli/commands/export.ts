@@ -77,7 +77,7 @@ export const exportCommand: AddCommand = (program, act) => {
           throw new RankweaveError('ERR_USAGE', '--format goal: expected --bytes')
         if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o with a file, or -o -')
         await checkOutputs(report, output)
-        const schedule = await scheduleFromSource(report, source, options)
+        const schedule = await scheduleFromSource(report, command, source, options)
         report.step('verifying the schedule')
         const verification = verify(schedule)
         noteViolations(report, verification)

@@ -83,7 +83,7 @@ export const simulateCommand: AddCommand = (program, act) => {
         if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
         if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
         profileOf(machine)
-        const schedule = await scheduleFromSource(report, source, options)
+        const schedule = await scheduleFromSource(report, command, source, options)
         report.step('verifying the schedule')
         const verification = verify(schedule)
         noteViolations(report, verification)
