@@ -7,7 +7,7 @@ import { distinctOut } from '../../topology/neighbors.js'
 import { plan } from '../plan/plan.js'
 import { planOperation } from '../plan/plan-operation.js'
 import { deliveryTrees } from '../strategies/delivery-trees.js'
-import { strategyKind } from '../strategies/strategies.js'
+import { checkedKind, strategyKind } from '../strategies/strategies.js'
 import type { Strategy } from '../strategies/strategy.js'
 import type { RouteFacts } from '../strategies/strategy-kind.js'
 import { formatStrategy, parametersOf } from '../strategies/strategy-text.js'
@@ -54,8 +54,7 @@ export function simulated(strategy: Strategy, setting: Setting): Simulated {
 
 function followed(strategy: Strategy, { facts, machine, bytes, now }: Setting): Simulated {
   const { topology } = facts
-  const kind = strategyKind(strategy)
-  kind.check(strategy, topology.ranks)
+  const kind = checkedKind(strategy, topology.ranks)
   const moves = deliveryTrees(kind.route(strategy, facts), distinctOut(topology), topology.ranks)
   const simulation = simulateFrames(framesOfMoves(topology, moves), machine, bytes)
   // The closure must not capture the moves: it lives as long as the choice takes.

@@ -8,7 +8,7 @@ import type { GroupingProgress } from '../../topology/friends/grouping-progress.
 import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { routeSchedule } from '../strategies/route-schedule.js'
-import { strategyKind } from '../strategies/strategies.js'
+import { checkedKind } from '../strategies/strategies.js'
 import type { Plan, PlanStatistics, Strategy } from '../strategies/strategy.js'
 import type { GroupedSchedule, Route, RouteFacts } from '../strategies/strategy-kind.js'
 import { parametersOf } from '../strategies/strategy-text.js'
@@ -56,15 +56,13 @@ export function requirePlanned(where: string, topology: unknown, options: unknow
  * @throws ERR_STRATEGY, ERR_MACHINE as {@link plan}
  */
 export function routeOf(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Route {
-  const kind = strategyKind(strategy)
-  kind.check(strategy, topology.ranks)
+  const kind = checkedKind(strategy, topology.ranks)
   return kind.route(strategy, factsOf(topology, options))
 }
 
 function scheduleOf(strategy: Strategy, facts: RouteFacts): GroupedSchedule {
   const { topology } = facts
-  const kind = strategyKind(strategy)
-  kind.check(strategy, topology.ranks)
+  const kind = checkedKind(strategy, topology.ranks)
   if (kind.schedule !== undefined) return kind.schedule(strategy, facts)
   const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
   return { schedule: routeSchedule(topology, kind.route(strategy, facts), header), groups: null }
