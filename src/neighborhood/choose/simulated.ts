@@ -5,7 +5,7 @@ import type { Machine } from '../../machine/machine.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import { plan } from '../plan/plan.js'
 import { deliveryTrees } from '../strategies/delivery-trees.js'
-import { strategyKind } from '../strategies/strategies.js'
+import { checkedKind } from '../strategies/strategies.js'
 import type { Strategy } from '../strategies/strategy.js'
 import type { RouteFacts } from '../strategies/strategy-kind.js'
 import { formatStrategy, parametersOf } from '../strategies/strategy-text.js'
@@ -42,7 +42,7 @@ export function simulated(strategy: Strategy, setting: Setting): Simulated {
   const { facts, machine, operation, bytes, now } = setting
   const { topology } = facts
   const planned = () => plan(topology, strategy, { operation, machine, now })
-  const kind = strategyKind(strategy)
+  const kind = checkedKind(strategy, topology.ranks)
   const hasRoute = kind.schedule === undefined || strategy.kind === 'direct'
   const text = formatStrategy(strategy)
   if (operation !== 'neighbor-allgather' || !hasRoute) {
@@ -50,7 +50,6 @@ export function simulated(strategy: Strategy, setting: Setting): Simulated {
     const { timeUs, traffic } = simulate(schedule, machine, { bytes })
     return { strategy, text, timeUs, traffic, moved: schedule.entryBlock.length / 2, planMs: () => planMs }
   }
-  kind.check(strategy, topology.ranks)
   const moves = deliveryTrees(kind.route(strategy, facts), distinctOut(topology), topology.ranks)
   const { timeUs, traffic } = simulateFrames(framesOfMoves(topology, moves), machine, bytes)
   const moved = moves.block.length

@@ -13,7 +13,7 @@ import { alltoallSchedule } from '../strategies/alltoall-schedule.js'
 import { reduceInOrder } from '../strategies/reduce-in-order.js'
 import { reduceSchedule } from '../strategies/reduce-schedule.js'
 import { routeSchedule } from '../strategies/route-schedule.js'
-import { strategyKind } from '../strategies/strategies.js'
+import { checkedKind } from '../strategies/strategies.js'
 import type { Plan, PlanStatistics, Strategy } from '../strategies/strategy.js'
 import type { GroupedSchedule, Route, RouteFacts } from '../strategies/strategy-kind.js'
 import { parametersOf } from '../strategies/strategy-text.js'
@@ -86,8 +86,7 @@ export function verifiedPlan(topology: ProcessTopology, strategy: Strategy, opti
  * @throws ERR_STRATEGY, ERR_MACHINE as {@link plan}
  */
 export function routeOf(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Route {
-  const kind = strategyKind(strategy)
-  kind.check(strategy, topology.ranks)
+  const kind = checkedKind(strategy, topology.ranks)
   return kind.route(strategy, factsOf(topology, options))
 }
 
@@ -118,8 +117,7 @@ function scheduleOf(
 
 function allgatherSchedule(strategy: Strategy, facts: RouteFacts): GroupedSchedule {
   const { topology } = facts
-  const kind = strategyKind(strategy)
-  kind.check(strategy, topology.ranks)
+  const kind = checkedKind(strategy, topology.ranks)
   if (kind.schedule !== undefined) return kind.schedule(strategy, facts)
   const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
   return { schedule: routeSchedule(topology, kind.route(strategy, facts), header), groups: null }
