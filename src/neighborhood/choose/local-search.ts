@@ -1,7 +1,9 @@
+import { withDefaults } from '../../base/option-table.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { windowsOf } from '../strategies/cartesian.js'
 import type { Lanes } from '../strategies/lanes.js'
 import type { Pipelined } from '../strategies/pipelined.js'
+import { strategyKind } from '../strategies/strategies.js'
 import type { Strategy } from '../strategies/strategy.js'
 import { formatStrategy } from '../strategies/strategy-text.js'
 import { type NodeSizes, nodeSizes } from './candidates.js'
@@ -45,7 +47,6 @@ export function* localSearch(
     timeUs,
     left: similarTo(strategy, extents).reverse(),
   })
-  const identityOf = (strategy: Strategy): string => formatStrategy(withoutDefaults(strategy))
   const seen = new Set(known.map(({ strategy }) => identityOf(strategy)))
   const frontier = known.map(({ strategy, timeUs }) => open(strategy, timeUs))
   frontier.sort((a, b) => b.timeUs - a.timeUs)
@@ -147,41 +148,26 @@ function similarLanes(strategy: Lanes, largest: number): Strategy[] {
   ]
 }
 
-/** Options with two values: the default, which the route of the kind applies, and the other. */
-type Switches = Readonly<Record<string, readonly [string, string]>>
-
-/** Those to try first in front. */
-const switches: Readonly<Partial<Record<Strategy['kind'], Switches>>> = {
-  routed: { first: ['lowest', 'highest'] },
-  allgather: { first: ['highest', 'lowest'] },
-  hierarchical: {
-    digits: ['number', 'offset'],
-    order: ['lowest', 'highest'],
-    first: ['between', 'inside'],
-  },
-  lanes: { order: ['lowest', 'highest'], digits: ['number', 'offset'], own: ['gather', 'spread'] },
-}
-const none: Switches = {}
-
-/** With one option at its other value. */
-function switched(strategy: Strategy): Strategy[] {
-  return Object.entries(switches[strategy.kind] ?? none).map(([name, [initial, other]]) => {
-    const { [name]: value = initial, ...others } = optionsOf(strategy)
-    return (value === initial ? { ...others, [name]: other } : others) as unknown as Strategy
-  })
-}
-
 /**
- * The same strategy without options that are at their defaults: equal for strategies that differ in what they
- * write out.
+ * With one option of two values at its other value: those declared last have paid most often. An option that
+ * is at its default again is not written.
  */
-export function withoutDefaults(strategy: Strategy): Strategy {
-  const known = switches[strategy.kind] ?? none
-  const given = Object.entries(optionsOf(strategy)).filter(([name, value]) => value !== known[name]?.[0])
-  return Object.fromEntries(given) as unknown as Strategy
+function switched<S extends Strategy>(strategy: S): S[] {
+  const { options } = strategyKind(strategy)
+  const given: Readonly<Record<string, unknown>> = withDefaults(options, strategy)
+  return Object.entries(options)
+    .filter(([, { words = [] }]) => words.length === 2)
+    .map(([name, { words = [], default: initial }]) => {
+      const other = words.find((word) => word !== given[name])
+      return { ...strategy, [name]: other === initial ? undefined : other }
+    })
+    .reverse()
 }
 
-const optionsOf = (strategy: Strategy) => strategy as unknown as Readonly<Record<string, unknown>>
+/** Its text with the defaults of its options: equal for strategies that differ in what they write out. */
+function identityOf(strategy: Strategy): string {
+  return formatStrategy(withDefaults(strategyKind(strategy).options, strategy))
+}
 
 /** The same way behind in one step less, and ahead. */
 function similarSteps({ steps = [], back = steps, ...others }: Pipelined): Strategy[] {
