@@ -6,10 +6,15 @@ import { type PlanReport, understand } from '../../neighborhood/choose/plan-requ
 import { strategiesHelp } from '../../neighborhood/strategies/strategies.js'
 import type { Strategy } from '../../neighborhood/strategies/strategy.js'
 import { formatStrategy } from '../../neighborhood/strategies/strategy-text.js'
-import { oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
+import { oneOf, refuseGiven, whole } from '../input/options.js'
 import { addServerOptions, serverOf, serverSchema } from '../input/server-options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
-import { addStrategyOptions, spelledBy, strategySchema } from '../input/strategy-options.js'
+import {
+  addStrategyOptions,
+  parseStrategyOptions,
+  spelledBy,
+  strategySchema,
+} from '../input/strategy-options.js'
 import { choiceRows } from '../output/choice-report.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
@@ -62,7 +67,7 @@ export const planCommand: AddCommand = (program, act) => {
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, spec: string, raw: unknown) => {
-        const options = parseOptions(schema, raw)
+        const options = parseStrategyOptions(schema, raw)
         await checkOutputs(report, options.output)
         const request = understand(options, spelledBy(command))
         const server = serverOf(options)

@@ -109,8 +109,8 @@ export async function servedPlan(
 }
 
 function requestOf(topology: string, words: PlanWords): PlanRequest {
-  const { strategy, machine, operation, bytes, k, mode, theta, dedupe, elide, engine, labels } = words
-  const friends = { k, mode, theta, dedupe, elide, engine, labels }
+  const { strategy, machine, operation, bytes, k, mode, theta, dedupe, elide, engine } = words
+  const friends = { k, mode, theta, dedupe, elide, engine, labels: words.labelSeed }
   const machineText = machine === undefined ? undefined : formatMachine(machine)
   return { topology, strategy, ...friends, machine: machineText, operation, bytes }
 }

@@ -16,11 +16,12 @@ import { verify } from '../../schedule/verify/verify.js'
 import { fileError } from '../../text/whole-file.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { openInput } from '../input/open-input.js'
-import { parseOptions, refuseGiven, whole, wholeList } from '../input/options.js'
+import { refuseGiven, whole, wholeList } from '../input/options.js'
 import { addServerOptions, serverOf, serverSchema } from '../input/server-options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import {
   addStrategyOptions,
+  parseStrategyOptions,
   spelledBy,
   strategyOptionNames,
   strategySchema,
@@ -70,7 +71,7 @@ export const reportCommand: AddCommand = (program, act) => {
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
-        const options = parseOptions(schema, raw)
+        const options = parseStrategyOptions(schema, raw)
         const { output, bytes, ranks = [] } = options
         if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o and the file to write')
         await checkOutputs(report, output)

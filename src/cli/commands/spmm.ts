@@ -15,9 +15,14 @@ import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
 import { readMachine } from '../input/machine-input.js'
-import { parseOptions, whole } from '../input/options.js'
+import { whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
-import { addStrategyOptions, spelledBy, strategySchema } from '../input/strategy-options.js'
+import {
+  addStrategyOptions,
+  parseStrategyOptions,
+  spelledBy,
+  strategySchema,
+} from '../input/strategy-options.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
@@ -84,7 +89,7 @@ export const spmmCommand: AddCommand = (program, act) => {
     .action(
       act(async (report: Reporter, fileA: string | undefined, fileB: string | undefined, raw: unknown) => {
         const started = performance.now()
-        const options = parseOptions(schema, raw)
+        const options = parseStrategyOptions(schema, raw)
         const { ranks, svg } = options
         const { machine = null } = options
         refuseNeedlessFriends(options, spelledBy(command))

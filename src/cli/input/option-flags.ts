@@ -32,8 +32,10 @@ function flagsOf(table: NamedOptions): NamedFlag[] {
     const word = (option.word ?? name).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
     const long = `--${turnsOff ? 'no-' : ''}${word}`
     const help = [turnsOff ? 'turn off' : undefined, option.help, wordsOf(option)]
-    const flag = new Flag(`${long}${placeholder}`, help.filter((part) => part !== undefined).join(': '))
-    return [{ name, option, long, flag: turnsOff ? flag : flag.default(undefined, defaultText(option)) }]
+    const initial = turnsOff ? undefined : defaultText(option)
+    const text = help.filter((part) => part !== undefined).join(': ')
+    const description = initial === undefined ? text : `${text} (default: ${initial})`
+    return [{ name, option, long, flag: new Flag(`${long}${placeholder}`, description) }]
   })
 }
 
@@ -64,6 +66,8 @@ export function flagValues<Table extends NamedOptions>(table: Table, raw: unknow
   for (const { name, option, long, flag } of flagsOf(table)) {
     const given = (raw as Readonly<Record<string, unknown>>)[flag.attributeName()]
     if (given === undefined || (given === auto && wordsOf(option)?.startsWith(auto))) continue
+    // Commander has `true` where `--no-...` is not given.
+    if (given === true && option.default === true) continue
     const value = typeof given === 'string' ? option.parse(given) : given
     if (value === undefined) {
       const message = `${long}: expected ${expectedText(option)}, got ${JSON.stringify(given)}`

@@ -1,3 +1,5 @@
+import { wordOption } from '../../base/option.js'
+import { withDefaults } from '../../base/option-table.js'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
@@ -5,33 +7,34 @@ import { profileOf } from '../../machine/network.js'
 import type { NeighborCollective } from '../../schedule/specification.js'
 import { verify } from '../../schedule/verify/verify.js'
 import type { Verification } from '../../schedule/verify/violations.js'
-import { groupingEngines, refuseSimulation } from '../../topology/friends/grouping-options.js'
+import { friendOptions, groupingEngines, refuseSimulation } from '../../topology/friends/grouping-options.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type PlanOptions, plan, planStatistics } from '../plan/plan.js'
+import { combiningOptions } from '../strategies/common-neighbor.js'
+import type { CommonNeighbor } from '../strategies/common-neighbor-strategy.js'
 import type { Plan, PlanStatistics, Strategy } from '../strategies/strategy.js'
 import { formatStrategy, parseStrategy } from '../strategies/strategy-text.js'
 import { type AutoStrategy, isAuto, parseAuto } from './auto.js'
 import { type Compared, choiceObject, compareStrategies, type ReportedChoice } from './comparison.js'
 
-/** The default of `k`: reduces messages even where ranks have few common neighbors. */
-export const defaultK = 2
-
 /** What else defines the strategy `common-neighbor` when its text says nothing more. */
-export const friendWords = ['k', 'mode', 'theta', 'dedupe', 'elide', 'engine', 'labels'] as const
+export const friendWords = {
+  ...friendOptions,
+  mode: wordOption(['aware', 'agnostic'], {
+    help: 'aware: friends share a node, the default with a machine; agnostic: any ranks are friends',
+  }),
+  ...combiningOptions,
+}
 
 /** A strategy in the words of a caller; undefined is what the caller left out. */
-export interface StrategyWords {
+export interface StrategyWords extends Undefinable<Omit<CommonNeighbor, 'kind' | 'engine'>> {
   readonly strategy: string
-  readonly k?: number | undefined
-  readonly mode?: 'agnostic' | 'aware' | undefined
-  readonly theta?: number | undefined
-  readonly dedupe?: boolean | undefined
-  readonly elide?: boolean | undefined
   readonly engine?: string | undefined
-  readonly labels?: number | undefined
   readonly machine?: Machine | undefined
 }
+
+type Undefinable<T> = { readonly [Name in keyof T]?: T[Name] | undefined }
 
 /** What `rankweave plan` and the service are asked for, in the words of the caller. */
 export interface PlanWords extends StrategyWords {
@@ -98,36 +101,36 @@ export function namedStrategy(words: StrategyWords, spelled: Spelled): Strategy 
 }
 
 function strategyOf(words: StrategyWords, spelled: Spelled): Strategy {
-  const { machine, k = defaultK, theta, dedupe = true, elide = true, labels } = words
-  if (words.strategy !== 'common-neighbor') return parseStrategy(words.strategy)
+  const { strategy, machine, engine = friendWords.engine.default } = words
+  if (strategy !== 'common-neighbor') return parseStrategy(strategy)
   const mode = words.mode ?? (machine === undefined ? 'agnostic' : 'aware')
   if (mode === 'aware' && machine === undefined)
     throw usageError(`${spelled('mode')} aware: expected ${spelled('machine')}, which defines the nodes`)
-  const engine = groupingEngines.find((known) => known === (words.engine ?? 'greedy'))
-  if (engine === undefined)
-    throw usageError(
-      `${spelled('engine')}: expected one of ${groupingEngines.join(', ')}, got '${words.engine}'`,
-    )
-  refuseSimulation(spelled('engine'), engine)
+  const known = groupingEngines.find((each) => each === engine)
+  if (known === undefined)
+    throw usageError(`${spelled('engine')}: expected ${friendWords.engine.expected}, got '${engine}'`)
+  refuseSimulation(spelled('engine'), known)
+  const { k, dedupe, elide, theta, labelSeed } = withDefaults(friendWords, words)
   return {
     kind: 'common-neighbor',
     ...{ k, mode, dedupe, elide },
     ...(theta === undefined ? {} : { theta }),
-    ...(engine === 'greedy' ? {} : { engine }),
-    ...(labels === undefined ? {} : { labelSeed: labels }),
+    ...(known === friendWords.engine.default ? {} : { engine: known }),
+    ...(labelSeed === undefined ? {} : { labelSeed }),
   }
 }
 
 /** @throws ERR_USAGE for words of friend groups with a strategy that does not take them so */
 export function refuseNeedlessFriends(words: StrategyWords, spelled: Spelled): void {
   const { strategy } = words
-  const needless = friendWords.find((name) => words[name] !== undefined)
-  if (strategy === 'common-neighbor' || needless === undefined) return
-  const hint = strategy.startsWith('common-neighbor:') ? ': write it there' : ', not for this strategy'
-  const taker = `${spelled('strategy')} common-neighbor`
-  const option = spelled(needless)
-  const message = `${option} is for ${taker}${hint} (${strategy})`
-  throw new RankweaveError('ERR_USAGE', message, { details: { option } })
+  if (strategy === 'common-neighbor') return
+  for (const name of Object.keys(friendWords) as (keyof typeof friendWords)[]) {
+    if (words[name] === undefined) continue
+    const option = spelled(name)
+    const hint = strategy.startsWith('common-neighbor:') ? ': write it there' : ', not for this strategy'
+    const message = `${option} is for ${spelled('strategy')} common-neighbor${hint} (${strategy})`
+    throw new RankweaveError('ERR_USAGE', message, { details: { option } })
+  }
 }
 
 function usageError(message: string): RankweaveError {

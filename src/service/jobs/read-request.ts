@@ -22,7 +22,8 @@ export interface ReadRequest extends UnderstoodRequest {
 export function readRequest(request: CompletePlanRequest): ReadRequest {
   const { topology, machine: text = null } = request
   const machine = text === null ? undefined : machineOf(text)
-  const understood = understand({ ...request, machine }, (name) => name)
+  const words = { ...request, machine, labelSeed: request.labels }
+  const understood = understand(words, (name) => (name === 'labelSeed' ? 'labels' : name))
   return { ...understood, topology, machine: text, key: keyOf(request, understood) }
 }
 
