@@ -14,7 +14,6 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   'cli/commands/export.ts': [['...operations', 'a constant']],
   'cli/commands/models.ts': [['...levels', 'a constant']],
   'cli/commands/plan.ts': [['...plan', 'arguments of a call']],
-  'cli/commands/split.ts': [['...splitAlgorithms', 'a constant']],
   'cli/commands/topology.ts': [['...topologyFormats', 'a constant']],
   'cli/input/strategy-options.ts': [['...groupingEngines', 'a constant']],
   'cli/output/reporter.ts': [

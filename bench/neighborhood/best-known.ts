@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { atOnce } from '../../src/base/slices.js'
 import { type Machine, nodeOf } from '../../src/machine/machine.js'
-import { atOnce, type CandidateLoads, candidateLoads } from '../../src/neighborhood/choose/candidate-loads.js'
+import { type CandidateLoads, candidateLoads } from '../../src/neighborhood/choose/candidate-loads.js'
+import { isGrouped } from '../../src/neighborhood/choose/candidates.js'
 import { estimateUs } from '../../src/neighborhood/choose/estimate.js'
 import type { Strategy } from '../../src/neighborhood/strategies/strategy.js'
 import { formatStrategy } from '../../src/neighborhood/strategies/strategy-text.js'
@@ -78,11 +80,11 @@ function firstOf(
 ): Strategy[] {
   const ranked = candidates
     // Friend groups of 1,024 ranks are planned for minutes, and are far from the best on fewer.
-    .filter(({ candidate }) => candidate.leastLoad === undefined || ranks <= 256)
-    .map(({ candidate, load }) => ({ candidate, us: estimateUs(load, machine, ranks, bytes) }))
+    .filter(({ strategy }) => !isGrouped(strategy) || ranks <= 256)
+    .map(({ strategy, load }) => ({ strategy, us: estimateUs(load, machine, ranks, bytes) }))
     .sort((a, b) => a.us - b.us)
   const ofKind = new Map<string, number>()
-  return ranked.flatMap(({ candidate: { strategy } }, place) => {
+  return ranked.flatMap(({ strategy }, place) => {
     const before = ofKind.get(strategy.kind) ?? 0
     ofKind.set(strategy.kind, before + 1)
     return place < most || before < 2 ? [strategy] : []

@@ -1,9 +1,9 @@
-import { RankweaveError, shown } from '../errors.js'
+import { type ErrorCode, RankweaveError, shown } from '../errors.js'
 
-/** @throws ERR_ARGUMENT unless `options` is an object */
-export function requireOptions(where: string, options: unknown): void {
+/** @throws code unless `options` is an object */
+export function requireOptions(where: string, options: unknown, code: ErrorCode = 'ERR_ARGUMENT'): void {
   if (typeof options === 'object' && options !== null && !Array.isArray(options)) return
-  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected an object of options, got ${shown(options)}`)
+  throw new RankweaveError(code, `${where}: expected an object of options, got ${shown(options)}`)
 }
 
 /** @throws ERR_ARGUMENT unless `value` is a string */
@@ -22,21 +22,22 @@ export function isCount(value: unknown): value is number {
  * times, not per message.
  *
  * @param known an object with every option's name
- * @throws ERR_ARGUMENT naming the unknown option and the nearest known one
+ * @throws code naming the unknown option and the nearest known one
  */
 export function requireKnownOptions(
   where: string,
   options: unknown,
-  known: Readonly<Record<string, true>>,
+  known: object,
+  code: ErrorCode = 'ERR_ARGUMENT',
 ): void {
-  requireOptions(where, options)
+  requireOptions(where, options, code)
   for (const name of Object.keys(options as object)) {
     if (Object.hasOwn(known, name)) continue
     const names = Object.keys(known)
     const near = nearest(name, names)
     throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `${where}: expected options among ${names.join(', ')}, got ${shown(name)}${near === undefined ? '' : ` (did you mean '${near}'?)`}`,
+      code,
+      `${where}: expected options among ${names.join(', ') || 'none'}, got ${shown(name)}${near === undefined ? '' : ` (did you mean '${near}'?)`}`,
     )
   }
 }

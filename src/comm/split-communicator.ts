@@ -7,13 +7,7 @@ import type { CommState } from './comm-state.js'
 import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
 import { runSplit } from './split/run-split.js'
 import type { ColorAndKey } from './split/split-call.js'
-import {
-  agreedWords,
-  checkSplitOptions,
-  planSplit,
-  type SplitOptions,
-  sameSplitOptions,
-} from './split/split-plan.js'
+import { checkSplitOptions, planSplit, type SplitOptions, splitAgreement } from './split/split-plan.js'
 
 // These throw on invalid arguments; the methods of a communicator turn that into rejections.
 
@@ -69,11 +63,11 @@ function plannedCall<H>(
   options: SplitOptions | undefined,
 ): CollectiveCall<ColorAndKey, unknown> {
   const last = state.plannedSplit
-  if (last !== undefined && last.name === name && sameSplitOptions(last.options, options)) return last.call
+  if (last !== undefined && last.name === name && splitAgreement.same(last.options, options)) return last.call
   const { count } = state.processes
   checkSplitOptions(options, count)
   const plan = planSplit(state.size, count, options)
-  const agreed = agreedWords(options)
+  const agreed = splitAgreement.words(options)
   const call: CollectiveCall<ColorAndKey, unknown> = {
     signature: { name, ...(agreed === undefined ? {} : { extra: hashIntegers(agreed) }) },
     unplaced: true,

@@ -2,7 +2,7 @@ import { requireOptions } from '../base/known-options.js'
 import { RankweaveError } from '../errors.js'
 import { formatMachine } from '../machine/format-machine.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
-import { plan as planned, planStatistics } from '../neighborhood/plan/plan.js'
+import { plan as makePlan, planStatistics } from '../neighborhood/plan/plan.js'
 import type { Plan, PlanStatistics } from '../neighborhood/strategies/strategy.js'
 import type { Parameters, Schedule } from '../schedule/ir.js'
 import { lower } from '../schedule/lower/lower.js'
@@ -119,7 +119,7 @@ export function planView(
   const nodes = machine === null ? null : nodeOf(machine, topology.ranks)
   const { collective } = schedule.specification
   const operation = isNeighborCollective(collective) ? collective : 'neighbor-allgather'
-  const direct = planned(topology, { kind: 'direct' }, { operation })
+  const direct = makePlan(topology, { kind: 'direct' }, { operation })
   const simulated = simulations(schedule, direct.schedule, machine, asked, {
     ...options,
     moreMs: options.isMeasured === false ? null : plan.planMs - direct.planMs,

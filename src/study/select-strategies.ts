@@ -1,7 +1,8 @@
+import { atOnce } from '../base/slices.js'
 import type { Machine } from '../machine/machine.js'
-import { atOnce, candidateLoads, type LoadedCandidate } from '../neighborhood/choose/candidate-loads.js'
-import { estimateUs } from '../neighborhood/choose/estimate.js'
-import type { HopLoad } from '../neighborhood/choose/route-load.js'
+import { candidateLoads, type LoadedCandidate } from '../neighborhood/choose/candidate-loads.js'
+import { isGrouped } from '../neighborhood/choose/candidates.js'
+import { estimateUs, type HopLoad } from '../neighborhood/choose/estimate.js'
 import type { Strategy } from '../neighborhood/strategies/strategy.js'
 import { formatStrategy } from '../neighborhood/strategies/strategy-text.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
@@ -51,19 +52,18 @@ export function selectStrategies(
   if (given !== null) return { strategies: distinct([direct, ...given]), leftOut: [] }
   const byKind = new Map<string, LoadedCandidate[]>()
   for (const loaded of atOnce(candidateLoads(topology, nodes)).candidates) {
-    const { strategy, leastLoad } = loaded.candidate
+    const { strategy } = loaded
     // Of friend groups the estimate knows only the least that they do.
-    if (strategy.kind === 'direct' || leastLoad !== undefined) continue
+    if (strategy.kind === 'direct' || isGrouped(strategy)) continue
     byKind.set(strategy.kind, [...(byKind.get(strategy.kind) ?? []), loaded])
   }
   const strategies: Strategy[] = [direct]
   const leftOut: LeftOut[] = []
   for (const loaded of byKind.values()) {
-    for (const { candidate, load } of bestOf(loaded, (of, length) =>
+    for (const { strategy, load } of bestOf(loaded, (of, length) =>
       estimateUs(of, machine, topology.ranks, length),
     )(bytes)) {
       const blocks = topology.ranks * load.reduce((sum, hop) => sum + hop.blocks[0] + hop.blocks[1], 0)
-      const { strategy } = candidate
       if (blocks <= mostBlocks) strategies.push(strategy)
       else
         leftOut.push({

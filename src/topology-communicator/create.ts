@@ -12,7 +12,7 @@ import type { WaitOptions } from '../messages/process/abort.js'
 import { type AutoStrategy, checkAuto, isAuto } from '../neighborhood/choose/auto.js'
 import { prepareChoices } from '../neighborhood/choose/choose-strategy.js'
 import type { PlanStore } from '../neighborhood/plan/plan-store.js'
-import { strategyKind } from '../neighborhood/strategies/strategies.js'
+import { checkedKind } from '../neighborhood/strategies/strategies.js'
 import type { Strategy } from '../neighborhood/strategies/strategy.js'
 import { refuseSimulation } from '../topology/friends/grouping-options.js'
 import { prepareEngine } from '../topology/grouping/exact-round.js'
@@ -159,7 +159,7 @@ async function contextOfFirst(
 /** Finds, before anything is sent, what planning would reject later. */
 function checkStrategy(strategy: Strategy | AutoStrategy, machine: Machine | undefined, ranks: number): void {
   const auto = isAuto(strategy) ? strategy : null
-  if (auto === null) strategyKind(strategy as Strategy).check(strategy as Strategy, ranks)
+  if (auto === null) checkedKind(strategy as Strategy, ranks)
   else checkAuto(auto)
   if (machine !== undefined && !isMachine(machine)) {
     throw new RankweaveError('ERR_MACHINE', `expected a machine, got ${shown(machine)}`)

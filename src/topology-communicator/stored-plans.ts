@@ -1,6 +1,7 @@
 import type { Exchange } from '../calls/exchange.js'
 import { RankweaveError, shown } from '../errors.js'
-import { type PlanStore, storedPlan, storePlan, verifiedPlan } from '../neighborhood/plan/plan-store.js'
+import { verifiedPlan } from '../neighborhood/plan/plan.js'
+import { type PlanStore, storedPlan, storePlan } from '../neighborhood/plan/plan-store.js'
 import { agreedPlan } from './distributed/agreed-plan.js'
 import type { Neighborhood } from './execute/neighborhood.js'
 
@@ -31,7 +32,7 @@ export async function planByStore(
     return
   }
   const { topology, strategy, nodes } = neighborhood
-  const make = () => verifiedPlan(topology, strategy, nodes)
+  const make = () => verifiedPlan(topology, strategy, { nodeOf: nodes })
   const first = async () =>
     neighborhood.planInMemory ?? (await storedPlan(store, topology, strategy, nodes, make)).plan
   const afresh = async () => {

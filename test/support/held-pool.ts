@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { RankweaveError } from '../../src/errors.js'
+import type { CommonNeighbor } from '../../src/neighborhood/strategies/common-neighbor-strategy.js'
 import type { JobsOptions } from '../../src/service/jobs/jobs.js'
 import type { TaskProgress, Tasks } from '../../src/service/jobs/task.js'
 
 /** A plan that is asked for, and does not end by itself. */
 export interface HeldPlan {
-  readonly request: Tasks['plan']['input']['request']
+  /** Friends per group. */
+  readonly k: number
   readonly isAborted: () => boolean
   progress(progress: TaskProgress): void
   /** Ends with this schedule. */
@@ -24,7 +26,7 @@ export function heldPool() {
       if (signal?.aborted === true) return reject(new RankweaveError('ERR_CANCELLED', 'cancelled'))
       signal?.addEventListener('abort', () => reject(new RankweaveError('ERR_CANCELLED', 'cancelled')))
       held.push({
-        request: input.request,
+        k: (input.request.strategy as CommonNeighbor).k,
         isAborted: () => signal?.aborted === true,
         progress: (progress) => options.onProgress?.(progress),
         finish: (text = 'a schedule') => {

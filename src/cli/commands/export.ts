@@ -7,10 +7,10 @@ import { goalPieces } from '../../export/goal-text.js'
 import type { Schedule } from '../../schedule/ir.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
-import { oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
+import { oneOf, refuseGiven, whole } from '../input/options.js'
 import { addServerOptions, serverSchema } from '../input/server-options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
-import { addStrategyOptions, strategySchema } from '../input/strategy-options.js'
+import { addStrategyOptions, parseStrategyOptions, strategySchema } from '../input/strategy-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations } from '../output/proof-report.js'
@@ -67,7 +67,7 @@ export const exportCommand: AddCommand = (program, act) => {
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
-        const options = parseOptions(schema, raw)
+        const options = parseStrategyOptions(schema, raw)
         const { format, output } = options
         refuseInapplicable(command, source)
         if (format === undefined) throw new RankweaveError('ERR_USAGE', 'expected --format c or goal')
@@ -77,7 +77,7 @@ export const exportCommand: AddCommand = (program, act) => {
           throw new RankweaveError('ERR_USAGE', '--format goal: expected --bytes')
         if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o with a file, or -o -')
         await checkOutputs(report, output)
-        const schedule = await scheduleFromSource(report, source, options)
+        const schedule = await scheduleFromSource(report, command, source, options)
         report.step('verifying the schedule')
         const verification = verify(schedule)
         noteViolations(report, verification)

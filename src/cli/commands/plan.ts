@@ -1,40 +1,26 @@
 import { z } from 'zod'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
-import { planDirectory } from '../../launch/plan-directory.js'
 import { autoHelp } from '../../neighborhood/choose/auto.js'
-import {
-  type PlanReport,
-  requestedPlan,
-  type UnderstoodRequest,
-  understand,
-} from '../../neighborhood/choose/plan-request.js'
-import { type PlanStore, storedPlan } from '../../neighborhood/plan/plan-store.js'
+import type { ReportedChoice } from '../../neighborhood/choose/comparison.js'
+import { type PlanReport, understand } from '../../neighborhood/choose/plan-request.js'
 import { strategiesHelp } from '../../neighborhood/strategies/strategies.js'
-import type { Plan, Strategy } from '../../neighborhood/strategies/strategy.js'
+import type { Strategy } from '../../neighborhood/strategies/strategy.js'
 import { formatStrategy } from '../../neighborhood/strategies/strategy-text.js'
-import { scheduleText } from '../../schedule/file/schedule-file.js'
-import { buildTopology } from '../../topology/files/topology-from-spec.js'
-import type { ProcessTopology } from '../../topology/process-topology.js'
-import { openInput } from '../input/open-input.js'
-import { oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
-import { addServerOptions, type ServerAddress, serverOf, serverSchema } from '../input/server-options.js'
+import { oneOf, refuseGiven, whole } from '../input/options.js'
+import { addServerOptions, serverOf, serverSchema } from '../input/server-options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
-import { addStrategyOptions, refuseNeedlessFriends, strategySchema } from '../input/strategy-options.js'
-import { choiceRows, type PrintedChoice } from '../output/choice-report.js'
+import {
+  addStrategyOptions,
+  parseStrategyOptions,
+  spelledBy,
+  strategySchema,
+} from '../input/strategy-options.js'
+import { choiceRows } from '../output/choice-report.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import { noteViolations } from '../output/proof-report.js'
-import {
-  change,
-  figure,
-  groupProgress,
-  type Reporter,
-  readProgress,
-  secondsText,
-  table,
-} from '../output/reporter.js'
+import { change, figure, type Reporter, secondsText, table } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
-import { servedPlan } from './served-plan.js'
+import { planHere, servedPlan } from './planned-topology.js'
 
 const help = `${specHelp}
 ${machineHelp}
@@ -81,116 +67,41 @@ export const planCommand: AddCommand = (program, act) => {
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, spec: string, raw: unknown) => {
-        const options = parseOptions(schema, raw)
+        const options = parseStrategyOptions(schema, raw)
         await checkOutputs(report, options.output)
-        refuseNeedlessFriends(command, options.strategy)
-        const request = understand(options)
+        const request = understand(options, spelledBy(command))
         const server = serverOf(options)
         if (server !== null)
           refuseGiven(command, ['cache', 'compare'], 'is for plans that are made here, not for --server')
         const planned =
           server === null
             ? await planHere(report, spec, request, options)
-            : await planThere(report, spec, request, server, options)
-        const { verified } = planned
-        if (verified && options.output !== undefined) {
-          await writeOutput(report, options.output, await planned.pieces(options.scheduleVersion))
-          if (!isStandardOutput(options.output)) report.note(`wrote ${options.output}`)
+            : await servedPlan(report, server, spec, options)
+        const { verified, cachedMs } = planned
+        const { cache, output } = options
+        if (verified && output !== undefined) {
+          await writeOutput(report, output, await planned.text(options.scheduleVersion))
+          if (!isStandardOutput(output)) report.note(`wrote ${output}`)
         }
         const object = {
           topology: spec,
           ...planned.report,
-          ...(planned.cache === null ? {} : { cache: planned.cache }),
+          ...(cache === undefined ? {} : { cache: { directory: cache, cachedMs } }),
           verified,
-          ...(options.output === undefined ? {} : { file: verified ? options.output : null }),
+          ...(output === undefined ? {} : { file: verified ? output : null }),
         }
-        const { strategy } = planned
-        reportBeside(
-          report,
-          options.output,
-          object,
-          [
-            text(`${spec}: ${headingOf(strategy, planned.report)}`, object),
-            ...(planned.compared === null ? [] : [choiceRows(planned.compared, strategy)]),
-          ].join('\n'),
-        )
+        // A strategy that is chosen is reported.
+        const strategy = object.chosen ?? formatStrategy(request.strategy as Strategy)
+        const rows = hasChoice(planned.report) ? [choiceRows(planned.report)] : []
+        const heading = `${spec}: ${headingOf(strategy, object)}`
+        reportBeside(report, output, object, [text(heading, object), ...rows].join('\n'))
         return verified ? exitCodes.ok : exitCodes.checkFailed
       }),
     )
 }
 
-/** A plan, and what is printed of it. */
-interface Planned {
-  readonly report: PlanReport
-  /** Its line of text. */
-  readonly strategy: string
-  readonly compared: PrintedChoice | null
-  readonly cache: { readonly directory: string; readonly cachedMs: number | null } | null
-  readonly verified: boolean
-  /** The schedule as JSON Lines. */
-  pieces(version: 1 | 2): Iterable<string> | Promise<Iterable<string>>
-}
-
-async function planHere(
-  report: Reporter,
-  spec: string,
-  request: UnderstoodRequest,
-  { cache }: { readonly cache?: string | undefined },
-): Promise<Planned> {
-  report.step(`building ${spec}`)
-  const topology = buildTopology(spec, { open: openInput, onProgress: readProgress(report, spec) })
-  const requested = await requestedPlan(topology, request, {
-    onStep: report.step,
-    onProgress: groupProgress(report),
-    ...(cache === undefined
-      ? {}
-      : {
-          retained: (...plan: [ProcessTopology, Strategy, Int32Array | null, () => Plan]) =>
-            storedPlan(cacheOf(report, cache), ...plan),
-        }),
-  })
-  const { plan, strategy, compared, verification } = requested
-  noteViolations(report, verification)
-  return {
-    report: requested.report,
-    strategy: formatStrategy(strategy),
-    compared,
-    cache: cache === undefined ? null : { directory: cache, cachedMs: requested.retainedMs },
-    verified: verification.ok,
-    pieces: (version) => scheduleText(plan.schedule, { version }),
-  }
-}
-
-/** By a service, which verifies its plans. */
-async function planThere(
-  report: Reporter,
-  spec: string,
-  { named }: UnderstoodRequest,
-  server: ServerAddress,
-  options: z.infer<typeof schema>,
-): Promise<Planned> {
-  const served = await servedPlan(report, server, spec, options)
-  const { chosen, alternatives, notSimulated, bytesPerBlock, considered, ordinaryAllgather } = served.report
-  // As choiceObject has it.
-  const compared =
-    named !== null
-      ? null
-      : ({
-          choice: { alternatives, notSimulated, bytes: bytesPerBlock, considered },
-          ordinary: ordinaryAllgather,
-        } as PrintedChoice)
-  return {
-    report: served.report,
-    strategy: named === null ? String(chosen) : formatStrategy(named),
-    compared,
-    cache: null,
-    verified: true,
-    pieces: async (version) => [await served.text(version)],
-  }
-}
-
-function cacheOf(report: Reporter, directory: string): PlanStore {
-  return planDirectory(directory, { onProblem: ({ message }) => report.note(message) })
+function hasChoice(report: PlanReport): report is PlanReport & ReportedChoice {
+  return report.chosen !== undefined
 }
 
 /** The strategy with its parameters; of friend groups also theta, which has a default. */

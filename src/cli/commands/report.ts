@@ -3,11 +3,8 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
-import { type Machine, nodeOf } from '../../machine/machine.js'
-import { autoHelp } from '../../neighborhood/choose/auto.js'
-import { compareStrategies, comparisonOf } from '../../neighborhood/choose/comparison.js'
-import { requestedStrategy } from '../../neighborhood/choose/strategy-choice.js'
-import { plan } from '../../neighborhood/plan/plan.js'
+import { autoHelp, parseAuto } from '../../neighborhood/choose/auto.js'
+import { requestedPlan, understand } from '../../neighborhood/choose/plan-request.js'
 import type { Plan } from '../../neighborhood/strategies/strategy.js'
 import { ownVersion, pageFile } from '../../package-paths.js'
 import { mostAsked, type PlanView, planView } from '../../report/plan-view.js'
@@ -17,26 +14,25 @@ import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import { isNeighborSchedule } from '../../schedule/ir.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { fileError } from '../../text/whole-file.js'
-import { buildTopology } from '../../topology/files/topology-from-spec.js'
-import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { openInput } from '../input/open-input.js'
-import { parseOptions, refuseGiven, whole, wholeList } from '../input/options.js'
+import { refuseGiven, whole, wholeList } from '../input/options.js'
 import { addServerOptions, serverOf, serverSchema } from '../input/server-options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import {
   addStrategyOptions,
-  refuseNeedlessFriends,
+  parseStrategyOptions,
+  spelledBy,
   strategyOptionNames,
   strategySchema,
 } from '../input/strategy-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations } from '../output/proof-report.js'
-import { counted, groupProgress, type Reporter, readProgress } from '../output/reporter.js'
+import { counted, groupProgress, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
+import { builtTopology, type ServedPlan, servedPlan } from './planned-topology.js'
 import { isTopology } from './schedule-source.js'
-import { type ServedPlan, servedPlan } from './served-plan.js'
 
 const help = `
 SOURCE is a topology, which is planned as by rankweave plan with the same options, or a schedule file written by plan -o.
@@ -75,7 +71,7 @@ export const reportCommand: AddCommand = (program, act) => {
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
-        const options = parseOptions(schema, raw)
+        const options = parseStrategyOptions(schema, raw)
         const { output, bytes, ranks = [] } = options
         if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o and the file to write')
         await checkOutputs(report, output)
@@ -140,35 +136,21 @@ async function planOfTopology(
   spec: string,
   options: z.infer<typeof schema>,
 ): Promise<Planned> {
-  refuseNeedlessFriends(command, options.strategy)
   const { machine, strategy, bytes } = options
-  const isAuto = strategy.split(':')[0] === 'auto'
-  const comparison = isAuto ? comparisonOf({ strategy, machine, bytes, compare: false }) : null
-  const named = comparison === null ? requestedStrategy(options).strategy : null
+  const words = { ...options, bytes: parseAuto(strategy) === null ? undefined : bytes }
+  const request = understand(words, spelledBy(command))
   const server = serverOf(options)
   if (server !== null) {
-    const words = { ...options, bytes: comparison === null ? undefined : bytes }
     const served = await servedPlan(report, server, spec, words)
     report.step('reading the plan')
     const schedule = await served.schedule()
     const planned = { schedule, groups: null, planMs: served.report.planMs }
     return { topology: schedule.topology, planned, isMeasured: true, served }
   }
-  report.step(`building ${spec}`)
-  const topology = buildTopology(spec, { open: openInput, onProgress: readProgress(report, spec) })
-  if (comparison !== null) report.step('comparing strategies')
-  const chosen = named ?? compareStrategies(topology, comparison!, null).choice.strategy
-  report.step(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
-  await prepareEngine(options.engine)
-  const planned = plan(topology, chosen, {
-    ...nodesOf(machine, topology.ranks),
-    onProgress: groupProgress(report),
-  })
-  return { topology, planned, isMeasured: true, served: null }
-}
-
-function nodesOf(machine: Machine | undefined, ranks: number) {
-  return machine === undefined ? {} : { nodeOf: nodeOf(machine, ranks) }
+  const topology = builtTopology(report, spec)
+  const hooks = { onStep: report.step, onProgress: groupProgress(report) }
+  const { plan } = await requestedPlan(topology, request, machine ?? null, hooks)
+  return { topology, planned: plan, isMeasured: true, served: null }
 }
 
 /** @throws ERR_USAGE for a schedule without a topology, and for options that plan one */

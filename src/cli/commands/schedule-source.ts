@@ -4,37 +4,29 @@ import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { scheduleOf } from '../../collective/patterns/schedule-size.js'
 import { RankweaveError } from '../../errors.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
-import { requestedStrategy } from '../../neighborhood/choose/strategy-choice.js'
-import { plan } from '../../neighborhood/plan/plan.js'
-import type { NeighborOperation } from '../../neighborhood/plan/plan-operation.js'
+import { namedStrategy, type PlanWords, requestedPlan } from '../../neighborhood/choose/plan-request.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import type { Schedule } from '../../schedule/ir.js'
 import { blockBounds } from '../../topology/compressed-rows.js'
-import { buildTopology } from '../../topology/files/topology-from-spec.js'
-import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { openInput } from '../input/open-input.js'
 import { refuseGiven, refuseNeedlessRoot, whole } from '../input/options.js'
 import { serverOf } from '../input/server-options.js'
-import { refuseNeedlessFriends, strategyOptionNames } from '../input/strategy-options.js'
-import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
-import { servedPlan } from './served-plan.js'
+import { spelledBy, strategyOptionNames } from '../input/strategy-options.js'
+import { groupProgress, type Reporter } from '../output/reporter.js'
+import { builtTopology, servedPlan } from './planned-topology.js'
 
 /** What a command may say of its source. */
-export interface SourceOptions extends StrategyOptions {
+export interface SourceOptions extends PlanWords {
   /** Of an algorithm; by default the cores of the machine. */
   readonly ranks?: number | undefined
   readonly root: number
   readonly segments: number
-  /** Of a topology; by default a neighbor allgather. */
-  readonly operation?: Exclude<NeighborOperation, 'neighbor-reduce-any'> | undefined
   /** Processes that host the ranks, in blocks; by default one per rank. */
   readonly processes?: number | undefined
   /** Plans of topologies are made by a service. */
   readonly server?: string | undefined
   readonly tokenFile?: string | undefined
 }
-
-type StrategyOptions = Parameters<typeof requestedStrategy>[0]
 
 const shapeOptionNames = ['ranks', 'root', 'segments'] as const
 
@@ -67,7 +59,6 @@ export function refuseInapplicable(command: Command, source: string): void {
   refuseGiven(command, shapeOptionNames, `is for algorithms, not for ${kind}`)
   if (!isTopology(source))
     refuseGiven(command, [...topologyOptionNames, 'server'], `is for topologies, not for ${kind}`)
-  refuseNeedlessFriends(command, command.getOptionValue('strategy'))
 }
 
 const algorithmNamed = (source: string) => algorithms.find(({ id }) => id === source)
@@ -76,6 +67,7 @@ export const isTopology = (source: string) => /^[a-z]{2,}:/.test(source)
 /** The schedule of an algorithm's id, of a topology's text, which has a colon, or else of a file. */
 export async function scheduleFromSource(
   report: Reporter,
+  command: Command,
   source: string,
   options: SourceOptions,
 ): Promise<Schedule> {
@@ -90,22 +82,21 @@ export async function scheduleFromSource(
     report.step(`reading ${source}`)
     return readScheduleFile(source, { open: openInput })
   }
-  const { strategy } = requestedStrategy(options)
+  const strategy = namedStrategy(options, spelledBy(command))
   const server = serverOf(options)
   if (server !== null) {
     if (processes !== undefined)
       throw new RankweaveError('ERR_USAGE', '--processes: is for plans that are made here, not for --server')
-    return (await servedPlan(report, server, source, { ...options, bytes: undefined, operation })).schedule()
+    return (await servedPlan(report, server, source, { ...options, bytes: undefined })).schedule()
   }
-  report.step(`building ${source}`)
-  const topology = buildTopology(source, { open: openInput, onProgress: readProgress(report, source) })
-  await prepareEngine(options.engine)
-  const nodes = machine === undefined ? null : nodesOfRanks(machine, topology.ranks, processes)
-  return plan(topology, strategy, {
-    operation,
-    ...(nodes === null ? {} : { nodeOf: nodes }),
+  const topology = builtTopology(report, source)
+  const request = { strategy, operation, comparedBytes: null }
+  const { plan } = await requestedPlan(topology, request, machine ?? null, {
+    ...(machine === undefined ? {} : { nodeOf: nodesOfRanks(machine, topology.ranks, processes) }),
+    onStep: report.step,
     onProgress: groupProgress(report),
-  }).schedule
+  })
+  return plan.schedule
 }
 
 /** The node of every rank, process p being on core p. @throws ERR_MACHINE, ERR_USAGE */

@@ -10,10 +10,10 @@ import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { profileOf } from '../../machine/network.js'
 import { verify } from '../../schedule/verify/verify.js'
-import { oneOf, parseOptions, whole } from '../input/options.js'
+import { oneOf, whole } from '../input/options.js'
 import { addServerOptions, serverSchema } from '../input/server-options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
-import { addStrategyOptions, strategySchema } from '../input/strategy-options.js'
+import { addStrategyOptions, parseStrategyOptions, strategySchema } from '../input/strategy-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations } from '../output/proof-report.js'
@@ -76,14 +76,14 @@ export const simulateCommand: AddCommand = (program, act) => {
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
-        const options = parseOptions(schema, raw)
+        const options = parseStrategyOptions(schema, raw)
         const { bytes, machine, processes, progress, svg, trace } = options
         refuseInapplicable(command, source)
         await checkOutputs(report, svg, trace)
         if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
         if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
         profileOf(machine)
-        const schedule = await scheduleFromSource(report, source, options)
+        const schedule = await scheduleFromSource(report, command, source, options)
         report.step('verifying the schedule')
         const verification = verify(schedule)
         noteViolations(report, verification)

@@ -1,12 +1,8 @@
 import { z } from 'zod'
-import {
-  checkSplitOptions,
-  planSplit,
-  type SplitOptions,
-  splitAlgorithms,
-} from '../../comm/split/split-plan.js'
+import { checkSplitOptions, planSplit, splitOptions } from '../../comm/split/split-plan.js'
 import { RankweaveError } from '../../errors.js'
-import { oneOf, parseOptions, whole } from '../input/options.js'
+import { addFlags, flagValues } from '../input/option-flags.js'
+import { parseOptions, whole } from '../input/options.js'
 import { readSplitFile, type SplitInput } from '../input/split-input.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
@@ -31,11 +27,6 @@ const schema = z.object({
   ...worldSchema,
   colors: whole(1, 2 ** 31 - 1).optional(),
   file: z.string().optional(),
-  algorithm: oneOf('auto', ...splitAlgorithms),
-  table: oneOf('auto', 'replicated', 'distributed'),
-  sorters: whole(1).optional(),
-  tableGroup: whole(1).optional(),
-  maxTableBytes: whole(1).optional(),
   explain: z.boolean(),
 })
 
@@ -47,11 +38,7 @@ export const splitCommand: AddCommand = (program, act) => {
   addWorldOptions(command)
     .option('--colors <number>', 'number of colors, dealt to the ranks in turn (default: 1)')
     .option('--file <path>', 'file with one line per rank: color and key')
-    .option('--algorithm <name>', `auto, ${splitAlgorithms.join(', ')}`, 'auto')
-    .option('--table <kind>', 'auto, replicated or distributed', 'auto')
-    .option('--sorters <number>', 'sorters p per group of processes')
-    .option('--table-group <number>', "processes P' that share one distributed table")
-    .option('--max-table-bytes <number>', 'reject a split whose tables per process would be larger')
+  addFlags(command, splitOptions)
     .option('--explain', 'report time, messages and bytes of every phase', false)
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
@@ -60,7 +47,7 @@ export const splitCommand: AddCommand = (program, act) => {
         const options = parseOptions(schema, raw)
         const { ranks } = options
         const fabric = fabricOf(options)
-        const problem = splitProblem(inputOf(options), splitOptions(options))
+        const problem = splitProblem(inputOf(options), flagValues(splitOptions, raw))
         // Checked before the world starts. Processes without ranks take no part in the split.
         const taking = Math.min(fabric.processes, ranks)
         checkSplitOptions(problem.options, taking)
@@ -84,15 +71,4 @@ function inputOf({ file, colors, ranks }: z.infer<typeof schema>): SplitInput {
     'ERR_USAGE',
     '--colors: the colors are in the file: expected --file or --colors, got both',
   )
-}
-
-function splitOptions(options: z.infer<typeof schema>): SplitOptions {
-  const { algorithm, table: kind, sorters, tableGroup, maxTableBytes } = options
-  return {
-    ...(algorithm === 'auto' ? {} : { algorithm }),
-    ...(kind === 'auto' ? {} : { table: kind }),
-    ...(sorters === undefined ? {} : { sorters }),
-    ...(tableGroup === undefined ? {} : { tableGroup }),
-    ...(maxTableBytes === undefined ? {} : { maxTableBytes }),
-  }
 }

@@ -3,7 +3,7 @@ import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { nodeOf } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
-import { requestedStrategy } from '../../neighborhood/choose/strategy-choice.js'
+import { namedStrategy, refuseNeedlessFriends } from '../../neighborhood/choose/plan-request.js'
 import { parseStrategy } from '../../neighborhood/strategies/strategy-text.js'
 import { zeros } from '../../spmm/dense-matrix.js'
 import { joinRows } from '../../spmm/matrix-rows.js'
@@ -15,9 +15,14 @@ import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
 import { readMachine } from '../input/machine-input.js'
-import { parseOptions, whole } from '../input/options.js'
+import { whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
-import { addStrategyOptions, refuseNeedlessFriends, strategySchema } from '../input/strategy-options.js'
+import {
+  addStrategyOptions,
+  parseStrategyOptions,
+  spelledBy,
+  strategySchema,
+} from '../input/strategy-options.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
@@ -84,12 +89,13 @@ export const spmmCommand: AddCommand = (program, act) => {
     .action(
       act(async (report: Reporter, fileA: string | undefined, fileB: string | undefined, raw: unknown) => {
         const started = performance.now()
-        const options = parseOptions(schema, raw)
+        const options = parseStrategyOptions(schema, raw)
         const { ranks, svg } = options
-        refuseNeedlessFriends(command, options.strategy)
-        const { strategy, machine } = /^auto\b/.test(options.strategy)
-          ? { strategy: parseSpmmStrategy(options.strategy), machine: options.machine ?? null }
-          : requestedStrategy(options)
+        const { machine = null } = options
+        refuseNeedlessFriends(options, spelledBy(command))
+        const strategy = /^auto\b/.test(options.strategy)
+          ? parseSpmmStrategy(options.strategy)
+          : namedStrategy(options, spelledBy(command))
         const predicted = options.predict === undefined ? null : readMachine(options.predict).machine
         if (predicted !== null) {
           profileOf(predicted)
@@ -98,7 +104,7 @@ export const spmmCommand: AddCommand = (program, act) => {
         await checkOutputs(report, svg)
         const fabric = fabricOf(options)
         checkInputs(fabric.kind, fileA, fileB)
-        await prepareEngine(options.engine)
+        if (strategy.kind === 'common-neighbor') await prepareEngine(strategy.engine)
         const job: SpmmJob = {
           a: fileA ?? sample,
           b: fileB ?? { cols: options.width, seed: 1 },

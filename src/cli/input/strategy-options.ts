@@ -1,16 +1,11 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
-import { defaultK } from '../../neighborhood/choose/strategy-choice.js'
+import type { NamedOptions } from '../../base/option.js'
+import { friendWords, type StrategyWords } from '../../neighborhood/choose/plan-request.js'
 import { kindsText } from '../../neighborhood/strategies/strategies.js'
-import { groupingEngines } from '../../topology/friends/grouping-options.js'
 import { readMachine } from './machine-input.js'
-import { oneOf, refuseGiven, whole } from './options.js'
-
-/** Engines of a process that has the whole topology. */
-const engines = groupingEngines.filter((engine) => engine !== 'distributed')
-
-/** Names of the options that `--strategy common-neighbor` takes. */
-const friendOptionNames = ['k', 'mode', 'theta', 'dedupe', 'elide', 'engine', 'labels'] as const
+import { addFlags, flagValues } from './option-flags.js'
+import { parseOptions } from './options.js'
 
 /**
  * The options that choose a strategy, for `plan`, `simulate` and `spmm`.
@@ -19,56 +14,35 @@ const friendOptionNames = ['k', 'mode', 'theta', 'dedupe', 'elide', 'engine', 'l
  */
 export function addStrategyOptions(command: Command, others: readonly string[] = []): Command {
   const words = [...others, kindsText].join(', ')
-  return command
-    .addOption(new Option('--strategy <text>', `${words}, with options as below`).default('common-neighbor'))
-    .addOption(new Option('--k <number>', 'friends per group, at least 2').default(String(defaultK)))
-    .addOption(
-      new Option('--mode <mode>', 'agnostic: any ranks are friends; aware: friends share a node').default(
-        undefined,
-        'aware with --machine, else agnostic',
-      ),
-    )
-    .addOption(
-      new Option('--theta <number>', 'a group needs more common neighbors than this').default(
-        undefined,
-        'k when aware, k(k-1) when agnostic',
-      ),
-    )
-    .addOption(new Option('--no-dedupe', 'repeat the exchange of friends that meet in several steps'))
-    .addOption(new Option('--no-elide', 'send direct messages even where an exchange delivers them'))
-    .addOption(
-      new Option('--engine <name>', `how friends are grouped: ${engines.join(', ')}`).default('greedy'),
-    )
-    .addOption(
-      new Option('--labels <seed>', 'break ties between groups by a permutation of the ranks').default(
-        undefined,
-        'by the ranks themselves',
-      ),
-    )
-    .addOption(new Option('--machine <text>', 'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32'))
+  command.option('--strategy <text>', `${words}, with options as below`, 'common-neighbor')
+  return addFlags(command, friendWords).option(
+    '--machine <text>',
+    'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32',
+  )
 }
-
-/** Names of the options of {@link addStrategyOptions} but the machine. */
-export const strategyOptionNames = ['strategy', ...friendOptionNames] as const
 
 export const strategySchema = {
   strategy: z.string(),
-  k: whole(2, 2 ** 20),
-  mode: oneOf('agnostic', 'aware').optional(),
-  theta: whole(0, 2 ** 31 - 1).optional(),
-  dedupe: z.boolean(),
-  elide: z.boolean(),
-  engine: oneOf(...groupingEngines),
-  labels: whole(0, 2 ** 32 - 1).optional(),
   machine: z
     .string()
     .transform((text) => readMachine(text).machine)
     .optional(),
 }
 
-/** @throws ERR_USAGE for options of friend groups beside a strategy that does not take them so */
-export function refuseNeedlessFriends(command: Command, strategy: string): void {
-  if (strategy === 'common-neighbor') return
-  const has = strategy.startsWith('common-neighbor:') ? ': write it there' : ', not for this strategy'
-  refuseGiven(command, friendOptionNames, `is for --strategy common-neighbor${has} (${strategy})`)
+/** The options of a command with those of {@link addStrategyOptions}; what is not given is undefined. */
+export function parseStrategyOptions<T extends StrategyWords>(
+  schema: z.ZodType<T>,
+  raw: unknown,
+): T & Omit<StrategyWords, 'strategy'> {
+  return { ...parseOptions(schema, raw), ...flagValues(friendWords, raw) }
+}
+
+const wordOf = (name: string): string => (friendWords as NamedOptions)[name]?.word ?? name
+
+/** Names of the options of {@link addStrategyOptions} but the machine. */
+export const strategyOptionNames = ['strategy', ...Object.keys(friendWords).map(wordOf)]
+
+/** How a command spells its options. */
+export function spelledBy({ options }: Command): (name: string) => string {
+  return (name) => options.find((option) => option.attributeName() === wordOf(name))?.long ?? name
 }

@@ -1,17 +1,11 @@
 import { levels } from '../../machine/profile.js'
 import type { Alternative, Choice } from '../../neighborhood/choose/choice.js'
-import type { Compared } from '../../neighborhood/choose/comparison.js'
+import type { ReportedChoice } from '../../neighborhood/choose/comparison.js'
 import { columns, figure, secondsText } from './reporter.js'
 
-/** What is printed of a comparison. */
-export interface PrintedChoice {
-  readonly choice: Pick<Choice, 'alternatives' | 'bytes' | 'considered' | 'notSimulated'>
-  readonly ordinary: Compared['ordinary']
-}
-
 /** The strategies that were compared, by predicted time; the planned one is marked. */
-export function choiceRows({ choice, ordinary }: PrintedChoice, planned: string): string {
-  const { alternatives, bytes, considered } = choice
+export function choiceRows(compared: ReportedChoice): string {
+  const { alternatives, bytesPerBlock, considered, chosen, ordinaryAllgather: ordinary } = compared
   const farthest = alternatives.some((alternative) => alternative.bytes.network > 0)
   const rowOf = (name: string, { timeUs, messages, bytes: sent }: Row, others: readonly string[]) => [
     name,
@@ -22,7 +16,7 @@ export function choiceRows({ choice, ordinary }: PrintedChoice, planned: string)
   ]
   const timed = alternatives.map((each) => ({
     timeUs: each.timeUs,
-    row: rowOf(`${each.strategy === planned ? '*' : ' '} ${each.strategy}`, each, [
+    row: rowOf(`${each.strategy === chosen ? '*' : ' '} ${each.strategy}`, each, [
       secondsText(each.planMs / 1000),
       startsText(each),
     ]),
@@ -34,12 +28,12 @@ export function choiceRows({ choice, ordinary }: PrintedChoice, planned: string)
   }
   const sent = farthest ? 'bytes between nodes' : 'bytes'
   return [
-    `strategies for blocks of ${figure(bytes)} bytes, ${figure(considered)} considered, ${figure(alternatives.length)} simulated (* planned; times are predicted)`,
+    `strategies for blocks of ${figure(bytesPerBlock)} bytes, ${figure(considered)} considered, ${figure(alternatives.length)} simulated (* planned; times are predicted)`,
     columns([
       ['  strategy', 'time', 'messages', sent, 'planning', 'pays after'],
       ...timed.map(({ row }) => row),
     ]),
-    ...leftRows(choice.notSimulated),
+    ...leftRows(compared.notSimulated),
   ].join('\n')
 }
 
@@ -52,7 +46,7 @@ const reasons = {
 } as const
 
 /** Those of the candidates that the budget left out which are worth a name, by reason. */
-function leftRows(left: Compared['choice']['notSimulated']): string[] {
+function leftRows(left: Choice['notSimulated']): string[] {
   return Object.entries(reasons).flatMap(([because, reason]) => {
     const names = left
       .filter((each) => each.because === because)

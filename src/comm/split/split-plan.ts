@@ -1,5 +1,6 @@
-import { requireKnownOptions } from '../../base/known-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { integerOption, type OptionTable, signalOption, wordOption } from '../../base/option.js'
+import { checkOptions, optionAgreement } from '../../base/option-table.js'
+import { RankweaveError } from '../../errors.js'
 import type { WaitOptions } from '../../messages/process/abort.js'
 import { sliceCount } from './sorter-layout.js'
 
@@ -44,35 +45,56 @@ export interface SplitPlan {
   readonly cacheRows: number
 }
 
-/** The options that change what is sent, as numbers on which all ranks must agree. */
-export function agreedWords(options: SplitOptions | undefined): number[] | undefined {
-  const { algorithm, table, sorters, tableGroup, selfHostRows } = options ?? {}
-  if ((algorithm ?? table ?? sorters ?? tableGroup ?? selfHostRows) === undefined) return undefined
-  return [
-    algorithm === undefined ? -1 : splitAlgorithms.indexOf(algorithm),
-    table === undefined ? -1 : table === 'replicated' ? 0 : 1,
-    sorters ?? -1,
-    tableGroup ?? -1,
-    selfHostRows ?? -1,
-  ]
+/** The options, for a communicator of so many processes. */
+function optionsFor(processes: number) {
+  return {
+    algorithm: wordOption(splitAlgorithms, {
+      help: 'how the processes sort the colors and keys of all ranks',
+      computed: 'conventional; parallel-sort if a distributed table, sorters or a table group is requested',
+      agreed: 'ranks',
+    }),
+    table: wordOption(['replicated', 'distributed'], {
+      help: 'whether every process stores the whole rank table or a slice of it',
+      computed: 'the one for which the algorithm is made',
+      agreed: 'ranks',
+    }),
+    sorters: integerOption({
+      ...{ least: 1, most: processes },
+      help: 'processes p that sort together, at most all processes (parallel-sort, sample-sort)',
+      computed: 'all processes',
+      agreed: 'ranks',
+    }),
+    tableGroup: integerOption({
+      ...{ least: 1, most: processes },
+      help: "processes P' that share one distributed table, at most all processes",
+      computed: 'as many as there are sorters',
+      agreed: 'ranks',
+    }),
+    selfHostRows: integerOption({
+      ...{ least: 0, most: 2 ** 31 - 1 },
+      help: 'communicators of at most this many ranks store their world ranks themselves',
+      computed: "max(64, N / P')",
+      agreed: 'ranks',
+    }),
+    cacheRows: integerOption({
+      ...{ least: 0, most: 2 ** 24 },
+      help: 'world ranks that a process caches from look-ups in a distributed table',
+      default: 1024,
+      agreed: 'process',
+    }),
+    maxTableBytes: integerOption({
+      least: 1,
+      help: 'rejects a split that needs larger tables per process, before anything is sent',
+      computed: 'no limit',
+      agreed: 'process',
+    }),
+    signal: signalOption,
+  } satisfies OptionTable<SplitOptions>
 }
 
-/** Whether two callers pass the same options; signals may differ. */
-export function sameSplitOptions(a: SplitOptions | undefined, b: SplitOptions | undefined): boolean {
-  if (a === b) return true
-  if (a === undefined || b === undefined || typeof b !== 'object' || b === null) return false
-  return (
-    a.algorithm === b.algorithm &&
-    a.table === b.table &&
-    a.sorters === b.sorters &&
-    a.tableGroup === b.tableGroup &&
-    a.selfHostRows === b.selfHostRows &&
-    a.cacheRows === b.cacheRows &&
-    a.maxTableBytes === b.maxTableBytes
-  )
-}
+export const splitOptions = optionsFor(Number.MAX_SAFE_INTEGER)
+export const splitAgreement = optionAgreement(splitOptions)
 
-const defaultCacheRows = 1024
 const leastSelfHostRows = 64
 
 /**
@@ -89,7 +111,7 @@ const leastSelfHostRows = 64
  * @throws ERR_ARGUMENT, ERR_TABLE_SIZE
  */
 export function planSplit(ranks: number, processes: number, options: SplitOptions = {}): SplitPlan {
-  const { cacheRows = defaultCacheRows, maxTableBytes } = options
+  const { cacheRows = splitOptions.cacheRows.default, maxTableBytes } = options
   const wantsParallel =
     options.table === 'distributed' || options.sorters !== undefined || options.tableGroup !== undefined
   const algorithm = options.algorithm ?? (wantsParallel ? 'parallel-sort' : 'conventional')
@@ -104,28 +126,10 @@ export function planSplit(ranks: number, processes: number, options: SplitOption
   return plan
 }
 
-const optionNames: Readonly<Record<keyof SplitOptions, true>> = {
-  algorithm: true,
-  table: true,
-  sorters: true,
-  tableGroup: true,
-  selfHostRows: true,
-  cacheRows: true,
-  maxTableBytes: true,
-  signal: true,
-}
-
 /** Checks the options of one rank. @throws ERR_ARGUMENT */
 export function checkSplitOptions(options: SplitOptions | undefined, processes: number): void {
   if (options === undefined) return
-  requireKnownOptions('split', options, optionNames)
-  requireWord('algorithm', options.algorithm, splitAlgorithms)
-  requireWord('table', options.table, ['replicated', 'distributed'])
-  requireWhole('sorters', options.sorters, 1, processes)
-  requireWhole('tableGroup', options.tableGroup, 1, processes)
-  requireWhole('selfHostRows', options.selfHostRows, 0, 2 ** 31 - 1)
-  requireWhole('cacheRows', options.cacheRows, 0, 2 ** 24)
-  requireWhole('maxTableBytes', options.maxTableBytes, 1, Number.MAX_SAFE_INTEGER)
+  checkOptions('split', optionsFor(processes), options)
   const gathers = options.algorithm === 'conventional' || options.algorithm === 'merging'
   if (gathers && options.table === 'distributed') {
     throw new RankweaveError(
@@ -175,20 +179,4 @@ function adviceOn(plan: SplitPlan, ranks: number, processes: number, needed: num
   } as const
   if (tableBytes(spread, ranks, processes) >= needed) return 'no table takes less on so many processes'
   return "a smaller selfHostRows, or a 'distributed' table over a larger tableGroup, takes less"
-}
-
-function requireWord(name: string, value: string | undefined, words: readonly string[]): void {
-  if (value === undefined || words.includes(value)) return
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `split: ${name}: expected one of ${words.join(', ')}, got ${shown(value)}`,
-  )
-}
-
-function requireWhole(name: string, value: number | undefined, min: number, max: number): void {
-  if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `split: ${name}: expected an integer from ${min} to ${max}, got ${shown(value)}`,
-  )
 }

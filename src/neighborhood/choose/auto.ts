@@ -1,4 +1,6 @@
 import { requireOptions, requireText } from '../../base/known-options.js'
+import { integerOption, type OptionTable } from '../../base/option.js'
+import { checkOptions, optionsText, parsedOptions } from '../../base/option-table.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { Strategy } from '../strategies/strategy.js'
@@ -19,21 +21,23 @@ export interface AutoStrategy {
   readonly budget?: number
 }
 
-export const defaultBudget = 10
-const largestBudget = 2 ** 20
+const options = {
+  bytes: integerOption({
+    ...{ least: 0, most: longestBlockBytes },
+    help: 'length of the blocks that a strategy is chosen for',
+    computed: 'that of the blocks of each call',
+  }),
+  budget: integerOption({ least: 1, most: 2 ** 20, help: 'how much is simulated', default: 10 }),
+} satisfies OptionTable<Omit<AutoStrategy, 'kind'>>
+
+export const defaultBudget = options.budget.default
 
 /** One line of help. */
 export const autoHelp = `auto:bytes=4096,budget=${defaultBudget}   the fastest of all for --machine with a profile and --bytes, as simulated; budget: how much is simulated`
 
 /** @throws ERR_STRATEGY for invalid bytes or budget, and for other members */
-export function checkAuto(strategy: AutoStrategy): void {
-  const { kind: _, bytes = 0, budget = 1, ...others } = strategy
-  for (const [name, value] of Object.entries(others)) {
-    if (value === undefined) continue
-    throw new RankweaveError('ERR_STRATEGY', `auto: expected options among bytes, budget, got ${shown(name)}`)
-  }
-  requireWhole('bytes', bytes, 0, longestBlockBytes)
-  requireWhole('budget', budget, 1, largestBudget)
+export function checkAuto({ kind: _, ...given }: AutoStrategy): void {
+  checkOptions('auto', options, given, 'ERR_STRATEGY')
 }
 
 /** False for what is no strategy at all. */
@@ -50,33 +54,18 @@ export function parseAuto(text: string): AutoStrategy | null {
   requireText('parseAuto', text)
   const [kind, ...rest] = text.split(':')
   if (kind !== 'auto') return null
-  let strategy: AutoStrategy = { kind }
-  for (const option of rest.length === 0 ? [] : rest.join(':').split(',')) {
-    const [, name, digits] = /^(bytes|budget)=(\d{1,16})$/.exec(option) ?? []
-    if (name === undefined)
-      throw new RankweaveError('ERR_STRATEGY', `'${text}': expected bytes=4096 or budget=16, got '${option}'`)
-    strategy = { ...strategy, [name]: Number(digits) }
-  }
-  checkAuto(strategy)
-  return strategy
+  const written = rest.length === 0 ? undefined : rest.join(':')
+  const values = parsedOptions(options, written, (expected, got) => {
+    throw new RankweaveError(
+      'ERR_STRATEGY',
+      `strategy ${shown(text)}: expected ${expected}, got ${shown(got)}`,
+    )
+  })
+  return { kind, ...values }
 }
 
 export function formatAuto(auto: AutoStrategy): string {
   requireOptions('formatAuto', auto)
-  const { bytes, budget } = auto
-  const options = [
-    bytes === undefined ? '' : `bytes=${bytes}`,
-    budget === undefined ? '' : `budget=${budget}`,
-  ]
-  const given = options.filter((option) => option !== '')
-  return given.length === 0 ? 'auto' : `auto:${given.join(',')}`
-}
-
-/** @throws ERR_STRATEGY */
-function requireWhole(name: string, value: unknown, least: number, most: number): void {
-  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return
-  throw new RankweaveError(
-    'ERR_STRATEGY',
-    `auto: expected ${name} as an integer from ${least} to ${most}, got ${shown(value)}`,
-  )
+  const written = optionsText(options, auto)
+  return written === '' ? 'auto' : `auto:${written}`
 }

@@ -1,34 +1,12 @@
-import { laterTurn } from '../../base/turn.js'
+import { inSlices, joinWork, type SharedWork } from '../../base/slices.js'
 import { distinctIn, distinctOut, type NeighborSets, transposeTopology } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
 import { strategyKind } from '../strategies/strategies.js'
-import type { Route } from '../strategies/strategy-kind.js'
-import { type Candidate, candidatesOf } from './candidates.js'
+import type { Strategy } from '../strategies/strategy.js'
+import { candidatesOf, type Grouped, isGrouped, mostMessages, nodeSizes } from './candidates.js'
 import type { ChosenOperation } from './choice.js'
-import { type HopLoad, hubLoad, hubOf, routeLoad } from './route-load.js'
-
-/** Milliseconds that long work holds the event loop at a time, and as long as one of its steps takes. */
-export const sliceMs = 10
-
-/** Runs all steps now. */
-export function atOnce<T>(steps: Generator<void, T>): T {
-  let step = steps.next()
-  while (step.done !== true) step = steps.next()
-  return step.value
-}
-
-/** Runs the steps in slices, between which the event loop runs. */
-export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
-  for (;;) {
-    const end = performance.now() + sliceMs
-    do {
-      const step = steps.next()
-      if (step.done === true) return step.value
-    } while (performance.now() < end)
-    await laterTurn()
-  }
-}
+import { type HopLoad, hubLoad, hubOf, routeLoad } from './estimate.js'
 
 /**
  * Pairs of ranks that a search for friends goes through at least, counted once for each destination that they
@@ -59,9 +37,10 @@ export function friendPairs({ start, rank }: NeighborSets, nodeOf: Int32Array | 
 
 /** A candidate and what its ranks do, whatever the blocks and what messages cost. */
 export interface LoadedCandidate {
-  readonly candidate: Candidate
+  readonly strategy: Strategy
   /** Its place among the candidates, simplest first. */
   readonly order: number
+  /** Of friend groups the least that it can be: finding their routes is as much work as planning them. */
   readonly load: readonly HopLoad[]
 }
 
@@ -74,18 +53,16 @@ export interface CandidateLoads {
   readonly friendPairs: Readonly<Record<'aware' | 'agnostic', number>>
 }
 
-interface Retained {
-  readonly facts: string
+/** What loads depend on. */
+interface LoadFacts {
+  /** Equal for topologies and operations with the same candidates. */
+  readonly text: string
   readonly nodeOf: Int32Array
-  readonly loads: CandidateLoads
 }
 
 /** Loads that are retained per thread, about 1 MB each: those used last at the end. */
-export const mostRetained = 4
-let retained: readonly Retained[] = []
-
-/** Of topologies in use. */
-const factsOf = new WeakMap<ProcessTopology, string>()
+const mostRetained = 4
+let retained: readonly { readonly facts: LoadFacts; readonly loads: CandidateLoads }[] = []
 
 /**
  * The candidates for a topology whose ranks are on these nodes. They are followed once for all lengths of
@@ -96,41 +73,26 @@ export function* candidateLoads(
   nodeOf: Int32Array,
   operation: ChosenOperation = 'neighbor-allgather',
 ): Generator<void, CandidateLoads> {
-  const facts = cachedFacts(topology, operation)
-  const isKnown = (each: Retained): boolean => each.facts === facts && sameNumbers(each.nodeOf, nodeOf)
-  const known = retained.find(isKnown)
+  const facts = factsOf(topology, nodeOf, operation)
+  const known = retained.find((each) => areSame(each.facts, facts))
   const loads = known?.loads ?? (yield* followed(topology, nodeOf, operation))
-  const used = known ?? { facts, nodeOf: nodeOf.slice(), loads }
-  retained = [...retained.filter((each) => !isKnown(each)).slice(1 - mostRetained), used]
+  const used = known ?? { facts: { ...facts, nodeOf: nodeOf.slice() }, loads }
+  retained = [...retained.filter((each) => !areSame(each.facts, facts)).slice(1 - mostRetained), used]
   return loads
 }
 
 /** Loads that are being found in slices: logical processes of one thread want the same at the same time. */
-const inFlight: {
-  readonly facts: string
-  readonly nodeOf: Int32Array
-  readonly done: Promise<CandidateLoads>
-}[] = []
+const inFlight: SharedWork<LoadFacts, CandidateLoads>[] = []
 
 /** As {@link candidateLoads}, without holding the event loop for long. */
-export async function loadsInSlices(
+export function loadsInSlices(
   topology: ProcessTopology,
   nodeOf: Int32Array,
   operation: ChosenOperation,
 ): Promise<CandidateLoads> {
-  const facts = cachedFacts(topology, operation)
-  const known = inFlight.find((each) => each.facts === facts && sameNumbers(each.nodeOf, nodeOf))
-  if (known !== undefined) return known.done
-  const begun = { facts, nodeOf, done: inSlices(candidateLoads(topology, nodeOf, operation)) }
-  inFlight.push(begun)
-  try {
-    return await begun.done
-  } finally {
-    inFlight.splice(inFlight.indexOf(begun), 1)
-  }
+  const facts = factsOf(topology, nodeOf, operation)
+  return joinWork(inFlight, facts, areSame, () => inSlices(candidateLoads(topology, nodeOf, operation)))
 }
-
-const direct: Candidate = { strategy: { kind: 'direct' }, mostPeers: null }
 
 function* followed(
   graph: ProcessTopology,
@@ -144,21 +106,22 @@ function* followed(
   // One object for all: what several routes need to know of nodes is found once.
   const facts = { topology, nodeOf }
   const hub = hubOf(distinctIn(topology))
-  const loadOf = (route: Route, mostPeers: readonly number[] | null): HopLoad[] => {
-    const load = routeLoad(route, destinations, nodeOf, mostPeers, isMerged)
+  const sizes = nodeSizes(nodeOf)
+  const loadOf = (strategy: Strategy): readonly HopLoad[] => {
+    const route = strategyKind(strategy).route(strategy, facts)
+    const load = routeLoad(route, destinations, nodeOf, mostMessages(strategy, sizes), isMerged)
     if (hub === null) return load
     const busiest = hubLoad(route, hub, nodeOf)
     return load.map((mean, h) => ({ ...mean, busiest: busiest[h] }))
   }
+  const degree = destinations.rank.length / topology.ranks
   const candidates: LoadedCandidate[] = []
   const known = new Set<string>()
-  const all = [direct, ...candidatesOf(topology, nodeOf, isMerged)]
-  for (const [order, candidate] of all.entries()) {
-    const { strategy, mostPeers, leastLoad } = candidate
-    const kind = strategyKind(strategy)
-    const load = leastLoad ?? loadOf(kind.route(strategy, facts), mostPeers)
-    const done = leastLoad === undefined ? `${strategy.kind} ${JSON.stringify(load)}` : String(order)
-    if (!known.has(done)) candidates.push({ candidate, order, load })
+  const all = candidatesOf(topology, nodeOf)
+  for (const [order, strategy] of all.entries()) {
+    const load = isGrouped(strategy) ? leastLoad(strategy, degree, isMerged) : loadOf(strategy)
+    const done = isGrouped(strategy) ? String(order) : `${strategy.kind} ${JSON.stringify(load)}`
+    if (!known.has(done)) candidates.push({ strategy, order, load })
     known.add(done)
     yield
   }
@@ -169,18 +132,38 @@ function* followed(
   }
 }
 
-/** Equal for topologies and operations with the same candidates. */
-function cachedFacts(topology: ProcessTopology, operation: ChosenOperation): string {
-  let facts = factsOf.get(topology)
-  if (facts === undefined) {
-    const { cart } = topology
-    const grid = cart === null ? '' : `${cart.dims.join('x')} ${cart.periods.join()}`
-    facts = `${topologyHash(topology)} ${grid}`
-    factsOf.set(topology, facts)
-  }
-  return `${operation} ${facts}`
+/**
+ * A rank with m destinations would at best send its block to k - 1 friends, and m / k combined messages; where
+ * every destination has its own block, friends get those that they serve.
+ *
+ * @param degree mean number of destinations
+ */
+function leastLoad(strategy: Grouped, degree: number, isMerged: boolean): HopLoad[] {
+  const k = strategy.kind === 'descending' ? strategy.ks[0] : strategy.k
+  return [
+    { messages: [k - 1, 0], blocks: [isMerged ? k - 1 : degree * (1 - 1 / k), 0] },
+    { messages: [degree / k, 0], blocks: [degree, 0] },
+  ]
 }
 
-function sameNumbers(a: Int32Array, b: Int32Array): boolean {
-  return a.length === b.length && a.every((value, i) => value === b[i])
+/** Of topologies in use. */
+const hashes = new WeakMap<ProcessTopology, string>()
+
+function factsOf(topology: ProcessTopology, nodeOf: Int32Array, operation: ChosenOperation): LoadFacts {
+  let hash = hashes.get(topology)
+  if (hash === undefined) {
+    const { cart } = topology
+    const grid = cart === null ? '' : `${cart.dims.join('x')} ${cart.periods.join()}`
+    hash = `${topologyHash(topology)} ${grid}`
+    hashes.set(topology, hash)
+  }
+  return { text: `${operation} ${hash}`, nodeOf }
+}
+
+function areSame(a: LoadFacts, b: LoadFacts): boolean {
+  return (
+    a.text === b.text &&
+    a.nodeOf.length === b.nodeOf.length &&
+    a.nodeOf.every((node, rank) => node === b.nodeOf[rank])
+  )
 }

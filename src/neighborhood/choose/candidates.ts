@@ -1,127 +1,114 @@
 import { smallestOf } from '../../base/search.js'
-import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { windowsOf } from '../strategies/cartesian.js'
 import { coveringWidth, type Lanes } from '../strategies/lanes.js'
 import type { Strategy } from '../strategies/strategy.js'
 import { coveringRadices, evenRadices, offsetRadices, usefulRadices } from './radices.js'
-import type { HopLoad } from './route-load.js'
-
-/** A strategy that may be chosen. */
-export interface Candidate {
-  readonly strategy: Strategy
-  /** Per hop, the most messages that a rank sends; null where the strategy does not say. */
-  readonly mostPeers: readonly number[] | null
-  /** What its ranks do at least, where finding its route is as much work as planning it. */
-  readonly leastLoad?: readonly HopLoad[]
-}
-
-/**
- * The strategies that are considered, simplest first: of several that take equally long, the first is chosen.
- *
- * @param isMerged whether one block of a rank serves all its destinations
- */
-export function candidatesOf(topology: ProcessTopology, nodeOf: Int32Array, isMerged = true): Candidate[] {
-  const { ranks } = topology
-  if (ranks <= 1) return []
-  const { nodes, largest } = nodeSizes(nodeOf)
-  return [
-    ...allgathers(ranks),
-    ...cartesians(topology),
-    ...routed(ranks),
-    ...(nodes > 1 && largest > 1
-      ? [...hierarchical(nodes, largest), ...lanes(nodes, largest), ...pipelined(nodes, largest)]
-      : []),
-    ...friendGroups(distinctOut(topology), largest > 1, isMerged),
-  ]
-}
 
 /** How many nodes host ranks, and the most ranks of one. */
-export function nodeSizes(nodeOf: Int32Array): { readonly nodes: number; readonly largest: number } {
+export interface NodeSizes {
+  readonly nodes: number
+  readonly largest: number
+}
+
+export function nodeSizes(nodeOf: Int32Array): NodeSizes {
   const sizes = new Map<number, number>()
   for (const node of nodeOf) sizes.set(node, (sizes.get(node) ?? 0) + 1)
   return { nodes: sizes.size, largest: [...sizes.values()].reduce((most, size) => Math.max(most, size), 0) }
 }
 
+/** The strategies that are considered, simplest first: of several that take equally long, the first is chosen. */
+export function candidatesOf(topology: ProcessTopology, nodeOf: Int32Array): Strategy[] {
+  const { ranks } = topology
+  if (ranks <= 1) return [{ kind: 'direct' }]
+  const { nodes, largest } = nodeSizes(nodeOf)
+  // With one radix every block goes straight to its destination.
+  const several = usefulRadices(ranks).filter((radices) => radices.length > 1)
+  return [
+    { kind: 'direct' },
+    ...several.flatMap((radices): Strategy[] => [
+      { kind: 'allgather', radices, first: 'highest' },
+      { kind: 'allgather', radices, first: 'lowest' },
+    ]),
+    ...cartesians(topology),
+    ...several.flatMap((radices): Strategy[] => [
+      { kind: 'routed', radices, first: 'lowest' },
+      { kind: 'routed', radices, first: 'highest' },
+    ]),
+    ...(nodes > 1 && largest > 1
+      ? [...hierarchical(nodes, largest), ...lanes(nodes, largest), ...pipelined(nodes, largest)]
+      : []),
+    ...friendGroups(ranks, largest > 1),
+  ]
+}
+
 const lessOne = (radices: readonly number[]): number[] => radices.map((radix) => radix - 1)
 const reversed = (numbers: readonly number[]): number[] => [...numbers].reverse()
 
-/** Useful lists of more than one radix: with one, every block goes straight to its destination. */
-function severalRadices(ranks: number): number[][] {
-  return usefulRadices(ranks).filter((radices) => radices.length > 1)
+/**
+ * Per hop of a candidate's route, the most messages that a rank sends; null where the strategy does not say.
+ */
+export function mostMessages(strategy: Strategy, { nodes, largest }: NodeSizes): number[] | null {
+  const inOrder = (radices: readonly number[], order = 'lowest'): number[] =>
+    order === 'highest' ? reversed(lessOne(radices)) : lessOne(radices)
+  switch (strategy.kind) {
+    case 'routed':
+    case 'allgather':
+      return inOrder(strategy.radices!, strategy.first)
+    case 'hierarchical': {
+      const far = inOrder(strategy.between!, strategy.order)
+      const near = inOrder(strategy.inside!, strategy.order)
+      return strategy.first === 'inside' ? [...near, ...far] : [...far, ...near]
+    }
+    case 'lanes': {
+      const inside = inOrder(strategy.radices!, strategy.order)
+      return [...inside, Math.ceil((nodes - 1) / narrowestLane(strategy, nodes, largest)), ...inside]
+    }
+    case 'cartesian':
+      return strategy.order!.flatMap((d) => lessOne(strategy.windows![d]))
+    default:
+      return null
+  }
 }
 
-/** The ordinary allgather, less what no rank needs. */
-function allgathers(ranks: number): Candidate[] {
-  return severalRadices(ranks).flatMap((radices): Candidate[] => [
-    { strategy: { kind: 'allgather', radices, first: 'highest' }, mostPeers: reversed(lessOne(radices)) },
-    { strategy: { kind: 'allgather', radices, first: 'lowest' }, mostPeers: lessOne(radices) },
-  ])
+function narrowestLane({ radices, lanes: count, widths }: Lanes, nodes: number, largest: number): number {
+  if (widths !== undefined) return smallestOf(widths)
+  return count === undefined ? coveringWidth(radices!, nodes - 1, largest) : Math.ceil(largest / count)
 }
 
-function routed(ranks: number): Candidate[] {
-  return severalRadices(ranks).flatMap((radices): Candidate[] => [
-    { strategy: { kind: 'routed', radices, first: 'lowest' }, mostPeers: lessOne(radices) },
-    { strategy: { kind: 'routed', radices, first: 'highest' }, mostPeers: reversed(lessOne(radices)) },
-  ])
-}
-
-function hierarchical(nodes: number, largest: number): Candidate[] {
+function hierarchical(nodes: number, largest: number): Strategy[] {
+  const kind = 'hierarchical'
   const byNumber = fewRadices(nodes).flatMap((between) =>
-    fewRadices(largest).flatMap((inside): Candidate[] => {
-      const [far, near] = [lessOne(between), lessOne(inside)]
-      return [
-        {
-          strategy: { kind: 'hierarchical', between, inside, first: 'between' },
-          mostPeers: [...far, ...near],
-        },
-        {
-          strategy: { kind: 'hierarchical', between, inside, first: 'inside' },
-          mostPeers: [...near, ...far],
-        },
-      ]
-    }),
+    fewRadices(largest).flatMap((inside): Strategy[] => [
+      { kind, between, inside, first: 'between' },
+      { kind, between, inside, first: 'inside' },
+    ]),
   )
   // Digits of offsets do not need products that fit, and the highest first suit them best.
   const byOffset = offsetRadices(nodes).flatMap((between) =>
-    offsetRadices(largest).map((inside): Candidate => {
-      const digits = { first: 'between', digits: 'offset', order: 'highest' } as const
-      return {
-        strategy: { kind: 'hierarchical', between, inside, ...digits },
-        mostPeers: [...reversed(lessOne(between)), ...reversed(lessOne(inside))],
-      }
-    }),
+    offsetRadices(largest).map(
+      (inside): Strategy => ({ kind, between, inside, first: 'between', digits: 'offset', order: 'highest' }),
+    ),
   )
   return [...byNumber, ...byOffset]
 }
 
-function lanes(nodes: number, largest: number): Candidate[] {
-  const candidate = (
-    radices: readonly number[],
-    shape: Omit<Lanes, 'kind' | 'radices' | 'own'>,
-    width: number,
-  ): Candidate => {
-    // With one digit blocks for the own node need not wait: they share no messages with those of others.
-    const own = radices.length > 1 ? 'spread' : 'gather'
-    const inside = shape.order === 'highest' ? reversed(lessOne(radices)) : lessOne(radices)
-    return {
-      strategy: { kind: 'lanes', radices, ...shape, own },
-      mostPeers: [...inside, Math.ceil((nodes - 1) / width), ...inside],
-    }
-  }
+function lanes(nodes: number, largest: number): Strategy[] {
   return laneRadices(largest).flatMap((radices) => {
     const covering = coveringWidth(radices, nodes - 1, largest)
     const counts = [1, 2, 4, 8].filter((count) => count < largest && Math.ceil(largest / count) !== covering)
-    const digits = { digits: 'offset', order: 'highest' } as const
     const isBinary = radices.length > 1 && radices.every((radix) => radix === 2)
-    return [
-      candidate(radices, {}, covering),
-      ...(isBinary ? [candidate(radices, digits, covering)] : []),
-      ...counts.map((count) => candidate(radices, { lanes: count }, Math.ceil(largest / count))),
+    const shapes: Pick<Lanes, 'lanes' | 'widths' | 'digits' | 'order'>[] = [
+      {},
+      ...(isBinary ? [{ digits: 'offset', order: 'highest' } as const] : []),
+      ...counts.map((count) => ({ lanes: count })),
       ...unevenWidths(largest)
         .filter((widths) => (radices.length === 1) === widths.includes(1) && !isBinary)
-        .map((widths) => candidate(radices, { widths }, smallestOf(widths))),
+        .map((widths) => ({ widths })),
     ]
+    // With one digit blocks for the own node need not wait: they share no messages with those of others.
+    const own = radices.length > 1 ? 'spread' : 'gather'
+    return shapes.map((shape): Strategy => ({ kind: 'lanes', radices, ...shape, own }))
   })
 }
 
@@ -152,21 +139,19 @@ function unevenWidths(largest: number): number[][] {
  * By digits of the distance between nodes, or by a few steps for graphs of which nodes next to each other
  * share edges.
  */
-function pipelined(nodes: number, largest: number): Candidate[] {
+function pipelined(nodes: number, largest: number): Strategy[] {
   const travels = [
     ...fewRadices(nodes).map((between) => ({ between })),
     ...[{ steps: [1, 1] }, { steps: [1, 1], back: [2] }, { steps: [2, 2] }],
     ...[{ steps: [1, 1, 1, 1] }, { steps: [1, 1, 1, 1], back: [2, 2] }],
   ]
   return travels.flatMap((travel) =>
-    fewRadices(largest).map(
-      (inside): Candidate => ({ strategy: { kind: 'pipelined', ...travel, inside }, mostPeers: null }),
-    ),
+    fewRadices(largest).map((inside): Strategy => ({ kind: 'pipelined', ...travel, inside })),
   )
 }
 
 /** Per dimension the windows that cover its offsets, in both orders of dimensions. */
-function cartesians(topology: ProcessTopology): Candidate[] {
+function cartesians(topology: ProcessTopology): Strategy[] {
   const grid = windowsOf(topology)
   if (grid === null || grid.dims.length === 0 || grid.dims.length > 4) return []
   const extents = grid.dims.map((_, d) => grid.high[d] - grid.low[d] + 1)
@@ -179,10 +164,9 @@ function cartesians(topology: ProcessTopology): Candidate[] {
   }
   const dims = extents.map((_, d) => d)
   return promising(choices).flatMap((windows) =>
-    (dims.length === 1 ? [dims] : [dims, reversed(dims)]).map((order): Candidate => {
-      const peers = order.flatMap((d) => lessOne(windows[d]))
-      return { strategy: { kind: 'cartesian', windows, order }, mostPeers: peers }
-    }),
+    (dims.length === 1 ? [dims] : [dims, reversed(dims)]).map(
+      (order): Strategy => ({ kind: 'cartesian', windows, order }),
+    ),
   )
 }
 
@@ -235,27 +219,19 @@ function fewRadices(count: number): number[][] {
   )
 }
 
-/**
- * Groups of 2, 4 and 8 friends, of falling size, and cumulative ones. A rank with m destinations would at
- * best send its block to k - 1 friends, and m / k combined messages; where every destination has a block of
- * its own, friends get those that they serve.
- */
-function friendGroups({ start, rank }: NeighborSets, shareNodes: boolean, isMerged: boolean): Candidate[] {
-  const ranks = start.length - 1
-  const mean = rank.length / ranks
-  const candidate = (strategy: Strategy, k: number): Candidate => {
-    const leastLoad: HopLoad[] = [
-      { messages: [k - 1, 0], blocks: [isMerged ? k - 1 : mean * (1 - 1 / k), 0] },
-      { messages: [mean / k, 0], blocks: [mean, 0] },
-    ]
-    return { strategy, mostPeers: null, leastLoad }
-  }
+/** Groups of 2, 4 and 8 friends, of falling size, and cumulative ones. */
+function friendGroups(ranks: number, shareNodes: boolean): Strategy[] {
   // Ranks that are each on its own node have no friends there.
   const modes = shareNodes ? (['aware', 'agnostic'] as const) : (['agnostic'] as const)
   const sizes = [2, 4, 8].filter((k) => k <= ranks)
-  return modes.flatMap((mode) => [
-    ...sizes.map((k) => candidate({ kind: 'common-neighbor', k, mode }, k)),
-    candidate({ kind: 'descending', ks: [4, 3, 2], mode }, 4),
-    candidate({ kind: 'cumulative', k: 2, mode }, 2),
+  return modes.flatMap((mode): Strategy[] => [
+    ...sizes.map((k): Strategy => ({ kind: 'common-neighbor', k, mode })),
+    { kind: 'descending', ks: [4, 3, 2], mode },
+    { kind: 'cumulative', k: 2, mode },
   ])
 }
+
+/** A strategy that groups friends before its messages are known. */
+export type Grouped = Extract<Strategy, { readonly mode: unknown }>
+
+export const isGrouped = (strategy: Strategy): strategy is Grouped => 'mode' in strategy

@@ -1,7 +1,7 @@
 import { RankweaveError, shown } from '../../errors.js'
 import type { Level } from '../../machine/profile.js'
 import type { Parameters } from '../../schedule/ir.js'
-import type { NeighborOperation } from '../plan/plan-operation.js'
+import type { NeighborOperation } from '../plan/plan.js'
 import type { Strategy } from '../strategies/strategy.js'
 
 /**

@@ -1,3 +1,4 @@
+import { joinWork, type SharedWork } from '../../base/slices.js'
 import type { Machine } from '../../machine/machine.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { RecentObjects } from '../plan/plan-cache.js'
@@ -17,15 +18,20 @@ export function machineFacts(machine: Machine): string {
   })
 }
 
-/** A choice and what it was made from. */
-interface CachedChoice {
+/** What a choice is made for, with a class of lengths. */
+interface Wanted {
   readonly topology: ProcessTopology
+  readonly options: ChooseOptions
+  /** Of everything else that a choice depends on. */
   readonly key: string
-  readonly choice: Choice
 }
 
-/** What a choice is made for, with a class of lengths. */
-type Wanted = ChooseOptions & { readonly operation: ChosenOperation }
+const areSame = (a: Wanted, b: Wanted): boolean => a.topology === b.topology && a.key === b.key
+
+/** A choice and what it was made from. */
+interface CachedChoice extends Wanted {
+  readonly choice: Choice
+}
 
 /**
  * The choices of this thread, each as long as a communicator holds it: logical processes of one topology
@@ -34,11 +40,7 @@ type Wanted = ChooseOptions & { readonly operation: ChosenOperation }
 const recent = new RecentObjects<CachedChoice>(64)
 
 /** Choices that are being made in slices: logical processes of one thread want the same at the same time. */
-const inFlight: {
-  readonly topology: ProcessTopology
-  readonly key: string
-  readonly done: Promise<Choice>
-}[] = []
+const inFlight: SharedWork<Wanted, Choice>[] = []
 
 /**
  * Where block lengths are unknown to some ranks, as in a neighbor allgatherv, a plan for blocks of this
@@ -54,7 +56,7 @@ export class ChoicesBySize {
   readonly #machine: Machine
   readonly #auto: AutoStrategy
   readonly #facts: string
-  /** By what {@link ChoicesBySize.#keyOf} names. */
+  /** By the keys of what was wanted. */
   readonly #made = new Map<string, CachedChoice>()
 
   /** @param machine with a profile, and a core for every rank */
@@ -69,36 +71,23 @@ export class ChoicesBySize {
    * @param topology always the same, or an equal one
    */
   choiceFor(topology: ProcessTopology, bytes: number | null, operation: ChosenOperation): Choice {
-    const wanted = this.#optionsFor(bytes, operation)
-    return (this.#known(topology, wanted) ?? this.#add(topology, wanted, this.#choose(topology, wanted)))
-      .choice
+    const wanted = this.#wanted(topology, bytes, operation)
+    return this.#known(wanted) ?? this.#add(wanted, chooseStrategy(topology, this.#machine, wanted.options))
   }
 
   /** Whether the choice is made already. */
   has(topology: ProcessTopology, bytes: number | null, operation: ChosenOperation): boolean {
-    return this.#known(topology, this.#optionsFor(bytes, operation)) !== undefined
+    return this.#known(this.#wanted(topology, bytes, operation)) !== undefined
   }
 
   /** As {@link choiceFor}, without holding the event loop longer than one plan and its simulation take. */
   async prepare(topology: ProcessTopology, bytes: number | null, operation: ChosenOperation): Promise<void> {
-    const wanted = this.#optionsFor(bytes, operation)
-    if (this.#known(topology, wanted) !== undefined) return
-    const key = this.#keyOf(wanted)
-    const begun = inFlight.find((each) => each.topology === topology && each.key === key)
-    const made = await (begun?.done ?? this.#begin(topology, wanted))
+    const wanted = this.#wanted(topology, bytes, operation)
+    if (this.#known(wanted) !== undefined) return
+    const choose = () => chooseInSlices(topology, this.#machine, wanted.options)
+    const choice = await joinWork(inFlight, wanted, areSame, choose)
     // Another rank may have called meanwhile.
-    if (this.#known(topology, wanted) === undefined) this.#add(topology, wanted, made)
-  }
-
-  async #begin(topology: ProcessTopology, wanted: Wanted): Promise<Choice> {
-    const done = chooseInSlices(topology, this.#machine, wanted)
-    const begun = { topology, key: this.#keyOf(wanted), done }
-    inFlight.push(begun)
-    try {
-      return await done
-    } finally {
-      inFlight.splice(inFlight.indexOf(begun), 1)
-    }
+    if (this.#known(wanted) === undefined) this.#add(wanted, choice)
   }
 
   /** The length that is chosen for, whatever is sent; null where the lengths of blocks decide. */
@@ -106,34 +95,24 @@ export class ChoicesBySize {
     return this.#auto.bytes ?? null
   }
 
-  #optionsFor(bytes: number | null, operation: ChosenOperation): Wanted {
+  #wanted(topology: ProcessTopology, given: number | null, operation: ChosenOperation): Wanted {
     const { budget } = this.#auto
-    const size = sizeClass(this.fixedBytes ?? bytes ?? assumedBytes)
-    return { bytes: size, operation, ...(budget === undefined ? {} : { budget }) }
+    const bytes = sizeClass(this.fixedBytes ?? given ?? assumedBytes)
+    const options = { bytes, operation, ...(budget === undefined ? {} : { budget }) }
+    return { topology, options, key: `${bytes} ${operation} ${budget} ${this.#facts}` }
   }
 
-  #known(topology: ProcessTopology, wanted: Wanted): CachedChoice | undefined {
-    const key = this.#keyOf(wanted)
-    const own = this.#made.get(key)
-    if (own !== undefined) return own
-    const found = recent.find((made) => made.topology === topology && made.key === key)
-    if (found !== undefined) this.#made.set(key, found)
-    return found
+  #known(wanted: Wanted): Choice | undefined {
+    const own = this.#made.get(wanted.key)
+    if (own !== undefined) return own.choice
+    const found = recent.find((made) => areSame(made, wanted))
+    if (found !== undefined) this.#made.set(wanted.key, found)
+    return found?.choice
   }
 
-  #add(topology: ProcessTopology, wanted: Wanted, choice: Choice): CachedChoice {
-    const key = this.#keyOf(wanted)
-    const cached = recent.add({ topology, key, choice })
-    this.#made.set(key, cached)
-    return cached
-  }
-
-  #choose(topology: ProcessTopology, wanted: Wanted): Choice {
-    return chooseStrategy(topology, this.#machine, wanted)
-  }
-
-  #keyOf({ bytes, operation }: Wanted): string {
-    return `${bytes} ${operation} ${this.#auto.budget} ${this.#facts}`
+  #add(wanted: Wanted, choice: Choice): Choice {
+    this.#made.set(wanted.key, recent.add({ ...wanted, choice }))
+    return choice
   }
 }
 

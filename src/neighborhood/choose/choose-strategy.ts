@@ -1,4 +1,5 @@
 import { requireOptions } from '../../base/known-options.js'
+import { atOnce, inSlices } from '../../base/slices.js'
 import { checkMachine } from '../../machine/check-machine.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
@@ -8,19 +9,17 @@ import type { PlanOptions } from '../plan/plan.js'
 import type { Strategy } from '../strategies/strategy.js'
 import { formatStrategy } from '../strategies/strategy-text.js'
 import { checkAuto, defaultBudget } from './auto.js'
-import { atOnce, candidateLoads, inSlices, loadsInSlices } from './candidate-loads.js'
-import { type Choice, type ChosenOperation, checkedChosen } from './choice.js'
-import { estimateUs } from './estimate.js'
-import { searchAround } from './search-around.js'
-import { extentsOf } from './similar.js'
-import { type Simulated, simulated, type Trial, trialOf, withBreakEven } from './simulated.js'
 import {
-  bestOfKindsFirst,
-  type Selection,
-  similarMovesPerUnit,
-  similarPerUnit,
-  withinBudget,
-} from './within-budget.js'
+  type CandidateLoads,
+  candidateLoads,
+  type LoadedCandidate,
+  loadsInSlices,
+} from './candidate-loads.js'
+import { isGrouped } from './candidates.js'
+import { type Choice, type ChosenOperation, checkedChosen, type Unsimulated } from './choice.js'
+import { estimateUs } from './estimate.js'
+import { extentsOf, localSearch } from './local-search.js'
+import { alternativeOf, type Simulated, simulated, type Trial } from './simulated.js'
 
 export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
   /** Of every block: an integer from 0 to 2^40. */
@@ -38,6 +37,22 @@ export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
    */
   readonly include?: readonly Strategy[]
 }
+
+/** What a unit of the budget allows, whatever the computer. */
+const perUnit = {
+  /** Allgathers that are simulated. Those that are planned are fewer, as is what is simulated of others: one. */
+  simulated: 4,
+  /** Blocks that the candidates that are simulated move together; the first may move more. */
+  moves: 2 ** 17,
+  /** Strategies similar to the fastest that are simulated, and the blocks that they move together. */
+  similar: 8,
+  similarMoves: 2 ** 16,
+  /** Blocks that strategies with friend groups move, and pairs that their searches for friends go through. */
+  friendWork: 2 ** 16,
+}
+
+/** The order of strategies that are compared, but not chosen. */
+const never = Number.POSITIVE_INFINITY
 
 /** Of those that were not simulated, as many are named besides those with friend groups. */
 const mostNamed = 5
@@ -96,56 +111,55 @@ function* choosing(
   const facts = { topology, nodeOf: nodeOf(machine, ranks) }
   const setting = { facts, machine, operation, bytes, now }
   const { candidates, considered, friendPairs } = yield* candidateLoads(topology, facts.nodeOf, operation)
-  const [direct, ...ranked] = candidates.map((each) => ({
+  const estimated = candidates.map((each) => ({
     ...each,
     estimatedUs: estimateUs(each.load, machine, ranks, bytes),
   }))
-  const { allgather, routes, withFriends, left } = withinBudget(
-    ranked,
-    { budget, operation },
-    ranks,
-    friendPairs,
+  const included = include.map((strategy): Ranked => {
+    return { strategy, order: never, load: [], estimatedUs: never, role: 'always' }
+  })
+  const refusal = withinBudget(budget, operation, ranks, friendPairs)
+  const tried: Tried[] = []
+  const left: Left[] = []
+  for (const each of [...inTurn(estimated), ...included]) {
+    const because = refusal(each)
+    if (because !== null) left.push({ ...each, because })
+    else {
+      const { strategy, order, role } = each
+      const text = formatStrategy(strategy)
+      const known = tried.find((other) => other.text === text)
+      tried.push({ ...(known ?? simulated(strategy, setting)), order, role })
+    }
+    yield
+  }
+  const routes = tried.filter(({ role }) => role === 'route').sort(byTime)
+  const units = operation === 'neighbor-allgather' ? budget : 0
+  const { best: similar, tried: searched } = yield* localSearch(
+    routes,
+    extentsOf(topology, facts.nodeOf),
+    { strategies: perUnit.similar * units, moves: perUnit.similarMoves * units },
+    (strategy) => simulated(strategy, setting),
   )
-  const routesFound: (Simulated & { readonly order: number })[] = []
-  for (const { candidate, order } of routes) {
-    routesFound.push({ ...simulated(candidate.strategy, setting), order })
-    yield
-  }
-  routesFound.sort((a, b) => a.timeUs - b.timeUs || a.order - b.order)
-  const isSearched = operation === 'neighbor-allgather'
-  const limits = { strategies: isSearched ? similarPerUnit * budget : 0, moves: similarMovesPerUnit * budget }
-  const extents = extentsOf(topology, facts.nodeOf)
-  const search = searchAround(routesFound, extents, limits, (strategy) => simulated(strategy, setting))
-  const { best: similar, tried: searched } = yield* search
-  const fastest = bestOfKindsFirst(routesFound, ({ strategy }) => strategy.kind).slice(0, budget)
-
-  const found: { readonly strategy: Strategy; readonly order: number; readonly trial: Trial }[] = []
-  for (const each of [...fastest, ...(similar === null ? [] : [{ ...similar, order: considered }])]) {
-    found.push({ strategy: each.strategy, order: each.order, trial: trialOf(each) })
-    yield
-  }
-  const named = new Set(found.map(({ trial }) => trial.strategy))
-  const others = [direct, ...(allgather === null ? [] : [allgather]), ...withFriends]
-  const included = include.map((strategy) => ({ strategy, order: Number.POSITIVE_INFINITY }))
-  for (const { strategy, order } of [
-    ...others.map(({ candidate, order }) => ({ strategy: candidate.strategy, order })),
-    ...included,
+  const found = new Map<string, Trial & { readonly order: number }>()
+  for (const each of [
+    ...bestOfKindsFirst(routes).slice(0, budget),
+    ...(similar === null ? [] : [{ ...similar, order: considered }]),
+    ...tried.filter(({ role }) => role !== 'route'),
   ]) {
-    if (named.has(formatStrategy(strategy))) continue
-    const trial = trialOf(simulated(strategy, setting))
-    named.add(trial.strategy)
-    found.push({ strategy, order, trial })
+    if (found.has(each.text)) continue
+    found.set(each.text, { simulated: each, planMs: each.planMs(), order: each.order })
     yield
   }
-  const ofDirect = found.find(({ strategy }) => strategy.kind === 'direct')!.trial
-  found.sort((a, b) => a.trial.timeUs - b.trial.timeUs || a.order - b.order)
-  const alternatives = found.map(({ trial }) => withBreakEven(trial, ofDirect))
-  const best = found.findIndex(({ order }) => Number.isFinite(order))
+  const trials = [...found.values()].sort(
+    (a, b) => a.simulated.timeUs - b.simulated.timeUs || a.order - b.order,
+  )
+  const alternatives = trials.map((trial) => alternativeOf(trial, found.get('direct')!))
+  const best = trials.findIndex(({ order }) => order < never)
   return {
-    strategy: found[best].strategy,
+    strategy: trials[best].simulated.strategy,
     chosen: alternatives[best],
     alternatives,
-    notSimulated: notSimulated(left, named),
+    notSimulated: notSimulated(left.filter(({ strategy }) => !found.has(formatStrategy(strategy)))),
     considered,
     searched,
     operation,
@@ -153,14 +167,76 @@ function* choosing(
   }
 }
 
-function notSimulated(left: Selection['left'], named: ReadonlySet<string>): Choice['notSimulated'] {
-  const isFriends = ({ ranked }: (typeof left)[number]) => ranked.candidate.leastLoad !== undefined
-  const routes = left.filter((each) => !isFriends(each)).slice(0, mostNamed)
-  return [...routes, ...left.filter(isFriends)]
-    .map(({ ranked: { candidate, estimatedUs }, because }) => ({
-      strategy: formatStrategy(candidate.strategy),
-      estimatedUs,
-      because,
-    }))
-    .filter(({ strategy }) => !named.has(strategy))
+/** A candidate, its estimated time, and how the budget counts it. */
+interface Ranked extends LoadedCandidate {
+  readonly estimatedUs: number
+  /** `always`: simulated whatever it is expected to take. */
+  readonly role: 'always' | 'route' | 'friends'
+}
+
+type Tried = Simulated & Pick<Ranked, 'order' | 'role'>
+type Left = Ranked & Pick<Unsimulated, 'because'>
+
+/**
+ * Candidates in the order in which they are simulated, as long as the budget lasts: by estimate, the best of
+ * every kind first, as an estimate errs more between kinds than within one; then friend groups. Direct sends
+ * and the best of the ordinary allgathers are simulated always.
+ */
+function inTurn(candidates: readonly Omit<Ranked, 'role'>[]): Ranked[] {
+  const grouped = candidates.filter(({ strategy }) => isGrouped(strategy))
+  const others = candidates.filter(({ strategy }) => !isGrouped(strategy)).sort(byEstimate)
+  const allgather = others.find(({ strategy }) => strategy.kind === 'allgather')
+  return [
+    ...bestOfKindsFirst(others).map((each): Ranked => {
+      const isAlways = each.strategy.kind === 'direct' || each === allgather
+      return { ...each, role: isAlways ? 'always' : 'route' }
+    }),
+    ...grouped.map((each): Ranked => ({ ...each, role: 'friends' })),
+  ]
+}
+
+const byEstimate = (a: Omit<Ranked, 'role'>, b: Omit<Ranked, 'role'>): number =>
+  a.estimatedUs - b.estimatedUs || a.order - b.order
+
+const byTime = (a: Tried, b: Tried): number => a.timeUs - b.timeUs || a.order - b.order
+
+/** The first of every kind, then the others. @param all best first */
+function bestOfKindsFirst<T extends { readonly strategy: Strategy }>(all: readonly T[]): T[] {
+  const firsts = new Map(all.toReversed().map((each) => [each.strategy.kind, each]))
+  const isFirst = (each: T): boolean => firsts.get(each.strategy.kind) === each
+  return [...all.filter(isFirst), ...all.filter((each) => !isFirst(each))]
+}
+
+/** Says of one candidate after the other why it is not simulated; null: it is, and its work is counted. */
+function withinBudget(
+  budget: number,
+  operation: ChosenOperation,
+  ranks: number,
+  friendPairs: CandidateLoads['friendPairs'],
+): (candidate: Ranked) => Unsimulated['because'] | null {
+  const most = budget * (operation === 'neighbor-allgather' ? perUnit.simulated : 1)
+  let [routes, moves, friendWork] = [0, 0, 0]
+  return ({ strategy, load, role }) => {
+    if (role === 'always') return null
+    const moved = ranks * load.reduce((sum, { blocks }) => sum + blocks[0] + blocks[1], 0)
+    if (isGrouped(strategy)) {
+      const work = friendPairs[strategy.mode] + moved
+      if (friendWork + work > budget * perUnit.friendWork) return 'friends'
+      friendWork += work
+      return null
+    }
+    if (routes >= most) return 'budget'
+    if (routes > 0 && moves + moved > budget * perUnit.moves) return 'moves'
+    routes++
+    moves += moved
+    return null
+  }
+}
+
+/** The first few routes by estimate, and all with friend groups. */
+function notSimulated(left: readonly Left[]): Choice['notSimulated'] {
+  const of = (wanted: Ranked['role']) => left.filter(({ role }) => role === wanted)
+  return [...of('route').sort(byEstimate).slice(0, mostNamed), ...of('friends')].map(
+    ({ strategy, estimatedUs, because }) => ({ strategy: formatStrategy(strategy), estimatedUs, because }),
+  )
 }

@@ -1,7 +1,208 @@
 import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import type { Profile } from '../../machine/profile.js'
-import type { HopLoad, RankLoad } from './route-load.js'
+import type { NeighborSets } from '../../topology/neighbors.js'
+import type { Route } from '../strategies/strategy-kind.js'
+
+/** Messages and blocks of a rank in one hop of a route. */
+export interface RankLoad {
+  /** With ranks on its own node, and with others. */
+  readonly messages: readonly [node: number, network: number]
+  readonly blocks: readonly [node: number, network: number]
+}
+
+/** What a rank sends in one hop of a route, mean over all ranks, estimated from some sources. */
+export interface HopLoad extends RankLoad {
+  /**
+   * Where a rank has far more sources than others: what the rank receives that their blocks for it keep
+   * busiest.
+   */
+  readonly busiest?: RankLoad & {
+    /** Of these blocks, those that come to one node from others. */
+    readonly toNode: number
+  }
+}
+
+/**
+ * At most this many sources have their routes followed; half as many above 2,048 ranks, where each is more
+ * work.
+ */
+export const mostSampledSources = 64
+
+/**
+ * Estimates the messages and blocks of a route from the ways of at most {@link mostSampledSources} sources,
+ * which are spread over the ranks. Blocks are exact where all sources are followed. Messages: those of one
+ * hop that lead equally far ahead are taken to be of different ranks, one each as long as there are fewer of
+ * them than ranks.
+ *
+ * Time: the destinations of the sampled sources times hops. Deterministic.
+ *
+ * @param mostPeers per hop, the most messages that a rank sends; absent: unknown
+ * @param isMerged whether one block of a source serves all its destinations; otherwise each has a block of
+ *   its own
+ */
+export function routeLoad(
+  route: Route,
+  destinations: NeighborSets,
+  nodeOf: Int32Array,
+  mostPeers: readonly number[] | null,
+  isMerged = true,
+): HopLoad[] {
+  const ranks = destinations.start.length - 1
+  const most = ranks > 2048 ? mostSampledSources / 2 : mostSampledSources
+  const stride = Math.max(1, Math.floor(ranks / most))
+  const followed = new Followed(route, ranks)
+  let samples = 0
+  for (let i = 0; i * stride + (i % stride) < ranks; i++) {
+    const source = i * stride + (i % stride)
+    if (isMerged) followed.add(source, destinations, nodeOf)
+    else followed.addApart(source, destinations, nodeOf)
+    samples++
+  }
+  return followed.byDistance.map((distances, h) => {
+    const messages: [number, number] = [0, 0]
+    const blocks: [number, number] = [0, 0]
+    for (const [key, count] of distances) {
+      const level = key % 2
+      const perRank = count / samples
+      blocks[level] += perRank
+      messages[level] += Math.min(1, perRank)
+    }
+    const all = messages[0] + messages[1]
+    const most = mostPeers?.[h] ?? Number.POSITIVE_INFINITY
+    const scale = all > most ? most / all : 1
+    return { messages: [messages[0] * scale, messages[1] * scale], blocks }
+  })
+}
+
+/** Counts moves of blocks by hop, by how far ahead they lead, and by whether they leave a node. */
+class Followed {
+  /** Of every hop: blocks by twice the distance ahead, plus one between nodes. */
+  readonly byDistance: Map<number, number>[]
+  readonly #route: Route
+  readonly #ranks: number
+  /**
+   * Of the source that is followed: the hop in which a rank gets its block, and from whom; valid where
+   * `#seenBy` names it.
+   */
+  readonly #arrival: Int32Array
+  readonly #parent: Int32Array
+  readonly #seenBy: Int32Array
+  readonly #neededBy: Int32Array
+
+  constructor(route: Route, ranks: number) {
+    this.byDistance = Array.from({ length: route.hops }, () => new Map())
+    this.#route = route
+    this.#ranks = ranks
+    this.#arrival = new Int32Array(ranks)
+    this.#parent = new Int32Array(ranks)
+    this.#seenBy = new Int32Array(ranks).fill(-1)
+    this.#neededBy = new Int32Array(ranks).fill(-1)
+  }
+
+  add(source: number, { start, rank }: NeighborSets, nodeOf: Int32Array): void {
+    const [first, end] = [start[source], start[source + 1]]
+    const at = new Int32Array(end - first).fill(source)
+    this.#seenBy[source] = source
+    this.#neededBy[source] = source
+    for (let h = 0; h < this.#route.hops; h++) {
+      for (let d = first; d < end; d++) {
+        const next = this.#route.hop(h, source, rank[d])
+        if (this.#seenBy[next] !== source) {
+          this.#seenBy[next] = source
+          this.#arrival[next] = h
+          this.#parent[next] = at[d - first]
+        }
+        at[d - first] = next
+      }
+    }
+    for (let d = first; d < end; d++) {
+      for (let to = rank[d]; this.#neededBy[to] !== source; to = this.#parent[to]) {
+        this.#neededBy[to] = source
+        this.#count(this.#arrival[to], this.#parent[to], to, nodeOf)
+      }
+    }
+  }
+
+  /** The blocks of a source that has one for every destination. */
+  addApart(source: number, { start, rank }: NeighborSets, nodeOf: Int32Array): void {
+    for (let d = start[source]; d < start[source + 1]; d++) {
+      let at = source
+      for (let h = 0; h < this.#route.hops; h++) {
+        const next = this.#route.hop(h, source, rank[d])
+        if (next !== at) this.#count(h, at, next, nodeOf)
+        at = next
+      }
+    }
+  }
+
+  #count(hop: number, from: number, to: number, nodeOf: Int32Array): void {
+    const ahead = (to - from + this.#ranks) % this.#ranks
+    const distances = this.byDistance[hop]
+    const key = 2 * ahead + (nodeOf[from] === nodeOf[to] ? 0 : 1)
+    distances.set(key, (distances.get(key) ?? 0) + 1)
+  }
+}
+
+/** A rank whose blocks from its sources delay all others, and these sources. */
+export interface Hub {
+  readonly rank: number
+  readonly sources: Int32Array
+}
+
+/** A rank is a hub where it has as many times the mean of sources. */
+const hubFactor = 4
+
+/** The rank with most sources, if they are far more than those of others. @param sources distinct */
+export function hubOf({ start, rank }: NeighborSets): Hub | null {
+  const ranks = start.length - 1
+  let hub = 0
+  const degree = (r: number): number => start[r + 1] - start[r]
+  for (let r = 1; r < ranks; r++) if (degree(r) > degree(hub)) hub = r
+  if (ranks === 0 || degree(hub) * ranks <= hubFactor * rank.length) return null
+  return { rank: hub, sources: rank.subarray(start[hub], start[hub + 1]) }
+}
+
+/**
+ * Follows the blocks for a hub: what the ranks receive that they keep busiest, hop by hop. Time: its sources
+ * times hops.
+ */
+export function hubLoad(
+  route: Route,
+  { rank: hub, sources }: Hub,
+  nodeOf: Int32Array,
+): NonNullable<HopLoad['busiest']>[] {
+  const ranks = nodeOf.length
+  const at = sources.slice()
+  return Array.from({ length: route.hops }, (_, h) => {
+    const received = new Map<number, { messages: [number, number]; blocks: [number, number] }>()
+    const perNode = new Map<number, number>()
+    const known = new Set<number>()
+    for (let i = 0; i < sources.length; i++) {
+      const from = at[i]
+      const to = route.hop(h, sources[i], hub)
+      if (from === to) continue
+      at[i] = to
+      const node = nodeOf[to]
+      const level = nodeOf[from] === node ? 0 : 1
+      let load = received.get(to)
+      if (load === undefined) {
+        load = { messages: [0, 0], blocks: [0, 0] }
+        received.set(to, load)
+      }
+      load.blocks[level]++
+      if (!known.has(from * ranks + to)) load.messages[level]++
+      known.add(from * ranks + to)
+      if (level === 1) perNode.set(node, (perNode.get(node) ?? 0) + 1)
+    }
+    let busiest = { messages: [0, 0] as [number, number], blocks: [0, 0] as [number, number] }
+    const all = ([near, far]: readonly [number, number]): number => near + far
+    for (const load of received.values()) if (all(load.messages) > all(busiest.messages)) busiest = load
+    let toNode = 0
+    for (const blocks of perNode.values()) toNode = Math.max(toNode, blocks)
+    return { ...busiest, toNode }
+  })
+}
 
 /**
  * What a route takes on a machine if all ranks did the mean of what ranks do, and all waited for each other

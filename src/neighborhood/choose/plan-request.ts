@@ -1,54 +1,145 @@
+import { wordOption } from '../../base/option.js'
+import { withDefaults } from '../../base/option-table.js'
+import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
-import { nodeOf } from '../../machine/machine.js'
+import { type Machine, nodeOf } from '../../machine/machine.js'
+import { profileOf } from '../../machine/network.js'
+import type { NeighborCollective } from '../../schedule/specification.js'
 import { verify } from '../../schedule/verify/verify.js'
 import type { Verification } from '../../schedule/verify/violations.js'
-import type { GroupingProgress } from '../../topology/friends/grouping-progress.js'
+import { friendOptions, groupingEngines, refuseSimulation } from '../../topology/friends/grouping-options.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { plan as planned, planStatistics } from '../plan/plan.js'
-import type { NeighborOperation } from '../plan/plan-operation.js'
+import { type PlanOptions, plan, planStatistics } from '../plan/plan.js'
+import { combiningOptions } from '../strategies/common-neighbor.js'
+import type { CommonNeighbor } from '../strategies/common-neighbor-strategy.js'
 import type { Plan, PlanStatistics, Strategy } from '../strategies/strategy.js'
-import { formatStrategy } from '../strategies/strategy-text.js'
-import {
-  type Compared,
-  type ComparisonRequest,
-  choiceObject,
-  compareStrategies,
-  comparisonOf,
-} from './comparison.js'
-import { requestedStrategy, type StrategyWords } from './strategy-choice.js'
+import { formatStrategy, parseStrategy } from '../strategies/strategy-text.js'
+import { type AutoStrategy, isAuto, parseAuto } from './auto.js'
+import { type Compared, choiceObject, compareStrategies, type ReportedChoice } from './comparison.js'
 
-/** What `rankweave plan` and the service are asked for. */
-export interface PlanWords extends StrategyWords {
-  readonly bytes?: number | undefined
-  readonly compare: boolean
-  /** Default `neighbor-allgather`. */
-  readonly operation?: NeighborOperation
+/** What else defines the strategy `common-neighbor` when its text says nothing more. */
+export const friendWords = {
+  ...friendOptions,
+  mode: wordOption(['aware', 'agnostic'], {
+    help: 'aware: friends share a node, the default with a machine; agnostic: any ranks are friends',
+  }),
+  ...combiningOptions,
 }
 
-/** A request whose words have been understood. */
+/** A strategy in the words of a caller; undefined is what the caller left out. */
+export interface StrategyWords extends Undefinable<Omit<CommonNeighbor, 'kind' | 'engine'>> {
+  readonly strategy: string
+  readonly engine?: string | undefined
+  readonly machine?: Machine | undefined
+}
+
+type Undefinable<T> = { readonly [Name in keyof T]?: T[Name] | undefined }
+
+/** What `rankweave plan` and the service are asked for, in the words of the caller. */
+export interface PlanWords extends StrategyWords {
+  readonly bytes?: number | undefined
+  /** Absent where the caller has no such word. */
+  readonly compare?: boolean
+  readonly operation?: NeighborCollective | undefined
+}
+
+/** How the caller spells a word: `--bytes` on the command line, `bytes` over HTTP. */
+export type Spelled = (name: keyof PlanWords) => string
+
+/** A request whose words have been understood: plain data, with which worker threads plan. */
 export interface UnderstoodRequest {
-  readonly words: PlanWords
-  readonly comparison: ComparisonRequest | null
-  /** Null where the library chooses. */
-  readonly named: Strategy | null
+  /** `auto`: the library chooses. */
+  readonly strategy: Strategy | AutoStrategy
+  readonly operation: NeighborCollective
+  /** Strategies are compared for blocks of this length; null: none are. */
+  readonly comparedBytes: number | null
 }
 
 /**
  * Understands a request before anything is built for it.
  *
- * @throws ERR_USAGE, ERR_STRATEGY, ERR_MACHINE
+ * @throws ERR_USAGE for words that are missing, or would have no effect
+ * @throws ERR_MACHINE for a comparison on a machine without a profile
+ * @throws ERR_STRATEGY as {@link namedStrategy}
  */
-export function understand(words: PlanWords): UnderstoodRequest {
-  const comparison = comparisonOf(words)
-  const named = (comparison?.auto ?? null) === null ? requestedStrategy(words).strategy : null
-  return { words, comparison, named }
+export function understand(words: PlanWords, spelled: Spelled): UnderstoodRequest {
+  refuseNeedlessFriends(words, spelled)
+  const { operation = 'neighbor-allgather', bytes, compare, machine } = words
+  const auto = parseAuto(words.strategy)
+  if (auto === null && compare !== true) {
+    const users = `${spelled('strategy')} auto${compare === undefined ? '' : ` and ${spelled('compare')}`}`
+    if (bytes !== undefined) throw usageError(`${spelled('bytes')}: is for ${users}`)
+    return { strategy: strategyOf(words, spelled), operation, comparedBytes: null }
+  }
+  const what = auto === null ? spelled('compare') : `${spelled('strategy')} auto`
+  if (operation !== 'neighbor-allgather')
+    throw usageError(`${what}: is for neighbor-allgather, not for ${operation}`)
+  if (auto?.bytes !== undefined && bytes !== undefined)
+    throw usageError(`${spelled('bytes')}: expected once, got ${bytes} and ${what}:bytes=${auto.bytes}`)
+  const comparedBytes = auto?.bytes ?? bytes
+  if (machine === undefined) {
+    const example = 'cluster:nodes=16,cores=16,profile=simgrid-fast'
+    throw usageError(`${what}: expected ${spelled('machine')} with a profile, such as ${example}`)
+  }
+  if (comparedBytes === undefined)
+    throw usageError(`${what}: expected ${spelled('bytes')}, the length of a block`)
+  profileOf(machine)
+  return { strategy: auto ?? strategyOf(words, spelled), operation, comparedBytes }
+}
+
+/**
+ * The strategy of words that name one.
+ *
+ * @throws ERR_USAGE for an unknown engine, for aware mode without a machine, and for words that would have no
+ *   effect
+ * @throws ERR_STRATEGY for the engine `distributed`, and for the text of no strategy
+ */
+export function namedStrategy(words: StrategyWords, spelled: Spelled): Strategy {
+  refuseNeedlessFriends(words, spelled)
+  return strategyOf(words, spelled)
+}
+
+function strategyOf(words: StrategyWords, spelled: Spelled): Strategy {
+  const { strategy, machine, engine = friendWords.engine.default } = words
+  if (strategy !== 'common-neighbor') return parseStrategy(strategy)
+  const mode = words.mode ?? (machine === undefined ? 'agnostic' : 'aware')
+  if (mode === 'aware' && machine === undefined)
+    throw usageError(`${spelled('mode')} aware: expected ${spelled('machine')}, which defines the nodes`)
+  const known = groupingEngines.find((each) => each === engine)
+  if (known === undefined)
+    throw usageError(`${spelled('engine')}: expected ${friendWords.engine.expected}, got '${engine}'`)
+  refuseSimulation(spelled('engine'), known)
+  const { k, dedupe, elide, theta, labelSeed } = withDefaults(friendWords, words)
+  return {
+    kind: 'common-neighbor',
+    ...{ k, mode, dedupe, elide },
+    ...(theta === undefined ? {} : { theta }),
+    ...(known === friendWords.engine.default ? {} : { engine: known }),
+    ...(labelSeed === undefined ? {} : { labelSeed }),
+  }
+}
+
+/** @throws ERR_USAGE for words of friend groups with a strategy that does not take them so */
+export function refuseNeedlessFriends(words: StrategyWords, spelled: Spelled): void {
+  const { strategy } = words
+  if (strategy === 'common-neighbor') return
+  for (const name of Object.keys(friendWords) as (keyof typeof friendWords)[]) {
+    if (words[name] === undefined) continue
+    const option = spelled(name)
+    const hint = strategy.startsWith('common-neighbor:') ? ': write it there' : ', not for this strategy'
+    const message = `${option} is for ${spelled('strategy')} common-neighbor${hint} (${strategy})`
+    throw new RankweaveError('ERR_USAGE', message, { details: { option } })
+  }
+}
+
+function usageError(message: string): RankweaveError {
+  return new RankweaveError('ERR_USAGE', message)
 }
 
 /** How planning is followed, and where a plan may come from instead. */
-export interface PlanHooks {
+export interface PlanHooks extends Pick<PlanOptions, 'onProgress'> {
   readonly onStep?: (what: string) => void
-  readonly onProgress?: (progress: GroupingProgress) => void
   /** Default: calls `make`. */
   readonly retained?: (
     topology: ProcessTopology,
@@ -58,68 +149,98 @@ export interface PlanHooks {
   ) => Promise<{ readonly plan: Plan; readonly isFromStore: boolean }>
 }
 
-/** A plan, its proof and what is reported of it. */
+/** A plan that was asked for. */
 export interface RequestedPlan {
   readonly plan: Plan
+  /** The one that was named or chosen. */
   readonly strategy: Strategy
-  readonly statistics: PlanStatistics
-  readonly direct: PlanStatistics
+  readonly nodes: Int32Array | null
   readonly compared: Compared | null
-  readonly verification: Verification
   /** How long a plan from a store took to read; null for a plan that was made. */
   readonly retainedMs: number | null
-  /** What is printed of it as JSON, whatever printed it. */
-  readonly report: PlanReport
 }
 
-/** @throws what planning throws: ERR_STRATEGY, ERR_MACHINE, ERR_TOPOLOGY */
+/**
+ * Chooses a strategy where none is named, and plans.
+ *
+ * @param machine a request that compares strategies needs one
+ * @param hooks `nodeOf`: the node of every rank, where it is not that of the machine
+ * @throws what planning throws: ERR_STRATEGY, ERR_MACHINE, ERR_TOPOLOGY
+ */
 export async function requestedPlan(
   topology: ProcessTopology,
-  { words, comparison, named }: UnderstoodRequest,
-  { onStep = () => {}, onProgress, retained = made }: PlanHooks = {},
+  { strategy: asked, operation, comparedBytes: bytes }: UnderstoodRequest,
+  machine: Machine | null,
+  hooks: PlanHooks & Pick<PlanOptions, 'nodeOf'> = {},
 ): Promise<RequestedPlan> {
-  const { machine, operation = 'neighbor-allgather' } = words
-  const nodes = machine === undefined ? null : nodeOf(machine, topology.ranks)
-  if (comparison !== null) onStep('comparing strategies')
-  const compared = comparison === null ? null : compareStrategies(topology, comparison, named)
-  const strategy = named ?? compared!.choice.strategy
+  const { onStep = () => {}, onProgress, retained = made } = hooks
+  const nodes = hooks.nodeOf ?? (machine === null ? null : nodeOf(machine, topology.ranks))
+  let compared: Compared | null = null
+  if (bytes !== null) {
+    onStep('comparing strategies')
+    const budget = isAuto(asked) ? asked.budget : undefined
+    compared = compareStrategies(topology, machine!, {
+      bytes,
+      ...(budget === undefined ? {} : { budget }),
+      ...(isAuto(asked) ? {} : { include: [asked] }),
+    })
+  }
+  const strategy = isAuto(asked) ? compared!.choice.strategy : asked
   onStep(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
-  await prepareEngine(words.engine)
-  const planAs = (strategy: Strategy) =>
-    planned(topology, strategy, {
+  if (strategy.kind === 'common-neighbor') await prepareEngine(strategy.engine)
+  const make = () =>
+    plan(topology, strategy, {
       operation,
       ...(nodes === null ? {} : { nodeOf: nodes }),
       ...(onProgress === undefined ? {} : { onProgress }),
     })
   const begin = performance.now()
-  const { plan, isFromStore } = await retained(topology, strategy, nodes, () => planAs(strategy))
+  const { plan: planned, isFromStore } = await retained(topology, strategy, nodes, make)
   const retainedMs = isFromStore ? performance.now() - begin : null
-  const statistics = planStatistics(plan, nodes)
-  const direct = planStatistics(planAs({ kind: 'direct' }), nodes)
-  onStep('verifying the plan')
-  const verification = verify(plan.schedule, topology)
-  const report = {
-    machine: machine === undefined ? null : formatMachine(machine),
-    mode: strategy.kind === 'common-neighbor' ? strategy.mode : null,
-    ...statistics,
-    parameters: plan.schedule.parameters,
-    direct: {
-      meanPerRank: direct.messages.meanPerRank,
-      maxPerRank: direct.messages.maxPerRank,
-      interNode: direct.messages.interNode,
-      volumeBlocks: direct.volumeBlocks,
-    },
-    matching: groupingOf(plan),
-    ...(compared === null ? {} : choiceObject(compared, formatStrategy(strategy))),
-    planMs: plan.planMs,
-  }
-  return { plan, strategy, statistics, direct, compared, verification, retainedMs, report }
+  return { plan: planned, strategy, nodes, compared, retainedMs }
 }
 
 const made: NonNullable<PlanHooks['retained']> = async (_topology, _strategy, _nodes, make) => ({
   plan: make(),
   isFromStore: false,
 })
+
+/** A plan, its proof and what is reported of it as JSON. */
+export interface ReportedPlan extends RequestedPlan {
+  readonly verification: Verification
+  readonly report: PlanReport
+}
+
+/** As {@link requestedPlan}; verifies the plan and compares its messages with direct sends. */
+export async function reportedPlan(
+  topology: ProcessTopology,
+  request: UnderstoodRequest,
+  machine: Machine | null,
+  hooks: PlanHooks = {},
+): Promise<ReportedPlan> {
+  const requested = await requestedPlan(topology, request, machine, hooks)
+  const { plan: planned, strategy, nodes, compared } = requested
+  const { operation } = request
+  const direct = planStatistics(plan(topology, { kind: 'direct' }, { operation }), nodes)
+  hooks.onStep?.('verifying the plan')
+  const verification = verify(planned.schedule, topology)
+  const report = {
+    machine: machine === null ? null : formatMachine(machine),
+    mode: strategy.kind === 'common-neighbor' ? strategy.mode : null,
+    ...planStatistics(planned, nodes),
+    parameters: planned.schedule.parameters,
+    direct: {
+      meanPerRank: direct.messages.meanPerRank,
+      maxPerRank: direct.messages.maxPerRank,
+      interNode: direct.messages.interNode,
+      volumeBlocks: direct.volumeBlocks,
+    },
+    matching: groupingOf(planned),
+    ...(compared === null ? {} : choiceObject(compared, formatStrategy(strategy))),
+    planMs: planned.planMs,
+  }
+  return { ...requested, verification, report }
+}
 
 /** How the groups were found; null for a plan without groups. */
 function groupingOf({ groups }: Plan) {
@@ -128,7 +249,8 @@ function groupingOf({ groups }: Plan) {
   return { engine, weight, messages, waves, timeMs }
 }
 
-export type PlanReport = PlanStatistics & {
+/** What is printed of a plan as JSON, whatever printed it. */
+export interface PlanReport extends PlanStatistics, Partial<ReportedChoice> {
   readonly planMs: number
   readonly machine: string | null
   /** Of friend groups; null for other strategies. */

@@ -2,11 +2,10 @@ import { simulate } from '../../cost/simulate/simulate.js'
 import { simulateFrames } from '../../cost/simulate/simulate-frames.js'
 import type { Simulation } from '../../cost/simulate/simulation.js'
 import type { Machine } from '../../machine/machine.js'
-import type { Level } from '../../machine/profile.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import { plan } from '../plan/plan.js'
 import { deliveryTrees } from '../strategies/delivery-trees.js'
-import { strategyKind } from '../strategies/strategies.js'
+import { checkedKind } from '../strategies/strategies.js'
 import type { Strategy } from '../strategies/strategy.js'
 import type { RouteFacts } from '../strategies/strategy-kind.js'
 import { formatStrategy, parametersOf } from '../strategies/strategy-text.js'
@@ -33,9 +32,6 @@ export interface Simulated extends Pick<Simulation, 'timeUs' | 'traffic'> {
   planMs(): number
 }
 
-/** A strategy planned and simulated, before it is compared with direct sends. */
-export type Trial = Omit<Alternative, 'breakEvenStarts' | 'breakEvenIsAtMost'>
-
 /**
  * Simulates a strategy: an allgather along a route by the moves of its blocks, without a schedule. Where
  * slots are copied the times differ from those of the schedule by rounding.
@@ -44,49 +40,21 @@ export type Trial = Omit<Alternative, 'breakEvenStarts' | 'breakEvenIsAtMost'>
  */
 export function simulated(strategy: Strategy, setting: Setting): Simulated {
   const { facts, machine, operation, bytes, now } = setting
-  const hasRoute = strategyKind(strategy).schedule === undefined || strategy.kind === 'direct'
-  if (operation === 'neighbor-allgather' && hasRoute) return followed(strategy, setting)
-  const { schedule, planMs } = plan(facts.topology, strategy, { operation, machine, now })
-  const simulation = simulate(schedule, machine, { bytes })
-  return simulatedAs(strategy, simulation, schedule.entryBlock.length / 2, () => planMs)
-}
-
-function followed(strategy: Strategy, { facts, machine, bytes, now }: Setting): Simulated {
   const { topology } = facts
-  const kind = strategyKind(strategy)
-  kind.check(strategy, topology.ranks)
-  const moves = deliveryTrees(kind.route(strategy, facts), distinctOut(topology), topology.ranks)
-  const simulation = simulateFrames(framesOfMoves(topology, moves), machine, bytes)
-  // The closure must not capture the moves: it lives as long as the choice takes.
-  const planMs = () => plan(topology, strategy, { machine, now }).planMs
-  return simulatedAs(strategy, simulation, moves.block.length, planMs)
-}
-
-function simulatedAs(
-  strategy: Strategy,
-  { timeUs, traffic }: Pick<Simulation, 'timeUs' | 'traffic'>,
-  moved: number,
-  planMs: () => number,
-): Simulated {
-  return { strategy, text: formatStrategy(strategy), timeUs, traffic, moved, planMs }
-}
-
-/** Plans what was simulated. */
-export function trialOf({ strategy, text, timeUs, traffic, planMs }: Simulated): Trial {
-  const bytesOf = (level: Level) => traffic[level].bytes
-  return {
-    strategy: text,
-    parameters: parametersOf(strategy),
-    timeUs,
-    messages: traffic.package.messages + traffic.node.messages + traffic.network.messages,
-    bytes: {
-      process: bytesOf('process'),
-      package: bytesOf('package'),
-      node: bytesOf('node'),
-      network: bytesOf('network'),
-    },
-    planMs: planMs(),
+  const planned = () => plan(topology, strategy, { operation, machine, now })
+  const kind = checkedKind(strategy, topology.ranks)
+  const hasRoute = kind.schedule === undefined || strategy.kind === 'direct'
+  const text = formatStrategy(strategy)
+  if (operation !== 'neighbor-allgather' || !hasRoute) {
+    const { schedule, planMs } = planned()
+    const { timeUs, traffic } = simulate(schedule, machine, { bytes })
+    return { strategy, text, timeUs, traffic, moved: schedule.entryBlock.length / 2, planMs: () => planMs }
   }
+  const moves = deliveryTrees(kind.route(strategy, facts), distinctOut(topology), topology.ranks)
+  const { timeUs, traffic } = simulateFrames(framesOfMoves(topology, moves), machine, bytes)
+  const moved = moves.block.length
+  // The closure must not capture the moves: it lives as long as the choice takes.
+  return { strategy, text, timeUs, traffic, moved, planMs: () => planned().planMs }
 }
 
 /**
@@ -97,13 +65,33 @@ export function startsUntilPaid(moreMs: number, savedUs: number): number | null 
   return savedUs > 0 ? Math.ceil((1000 * moreMs) / savedUs) : null
 }
 
-/** Planning, measured once: {@link exactMs} where it is shorter. */
-export function withBreakEven(trial: Trial, ofDirect: Trial): Alternative {
-  const savedUs = ofDirect.timeUs - trial.timeUs
-  const moreMs = trial.planMs - ofDirect.planMs
+/** A strategy that was simulated, and how long planning it took: measured once. */
+export interface Trial {
+  readonly simulated: Simulated
+  readonly planMs: number
+}
+
+/** What is reported of a trial. Planning that takes less than {@link exactMs} longer counts as that. */
+export function alternativeOf({ simulated: trial, planMs }: Trial, direct: Trial): Alternative {
+  const { strategy, text, timeUs, traffic } = trial
+  const savedUs = direct.simulated.timeUs - timeUs
+  const moreMs = planMs - direct.planMs
   return {
-    ...trial,
+    strategy: text,
+    parameters: parametersOf(strategy),
+    timeUs,
+    ...sentIn(traffic),
+    planMs,
     breakEvenStarts: startsUntilPaid(Math.max(moreMs, exactMs), savedUs),
     breakEvenIsAtMost: savedUs > 0 && moreMs < exactMs,
+  }
+}
+
+/** Messages between processes, and their payload by how far they go. */
+export function sentIn(traffic: Simulation['traffic']): Pick<Alternative, 'messages' | 'bytes'> {
+  const { process, package: near, node, network } = traffic
+  return {
+    messages: near.messages + node.messages + network.messages,
+    bytes: { process: process.bytes, package: near.bytes, node: node.bytes, network: network.bytes },
   }
 }

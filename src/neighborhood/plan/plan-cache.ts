@@ -1,11 +1,8 @@
-import { RankweaveError } from '../../errors.js'
 import { type MessageRounds, messageRounds } from '../../schedule/lower/rounds.js'
-import { verify } from '../../schedule/verify/verify.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Plan, Strategy } from '../strategies/strategy.js'
 import { formatStrategy } from '../strategies/strategy-text.js'
-import { plan } from './plan.js'
-import type { NeighborOperation } from './plan-operation.js'
+import { type NeighborOperation, verifiedPlan } from './plan.js'
 
 /** The `capacity` objects added last, each for as long as something else retains it. */
 export class RecentObjects<T extends object> {
@@ -102,9 +99,7 @@ export class PlanCache {
   ): CachedPlan {
     const cached = this.find(topology, strategy, nodeOf, operation)
     if (cached !== undefined) return cached
-    const made = plan(topology, strategy, { operation, nodeOf })
-    const { ok, violations } = verify(made.schedule, topology, { ordered: operation === 'neighbor-reduce' })
-    if (!ok) throw new RankweaveError('ERR_SCHEDULE', `the plan does not verify: ${violations[0]?.message}`)
+    const made = verifiedPlan(topology, strategy, { nodeOf, operation })
     return this.adopt(topology, strategy, nodeOf, made, operation)
   }
 

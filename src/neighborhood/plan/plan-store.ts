@@ -1,8 +1,6 @@
 import { isRankweaveError, RankweaveError, shown } from '../../errors.js'
-import { verify } from '../../schedule/verify/verify.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Plan, Strategy } from '../strategies/strategy.js'
-import { plan } from './plan.js'
 import { decodePlan, encodePlan, planKey } from './plan-file.js'
 
 /** Where plans are retained between programs. A store that rejects is as one that has nothing. */
@@ -76,12 +74,4 @@ async function storedBytes(store: PlanStore, key: string): Promise<Uint8Array | 
 function failed(store: PlanStore, cause: unknown): void {
   const reason = cause instanceof Error ? cause.message : String(cause)
   store.onProblem?.(new RankweaveError('ERR_PLAN_CACHE', `the store of plans failed: ${reason}`, { cause }))
-}
-
-/** @throws ERR_STRATEGY, ERR_MACHINE as {@link plan}; ERR_SCHEDULE when it does not verify */
-export function verifiedPlan(topology: ProcessTopology, strategy: Strategy, nodeOf: Int32Array): Plan {
-  const made = plan(topology, strategy, { nodeOf })
-  const { ok, violations } = verify(made.schedule)
-  if (!ok) throw new RankweaveError('ERR_SCHEDULE', `the plan does not verify: ${violations[0]?.message}`)
-  return made
 }

@@ -3,16 +3,28 @@ import { RankweaveError, shown } from '../../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
 import { opKind } from '../../schedule/ir.js'
 import { requireSchedule } from '../../schedule/require-schedule.js'
+import { type NeighborCollective, neighborCollectives } from '../../schedule/specification.js'
+import { verify } from '../../schedule/verify/verify.js'
 import { requireTopology } from '../../topology/check-topology.js'
 import type { GroupingProgress } from '../../topology/friends/grouping-progress.js'
-import { distinctOut } from '../../topology/neighbors.js'
+import { distinctOut, transposeTopology } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import { alltoallSchedule } from '../strategies/alltoall-schedule.js'
+import { reduceInOrder } from '../strategies/reduce-in-order.js'
+import { reduceSchedule } from '../strategies/reduce-schedule.js'
 import { routeSchedule } from '../strategies/route-schedule.js'
-import { strategyKind } from '../strategies/strategies.js'
+import { checkedKind } from '../strategies/strategies.js'
 import type { Plan, PlanStatistics, Strategy } from '../strategies/strategy.js'
 import type { GroupedSchedule, Route, RouteFacts } from '../strategies/strategy-kind.js'
 import { parametersOf } from '../strategies/strategy-text.js'
-import { type NeighborOperation, neighborOperations, operationSchedule } from './plan-operation.js'
+
+/**
+ * The operations over a topology that can be planned: the neighborhood collectives, and neighbor reductions
+ * that may be combined in any order.
+ */
+export type NeighborOperation = NeighborCollective | 'neighbor-reduce-any'
+
+const operations: readonly NeighborOperation[] = [...neighborCollectives, 'neighbor-reduce-any']
 
 export interface PlanOptions {
   /** Default `neighbor-allgather`. */
@@ -33,36 +45,39 @@ export interface PlanOptions {
 }
 
 /**
- * Plans an operation over a topology by a strategy: the same topology, strategy, operation and nodes give the
- * same schedule on every machine. What a strategy does to a neighbor allgather, it does to the other
- * operations by the same routes.
+ * Plans a neighbor allgather, or another operation over a topology: the same arguments give the same schedule
+ * on every machine. What a strategy does to a neighbor allgather, it does to the others by the same routes; a
+ * reduction in any order goes by those of the reversed topology, backwards.
  *
  * @throws ERR_STRATEGY an unknown strategy, impossible parameters, a strategy that needs nodes without a
  *   machine, engine `distributed`, of which one process could only simulate all ranks
- * @throws ERR_MACHINE fewer cores than ranks
+ * @throws ERR_MACHINE fewer cores than ranks; ERR_ARGUMENT an unknown operation
  */
 export function plan(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Plan {
   requireTopology(topology)
   requireOptions('plan', options)
   const { operation = 'neighbor-allgather', now = () => performance.now() } = options
-  if (!neighborOperations.includes(operation))
+  if (!operations.includes(operation))
     throw new RankweaveError(
       'ERR_ARGUMENT',
-      `plan: expected an operation among ${neighborOperations.join(', ')}, got ${shown(operation)}`,
+      `plan: expected an operation among ${operations.join(', ')}, got ${shown(operation)}`,
     )
   const begin = now()
-  const allgather = () => scheduleOf(strategy, factsOf(topology, options))
-  const { schedule, groups } =
-    operation === 'neighbor-allgather'
-      ? allgather()
-      : {
-          schedule: operationSchedule(topology, strategy, operation, {
-            schedule: () => allgather().schedule,
-            route: (over) => routeOf(over, strategy, options),
-          }),
-          groups: null,
-        }
-  return { schedule, groups, planMs: now() - begin }
+  const planned = scheduleOf(topology, strategy, operation, options)
+  return { ...planned, planMs: now() - begin }
+}
+
+/**
+ * A plan that is verified.
+ *
+ * @throws ERR_STRATEGY, ERR_MACHINE as {@link plan}; ERR_SCHEDULE when it does not verify
+ */
+export function verifiedPlan(topology: ProcessTopology, strategy: Strategy, options: PlanOptions): Plan {
+  const made = plan(topology, strategy, options)
+  const ordered = options.operation === 'neighbor-reduce'
+  const { ok, violations } = verify(made.schedule, topology, { ordered })
+  if (!ok) throw new RankweaveError('ERR_SCHEDULE', `the plan does not verify: ${violations[0]?.message}`)
+  return made
 }
 
 /**
@@ -71,15 +86,38 @@ export function plan(topology: ProcessTopology, strategy: Strategy, options: Pla
  * @throws ERR_STRATEGY, ERR_MACHINE as {@link plan}
  */
 export function routeOf(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Route {
-  const kind = strategyKind(strategy)
-  kind.check(strategy, topology.ranks)
+  const kind = checkedKind(strategy, topology.ranks)
   return kind.route(strategy, factsOf(topology, options))
 }
 
-function scheduleOf(strategy: Strategy, facts: RouteFacts): GroupedSchedule {
+function scheduleOf(
+  topology: ProcessTopology,
+  strategy: Strategy,
+  operation: NeighborOperation,
+  options: PlanOptions,
+): GroupedSchedule {
+  const header = () => ({ strategy: strategy.kind, parameters: parametersOf(strategy) })
+  switch (operation) {
+    case 'neighbor-allgather':
+      return allgatherSchedule(strategy, factsOf(topology, options))
+    case 'neighbor-reduce': {
+      const { schedule } = allgatherSchedule(strategy, factsOf(topology, options))
+      return { schedule: reduceInOrder(schedule), groups: null }
+    }
+    case 'neighbor-alltoall': {
+      const route = routeOf(topology, strategy, options)
+      return { schedule: alltoallSchedule(topology, route, header()), groups: null }
+    }
+    case 'neighbor-reduce-any': {
+      const route = routeOf(transposeTopology(topology), strategy, options)
+      return { schedule: reduceSchedule(topology, route, header()), groups: null }
+    }
+  }
+}
+
+function allgatherSchedule(strategy: Strategy, facts: RouteFacts): GroupedSchedule {
   const { topology } = facts
-  const kind = strategyKind(strategy)
-  kind.check(strategy, topology.ranks)
+  const kind = checkedKind(strategy, topology.ranks)
   if (kind.schedule !== undefined) return kind.schedule(strategy, facts)
   const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
   return { schedule: routeSchedule(topology, kind.route(strategy, facts), header), groups: null }

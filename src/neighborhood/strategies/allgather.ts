@@ -1,6 +1,14 @@
-import { binaryRadices, type DigitOrder, OffsetDigits, requireCover } from './digits.js'
+import { type OptionTable, wordOption } from '../../base/option.js'
+import { withDefaults } from '../../base/option-table.js'
+import {
+  binaryRadices,
+  type DigitOrder,
+  digitOrders,
+  OffsetDigits,
+  radicesOption,
+  requireCover,
+} from './digits.js'
 import type { StrategyKind } from './strategy-kind.js'
-import { checkOptions, listOption, wordOption } from './strategy-option.js'
 
 /**
  * The ways of the ordinary allgather of Bruck et al.: digits of the distance from source to destination,
@@ -18,20 +26,23 @@ export interface Allgather {
   readonly first?: DigitOrder
 }
 
+const options = {
+  radices: radicesOption('the distance between ranks', 'the number of ranks'),
+  first: wordOption(digitOrders, { help: 'which digit is travelled first', default: 'highest' }),
+} satisfies OptionTable<Omit<Allgather, 'kind'>>
+
 /** @see Bruck, Ho, Kipnis, Upfal, Weathersby 1997 */
 export const allgatherStrategy: StrategyKind<Allgather> = {
   help: 'allgather:radices=2.2.2,first=highest   digits of the distance between ranks, as in an ordinary allgather',
-  initial: { kind: 'allgather' },
-  options: { radices: listOption(2), first: wordOption(['lowest', 'highest']) },
+  options,
   planningLimit: 2 ** 16,
   routeNeeds: 'ranks',
-  check(strategy, ranks) {
-    checkOptions(strategy, allgatherStrategy.options)
-    const { kind, radices } = strategy
+  check({ kind, radices }, ranks) {
     if (radices !== undefined) requireCover(kind, 'radices', radices, ranks, 'the ranks')
   },
-  route({ radices, first = 'highest' }, { topology: { ranks } }) {
-    const digits = new OffsetDigits(radices ?? binaryRadices(ranks), first, ranks)
+  route(strategy, { topology: { ranks } }) {
+    const { radices = binaryRadices(ranks), first } = withDefaults(options, strategy)
+    const digits = new OffsetDigits(radices, first, ranks)
     return {
       hops: digits.steps,
       hop: (h, source, destination) => digits.between(h, source, destination, ranks),

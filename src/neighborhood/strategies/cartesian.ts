@@ -1,9 +1,9 @@
+import { integerListsOption, integersOption, type OptionTable } from '../../base/option.js'
 import { strategyError } from '../../topology/friends/grouping-options.js'
 import { findTranslations, shorterWay } from '../../topology/generate/translations.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { requireCover } from './digits.js'
 import type { Route, StrategyKind } from './strategy-kind.js'
-import { checkOptions, listOption, listsOption } from './strategy-option.js'
 import { WindowDigits, windowRadices } from './window-digits.js'
 
 /**
@@ -24,15 +24,24 @@ export interface Cartesian {
   readonly order?: readonly number[]
 }
 
+const options = {
+  windows: integerListsOption({
+    least: 1,
+    help: 'radices of the offsets of every dimension, lowest first; 1 for a dimension without offsets',
+    computed: 'those of fewest messages',
+  }),
+  order: integersOption({
+    least: 0,
+    help: 'dimensions in the order in which they are corrected',
+    computed: 'in their order',
+  }),
+} satisfies OptionTable<Omit<Cartesian, 'kind'>>
+
 /** @see Traeff, Hunold, Mercier, Holmes 2019 (Cartesian collective communication) */
 export const cartesian: StrategyKind<Cartesian> = {
   help: 'cartesian:windows=3.3/3.3,order=0.1   on a grid, dimension by dimension, digits of the offset',
-  initial: { kind: 'cartesian' },
-  options: { windows: listsOption(1), order: listOption(0) },
+  options,
   planningLimit: Number.POSITIVE_INFINITY,
-  check(strategy) {
-    checkOptions(strategy, cartesian.options)
-  },
   route({ kind, windows, order }, { topology }) {
     const grid = windowsOf(topology)
     if (grid === null)

@@ -1,19 +1,15 @@
-import { shown } from '../../errors.js'
 import type { FriendGroups } from '../../topology/friends/friend-groups.js'
 import {
-  checkEngine,
-  checkFriendOptions,
+  friendOptions,
   type GroupingEngine,
-  groupingEngines,
-  strategyError,
+  requireSearchable,
 } from '../../topology/friends/grouping-options.js'
 import { groupFriends } from '../../topology/grouping/group-friends.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
 import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
-import { commonNeighborSchedule } from './common-neighbor.js'
+import { combiningOptions, commonNeighborSchedule } from './common-neighbor.js'
 import { routeByEdges, serveEdges } from './served-edges.js'
 import type { RouteFacts, StrategyKind } from './strategy-kind.js'
-import { checkOptions, wholeOption, wordOption } from './strategy-option.js'
 
 /** Groups of k friends combine what they send to common neighbors (Ghazimirsaeed 2019 §7). */
 export interface CommonNeighbor {
@@ -40,26 +36,13 @@ export interface CommonNeighbor {
   readonly labelSeed?: number
 }
 
+const { k, mode, theta, engine, labelSeed } = friendOptions
+
 export const commonNeighbor: StrategyKind<CommonNeighbor> = {
   help: 'common-neighbor:k=4,mode=aware   groups of k ranks with common neighbors combine what they send',
-  initial: { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
-  options: {
-    k: wholeOption(2),
-    mode: wordOption(['aware', 'agnostic']),
-    theta: wholeOption(0),
-    dedupe: wordOption([true, false]),
-    elide: wordOption([true, false]),
-    engine: wordOption(groupingEngines),
-    labelSeed: wholeOption(0, 'labels'),
-  },
+  options: { k, mode, theta, ...combiningOptions, engine, labelSeed },
   planningLimit: 2 ** 20,
-  check({ k, mode, theta = 0, engine, labelSeed, ...strategy }, ranks) {
-    if (mode !== 'aware' && mode !== 'agnostic')
-      throw strategyError(`expected mode aware or agnostic, got ${shown(mode)}`)
-    checkFriendOptions(ranks, k, theta, null)
-    checkEngine(engine, labelSeed, k)
-    checkOptions(strategy, commonNeighbor.options)
-  },
+  check: (strategy) => requireSearchable(strategy),
   route(strategy, facts) {
     const out = distinctOut(facts.topology)
     return routeByEdges(out, [friendsOfEdges(out, groupsOf(strategy, facts))])

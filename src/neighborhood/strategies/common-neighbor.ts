@@ -1,3 +1,5 @@
+import { flagOption, type OptionTable } from '../../base/option.js'
+import { withDefaults } from '../../base/option-table.js'
 import { NeighborScheduleBuilder, type ScheduleBuilder } from '../../schedule/builder.js'
 import { type NeighborSchedule, scheduleTag } from '../../schedule/ir.js'
 import { transposeRows } from '../../topology/compressed-rows.js'
@@ -13,6 +15,17 @@ export interface CombiningOptions {
   /** No direct message to a rank that an exchange reaches as well. Default true. */
   readonly elide?: boolean
 }
+
+export const combiningOptions = {
+  dedupe: flagOption({
+    help: 'one exchange per pair of friends, even if they are in several groups together',
+    default: true,
+  }),
+  elide: flagOption({
+    help: 'no direct message to a rank that an exchange reaches as well',
+    default: true,
+  }),
+} satisfies OptionTable<CombiningOptions>
 
 /**
  * Friends combine what they send to common neighbors. Phase 0: members of a group exchange their blocks, and
@@ -32,7 +45,7 @@ export function commonNeighborSchedule(
   options: CombiningOptions = {},
   ranks: Iterable<number> = Array(topology.ranks).keys(),
 ): NeighborSchedule {
-  const { dedupe = true, elide = true } = options
+  const { dedupe, elide } = withDefaults(combiningOptions, options)
   const { k, theta, mode } = groups
   const builder = new NeighborScheduleBuilder({
     topology,

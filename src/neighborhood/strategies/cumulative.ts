@@ -1,9 +1,8 @@
-import { checkFriendOptions, largestGroup, strategyError } from '../../topology/friends/grouping-options.js'
+import { friendOptions, largestGroup, strategyError } from '../../topology/friends/grouping-options.js'
 import { groupFriends } from '../../topology/grouping/group-friends.js'
 import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
 import { edgeOf, routeByEdges, rowOfEntries, serveEdges } from './served-edges.js'
 import type { Route, RouteFacts, StrategyKind } from './strategy-kind.js'
-import { checkOptions, wholeOption, wordOption } from './strategy-option.js'
 
 /**
  * Friends hand over neighbors step by step: a friend that serves a common neighbor keeps it, with all blocks
@@ -21,14 +20,9 @@ export interface Cumulative {
 /** @see Ghazimirsaeed 2019 §8.2 (cumulative combining) */
 export const cumulative: StrategyKind<Cumulative> = {
   help: 'cumulative:k=2,mode=aware   friends hand over what they hold for common neighbors, again and again',
-  initial: { kind: 'cumulative', k: 2, mode: 'agnostic' },
-  options: { k: wholeOption(2), mode: wordOption(['aware', 'agnostic']) },
+  options: { k: friendOptions.k, mode: friendOptions.mode },
   planningLimit: Number.POSITIVE_INFINITY,
-  check(strategy, ranks) {
-    checkOptions(strategy, cumulative.options)
-    const { k, mode } = strategy
-    if (mode === undefined) throw strategyError('cumulative: expected mode aware or agnostic')
-    checkFriendOptions(ranks, k, 0, null)
+  check({ k }) {
     if (k > largestGroup) throw strategyError(`cumulative: expected k of at most ${largestGroup}, got ${k}`)
   },
   route: ({ k, mode }, facts) => routeOfSteps(k, mode, facts),

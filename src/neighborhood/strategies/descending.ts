@@ -1,10 +1,10 @@
-import { checkFriendOptions, largestGroup, strategyError } from '../../topology/friends/grouping-options.js'
+import { integersOption } from '../../base/option.js'
+import { friendOptions, largestGroup, strategyError } from '../../topology/friends/grouping-options.js'
 import { groupFriends } from '../../topology/grouping/group-friends.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import { topologyFromEdges } from '../../topology/topology-builders.js'
 import { routeByEdges, rowOfEntries, serveEdges } from './served-edges.js'
 import type { Route, RouteFacts, StrategyKind } from './strategy-kind.js'
-import { checkOptions, listOption, wordOption } from './strategy-option.js'
 
 /**
  * Friend groups of falling size: those of the first k, then smaller ones for the edges that no group serves
@@ -20,15 +20,18 @@ export interface Descending {
 
 export const descending: StrategyKind<Descending> = {
   help: 'descending:ks=4.3.2,mode=aware   friend groups of 4, then of 3, then of 2 for what is left',
-  initial: { kind: 'descending', ks: [4, 3, 2], mode: 'agnostic' },
-  options: { ks: listOption(2), mode: wordOption(['aware', 'agnostic']) },
+  options: {
+    ks: integersOption({
+      least: 2,
+      help: 'friends per group, in the order in which groups are formed',
+      default: [4, 3, 2],
+      required: true,
+    }),
+    mode: friendOptions.mode,
+  },
   planningLimit: Number.POSITIVE_INFINITY,
-  check(strategy, ranks) {
-    checkOptions(strategy, descending.options)
-    const { ks, mode } = strategy
-    if (ks === undefined || mode === undefined || ks.length === 0)
-      throw strategyError('descending: expected ks and mode')
-    for (const k of ks) checkFriendOptions(ranks, k, 0, null)
+  check({ ks }) {
+    if (ks.length === 0) throw strategyError('descending: expected at least one k, got none')
     if (ks.some((k) => k > largestGroup))
       throw strategyError(`descending: expected ks of at most ${largestGroup}, got ${ks.join('.')}`)
   },

@@ -1,7 +1,8 @@
+import { integersOption, wordOption } from '../../base/option.js'
 import { RankweaveError } from '../../errors.js'
 
 /** Which digit of a number is corrected first. */
-export type DigitOrder = 'lowest' | 'highest'
+export type DigitOrder = (typeof digitOrders)[number]
 
 /** From one number to another, both below a count, in steps. */
 export interface DigitSteps {
@@ -12,6 +13,31 @@ export interface DigitSteps {
 
 /** Digits of the numbers themselves, or of the offset from one to the other, counted around all of them. */
 export type DigitsOf = 'number' | 'offset'
+
+export const digitOrders = ['lowest', 'highest'] as const
+
+export const digitsOption = wordOption(['number', 'offset'], {
+  help: 'digits of numbers, or of distances from number to number, counted around',
+  default: 'number',
+})
+
+export const orderOption = wordOption(digitOrders, {
+  help: 'which digit is corrected first',
+  default: 'lowest',
+})
+
+/**
+ * Radices of digits.
+ * @param of whose digits
+ * @param covered what their product must reach
+ */
+export function radicesOption(of: string, covered: string) {
+  return integersOption({
+    least: 2,
+    help: `radices of the digits of ${of}, lowest first; their product is at least ${covered}`,
+    computed: '2 as often as needed',
+  })
+}
 
 /** @param radices, first, most as of {@link Digits} */
 export function digitSteps(

@@ -4,7 +4,6 @@ import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { ownPlace, ReceiveSlots } from './receive-slots.js'
 import type { StrategyKind } from './strategy-kind.js'
-import { checkOptions } from './strategy-option.js'
 
 /** One message per distinct edge. */
 export interface Direct {
@@ -13,10 +12,8 @@ export interface Direct {
 
 export const direct: StrategyKind<Direct> = {
   help: 'direct   one message per pair of ranks that share an edge',
-  initial: { kind: 'direct' },
   options: {},
   planningLimit: 2 ** 16,
-  check: (strategy) => checkOptions(strategy, direct.options),
   route: () => ({ hops: 1, hop: (_h, _source, destination) => destination }),
   schedule: (_strategy, { topology }) => ({ schedule: directSchedule(topology), groups: null }),
 }

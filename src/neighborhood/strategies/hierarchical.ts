@@ -1,14 +1,18 @@
+import { type OptionTable, wordOption } from '../../base/option.js'
+import { withDefaults } from '../../base/option-table.js'
 import {
   binaryRadices,
   type DigitOrder,
   type DigitSteps,
   type DigitsOf,
   digitSteps,
+  digitsOption,
+  orderOption,
+  radicesOption,
   requireCover,
 } from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
 import type { Route, StrategyKind } from './strategy-kind.js'
-import { checkOptions, listOption, wordOption } from './strategy-option.js'
 
 /**
  * Digits of the node are corrected between ranks of the same number on their nodes, and digits of that number
@@ -36,22 +40,24 @@ export interface Hierarchical {
   readonly order?: DigitOrder
 }
 
+const options = {
+  between: radicesOption('the node', 'the number of nodes'),
+  inside: radicesOption('a rank on its node', 'the ranks of a node'),
+  first: wordOption(['between', 'inside'], {
+    help: 'which digits come first, those between nodes or those inside nodes',
+    default: 'between',
+  }),
+  digits: digitsOption,
+  order: orderOption,
+} satisfies OptionTable<Omit<Hierarchical, 'kind'>>
+
 export const hierarchical: StrategyKind<Hierarchical> = {
   help: 'hierarchical:between=4.4,inside=2.2.2.2,first=between,digits=offset   digits of the node, then of the rank on it',
-  initial: { kind: 'hierarchical' },
-  options: {
-    between: listOption(2),
-    inside: listOption(2),
-    first: wordOption(['between', 'inside']),
-    digits: wordOption(['number', 'offset']),
-    order: wordOption(['lowest', 'highest']),
-  },
+  options,
   planningLimit: 2 ** 16,
   routeNeeds: 'nodes',
-  check(strategy) {
-    checkOptions(strategy, hierarchical.options)
-  },
-  route({ kind, between, inside, first = 'between', digits = 'number', order = 'lowest' }, facts) {
+  route(strategy, facts) {
+    const { kind, between, inside, first, digits, order } = withDefaults(options, strategy)
     const layout = nodeLayout(kind, facts)
     const { nodes, largest } = layout
     if (between !== undefined) requireCover(kind, 'between', between, nodes, 'the nodes')

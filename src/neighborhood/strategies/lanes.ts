@@ -1,3 +1,5 @@
+import { integerOption, integersOption, type OptionTable, wordOption } from '../../base/option.js'
+import { withDefaults } from '../../base/option-table.js'
 import { strategyError } from '../../topology/friends/grouping-options.js'
 import {
   binaryRadices,
@@ -5,13 +7,15 @@ import {
   type DigitSteps,
   type DigitsOf,
   digitSteps,
+  digitsOption,
+  orderOption,
+  radicesOption,
   requireCover,
   requireNoMore,
 } from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
 import { type NodePairs, nodePairs } from './node-pairs.js'
 import type { Route, StrategyKind } from './strategy-kind.js'
-import { checkOptions, listOption, wholeOption, wordOption } from './strategy-option.js'
 
 /**
  * One message per ordered pair of nodes with edges, from the rank that serves the destination node to the
@@ -51,29 +55,37 @@ export interface Lanes {
   readonly order?: DigitOrder
 }
 
+const options = {
+  radices: radicesOption('a rank on its node', 'the ranks of a node'),
+  lanes: integerOption({
+    least: 1,
+    help: 'messages per pair of nodes, at most the ranks of a node',
+    computed: 'as many as let every rank serve about one other node',
+  }),
+  widths: integersOption({
+    least: 1,
+    help: 'instead of lanes, the ranks of each lane; the last one is repeated as often as ranks are left',
+  }),
+  own: wordOption(['gather', 'spread'], {
+    help: 'whether blocks travel to ranks of their own node when others are gathered, or spread',
+    default: 'gather',
+  }),
+  digits: digitsOption,
+  order: orderOption,
+} satisfies OptionTable<Omit<Lanes, 'kind'>>
+
 export const lanes: StrategyKind<Lanes> = {
   help: 'lanes:radices=2.2.2.2,lanes=1,own=spread   gathered on the node, one message per pair of nodes, spread on the node; or widths=4.8.2.2',
-  initial: { kind: 'lanes' },
-  options: {
-    radices: listOption(2),
-    lanes: wholeOption(1),
-    widths: listOption(1),
-    own: wordOption(['gather', 'spread']),
-    digits: wordOption(['number', 'offset']),
-    order: wordOption(['lowest', 'highest']),
-  },
+  options,
   planningLimit: 2 ** 16,
   routeNeeds: 'pairs of nodes',
-  check(strategy) {
-    checkOptions(strategy, lanes.options)
-    const { lanes: count, widths } = strategy
+  check({ lanes: count, widths }) {
     if (count !== undefined && widths !== undefined)
       throw strategyError('lanes: expected lanes or widths, got both')
     if (widths?.length === 0) throw strategyError('lanes: expected at least one width, got none')
   },
   route(strategy, facts) {
-    const { kind, radices: given, lanes: count, widths } = strategy
-    const { own = 'gather', digits = 'number', order = 'lowest' } = strategy
+    const { kind, radices: given, lanes: count, widths, own, digits, order } = withDefaults(options, strategy)
     const layout = nodeLayout(kind, facts)
     const { largest } = layout
     if (count !== undefined) requireNoMore(kind, 'lanes', count, largest, 'the ranks of a node')

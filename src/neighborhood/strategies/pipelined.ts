@@ -1,9 +1,9 @@
+import { integersOption, type OptionTable } from '../../base/option.js'
 import { strategyError } from '../../topology/friends/grouping-options.js'
 import { shorterWay } from '../../topology/generate/translations.js'
-import { binaryRadices, requireCover } from './digits.js'
+import { binaryRadices, radicesOption, requireCover } from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
 import type { Route, StrategyKind } from './strategy-kind.js'
-import { checkOptions, listOption } from './strategy-option.js'
 
 /**
  * Blocks go from node to node between ranks of the same number, and each is spread inside a node as soon as
@@ -35,15 +35,26 @@ export interface Pipelined {
   readonly inside?: readonly number[]
 }
 
+const options = {
+  between: radicesOption('the distance between nodes', 'the number of nodes'),
+  steps: integersOption({
+    least: 1,
+    help: 'instead of between, the nodes that a block passes in each hop, either way around',
+  }),
+  back: integersOption({
+    least: 1,
+    help: 'the steps to nodes behind, where others than those ahead',
+    computed: 'steps',
+  }),
+  inside: radicesOption('the distance on a node', 'the ranks of a node'),
+} satisfies OptionTable<Omit<Pipelined, 'kind'>>
+
 export const pipelined: StrategyKind<Pipelined> = {
   help: 'pipelined:steps=1.1,inside=4.4   from node to node, and spread on each while others are on their way; or between=4.4',
-  initial: { kind: 'pipelined' },
-  options: { between: listOption(2), steps: listOption(1), back: listOption(1), inside: listOption(2) },
+  options,
   planningLimit: 2 ** 16,
   routeNeeds: 'nodes',
-  check(strategy) {
-    checkOptions(strategy, pipelined.options)
-    const { between, steps, back } = strategy
+  check({ between, steps, back }) {
     if (between !== undefined && steps !== undefined)
       throw strategyError('pipelined: expected between or steps, got both')
     if (back !== undefined && steps === undefined)

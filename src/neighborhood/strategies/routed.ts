@@ -1,6 +1,7 @@
-import { binaryRadices, type DigitOrder, Digits, requireCover } from './digits.js'
+import type { OptionTable } from '../../base/option.js'
+import { withDefaults } from '../../base/option-table.js'
+import { binaryRadices, type DigitOrder, Digits, orderOption, radicesOption, requireCover } from './digits.js'
 import type { Route, StrategyKind } from './strategy-kind.js'
-import { checkOptions, listOption, wordOption } from './strategy-option.js'
 
 /**
  * Digits of the rank number are corrected one by one: at most the sum of `radix - 1` messages per rank,
@@ -17,20 +18,24 @@ export interface Routed {
   readonly first?: DigitOrder
 }
 
+const options = {
+  radices: radicesOption('the rank', 'the number of ranks'),
+  first: orderOption,
+} satisfies OptionTable<Omit<Routed, 'kind'>>
+
 /** @see Selvitopi and Aykanat 2019 (virtual process topologies); the crystal router of gslib */
 export const routed: StrategyKind<Routed> = {
   help: 'routed:radices=4.4.4,first=lowest   digits of the rank, one after the other',
-  initial: { kind: 'routed' },
-  options: { radices: listOption(2), first: wordOption(['lowest', 'highest']) },
+  options,
   planningLimit: 2 ** 16,
   routeNeeds: 'ranks',
-  check(strategy, ranks) {
-    checkOptions(strategy, routed.options)
-    const { kind, radices } = strategy
+  check({ kind, radices }, ranks) {
     if (radices !== undefined) requireCover(kind, 'radices', radices, ranks, 'the ranks')
   },
-  route: ({ radices, first = 'lowest' }, { topology: { ranks } }) =>
-    routeByDigits(new Digits(radices ?? binaryRadices(ranks), first, ranks), ranks),
+  route(strategy, { topology: { ranks } }) {
+    const { radices = binaryRadices(ranks), first } = withDefaults(options, strategy)
+    return routeByDigits(new Digits(radices, first, ranks), ranks)
+  },
 }
 
 function routeByDigits(digits: Digits, ranks: number): Route {

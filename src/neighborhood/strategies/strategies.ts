@@ -1,3 +1,4 @@
+import { checkOptions, optionHelp } from '../../base/option-table.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { allgatherStrategy } from './allgather.js'
 import { cartesian } from './cartesian.js'
@@ -44,8 +45,27 @@ export function strategyKind(strategy: Strategy): StrategyKind<Strategy> {
   return strategies[kind] as unknown as StrategyKind<Strategy>
 }
 
+/**
+ * Finds, before anything is sent, what is wrong whatever topology and nodes are.
+ *
+ * @returns its kind
+ * @throws ERR_STRATEGY
+ */
+export function checkedKind(strategy: Strategy, ranks: number): StrategyKind<Strategy> {
+  const kind = strategyKind(strategy)
+  const given = Object.entries(strategy).filter(([name, value]) => name !== 'kind' && value !== undefined)
+  checkOptions(strategy.kind, kind.options, Object.fromEntries(given), 'ERR_STRATEGY')
+  kind.check?.(strategy, ranks)
+  return kind
+}
+
 /** The kinds in words, for errors. */
 export const kindsText = strategyKinds.join(', ').replace(/, (?=[^ ]*$)/, ' or ')
 
-/** One line of help per strategy. */
-export const strategiesHelp = strategyKinds.map((kind) => `  ${strategies[kind].help}`).join('\n')
+/** Help: a line per strategy, and one for each of its options. */
+export const strategiesHelp = Object.values(strategies)
+  .flatMap(({ help, options }) => [
+    `  ${help}`,
+    ...Object.entries(options).map(([name, option]) => `      ${optionHelp(name, option)}`),
+  ])
+  .join('\n')

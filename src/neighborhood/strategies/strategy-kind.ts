@@ -1,8 +1,8 @@
+import type { NamedOptions, OptionTable } from '../../base/option.js'
 import type { NeighborSchedule } from '../../schedule/ir.js'
 import type { GroupingOptions } from '../../topology/friends/grouping-options.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import type { StrategyOption } from './strategy-option.js'
 
 /**
  * The way of every block to every destination, hop by hop: what a strategy that combines messages is,
@@ -38,12 +38,12 @@ export interface GroupedSchedule {
  * strategies.
  */
 export interface StrategyKind<S extends { readonly kind: string }> {
-  /** One line of help. */
+  /** One line of help: an example of its text, and what it does. */
   readonly help: string
-  /** What its name alone stands for. */
-  readonly initial: S
-  /** Its parameters, in the order in which they are written. */
-  readonly options: { readonly [Name in Exclude<keyof S, 'kind'>]-?: StrategyOption }
+  /**
+   * Its parameters, in the order in which they are written. Required ones have a default too: that of texts.
+   */
+  readonly options: OptionTable<Omit<S, 'kind'>> & NamedOptions
   /**
    * Edges, counted with their multiplicity, above which ranks plan from their neighbors by default. Infinity:
    * never.
@@ -55,10 +55,10 @@ export interface StrategyKind<S extends { readonly kind: string }> {
    */
   readonly routeNeeds?: 'ranks' | 'nodes' | 'pairs of nodes'
   /**
-   * Finds, before anything is sent, what can be wrong whatever topology and nodes are.
+   * Finds what else is wrong whatever topology and nodes are: every option has one of its values.
    * @throws ERR_STRATEGY
    */
-  check(strategy: S, ranks: number): void
+  check?(strategy: S, ranks: number): void
   /** @throws ERR_STRATEGY */
   route(strategy: S, facts: RouteFacts): Route
   /** Its own schedule. Default: that of the route. @throws ERR_STRATEGY */

@@ -7,6 +7,9 @@ import {
   topologyId,
   topologyViewQuery,
 } from '../../client/protocol/http.js'
+import { isAuto } from '../../neighborhood/choose/auto.js'
+import { parseStrategy } from '../../neighborhood/strategies/strategy-text.js'
+import { readRequest } from '../jobs/read-request.js'
 import type { ViewedPlan } from '../jobs/task.js'
 import type { ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
@@ -19,11 +22,10 @@ const json = 'application/json; charset=utf-8'
 /** Also of plans whose strategy was chosen. */
 function friendsOf({ request, statistics }: PlanInfo): ViewedPlan['friends'] {
   const { groups, chosen } = statistics
-  const strategy = request.strategy.startsWith('auto') ? String(chosen) : request.strategy
-  const isGrouped = /^common-neighbor\b/.test(strategy) && request.operation === 'neighbor-allgather'
-  if (!isGrouped || typeof groups !== 'number') return null
-  const { bytes: _, ...others } = request
-  return { request: { ...others, strategy }, groups }
+  const { strategy: asked, operation, machine } = readRequest(request)
+  const strategy = isAuto(asked) ? parseStrategy(String(chosen)) : asked
+  const isGrouped = strategy.kind === 'common-neighbor' && operation === 'neighbor-allgather'
+  return isGrouped && typeof groups === 'number' ? { strategy, machine, groups } : null
 }
 
 /** What pictures of topologies and plans show, computed once while it is remembered, and reports. */

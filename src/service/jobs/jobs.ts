@@ -8,7 +8,7 @@ import type { Log } from '../log.js'
 import type { JobRecord } from '../store/records.js'
 import type { Store } from '../store/store.js'
 import type { Tenant } from '../tenant.js'
-import { canonicalRequest, refuseMalformed } from './request-words.js'
+import { type ReadRequest, readRequest } from './read-request.js'
 import { TenantQueue } from './tenant-queue.js'
 import type { WorkerPool } from './worker-pool.js'
 
@@ -16,6 +16,8 @@ import type { WorkerPool } from './worker-pool.js'
 interface Job {
   readonly tenant: Tenant
   record: JobRecord
+  /** The request as it was read; null of a job of the store, which is read when it runs. */
+  readonly read: ReadRequest | null
   progress: JobInfo['progress']
   readonly listeners: Set<(info: JobInfo) => void>
   cancel: AbortController | null
@@ -95,8 +97,8 @@ export class Jobs {
     tenant: Tenant,
     request: CompletePlanRequest,
   ): Promise<{ readonly info: JobInfo; readonly isNew: boolean }> {
-    refuseMalformed(request)
-    const plan = planIdOf(request)
+    const read = readRequest(request)
+    const plan = planIdOf(read)
     const key = keyOf(tenant, jobIdOf(plan))
     const accepting = this.#accepting.get(key)
     if (accepting !== undefined) return { info: infoOf(await accepting), isNew: false }
@@ -114,7 +116,7 @@ export class Jobs {
         'ERR_BUSY',
         `expected at most ${this.#limits.queuedJobs} jobs that wait (queuedJobs)`,
       )
-    const accepted = this.#accept(tenant, plan, request)
+    const accepted = this.#accept(tenant, plan, request, read)
     this.#accepting.set(key, accepted)
     try {
       return { info: infoOf(await accepted), isNew: true }
@@ -176,7 +178,7 @@ export class Jobs {
     clearTimeout(timer)
   }
 
-  async #accept(tenant: Tenant, plan: string, request: CompletePlanRequest): Promise<Job> {
+  async #accept(tenant: Tenant, plan: string, request: CompletePlanRequest, read: ReadRequest): Promise<Job> {
     const record: JobRecord = {
       format: 'rankweave job 1',
       id: jobIdOf(plan),
@@ -187,7 +189,7 @@ export class Jobs {
       createdAt: this.#now().toISOString(),
     }
     await this.#store.putJob(tenant, record)
-    const job = this.#remember(tenant, record)
+    const job = this.#remember(tenant, record, read)
     this.#queue.add(tenant.id, job)
     this.#next()
     return job
@@ -197,10 +199,10 @@ export class Jobs {
     return [...this.#accepting.keys()].filter((key) => key.startsWith(`${id}/`)).length
   }
 
-  #remember(tenant: Tenant, record: JobRecord): Job {
+  #remember(tenant: Tenant, record: JobRecord, read: ReadRequest | null = null): Job {
     const key = keyOf(tenant, record.id)
     const listeners = this.#jobs.get(key)?.listeners ?? new Set()
-    const job: Job = { tenant, record, progress: null, listeners, cancel: null }
+    const job: Job = { tenant, record, read, progress: null, listeners, cancel: null }
     this.#jobs.delete(key)
     this.#jobs.set(key, job)
     return job
@@ -251,7 +253,7 @@ export class Jobs {
       const upload = { path: stored.path, format: info.format, ranks }
       const { statistics, body } = await this.#pool.run(
         'plan',
-        { upload, request, into },
+        { upload, request: job.read ?? readRequest(request), into },
         {
           signal: job.cancel.signal,
           onProgress: (progress) => {
@@ -329,10 +331,8 @@ export class Jobs {
   }
 }
 
-export function planIdOf(request: CompletePlanRequest): string {
-  return `p-${createHash('sha256')
-    .update(`${ownVersion()}\n${canonicalRequest(request)}`)
-    .digest('hex')}`
+export function planIdOf({ key }: ReadRequest): string {
+  return `p-${createHash('sha256').update(`${ownVersion()}\n${key}`).digest('hex')}`
 }
 
 const jobIdOf = (plan: string) => `j-${plan.slice(2)}`

@@ -1,4 +1,6 @@
-import type { CompletePlanRequest, UploadFormat } from '../../client/protocol/http.js'
+import type { UploadFormat } from '../../client/protocol/http.js'
+import type { CommonNeighbor } from '../../neighborhood/strategies/common-neighbor-strategy.js'
+import type { ReadRequest } from './read-request.js'
 
 /** A topology as it was uploaded. */
 export interface UploadedTopology {
@@ -29,7 +31,7 @@ export interface Tasks {
   readonly plan: {
     readonly input: {
       readonly upload: UploadedTopology
-      readonly request: CompletePlanRequest
+      readonly request: ReadRequest
       readonly into: string
     }
     readonly output: { readonly statistics: Record<string, unknown>; readonly body: Body }
@@ -89,8 +91,15 @@ export interface ViewedPlan {
   readonly rank: number | null
   /** What planning took; null where it is not known. */
   readonly planMs: number | null
-  /** What the plan was asked for by, for an allgather by friend groups; null for other plans. */
-  readonly friends: { readonly request: CompletePlanRequest; readonly groups: number } | null
+  /** What its friend groups are found by; null for plans without, and for those of other operations. */
+  readonly friends: ViewedFriends | null
+}
+
+export interface ViewedFriends {
+  readonly strategy: CommonNeighbor
+  /** Text of the machine that it was planned for. */
+  readonly machine: string | null
+  readonly groups: number
 }
 
 /** Length and SHA-256 of a file that is on the disk. */

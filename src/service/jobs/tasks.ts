@@ -9,14 +9,13 @@ import { goalPieces } from '../../export/goal-text.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { parseMachine } from '../../machine/machine-text.js'
 import { profileOf } from '../../machine/network.js'
-import { requestedPlan } from '../../neighborhood/choose/plan-request.js'
+import { reportedPlan } from '../../neighborhood/choose/plan-request.js'
 import { readScheduleFile, scheduleText } from '../../schedule/file/schedule-file.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
 import { chunksOf } from '../../text/whole-file.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
 import { requireMemory, requirePlannable } from './job-memory.js'
-import { understoodRequest } from './request-words.js'
 import type { Body, TaskKind, TaskProgress, Tasks, WorkerSettings } from './task.js'
 import { buildUpload } from './uploaded-topology.js'
 import { viewWork } from './view-tasks.js'
@@ -47,10 +46,10 @@ export const work: Work = {
   },
 
   async plan({ upload, request, into }, { expandedBytes, arraysMb }, report) {
-    const understood = understoodRequest(request)
+    const machine = request.machine === null ? null : parseMachine(request.machine)
     const { topology } = buildUpload(upload, expandedBytes, readProgress(report))
     requirePlannable(topology.ranks, topology.outRank.length, arraysMb)
-    const planned = await requestedPlan(topology, understood, {
+    const planned = await reportedPlan(topology, request, machine, {
       onStep: (step) => {
         requireMemory(arraysMb)
         report({ step, done: 0, total: null })

@@ -9,7 +9,6 @@ import { topologyView } from '../../report/topology-view.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import { isNeighborSchedule, type NeighborSchedule } from '../../schedule/ir.js'
 import { fileError } from '../../text/whole-file.js'
-import { understoodRequest } from './request-words.js'
 import type { Tasks, ViewedPlan, WorkerSettings } from './task.js'
 import { buildUpload } from './uploaded-topology.js'
 
@@ -63,7 +62,10 @@ const longestAgainMs = 5_000
 async function groupsOf({ topology }: NeighborSchedule, { friends, planMs }: ViewedPlan) {
   if (friends === null || planMs === null || planMs > longestAgainMs) return null
   if (topology.ranks > mostListedRanks) return null
-  const { groups } = (await requestedPlan(topology, understoodRequest(friends.request))).plan
+  const { strategy, machine } = friends
+  const request = { strategy, operation: 'neighbor-allgather', comparedBytes: null } as const
+  const planned = await requestedPlan(topology, request, machine === null ? null : parseMachine(machine))
+  const { groups } = planned.plan
   return groups?.count === friends.groups ? groups : null
 }
 

@@ -83,7 +83,7 @@ async function combiningPlan(
   strategy: CommonNeighbor,
   { ranks, nodeOf, hosts }: RankPlacement,
 ): Promise<PlanOfRanks | RankweaveError | null> {
-  const settings = settingsWithoutNodes(ranks, strategy)
+  const settings = settingsWithoutNodes(strategy)
   const grouping = await groupHostedRanks(
     exchange,
     groupingStep,

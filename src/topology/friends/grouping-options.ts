@@ -1,3 +1,5 @@
+import { integerOption, type OptionTable, wordOption } from '../../base/option.js'
+import { checkValues, withDefaults } from '../../base/option-table.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { GroupingProgress } from './grouping-progress.js'
 
@@ -44,6 +46,33 @@ export interface GroupingOptions {
   readonly now?: () => number
 }
 
+/** What decides which groups are found. */
+export const friendOptions = {
+  // More friends than ranks make no groups, however many.
+  k: integerOption({
+    ...{ least: 2, most: Number.MAX_VALUE },
+    help: 'friends per group',
+    default: 2,
+    required: true,
+  }),
+  mode: wordOption(['aware', 'agnostic'], {
+    help: 'aware: friends share a node; agnostic: any ranks are friends',
+    default: 'agnostic',
+    required: true,
+  }),
+  theta: integerOption({
+    ...{ least: 0, most: Number.MAX_VALUE },
+    help: 'a group needs more common neighbors than this',
+    computed: 'k when aware, k(k-1) when agnostic',
+  }),
+  engine: wordOption(groupingEngines, { help: 'how friends are grouped', default: 'greedy' }),
+  labelSeed: integerOption({
+    ...{ least: 0, most: 2 ** 32 - 1, word: 'labels' },
+    help: 'break ties between groups by a permutation of the ranks',
+    computed: 'by the ranks themselves',
+  }),
+} satisfies OptionTable<Pick<GroupingOptions, 'k' | 'mode' | 'theta' | 'engine' | 'labelSeed'>>
+
 /** Most members of a group that a search supports. */
 export const largestGroup = 256
 
@@ -67,52 +96,40 @@ export function defaultTheta(k: number, mode: 'agnostic' | 'aware'): number {
   return mode === 'aware' ? k : k * (k - 1)
 }
 
-/** @throws ERR_STRATEGY k < 2, theta not an integer >= 0, nodes for another number of ranks */
-export function checkFriendOptions(ranks: number, k: number, theta: number, nodeOf: Int32Array | null): void {
-  if (!Number.isInteger(k) || k < 2) throw strategyError(`expected k, an integer >= 2, got ${shown(k)}`)
-  if (!Number.isInteger(theta) || theta < 0)
-    throw strategyError(`expected theta, an integer >= 0, got ${shown(theta)}`)
+/** @throws ERR_STRATEGY nodes for another number of ranks */
+export function requireNodes(ranks: number, nodeOf: Int32Array | null): void {
   if (nodeOf !== null && Object(nodeOf).length !== ranks)
     throw strategyError(`expected a node for each of ${ranks} ranks, got ${nodeOf?.length ?? shown(nodeOf)}`)
 }
 
-/**
- * @throws ERR_STRATEGY unknown engine, k too large for the engine, seed that is not an unsigned 32-bit
- *   integer
- */
-export function checkEngine(engine: unknown, labelSeed: unknown, k: number): void {
-  if (engine !== undefined && !groupingEngines.includes(engine as GroupingEngine))
-    throw strategyError(`expected engine ${groupingEngines.join(', ')}, got ${shown(engine)}`)
+/** @throws ERR_STRATEGY k too large for the engine */
+export function requireSearchable({ engine, k }: Pick<GroupingOptions, 'engine' | 'k'>): void {
   if (engine === 'distributed' && k > largestGroup)
     throw strategyError(`engine distributed: expected k of at most ${largestGroup}, got ${k}`)
-  if (labelSeed === undefined) return
-  if (!Number.isInteger(labelSeed) || (labelSeed as number) < 0 || (labelSeed as number) >= 2 ** 32)
-    throw strategyError(`expected labelSeed, an integer below 2^32, got ${shown(labelSeed)}`)
 }
 
 /** @throws ERR_STRATEGY */
 export function groupingSettings(ranks: number, options: GroupingOptions): GroupingSettings {
-  const settings = settingsWithoutNodes(ranks, options)
+  const settings = settingsWithoutNodes(options)
   const nodeOf = settings.mode === 'aware' ? (options.nodeOf ?? null) : null
-  checkFriendOptions(ranks, settings.k, settings.theta, nodeOf)
+  requireNodes(ranks, nodeOf)
   if (settings.mode === 'aware' && nodeOf === null)
     throw strategyError('aware mode needs the node of every rank: pass a machine')
   return { ...settings, nodeOf }
 }
 
 /** The settings of ranks that know the nodes of their neighbors alone. @throws ERR_STRATEGY */
-export function settingsWithoutNodes(
-  ranks: number,
-  options: GroupingOptions,
-): Omit<GroupingSettings, 'nodeOf'> {
-  const { k, mode, engine = 'greedy', labelSeed } = options
-  if (mode !== 'aware' && mode !== 'agnostic')
-    throw strategyError(`expected mode aware or agnostic, got ${shown(mode)}`)
-  checkFriendOptions(ranks, k, 0, null)
-  checkEngine(engine, labelSeed, k)
-  const theta = options.theta ?? defaultTheta(k, mode)
-  checkFriendOptions(ranks, k, theta, null)
-  return { k, mode, theta, engine, labelSeed: labelSeed ?? null }
+export function settingsWithoutNodes(options: GroupingOptions): Omit<GroupingSettings, 'nodeOf'> {
+  checkValues('friend groups', friendOptions, options, 'ERR_STRATEGY')
+  requireSearchable(options)
+  const {
+    k,
+    mode,
+    theta = defaultTheta(k, mode),
+    engine,
+    labelSeed = null,
+  } = withDefaults(friendOptions, options)
+  return { k, mode, theta, engine, labelSeed }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { requireOptions } from '../../base/known-options.js'
+import { checkValues } from '../../base/option-table.js'
 import { requireTopology } from '../check-topology.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
@@ -6,7 +7,7 @@ import { CandidateRows } from './candidate-rows.js'
 import type { BeyondLimit, CountingOptions } from './common-neighbors.js'
 import { friendLists, ownersOf } from './friend-lists.js'
 import { FriendRows } from './friend-rows.js'
-import { checkFriendOptions } from './grouping-options.js'
+import { friendOptions, requireNodes } from './grouping-options.js'
 import { denseSets, type OpenSets } from './open-sets.js'
 
 /** Default limit: 6 x 10^9 steps, which are bitset words read; it takes about 20 seconds. */
@@ -16,6 +17,8 @@ export interface HyperedgeOptions extends CountingOptions {
   /** A hyperedge has strictly more common out-neighbors than this. */
   readonly theta: number
 }
+
+const countedBy = { k: friendOptions.k, theta: { ...friendOptions.theta, required: true as const } }
 
 /** An exact count, or none: never an estimate. */
 export type HyperedgeCount = CountedHyperedges | BeyondLimit
@@ -41,7 +44,8 @@ export function countHyperedges(topology: ProcessTopology, options: HyperedgeOpt
   requireOptions('countHyperedges', options)
   const { ranks } = topology
   const { k, theta, nodeOf = null, workLimit = 6e9, onRank } = options
-  checkFriendOptions(ranks, k, theta, nodeOf)
+  checkValues('countHyperedges', countedBy, options, 'ERR_STRATEGY')
+  requireNodes(ranks, nodeOf)
   const out = distinctOut(topology)
   const friends = friendLists(out, theta, nodeOf)
   const owners = ownersOf(friends, k)

@@ -1,10 +1,11 @@
 import { requireOptions } from '../../base/known-options.js'
+import { requireOption } from '../../base/option-table.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
 import { entriesByRow, rowStarts } from '../compressed-rows.js'
 import { type CommonNeighbors, commonNeighbors } from '../friends/common-neighbors.js'
 import type { FriendGroups } from '../friends/friend-groups.js'
-import { checkFriendOptions, defaultTheta } from '../friends/grouping-options.js'
+import { defaultTheta, friendOptions, requireNodes } from '../friends/grouping-options.js'
 import type { GroupingProgress } from '../friends/grouping-progress.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
@@ -66,7 +67,8 @@ export function forecastCombining(topology: ProcessTopology, options: ForecastOp
   if (!Array.isArray(ks))
     throw new RankweaveError('ERR_STRATEGY', `forecastCombining: expected a list of k, got ${shown(ks)}`)
   const mode = nodeOf === null ? 'agnostic' : 'aware'
-  for (const k of ks) checkFriendOptions(topology.ranks, k, defaultTheta(k, mode), nodeOf)
+  for (const k of ks) requireOption('forecastCombining', 'k', friendOptions.k, k, 'ERR_STRATEGY')
+  requireNodes(topology.ranks, nodeOf)
   const common = options.common ?? commonNeighbors(topology, { nodeOf })
   const direct = distinctOut(topology).rank.length
   let best: { readonly messages: number; readonly groups: FriendGroups } | null = null

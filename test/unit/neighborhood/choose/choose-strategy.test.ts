@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { atOnce } from '../../../../src/base/slices.js'
 import { simulate } from '../../../../src/cost/simulate/simulate.js'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { simgridFast, simgridSlow } from '../../../../src/machine/simgrid-profiles.js'
 import { formatAuto, parseAuto } from '../../../../src/neighborhood/choose/auto.js'
-import { atOnce, candidateLoads } from '../../../../src/neighborhood/choose/candidate-loads.js'
+import { candidateLoads } from '../../../../src/neighborhood/choose/candidate-loads.js'
 import { candidatesOf, mostWindows } from '../../../../src/neighborhood/choose/candidates.js'
 import type { Choice } from '../../../../src/neighborhood/choose/choice.js'
 import { chooseInSlices, chooseStrategy } from '../../../../src/neighborhood/choose/choose-strategy.js'
@@ -115,9 +116,9 @@ describe('chooseStrategy', () => {
       ),
     })
     const candidates = candidatesOf(topology, new Int32Array(5 ** 4))
-    const cartesian = candidates.filter(({ strategy }) => strategy.kind === 'cartesian')
+    const cartesian = candidates.filter(({ kind }) => kind === 'cartesian')
     expect(cartesian.length).toBeLessThanOrEqual(2 * mostWindows)
-    const texts = cartesian.map(({ strategy }) => formatStrategy(strategy))
+    const texts = cartesian.map(formatStrategy)
     expect(texts).toContain('cartesian:windows=2.3/2.3/2.3/2.3,order=0.1.2.3')
     expect(texts).toContain('cartesian:windows=5/5/5/5,order=3.2.1.0')
   })

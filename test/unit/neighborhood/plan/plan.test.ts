@@ -120,7 +120,7 @@ test.each([
     'common-neighbor:engine=best',
     /engine=greedy, engine=distributed, engine=improved, engine=exact, got 'engine=best'/,
   ],
-  ['common-neighbor:labels=x', /labels, an integer >= 0, got 'x'/],
+  ['common-neighbor:labels=x', /labels, an integer from 0 to 4294967295, got 'x'/],
   ['common-neighbor:k=2,k=3', /k once, got 'k=3'/],
   ['common-neighbor:speed=9', /got 'speed'/],
   ['routed:radices=4.1', /radices, integers >= 2 joined by dots, got '4.1'/],

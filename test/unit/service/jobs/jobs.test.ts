@@ -63,7 +63,7 @@ describe('equal requests', () => {
     expect(new Set(answers.map(({ info }) => info.id)).size).toBe(10)
     for (let index = 0; index < 10; index++) {
       const plan = await asked(index)
-      const { info } = await jobs.request(tenant, plan.request)
+      const { info } = await jobs.request(tenant, request(plan.k))
       expect(info.state).toBe('running')
       plan.finish()
       await endOf(jobs, info)
@@ -93,7 +93,7 @@ describe('cancelling', () => {
     ;(await asked(0)).finish()
     ;(await asked(1)).finish()
     expect((await endOf(jobs, third)).state).toBe('done')
-    expect(held.map(({ request: { k } }) => k)).toEqual([2, 4])
+    expect(held.map(({ k }) => k)).toEqual([2, 4])
   })
 
   it('ends a job that runs, with its thread, for all who wait; the next one starts', async () => {
@@ -151,7 +151,7 @@ describe('the queue', () => {
     const order = []
     for (let index = 0; index < 5; index++) {
       const plan = await asked(index)
-      order.push(plan.request.k)
+      order.push(plan.k)
       plan.finish()
     }
     expect(order).toEqual([2, 3, 7, 4, 5])
@@ -200,7 +200,7 @@ describe('after the service was killed', () => {
       ;(await after.asked(index)).finish()
       expect((await endOf(after.jobs, info)).state).toBe('done')
     }
-    expect(after.held.map(({ request: { k } }) => k)).toEqual([3, 4])
+    expect(after.held.map(({ k }) => k)).toEqual([3, 4])
   })
 
   it('a job whose plan had been stored is done', async () => {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { readRequest } from '../../../../src/service/jobs/read-request.js'
 import type { WorkerSettings } from '../../../../src/service/jobs/task.js'
 import { WorkerPool } from '../../../../src/service/jobs/worker-pool.js'
 import { idOf } from '../../../support/stored-plans.js'
@@ -64,7 +65,8 @@ it('tenants take turns, and one that has as many tasks as may wait leaves room f
 
 it('what the system refuses, such as a full disk, is no defect', async () => {
   const pool = newPool()
-  const request = { topology: idOf('t', 0), strategy: 'direct', operation: 'neighbor-allgather' } as const
+  const words = { strategy: 'direct', operation: 'neighbor-allgather' } as const
+  const request = readRequest({ topology: idOf('t', 0), ...words })
   const into = join(folder(), 'nowhere', 'plan')
   const plan = pool.run('plan', { ...uploaded('refused', 'moore:8x8:r=1'), request, into })
   await expect(plan).rejects.toMatchObject({ code: 'ERR_STORE' })
@@ -123,7 +125,8 @@ it('a plan that needs more arrays than it may have fails with a code before they
   const ends = []
   const strategies = ['direct', 'routed', 'allgather', 'common-neighbor']
   for (const strategy of strategies) {
-    const request = { topology: idOf('t', 0), strategy, machine, operation: 'neighbor-allgather' } as const
+    const words = { strategy, machine, operation: 'neighbor-allgather' } as const
+    const request = readRequest({ topology: idOf('t', 0), ...words })
     const into = join(folder(), `plan-${strategy}`)
     await expect(pool.run('plan', { ...large, request, into }), strategy).rejects.toMatchObject({
       code: 'ERR_LIMIT',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hubLoad, hubOf } from '../../../../src/neighborhood/choose/route-load.js'
+import { hubLoad, hubOf } from '../../../../src/neighborhood/choose/estimate.js'
 import { routeOf } from '../../../../src/neighborhood/plan/plan.js'
 import { parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'

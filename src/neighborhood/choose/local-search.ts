@@ -1,17 +1,84 @@
+import { withDefaults } from '../../base/option-table.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { windowsOf } from '../strategies/cartesian.js'
 import type { Lanes } from '../strategies/lanes.js'
 import type { Pipelined } from '../strategies/pipelined.js'
+import { strategyKind } from '../strategies/strategies.js'
 import type { Strategy } from '../strategies/strategy.js'
-import { nodeSizes } from './candidates.js'
+import { formatStrategy } from '../strategies/strategy-text.js'
+import { type NodeSizes, nodeSizes } from './candidates.js'
 import { isTight } from './radices.js'
+import type { Simulated } from './simulated.js'
+
+/** How much a search may do, whatever the computer. */
+export interface SearchLimits {
+  /** Strategies that are simulated. */
+  readonly strategies: number
+  /** Blocks that they move together. */
+  readonly moves: number
+}
+
+export interface Found {
+  /** The fastest; null where none is faster than what the search began with. */
+  readonly best: Simulated | null
+  readonly tried: number
+}
+
+/** A strategy whose similar ones have not all been tried. */
+interface Open {
+  readonly timeUs: number
+  /** Strategies similar to it, those to try next at the end. */
+  readonly left: Strategy[]
+}
+
+/**
+ * Searches for faster strategies among those similar to the fastest, and to what is found: it always tries
+ * the next of those similar to the fastest that has any left. In steps of a strategy each.
+ *
+ * @param known what was simulated before; the search begins with all of them
+ */
+export function* localSearch(
+  known: readonly Pick<Simulated, 'strategy' | 'timeUs'>[],
+  extents: Extents,
+  limits: SearchLimits,
+  simulate: (strategy: Strategy) => Simulated,
+): Generator<void, Found> {
+  const open = (strategy: Strategy, timeUs: number): Open => ({
+    timeUs,
+    left: similarTo(strategy, extents).reverse(),
+  })
+  const seen = new Set(known.map(({ strategy }) => identityOf(strategy)))
+  const frontier = known.map(({ strategy, timeUs }) => open(strategy, timeUs))
+  frontier.sort((a, b) => b.timeUs - a.timeUs)
+  let best: Simulated | null = null
+  let leastUs = frontier.at(-1)?.timeUs ?? 0
+  let [tried, moves] = [0, 0]
+  while (frontier.length > 0 && tried < limits.strategies && moves < limits.moves) {
+    const strategy = frontier[frontier.length - 1].left.pop()
+    if (strategy === undefined) {
+      frontier.pop()
+      continue
+    }
+    const identity = identityOf(strategy)
+    if (seen.has(identity)) continue
+    seen.add(identity)
+    const found = simulate(strategy)
+    tried++
+    moves += found.moved
+    const at = frontier.findLastIndex(({ timeUs }) => timeUs > found.timeUs)
+    frontier.splice(at + 1, 0, open(strategy, found.timeUs))
+    if (found.timeUs < leastUs) {
+      best = found
+      leastUs = found.timeUs
+    }
+    yield
+  }
+  return { best, tried }
+}
 
 /** What radices have to cover. */
-export interface Extents {
+export interface Extents extends NodeSizes {
   readonly ranks: number
-  readonly nodes: number
-  /** The most ranks of a node. */
-  readonly largest: number
   /** Offsets of every dimension of a grid. */
   readonly windows: readonly number[]
 }
@@ -40,19 +107,14 @@ export function similarTo(strategy: Strategy, extents: Extents): Strategy[] {
         ...switched(strategy),
       ]
     case 'hierarchical':
-      return [
-        ...lists(strategy.between, nodes).map((between) => ({ ...strategy, between })),
-        ...lists(strategy.inside, largest).map((inside) => ({ ...strategy, inside })),
-        ...switched(strategy),
-      ]
-    case 'lanes':
-      return similarLanes(strategy, largest)
     case 'pipelined':
       return [
         ...lists(strategy.between, nodes).map((between) => ({ ...strategy, between })),
         ...lists(strategy.inside, largest).map((inside) => ({ ...strategy, inside })),
-        ...(strategy.steps === undefined ? [] : similarSteps(strategy)),
+        ...(strategy.kind === 'hierarchical' ? switched(strategy) : similarSteps(strategy)),
       ]
+    case 'lanes':
+      return similarLanes(strategy, largest)
     case 'cartesian': {
       const { windows = [], order } = strategy
       return [
@@ -71,64 +133,41 @@ export function similarTo(strategy: Strategy, extents: Extents): Strategy[] {
 }
 
 function similarLanes(strategy: Lanes, largest: number): Strategy[] {
-  const { lanes, widths, digits, order, own, ...others } = strategy
-  const options = {
-    ...(own === undefined ? {} : { own }),
-    ...(digits === undefined ? {} : { digits }),
-    ...(order === undefined ? {} : { order }),
-  }
+  const { lanes, widths, ...others } = strategy
   const counts = lanes === undefined ? [2, 4] : [2 * lanes, lanes / 2]
   const isCount = (count: number): boolean => count >= 1 && count <= largest && Number.isInteger(count)
-  const all = widths ?? (lanes === undefined ? null : [Math.ceil(largest / lanes)])
+  const all = widths ?? (lanes === undefined ? [] : [Math.ceil(largest / lanes)])
   return [
     ...lists(strategy.radices, largest).map((radices) => ({ ...strategy, radices })),
-    ...(widths === undefined
-      ? counts.filter(isCount).map((count) => ({ ...others, ...options, lanes: count }))
-      : []),
-    ...(all === null ? [] : divisions(expanded(all, largest))).map((divided) => ({
+    ...(widths === undefined ? counts.filter(isCount).map((count) => ({ ...others, lanes: count })) : []),
+    ...(all.length === 0 ? [] : divisions(expanded(all, largest))).map((divided) => ({
       ...others,
-      ...options,
       widths: divided,
     })),
     ...switched(strategy),
   ]
 }
 
-/** Options with two values: the default, which the route of the kind applies, and the other. */
-type Switches = Readonly<Record<string, readonly [string, string]>>
-
-/** Those to try first in front. */
-const switches: Readonly<Partial<Record<Strategy['kind'], Switches>>> = {
-  routed: { first: ['lowest', 'highest'] },
-  allgather: { first: ['highest', 'lowest'] },
-  hierarchical: {
-    digits: ['number', 'offset'],
-    order: ['lowest', 'highest'],
-    first: ['between', 'inside'],
-  },
-  lanes: { order: ['lowest', 'highest'], digits: ['number', 'offset'], own: ['gather', 'spread'] },
-}
-const none: Switches = {}
-
-/** With one option at its other value. */
-function switched(strategy: Strategy): Strategy[] {
-  return Object.entries(switches[strategy.kind] ?? none).map(([name, [initial, other]]) => {
-    const { [name]: value = initial, ...others } = optionsOf(strategy)
-    return (value === initial ? { ...others, [name]: other } : others) as unknown as Strategy
-  })
-}
-
 /**
- * The same strategy without options that are at their defaults: equal for strategies that differ in what they
- * write out.
+ * With one option of two values at its other value: those declared last have paid most often. An option that
+ * is at its default again is not written.
  */
-export function withoutDefaults(strategy: Strategy): Strategy {
-  const known = switches[strategy.kind] ?? none
-  const given = Object.entries(optionsOf(strategy)).filter(([name, value]) => value !== known[name]?.[0])
-  return Object.fromEntries(given) as unknown as Strategy
+function switched<S extends Strategy>(strategy: S): S[] {
+  const { options } = strategyKind(strategy)
+  const given: Readonly<Record<string, unknown>> = withDefaults(options, strategy)
+  return Object.entries(options)
+    .filter(([, { words = [] }]) => words.length === 2)
+    .map(([name, { words = [], default: initial }]) => {
+      const other = words.find((word) => word !== given[name])
+      return { ...strategy, [name]: other === initial ? undefined : other }
+    })
+    .reverse()
 }
 
-const optionsOf = (strategy: Strategy) => strategy as unknown as Readonly<Record<string, unknown>>
+/** Its text with the defaults of its options: equal for strategies that differ in what they write out. */
+function identityOf(strategy: Strategy): string {
+  return formatStrategy(withDefaults(strategyKind(strategy).options, strategy))
+}
 
 /** The same way behind in one step less, and ahead. */
 function similarSteps({ steps = [], back = steps, ...others }: Pipelined): Strategy[] {

@@ -1,0 +1,192 @@
+import { type ErrorCode, RankweaveError, shown } from '../errors.js'
+import { requireKnownOptions } from './known-options.js'
+import type { NamedOptions, Option } from './option.js'
+
+type Given = Readonly<Record<string, unknown>>
+
+/**
+ * Checks an object of options: that it is one, that each option is known, and each value. For calls that are
+ * made a few times, not per message.
+ *
+ * @throws code saying what was expected and what arrived; an option with a code of its own: that one
+ */
+export function checkOptions(
+  where: string,
+  table: NamedOptions,
+  given: unknown,
+  code: ErrorCode = 'ERR_ARGUMENT',
+): void {
+  requireKnownOptions(where, given, table, code)
+  checkValues(where, table, given as object, code)
+}
+
+/**
+ * Checks the values of an object that may have other members as well.
+ * @throws code as of {@link checkOptions}
+ */
+export function checkValues(
+  where: string,
+  table: NamedOptions,
+  given: object,
+  code: ErrorCode = 'ERR_ARGUMENT',
+): void {
+  for (const name of Object.keys(table)) requireOption(where, name, table[name], (given as Given)[name], code)
+}
+
+/**
+ * Checks one value.
+ * @throws code as of {@link checkOptions}
+ */
+export function requireOption(
+  where: string,
+  name: string,
+  option: Option<unknown>,
+  value: unknown,
+  code: ErrorCode = 'ERR_ARGUMENT',
+): void {
+  if (value === undefined && option.required !== true) return
+  if (!option.is(value)) {
+    const message = `${where}: expected ${name}, ${option.expected}, got ${shown(value)}`
+    throw new RankweaveError(option.code ?? code, message)
+  }
+  if (option.table !== undefined) checkOptions(`${where}: ${name}`, option.table, value, option.code ?? code)
+}
+
+type WithDefaults<O, Table> = O & {
+  readonly [Name in keyof O as Name extends keyof Table
+    ? Table[Name] extends { readonly default: unknown }
+      ? Name
+      : never
+    : never]-?: Exclude<O[Name], undefined>
+}
+
+/** The options, and the defaults of those that are not given. */
+export function withDefaults<O extends object, Table extends NamedOptions>(
+  table: Table,
+  given: O,
+): WithDefaults<O, Table> {
+  const values = { ...given } as Record<string, unknown>
+  for (const name of Object.keys(table)) {
+    if (values[name] === undefined && table[name].default !== undefined) values[name] = table[name].default
+  }
+  return values as WithDefaults<O, Table>
+}
+
+/** How callers compare the options on which they have to agree. */
+export interface OptionAgreement {
+  /** Whether two ranks of a process pass the same. */
+  same(a: object | undefined, b: object | undefined): boolean
+  /**
+   * Numbers that are equal on all ranks: for each option on which ranks agree its value or the place of its
+   * word, and -1 for one that is not given. Undefined where none is given.
+   */
+  words(given: object | undefined): number[] | undefined
+}
+
+/** Every rank compares, so the names are found once. */
+export function optionAgreement(table: NamedOptions): OptionAgreement {
+  const names = Object.keys(table).filter((name) => table[name].agreed !== undefined)
+  const ofRanks = names.filter((name) => table[name].agreed === 'ranks')
+  const wordOf = (name: string, value: unknown): number =>
+    value === undefined ? -1 : (table[name].words?.indexOf(value) ?? (value as number))
+  return {
+    same(a, b) {
+      if (a === b) return true
+      if (a === undefined || b === undefined || typeof b !== 'object' || b === null) return false
+      for (const name of names) if ((a as Given)[name] !== (b as Given)[name]) return false
+      return true
+    },
+    words(given) {
+      const values = ofRanks.map((name) => (given as Given | undefined)?.[name])
+      if (values.every((value) => value === undefined)) return undefined
+      return values.map((value, i) => wordOf(ofRanks[i], value))
+    },
+  }
+}
+
+/** A text of options from a table and the other way round: `k=4,mode=aware`. */
+export interface WrittenOption {
+  readonly name: string
+  readonly word: string
+  readonly value: unknown
+  readonly text: string
+}
+
+/** The options that are given, in the order of the table, each with its text. */
+export function writtenOptions(table: NamedOptions, given: object): WrittenOption[] {
+  return Object.entries(table).flatMap(([name, option]) => {
+    const value = (given as Given)[name]
+    if (value === undefined) return []
+    return [{ name, word: option.word ?? name, value, text: option.format(value) }]
+  })
+}
+
+/** The options that are given as one text: `k=4,mode=aware`. Equal options have equal texts. */
+export function optionsText(table: NamedOptions, given: object): string {
+  return writtenOptions(table, given)
+    .map(({ word, text }) => `${word}=${text}`)
+    .join(',')
+}
+
+/**
+ * What {@link optionsText} writes, in any order, with the defaults of options that calls require.
+ *
+ * @param refuse throws, given what was expected and what arrived
+ */
+export function parsedOptions(
+  table: NamedOptions,
+  text: string | undefined,
+  refuse: (expected: string, got: string) => never,
+): Record<string, unknown> {
+  const byWord = new Map(
+    Object.entries(table).flatMap(([name, option]) => (hasText(option) ? [[option.word ?? name, name]] : [])),
+  )
+  const required = Object.entries(table).filter(([, option]) => option.required)
+  const values: Record<string, unknown> = Object.fromEntries(
+    required.map(([name, option]) => [name, option.default]),
+  )
+  const seen = new Set<string>()
+  for (const words of text?.split(',') ?? []) {
+    const [word, ...after] = words.split('=') as [string, ...string[]]
+    const written = after.join('=')
+    const name = byWord.get(word)
+    if (seen.has(word)) refuse(`${word} once`, words)
+    seen.add(word)
+    if (name === undefined) return refuse(inWords([...byWord.keys()]), word)
+    const option = table[name]
+    values[name] = option.parse(written)
+    if (values[name] !== undefined) continue
+    if (option.words === undefined) return refuse(`${word}, ${expectedText(option)}`, written)
+    const all = option.words.map((value) => `${word}=${value}`)
+    refuse(all.join(all.length === 2 ? ' or ' : ', '), `${word}=${written}`)
+  }
+  return values
+}
+
+/** Whether a text can give the option. */
+export function hasText({ kind }: Option<unknown>): boolean {
+  return kind !== 'object' && kind !== 'other'
+}
+
+/** The texts that an option takes, in words. */
+export function expectedText({ expected, written }: Option<unknown>): string {
+  return written === undefined ? expected : `${expected} ${written}`
+}
+
+/** One line of help: the name in texts, what the option does, its values and its default. */
+export function optionHelp(name: string, option: Option<unknown>): string {
+  const { word = name, help = '' } = option
+  const initial = defaultText(option)
+  return `${word}   ${help}: ${expectedText(option)}${initial === undefined ? '' : ` (default: ${initial})`}`
+}
+
+/** The default of an option in words; undefined where it has none. */
+export function defaultText(option: Option<unknown>): string | undefined {
+  if (option.computed !== undefined) return option.computed
+  return option.default === undefined ? undefined : option.format(option.default)
+}
+
+/** `a, b or c`. */
+function inWords(names: readonly string[]): string {
+  return names.join(', ').replace(/, (?=[^ ]*$)/, ' or ')
+}

@@ -1,0 +1,195 @@
+import type { ErrorCode } from '../errors.js'
+
+/** What is known of an option besides the values that it takes. */
+export interface OptionFacts<T> {
+  /** One line: what the option does. */
+  readonly help?: string
+  /** Its value where none is given. */
+  readonly default?: T
+  /** How its default is computed, in words, where it depends on other facts. */
+  readonly computed?: string
+  /** Whether a call refuses its absence. A text of options may leave it out: its default holds. */
+  readonly required?: true
+  /** Who has to pass the same value: all ranks, or the ranks of one process. Absent: values may differ. */
+  readonly agreed?: 'ranks' | 'process'
+  /** Its name in texts and on the command line. Default: its own name; on the command line with hyphens. */
+  readonly word?: string
+  /** Code of the error that refuses a value. Default: that of the check. */
+  readonly code?: ErrorCode
+}
+
+/** The numbers that an option takes, both ends included. */
+export interface OptionBounds {
+  readonly least?: number
+  readonly most?: number
+}
+
+/**
+ * One option of a call, or one parameter of a strategy. Its check, its texts, its flag, its help and the
+ * agreement of ranks on it follow from it.
+ */
+export interface Option<T> extends OptionFacts<T>, OptionBounds {
+  readonly kind: 'integer' | 'number' | 'word' | 'flag' | 'text' | 'integers' | 'object' | 'other'
+  /** The values that it takes, in words: `an integer from 1 to 8`. */
+  readonly expected: string
+  /** How its values are written, where `expected` does not say it. */
+  readonly written?: string
+  /** All values, where they are few. */
+  readonly words?: readonly T[]
+  /** The options of an option that is an object of options. */
+  readonly table?: NamedOptions
+  is(value: unknown): boolean
+  /** A value from its text; undefined where the text is not one. */
+  parse(text: string): T | undefined
+  format(value: T): string
+}
+
+/** Options by name. */
+export type NamedOptions = { readonly [name: string]: Option<unknown> }
+
+/** A description of every option of an interface: one that is missing is an error of types. */
+export type OptionTable<O> = { readonly [Name in keyof O]-?: Option<Exclude<O[Name], undefined>> }
+
+type Bounded = OptionFacts<number> & OptionBounds
+
+export function integerOption<F extends Bounded & { readonly least: number }>(facts: F): Option<number> & F {
+  const is = isIntegerWithin(facts)
+  const parse = (text: string) => parsedInteger(text, is)
+  return { ...facts, kind: 'integer', expected: rangeText('an integer', facts), is, parse, format: String }
+}
+
+/** A finite number. */
+export function numberOption<F extends Bounded>(facts: F): Option<number> & F {
+  const { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY }: OptionBounds = facts
+  const is = (value: unknown) =>
+    Number.isFinite(value) && (value as number) >= least && (value as number) <= most
+  const parse = (text: string) =>
+    /^-?\d+(\.\d+)?$/.test(text) && is(Number(text)) ? Number(text) : undefined
+  return { ...facts, kind: 'number', expected: rangeText('a number', facts), is, parse, format: String }
+}
+
+/** One of some words. */
+export function wordOption<const W extends string, F extends OptionFacts<NoInfer<W>>>(
+  words: readonly W[],
+  facts: F = {} as F,
+): Option<W> & F {
+  return {
+    ...facts,
+    kind: 'word',
+    words,
+    expected: words.length > 2 ? `one of ${words.join(', ')}` : words.join(' or '),
+    is: (value) => words.includes(value as W),
+    parse: (text) => words.find((word) => word === text),
+    format: String,
+  }
+}
+
+export function flagOption<F extends OptionFacts<boolean>>(facts: F = {} as F): Option<boolean> & F {
+  return {
+    ...facts,
+    kind: 'flag',
+    words: [true, false],
+    expected: 'true or false',
+    is: (value) => typeof value === 'boolean',
+    parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+    format: String,
+  }
+}
+
+export function textOption<F extends OptionFacts<string>>(facts: F = {} as F): Option<string> & F {
+  const is = (value: unknown) => typeof value === 'string'
+  return { ...facts, kind: 'text', expected: 'a text', is, parse: (text) => text, format: String }
+}
+
+/** Integers within bounds, joined by dots in texts. */
+export function integersOption<
+  F extends OptionFacts<readonly number[]> & OptionBounds & { readonly least: number },
+>(facts: F): Option<readonly number[]> & F {
+  const isOne = isIntegerWithin(facts)
+  return {
+    ...facts,
+    kind: 'integers',
+    expected: rangeText('integers', facts),
+    written: 'joined by dots',
+    is: (value) => Array.isArray(value) && value.every(isOne),
+    parse: (text) => allOf(text.split('.').map((part) => parsedInteger(part, isOne))),
+    format: (value) => value.join('.'),
+  }
+}
+
+/**
+ * Lists of integers, one per dimension: joined by dots, the dimensions by slashes, and 1 for an empty list.
+ */
+export function integerListsOption<
+  F extends OptionFacts<readonly (readonly number[])[]> & { readonly least: number },
+>(facts: F): Option<readonly (readonly number[])[]> & F {
+  const list = integersOption({ least: facts.least })
+  return {
+    ...facts,
+    kind: 'integers',
+    expected: `per dimension ${list.expected}`,
+    written: 'joined by dots, dimensions joined by /',
+    is: (value) => Array.isArray(value) && value.every(list.is),
+    parse: (text) => allOf(text.split('/').map((part) => list.parse(part))),
+    format: (value) => value.map((part) => list.format(part) || '1').join('/'),
+  }
+}
+
+/** An option whose values no text can give, by what they are in words and a test of them. */
+export function valueOption<T>(
+  expected: string,
+  is: (value: unknown) => boolean,
+  facts: OptionFacts<T> = {},
+): Option<T> {
+  return { ...facts, kind: 'other', expected, is, parse: () => undefined, format: String }
+}
+
+/** An option that is an object of options. */
+export function objectOption<O>(table: OptionTable<O>, facts: OptionFacts<O> = {}): Option<O> {
+  const isObject = (value: unknown) => typeof value === 'object' && value !== null
+  return {
+    ...valueOption('an object of options', isObject, facts),
+    kind: 'object',
+    table: table as NamedOptions,
+  }
+}
+
+export const functionOption: Option<never> = valueOption('a function', (value) => typeof value === 'function')
+
+export const urlOption: Option<URL> = valueOption('a URL', (value) => value instanceof URL)
+
+export const positiveOption: Option<number> = valueOption(
+  'a positive number',
+  (value) => Number.isFinite(value) && (value as number) > 0,
+)
+
+export const signalOption: Option<AbortSignal> = valueOption(
+  'an AbortSignal',
+  (value) => value instanceof AbortSignal,
+)
+
+/** Its value is checked where it is used, with what is known there. */
+export const uncheckedOption: Option<never> = valueOption('any value', () => true)
+
+function isIntegerWithin({ least = 0, most = Number.MAX_SAFE_INTEGER }: OptionBounds) {
+  return (value: unknown): boolean =>
+    Number.isInteger(value) && (value as number) >= least && (value as number) <= most
+}
+
+function rangeText(
+  noun: string,
+  { least = Number.MIN_SAFE_INTEGER, most = Number.MAX_SAFE_INTEGER }: OptionBounds,
+) {
+  if (most < Number.MAX_SAFE_INTEGER) return `${noun} from ${least} to ${most}`
+  return least === Number.MIN_SAFE_INTEGER ? noun : `${noun} >= ${least}`
+}
+
+function parsedInteger(text: string, is: (value: unknown) => boolean): number | undefined {
+  return /^\d+$/.test(text) && Number.isSafeInteger(Number(text)) && is(Number(text))
+    ? Number(text)
+    : undefined
+}
+
+function allOf<T>(parsed: readonly (T | undefined)[]): readonly T[] | undefined {
+  return parsed.every((value) => value !== undefined) ? parsed : undefined
+}

@@ -1,0 +1,146 @@
+import type { PlanRequest, TopologyInfo, UploadFormat } from '../../client/protocol/http.js'
+import { ServiceClient } from '../../client/service-client.js'
+import { planDirectory } from '../../launch/plan-directory.js'
+import { formatMachine } from '../../machine/format-machine.js'
+import type { Machine } from '../../machine/machine.js'
+import {
+  type PlanHooks,
+  type PlanReport,
+  type PlanWords,
+  reportedPlan,
+  type UnderstoodRequest,
+} from '../../neighborhood/choose/plan-request.js'
+import { storedPlan } from '../../neighborhood/plan/plan-store.js'
+import type { PlanView } from '../../report/plan-view.js'
+import { scheduleText } from '../../schedule/file/schedule-file.js'
+import type { NeighborSchedule } from '../../schedule/ir.js'
+import { parseTopologySpec } from '../../topology/files/spec-text.js'
+import { buildTopology } from '../../topology/files/topology-from-spec.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { openInput } from '../input/open-input.js'
+import type { ServerAddress } from '../input/server-options.js'
+import { noteViolations } from '../output/proof-report.js'
+import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
+
+/** A plan of a topology, made here or by a service. */
+export interface PlannedTopology {
+  /** What is printed of it as JSON, whatever printed it. */
+  readonly report: PlanReport
+  readonly verified: boolean
+  /** How long a plan from a cache took to read; null for a plan that was made. */
+  readonly cachedMs: number | null
+  /** The schedule as JSON Lines. */
+  text(version: 1 | 2): Promise<Iterable<string>>
+}
+
+export function builtTopology(report: Reporter, spec: string): ProcessTopology {
+  report.step(`building ${spec}`)
+  return buildTopology(spec, { open: openInput, onProgress: readProgress(report, spec) })
+}
+
+/** @param cache a directory that retains plans */
+export async function planHere(
+  report: Reporter,
+  spec: string,
+  request: UnderstoodRequest,
+  { machine, cache }: { readonly machine?: Machine | undefined; readonly cache?: string | undefined },
+): Promise<PlannedTopology> {
+  const topology = builtTopology(report, spec)
+  const planned = await reportedPlan(topology, request, machine ?? null, {
+    onStep: report.step,
+    onProgress: groupProgress(report),
+    ...(cache === undefined ? {} : { retained: retainedIn(report, cache) }),
+  })
+  const { plan, verification, retainedMs } = planned
+  noteViolations(report, verification)
+  return {
+    report: planned.report,
+    verified: verification.ok,
+    cachedMs: retainedMs,
+    text: async (version) => scheduleText(plan.schedule, { version }),
+  }
+}
+
+function retainedIn(report: Reporter, directory: string): NonNullable<PlanHooks['retained']> {
+  const store = planDirectory(directory, { onProblem: ({ message }) => report.note(message) })
+  return (...wanted) => storedPlan(store, ...wanted)
+}
+
+/** A plan of a service, which verifies its plans. */
+export interface ServedPlan extends PlannedTopology {
+  schedule(): Promise<NeighborSchedule>
+  /**
+   * Its friend groups, which its schedule does not hold; null for plans without, and for those that took
+   * long.
+   */
+  groups(): Promise<PlanView['groups']>
+}
+
+const fileFormats = { mtx: 'mtx', metis: 'metis', csv: 'csv', graphology: 'json', edges: 'edges' } as const
+
+/**
+ * Lets a service plan: uploads the topology, which it may have already, and waits for the plan, which it may
+ * have, too.
+ *
+ * @throws ERR_SPEC, ERR_FILE; ERR_SERVICE, ERR_TOKEN and the codes of the plan's job
+ */
+export async function servedPlan(
+  report: Reporter,
+  server: ServerAddress,
+  spec: string,
+  words: PlanWords,
+): Promise<ServedPlan> {
+  const client = new ServiceClient(server)
+  report.step(`uploading ${spec}`)
+  const { id } = await uploaded(client, spec)
+  const info = await client.plan(requestOf(id, words), ({ state, progress }) =>
+    report.step(progress?.step ?? state),
+  )
+  // The service reports plans as the command does.
+  const { topology: _topology, verified: _verified, ...facts } = info.statistics
+  return {
+    report: facts as PlanReport,
+    verified: true,
+    cachedMs: null,
+    text: async (version) => [await client.scheduleText(info.id, version)],
+    schedule: async () => (await client.schedule(info.id)) as NeighborSchedule,
+    groups: async () => (await client.planView(info.id)).groups,
+  }
+}
+
+function requestOf(topology: string, words: PlanWords): PlanRequest {
+  const { strategy, machine, operation, bytes, k, mode, theta, dedupe, elide, engine } = words
+  const friends = { k, mode, theta, dedupe, elide, engine, labels: words.labelSeed }
+  const machineText = machine === undefined ? undefined : formatMachine(machine)
+  return { topology, strategy, ...friends, machine: machineText, operation, bytes }
+}
+
+function uploaded(client: ServiceClient, text: string): Promise<TopologyInfo> {
+  const spec = parseTopologySpec(text)
+  const name = text.split('/').at(-1)!.slice(0, 200)
+  if (!('file' in spec)) return client.upload(text, { format: 'spec', name })
+  const format: UploadFormat = fileFormats[spec.kind]
+  return client.upload(contentOf(spec.file), {
+    format,
+    name,
+    ...(spec.kind === 'mtx' ? { ranks: spec.ranks } : {}),
+  })
+}
+
+/** An unchanged file, compressed or not. @throws ERR_FILE */
+function contentOf(file: string): Blob {
+  const source = openInput(file)
+  try {
+    const pieces: Uint8Array<ArrayBuffer>[] = []
+    for (;;) {
+      const piece = new Uint8Array(pieceBytes)
+      const count = source.read(piece)
+      if (count === 0) return new Blob(pieces)
+      pieces.push(piece.subarray(0, count))
+    }
+  } finally {
+    source.close()
+  }
+}
+
+const pieceBytes = 1 << 20

@@ -1,0 +1,49 @@
+import type { CompletePlanRequest } from '../../client/protocol/http.js'
+import { cluster, type Machine } from '../../machine/machine.js'
+import { parseMachine } from '../../machine/machine-text.js'
+import { simgridFast } from '../../machine/simgrid-profiles.js'
+import { type UnderstoodRequest, understand } from '../../neighborhood/choose/plan-request.js'
+
+/** A request for a plan as it was read, once: plain data, which worker threads are handed. */
+export interface ReadRequest extends UnderstoodRequest {
+  readonly topology: string
+  /** One line of text. */
+  readonly machine: string | null
+  /** Equal for equal requests: names the plan. Plans that are stored keep their names. */
+  readonly key: string
+}
+
+/**
+ * Reads a request, with the errors of `rankweave plan`. A machine of millions of nodes is left to the worker,
+ * so that the event loop is not held.
+ *
+ * @throws ERR_USAGE, ERR_STRATEGY, ERR_MACHINE
+ */
+export function readRequest(request: CompletePlanRequest): ReadRequest {
+  const { topology, machine: text = null } = request
+  const machine = text === null ? undefined : machineOf(text)
+  const words = { ...request, machine, labelSeed: request.labels }
+  const understood = understand(words, (name) => (name === 'labelSeed' ? 'labels' : name))
+  return { ...understood, topology, machine: text, key: keyOf(request, understood) }
+}
+
+/** Stands for machines that are not read here: nothing of a request depends on more. */
+const largeMachine = cluster({ nodes: 2, cores: 2, profile: simgridFast })
+
+function machineOf(text: string): Machine {
+  return sizeClaimed(text) <= 2 ** 20 ? parseMachine(text) : largeMachine
+}
+
+/** The product of all numbers in a text: no less than the cores of the machine that it describes. */
+export function sizeClaimed(text: string): number {
+  return [...text.matchAll(/\d+/g)].reduce((product, [digits]) => product * Math.max(1, Number(digits)), 1)
+}
+
+/** The request as the client wrote it, with defaults written out. */
+function keyOf(request: CompletePlanRequest, understood: UnderstoodRequest): string {
+  const { topology, strategy, machine, operation, bytes = null } = request
+  const words = { topology, strategy, machine: machine?.trim() ?? null, operation, bytes }
+  if (strategy !== 'common-neighbor' || understood.strategy.kind !== strategy) return JSON.stringify(words)
+  const { k, mode, theta = null, dedupe, elide, engine = 'greedy', labelSeed = null } = understood.strategy
+  return JSON.stringify({ ...words, ...{ k, mode, theta, dedupe, elide, engine, labels: labelSeed } })
+}

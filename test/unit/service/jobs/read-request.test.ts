@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { planRequest } from '../../../../src/client/protocol/http.js'
+import { parseMachine } from '../../../../src/machine/machine-text.js'
+import { type PlanWords, understand } from '../../../../src/neighborhood/choose/plan-request.js'
+import { ownVersion } from '../../../../src/package-paths.js'
+import { planIdOf } from '../../../../src/service/jobs/jobs.js'
+import { readRequest } from '../../../../src/service/jobs/read-request.js'
+import { idOf } from '../../../support/stored-plans.js'
+
+const topology = idOf('t', 0)
+const machine = 'cluster:nodes=2,cores=8,profile=simgrid-fast'
+const read = (request: object) => readRequest(planRequest.parse({ topology, ...request }))
+
+describe('the key of a request', () => {
+  const friends = { k: 2, mode: 'agnostic', theta: null, dedupe: true, elide: true, engine: 'greedy' }
+  const allgather = { machine: null, operation: 'neighbor-allgather', bytes: null }
+
+  // Stored plans are named by these texts: another order of fields, or another default, loses them.
+  it.each([
+    [{}, { strategy: 'common-neighbor', ...allgather, ...friends, labels: null }],
+    [
+      { k: 4, engine: 'improved', labels: 7, theta: 3, dedupe: false, machine },
+      {
+        ...{ strategy: 'common-neighbor', ...allgather, machine, ...friends },
+        ...{ k: 4, mode: 'aware', theta: 3, dedupe: false, engine: 'improved', labels: 7 },
+      },
+    ],
+    [{ strategy: 'routed:first=lowest' }, { strategy: 'routed:first=lowest', ...allgather }],
+    [{ strategy: 'common-neighbor:k=4' }, { strategy: 'common-neighbor:k=4', ...allgather }],
+    [
+      { strategy: 'direct', operation: 'neighbor-alltoall' },
+      { strategy: 'direct', ...allgather, operation: 'neighbor-alltoall' },
+    ],
+    [
+      { strategy: 'auto', machine, bytes: 64 },
+      { strategy: 'auto', ...allgather, machine, bytes: 64 },
+    ],
+  ])('of %j is its JSON with the defaults written out', (request, expected) => {
+    const { key } = read(request)
+    expect(key).toBe(JSON.stringify({ topology, ...expected }))
+    const digest = createHash('sha256').update(`${ownVersion()}\n${key}`).digest('hex')
+    expect(planIdOf(read(request))).toBe(`p-${digest}`)
+  })
+
+  it('is the same whether defaults are written or left out', () => {
+    expect(read({ k: 2, mode: 'agnostic', elide: true, engine: 'greedy' }).key).toBe(read({}).key)
+  })
+})
+
+it('a request that was read is plain data: it crosses to a worker thread', () => {
+  const request = read({ strategy: 'auto:budget=3', machine, bytes: 64 })
+  expect(structuredClone(request)).toEqual(request)
+  expect(request).toMatchObject({ strategy: { kind: 'auto', budget: 3 }, comparedBytes: 64, machine })
+})
+
+it('a machine of millions of nodes is left to the worker, and not built', () => {
+  const large = 'cluster:nodes=200000000,cores=8,profile=simgrid-fast'
+  expect(read({ strategy: 'auto', machine: large, bytes: 4 })).toMatchObject({ machine: large })
+})
+
+describe('errors name fields as the caller spells them', () => {
+  type Message = (of: (name: string) => string) => string
+  const rows: [object, Message][] = [
+    [{ strategy: 'direct', bytes: 4 }, (of) => `${of('bytes')}: is for ${of('strategy')} auto`],
+    [{ strategy: 'auto', bytes: 4 }, (of) => `${of('strategy')} auto: expected ${of('machine')} with a`],
+    [{ strategy: 'auto', machine }, (of) => `${of('strategy')} auto: expected ${of('bytes')}, the length`],
+    [
+      { strategy: 'auto:bytes=8', machine, bytes: 4 },
+      (of) => `${of('bytes')}: expected once, got 4 and ${of('strategy')} auto:bytes=8`,
+    ],
+    [{ mode: 'aware' }, (of) => `${of('mode')} aware: expected ${of('machine')}, which defines the nodes`],
+    [{ strategy: 'direct', k: 4 }, (of) => `${of('k')} is for ${of('strategy')} common-neighbor, not for`],
+    [{ engine: 'best' }, (of) => `${of('engine')}: expected one of greedy, distributed, improved, exact`],
+    [
+      { strategy: 'auto', machine, bytes: 4, operation: 'neighbor-alltoall' },
+      (of) => `${of('strategy')} auto: is for neighbor-allgather, not for neighbor-alltoall`,
+    ],
+  ]
+
+  it.each(rows)('%j', (request, message) => {
+    const refused = (text: string) =>
+      expect.objectContaining({ code: 'ERR_USAGE', message: expect.stringContaining(text) })
+    expect(() => read(request)).toThrow(refused(message((name) => name)))
+    const flag = (name: string): string => `--${name}`
+    const words = { strategy: 'common-neighbor', ...request } as PlanWords
+    const given = words.machine === undefined ? words : { ...words, machine: parseMachine(machine) }
+    expect(() => understand(given, flag)).toThrow(refused(message(flag)))
+  })
+})
