@@ -8,7 +8,7 @@ type Given = Readonly<Record<string, unknown>>
  * Checks an object of options: that it is one, that each option is known, and each value. For calls that are
  * made a few times, not per message.
  *
- * @throws code saying what was expected and what arrived; an option with a code of its own: that one
+ * @throws code, or that of the option where it has one, saying what was expected and what arrived
  */
 export function checkOptions(
   where: string,
@@ -74,8 +74,8 @@ export function withDefaults<O extends object, Table extends NamedOptions>(
 
 /** How callers compare the options on which they have to agree. */
 export interface OptionAgreement {
-  /** Whether two ranks of a process pass the same. */
-  same(a: object | undefined, b: object | undefined): boolean
+  /** Tells, for the other ranks of a process, whether they pass the same as the first. */
+  sameAs(first: object | undefined): (other: object | undefined) => boolean
   /**
    * Numbers that are equal on all ranks: for each option on which ranks agree its value or the place of its
    * word, and -1 for one that is not given. Undefined where none is given.
@@ -83,18 +83,28 @@ export interface OptionAgreement {
   words(given: object | undefined): number[] | undefined
 }
 
-/** Every rank compares, so the names are found once. */
+/** Every rank compares: only the options that are given take time. */
 export function optionAgreement(table: NamedOptions): OptionAgreement {
-  const names = Object.keys(table).filter((name) => table[name].agreed !== undefined)
-  const ofRanks = names.filter((name) => table[name].agreed === 'ranks')
+  const names = new Set(Object.keys(table).filter((name) => table[name].agreed !== undefined))
+  const ofRanks = [...names].filter((name) => table[name].agreed === 'ranks')
   const wordOf = (name: string, value: unknown): number =>
     value === undefined ? -1 : (table[name].words?.indexOf(value) ?? (value as number))
   return {
-    same(a, b) {
-      if (a === b) return true
-      if (a === undefined || b === undefined || typeof b !== 'object' || b === null) return false
-      for (const name of names) if ((a as Given)[name] !== (b as Given)[name]) return false
-      return true
+    sameAs(first = {}) {
+      const given = Object.entries(first).filter(([name, value]) => names.has(name) && value !== undefined)
+      const values = new Map(given)
+      return (other = {}) => {
+        // JavaScript may pass anything: it is refused where all is checked.
+        if (typeof other !== 'object' || other === null) return false
+        let left = values.size
+        for (const name in other) {
+          const value = (other as Given)[name]
+          if (value === undefined || !names.has(name)) continue
+          if (values.get(name) !== value) return false
+          left--
+        }
+        return left === 0
+      }
     },
     words(given) {
       const values = ofRanks.map((name) => (given as Given | undefined)?.[name])
