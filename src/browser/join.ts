@@ -1,4 +1,5 @@
-import { requireKnownOptions } from '../base/known-options.js'
+import { type OptionTable, signalOption, textOption, uncheckedOption } from '../base/option.js'
+import { checkOptions } from '../base/option-table.js'
 import { RankweaveError, shown } from '../errors.js'
 import { hostJoined, type Joined } from '../launch/websocket/joined.js'
 import { failureText, parseSettings } from '../launch/websocket/settings.js'
@@ -90,15 +91,15 @@ function newLabel(): string {
   return `tab-${Array.from(random, (word) => word.toString(16).padStart(8, '0')).join('')}`
 }
 
-const optionNames: Readonly<Record<keyof PageJoinOptions, true>> = {
-  url: true,
-  token: true,
-  program: true,
-  args: true,
-  node: true,
-  process: true,
-  signal: true,
-  onWaiting: true,
+const pageOptions: OptionTable<PageJoinOptions> = {
+  url: textOption({ required: true }),
+  token: textOption({ required: true }),
+  program: textOption({ required: true }),
+  args: uncheckedOption,
+  node: uncheckedOption,
+  process: uncheckedOption,
+  signal: signalOption,
+  onWaiting: uncheckedOption,
 }
 
 /** @throws ERR_ARGUMENT, ERR_FABRIC */
@@ -106,11 +107,7 @@ function checkJoin(main: unknown, options: PageJoinOptions): void {
   if (typeof main !== 'function') {
     throw new RankweaveError('ERR_ARGUMENT', `join: expected a function as main, got ${shown(main)}`)
   }
-  requireKnownOptions('join', options, optionNames)
-  for (const name of ['url', 'token', 'program'] as const) {
-    if (typeof options[name] === 'string') continue
-    throw new RankweaveError('ERR_ARGUMENT', `join: expected a text as ${name}, got ${shown(options[name])}`)
-  }
+  checkOptions('join', pageOptions, options)
   if (globalThis.crypto?.subtle === undefined) {
     throw new RankweaveError(
       'ERR_FABRIC',

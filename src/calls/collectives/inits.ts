@@ -96,7 +96,7 @@ const ordered = orderOptionNames
 const placed = { ...method, counts: true, displs: true } as const
 
 /** The options of every call: others would have no effect. */
-const optionsOf: Partial<Record<CollectiveName, Readonly<Record<string, true>>>> = {
+const optionsOf: Partial<Record<CollectiveName, Readonly<Record<string, unknown>>>> = {
   scatterInit: method,
   scattervInit: { ...method, displs: true },
   gatherInit: method,

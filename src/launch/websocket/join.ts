@@ -1,14 +1,21 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
-import { requireKnownOptions } from '../../base/known-options.js'
+import {
+  type OptionTable,
+  objectOption,
+  signalOption,
+  textOption,
+  uncheckedOption,
+} from '../../base/option.js'
+import { checkOptions } from '../../base/option-table.js'
 import { RankweaveError, reasonText, shown } from '../../errors.js'
 import { connectMs } from '../../websocket/rendezvous/socket.js'
 import { hostUntilEmpty } from '../../world/empty-loop.js'
 import { EventLoopWatch } from '../../world/event-loop.js'
 import type { Main, WorldOptions } from '../../world/world.js'
 import { loadDefault, programDigest } from '../processes/load-program.js'
-import { checkReport, type ReportOptions } from '../processes/report-triggers.js'
+import { type ReportOptions, reportOptions } from '../processes/report-triggers.js'
 import { hostHere } from '../processes/session-launcher.js'
 import { hostJoined, type Joined } from './joined.js'
 import type { OpenMember } from './member.js'
@@ -136,25 +143,20 @@ async function listenTowards(url: string, signal?: AbortSignal): Promise<ListenO
   }
 }
 
-const optionNames: Readonly<Record<keyof JoinOptions, true>> = {
-  url: true,
-  token: true,
-  args: true,
-  node: true,
-  process: true,
-  listen: true,
-  ca: true,
-  signal: true,
-  report: true,
-  onWaiting: true,
+const joinOptions: OptionTable<JoinOptions> = {
+  url: textOption({ required: true }),
+  token: textOption({ required: true }),
+  args: uncheckedOption,
+  node: uncheckedOption,
+  process: uncheckedOption,
+  listen: uncheckedOption,
+  ca: uncheckedOption,
+  signal: signalOption,
+  report: objectOption(reportOptions),
+  onWaiting: uncheckedOption,
 }
 
 /** @throws ERR_ARGUMENT */
 export function checkJoin(options: JoinOptions): void {
-  requireKnownOptions('join', options, optionNames)
-  checkReport(options.report)
-  for (const name of ['url', 'token'] as const) {
-    if (typeof options[name] === 'string') continue
-    throw new RankweaveError('ERR_ARGUMENT', `join: expected a text as ${name}, got ${shown(options[name])}`)
-  }
+  checkOptions('join', joinOptions, options)
 }

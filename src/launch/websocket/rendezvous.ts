@@ -1,9 +1,10 @@
-import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOption } from '../../base/option.js'
+import { checkOptions } from '../../base/option-table.js'
 import { ownVersion } from '../../package-paths.js'
 import type { WorldLimits } from '../../websocket/protocol/limits.js'
 import { Rendezvous, type WorldHandle } from '../../websocket/rendezvous/rendezvous.js'
 import { listenRendezvous, requireRendezvous } from '../../websocket/rendezvous/rendezvous-server-node.js'
-import { type ListenOptions, type RanksOptions, settingsOf } from './settings.js'
+import { type ListenOptions, type RanksOptions, ranksOptions, settingsOf } from './settings.js'
 
 export interface RendezvousWorldOptions {
   readonly processes: number
@@ -79,7 +80,7 @@ export interface MountedWorld extends WorldHandle {
  */
 export function openWorld(rendezvous: Rendezvous, options: OpenWorldOptions): MountedWorld {
   requireRendezvous('openWorld', rendezvous)
-  requireKnownOptions('openWorld', options, openWorldNames)
+  checkOptions('openWorld', openWorldOptions, options)
   const { program, limits, own = 0, onLost, ...ofRanks } = options
   const { processes, settings } = settingsOf('openWorld', ofRanks)
   const world = rendezvous.createWorld({
@@ -91,14 +92,10 @@ export function openWorld(rendezvous: Rendezvous, options: OpenWorldOptions): Mo
   return { ...world, ranks: options.ranks, processes }
 }
 
-const openWorldNames: Readonly<Record<keyof OpenWorldOptions, true>> = {
-  ranks: true,
-  processes: true,
-  ranksPerProcess: true,
-  eagerLimitBytes: true,
-  creditBytes: true,
-  program: true,
-  limits: true,
-  own: true,
-  onLost: true,
+const openWorldOptions: OptionTable<OpenWorldOptions> = {
+  ...ranksOptions,
+  program: uncheckedOption,
+  limits: uncheckedOption,
+  own: uncheckedOption,
+  onLost: uncheckedOption,
 }

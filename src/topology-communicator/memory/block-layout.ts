@@ -1,3 +1,4 @@
+import { type OptionTable, uncheckedOption } from '../../base/option.js'
 import { RankweaveError } from '../../errors.js'
 
 const maxDisplacement = 0x7fffffff
@@ -13,6 +14,11 @@ export interface BlockLayout {
 export interface BlockLayoutOptions {
   readonly counts?: ArrayLike<number>
   readonly displs?: ArrayLike<number>
+}
+
+export const blockLayoutOptions: OptionTable<BlockLayoutOptions> = {
+  counts: uncheckedOption,
+  displs: uncheckedOption,
 }
 
 /**

@@ -1,4 +1,5 @@
-import { requireKnownOptions } from '../../base/known-options.js'
+import { integerOption } from '../../base/option.js'
+import { checkOptions } from '../../base/option-table.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { defaultWorldLimits, maxControlLength } from '../protocol/limits.js'
 import { relayedHeaderBytes } from '../protocol/relayed.js'
@@ -58,14 +59,8 @@ export function upgradeHandler(
   options: { readonly maxMessageBytes?: number } = {},
 ): UpgradeListener {
   requireRendezvous('upgradeHandler', rendezvous)
-  requireKnownOptions('upgradeHandler', options, { maxMessageBytes: true })
+  checkOptions('upgradeHandler', { maxMessageBytes: integerOption({ least: 1 }) }, options)
   const { maxMessageBytes = defaultWorldLimits.maxMessageBytes } = options
-  if (!Number.isSafeInteger(maxMessageBytes) || maxMessageBytes < 1) {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `upgradeHandler: expected a positive integer maxMessageBytes, got ${shown(maxMessageBytes)}`,
-    )
-  }
   return upgradeTo((socket, remote) => rendezvous.accept(socket, remote), longestBytes(maxMessageBytes))
 }
 
