@@ -1,3 +1,6 @@
+import { integerOption, type OptionTable } from '../../base/option.js'
+import { withDefaults } from '../../base/option-table.js'
+
 /** What one service grants; each is checked before memory is taken for what exceeds it. */
 export interface ServiceLimits {
   /** Bytes of an uploaded topology, as sent. Default 64 MiB. */
@@ -51,59 +54,34 @@ export interface ServiceLimits {
   readonly callsInFlight: number
 }
 
-export const defaultServiceLimits: ServiceLimits = {
-  uploadBytes: 2 ** 26,
-  expandedBytes: 2 ** 29,
-  requestBytes: 2 ** 16,
-  ranks: 2 ** 20,
-  edges: 2 ** 24,
-  jobHeapMb: 2048,
-  jobArraysMb: 2048,
-  workers: 2,
-  queuedJobs: 1024,
-  endedJobs: 1024,
-  queuedTasks: 64,
-  answerBytes: 2 ** 28,
-  dataBytes: 2 ** 33,
-  entries: 2 ** 16,
-  connections: 4096,
-  eventStreams: 256,
-  requestMs: 60_000,
-  messageBytes: 2 ** 16,
-  pingMs: 15_000,
-  worlds: 256,
-  members: 1024,
-  callsInFlight: 64,
-}
-
 /** The longest that timers of JavaScript can take; longer ones would be over at once. */
 const mostMs = 2 ** 31 - 1
 
-/**
- * What a service can grant at most: beyond these a limit would not hold, as something else gives out first.
- */
-export const mostServiceLimits: ServiceLimits = {
-  uploadBytes: 2 ** 40,
-  expandedBytes: 2 ** 40,
-  requestBytes: 2 ** 26,
-  ranks: 2 ** 24,
-  edges: 2 ** 27,
-  jobHeapMb: 2 ** 20,
-  jobArraysMb: 2 ** 20,
-  workers: 1024,
-  queuedJobs: 2 ** 20,
-  endedJobs: 2 ** 20,
-  queuedTasks: 2 ** 16,
+/** Beyond its bound a limit would not hold, as something else gives out first. */
+export const serviceLimits = {
+  uploadBytes: integerOption({ least: 1, most: 2 ** 40, default: 2 ** 26 }),
+  expandedBytes: integerOption({ least: 1, most: 2 ** 40, default: 2 ** 29 }),
+  requestBytes: integerOption({ least: 1, most: 2 ** 26, default: 2 ** 16 }),
+  ranks: integerOption({ least: 1, most: 2 ** 24, default: 2 ** 20 }),
+  edges: integerOption({ least: 1, most: 2 ** 27, default: 2 ** 24 }),
+  jobHeapMb: integerOption({ least: 1, most: 2 ** 20, default: 2048 }),
+  jobArraysMb: integerOption({ least: 1, most: 2 ** 20, default: 2048 }),
+  workers: integerOption({ least: 1, most: 1024, default: 2 }),
+  queuedJobs: integerOption({ least: 1, most: 2 ** 20, default: 1024 }),
+  endedJobs: integerOption({ least: 1, most: 2 ** 20, default: 1024 }),
+  queuedTasks: integerOption({ least: 1, most: 2 ** 16, default: 64 }),
   // The longest string.
-  answerBytes: 2 ** 29 - 24,
-  dataBytes: Number.MAX_SAFE_INTEGER,
-  entries: 2 ** 23,
-  connections: 2 ** 20,
-  eventStreams: 2 ** 20,
-  requestMs: mostMs,
-  messageBytes: 2 ** 26,
-  pingMs: mostMs,
-  worlds: 2 ** 20,
-  members: 4096,
-  callsInFlight: 2 ** 16,
-}
+  answerBytes: integerOption({ least: 1, most: 2 ** 29 - 24, default: 2 ** 28 }),
+  dataBytes: integerOption({ least: 1, default: 2 ** 33 }),
+  entries: integerOption({ least: 1, most: 2 ** 23, default: 2 ** 16 }),
+  connections: integerOption({ least: 1, most: 2 ** 20, default: 4096 }),
+  eventStreams: integerOption({ least: 1, most: 2 ** 20, default: 256 }),
+  requestMs: integerOption({ least: 1, most: mostMs, default: 60_000 }),
+  messageBytes: integerOption({ least: 1, most: 2 ** 26, default: 2 ** 16 }),
+  pingMs: integerOption({ least: 1, most: mostMs, default: 15_000 }),
+  worlds: integerOption({ least: 1, most: 2 ** 20, default: 256 }),
+  members: integerOption({ least: 1, most: 4096, default: 1024 }),
+  callsInFlight: integerOption({ least: 1, most: 2 ** 16, default: 64 }),
+} satisfies OptionTable<ServiceLimits>
+
+export const defaultServiceLimits: ServiceLimits = withDefaults(serviceLimits, {} as Partial<ServiceLimits>)
