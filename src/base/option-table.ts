@@ -72,6 +72,15 @@ export function withDefaults<O extends object, Table extends NamedOptions>(
   return values as WithDefaults<O, Table>
 }
 
+/** Options to pass on: those that are given. */
+export function givenOptions<O extends object>(
+  options: O,
+): {
+  readonly [Name in keyof O]?: Exclude<O[Name], undefined>
+} {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as O
+}
+
 /** How callers compare the options on which they have to agree. */
 export interface OptionAgreement {
   /** Tells, for the other ranks of a process, whether they pass the same as the first. */

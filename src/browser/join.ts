@@ -1,4 +1,10 @@
-import { type OptionTable, signalOption, textOption, uncheckedOption } from '../base/option.js'
+import {
+  type OptionTable,
+  signalOption,
+  textOption,
+  uncheckedOption,
+  uncheckedOptions,
+} from '../base/option.js'
 import { checkOptions } from '../base/option-table.js'
 import { RankweaveError, shown } from '../errors.js'
 import { hostJoined, type Joined } from '../launch/websocket/joined.js'
@@ -95,9 +101,7 @@ const pageOptions: OptionTable<PageJoinOptions> = {
   url: textOption({ required: true }),
   token: textOption({ required: true }),
   program: textOption({ required: true }),
-  args: uncheckedOption,
-  node: uncheckedOption,
-  process: uncheckedOption,
+  ...uncheckedOptions('args', 'node', 'process'),
   signal: signalOption,
   onWaiting: uncheckedOption,
 }

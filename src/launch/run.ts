@@ -4,8 +4,9 @@ import {
   objectOption,
   signalOption,
   uncheckedOption,
+  uncheckedOptions,
 } from '../base/option.js'
-import { checkOptions } from '../base/option-table.js'
+import { checkOptions, givenOptions } from '../base/option-table.js'
 import { RankweaveError, shown } from '../errors.js'
 import type { FabricFactory, FabricKind } from '../fabric/fabric.js'
 import { local } from '../fabric/local/local.js'
@@ -110,14 +111,11 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   // Before anything else runs: what the caller starts besides this world may wake it.
   const eventLoop = new EventLoopWatch()
   const factory = checked(main, options)
+  const { ranksPerProcess } = factory
   const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock, report } = options
   const world: WorldOptions<A> = {
     ranks,
-    ...(factory.ranksPerProcess === undefined ? {} : { ranksPerProcess: factory.ranksPerProcess }),
-    ...(args === undefined ? {} : { args }),
-    ...(eagerLimitBytes === undefined ? {} : { eagerLimitBytes }),
-    ...(creditBytes === undefined ? {} : { creditBytes }),
-    ...(detectDeadlock === undefined ? {} : { detectDeadlock }),
+    ...givenOptions({ ranksPerProcess, args, eagerLimitBytes, creditBytes, detectDeadlock }),
   }
   if (factory.kind !== 'mpi') warnOfCopies(factory.kind)
   const launch = launchers[factory.kind] ?? launchSession
@@ -155,9 +153,7 @@ const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {
 
 const runOptions: OptionTable<RunOptions> = {
   ranks: integerOption({ least: 1, most: maxWorldRanks, required: true, code: 'ERR_WORLD' }),
-  processes: uncheckedOption,
-  fabric: uncheckedOption,
-  args: uncheckedOption,
+  ...uncheckedOptions('processes', 'fabric', 'args'),
   signal: signalOption,
   eagerLimitBytes: integerOption({ least: 0 }),
   creditBytes: integerOption({ least: 0 }),

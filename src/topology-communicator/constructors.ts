@@ -1,4 +1,4 @@
-import { type OptionTable, signalOption, uncheckedOption } from '../base/option.js'
+import { type OptionTable, signalOption, uncheckedOption, uncheckedOptions } from '../base/option.js'
 import { checkOptions } from '../base/option-table.js'
 import { hashIntegers } from '../calls/signature.js'
 import type { Communicator } from '../comm/communicator.js'
@@ -35,25 +35,19 @@ export interface DistGraphOptions extends DistributedEdges, TopologyOptions {}
 // What the values have to be depends on the communicator and on each other; `createWith` checks that.
 const topologyOptions: OptionTable<TopologyOptions> = {
   signal: signalOption,
-  strategy: uncheckedOption,
-  machine: uncheckedOption,
-  planCache: uncheckedOption,
-  reorder: uncheckedOption,
+  ...uncheckedOptions('strategy', 'machine', 'planCache', 'reorder'),
 }
 const cartOptions: OptionTable<CartOptions> = { ...topologyOptions, periods: uncheckedOption }
-const lists = { sources: uncheckedOption, destinations: uncheckedOption }
+const lists = uncheckedOptions('sources', 'destinations')
 const adjacentOptions: OptionTable<AdjacentOptions> = {
   ...topologyOptions,
   ...lists,
-  sourceWeights: uncheckedOption,
-  destinationWeights: uncheckedOption,
-  planFrom: uncheckedOption,
+  ...uncheckedOptions('sourceWeights', 'destinationWeights', 'planFrom'),
 }
 const distGraphOptions: OptionTable<DistGraphOptions> = {
   ...topologyOptions,
   ...lists,
-  degrees: uncheckedOption,
-  weights: uncheckedOption,
+  ...uncheckedOptions('degrees', 'weights'),
 }
 
 export function createCart(

@@ -1,6 +1,12 @@
 import { hostname } from 'node:os'
-import { integerOption, type OptionTable, uncheckedOption, urlOption } from '../base/option.js'
-import { checkOptions, requireOption } from '../base/option-table.js'
+import {
+  integerOption,
+  type OptionTable,
+  uncheckedOption,
+  uncheckedOptions,
+  urlOption,
+} from '../base/option.js'
+import { checkOptions, givenOptions, requireOption } from '../base/option-table.js'
 import { RankweaveError } from '../errors.js'
 import { requireEntries } from '../fabric/entries.js'
 import type { FabricFactory } from '../fabric/fabric.js'
@@ -35,8 +41,7 @@ export const maxWebSocketProcesses = 256
 
 const webSocketOptions = {
   processes: integerOption({ least: 1, most: maxWebSocketProcesses, code: 'ERR_WORLD' }),
-  ranksPerProcess: uncheckedOption,
-  nodes: uncheckedOption,
+  ...uncheckedOptions('ranksPerProcess', 'nodes'),
   silenceMs: integerOption({ least: shortestSilenceMs, most: 2 ** 31 - 1, code: 'ERR_WORLD' }),
   execArgv: uncheckedOption,
   processUrl: urlOption,
@@ -59,13 +64,11 @@ export function websocket(options: WebSocketOptions = {}): WebSocketFactory {
     kind: 'websocket',
     processes,
     needsModule: true,
-    ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
+    ...givenOptions({ ranksPerProcess }),
     options: {
       processes,
       nodes: nodes ?? new Array<string>(processes).fill(hostname()),
-      ...(silenceMs === undefined ? {} : { silenceMs }),
-      ...(execArgv === undefined ? {} : { execArgv }),
-      ...(processUrl === undefined ? {} : { processUrl }),
+      ...givenOptions({ silenceMs, execArgv, processUrl }),
     },
     open: () =>
       Promise.reject(

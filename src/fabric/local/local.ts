@@ -1,4 +1,4 @@
-import { integerOption, type OptionTable, uncheckedOption } from '../../base/option.js'
+import { integerOption, type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { checkOptions, requireOption } from '../../base/option-table.js'
 import { seededRandom } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
@@ -50,14 +50,10 @@ const count = { code: 'ERR_WORLD', least: 1 } as const
 
 const localOptions = {
   processes: integerOption({ ...count, most: maxProcesses }),
-  nodes: uncheckedOption,
-  ranksPerProcess: uncheckedOption,
+  ...uncheckedOptions('nodes', 'ranksPerProcess'),
   seed: integerOption({ code: 'ERR_WORLD', least: Number.MIN_SAFE_INTEGER }),
   maxPayloadBytes: integerOption({ ...count, most: 2 ** 30 }),
-  bulk: uncheckedOption,
-  scribble: uncheckedOption,
-  faults: uncheckedOption,
-  virtualTime: uncheckedOption,
+  ...uncheckedOptions('bulk', 'scribble', 'faults', 'virtualTime'),
 } satisfies OptionTable<LocalOptions>
 
 /**

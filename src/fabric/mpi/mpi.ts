@@ -1,4 +1,4 @@
-import { type OptionTable, uncheckedOption } from '../../base/option.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
 import { requireEntries } from '../entries.js'
 import type { FabricFactory, FabricSession } from '../fabric.js'
@@ -18,9 +18,7 @@ export interface MpiOptions {
 }
 
 const mpiOptions: OptionTable<MpiOptions> = {
-  library: uncheckedOption,
-  ranksPerProcess: uncheckedOption,
-  nodes: uncheckedOption,
+  ...uncheckedOptions('library', 'ranksPerProcess', 'nodes'),
 }
 
 /**

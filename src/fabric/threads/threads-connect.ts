@@ -5,7 +5,7 @@ import {
   type OptionTable,
   objectOption,
   positiveOption,
-  uncheckedOption,
+  uncheckedOptions,
   urlOption,
   valueOption,
 } from '../../base/option.js'
@@ -109,8 +109,7 @@ const sizeCode = { code: 'ERR_WORLD' } as const
 
 const threadsOptions = {
   processes: integerOption({ ...sizeCode, least: 1, most: maxThreads }),
-  ranksPerProcess: uncheckedOption,
-  nodes: uncheckedOption,
+  ...uncheckedOptions('ranksPerProcess', 'nodes'),
   ringBytes: valueOption<number>('a power of two from 4096 to 2^28', isRingSize, sizeCode),
   // Node ignores limits that it does not know.
   resourceLimits: objectOption<ResourceLimits>(

@@ -1,5 +1,5 @@
-import { type OptionTable, uncheckedOption } from '../../base/option.js'
-import { checkOptions } from '../../base/option-table.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
+import { checkOptions, givenOptions } from '../../base/option-table.js'
 import type { WorldLimits } from '../../websocket/protocol/limits.js'
 import type { WorldEnd } from '../../websocket/rendezvous/hosted-world.js'
 import { type ListenOptions, type RanksOptions, ranksOptions, settingsOf } from './settings.js'
@@ -42,8 +42,7 @@ export async function host(options: HostOptions): Promise<OpenWorld> {
   const rendezvous = await openRendezvous({
     processes,
     settings,
-    ...(listen === undefined ? {} : { listen }),
-    ...(limits === undefined ? {} : { limits }),
+    ...givenOptions({ listen, limits }),
   })
   const { token, ended } = rendezvous.world
   return {
@@ -58,6 +57,5 @@ export async function host(options: HostOptions): Promise<OpenWorld> {
 
 const hostOptions: OptionTable<HostOptions> = {
   ...ranksOptions,
-  listen: uncheckedOption,
-  limits: uncheckedOption,
+  ...uncheckedOptions('listen', 'limits'),
 }

@@ -7,6 +7,7 @@ import {
   signalOption,
   textOption,
   uncheckedOption,
+  uncheckedOptions,
 } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
 import { RankweaveError, reasonText, shown } from '../../errors.js'
@@ -146,11 +147,7 @@ async function listenTowards(url: string, signal?: AbortSignal): Promise<ListenO
 const joinOptions: OptionTable<JoinOptions> = {
   url: textOption({ required: true }),
   token: textOption({ required: true }),
-  args: uncheckedOption,
-  node: uncheckedOption,
-  process: uncheckedOption,
-  listen: uncheckedOption,
-  ca: uncheckedOption,
+  ...uncheckedOptions('args', 'node', 'process', 'listen', 'ca'),
   signal: signalOption,
   report: objectOption(reportOptions),
   onWaiting: uncheckedOption,

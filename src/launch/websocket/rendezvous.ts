@@ -1,5 +1,5 @@
-import { type OptionTable, uncheckedOption } from '../../base/option.js'
-import { checkOptions } from '../../base/option-table.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
+import { checkOptions, givenOptions } from '../../base/option-table.js'
 import { ownVersion } from '../../package-paths.js'
 import type { WorldLimits } from '../../websocket/protocol/limits.js'
 import { Rendezvous, type WorldHandle } from '../../websocket/rendezvous/rendezvous.js'
@@ -39,8 +39,7 @@ export async function openRendezvous({
     processes,
     version: ownVersion(),
     limits,
-    ...(program === undefined ? {} : { program }),
-    ...(settings === undefined ? {} : { settings }),
+    ...givenOptions({ program, settings }),
   })
   const { url, close } = await listenRendezvous(rendezvous, listen)
   return {
@@ -85,17 +84,12 @@ export function openWorld(rendezvous: Rendezvous, options: OpenWorldOptions): Mo
   const { processes, settings } = settingsOf('openWorld', ofRanks)
   const world = rendezvous.createWorld({
     ...{ processes, own, settings, version: ownVersion() },
-    ...(program === undefined ? {} : { program }),
-    ...(limits === undefined ? {} : { limits }),
-    ...(onLost === undefined ? {} : { onLost }),
+    ...givenOptions({ program, limits, onLost }),
   })
   return { ...world, ranks: options.ranks, processes }
 }
 
 const openWorldOptions: OptionTable<OpenWorldOptions> = {
   ...ranksOptions,
-  program: uncheckedOption,
-  limits: uncheckedOption,
-  own: uncheckedOption,
-  onLost: uncheckedOption,
+  ...uncheckedOptions('program', 'limits', 'own', 'onLost'),
 }

@@ -6,14 +6,6 @@ import { defaultRendezvousLimits, type WorldLimits } from '../../websocket/proto
 
 export { shortestSilenceMs } from '../../websocket/protocol/limits.js'
 
-/** What the opener of a world decides for all its processes. */
-export interface WorldSettings {
-  readonly ranks: number
-  readonly ranksPerProcess?: readonly number[]
-  readonly eagerLimitBytes?: number
-  readonly creditBytes?: number
-}
-
 /** How many ranks a world has, and where. */
 export interface RanksOptions {
   /** Ranks of the world, 1 to 2^22. */
@@ -27,6 +19,9 @@ export interface RanksOptions {
   /** What a process holds at most of each process that sends to it, in bytes. Default: as of `run`. */
   readonly creditBytes?: number
 }
+
+/** What the opener of a world decides for all its processes. */
+export type WorldSettings = Omit<RanksOptions, 'processes'>
 
 /** The number of ranks is checked with their layout. */
 export const ranksOptions: OptionTable<RanksOptions> = {
@@ -45,19 +40,14 @@ export const ranksOptions: OptionTable<RanksOptions> = {
  */
 export function settingsOf(
   where: string,
-  { ranks, ranksPerProcess, eagerLimitBytes, creditBytes, ...options }: RanksOptions,
+  { processes: given, ranks, ranksPerProcess, eagerLimitBytes, creditBytes }: RanksOptions,
 ): { readonly processes: number; readonly settings: string } {
-  const processes = options.processes ?? ranksPerProcess?.length ?? ranks
+  const processes = given ?? ranksPerProcess?.length ?? ranks
   requireOption(where, 'processes', { ...ranksOptions.processes, required: true }, processes)
   // Checks the numbers.
   worldLayout(ranks, new Array<string>(processes).fill('any'), ranksPerProcess)
-  const settings: WorldSettings = {
-    ranks,
-    ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
-    ...(eagerLimitBytes === undefined ? {} : { eagerLimitBytes }),
-    ...(creditBytes === undefined ? {} : { creditBytes }),
-  }
-  return { processes, settings: JSON.stringify(settings) }
+  // What is undefined is left out of the text.
+  return { processes, settings: JSON.stringify({ ranks, ranksPerProcess, eagerLimitBytes, creditBytes }) }
 }
 
 /** Where to accept connections. */

@@ -37,12 +37,7 @@ export interface NeighborInitOptions {
 }
 
 /** With defaults. */
-export interface Tune {
-  readonly candidates: number
-  readonly within: number
-  readonly starts: number
-  readonly now: () => number
-}
+export type Tune = Required<TuneOptions>
 
 export const tuneOptions = {
   candidates: integerOption({

@@ -1,4 +1,4 @@
-import { type OptionTable, uncheckedOption } from '../../base/option.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankweaveError } from '../../errors.js'
 
 const maxDisplacement = 0x7fffffff
@@ -17,8 +17,7 @@ export interface BlockLayoutOptions {
 }
 
 export const blockLayoutOptions: OptionTable<BlockLayoutOptions> = {
-  counts: uncheckedOption,
-  displs: uncheckedOption,
+  ...uncheckedOptions('counts', 'displs'),
 }
 
 /**

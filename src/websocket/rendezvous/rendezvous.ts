@@ -3,7 +3,7 @@ import {
   integerOption,
   type OptionTable,
   positiveOption,
-  uncheckedOption,
+  uncheckedOptions,
   valueOption,
 } from '../../base/option.js'
 import { checkOptions, requireOption } from '../../base/option-table.js'
@@ -67,14 +67,9 @@ export interface WorldHandle {
   admit(socket: Socket): void
 }
 
-const rendezvousOptions: OptionTable<RendezvousOptions> = { limits: uncheckedOption, clock: uncheckedOption }
+const rendezvousOptions: OptionTable<RendezvousOptions> = uncheckedOptions('limits', 'clock')
 const awaitedWorldOptions: OptionTable<AwaitedWorldOptions> = {
-  processes: uncheckedOption,
-  own: uncheckedOption,
-  onLost: uncheckedOption,
-  program: uncheckedOption,
-  version: uncheckedOption,
-  limits: uncheckedOption,
+  ...uncheckedOptions('processes', 'own', 'onLost', 'program', 'version', 'limits'),
   settings: valueOption(
     `a text of at most ${maxSettingsLength} characters`,
     (value) => typeof value === 'string' && value.length <= maxSettingsLength,
