@@ -1,4 +1,4 @@
-import { functionOption, type OptionTable, signalOption, uncheckedOption } from '../base/option.js'
+import { functionOption, type OptionTable, signalOption, uncheckedOptions } from '../base/option.js'
 import { checkOptions } from '../base/option-table.js'
 import type { simulationObject } from '../cost/simulate/simulation.js'
 import { RankweaveError } from '../errors.js'
@@ -41,8 +41,7 @@ export interface ServiceClientOptions extends ServiceAddress {
 }
 
 const clientOptions: OptionTable<ServiceClientOptions> = {
-  url: uncheckedOption,
-  token: uncheckedOption,
+  ...uncheckedOptions('url', 'token'),
   fetch: functionOption,
   signal: signalOption,
 }

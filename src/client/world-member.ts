@@ -1,4 +1,4 @@
-import { type OptionTable, uncheckedOption, valueOption } from '../base/option.js'
+import { type OptionTable, uncheckedOptions, valueOption } from '../base/option.js'
 import { checkOptions } from '../base/option-table.js'
 import { RankweaveError } from '../errors.js'
 import { errorOf, type ServiceAddress, serviceUrl } from './answers.js'
@@ -13,8 +13,7 @@ export interface WorldMemberOptions extends ServiceAddress {
 }
 
 const memberOptions: OptionTable<WorldMemberOptions> = {
-  url: uncheckedOption,
-  token: uncheckedOption,
+  ...uncheckedOptions('url', 'token'),
   webSocket: valueOption('a function that makes a socket of a URL', (value) => typeof value === 'function'),
 }
 

@@ -1,40 +1,13 @@
-import { integerOption, type OptionTable } from '../../base/option.js'
+import { integerOption, type NamedOptions } from '../../base/option.js'
 import { withDefaults } from '../../base/option-table.js'
-
-/** What holds for the sockets and worlds of a service; each is checked before memory is taken. */
-export interface WorldServiceLimits {
-  /** Sockets of all tenants. */
-  readonly maxSockets: number
-  /** Sockets of a tenant: fewer than all, so that one does not shut out the others. */
-  readonly maxTenantSockets: number
-  /**
-   * Sockets whose `hello` has not arrived: by default half of all, so that 2,000 may connect at once and
-   * those that have are not shut out.
-   */
-  readonly maxPendingSockets: number
-  /** Milliseconds that a socket may take for `hello`. */
-  readonly firstMessageMs: number
-  /** Worlds of a tenant, those included that wait for members. */
-  readonly maxWorlds: number
-  /** Members of a world, at most {@link mostMembers}. */
-  readonly maxMembers: number
-  /** Communicators of a member, the world included. */
-  readonly maxCommunicators: number
-  /** Calls of a socket that wait for their reply, beyond which it makes no collective ones. */
-  readonly maxCallsInFlight: number
-  /** Bytes of a message to the service; as long as this in UTF-16 units. */
-  readonly maxMessageBytes: number
-  /** Messages per second of a socket. */
-  readonly maxMessagesPerSecond: number
-  /** Bytes for a socket that the network has not taken: beyond them its member is lost. */
-  readonly maxBufferedBytes: number
-  /** Milliseconds between two messages to a socket that watches. */
-  readonly watchMs: number
-}
 
 const limit = (initial: number, help: string) => integerOption({ least: 1, default: initial, help })
 
-/** With what each holds for, as a client reads it. */
+/**
+ * What holds for the sockets and worlds of a service, as a client reads it; each is checked before memory is
+ * taken. A tenant has fewer sockets than all, so that one does not shut out the others. Half of all sockets may
+ * wait for `hello`, so 2,000 connect at once and do not shut out those that have.
+ */
 export const worldServiceLimits = {
   maxSockets: limit(4_096, 'sockets of all tokens; beyond: closed'),
   maxTenantSockets: limit(3_072, 'sockets of a token; beyond: closed'),
@@ -54,7 +27,9 @@ export const worldServiceLimits = {
   maxMessagesPerSecond: limit(10_000, 'messages per second of a socket; beyond: closed'),
   maxBufferedBytes: limit(2 ** 22, 'bytes that a client has not read; beyond: closed without a word'),
   watchMs: limit(250, 'milliseconds between two events of one world for those who watch'),
-} satisfies OptionTable<WorldServiceLimits>
+} satisfies NamedOptions
+
+export type WorldServiceLimits = { readonly [Name in keyof typeof worldServiceLimits]: number }
 
 export const defaultWorldServiceLimits: WorldServiceLimits = withDefaults(
   worldServiceLimits,
