@@ -123,20 +123,11 @@ export function optionAgreement(table: NamedOptions): OptionAgreement {
   }
 }
 
-/** A text of options from a table and the other way round: `k=4,mode=aware`. */
-export interface WrittenOption {
-  readonly name: string
-  readonly word: string
-  readonly value: unknown
-  readonly text: string
-}
-
-/** The options that are given, in the order of the table, each with its text. */
-export function writtenOptions(table: NamedOptions, given: object): WrittenOption[] {
-  return Object.entries(table).flatMap(([name, option]) => {
+/** The options that are given, in the order of the table: the word, the value and the text of each. */
+export function writtenOptions(table: NamedOptions, given: object) {
+  return Object.entries(table).flatMap(([name, { word = name, format }]) => {
     const value = (given as Given)[name]
-    if (value === undefined) return []
-    return [{ name, word: option.word ?? name, value, text: option.format(value) }]
+    return value === undefined ? [] : [{ word, value, text: format(value) }]
   })
 }
 

@@ -5,6 +5,7 @@ import { maxWorldRanks, worldLayout } from '../../messages/process/world-layout.
 import { defaultRendezvousLimits, type WorldLimits } from '../../websocket/protocol/limits.js'
 
 export { shortestSilenceMs } from '../../websocket/protocol/limits.js'
+export type { ListenOptions } from '../../websocket/rendezvous/socket.js'
 
 /** How many ranks a world has, and where. */
 export interface RanksOptions {
@@ -48,18 +49,6 @@ export function settingsOf(
   worldLayout(ranks, new Array<string>(processes).fill('any'), ranksPerProcess)
   // What is undefined is left out of the text.
   return { processes, settings: JSON.stringify({ ranks, ranksPerProcess, eagerLimitBytes, creditBytes }) }
-}
-
-/** Where to accept connections. */
-export interface ListenOptions {
-  /** Address to listen on. Default `127.0.0.1`: this host only. */
-  readonly host?: string
-  /** Port to listen on. Default 0: any that is free. */
-  readonly port?: number
-  /** Host in the URL that others dial. Default: `host`. */
-  readonly advertisedHost?: string
-  /** Certificate and key in PEM: TLS. */
-  readonly tls?: { readonly cert: string; readonly key: string }
 }
 
 /** Several heartbeats fit into the time of silence. */

@@ -4,21 +4,10 @@ import { RankweaveError, shown } from '../../errors.js'
 import { defaultWorldLimits, maxControlLength } from '../protocol/limits.js'
 import { relayedHeaderBytes } from '../protocol/relayed.js'
 import { Rendezvous } from './rendezvous.js'
-import type { SocketListener } from './socket.js'
+import type { ListenOptions, SocketListener } from './socket.js'
 import { nodeTransport, type UpgradeListener, upgradeTo } from './transport-node.js'
 
-export interface RendezvousServerOptions {
-  /**
-   * Address to listen on. Default `127.0.0.1`: this host only. Beyond it, use TLS: tokens travel in the first
-   * message.
-   */
-  readonly host?: string
-  /** Default 0: any that is free. */
-  readonly port?: number
-  /** Host in the URL that members dial. Default: `host`. */
-  readonly advertisedHost?: string
-  /** Certificate and key in PEM. */
-  readonly tls?: { readonly cert: string; readonly key: string }
+export interface RendezvousServerOptions extends ListenOptions {
   /** Longest relayed message of any world. Default: that of worlds. */
   readonly maxMessageBytes?: number
 }
