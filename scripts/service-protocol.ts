@@ -2,10 +2,11 @@
 // HTTP: the tables of docs/service-protocol.md and docs/service-protocol.schema.json.
 // test/unit/client/protocol/page.test.ts demands that both are current.
 import { z } from 'zod'
+import type { NamedOptions } from '../src/base/option.js'
 import { httpRoutes } from '../src/client/protocol/http-routes.js'
 import { defaultServiceLimits } from '../src/client/protocol/limits.js'
 import { callError, worldEvents } from '../src/client/protocol/world-events.js'
-import { defaultWorldServiceLimits, worldLimitMeanings } from '../src/client/protocol/world-limits.js'
+import { defaultWorldServiceLimits, worldServiceLimits } from '../src/client/protocol/world-limits.js'
 import { worldInfo, worldReplies, worldRequests } from '../src/client/protocol/worlds.js'
 import { refusalCodes } from '../src/websocket/protocol/refusals.js'
 import { fieldRows, limitsText, tableText } from './schema-tables.js'
@@ -96,6 +97,9 @@ function closeCodesText(): string {
   return tableText(['close code', 'meaning'], rows)
 }
 
+const meaningsOf = (limits: NamedOptions) =>
+  Object.fromEntries(Object.entries(limits).map(([name, { help = '' }]) => [name, help]))
+
 /** By the name that its place in the page has. */
 export const serviceTables: Readonly<Record<string, () => string>> = {
   'requests of members': requestsText,
@@ -104,7 +108,7 @@ export const serviceTables: Readonly<Record<string, () => string>> = {
   'limits of the service': () => limitsText(defaultServiceLimits),
   'parts of messages': partsText,
   'close codes of members': closeCodesText,
-  'limits of worlds': () => limitsText(defaultWorldServiceLimits, worldLimitMeanings),
+  'limits of worlds': () => limitsText(defaultWorldServiceLimits, meaningsOf(worldServiceLimits)),
 }
 
 /** The JSON Schema of every message, as a text. */

@@ -8,7 +8,7 @@ type Given = Readonly<Record<string, unknown>>
  * Checks an object of options: that it is one, that each option is known, and each value. For calls that are
  * made a few times, not per message.
  *
- * @throws code saying what was expected and what arrived; an option with a code of its own: that one
+ * @throws code, or that of the option where it has one, saying what was expected and what arrived
  */
 export function checkOptions(
   where: string,
@@ -72,10 +72,19 @@ export function withDefaults<O extends object, Table extends NamedOptions>(
   return values as WithDefaults<O, Table>
 }
 
+/** Options to pass on: those that are given. */
+export function givenOptions<O extends object>(
+  options: O,
+): {
+  readonly [Name in keyof O]?: Exclude<O[Name], undefined>
+} {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as O
+}
+
 /** How callers compare the options on which they have to agree. */
 export interface OptionAgreement {
-  /** Whether two ranks of a process pass the same. */
-  same(a: object | undefined, b: object | undefined): boolean
+  /** Tells, for the other ranks of a process, whether they pass the same as the first. */
+  sameAs(first: object | undefined): (other: object | undefined) => boolean
   /**
    * Numbers that are equal on all ranks: for each option on which ranks agree its value or the place of its
    * word, and -1 for one that is not given. Undefined where none is given.
@@ -83,18 +92,28 @@ export interface OptionAgreement {
   words(given: object | undefined): number[] | undefined
 }
 
-/** Every rank compares, so the names are found once. */
+/** Every rank compares: only the options that are given take time. */
 export function optionAgreement(table: NamedOptions): OptionAgreement {
-  const names = Object.keys(table).filter((name) => table[name].agreed !== undefined)
-  const ofRanks = names.filter((name) => table[name].agreed === 'ranks')
+  const names = new Set(Object.keys(table).filter((name) => table[name].agreed !== undefined))
+  const ofRanks = [...names].filter((name) => table[name].agreed === 'ranks')
   const wordOf = (name: string, value: unknown): number =>
     value === undefined ? -1 : (table[name].words?.indexOf(value) ?? (value as number))
   return {
-    same(a, b) {
-      if (a === b) return true
-      if (a === undefined || b === undefined || typeof b !== 'object' || b === null) return false
-      for (const name of names) if ((a as Given)[name] !== (b as Given)[name]) return false
-      return true
+    sameAs(first = {}) {
+      const given = Object.entries(first).filter(([name, value]) => names.has(name) && value !== undefined)
+      const values = new Map(given)
+      return (other = {}) => {
+        // JavaScript may pass anything: it is refused where all is checked.
+        if (typeof other !== 'object' || other === null) return false
+        let left = values.size
+        for (const name in other) {
+          const value = (other as Given)[name]
+          if (value === undefined || !names.has(name)) continue
+          if (values.get(name) !== value) return false
+          left--
+        }
+        return left === 0
+      }
     },
     words(given) {
       const values = ofRanks.map((name) => (given as Given | undefined)?.[name])
@@ -104,20 +123,11 @@ export function optionAgreement(table: NamedOptions): OptionAgreement {
   }
 }
 
-/** A text of options from a table and the other way round: `k=4,mode=aware`. */
-export interface WrittenOption {
-  readonly name: string
-  readonly word: string
-  readonly value: unknown
-  readonly text: string
-}
-
-/** The options that are given, in the order of the table, each with its text. */
-export function writtenOptions(table: NamedOptions, given: object): WrittenOption[] {
-  return Object.entries(table).flatMap(([name, option]) => {
+/** The options that are given, in the order of the table: the word, the value and the text of each. */
+export function writtenOptions(table: NamedOptions, given: object) {
+  return Object.entries(table).flatMap(([name, { word = name, format }]) => {
     const value = (given as Given)[name]
-    if (value === undefined) return []
-    return [{ name, word: option.word ?? name, value, text: option.format(value) }]
+    return value === undefined ? [] : [{ word, value, text: format(value) }]
   })
 }
 

@@ -171,6 +171,11 @@ export const signalOption: Option<AbortSignal> = valueOption(
 /** Its value is checked where it is used, with what is known there. */
 export const uncheckedOption: Option<never> = valueOption('any value', () => true)
 
+/** Entries of options that are checked where they are used. */
+export function uncheckedOptions<Name extends string>(...names: readonly Name[]) {
+  return Object.fromEntries(names.map((name) => [name, uncheckedOption])) as Record<Name, Option<never>>
+}
+
 function isIntegerWithin({ least = 0, most = Number.MAX_SAFE_INTEGER }: OptionBounds) {
   return (value: unknown): boolean =>
     Number.isInteger(value) && (value as number) >= least && (value as number) <= most

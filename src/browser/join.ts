@@ -1,6 +1,13 @@
-import { requireKnownOptions } from '../base/known-options.js'
+import {
+  type OptionTable,
+  signalOption,
+  textOption,
+  uncheckedOption,
+  uncheckedOptions,
+} from '../base/option.js'
+import { checkOptions } from '../base/option-table.js'
 import { RankweaveError, shown } from '../errors.js'
-import { hostJoined, type Joined, type JoinOptions, requireTexts } from '../launch/websocket/joined.js'
+import { hostJoined, type Joined, type JoinOptions } from '../launch/websocket/joined.js'
 import { failureText, parseSettings } from '../launch/websocket/settings.js'
 import { joinWorld } from '../websocket/rendezvous/join-world.js'
 import { openWebSocket } from '../websocket/websocket.js'
@@ -70,15 +77,13 @@ function newLabel(): string {
   return `tab-${Array.from(random, (word) => word.toString(16).padStart(8, '0')).join('')}`
 }
 
-const optionNames: Readonly<Record<keyof PageJoinOptions, true>> = {
-  url: true,
-  token: true,
-  program: true,
-  args: true,
-  node: true,
-  process: true,
-  signal: true,
-  onWaiting: true,
+const pageOptions: OptionTable<PageJoinOptions> = {
+  url: textOption({ required: true }),
+  token: textOption({ required: true }),
+  program: textOption({ required: true }),
+  ...uncheckedOptions('args', 'node', 'process'),
+  signal: signalOption,
+  onWaiting: uncheckedOption,
 }
 
 /** @throws ERR_ARGUMENT, ERR_FABRIC */
@@ -86,9 +91,7 @@ function checkJoin(main: unknown, options: PageJoinOptions): void {
   if (typeof main !== 'function') {
     throw new RankweaveError('ERR_ARGUMENT', `join: expected a function as main, got ${shown(main)}`)
   }
-  requireKnownOptions('join', options, optionNames)
-  const { url, token, program } = options
-  requireTexts({ url, token, program })
+  checkOptions('join', pageOptions, options)
   if (globalThis.crypto?.subtle === undefined) {
     throw new RankweaveError(
       'ERR_FABRIC',

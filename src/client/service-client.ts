@@ -1,4 +1,5 @@
-import { requireKnownOptions } from '../base/known-options.js'
+import { functionOption, type OptionTable, signalOption, uncheckedOptions } from '../base/option.js'
+import { checkOptions } from '../base/option-table.js'
 import type { simulationObject } from '../cost/simulate/simulation.js'
 import { RankweaveError } from '../errors.js'
 import type { PlanView } from '../report/plan-view.js'
@@ -39,11 +40,10 @@ export interface ServiceClientOptions extends ServiceAddress {
   readonly signal?: AbortSignal
 }
 
-const knownOptions: Readonly<Record<keyof ServiceClientOptions, true>> = {
-  url: true,
-  token: true,
-  fetch: true,
-  signal: true,
+const clientOptions: OptionTable<ServiceClientOptions> = {
+  ...uncheckedOptions('url', 'token'),
+  fetch: functionOption,
+  signal: signalOption,
 }
 
 /** What pictures are to show. */
@@ -89,13 +89,9 @@ export class ServiceClient {
 
   /** @throws ERR_ARGUMENT */
   constructor(options: ServiceClientOptions) {
-    requireKnownOptions('ServiceClient', options, knownOptions)
+    checkOptions('ServiceClient', clientOptions, options)
     const { token, fetch: given, signal } = options
     this.#base = new URL('/v1/', serviceUrl(options))
-    if (given !== undefined && typeof given !== 'function')
-      throw new RankweaveError('ERR_ARGUMENT', 'fetch: expected a function')
-    if (signal !== undefined && !(signal instanceof AbortSignal))
-      throw new RankweaveError('ERR_ARGUMENT', 'signal: expected an AbortSignal')
     this.#token = token
     this.#signal = signal
     this.#fetch = given ?? ((input, init) => fetch(input, init))

@@ -1,4 +1,5 @@
-import { requireKnownOptions } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions, valueOption } from '../base/option.js'
+import { checkOptions } from '../base/option-table.js'
 import { RankweaveError } from '../errors.js'
 import { errorOf, type ServiceAddress, serviceUrl } from './answers.js'
 import { type ClientSocket, type MakeSocket, platformSocket } from './client-socket.js'
@@ -11,10 +12,9 @@ export interface WorldMemberOptions extends ServiceAddress {
   readonly webSocket?: MakeSocket
 }
 
-const knownOptions: Readonly<Record<keyof WorldMemberOptions, true>> = {
-  url: true,
-  token: true,
-  webSocket: true,
+const memberOptions: OptionTable<WorldMemberOptions> = {
+  ...uncheckedOptions('url', 'token'),
+  webSocket: valueOption('a function that makes a socket of a URL', (value) => typeof value === 'function'),
 }
 
 /** Which world to join: one that there is, or one of a name, which is made where there is none. */
@@ -86,12 +86,10 @@ export class WorldMember {
    *   another protocol
    */
   static async connect(options: WorldMemberOptions): Promise<WorldMember> {
-    requireKnownOptions('WorldMember.connect', options, knownOptions)
+    checkOptions('WorldMember.connect', memberOptions, options)
     const { token, webSocket } = options
     const url = new URL('/v1/worlds', serviceUrl(options))
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
-    if (webSocket !== undefined && typeof webSocket !== 'function')
-      throw new RankweaveError('ERR_ARGUMENT', 'webSocket: expected a function that makes a socket of a URL')
     const make = webSocket ?? (await platformSocket())
     const socket = make(url.href)
     // What is wrong is said by 'close', which follows.

@@ -63,7 +63,7 @@ function plannedCall<H>(
   options: SplitOptions | undefined,
 ): CollectiveCall<ColorAndKey, unknown> {
   const last = state.plannedSplit
-  if (last !== undefined && last.name === name && splitAgreement.same(last.options, options)) return last.call
+  if (last !== undefined && last.name === name && last.isSame(options)) return last.call
   const { count } = state.processes
   checkSplitOptions(options, count)
   const plan = planSplit(state.size, count, options)
@@ -83,8 +83,7 @@ function plannedCall<H>(
       })
     },
   }
-  // Copied, because the caller may change its object.
-  state.plannedSplit = { name, options: options === undefined ? undefined : { ...options }, call }
+  state.plannedSplit = { name, isSame: splitAgreement.sameAs(options), call }
   return call
 }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { requireOptions } from '../base/known-options.js'
+import { functionOption, integerOption, type OptionTable } from '../base/option.js'
+import { checkOptions, withDefaults } from '../base/option-table.js'
 import { RankweaveError, shown } from '../errors.js'
 import { makeDirectory } from '../text/whole-file.js'
 
@@ -16,6 +17,12 @@ export interface PlanDirectoryOptions {
    */
   readonly onProblem?: (error: Error) => void
 }
+
+const directoryOptions = {
+  maxFiles: integerOption({ least: 1, default: 64 }),
+  maxBytes: integerOption({ least: 1, default: 2 ** 30 }),
+  onProblem: functionOption,
+} satisfies OptionTable<PlanDirectoryOptions>
 
 const ending = '.plan'
 
@@ -33,21 +40,8 @@ export function planDirectory(path: string, options: PlanDirectoryOptions = {}) 
   if (typeof path !== 'string') {
     throw new RankweaveError('ERR_ARGUMENT', `planDirectory: expected a path, got ${shown(path)}`)
   }
-  requireOptions('planDirectory', options)
-  const { maxFiles = 64, maxBytes = 2 ** 30, onProblem = () => {} } = options
-  if (typeof onProblem !== 'function') {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `planDirectory: expected onProblem as a function, got ${shown(onProblem)}`,
-    )
-  }
-  for (const bound of [maxFiles, maxBytes]) {
-    if (Number.isSafeInteger(bound) && bound >= 1) continue
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `planDirectory: expected bounds that are integers >= 1, got ${bound}`,
-    )
-  }
+  checkOptions('planDirectory', directoryOptions, options)
+  const { maxFiles, maxBytes, onProblem = () => {} } = withDefaults(directoryOptions, options)
   const failed = (cause: unknown): void => {
     const reason = cause instanceof Error ? cause.message : String(cause)
     onProblem(new RankweaveError('ERR_PLAN_CACHE', `plans cannot be cached in ${path}: ${reason}`, { cause }))

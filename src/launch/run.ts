@@ -1,4 +1,12 @@
-import { requireKnownOptions } from '../base/known-options.js'
+import {
+  integerOption,
+  type OptionTable,
+  objectOption,
+  signalOption,
+  uncheckedOption,
+  uncheckedOptions,
+} from '../base/option.js'
+import { checkOptions, givenOptions } from '../base/option-table.js'
 import { RankweaveError, shown } from '../errors.js'
 import type { FabricFactory, FabricKind } from '../fabric/fabric.js'
 import { local } from '../fabric/local/local.js'
@@ -12,7 +20,7 @@ import { EventLoopWatch } from '../world/event-loop.js'
 import type { Main, WorldOptions } from '../world/world.js'
 import { launchMpi } from './mpi-run.js'
 import type { Launcher } from './processes/launcher.js'
-import { checkReport, type ReportOptions } from './processes/report-triggers.js'
+import { type ReportOptions, reportOptions } from './processes/report-triggers.js'
 import { launchLocal, launchSession } from './processes/session-launcher.js'
 import { launchThreads } from './threads-launcher.js'
 
@@ -103,14 +111,11 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   // Before anything else runs: what the caller starts besides this world may wake it.
   const eventLoop = new EventLoopWatch()
   const factory = checked(main, options)
+  const { ranksPerProcess } = factory
   const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock, report } = options
   const world: WorldOptions<A> = {
     ranks,
-    ...(factory.ranksPerProcess === undefined ? {} : { ranksPerProcess: factory.ranksPerProcess }),
-    ...(args === undefined ? {} : { args }),
-    ...(eagerLimitBytes === undefined ? {} : { eagerLimitBytes }),
-    ...(creditBytes === undefined ? {} : { creditBytes }),
-    ...(detectDeadlock === undefined ? {} : { detectDeadlock }),
+    ...givenOptions({ ranksPerProcess, args, eagerLimitBytes, creditBytes, detectDeadlock }),
   }
   if (factory.kind !== 'mpi') warnOfCopies(factory.kind)
   const launch = launchers[factory.kind] ?? launchSession
@@ -146,16 +151,14 @@ const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {
   mpi: launchMpi,
 }
 
-const optionNames: Readonly<Record<keyof RunOptions, true>> = {
-  ranks: true,
-  processes: true,
-  fabric: true,
-  args: true,
-  signal: true,
-  eagerLimitBytes: true,
-  creditBytes: true,
-  detectDeadlock: true,
-  report: true,
+const runOptions: OptionTable<RunOptions> = {
+  ranks: integerOption({ least: 1, most: maxWorldRanks, required: true, code: 'ERR_WORLD' }),
+  ...uncheckedOptions('processes', 'fabric', 'args'),
+  signal: signalOption,
+  eagerLimitBytes: integerOption({ least: 0 }),
+  creditBytes: integerOption({ least: 0 }),
+  detectDeadlock: uncheckedOption,
+  report: objectOption(reportOptions),
 }
 
 /** The options' fabric. @throws ERR_WORLD, ERR_ARGUMENT for options that are not valid */
@@ -166,19 +169,10 @@ function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFa
       `run: expected a function, or the URL of a module, as main, got ${typeof main}`,
     )
   }
-  if (typeof options !== 'object' || options === null) {
-    throw new RankweaveError('ERR_ARGUMENT', `run: expected options with ranks, got ${shown(options)}`)
-  }
-  if (options.fabric === 'mpi') abortJobOnEarlyExit()
-  requireKnownOptions('run', options, optionNames)
-  requireInteger('ranks', options.ranks, 1, maxWorldRanks, 'ERR_WORLD')
-  requireInteger('eagerLimitBytes', options.eagerLimitBytes, 0, Number.MAX_SAFE_INTEGER, 'ERR_ARGUMENT')
-  requireInteger('creditBytes', options.creditBytes, 0, Number.MAX_SAFE_INTEGER, 'ERR_ARGUMENT')
-  checkReport(options.report)
-  const { fabric = 'local', processes, signal } = options
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new RankweaveError('ERR_ARGUMENT', `run: expected an AbortSignal as signal, got ${typeof signal}`)
-  }
+  // Options that are not an object are refused next.
+  if (options?.fabric === 'mpi') abortJobOnEarlyExit()
+  checkOptions('run', runOptions, options)
+  const { fabric = 'local', processes } = options
   if (fabric === 'local') return local(processes === undefined ? {} : { processes })
   if (fabric === 'threads') return threads(processes === undefined ? {} : { processes })
   if (fabric === 'websocket') return websocket(processes === undefined ? {} : { processes })
@@ -196,16 +190,4 @@ function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFa
     )
   }
   return chosen
-}
-
-function requireInteger(
-  name: string,
-  value: number | undefined,
-  min: number,
-  max: number,
-  code: 'ERR_WORLD' | 'ERR_ARGUMENT',
-): void {
-  if (value === undefined && name !== 'ranks') return
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return
-  throw new RankweaveError(code, `run: expected ${name} as an integer in ${min}..${max}, got ${shown(value)}`)
 }

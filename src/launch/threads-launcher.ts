@@ -1,3 +1,4 @@
+import { givenOptions } from '../base/option-table.js'
 import type { ThreadsFactory } from '../fabric/threads/threads.js'
 import { worldLayout } from '../messages/process/world-layout.js'
 import type { Launcher } from './processes/launcher.js'
@@ -14,8 +15,7 @@ import { startWorkers } from './threads-start.js'
 /** On worker threads, each of which loads the program for itself. */
 export const launchThreads: Launcher = async (factory, { main, world, signal, report }) =>
   runThreads(requireModule(main, factory.kind, 'threads'), factory as ThreadsFactory, world, {
-    ...(signal === undefined ? {} : { signal }),
-    ...(report === undefined ? {} : { report }),
+    ...givenOptions({ signal, report }),
   })
 
 /**

@@ -1,4 +1,5 @@
-import { requireKnownOptions } from '../base/known-options.js'
+import { type OptionTable, signalOption, uncheckedOption, uncheckedOptions } from '../base/option.js'
+import { checkOptions } from '../base/option-table.js'
 import { hashIntegers } from '../calls/signature.js'
 import type { Communicator } from '../comm/communicator.js'
 import { RankweaveError } from '../errors.js'
@@ -31,28 +32,22 @@ export interface AdjacentOptions extends AdjacentEdges, TopologyOptions {
 
 export interface DistGraphOptions extends DistributedEdges, TopologyOptions {}
 
-type Names<O> = Readonly<Record<keyof O, true>>
-const topologyOptions: Names<TopologyOptions> = {
-  signal: true,
-  strategy: true,
-  machine: true,
-  planCache: true,
-  reorder: true,
+// What the values have to be depends on the communicator and on each other; `createWith` checks that.
+const topologyOptions: OptionTable<TopologyOptions> = {
+  signal: signalOption,
+  ...uncheckedOptions('strategy', 'machine', 'planCache', 'reorder'),
 }
-const cartOptions: Names<CartOptions> = { ...topologyOptions, periods: true }
-const lists = { sources: true, destinations: true } as const
-const adjacentOptions: Names<AdjacentOptions> = {
+const cartOptions: OptionTable<CartOptions> = { ...topologyOptions, periods: uncheckedOption }
+const lists = uncheckedOptions('sources', 'destinations')
+const adjacentOptions: OptionTable<AdjacentOptions> = {
   ...topologyOptions,
   ...lists,
-  sourceWeights: true,
-  destinationWeights: true,
-  planFrom: true,
+  ...uncheckedOptions('sourceWeights', 'destinationWeights', 'planFrom'),
 }
-const distGraphOptions: Names<DistGraphOptions> = {
+const distGraphOptions: OptionTable<DistGraphOptions> = {
   ...topologyOptions,
   ...lists,
-  degrees: true,
-  weights: true,
+  ...uncheckedOptions('degrees', 'weights'),
 }
 
 export function createCart(
@@ -61,7 +56,7 @@ export function createCart(
   options: CartOptions = {},
 ): Promise<CartCommunicator | null> {
   requireNumbers('createCart', 'dims', dims)
-  requireKnownOptions('createCart', options, cartOptions)
+  checkOptions('createCart', cartOptions, options)
   const shape: CartShape = { dims: [...dims], periods: options.periods ?? Array.from(dims, () => false) }
   checkCartShape(shape)
   const ranks = sizeOf(shape)
@@ -87,7 +82,7 @@ export function createGraph(
   edges: ArrayLike<number>,
   options: TopologyOptions = {},
 ): Promise<TopologyCommunicator | null> {
-  requireKnownOptions('createGraph', options, topologyOptions)
+  checkOptions('createGraph', topologyOptions, options)
   requireNumbers('createGraph', 'index', index)
   requireNumbers('createGraph', 'edges', edges)
   const ranks = index.length
@@ -117,7 +112,7 @@ export function createTopology(
   topology: ProcessTopology,
   options: TopologyOptions = {},
 ): Promise<TopologyCommunicator> {
-  requireKnownOptions('createTopology', options, topologyOptions)
+  checkOptions('createTopology', topologyOptions, options)
   const fingerprint = checkedFingerprint(topology)
   if (topology.ranks !== comm.size) {
     throw new RankweaveError(
@@ -141,7 +136,7 @@ export function createDistGraphAdjacent(
   options: AdjacentOptions,
 ): Promise<TopologyCommunicator> {
   const where = 'createDistGraphAdjacent'
-  requireKnownOptions(where, options, adjacentOptions)
+  checkOptions(where, adjacentOptions, options)
   const { sources, destinations, sourceWeights, destinationWeights } = options
   requireRanks(where, 'source', sources, comm.size)
   requireRanks(where, 'destination', destinations, comm.size)
@@ -170,7 +165,7 @@ export function createDistGraph(
   options: DistGraphOptions,
 ): Promise<TopologyCommunicator> {
   const where = 'createDistGraph'
-  requireKnownOptions(where, options, distGraphOptions)
+  checkOptions(where, distGraphOptions, options)
   const { sources, degrees, destinations, weights } = options
   requireRanks(where, 'source', sources, comm.size)
   requireRanks(where, 'destination', destinations, comm.size)

@@ -1,6 +1,14 @@
 import { hostname } from 'node:os'
-import { requireKnownOptions } from '../base/known-options.js'
-import { RankweaveError, shown } from '../errors.js'
+import {
+  integerOption,
+  type OptionTable,
+  uncheckedOption,
+  uncheckedOptions,
+  urlOption,
+} from '../base/option.js'
+import { checkOptions, givenOptions, requireOption } from '../base/option-table.js'
+import { RankweaveError } from '../errors.js'
+import { requireEntries } from '../fabric/entries.js'
 import type { FabricFactory } from '../fabric/fabric.js'
 import { shortestSilenceMs } from './protocol/limits.js'
 
@@ -31,6 +39,14 @@ export interface WebSocketFactory extends FabricFactory {
 
 export const maxWebSocketProcesses = 256
 
+const webSocketOptions = {
+  processes: integerOption({ least: 1, most: maxWebSocketProcesses, code: 'ERR_WORLD' }),
+  ...uncheckedOptions('ranksPerProcess', 'nodes'),
+  silenceMs: integerOption({ least: shortestSilenceMs, most: 2 ** 31 - 1, code: 'ERR_WORLD' }),
+  execArgv: uncheckedOption,
+  processUrl: urlOption,
+} satisfies OptionTable<WebSocketOptions>
+
 /**
  * Processes of the operating system on this host, connected by WebSockets over loopback. `run` starts them,
  * and each loads the program for itself: hence it has to be a module. For processes on other hosts see `host`
@@ -39,30 +55,20 @@ export const maxWebSocketProcesses = 256
  * @throws ERR_WORLD for numbers that are out of range or do not agree; ERR_ARGUMENT for unknown options
  */
 export function websocket(options: WebSocketOptions = {}): WebSocketFactory {
-  requireKnownOptions('websocket', options, optionNames)
+  checkOptions('websocket', webSocketOptions, options)
   const { ranksPerProcess, nodes, silenceMs, execArgv, processUrl } = options
   const processes = options.processes ?? ranksPerProcess?.length ?? nodes?.length ?? 2
-  requireNumber('processes', processes, 1, maxWebSocketProcesses)
-  if (silenceMs !== undefined) requireNumber('silenceMs', silenceMs, shortestSilenceMs, 2 ** 31 - 1)
-  requireEntries('ranksPerProcess', ranksPerProcess, processes)
-  requireEntries('node labels', nodes, processes)
-  if (processUrl !== undefined && !(processUrl instanceof URL)) {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `websocket: expected a URL as processUrl, got ${shown(processUrl)}`,
-    )
-  }
+  requireOption('websocket', 'processes', webSocketOptions.processes, processes)
+  requireEntries('websocket', { ranksPerProcess, nodes }, processes)
   return {
     kind: 'websocket',
     processes,
     needsModule: true,
-    ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
+    ...givenOptions({ ranksPerProcess }),
     options: {
       processes,
       nodes: nodes ?? new Array<string>(processes).fill(hostname()),
-      ...(silenceMs === undefined ? {} : { silenceMs }),
-      ...(execArgv === undefined ? {} : { execArgv }),
-      ...(processUrl === undefined ? {} : { processUrl }),
+      ...givenOptions({ silenceMs, execArgv, processUrl }),
     },
     open: () =>
       Promise.reject(
@@ -72,29 +78,4 @@ export function websocket(options: WebSocketOptions = {}): WebSocketFactory {
         ),
       ),
   }
-}
-
-const optionNames: Readonly<Record<keyof WebSocketOptions, true>> = {
-  processes: true,
-  ranksPerProcess: true,
-  nodes: true,
-  silenceMs: true,
-  execArgv: true,
-  processUrl: true,
-}
-
-function requireNumber(name: string, value: number, least: number, most: number): void {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return
-  throw new RankweaveError(
-    'ERR_WORLD',
-    `websocket: ${name} must be an integer in ${least}..${most}, got ${String(value)}`,
-  )
-}
-
-function requireEntries(what: string, list: readonly unknown[] | undefined, processes: number): void {
-  if (list === undefined || list.length === processes) return
-  throw new RankweaveError(
-    'ERR_WORLD',
-    `websocket: expected ${processes} ${what}, one per process, got ${list.length}`,
-  )
 }

@@ -30,7 +30,7 @@ const scattered: Room = ({ length }, recv, { size }) => {
 /** What the init of a call checks. */
 interface InitRule {
   /** The options of the call: others would have no effect. */
-  readonly options: Readonly<Record<string, true>>
+  readonly options: Readonly<Record<string, unknown>>
   readonly room: Room
   /** What `recv` adds to what ranks compare, where the call leaves it to the root. */
   readonly agreed?: readonly ('type' | 'count')[]

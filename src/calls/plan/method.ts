@@ -1,7 +1,8 @@
 import { requireKnownOptions } from '../../base/known-options.js'
+import { integerOption, type OptionTable, textOption, wordOption } from '../../base/option.js'
+import { requireOption } from '../../base/option-table.js'
 import { algorithmOf } from '../../collective/algorithms.js'
 import type { Algorithm } from '../../collective/patterns/algorithm.js'
-import { RankweaveError, shown } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
 
 /** How a collective moves its data. All ranks pass the same. */
@@ -25,9 +26,17 @@ export interface OrderOptions extends MethodOptions {
   readonly order?: 'tree' | 'any'
 }
 
-/** The names of {@link MethodOptions} and {@link OrderOptions}. */
-export const methodOptionNames = { algorithm: true, segments: true } as const
-export const orderOptionNames = { ...methodOptionNames, order: true } as const
+export const mostSegments = 4096
+
+/** {@link MethodOptions} and {@link OrderOptions} by name. */
+export const methodOptionNames = {
+  algorithm: textOption(),
+  segments: integerOption({ least: 1, most: mostSegments }),
+} satisfies OptionTable<MethodOptions>
+export const orderOptionNames = {
+  ...methodOptionNames,
+  order: wordOption(['tree', 'any'], { default: 'tree' }),
+} satisfies OptionTable<OrderOptions>
 
 /**
  * Refuses options that a call does not have: for inits, which are made a few times. JavaScript may pass null,
@@ -35,11 +44,7 @@ export const orderOptionNames = { ...methodOptionNames, order: true } as const
  *
  * @throws ERR_ARGUMENT
  */
-export function requireInitOptions(
-  name: string,
-  options: unknown,
-  known: Readonly<Record<string, true>>,
-): void {
+export function requireInitOptions(name: string, options: unknown, known: object): void {
   requireKnownOptions(name, options ?? {}, known)
 }
 
@@ -52,8 +57,6 @@ export interface Method {
   readonly name: string
 }
 
-export const mostSegments = 4096
-
 /**
  * The method that a rank passes; undefined when it leaves all to the rule.
  *
@@ -64,15 +67,8 @@ export function methodOf(collective: Collective, options: OrderOptions | undefin
   if (options === undefined || options === null) return undefined
   const { algorithm: id, segments, order } = options
   if (id === undefined && segments === undefined && order === undefined) return undefined
-  if (order !== undefined && order !== 'tree' && order !== 'any') {
-    throw new RankweaveError('ERR_ARGUMENT', `order must be 'tree' or 'any', got ${shown(order)}`)
-  }
-  if (segments !== undefined && !(Number.isInteger(segments) && segments >= 1 && segments <= mostSegments)) {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `segments must be an integer from 1 to ${mostSegments}, got ${shown(segments)}`,
-    )
-  }
+  requireOption(collective, 'order', orderOptionNames.order, order)
+  requireOption(collective, 'segments', orderOptionNames.segments, segments)
   const algorithm = id === undefined ? undefined : algorithmOf(id, collective)
   const isAnyOrder = order === 'any'
   const name = [

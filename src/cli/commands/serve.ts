@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defaultServiceLimits } from '../../client/protocol/limits.js'
+import { parsedOptions } from '../../base/option-table.js'
+import { defaultServiceLimits, type ServiceLimits, serviceLimits } from '../../client/protocol/limits.js'
 import { RankweaveError } from '../../errors.js'
 import { serve } from '../../service/http/serve.js'
 import { tokensOf } from '../../service/tenant.js'
@@ -94,15 +95,10 @@ function tlsOf({ tlsCert, tlsKey }: z.infer<typeof schema>) {
 }
 
 /** `uploadBytes=1048576,workers=4` @throws ERR_USAGE */
-function limitsOf(text: string | undefined): Record<string, number> {
-  const clauses = text === undefined ? [] : text.split(',')
-  return Object.fromEntries(
-    clauses.map((clause) => {
-      const [, name, digits] = /^(\w+)=(\d{1,15})$/.exec(clause) ?? []
-      if (name !== undefined) return [name, Number(digits)]
-      throw new RankweaveError('ERR_USAGE', `--limits: expected name=number, got '${clause}'`)
-    }),
-  )
+function limitsOf(text: string | undefined): Partial<ServiceLimits> {
+  return parsedOptions(serviceLimits, text, (expected, got) => {
+    throw new RankweaveError('ERR_USAGE', `--limits: expected ${expected}, got '${got}'`)
+  })
 }
 
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {

@@ -1,65 +1,40 @@
-/** What holds for the sockets and worlds of a service; each is checked before memory is taken. */
-export interface WorldServiceLimits {
-  /** Sockets of all tenants. */
-  readonly maxSockets: number
-  /** Sockets of a tenant: fewer than all, so that one does not shut out the others. */
-  readonly maxTenantSockets: number
-  /**
-   * Sockets whose `hello` has not arrived: by default half of all, so that 2,000 may connect at once and
-   * those that have are not shut out.
-   */
-  readonly maxPendingSockets: number
-  /** Milliseconds that a socket may take for `hello`. */
-  readonly firstMessageMs: number
-  /** Worlds of a tenant, those included that wait for members. */
-  readonly maxWorlds: number
-  /** Members of a world, at most {@link mostMembers}. */
-  readonly maxMembers: number
-  /** Communicators of a member, the world included. */
-  readonly maxCommunicators: number
-  /** Calls of a socket that wait for their reply, beyond which it makes no collective ones. */
-  readonly maxCallsInFlight: number
-  /** Bytes of a message to the service; as long as this in UTF-16 units. */
-  readonly maxMessageBytes: number
-  /** Messages per second of a socket. */
-  readonly maxMessagesPerSecond: number
-  /** Bytes for a socket that the network has not taken: beyond them its member is lost. */
-  readonly maxBufferedBytes: number
-  /** Milliseconds between two messages to a socket that watches. */
-  readonly watchMs: number
-}
+import { integerOption, type NamedOptions } from '../../base/option.js'
+import { withDefaults } from '../../base/option-table.js'
 
-export const defaultWorldServiceLimits: WorldServiceLimits = {
-  maxSockets: 4_096,
-  maxTenantSockets: 3_072,
-  maxPendingSockets: 2_048,
-  firstMessageMs: 10_000,
-  maxWorlds: 256,
-  maxMembers: 1_024,
-  maxCommunicators: 256,
-  maxCallsInFlight: 64,
-  maxMessageBytes: 2 ** 16,
-  maxMessagesPerSecond: 10_000,
-  maxBufferedBytes: 2 ** 22,
-  watchMs: 250,
-}
+const limit = (initial: number, help: string) => integerOption({ least: 1, default: initial, help })
 
-/** What each holds for, as a client reads it. */
-export const worldLimitMeanings: Readonly<Record<keyof WorldServiceLimits, string>> = {
-  maxSockets: 'sockets of all tokens; beyond: closed',
-  maxTenantSockets: 'sockets of a token; beyond: closed',
-  maxPendingSockets: 'sockets whose `hello` has not arrived; beyond: closed',
-  firstMessageMs: 'milliseconds that a socket may take for `hello`; then it is closed',
-  maxWorlds: 'worlds of a token, those included that wait; beyond: `ERR_LIMIT`',
-  maxMembers: 'members of a world; beyond: `ERR_LIMIT`',
-  maxCommunicators: 'communicators of a member, `world` included; beyond: `ERR_LIMIT`',
-  maxCallsInFlight:
+/**
+ * What holds for the sockets and worlds of a service, as a client reads it; each is checked before memory is
+ * taken. A tenant has fewer sockets than all, so that one does not shut out the others. Half of all sockets may
+ * wait for `hello`, so 2,000 connect at once and do not shut out those that have.
+ */
+export const worldServiceLimits = {
+  maxSockets: limit(4_096, 'sockets of all tokens; beyond: closed'),
+  maxTenantSockets: limit(3_072, 'sockets of a token; beyond: closed'),
+  maxPendingSockets: limit(2_048, 'sockets whose `hello` has not arrived; beyond: closed'),
+  firstMessageMs: limit(10_000, 'milliseconds that a socket may take for `hello`; then it is closed'),
+  maxWorlds: limit(256, 'worlds of a token, those included that wait; beyond: `ERR_LIMIT`'),
+  maxMembers: limit(1_024, 'members of a world; beyond: `ERR_LIMIT`'),
+  maxCommunicators: limit(256, 'communicators of a member, `world` included; beyond: `ERR_LIMIT`'),
+  maxCallsInFlight: limit(
+    64,
     'requests of a socket that have no reply yet; beyond: `ERR_LIMIT` for those that are collective',
-  maxMessageBytes: 'bytes of a message to the service; a longer one closes the socket with code 1009',
-  maxMessagesPerSecond: 'messages per second of a socket; beyond: closed',
-  maxBufferedBytes: 'bytes that a client has not read; beyond: closed without a word',
-  watchMs: 'milliseconds between two events of one world for those who watch',
-}
+  ),
+  maxMessageBytes: limit(
+    2 ** 16,
+    'bytes of a message to the service; a longer one closes the socket with code 1009',
+  ),
+  maxMessagesPerSecond: limit(10_000, 'messages per second of a socket; beyond: closed'),
+  maxBufferedBytes: limit(2 ** 22, 'bytes that a client has not read; beyond: closed without a word'),
+  watchMs: limit(250, 'milliseconds between two events of one world for those who watch'),
+} satisfies NamedOptions
+
+export type WorldServiceLimits = { readonly [Name in keyof typeof worldServiceLimits]: number }
+
+export const defaultWorldServiceLimits: WorldServiceLimits = withDefaults(
+  worldServiceLimits,
+  {} as Partial<WorldServiceLimits>,
+)
 
 /** Members that a world can have, whatever a service grants: logical processes of one fabric. */
 export const mostMembers = 4_096

@@ -77,6 +77,6 @@ export interface ColorAndKey {
 /** The last split called on a communicator: ranks that pass the same options share its plan and its call. */
 export interface PlannedSplit {
   readonly name: CollectiveName
-  readonly options: SplitOptions | undefined
+  readonly isSame: (options: SplitOptions | undefined) => boolean
   readonly call: CollectiveCall<ColorAndKey, unknown>
 }

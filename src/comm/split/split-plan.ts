@@ -36,14 +36,7 @@ export interface SplitOptions extends WaitOptions {
 }
 
 /** What all processes do in one split: the same on each, since it depends on what all ranks share. */
-export interface SplitPlan {
-  readonly algorithm: SplitAlgorithmName
-  readonly table: 'replicated' | 'distributed'
-  readonly sorters: number
-  readonly tableGroup: number
-  readonly selfHostRows: number
-  readonly cacheRows: number
-}
+export type SplitPlan = Required<Omit<SplitOptions, 'maxTableBytes' | 'signal'>>
 
 /** The options, for a communicator of so many processes. */
 function optionsFor(processes: number) {

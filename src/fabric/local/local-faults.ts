@@ -1,4 +1,6 @@
-import { isCount, requireKnownOptions } from '../../base/known-options.js'
+import { isCount } from '../../base/known-options.js'
+import { type OptionTable, valueOption } from '../../base/option.js'
+import { checkOptions } from '../../base/option-table.js'
 import { seededRandom } from '../../base/random.js'
 import { RankweaveError, shown } from '../../errors.js'
 
@@ -18,17 +20,21 @@ export interface LocalFaults {
   readonly kill?: readonly { readonly process: number; readonly afterFrames: number }[]
 }
 
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+
+const faultOptions: OptionTable<LocalFaults> = {
+  lose: valueOption(
+    'a probability from 0 to 1, or a function',
+    (value) => isFunction(value) || (typeof value === 'number' && value >= 0 && value <= 1),
+  ),
+  delay: valueOption('turns, or a function', (value) => isFunction(value) || isCount(value)),
+  kill: valueOption('a list', Array.isArray),
+}
+
 /** @throws ERR_ARGUMENT for faults that are malformed or name a process that does not exist */
 export function checkFaults(faults: LocalFaults, processes: number): void {
-  if (typeof faults !== 'object' || faults === null) throw refused('an object', faults)
-  requireKnownOptions('local: faults', faults, { lose: true, delay: true, kill: true })
-  const { lose = 0, delay = 0, kill = [] } = faults
-  if (typeof lose !== 'function' && !(typeof lose === 'number' && lose >= 0 && lose <= 1)) {
-    throw refused('lose as a probability from 0 to 1, or a function', lose)
-  }
-  if (typeof delay !== 'function' && !isCount(delay)) throw refused('delay as turns, or a function', delay)
-  if (!Array.isArray(kill)) throw refused('kill as a list', kill)
-  for (const { process, afterFrames } of kill as LocalFaults['kill'] & object) {
+  checkOptions('local: faults', faultOptions, faults)
+  for (const { process, afterFrames } of faults.kill ?? []) {
     if (!isCount(process) || process >= processes) {
       throw refused(`to kill one of ${processes} processes`, process)
     }

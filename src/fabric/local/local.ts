@@ -1,6 +1,8 @@
-import { requireKnownOptions } from '../../base/known-options.js'
+import { integerOption, type OptionTable, uncheckedOptions } from '../../base/option.js'
+import { checkOptions, requireOption } from '../../base/option-table.js'
 import { seededRandom } from '../../base/random.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
+import { requireEntries } from '../entries.js'
 import type { Authority, BulkTransfer, Fabric, FabricFactory, FabricSession } from '../fabric.js'
 import { closedToSends } from '../frame-limits.js'
 import { KeepAlive, Task } from '../own-handles.js'
@@ -43,17 +45,16 @@ export interface LocalOptions {
   readonly virtualTime?: VirtualTime
 }
 
-const optionNames: Readonly<Record<keyof LocalOptions, true>> = {
-  processes: true,
-  nodes: true,
-  ranksPerProcess: true,
-  seed: true,
-  maxPayloadBytes: true,
-  bulk: true,
-  scribble: true,
-  faults: true,
-  virtualTime: true,
-}
+const maxProcesses = 4096
+const count = { code: 'ERR_WORLD', least: 1 } as const
+
+const localOptions = {
+  processes: integerOption({ ...count, most: maxProcesses }),
+  ...uncheckedOptions('nodes', 'ranksPerProcess'),
+  seed: integerOption({ code: 'ERR_WORLD', least: Number.MIN_SAFE_INTEGER }),
+  maxPayloadBytes: integerOption({ ...count, most: 2 ** 30 }),
+  ...uncheckedOptions('bulk', 'scribble', 'faults', 'virtualTime'),
+} satisfies OptionTable<LocalOptions>
 
 /**
  * Logical processes in one event loop: frames between them pass the same interface as on any fabric, in a
@@ -64,7 +65,7 @@ const optionNames: Readonly<Record<keyof LocalOptions, true>> = {
  * @throws ERR_ARGUMENT for options that are not an object, and for malformed faults
  */
 export function local(options: LocalOptions = {}): LocalFactory {
-  requireKnownOptions('local', options, optionNames)
+  checkOptions('local', localOptions, options)
   const { ranksPerProcess, maxPayloadBytes = 2 ** 20, scribble = false, seed, faults, virtualTime } = options
   const { bulk = virtualTime === undefined } = options
   const processes =
@@ -72,18 +73,9 @@ export function local(options: LocalOptions = {}): LocalFactory {
     (typeof options.nodes === 'object' ? options.nodes.length : undefined) ??
     ranksPerProcess?.length ??
     1
-  requireCount('processes', processes, maxProcesses)
-  requireCount('maxPayloadBytes', maxPayloadBytes, 2 ** 30)
-  if (seed !== undefined && !Number.isSafeInteger(seed)) {
-    throw new RankweaveError('ERR_WORLD', `local: seed must be an integer, got ${shown(seed)}`)
-  }
+  requireOption('local', 'processes', localOptions.processes, processes)
   const nodes = nodeLabels(options.nodes ?? 1, processes)
-  if (ranksPerProcess !== undefined && ranksPerProcess.length !== processes) {
-    throw new RankweaveError(
-      'ERR_WORLD',
-      `local: ranksPerProcess has ${ranksPerProcess.length} entries for ${processes} processes`,
-    )
-  }
+  requireEntries('local', { ranksPerProcess }, processes)
   if (faults !== undefined) checkFaults(faults, processes)
   if (virtualTime !== undefined && (bulk || seed !== undefined || faults !== undefined)) {
     throw new RankweaveError('ERR_WORLD', 'local: virtualTime excludes bulk, a seed and faults')
@@ -108,7 +100,6 @@ interface ResolvedOptions extends ProcessOptions {
   readonly virtualTime: VirtualTime | undefined
 }
 
-const maxProcesses = 4096
 /** Frames delivered in one task, so that timers and I/O run in between. */
 const batchFrames = 1024
 const noPayload = new Uint8Array(0)
@@ -315,16 +306,11 @@ function lostError(process: number): RankweaveError {
   return new RankweaveError('ERR_PEER_LOST', `process ${process} is lost`, { details: { process } })
 }
 
-function requireCount(name: string, value: number, max: number): void {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return
-  throw new RankweaveError('ERR_WORLD', `local: ${name} must be an integer in 1..${max}, got ${shown(value)}`)
-}
-
 function nodeLabels(nodes: number | readonly string[], processes: number): readonly string[] {
   if (typeof nodes !== 'number') {
-    if (nodes.length === processes) return [...nodes]
-    throw new RankweaveError('ERR_WORLD', `local: ${nodes.length} node labels for ${processes} processes`)
+    requireEntries('local', { nodes }, processes)
+    return [...nodes]
   }
-  requireCount('nodes', nodes, processes)
+  requireOption('local', 'nodes', integerOption({ ...count, most: processes }), nodes)
   return Array.from({ length: processes }, (_, p) => `node${Math.floor((p * nodes) / processes)}`)
 }

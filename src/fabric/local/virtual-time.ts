@@ -1,5 +1,5 @@
-import { requireKnownOptions } from '../../base/known-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { numberOption, type OptionTable, objectOption } from '../../base/option.js'
+import { checkOptions } from '../../base/option-table.js'
 import type { MessageCosts } from '../../machine/profile.js'
 
 /** What a frame costs between two processes, nanoseconds of virtual time, in the terms of profiles. */
@@ -12,12 +12,18 @@ export interface VirtualTimeOptions {
   readonly network?: VirtualCosts
 }
 
-const costNames: Readonly<Record<Exclude<keyof VirtualCosts, 'headerBytes'>, true>> = {
-  latencyNs: true,
-  sendOverheadNs: true,
-  receiveOverheadNs: true,
-  gapNs: true,
-  nsPerByte: true,
+const cost = numberOption({ least: 0, required: true })
+const costs: OptionTable<VirtualCosts> = {
+  latencyNs: cost,
+  sendOverheadNs: cost,
+  receiveOverheadNs: cost,
+  gapNs: cost,
+  nsPerByte: cost,
+  headerBytes: numberOption({ least: 0 }),
+}
+const timeOptions: OptionTable<VirtualTimeOptions> = {
+  node: objectOption(costs, { required: true }),
+  network: objectOption(costs),
 }
 
 /**
@@ -40,10 +46,8 @@ export class VirtualTime {
 
   /** @throws ERR_ARGUMENT for costs that are missing, negative or not finite */
   constructor(options: VirtualTimeOptions) {
-    requireKnownOptions('VirtualTime', options, { node: true, network: true })
+    checkOptions('VirtualTime', timeOptions, options)
     const { node, network = node } = options
-    checkCosts('node', node)
-    checkCosts('network', network)
     this.#node = node
     this.#network = network
   }
@@ -98,19 +102,5 @@ export class VirtualTime {
 
   #costs(src: number, dst: number): VirtualCosts {
     return this.#nodes[src] === this.#nodes[dst] ? this.#node : this.#network
-  }
-}
-
-function checkCosts(name: string, costs: VirtualCosts): void {
-  requireKnownOptions(`VirtualTime: ${name}`, costs, { ...costNames, headerBytes: true })
-  const keys = Object.keys(costNames) as (keyof VirtualCosts)[]
-  if (costs.headerBytes !== undefined) keys.push('headerBytes')
-  for (const key of keys) {
-    const value = costs[key]
-    if (typeof value === 'number' && Number.isFinite(value) && value >= 0) continue
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `VirtualTime: ${name}.${key}: expected a number of at least 0, got ${shown(value)}`,
-    )
   }
 }

@@ -1,5 +1,6 @@
-import { requireKnownOptions } from '../../base/known-options.js'
-import { RankweaveError } from '../../errors.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
+import { checkOptions } from '../../base/option-table.js'
+import { requireEntries } from '../entries.js'
 import type { FabricFactory, FabricSession } from '../fabric.js'
 import { abortJobOnEarlyExit } from './mpi-early-exit.js'
 import { joinMpiJob, type MpiJob } from './mpi-job.js'
@@ -16,6 +17,10 @@ export interface MpiOptions {
   readonly nodes?: readonly string[]
 }
 
+const mpiOptions: OptionTable<MpiOptions> = {
+  ...uncheckedOptions('library', 'ranksPerProcess', 'nodes'),
+}
+
 /**
  * The processes that an MPI launcher started, connected by MPI. All of them open sessions in the same order;
  * a process that exits while it has one open aborts the whole job, since MPI does not survive the loss of a
@@ -26,17 +31,11 @@ export interface MpiOptions {
  */
 export function mpi(options: MpiOptions = {}): MpiFactory {
   abortJobOnEarlyExit()
-  requireKnownOptions('mpi', options, { library: true, ranksPerProcess: true, nodes: true })
+  checkOptions('mpi', mpiOptions, options)
   const { library, ranksPerProcess, nodes } = options
   const { processes } = requireLauncher()
   settleColors()
-  for (const [name, list] of Object.entries({ ranksPerProcess, nodes })) {
-    if (list === undefined || list.length === processes) continue
-    throw new RankweaveError(
-      'ERR_WORLD',
-      `mpi: ${name} has ${list.length} entries for ${processes} processes`,
-    )
-  }
+  requireEntries('mpi', { ranksPerProcess, nodes }, processes)
   const openAfter = (ready: Promise<unknown>) =>
     opening.enter(ready, async () => openMpi(await joinMpiJob(library), nodes))
   return {

@@ -1,7 +1,16 @@
 import { hostname } from 'node:os'
 import { MessageChannel, type MessagePort, type ResourceLimits } from 'node:worker_threads'
-import { requireKnownOptions } from '../../base/known-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import {
+  integerOption,
+  type OptionTable,
+  objectOption,
+  positiveOption,
+  uncheckedOptions,
+  urlOption,
+  valueOption,
+} from '../../base/option.js'
+import { checkOptions, requireOption } from '../../base/option-table.js'
+import { requireEntries } from '../entries.js'
 import { initRing, maxPayloadOf, type RingMemory, ringBytes } from './threads-ring.js'
 
 export interface ThreadsOptions {
@@ -96,69 +105,40 @@ export function ringOf(
   return { buffer: rings[dst], offset: src * ringBytes(size), sizeBytes: size }
 }
 
-const optionNames: Readonly<Record<keyof ThreadsOptions, true>> = {
-  processes: true,
-  ranksPerProcess: true,
-  nodes: true,
-  ringBytes: true,
-  resourceLimits: true,
-  workerUrl: true,
+const sizeCode = { code: 'ERR_WORLD' } as const
+
+const threadsOptions = {
+  processes: integerOption({ ...sizeCode, least: 1, most: maxThreads }),
+  ...uncheckedOptions('ranksPerProcess', 'nodes'),
+  ringBytes: valueOption<number>('a power of two from 4096 to 2^28', isRingSize, sizeCode),
+  // Node ignores limits that it does not know.
+  resourceLimits: objectOption<ResourceLimits>(
+    {
+      maxOldGenerationSizeMb: positiveOption,
+      maxYoungGenerationSizeMb: positiveOption,
+      codeRangeSizeMb: positiveOption,
+      stackSizeMb: positiveOption,
+    },
+    sizeCode,
+  ),
+  workerUrl: urlOption,
+} satisfies OptionTable<ThreadsOptions>
+
+function isRingSize(size: unknown): boolean {
+  return typeof size === 'number' && size >= 4096 && size <= 2 ** 28 && Number.isInteger(Math.log2(size))
 }
 
 /** @throws ERR_WORLD for numbers that are out of range or do not agree; ERR_ARGUMENT for unknown options */
 export function resolveThreads(options: ThreadsOptions): ThreadsShape {
-  requireKnownOptions('threads', options, optionNames)
+  checkOptions('threads', threadsOptions, options)
   const { ranksPerProcess, nodes } = options
   const processes = options.processes ?? ranksPerProcess?.length ?? nodes?.length ?? 2
-  if (!Number.isSafeInteger(processes) || processes < 1 || processes > maxThreads) {
-    throw new RankweaveError(
-      'ERR_WORLD',
-      `threads: processes must be an integer in 1..${maxThreads}, got ${String(processes)}`,
-    )
-  }
-  if (ranksPerProcess !== undefined && ranksPerProcess.length !== processes) {
-    throw new RankweaveError(
-      'ERR_WORLD',
-      `threads: ranksPerProcess has ${ranksPerProcess.length} entries for ${processes} processes`,
-    )
-  }
-  if (nodes !== undefined && nodes.length !== processes) {
-    throw new RankweaveError('ERR_WORLD', `threads: ${nodes.length} node labels for ${processes} processes`)
-  }
-  checkLimits(options.resourceLimits)
-  if (options.workerUrl !== undefined && !(options.workerUrl instanceof URL)) {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `threads: expected a URL as workerUrl, got ${shown(options.workerUrl)}`,
-    )
-  }
-  const size = options.ringBytes ?? defaultRingBytes(processes)
-  if (!Number.isSafeInteger(size) || size < 4096 || size > 2 ** 28 || (size & (size - 1)) !== 0) {
-    throw new RankweaveError(
-      'ERR_WORLD',
-      `threads: ringBytes must be a power of two in 4096..2^28, got ${String(size)}`,
-    )
-  }
+  requireOption('threads', 'processes', threadsOptions.processes, processes)
+  requireEntries('threads', { ranksPerProcess, nodes }, processes)
   return {
     processes,
     nodes: nodes ?? new Array<string>(processes).fill(hostname()),
-    ringBytes: size,
-  }
-}
-
-const limitNames = ['maxOldGenerationSizeMb', 'maxYoungGenerationSizeMb', 'codeRangeSizeMb', 'stackSizeMb']
-
-/** Node ignores limits it does not understand. */
-function checkLimits(limits: ResourceLimits | undefined): void {
-  if (limits === undefined) return
-  const entries = typeof limits === 'object' && limits !== null ? Object.entries(limits) : [['', limits]]
-  for (const [name, value] of entries) {
-    const positive = typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY
-    if (limitNames.includes(name) && (positive || value === undefined)) continue
-    throw new RankweaveError(
-      'ERR_WORLD',
-      `threads: resourceLimits take ${limitNames.join(', ')} as positive numbers, got ${name} ${shown(value)}`,
-    )
+    ringBytes: options.ringBytes ?? defaultRingBytes(processes),
   }
 }
 

@@ -1,7 +1,6 @@
 import { constants } from 'node:os'
 import type { Clock } from '../../base/clock.js'
-import { requireKnownOptions } from '../../base/known-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { functionOption, numberOption, type OptionTable, valueOption } from '../../base/option.js'
 
 /** When to report who waits for what: for diagnosing a hang. */
 export interface ReportOptions {
@@ -18,6 +17,17 @@ export interface ReportOptions {
 
 /** Node's longest timer, in seconds. */
 export const longestReportSeconds = Math.floor((2 ** 31 - 1) / 1000)
+
+const uncaught = ['SIGKILL', 'SIGSTOP']
+
+export const reportOptions: OptionTable<ReportOptions> = {
+  afterSeconds: numberOption({ least: 0, most: longestReportSeconds }),
+  onSignal: valueOption(
+    'a signal that this platform has and a program can catch, such as SIGUSR2',
+    (value) => Object.hasOwn(constants.signals, String(value)) && !uncaught.includes(String(value)),
+  ),
+  write: functionOption,
+}
 
 /** Writes a report whenever one is triggered, until it is stopped. Without options nothing is installed. */
 export class ReportTriggers {
@@ -47,27 +57,4 @@ export class ReportTriggers {
     const text = await this.#describe()
     if (!this.#stopped) this.#write(`${text}\n`)
   }
-}
-
-/** @throws ERR_ARGUMENT */
-export function checkReport(report: ReportOptions | undefined): void {
-  if (report === undefined) return
-  if (typeof report !== 'object' || report === null) refuse('', 'an object', report)
-  requireKnownOptions('run: report', report, { afterSeconds: true, onSignal: true, write: true })
-  const { afterSeconds, onSignal, write } = report
-  if (
-    afterSeconds !== undefined &&
-    !(typeof afterSeconds === 'number' && afterSeconds >= 0 && afterSeconds <= longestReportSeconds)
-  ) {
-    refuse('.afterSeconds', `seconds, 0 to ${longestReportSeconds}`, afterSeconds)
-  }
-  const cannotCatch = onSignal === 'SIGKILL' || onSignal === 'SIGSTOP'
-  if (onSignal !== undefined && (!Object.hasOwn(constants.signals, onSignal) || cannotCatch)) {
-    refuse('.onSignal', 'a signal that this platform has and a program can catch, such as SIGUSR2', onSignal)
-  }
-  if (write !== undefined && typeof write !== 'function') refuse('.write', 'a function', write)
-}
-
-function refuse(field: string, expected: string, got: unknown): never {
-  throw new RankweaveError('ERR_ARGUMENT', `run: expected report${field} as ${expected}, got ${shown(got)}`)
 }

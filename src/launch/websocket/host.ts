@@ -1,7 +1,8 @@
-import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
+import { checkOptions, givenOptions } from '../../base/option-table.js'
 import type { WorldLimits } from '../../websocket/protocol/limits.js'
 import type { WorldEnd } from '../../websocket/rendezvous/hosted-world.js'
-import { type ListenOptions, type RanksOptions, settingsOf } from './settings.js'
+import { type ListenOptions, type RanksOptions, ranksOptions, settingsOf } from './settings.js'
 
 export interface HostOptions extends RanksOptions {
   /** Default: this host only, at any free port. */
@@ -33,13 +34,12 @@ export interface OpenWorld {
  *   listened on
  */
 export async function host(options: HostOptions): Promise<OpenWorld> {
-  requireKnownOptions('host', options, optionNames)
+  checkOptions('host', hostOptions, options)
   const { listen, limits, ...ofRanks } = options
   const { processes, settings } = settingsOf('host', ofRanks)
   // Loaded when it is needed, with packages that other fabrics do not need.
   const { openRendezvous } = await import('./rendezvous.js')
-  const world = { processes, settings, ...(limits === undefined ? {} : { limits }) }
-  const rendezvous = await openRendezvous(world, listen)
+  const rendezvous = await openRendezvous({ processes, settings, ...givenOptions({ limits }) }, listen)
   const { token, ended } = rendezvous.world
   return {
     url: rendezvous.url,
@@ -51,12 +51,7 @@ export async function host(options: HostOptions): Promise<OpenWorld> {
   }
 }
 
-const optionNames: Readonly<Record<keyof HostOptions, true>> = {
-  ranks: true,
-  processes: true,
-  ranksPerProcess: true,
-  eagerLimitBytes: true,
-  creditBytes: true,
-  listen: true,
-  limits: true,
+const hostOptions: OptionTable<HostOptions> = {
+  ...ranksOptions,
+  ...uncheckedOptions('listen', 'limits'),
 }

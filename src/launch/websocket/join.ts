@@ -1,14 +1,22 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
-import { requireKnownOptions } from '../../base/known-options.js'
+import {
+  type OptionTable,
+  objectOption,
+  signalOption,
+  textOption,
+  uncheckedOption,
+  uncheckedOptions,
+} from '../../base/option.js'
+import { checkOptions } from '../../base/option-table.js'
 import { RankweaveError, reasonText, shown } from '../../errors.js'
 import { connectMs } from '../../websocket/socket/socket.js'
 import { hostUntilEmpty } from '../../world/empty-loop.js'
 import { EventLoopWatch } from '../../world/event-loop.js'
 import type { Main, WorldOptions } from '../../world/world.js'
 import { loadDefault, programDigest } from '../processes/load-program.js'
-import { checkReport, type ReportOptions } from '../processes/report-triggers.js'
+import { type ReportOptions, reportOptions } from '../processes/report-triggers.js'
 import { hostHere } from '../processes/session-launcher.js'
 import { hostJoined, type Joined, type JoinOptions, requireTexts } from './joined.js'
 import type { OpenMember } from './member.js'
@@ -125,24 +133,16 @@ async function listenTowards(url: string, signal?: AbortSignal): Promise<ListenO
   }
 }
 
-const optionNames: Readonly<Record<keyof NodeJoinOptions, true>> = {
-  url: true,
-  token: true,
-  program: true,
-  args: true,
-  node: true,
-  process: true,
-  listen: true,
-  ca: true,
-  signal: true,
-  report: true,
-  onWaiting: true,
+const joinOptions: OptionTable<NodeJoinOptions> = {
+  url: textOption({ required: true }),
+  token: textOption({ required: true }),
+  ...uncheckedOptions('program', 'args', 'node', 'process', 'listen', 'ca'),
+  signal: signalOption,
+  report: objectOption(reportOptions),
+  onWaiting: uncheckedOption,
 }
 
 /** @throws ERR_ARGUMENT */
 export function checkJoin(options: NodeJoinOptions): void {
-  requireKnownOptions('join', options, optionNames)
-  checkReport(options.report)
-  const { url, token } = options
-  requireTexts({ url, token })
+  checkOptions('join', joinOptions, options)
 }

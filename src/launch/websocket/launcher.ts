@@ -1,4 +1,5 @@
 import { serialize } from 'node:v8'
+import { givenOptions } from '../../base/option-table.js'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { worldLayout } from '../../messages/process/world-layout.js'
 import type { WebSocketFactory } from '../../websocket/factory-nodejs.js'
@@ -14,8 +15,7 @@ import { startChildren } from './start.js'
 /** On processes of this host, each of which loads the program for itself; the rendezvous is in this one. */
 export const launchWebSocket: Launcher = async (factory, { main, world, signal, report }) =>
   runWebSocket(requireModule(main, factory.kind, 'processes'), factory as WebSocketFactory, world, {
-    ...(signal === undefined ? {} : { signal }),
-    ...(report === undefined ? {} : { report }),
+    ...givenOptions({ signal, report }),
   })
 
 /**

@@ -1,4 +1,5 @@
-import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
+import { checkOptions, givenOptions } from '../../base/option-table.js'
 import { ownVersion } from '../../package-paths.js'
 import type { WorldLimits } from '../../websocket/protocol/limits.js'
 import {
@@ -7,7 +8,7 @@ import {
   type WorldHandle,
 } from '../../websocket/rendezvous/rendezvous.js'
 import { listenRendezvous, requireRendezvous } from '../../websocket/rendezvous/server-nodejs.js'
-import { type ListenOptions, type RanksOptions, settingsOf } from './settings.js'
+import { type ListenOptions, type RanksOptions, ranksOptions, settingsOf } from './settings.js'
 
 export interface RendezvousWorld {
   readonly url: string
@@ -64,26 +65,17 @@ export interface MountedWorld extends WorldHandle {
  */
 export function openWorld(rendezvous: Rendezvous, options: OpenWorldOptions): MountedWorld {
   requireRendezvous('openWorld', rendezvous)
-  requireKnownOptions('openWorld', options, openWorldNames)
+  checkOptions('openWorld', openWorldOptions, options)
   const { program, limits, own = 0, onLost, ...ofRanks } = options
   const { processes, settings } = settingsOf('openWorld', ofRanks)
   const world = rendezvous.createWorld({
     ...{ processes, own, settings, version: ownVersion() },
-    ...(program === undefined ? {} : { program }),
-    ...(limits === undefined ? {} : { limits }),
-    ...(onLost === undefined ? {} : { onLost }),
+    ...givenOptions({ program, limits, onLost }),
   })
   return { ...world, ranks: options.ranks, processes }
 }
 
-const openWorldNames: Readonly<Record<keyof OpenWorldOptions, true>> = {
-  ranks: true,
-  processes: true,
-  ranksPerProcess: true,
-  eagerLimitBytes: true,
-  creditBytes: true,
-  program: true,
-  limits: true,
-  own: true,
-  onLost: true,
+const openWorldOptions: OptionTable<OpenWorldOptions> = {
+  ...ranksOptions,
+  ...uncheckedOptions('program', 'limits', 'own', 'onLost'),
 }

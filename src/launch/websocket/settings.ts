@@ -1,17 +1,11 @@
-import { isCount } from '../../base/known-options.js'
+import { integerOption, type OptionTable, uncheckedOption, valueOption } from '../../base/option.js'
+import { requireOption } from '../../base/option-table.js'
 import { isRankweaveError, RankweaveError, reasonText, shown } from '../../errors.js'
 import { maxWorldRanks, worldLayout } from '../../messages/process/world-layout.js'
 import { defaultRendezvousLimits, type WorldLimits } from '../../websocket/protocol/limits.js'
 
 export { shortestSilenceMs } from '../../websocket/protocol/limits.js'
-
-/** What the opener of a world decides for all its processes. */
-export interface WorldSettings {
-  readonly ranks: number
-  readonly ranksPerProcess?: readonly number[]
-  readonly eagerLimitBytes?: number
-  readonly creditBytes?: number
-}
+export type { ListenOptions } from '../../websocket/socket/socket.js'
 
 /** How many ranks a world has, and where. */
 export interface RanksOptions {
@@ -27,53 +21,34 @@ export interface RanksOptions {
   readonly creditBytes?: number
 }
 
+/** What the opener of a world decides for all its processes. */
+export type WorldSettings = Omit<RanksOptions, 'processes'>
+
+/** The number of ranks is checked with their layout. */
+export const ranksOptions: OptionTable<RanksOptions> = {
+  ranks: uncheckedOption,
+  processes: integerOption({ least: 1, most: defaultRendezvousLimits.maxProcesses, code: 'ERR_WORLD' }),
+  ranksPerProcess: valueOption('an array', Array.isArray, { code: 'ERR_WORLD' }),
+  eagerLimitBytes: integerOption({ least: 0 }),
+  creditBytes: integerOption({ least: 0 }),
+}
+
 /**
  * What a rendezvous receives about a world: the text is what {@link parseSettings} reads.
- * @throws ERR_WORLD, ERR_ARGUMENT
+ *
+ * @param options checked by {@link ranksOptions}
+ * @throws ERR_WORLD
  */
 export function settingsOf(
   where: string,
-  { ranks, ranksPerProcess, eagerLimitBytes, creditBytes, ...options }: RanksOptions,
+  { processes: given, ranks, ranksPerProcess, eagerLimitBytes, creditBytes }: RanksOptions,
 ): { readonly processes: number; readonly settings: string } {
-  if (ranksPerProcess !== undefined && !Array.isArray(ranksPerProcess)) {
-    throw new RankweaveError(
-      'ERR_WORLD',
-      `${where}: expected an array as ranksPerProcess, got ${shown(ranksPerProcess)}`,
-    )
-  }
-  const { maxProcesses } = defaultRendezvousLimits
-  const processes = options.processes ?? ranksPerProcess?.length ?? ranks
-  if (!Number.isSafeInteger(processes) || processes < 1 || processes > maxProcesses) {
-    throw new RankweaveError(
-      'ERR_WORLD',
-      `${where}: expected 1 to ${maxProcesses} processes, got ${shown(processes)}`,
-    )
-  }
-  for (const [name, bytes] of Object.entries({ eagerLimitBytes, creditBytes })) {
-    if (bytes === undefined || isCount(bytes)) continue
-    throw new RankweaveError('ERR_ARGUMENT', `${where}: expected ${name} from 0, got ${shown(bytes)}`)
-  }
+  const processes = given ?? ranksPerProcess?.length ?? ranks
+  requireOption(where, 'processes', { ...ranksOptions.processes, required: true }, processes)
   // Checks the numbers.
   worldLayout(ranks, new Array<string>(processes).fill('any'), ranksPerProcess)
-  const settings: WorldSettings = {
-    ranks,
-    ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
-    ...(eagerLimitBytes === undefined ? {} : { eagerLimitBytes }),
-    ...(creditBytes === undefined ? {} : { creditBytes }),
-  }
-  return { processes, settings: JSON.stringify(settings) }
-}
-
-/** Where to accept connections. */
-export interface ListenOptions {
-  /** Address to listen on. Default `127.0.0.1`: this host only. */
-  readonly host?: string
-  /** Port to listen on. Default 0: any that is free. */
-  readonly port?: number
-  /** Host in the URL that others dial. Default: `host`. */
-  readonly advertisedHost?: string
-  /** Certificate and key in PEM: TLS. */
-  readonly tls?: { readonly cert: string; readonly key: string }
+  // What is undefined is left out of the text.
+  return { processes, settings: JSON.stringify({ ranks, ranksPerProcess, eagerLimitBytes, creditBytes }) }
 }
 
 /** Several heartbeats fit into the time of silence. */

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { type Clock, realClock } from '../../base/clock.js'
-import { defaultServiceLimits, mostServiceLimits, type ServiceLimits } from '../../client/protocol/limits.js'
+import { checkOptions, withDefaults } from '../../base/option-table.js'
+import { type ServiceLimits, serviceLimits } from '../../client/protocol/limits.js'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { pageFile } from '../../package-paths.js'
 import { Jobs } from '../jobs/jobs.js'
@@ -156,16 +157,7 @@ function urlOf(app: FastifyInstance, host: string, isTls: boolean): string {
 
 /** @throws ERR_USAGE for what is no limit, no positive integer, or more than can hold */
 function limitsOf(given: Partial<ServiceLimits> = {}): ServiceLimits {
-  for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(defaultServiceLimits, name))
-      throw new RankweaveError(
-        'ERR_USAGE',
-        `expected a limit among ${Object.keys(defaultServiceLimits).join(', ')}, got '${name}'`,
-      )
-    const most = mostServiceLimits[name as keyof ServiceLimits]
-    if (!Number.isSafeInteger(value) || value < 1 || value > most)
-      throw new RankweaveError('ERR_USAGE', `${name}: expected an integer from 1 to ${most}, got ${value}`)
-  }
-  const workers = Math.max(1, Math.min(defaultServiceLimits.workers, availableParallelism() - 1))
-  return { ...defaultServiceLimits, workers, ...given }
+  checkOptions('limits', serviceLimits, given, 'ERR_USAGE')
+  const workers = Math.max(1, Math.min(serviceLimits.workers.default, availableParallelism() - 1))
+  return withDefaults(serviceLimits, { workers, ...given })
 }

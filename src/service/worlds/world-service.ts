@@ -1,8 +1,8 @@
 import { type Clock, realClock } from '../../base/clock.js'
-import { requireKnownOptions } from '../../base/known-options.js'
-import { defaultWorldServiceLimits, type WorldServiceLimits } from '../../client/protocol/world-limits.js'
+import { checkOptions, withDefaults } from '../../base/option-table.js'
+import { type WorldServiceLimits, worldServiceLimits } from '../../client/protocol/world-limits.js'
 import type { WorldInfo } from '../../client/protocol/worlds.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
 import { beyondLimit } from '../../websocket/rendezvous/refuse.js'
 import { Rendezvous } from '../../websocket/rendezvous/rendezvous.js'
 import type { Socket } from '../../websocket/socket/socket.js'
@@ -56,7 +56,9 @@ export class WorldService {
   constructor(options: WorldServiceOptions) {
     this.#options = options
     this.#clock = options.clock ?? realClock
-    this.limits = checkedLimits(options.limits ?? {})
+    const { limits: given = {} } = options
+    checkOptions('WorldService', worldServiceLimits, given)
+    this.limits = withDefaults(worldServiceLimits, given)
     // Each tenant's worlds are limited here.
     const limits = { maxSockets: this.limits.maxSockets, maxWorlds: 2 ** 20 }
     this.rendezvous = new Rendezvous({ clock: this.#clock, limits })
@@ -170,20 +172,4 @@ export class WorldService {
 
 function closed(reason: string): RankweaveError {
   return new RankweaveError('ERR_WORLD_LOST', reason)
-}
-
-/** Limits with defaults. @throws ERR_ARGUMENT */
-function checkedLimits(given: Partial<WorldServiceLimits>): WorldServiceLimits {
-  const names = Object.fromEntries(
-    Object.keys(defaultWorldServiceLimits).map((name) => [name, true as const]),
-  )
-  requireKnownOptions('WorldService', given, names)
-  for (const [name, value] of Object.entries(given)) {
-    if (Number.isSafeInteger(value) && value > 0) continue
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `WorldService: expected a positive integer ${name}, got ${shown(value)}`,
-    )
-  }
-  return { ...defaultWorldServiceLimits, ...given }
 }

@@ -1,4 +1,5 @@
-import { requireKnownOptions } from '../../base/known-options.js'
+import { uncheckedOption } from '../../base/option.js'
+import { checkOptions } from '../../base/option-table.js'
 import type { RankFailure } from '../../calls/collective-call.js'
 import type { CollectiveName } from '../../calls/collective-name.js'
 import { type BoundProgram, programStart } from '../../calls/program/bound-collective.js'
@@ -14,6 +15,7 @@ import { countRun } from '../execute/neighbor-traffic.js'
 import type { NeighborHandle, Neighborhood } from '../execute/neighborhood.js'
 import { requestStart } from '../execute/request-start.js'
 import { checkedTune, type NeighborInitOptions, tuneText } from '../execute/tune-options.js'
+import { blockLayoutOptions } from '../memory/block-layout.js'
 import { BlockStore } from '../memory/block-store.js'
 import { boundElements, checkInto, elementWords } from '../memory/buffers.js'
 import { LearningStore } from '../memory/learning-store.js'
@@ -91,7 +93,7 @@ export function neighborAlltoallvInit(
   const { neighborhood } = this
   const seat = this.seat()
   const name = 'neighborAlltoallvInit'
-  requireKnownOptions(name, options, { counts: true, displs: true, sendDispls: true })
+  checkOptions(name, { ...blockLayoutOptions, sendDispls: uncheckedOption }, options)
   const { elements, into } = boundElements(name, send, recv)
   const slots = neighborhood.sendSlotsOf(seat.rank)
   const blocks = countedEdgeBlocks(name, elements, slots, sendCounts, options.sendDispls)

@@ -1,9 +1,10 @@
-import { requireKnownOptions, requireOptions } from '../../base/known-options.js'
+import { requireOptions } from '../../base/known-options.js'
+import { checkOptions } from '../../base/option-table.js'
 import type { CollectiveCall } from '../../calls/collective-call.js'
 import type { CollectiveName } from '../../calls/collective-name.js'
 import type { Form, Handle } from '../../calls/collectives/form.js'
 import type { Exchange } from '../../calls/exchange.js'
-import { methodOf, type OrderOptions } from '../../calls/plan/method.js'
+import { methodOf, type OrderOptions, orderOptionNames } from '../../calls/plan/method.js'
 import type { IntoOptions } from '../../calls/plan/options.js'
 import { requiredOrder } from '../../calls/plan/required-order.js'
 import { programStart } from '../../calls/program/bound-collective.js'
@@ -81,7 +82,7 @@ export function neighborReduceInit(
   const { neighborhood } = this
   const seat = this.seat()
   const name = 'neighborReduceInit'
-  requireKnownOptions(name, options, { order: true })
+  checkOptions(name, { order: orderOptionNames.order }, options)
   const { elements, into } = boundElements(name, send, recv)
   const { agreed, given } = checked(name, neighborhood, seat.rank, elements, op, options.order, into)
   const { signature, type, countElems } = agreed

@@ -1,10 +1,11 @@
-import { requireKnownOptions } from '../../base/known-options.js'
+import { flagOption, type OptionTable } from '../../base/option.js'
+import { checkOptions, withDefaults } from '../../base/option-table.js'
 import { type BoundProgram, programStart } from '../../calls/program/bound-collective.js'
 import { boundCollective, boundRequest } from '../../calls/program/bound-request.js'
 import type { PersistentRequest } from '../../calls/program/persistent-request.js'
 import { canPublish } from '../../calls/program/publication.js'
 import type { Signature } from '../../calls/signature.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
 import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
 import { chosenNeighborhood } from '../execute/chosen.js'
 import { slotCounts, varyingFill } from '../execute/deliver-varying.js'
@@ -13,8 +14,8 @@ import { NeighborRequest, type TunerPlace } from '../execute/neighbor-request.js
 import { countRun } from '../execute/neighbor-traffic.js'
 import type { NeighborHandle, Neighborhood } from '../execute/neighborhood.js'
 import { requestStart } from '../execute/request-start.js'
-import { checkedTune, type NeighborInitOptions, tuneText } from '../execute/tune-options.js'
-import { type BlockLayoutOptions, blockLayout } from '../memory/block-layout.js'
+import { checkedTune, initOptions, type NeighborInitOptions, tuneText } from '../execute/tune-options.js'
+import { type BlockLayoutOptions, blockLayout, blockLayoutOptions } from '../memory/block-layout.js'
 import { BlockStore } from '../memory/block-store.js'
 import { boundElements, checkInto } from '../memory/buffers.js'
 import { copyWords, wordsPerElement, wordViewOf } from '../memory/memory-words.js'
@@ -80,15 +81,15 @@ export function neighborAllgatherInit(
   return new NeighborRequest(seat, setup, [elements, into], place)
 }
 
+const allgatherInitOptions = {
+  ...initOptions,
+  sharedMemory: flagOption({ default: false }),
+} satisfies OptionTable<AllgatherInitOptions>
+
 /** Options with defaults. @throws ERR_ARGUMENT; ERR_STRATEGY where blocks are not sent directly */
 function checkedInit(name: string, neighborhood: Neighborhood, options: AllgatherInitOptions) {
-  requireKnownOptions(name, options, { tune: true, sharedMemory: true })
-  const { sharedMemory = false, ...others } = options
-  if (typeof sharedMemory !== 'boolean')
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `${name}: expected sharedMemory as a boolean, got ${shown(sharedMemory)}`,
-    )
+  checkOptions(name, allgatherInitOptions, options)
+  const { sharedMemory, ...others } = withDefaults(allgatherInitOptions, options)
   const tune = checkedTune(name, neighborhood, others)
   if (sharedMemory && tune !== null)
     throw new RankweaveError('ERR_ARGUMENT', `${name}: expected either tune or sharedMemory`)
@@ -141,7 +142,7 @@ export function neighborAllgathervInit(
   const { neighborhood } = this
   const seat = this.seat()
   const name = 'neighborAllgathervInit'
-  requireKnownOptions(name, layoutOptions, { counts: true, displs: true })
+  checkOptions(name, blockLayoutOptions, layoutOptions)
   const { type, elements, into } = boundElements(name, send, recv)
   checkInto(name, into, type, 0)
   const signature: Signature = { name: 'neighborAllgatherInit', type }

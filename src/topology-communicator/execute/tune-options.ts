@@ -1,5 +1,12 @@
-import { requireKnownOptions } from '../../base/known-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import {
+  functionOption,
+  integerOption,
+  numberOption,
+  type OptionTable,
+  uncheckedOption,
+} from '../../base/option.js'
+import { checkOptions, optionsText, withDefaults } from '../../base/option-table.js'
+import { RankweaveError } from '../../errors.js'
 import type { ChosenOperation } from '../../neighborhood/choose/choice.js'
 import type { Strategy } from '../../neighborhood/strategies/strategy.js'
 import { formatStrategy, parseStrategy } from '../../neighborhood/strategies/strategy-text.js'
@@ -30,14 +37,25 @@ export interface NeighborInitOptions {
 }
 
 /** With defaults. */
-export interface Tune {
-  readonly candidates: number
-  readonly within: number
-  readonly starts: number
-  readonly now: () => number
-}
+export type Tune = Required<TuneOptions>
 
-const optionNames = { candidates: true, within: true, starts: true, now: true } as const
+export const tuneOptions = {
+  candidates: integerOption({
+    ...{ least: 1, most: 8 },
+    help: 'strategies that are tried, at most; of two or more, one is direct sends',
+    default: 3,
+  }),
+  within: numberOption({
+    ...{ least: 1, most: 1000 },
+    help: 'only those predicted to take at most this many times the best',
+    default: 2,
+  }),
+  starts: integerOption({ ...{ least: 1, most: 1000 }, help: 'timed starts of each, in turn', default: 3 }),
+  now: { ...functionOption, help: 'clock, in milliseconds', computed: 'performance.now' },
+} satisfies OptionTable<TuneOptions>
+
+/** Options of inits that can tune. */
+export const initOptions: OptionTable<NeighborInitOptions> = { tune: uncheckedOption }
 
 /**
  * @returns null where nothing is tried
@@ -48,7 +66,7 @@ export function checkedTune(
   { isAuto, strategy }: Neighborhood,
   options: NeighborInitOptions,
 ): Tune | null {
-  requireKnownOptions(name, options, { tune: true })
+  checkOptions(name, initOptions, options)
   const { tune = false } = options
   if (tune === false) return null
   if (!isAuto)
@@ -56,46 +74,31 @@ export function checkedTune(
       'ERR_STRATEGY',
       `${name}: tune tries what the library would choose among: expected strategy auto, got ${formatStrategy(strategy)}`,
     )
-  if (tune !== true) requireKnownOptions(`${name}: tune`, tune, optionNames)
   const given: TuneOptions = tune === true ? {} : tune
-  const { candidates = 3, within = 2, starts = 3, now = () => performance.now() } = given
-  requireNumber(name, 'candidates', candidates, Number.isInteger(candidates), 8)
-  requireNumber(name, 'within', within, typeof within === 'number', 1000)
-  requireNumber(name, 'starts', starts, Number.isInteger(starts), 1000)
-  return { candidates, within, starts, now: checkedClock(name, now) }
+  checkOptions(`${name}: tune`, tuneOptions, given)
+  const { now = () => performance.now(), ...numbers } = withDefaults(tuneOptions, given)
+  return { ...numbers, now: checkedClock(name, now) }
 }
 
 /**
  * Its first reading shows whether it gives milliseconds; what is no number later on makes a start infinitely
  * long.
  */
-function checkedClock(name: string, now: unknown): () => number {
-  const refuse = (got: string): never => {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `${name}: tune: expected now as a function of milliseconds, got ${got}`,
-    )
-  }
-  if (typeof now !== 'function') return refuse(shown(now))
+function checkedClock(name: string, now: () => unknown): () => number {
   const read = (): number => {
-    const ms: unknown = now()
+    const ms = now()
     return typeof ms === 'number' ? ms : Number.NaN
   }
-  if (!Number.isFinite(read())) refuse('one that returns no finite number')
-  return read
-}
-
-function requireNumber(name: string, option: string, value: number, isNumber: boolean, most: number): void {
-  if (isNumber && value >= 1 && value <= most) return
+  if (Number.isFinite(read())) return read
   throw new RankweaveError(
     'ERR_ARGUMENT',
-    `${name}: tune: expected ${option} from 1 to ${most}, got ${shown(value)}`,
+    `${name}: tune: expected now as a function of milliseconds, got one that returns no finite number`,
   )
 }
 
 /** What ranks compare: those that pass other options are a mismatch. */
-export function tuneText({ candidates, within, starts }: Tune): string {
-  return `tune:candidates=${candidates},within=${within},starts=${starts}`
+export function tuneText({ now: _, ...agreed }: Tune): string {
+  return `tune:${optionsText(tuneOptions, agreed)}`
 }
 
 /** A strategy to try. */

@@ -1,3 +1,4 @@
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankweaveError } from '../../errors.js'
 
 const maxDisplacement = 0x7fffffff
@@ -13,6 +14,10 @@ export interface BlockLayout {
 export interface BlockLayoutOptions {
   readonly counts?: ArrayLike<number>
   readonly displs?: ArrayLike<number>
+}
+
+export const blockLayoutOptions: OptionTable<BlockLayoutOptions> = {
+  ...uncheckedOptions('counts', 'displs'),
 }
 
 /**

@@ -1,6 +1,13 @@
 import { type Clock, realClock } from '../../base/clock.js'
-import { requireKnownOptions } from '../../base/known-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import {
+  integerOption,
+  type OptionTable,
+  positiveOption,
+  uncheckedOptions,
+  valueOption,
+} from '../../base/option.js'
+import { checkOptions, requireOption } from '../../base/option-table.js'
+import { RankweaveError } from '../../errors.js'
 import { decodeFromMember } from '../protocol/control-codec.js'
 import {
   defaultRendezvousLimits,
@@ -60,6 +67,15 @@ export interface WorldHandle {
   admit(socket: Socket): void
 }
 
+const rendezvousOptions: OptionTable<RendezvousOptions> = uncheckedOptions('limits', 'clock')
+const awaitedWorldOptions: OptionTable<AwaitedWorldOptions> = {
+  ...uncheckedOptions('processes', 'own', 'onLost', 'program', 'version', 'limits'),
+  settings: valueOption(
+    `a text of at most ${maxSettingsLength} characters`,
+    (value) => typeof value === 'string' && value.length <= maxSettingsLength,
+  ),
+}
+
 /**
  * The meeting point of many worlds over sockets: it admits processes by token, orders losses and decisions,
  * and relays. It transports nothing itself: sockets are handed to {@link accept}, of whatever origin. Worlds
@@ -79,7 +95,7 @@ export class Rendezvous {
 
   /** @throws ERR_ARGUMENT for limits that are unknown or not positive numbers */
   constructor(options: RendezvousOptions = {}) {
-    requireKnownOptions('Rendezvous', options, { limits: true, clock: true })
+    checkOptions('Rendezvous', rendezvousOptions, options)
     const { limits = {}, clock = realClock } = options
     this.limits = checkedLimits('Rendezvous', limits, defaultRendezvousLimits)
     this.#clock = clock
@@ -95,35 +111,13 @@ export class Rendezvous {
    *   are too many worlds
    */
   createWorld(options: AwaitedWorldOptions): WorldHandle {
-    requireKnownOptions('createWorld', options, {
-      processes: true,
-      own: true,
-      onLost: true,
-      program: true,
-      version: true,
-      limits: true,
-      settings: true,
-    })
+    checkOptions('createWorld', awaitedWorldOptions, options)
     const { processes, own = 0, onLost = () => {}, program, version, settings = '' } = options
     const { maxProcesses, maxWorlds } = this.limits
-    if (!Number.isSafeInteger(processes) || processes < 1 || processes > maxProcesses) {
-      throw new RankweaveError(
-        'ERR_WORLD',
-        `createWorld: expected 1 to ${maxProcesses} processes, got ${shown(processes)}`,
-      )
-    }
-    if (!Number.isSafeInteger(own) || own < 0 || own > processes) {
-      throw new RankweaveError(
-        'ERR_WORLD',
-        `createWorld: expected own from 0 to ${processes}, got ${shown(own)}`,
-      )
-    }
-    if (typeof settings !== 'string' || settings.length > maxSettingsLength) {
-      throw new RankweaveError(
-        'ERR_ARGUMENT',
-        `createWorld: expected a text of at most ${maxSettingsLength} characters as settings, got ${shown(settings)}`,
-      )
-    }
+    const count = (name: string, value: number, least: number, most: number) =>
+      requireOption('createWorld', name, integerOption({ least, most, required: true }), value, 'ERR_WORLD')
+    count('processes', processes, 1, maxProcesses)
+    count('own', own, 0, processes)
     const limits = checkedLimits('createWorld', options.limits ?? {}, defaultWorldLimits)
     if (limits.heartbeatMs < 10 || limits.silenceMs < 2 * limits.heartbeatMs) {
       throw new RankweaveError(
@@ -273,13 +267,6 @@ function checkedLimits<Limits extends object>(
   given: Partial<Limits>,
   defaults: Limits,
 ): Limits {
-  requireKnownOptions(where, given, Object.fromEntries(Object.keys(defaults).map((name) => [name, true])))
-  for (const [name, value] of Object.entries(given)) {
-    if (Number.isFinite(value) && (value as number) > 0) continue
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `${where}: expected a positive number ${name}, got ${shown(value)}`,
-    )
-  }
+  checkOptions(where, Object.fromEntries(Object.keys(defaults).map((name) => [name, positiveOption])), given)
   return { ...defaults, ...given }
 }

@@ -1,23 +1,13 @@
-import { requireKnownOptions } from '../../base/known-options.js'
+import { integerOption } from '../../base/option.js'
+import { checkOptions } from '../../base/option-table.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { defaultWorldLimits, maxControlLength } from '../protocol/limits.js'
 import { relayedHeaderBytes } from '../protocol/relayed.js'
-import type { SocketListener } from '../socket/socket.js'
+import type { ListenOptions, SocketListener } from '../socket/socket.js'
 import { nodeTransport, type UpgradeListener, upgradeTo } from '../socket/transport-nodejs.js'
 import { Rendezvous } from './rendezvous.js'
 
-export interface RendezvousServerOptions {
-  /**
-   * Address to listen on. Default `127.0.0.1`: this host only. Beyond it, use TLS: tokens travel in the first
-   * message.
-   */
-  readonly host?: string
-  /** Default 0: any that is free. */
-  readonly port?: number
-  /** Host in the URL that members dial. Default: `host`. */
-  readonly advertisedHost?: string
-  /** Certificate and key in PEM. */
-  readonly tls?: { readonly cert: string; readonly key: string }
+export interface RendezvousServerOptions extends ListenOptions {
   /** Longest relayed message of any world. Default: that of worlds. */
   readonly maxMessageBytes?: number
 }
@@ -58,14 +48,8 @@ export function upgradeHandler(
   options: { readonly maxMessageBytes?: number } = {},
 ): UpgradeListener {
   requireRendezvous('upgradeHandler', rendezvous)
-  requireKnownOptions('upgradeHandler', options, { maxMessageBytes: true })
+  checkOptions('upgradeHandler', { maxMessageBytes: integerOption({ least: 1 }) }, options)
   const { maxMessageBytes = defaultWorldLimits.maxMessageBytes } = options
-  if (!Number.isSafeInteger(maxMessageBytes) || maxMessageBytes < 1) {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `upgradeHandler: expected a positive integer maxMessageBytes, got ${shown(maxMessageBytes)}`,
-    )
-  }
   return upgradeTo((socket, remote) => rendezvous.accept(socket, remote), longestBytes(maxMessageBytes))
 }
 

@@ -110,3 +110,18 @@ export function drop(socket: Socket, code: number, reason: string): void {
   if (socket.terminate === undefined) socket.close(code, reason)
   else socket.terminate()
 }
+
+/** Where to accept connections. */
+export interface ListenOptions {
+  /**
+   * Address to listen on. Default `127.0.0.1`: this host only. Beyond it, use TLS: tokens
+   * travel in the first message.
+   */
+  readonly host?: string
+  /** Port to listen on. Default 0: any that is free. */
+  readonly port?: number
+  /** Host in the URL that others dial. Default: `host`. */
+  readonly advertisedHost?: string
+  /** Certificate and key in PEM: connections are accepted by TLS only. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+}

@@ -4,21 +4,19 @@ import { type AddressInfo, isIPv6, type Socket as NetSocket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer } from 'ws'
 import { RankweaveError, reasonText } from '../../errors.js'
-import { connectMs, type Socket, type SocketListener, type SocketTransport } from './socket.js'
+import {
+  connectMs,
+  type ListenOptions,
+  type Socket,
+  type SocketListener,
+  type SocketTransport,
+} from './socket.js'
 
-export interface NodeTransportOptions {
+export interface NodeTransportOptions extends ListenOptions {
   /** Largest message accepted, in bytes; a connection with a larger one is closed with code 1009. */
   readonly maxMessageBytes: number
-  /** Address to listen on. Default `127.0.0.1`: this host only. */
-  readonly host?: string
-  /** Port to listen on. Default 0: any that is free. */
-  readonly port?: number
-  /** Host in the URL that others dial. Default: `host`. */
-  readonly advertisedHost?: string
   /** Connections that the listener holds at a time; further ones are closed. Default 1024. */
   readonly maxConnections?: number
-  /** Certificate and key in PEM: connections are accepted by TLS only. */
-  readonly tls?: { readonly cert: string; readonly key: string }
   /** Certificates in PEM that sign those of dialed peers. Default: those that Node trusts. */
   readonly ca?: string
 }

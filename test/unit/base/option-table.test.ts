@@ -134,7 +134,7 @@ describe('withDefaults', () => {
 })
 
 describe('agreement', () => {
-  const { same, words } = optionAgreement(table)
+  const { sameAs, words } = optionAgreement(table)
 
   it('is on numbers: values, places of words, and -1 for what is not given', () => {
     expect(words({ ranks: 4, order: 'any', cacheRows: 1 })).toEqual([4, 1])
@@ -148,11 +148,29 @@ describe('agreement', () => {
 
   it('of one process is on more options than that of all ranks, and never on others', () => {
     const given = { ranks: 4, cacheRows: 1 }
-    expect(same(given, { ...given, onDone: () => {} })).toBe(true)
-    expect(same(given, { ...given, cacheRows: 2 })).toBe(false)
-    expect(same(given, { ...given, order: 'tree' })).toBe(false)
-    expect(same(undefined, undefined)).toBe(true)
-    for (const other of [undefined, null, 3]) expect(same(given, other as never), String(other)).toBe(false)
+    const isSame = sameAs(given)
+    expect(isSame({ onDone: () => {}, cacheRows: 1, ranks: 4, order: undefined })).toBe(true)
+    for (const other of [
+      { ...given, cacheRows: 2 },
+      { ...given, order: 'tree' },
+      { ranks: 4 },
+      {},
+      undefined,
+    ])
+      expect(isSame(other), JSON.stringify(other)).toBe(false)
+  })
+
+  it('without options is with others without them', () => {
+    const isSame = sameAs(undefined)
+    expect([undefined, {}, { onDone: () => {} }].map(isSame)).toEqual([true, true, true])
+    expect([{ ranks: 1 }, null, 3].map((other) => isSame(other as object))).toEqual([false, false, false])
+  })
+
+  it('does not change with the object that the first rank passes', () => {
+    const given = { ranks: 4 }
+    const isSame = sameAs(given)
+    given.ranks = 5
+    expect([isSame({ ranks: 4 }), isSame(given)]).toEqual([true, false])
   })
 })
 
@@ -164,9 +182,7 @@ describe('texts', () => {
   it('have the options that are given, in the order of the table', () => {
     expect(optionsText(table, { radices: [4, 3], ranks: 4 })).toBe('ranks=4,r=4.3')
     expect(optionsText(table, {})).toBe('')
-    expect(writtenOptions(table, { radices: [4, 3] })).toEqual([
-      { name: 'radices', word: 'r', value: [4, 3], text: '4.3' },
-    ])
+    expect(writtenOptions(table, { radices: [4, 3] })).toEqual([{ word: 'r', value: [4, 3], text: '4.3' }])
   })
 
   it('are read in any order, with the defaults of required options', () => {

@@ -400,7 +400,7 @@ describe('exit code 2: there is no program to run', () => {
     daily(
       [
         ['0', 'threads', 'an integer from 1 to 4096'],
-        ['65', 'threads', 'processes must be an integer in 1..64'],
+        ['65', 'threads', 'expected processes, an integer from 1 to 64'],
       ],
       2,
     ),

@@ -99,10 +99,10 @@ it('a directory is bounded: the plans used longest ago are removed, and what it 
   await impossible.write(keys[0], new Uint8Array(1))
   expect(await impossible.read(keys[0])).toBeNull()
   expect(problems).toHaveLength(2)
-  expect(() => planDirectory(directory, { maxFiles: 0 })).toThrow('integers >= 1')
+  expect(() => planDirectory(directory, { maxFiles: 0 })).toThrow('an integer >= 1')
   expect(() => planDirectory(directory, null as never)).toThrow('expected an object of options, got null')
   expect(() => planDirectory(null as never)).toThrow('expected a path, got null')
-  expect(() => planDirectory(directory, { onProblem: 'aloud' as never })).toThrow('onProblem as a function')
+  expect(() => planDirectory(directory, { onProblem: 'aloud' as never })).toThrow('onProblem, a function')
 })
 
 it('a directory is made with those above it, also by several at once, and one that cannot be is reported', async () => {

@@ -57,6 +57,6 @@ it('programs cannot take the places of the host, and the host says how many thos
   await rendezvous.turn()
   expect([(await own).process, (await program.joined).process]).toEqual([0, 1])
   expect(() => rendezvous.rendezvous.createWorld({ processes: 2, own: 3 })).toThrow(
-    'expected own from 0 to 2',
+    'expected own, an integer from 0 to 2',
   )
 })

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { Option } from '../../../../src/base/option.js'
+import {
+  checkedKind,
+  strategies,
+  strategiesHelp,
+} from '../../../../src/neighborhood/strategies/strategies.js'
+import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
+import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
+
+const docs = readFileSync(new URL('../../../../docs/topologies-and-plans.md', import.meta.url), 'utf8')
+
+/** A value that an option takes, found from its description. */
+function sampleOf({ kind, words, least, expected }: Option<unknown>): unknown {
+  if (words !== undefined) return words.at(-1)
+  if (kind === 'integer') return least
+  return expected.startsWith('per dimension') ? [[2], [2]] : [Math.max(2, least ?? 0)]
+}
+
+const all = Object.entries(strategies).flatMap(([kind, { options }]) =>
+  Object.entries(options).map(([name, option]) => ({ kind, name, option: option as Option<unknown> })),
+)
+
+describe('an option of a strategy is one entry of the table of its kind', () => {
+  it.each(all)('$kind: $name is read, written, checked, and in help and docs', ({ kind, name, option }) => {
+    const word = option.word ?? name
+    const value = sampleOf(option)
+    const written = `${word}=${option.format(value)}`
+    const strategy = parseStrategy(`${kind}:${written}`)
+    expect(strategy).toHaveProperty(name, value)
+    expect(formatStrategy(strategy).split(/[:,]/)).toContain(written)
+    const wrong = { ...parseStrategy(kind), [name]: Symbol('wrong') } as unknown as Strategy
+    expect(() => checkedKind(wrong, 1)).toThrow(expect.objectContaining({ code: 'ERR_STRATEGY' }))
+    expect(() => checkedKind(wrong, 1)).toThrow(`${kind}: expected ${name}, ${option.expected}, got`)
+    expect(option.help).toMatch(/\S/)
+    expect(strategiesHelp).toContain(`      ${word}   ${option.help}`)
+    expect(docs).toContain(`| \`${kind}\` | \`${word}\` | ${option.help} |`)
+  })
+
+  it('has a default that it takes', () => {
+    const wrong = all.filter(({ option }) => option.default !== undefined && !option.is(option.default))
+    expect(wrong).toEqual([])
+  })
+
+  it('has a default in texts where a strategy needs it', () => {
+    const without = all.filter(({ option }) => option.required && option.default === undefined)
+    expect(without).toEqual([])
+  })
+})
