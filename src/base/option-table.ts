@@ -183,11 +183,12 @@ export function expectedText({ expected, written }: Option<unknown>): string {
   return written === undefined ? expected : `${expected} ${written}`
 }
 
-/** One line of help: the name in texts, what the option does, its values and its default. */
+/** One line of help: the name in texts, what the option does, its words if it takes some, and its default. */
 export function optionHelp(name: string, option: Option<unknown>): string {
-  const { word = name, help = '' } = option
+  const { word = name, help = '', words } = option
   const initial = defaultText(option)
-  return `${word}   ${help}: ${expectedText(option)}${initial === undefined ? '' : ` (default: ${initial})`}`
+  const values = words === undefined ? '' : `: ${words.join(', ')}`
+  return `${word}   ${help}${values}${initial === undefined ? '' : ` (default: ${initial})`}`
 }
 
 /** The default of an option in words; undefined where it has none. */

@@ -34,7 +34,7 @@ export const orderOption = wordOption(digitOrders, {
 export function radicesOption(of: string, covered: string) {
   return integersOption({
     least: 2,
-    help: `radices of the digits of ${of}, lowest first; their product is at least ${covered}`,
+    help: `of the digits of ${of}, lowest first; their product is at least ${covered}`,
     computed: '2 as often as needed',
   })
 }

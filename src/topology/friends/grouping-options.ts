@@ -56,7 +56,7 @@ export const friendOptions = {
     required: true,
   }),
   mode: wordOption(['aware', 'agnostic'], {
-    help: 'aware: friends share a node; agnostic: any ranks are friends',
+    help: 'whether friends share a node (aware) or are any ranks (agnostic)',
     default: 'agnostic',
     required: true,
   }),

@@ -208,9 +208,7 @@ describe('texts', () => {
   })
 
   it('of help have meaning, values and default', () => {
-    expect(optionHelp('order', table.order)).toBe('order   how it combines: tree or any (default: tree)')
-    expect(optionHelp('radices', table.radices)).toBe(
-      'r   of the digits: integers >= 2 joined by dots (default: 2 as often as needed)',
-    )
+    expect(optionHelp('order', table.order)).toBe('order   how it combines: tree, any (default: tree)')
+    expect(optionHelp('radices', table.radices)).toBe('r   of the digits (default: 2 as often as needed)')
   })
 })
