@@ -257,7 +257,7 @@ function callsIn(form: Form<unknown>): CallTable {
       return collectives.gather(form, this, 'gatherv', data, root, options)
     },
     scatter(data: unknown, root = 0, options?: MovementOptions) {
-      return collectives.scatter(form, this, data, root, options)
+      return collectives.scatter(form, this, 'scatter', data, null, root, options)
     },
     scatterv(
       data: unknown,
@@ -265,7 +265,7 @@ function callsIn(form: Form<unknown>): CallTable {
       root = 0,
       options?: MovementOptions & { readonly displs?: ArrayLike<number> },
     ) {
-      return collectives.scatterv(form, this, data, counts, root, options)
+      return collectives.scatter(form, this, 'scatterv', data, counts, root, options)
     },
     allgather(data: unknown, options?: MovementOptions) {
       return collectives.gather(form, this, 'allgather', data, null, options)
@@ -274,14 +274,14 @@ function callsIn(form: Form<unknown>): CallTable {
       return collectives.gather(form, this, 'allgatherv', data, null, options)
     },
     alltoall(data: unknown, options?: MovementOptions) {
-      return collectives.alltoall(form, this, data, options)
+      return collectives.alltoall(form, this, 'alltoall', data, null, options)
     },
     alltoallv(
       data: unknown,
       sendCounts: ArrayLike<number>,
       options?: BlocksOptions & { readonly sendDispls?: ArrayLike<number> },
     ) {
-      return collectives.alltoallv(form, this, data, sendCounts, options)
+      return collectives.alltoall(form, this, 'alltoallv', data, sendCounts, options)
     },
     reduceScatter(
       data: unknown,

@@ -220,11 +220,11 @@ export const persistentCalls: PersistentCalls & ThisType<Handle> = {
   },
   scatterInit(send, recv, root = 0, options) {
     const bound = boundCall('scatterInit', this, this.rank === root ? { send, recv } : { recv }, options)
-    return collectives.scatter(bound.form, this, send, root, bound.options)
+    return collectives.scatter(bound.form, this, 'scatter', send, null, root, bound.options)
   },
   scattervInit(send, counts, recv, root = 0, options) {
     const bound = boundCall('scattervInit', this, this.rank === root ? { send, recv } : { recv }, options)
-    return collectives.scatterv(bound.form, this, send, counts, root, bound.options)
+    return collectives.scatter(bound.form, this, 'scatterv', send, counts, root, bound.options)
   },
   gatherInit(send, recv, root = 0, options) {
     const bound = boundCall('gatherInit', this, this.rank === root ? { send, recv } : { send }, options)
@@ -244,11 +244,11 @@ export const persistentCalls: PersistentCalls & ThisType<Handle> = {
   },
   alltoallInit(send, recv, options) {
     const bound = boundCall('alltoallInit', this, { send, recv }, options)
-    return collectives.alltoall(bound.form, this, send, bound.options)
+    return collectives.alltoall(bound.form, this, 'alltoall', send, null, bound.options)
   },
   alltoallvInit(send, sendCounts, recv, options) {
     const bound = boundCall('alltoallvInit', this, { send, recv }, options)
-    return collectives.alltoallv(bound.form, this, send, sendCounts, bound.options)
+    return collectives.alltoall(bound.form, this, 'alltoallv', send, sendCounts, bound.options)
   },
   reduceInit(send, recv, op, root = 0, options) {
     const bound = boundCall('reduceInit', this, this.rank === root ? { send, recv } : { send }, options)

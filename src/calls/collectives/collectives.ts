@@ -13,7 +13,7 @@ import {
   type ReductionOptions,
   type ValueOptions,
 } from '../plan/options.js'
-import { countedBlocks, equalBlocks, type SendBlocks } from '../plan/send-blocks.js'
+import { countedBlocks, equalBlocks } from '../plan/send-blocks.js'
 import { AllreduceCall } from './allreduce.js'
 import { type AlltoallContribution, alltoallCall } from './alltoall.js'
 import { barrierOf } from './barrier.js'
@@ -98,64 +98,53 @@ export function allreduce<R>(
   })
 }
 
+/** Both scatters; `counts` only of a scatterv. */
 export function scatter<R>(
   form: Form<R>,
   comm: Handle,
-  data: unknown,
-  root: number,
-  options?: MovementOptions,
-): R {
-  return scattering(form, comm, 'scatter', root, options, (size) => equalBlocks('scatter', data, size))
-}
-
-export function scatterv<R>(
-  form: Form<R>,
-  comm: Handle,
+  name: 'scatter' | 'scatterv',
   data: unknown,
   counts: ArrayLike<number> | null,
   root: number,
   options?: MovementOptions & { readonly displs?: ArrayLike<number> },
 ): R {
-  return scattering(form, comm, 'scatterv', root, options, (size) =>
-    countedBlocks('scatterv', data, counts ?? [], options?.displs, size),
-  )
-}
-
-export function alltoall<R>(form: Form<R>, comm: Handle, data: unknown, options?: MovementOptions): R {
   return form.attempt(comm, (seat) => {
-    const { state } = seat
-    const layout = layoutOf(options, state.size)
-    const contribution: AlltoallContribution = {
-      sendBlocks: form.unaliased(layout.into, equalBlocks('alltoall', data, state.size)),
-      layout,
+    const { state, rank } = seat
+    requireRoot(root, state.size)
+    const into = intoOf(options)
+    let contribution: ScatterContribution | undefined = into === undefined ? undefined : { into }
+    if (rank === root) {
+      const blocks =
+        name === 'scatter'
+          ? equalBlocks(name, data, state.size)
+          : countedBlocks(name, data, counts ?? [], options?.displs, state.size)
+      contribution = { sendBlocks: form.unaliased(into, blocks), into }
     }
-    return form.join(
-      seat,
-      alltoallCall(state, 'alltoall', contribution.sendBlocks, methodOf('alltoall', options)),
-      contribution,
-      options,
-    )
+    const call = scatterCall(state, name, root, methodOf('scatter', options))
+    return form.join(seat, call, contribution, options)
   })
 }
 
-export function alltoallv<R>(
+/** Both alltoalls; `sendCounts` only of an alltoallv. */
+export function alltoall<R>(
   form: Form<R>,
   comm: Handle,
+  name: 'alltoall' | 'alltoallv',
   data: unknown,
-  sendCounts: ArrayLike<number>,
+  sendCounts: ArrayLike<number> | null,
   options?: BlocksOptions & { readonly sendDispls?: ArrayLike<number> },
 ): R {
   return form.attempt(comm, (seat) => {
     const { state } = seat
     const layout = layoutOf(options, state.size)
-    const sendBlocks = countedBlocks('alltoallv', data, sendCounts, options?.sendDispls, state.size)
-    const contribution: AlltoallContribution = { sendBlocks: form.unaliased(layout.into, sendBlocks), layout }
-    return form.join(
-      seat,
-      alltoallCall(state, 'alltoallv', contribution.sendBlocks, methodOf('alltoall', options)),
-      contribution,
-      options,
-    )
+    const blocks =
+      name === 'alltoall'
+        ? equalBlocks(name, data, state.size)
+        : countedBlocks(name, data, sendCounts!, options?.sendDispls, state.size)
+    const sendBlocks = form.unaliased(layout.into, blocks)
+    const contribution: AlltoallContribution = { sendBlocks, layout }
+    const call = alltoallCall(state, name, sendBlocks, methodOf('alltoall', options))
+    return form.join(seat, call, contribution, options)
   })
 }
 
@@ -255,25 +244,6 @@ export function gather<R>(
     const contribution = { block: form.unaliased(layout.into, block), layout }
     const method = methodOf(root === null ? 'allgather' : 'gather', options)
     const call = gatherCall(state, name, root, block, method)
-    return form.join(seat, call, contribution, options)
-  })
-}
-
-function scattering<R>(
-  form: Form<R>,
-  comm: Handle,
-  name: 'scatter' | 'scatterv',
-  root: number,
-  options: MovementOptions | undefined,
-  blocksOf: (size: number) => SendBlocks,
-): R {
-  return form.attempt(comm, (seat) => {
-    const { state, rank } = seat
-    requireRoot(root, state.size)
-    const into = intoOf(options)
-    let contribution: ScatterContribution | undefined = into === undefined ? undefined : { into }
-    if (rank === root) contribution = { sendBlocks: form.unaliased(into, blocksOf(state.size)), into }
-    const call = scatterCall(state, name, root, methodOf('scatter', options))
     return form.join(seat, call, contribution, options)
   })
 }
