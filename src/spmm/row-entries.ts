@@ -1,3 +1,4 @@
+import { addToList } from '../base/maps.js'
 import { rangeAt } from '../base/search.js'
 import { type TakeEntry, withMirrorImage } from '../topology/files/matrix-market-entries.js'
 import type { MatrixMarketHeader } from '../topology/files/matrix-market-header.js'
@@ -113,9 +114,7 @@ export class RowEntries {
       re: re.slice(0, count),
       im: im?.slice(0, count) ?? null,
     }
-    const before = this.#pieces.get(sender)
-    if (before === undefined) this.#pieces.set(sender, [piece])
-    else before.push(piece)
+    addToList(this.#pieces, sender, piece)
   }
 
   /**

@@ -1,3 +1,4 @@
+import { addToList, getOrAdd } from '../base/maps.js'
 import { ANY_SOURCE, ANY_TAG } from '../messages/matching/envelope.js'
 import type { PointToPointWaits } from './diagnosis.js'
 import { RangeList, rangesText, union } from './rank-ranges.js'
@@ -32,11 +33,7 @@ export function pointToPointLines(waits: readonly PointToPointWaits[]): string[]
     for (let i = 0; i < words.length; i += 4) {
       const tag = words[i + 3]
       const key = `${communicator} ${call} ${tag}`
-      let found = calls.get(key)
-      if (found === undefined) {
-        found = { communicator, call, tag, waits: [] }
-        calls.set(key, found)
-      }
+      const found = getOrAdd(calls, key, () => ({ communicator, call, tag, waits: [] }))
       found.waits.push([words[i], words[i + 1], words[i + 2]])
     }
   }
@@ -94,11 +91,6 @@ function whoText(members: readonly Call['waits'][number][]): string {
 
 function grouped<T>(items: readonly T[], keyOf: (item: T) => number): Map<number, T[]> {
   const groups = new Map<number, T[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [item])
-    else group.push(item)
-  }
+  for (const item of items) addToList(groups, keyOf(item), item)
   return groups
 }

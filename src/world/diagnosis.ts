@@ -1,3 +1,4 @@
+import { getOrAdd } from '../base/maps.js'
 import { plainLane } from '../calls/lane.js'
 import { describeSignature } from '../calls/signature.js'
 import type { CommRuntime, CommState } from '../comm/comm-state.js'
@@ -77,11 +78,7 @@ export function pointToPointWaits(state: CommState): PointToPointWaits[] {
     const { rank, worldRank } = operation.owner
     const sends = operation instanceof Send
     const call = sends ? (operation.synchronous ? 'ssend' : 'send') : operation.kind
-    let list = words.get(call)
-    if (list === undefined) {
-      list = []
-      words.set(call, list)
-    }
+    const list = getOrAdd(words, call, () => [])
     list.push(rank, worldRank, sends ? operation.dest : operation.source, operation.tag)
   }
   return [...words].map(([call, list]) => ({
@@ -132,12 +129,7 @@ function progressOf(localRanks: Int32Array, next: Uint32Array | Int32Array): Col
   const byCalls = new Map<number, RangeList>()
   localRanks.forEach((rank, localIndex) => {
     const calls = next[localIndex]
-    let ranks = byCalls.get(calls)
-    if (ranks === undefined) {
-      ranks = new RangeList()
-      byCalls.set(calls, ranks)
-    }
-    ranks.add(rank)
+    getOrAdd(byCalls, calls, () => new RangeList()).add(rank)
   })
   return [...byCalls].map(([calls, { ranges }]) => ({ ranks: ranges, calls }))
 }

@@ -1,3 +1,4 @@
+import { getOrAdd } from '../../base/maps.js'
 /** The result of a split for every rank. */
 export interface ExpectedPlaces {
   /**
@@ -45,11 +46,7 @@ function groupsOf(color: Int32Array): Pick<ExpectedPlaces, 'group' | 'start'> {
   const sizes: number[] = []
   const group = color.map((each) => {
     if (each < 0) return -1
-    let g = groupOf.get(each)
-    if (g === undefined) {
-      g = sizes.push(0) - 1
-      groupOf.set(each, g)
-    }
+    const g = getOrAdd(groupOf, each, () => sizes.push(0) - 1)
     sizes[g]++
     return g
   })

@@ -1,3 +1,4 @@
+import { addToList } from '../../base/maps.js'
 import type { Communicator } from '../../comm/communicator.js'
 import type { CommDescription, SplitReport } from '../../comm/describe.js'
 import type { SplitOptions } from '../../comm/split/split-plan.js'
@@ -153,9 +154,7 @@ function membersHere(
   parts.forEach((part, i) => {
     if (part === null) return
     const g = group[firstRank + i]
-    const others = members.get(g)
-    if (others === undefined) members.set(g, [part])
-    else others.push(part)
+    addToList(members, g, part)
   })
   return members
 }

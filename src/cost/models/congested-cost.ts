@@ -1,3 +1,4 @@
+import { addToList } from '../../base/maps.js'
 import { shown } from '../../errors.js'
 import { fail } from './check-input.js'
 import type { CongestionNetwork } from './congestion-network.js'
@@ -133,9 +134,7 @@ function stageBytes(network: CongestionNetwork, stage: Stage): number {
           fail(`message ${next} waits for messages that do not arrive together: at ${start[next]} and ${end}`)
         start[next] = end
         if (--missing[next] > 0) continue
-        const others = groups.get(end)
-        if (others === undefined) groups.set(end, [next])
-        else others.push(next)
+        addToList(groups, end, next)
       }
     })
   }

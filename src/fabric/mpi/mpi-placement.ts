@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { addToList } from '../../base/maps.js'
 import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
 
@@ -56,9 +57,7 @@ export function processesPerCoreByNode(
   texts.forEach((text, process) => {
     const leader = leaders[process]
     const [available, cores = ''] = text.split(' ')
-    const known = coresOf.get(leader)
-    if (known === undefined) coresOf.set(leader, [cores])
-    else known.push(cores)
+    addToList(coresOf, leader, cores)
     // Too long a text counts as empty: another process of the node has the number.
     availableOf.set(leader, Math.max(availableOf.get(leader) ?? 1, Number(available)))
   })

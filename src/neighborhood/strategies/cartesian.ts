@@ -1,3 +1,4 @@
+import { getOrAdd } from '../../base/maps.js'
 import { integerListsOption, integersOption, type OptionTable } from '../../base/option.js'
 import { strategyError } from '../../topology/friends/grouping-options.js'
 import { findTranslations, shorterWay } from '../../topology/generate/translations.js'
@@ -82,12 +83,7 @@ const found = new WeakMap<ProcessTopology, Windows | null>()
 
 /** The offsets of every dimension; null where ranks have different offsets. */
 export function windowsOf(topology: ProcessTopology): Windows | null {
-  let windows = found.get(topology)
-  if (windows === undefined) {
-    windows = findWindows(topology)
-    found.set(topology, windows)
-  }
-  return windows
+  return getOrAdd(found, topology, () => findWindows(topology))
 }
 
 function findWindows(topology: ProcessTopology): Windows | null {

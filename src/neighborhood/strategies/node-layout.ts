@@ -1,3 +1,4 @@
+import { getOrAdd } from '../../base/maps.js'
 import { strategyError } from '../../topology/friends/grouping-options.js'
 import type { RouteFacts } from './strategy-kind.js'
 
@@ -22,12 +23,7 @@ const found = new WeakMap<RouteFacts, NodeLayout>()
 
 /** @throws ERR_STRATEGY when nodes are not known, or are of another number of ranks */
 export function nodeLayout(kind: string, facts: RouteFacts): NodeLayout {
-  let layout = found.get(facts)
-  if (layout === undefined) {
-    layout = layoutOf(kind, facts)
-    found.set(facts, layout)
-  }
-  return layout
+  return getOrAdd(found, facts, () => layoutOf(kind, facts))
 }
 
 function layoutOf(kind: string, { topology, nodeOf }: RouteFacts): NodeLayout {

@@ -1,3 +1,4 @@
+import { getOrAdd } from '../../base/maps.js'
 import { firstNotBelow, indexIn } from '../../base/search.js'
 import { type CompressedRows, transposeRows } from '../../topology/compressed-rows.js'
 import { distinctOut } from '../../topology/neighbors.js'
@@ -8,12 +9,7 @@ import type { NodeLayout } from './node-layout.js'
 const found = new WeakMap<NodeLayout, NodePairs>()
 
 export function nodePairs(topology: ProcessTopology, layout: NodeLayout): NodePairs {
-  let pairs = found.get(layout)
-  if (pairs === undefined) {
-    pairs = new NodePairs(topology, layout)
-    found.set(layout, pairs)
-  }
-  return pairs
+  return getOrAdd(found, layout, () => new NodePairs(topology, layout))
 }
 
 /** Which nodes send to which: the ordered pairs of different nodes with an edge between their ranks. */

@@ -1,3 +1,4 @@
+import { addToList } from '../../base/maps.js'
 /** Items in the order of arrival within each tenant; tenants take turns. */
 export class TenantQueue<T> {
   /** The tenant at the front is next. None is empty. */
@@ -13,9 +14,7 @@ export class TenantQueue<T> {
   }
 
   add(tenant: string, item: T): void {
-    const items = this.#items.get(tenant)
-    if (items === undefined) this.#items.set(tenant, [item])
-    else items.push(item)
+    addToList(this.#items, tenant, item)
     this.#size++
   }
 

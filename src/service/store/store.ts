@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { z } from 'zod'
+import { getOrAdd } from '../../base/maps.js'
 import type { ServiceLimits } from '../../client/protocol/limits.js'
 import { RankweaveError, reasonText } from '../../errors.js'
 import type { Log } from '../log.js'
@@ -259,11 +260,11 @@ export class Store {
 
   #put<S extends Shelf>(shelf: S, tenant: string, id: string, entry: Entry<Records[S]>): void {
     this.#forget(shelf, tenant, id)
-    let all = this.#tenants.get(tenant)
-    if (all === undefined) {
-      all = { shelves: { topologies: new Map(), plans: new Map(), jobs: new Map() }, bytes: 0, files: 0 }
-      this.#tenants.set(tenant, all)
-    }
+    const all = getOrAdd(this.#tenants, tenant, () => ({
+      shelves: { topologies: new Map(), plans: new Map(), jobs: new Map() },
+      bytes: 0,
+      files: 0,
+    }))
     ;(all.shelves[shelf] as Map<string, Entry<Records[S]>>).set(id, entry)
     this.#count(all, entry.bytes, shelf === 'jobs' ? 0 : 1)
   }

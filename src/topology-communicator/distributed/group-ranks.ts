@@ -1,5 +1,6 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { GrowingInt32Array } from '../../base/growing-array.js'
+import { getOrAdd } from '../../base/maps.js'
 import type { Exchange } from '../../calls/exchange.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { GroupSearch } from '../../topology/friends/group-search.js'
@@ -139,11 +140,7 @@ class HostedRanks {
 
   #append(process: number, { from, to, message }: Addressed): void {
     const { kind, round, wave, ranks } = message
-    let words = this.#outside.get(process)
-    if (words === undefined) {
-      words = new GrowingInt32Array()
-      this.#outside.set(process, words)
-    }
+    const words = getOrAdd(this.#outside, process, () => new GrowingInt32Array())
     // A frame begins with its number and hash, which are known when it is sent.
     if (words.length === 0) for (let i = 0; i < frameWords; i++) words.push(0)
     words.push(from)

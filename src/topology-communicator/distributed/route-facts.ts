@@ -1,4 +1,5 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
+import { getOrAdd } from '../../base/maps.js'
 import type { Exchange } from '../../calls/exchange.js'
 import { allgatherBytes } from '../../calls/exchange-patterns.js'
 import type { RouteFacts, StrategyKind } from '../../neighborhood/strategies/strategy-kind.js'
@@ -47,12 +48,7 @@ async function edgesOfNodes(
   }
   const pairs = new Map<number, Set<number>>()
   const add = (from: number, to: number): void => {
-    let row = pairs.get(from)
-    if (row === undefined) {
-      row = new Set()
-      pairs.set(from, row)
-    }
-    row.add(to)
+    getOrAdd(pairs, from, () => new Set()).add(to)
   }
   for (const [i, { destinations }] of hosted.entries()) {
     const from = nodeOf[localRanks[i]]

@@ -1,4 +1,5 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
+import { getOrAdd } from '../../base/maps.js'
 import { indexIn } from '../../base/search.js'
 import type { Exchange } from '../../calls/exchange.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
@@ -79,11 +80,7 @@ function tell(me: number, { block, hop, from, to }: OwnMoves, hosts: RankHosts, 
     if (sender === me || receiver === me) here.add(block[m], hop[m], from[m], to[m])
     for (const end of sender === receiver ? [sender] : [sender, receiver]) {
       if (end === me) continue
-      let words = outside.get(end)
-      if (words === undefined) {
-        words = new GrowingInt32Array()
-        outside.set(end, words)
-      }
+      const words = getOrAdd(outside, end, () => new GrowingInt32Array())
       words.push(block[m])
       words.push(hop[m])
       words.push(from[m])

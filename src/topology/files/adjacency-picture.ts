@@ -1,4 +1,5 @@
 import { requireOptions } from '../../base/known-options.js'
+import { addToList } from '../../base/maps.js'
 import { RankweaveError } from '../../errors.js'
 import { escapeXml } from '../../text/printable.js'
 import { requireTopology } from '../check-topology.js'
@@ -154,9 +155,7 @@ class ServedEdges {
     this.#group = new Int32Array(groups.ranks)
     for (const [i, member] of groups.members.entries()) {
       const group = Math.floor(i / groups.k)
-      const list = this.#groupsOf.get(member)
-      if (list === undefined) this.#groupsOf.set(member, [group])
-      else list.push(group)
+      addToList(this.#groupsOf, member, group)
     }
   }
 

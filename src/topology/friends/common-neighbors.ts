@@ -1,4 +1,5 @@
 import { requireOptions } from '../../base/known-options.js'
+import { addToList } from '../../base/maps.js'
 import { RankweaveError } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
 import { transposeRows } from '../compressed-rows.js'
@@ -147,9 +148,7 @@ function withinNodes(out: NeighborSets, nodeOf: Int32Array): Method {
   const ranks = out.start.length - 1
   const members = new Map<number, number[]>()
   for (let p = 0; p < ranks; p++) {
-    const list = members.get(nodeOf[p])
-    if (list === undefined) members.set(nodeOf[p], [p])
-    else list.push(p)
+    addToList(members, nodeOf[p], p)
   }
   let steps = out.rank.length
   let pairs = 0

@@ -1,4 +1,5 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
+import { addToList } from '../../base/maps.js'
 import { RankweaveError } from '../../errors.js'
 import { transposeRows } from '../compressed-rows.js'
 import { largestRow, type NeighborSets } from '../neighbors.js'
@@ -151,9 +152,7 @@ interface RanksByNode {
 function ranksByNode(nodeOf: Int32Array, ranks: number): RanksByNode {
   const members = new Map<number, number[]>()
   for (let p = 0; p < ranks; p++) {
-    const list = members.get(nodeOf[p])
-    if (list === undefined) members.set(nodeOf[p], [p])
-    else list.push(p)
+    addToList(members, nodeOf[p], p)
   }
   const order = new Int32Array(ranks)
   const position = new Int32Array(ranks)

@@ -1,3 +1,4 @@
+import { addToList } from '../../base/maps.js'
 import { RankweaveError } from '../../errors.js'
 import { type GroupingEngine, type GroupingSettings, strategyError } from '../friends/grouping-options.js'
 import { ProgressMeter } from '../friends/grouping-progress.js'
@@ -75,8 +76,8 @@ function programOf(groups: readonly FormedGroup[], { k, nodeOf }: GroupingSettin
   const ofNode = new Map<number, number[]>()
   const nodeOfRank = (p: number) => nodeOf?.[p] ?? 0
   for (const [g, { members }] of groups.entries()) {
-    for (const p of members) add(ofRank, p, g)
-    add(ofNode, nodeOfRank(members[0]), g)
+    for (const p of members) addToList(ofRank, p, g)
+    addToList(ofNode, nodeOfRank(members[0]), g)
   }
   const objective = groups.map(({ common }, g) => `${common.length} x${g}`).join('\n+ ')
   const atMost = (list: readonly number[], most: number) =>
@@ -90,12 +91,6 @@ function programOf(groups: readonly FormedGroup[], { k, nodeOf }: GroupingSettin
   }
   const names = groups.map((_, g) => `x${g}`).join('\n')
   return `Maximize\nobj: ${objective}\nSubject To\n${rows.join('\n')}\nBinary\n${names}\nEnd\n`
-}
-
-function add(lists: Map<number, number[]>, key: number, value: number): void {
-  const list = lists.get(key)
-  if (list === undefined) lists.set(key, [value])
-  else list.push(value)
 }
 
 function allGroups(

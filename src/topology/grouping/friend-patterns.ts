@@ -1,3 +1,4 @@
+import { getOrAdd } from '../../base/maps.js'
 import { type FriendGroups, holdersOf } from '../friends/friend-groups.js'
 import type { GroupingSettings } from '../friends/grouping-options.js'
 import type { RankPattern } from './grouping-messages.js'
@@ -79,11 +80,7 @@ function collectGroups(ranks: number, patterns: readonly RankPattern[]): KnownGr
   for (const { rank, servedBy } of patterns) {
     for (const { step, members, holder } of servedBy) {
       const key = keyOf(step, members)
-      let group = known.get(key)
-      if (group === undefined) {
-        group = { step, members, common: [], holder: [], whole: false }
-        known.set(key, group)
-      }
+      const group = getOrAdd(known, key, () => ({ step, members, common: [], holder: [], whole: false }))
       if (group.whole) continue
       group.common.push(rank)
       group.holder.push(holder)

@@ -1,3 +1,4 @@
+import { addToList } from '../../base/maps.js'
 import { indexIn } from '../../base/search.js'
 import { type RankNeighbors, violation } from './grouping-messages.js'
 
@@ -60,9 +61,7 @@ export class SourceLists {
       for (let i = 0; i < count; i++) {
         const f = list![i]
         if (f === rank || (nodes !== null && list![count + i] !== nodes.own)) continue
-        const places = shared.get(f)
-        if (places === undefined) shared.set(f, [place])
-        else places.push(place)
+        addToList(shared, f, place)
       }
     }
     this.#lists = []

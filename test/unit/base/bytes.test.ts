@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bytesOf, wordsOf } from '../../../src/base/bytes.js'
+import { bytesOf, roundUp, wordsOf } from '../../../src/base/bytes.js'
 
 test('bytesOf views the same memory, and returns a Uint8Array itself', () => {
   const words = Int32Array.of(1, 2, 3)
@@ -19,4 +19,9 @@ test('wordsOf views the whole words of bytes', () => {
   const words = Int32Array.of(5, 6)
   expect(wordsOf(bytesOf(words))).toEqual(words)
   expect(wordsOf(new Uint8Array(words.buffer, 4, 3))).toHaveLength(0)
+})
+
+test('roundUp returns the next multiple', () => {
+  expect([0, 1, 8, 9].map((size) => roundUp(size, 8))).toEqual([0, 8, 8, 16])
+  expect(roundUp(2 ** 40 + 1, 64)).toBe(2 ** 40 + 64)
 })

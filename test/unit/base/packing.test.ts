@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { concatenate, packBlocks, packWords, unpackBlocks, unpackWords } from '../../../src/base/packing.js'
+import {
+  concatenate,
+  concatenateWords,
+  packBlocks,
+  packWords,
+  unpackBlocks,
+  unpackWords,
+} from '../../../src/base/packing.js'
 
 const blocks = [5, 0, 8, 1].map((size, b) => Uint8Array.from({ length: size }, (_, i) => 16 * b + i))
 
@@ -20,4 +27,9 @@ test('concatenate of blocks holds their bytes in order', () => {
   expect([...concatenate(blocks)]).toEqual(blocks.flatMap((block) => [...block]))
   expect([...concatenate([Uint8Array.of(1, 2), Uint8Array.of(3, 4)])]).toEqual([1, 2, 3, 4])
   expect(concatenate([])).toHaveLength(0)
+})
+
+test('concatenateWords of lists holds their words in order', () => {
+  expect([...concatenateWords([[1, 2], Int32Array.of(3), []])]).toEqual([1, 2, 3])
+  expect(concatenateWords([])).toHaveLength(0)
 })

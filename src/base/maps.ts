@@ -1,0 +1,19 @@
+/** The value of a key; where it has none, a new one, which the map then has. Not for what every message does. */
+export function getOrAdd<K, V>(
+  map: { get(key: K): V | undefined; set(key: K, value: V): unknown },
+  key: K,
+  make: () => V,
+): V {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
+/** Adds an item to the list of a key. */
+export function addToList<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [item])
+  else list.push(item)
+}
