@@ -137,7 +137,9 @@ async function planOfTopology(
   options: z.infer<typeof schema>,
 ): Promise<Planned> {
   const { machine, strategy, bytes } = options
-  const words = { ...options, bytes: parseAuto(strategy) === null ? undefined : bytes }
+  const auto = parseAuto(strategy)
+  // The length that is simulated has a default; a strategy may be chosen for another one.
+  const words = { ...options, bytes: auto === null || auto.bytes !== undefined ? undefined : bytes }
   const request = understand(words, spelledBy(command))
   const server = serverOf(options)
   if (server !== null) {

@@ -83,6 +83,12 @@ it('simulate, export and report take the plan of the service', async () => {
   expect(groups[1]).toBe(groups[0])
 })
 
+it('report takes the length that auto names, and simulates its own', async () => {
+  const auto = ['--strategy', 'auto:bytes=64,budget=1', ...machine, '-o', join(folder, 'report.html')]
+  const { exitCode, stderr } = await cli('report', 'moore:4x4:r=1', ...auto)
+  expect(exitCode, stderr).toBe(0)
+})
+
 it('what a service cannot do, and one that is not there, is refused with a code', async () => {
   const code = async (...argv: string[]) =>
     (onlyObject(await cli(...argv, '--json'))['error'] as { readonly code: string }).code
