@@ -1,13 +1,7 @@
-import {
-  type OptionTable,
-  signalOption,
-  textOption,
-  uncheckedOption,
-  uncheckedOptions,
-} from '../base/option.js'
+import { type OptionTable, textOption } from '../base/option.js'
 import { checkOptions } from '../base/option-table.js'
 import { RankweaveError, shown } from '../errors.js'
-import { hostJoined, type Joined, type JoinOptions } from '../launch/websocket/joined.js'
+import { hostJoined, type Joined, type JoinOptions, memberOptions } from '../launch/websocket/joined.js'
 import { failureText, parseSettings } from '../launch/websocket/settings.js'
 import { joinWorld } from '../websocket/rendezvous/join-world.js'
 import { openWebSocket } from '../websocket/websocket.js'
@@ -78,12 +72,8 @@ function newLabel(): string {
 }
 
 const pageOptions: OptionTable<PageJoinOptions> = {
-  url: textOption({ required: true }),
-  token: textOption({ required: true }),
+  ...memberOptions,
   program: textOption({ required: true }),
-  ...uncheckedOptions('args', 'node', 'process'),
-  signal: signalOption,
-  onWaiting: uncheckedOption,
 }
 
 /** @throws ERR_ARGUMENT, ERR_FABRIC */

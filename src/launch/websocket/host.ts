@@ -39,7 +39,8 @@ export async function host(options: HostOptions): Promise<OpenWorld> {
   const { processes, settings } = settingsOf('host', ofRanks)
   // Loaded when it is needed, with packages that other fabrics do not need.
   const { openRendezvous } = await import('./rendezvous.js')
-  const rendezvous = await openRendezvous({ processes, settings, ...givenOptions({ limits }) }, listen)
+  const world = { processes, settings, ...givenOptions({ limits }) }
+  const rendezvous = await openRendezvous(world, listen)
   const { token, ended } = rendezvous.world
   return {
     url: rendezvous.url,

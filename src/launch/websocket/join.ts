@@ -1,14 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
-import {
-  type OptionTable,
-  objectOption,
-  signalOption,
-  textOption,
-  uncheckedOption,
-  uncheckedOptions,
-} from '../../base/option.js'
+import { type OptionTable, objectOption, uncheckedOptions } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
 import { RankweaveError, reasonText, shown } from '../../errors.js'
 import { connectMs } from '../../websocket/socket/socket.js'
@@ -18,7 +11,7 @@ import type { Main, WorldOptions } from '../../world/world.js'
 import { loadDefault, programDigest } from '../processes/load-program.js'
 import { type ReportOptions, reportOptions } from '../processes/report-triggers.js'
 import { hostHere } from '../processes/session-launcher.js'
-import { hostJoined, type Joined, type JoinOptions, requireTexts } from './joined.js'
+import { hostJoined, type Joined, type JoinOptions, memberOptions } from './joined.js'
 import type { OpenMember } from './member.js'
 import { failureText, type ListenOptions, parseSettings } from './settings.js'
 
@@ -63,7 +56,8 @@ export async function join<T, A = undefined>(
   }
   checkJoin(options)
   const { program = main instanceof URL ? await programDigest(main) : undefined } = options
-  requireTexts({ program })
+  if (program === undefined)
+    throw new RankweaveError('ERR_ARGUMENT', 'join: expected program, a text, got undefined')
   const loaded = main instanceof URL ? await loadDefault<T, A>(main.href) : main
   const eventLoop = new EventLoopWatch()
   const { url, token, node = hostname(), process, ca, signal, onWaiting } = options
@@ -71,7 +65,7 @@ export async function join<T, A = undefined>(
   // Loaded when it is needed, with packages that other fabrics do not need.
   const { openMember } = await import('./member.js')
   const member = await openMember({
-    ...{ url, token, program: program!, node, listen },
+    ...{ url, token, program, node, listen },
     ...(process === undefined ? {} : { process }),
     ...(ca === undefined ? {} : { ca }),
     ...(signal === undefined ? {} : { signal }),
@@ -134,12 +128,9 @@ async function listenTowards(url: string, signal?: AbortSignal): Promise<ListenO
 }
 
 const joinOptions: OptionTable<NodeJoinOptions> = {
-  url: textOption({ required: true }),
-  token: textOption({ required: true }),
-  ...uncheckedOptions('program', 'args', 'node', 'process', 'listen', 'ca'),
-  signal: signalOption,
+  ...memberOptions,
+  ...uncheckedOptions('listen', 'ca'),
   report: objectOption(reportOptions),
-  onWaiting: uncheckedOption,
 }
 
 /** @throws ERR_ARGUMENT */

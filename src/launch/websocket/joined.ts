@@ -1,4 +1,10 @@
-import { RankweaveError, shown } from '../../errors.js'
+import {
+  type OptionTable,
+  signalOption,
+  textOption,
+  uncheckedOption,
+  uncheckedOptions,
+} from '../../base/option.js'
 import { worldLayout } from '../../messages/process/world-layout.js'
 import type { Membership } from '../../websocket/rendezvous/membership.js'
 import type { WorldSettings } from './settings.js'
@@ -27,6 +33,15 @@ export interface JoinOptions<A = unknown> {
   readonly onWaiting?: (joined: number, processes: number) => void
 }
 
+export const memberOptions: OptionTable<JoinOptions> = {
+  url: textOption({ required: true }),
+  token: textOption({ required: true }),
+  program: textOption(),
+  ...uncheckedOptions('args', 'node', 'process'),
+  signal: signalOption,
+  onWaiting: uncheckedOption,
+}
+
 /** One process's part of a world that has ended. */
 export interface Joined<T> {
   readonly ranks: number
@@ -52,14 +67,6 @@ export async function hostJoined<T>(
   const { firstRank } = worldLayout(ranks, nodes, ranksPerProcess)
   const results = await endedInTime(host)
   return { ranks, process, processes, firstRank: firstRank[process], results }
-}
-
-/** Options of `join` that have to be texts. @throws ERR_ARGUMENT */
-export function requireTexts(options: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (typeof value === 'string') continue
-    throw new RankweaveError('ERR_ARGUMENT', `join: expected a text as ${name}, got ${shown(value)}`)
-  }
 }
 
 /**
