@@ -179,7 +179,8 @@ export function hasText({ kind }: Option<unknown>): boolean {
 }
 
 /** The texts that an option takes, in words. */
-export function expectedText({ expected, written }: Option<unknown>): string {
+export function expectedText({ expected, written, words }: Option<unknown>): string {
+  if (words !== undefined) return inWords(words.map(String))
   return written === undefined ? expected : `${expected} ${written}`
 }
 

@@ -22,6 +22,8 @@ export interface OptionFacts<T> {
 export interface OptionBounds {
   readonly least?: number
   readonly most?: number
+  /** What they count, where it is not just numbers: `seconds`. */
+  readonly unit?: string
 }
 
 /**
@@ -60,12 +62,12 @@ export function integerOption<F extends Bounded & { readonly least: number }>(fa
 
 /** A finite number. */
 export function numberOption<F extends Bounded>(facts: F): Option<number> & F {
-  const { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY }: OptionBounds = facts
+  const { least = -Infinity, most = Infinity, unit = 'a number' }: OptionBounds = facts
   const is = (value: unknown) =>
     Number.isFinite(value) && (value as number) >= least && (value as number) <= most
   const parse = (text: string) =>
     /^-?\d+(\.\d+)?$/.test(text) && is(Number(text)) ? Number(text) : undefined
-  return { ...facts, kind: 'number', expected: rangeText('a number', facts), is, parse, format: String }
+  return { ...facts, kind: 'number', expected: rangeText(unit, facts), is, parse, format: String }
 }
 
 /** One of some words. */

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { integerOption, numberOption, type Option, wordOption } from '../../base/option.js'
+import { expectedText } from '../../base/option-table.js'
 import { RankweaveError } from '../../errors.js'
 import { type Collective, rootedCollectives } from '../../schedule/specification.js'
 
@@ -20,35 +22,27 @@ function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-/** An integer in decimal digits within bounds. */
-export function whole(min: number, max: number = Number.MAX_SAFE_INTEGER) {
-  const expected =
-    max === Number.MAX_SAFE_INTEGER ? `an integer >= ${min}` : `an integer from ${min} to ${max}`
-  return z.unknown().transform((text, context): number => {
-    const value = typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
-    if (value >= min && value <= max) return value
-    return refuse(context, expected, text)
+/** The value of an option from its text. */
+function textValue<T>(option: Option<T>) {
+  return z.unknown().transform((text, context): T => {
+    const value = typeof text === 'string' ? option.parse(text) : undefined
+    return value ?? refuse(context, expectedText(option), text)
   })
 }
 
+/** An integer in decimal digits within bounds. */
+export function whole(least: number, most: number = Number.MAX_SAFE_INTEGER) {
+  return textValue(integerOption({ least, most }))
+}
+
 /** Seconds in decimal digits, a fraction allowed. */
-export function seconds(max: number, min = 0) {
-  return z.unknown().transform((text, context): number => {
-    const value = typeof text === 'string' && /^\d{1,16}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
-    return value >= min && value <= max ? value : refuse(context, `seconds from ${min} to ${max}`, text)
-  })
+export function seconds(most: number, least = 0) {
+  return textValue(numberOption({ least, most, unit: 'seconds' }))
 }
 
 /** One of several words. */
 export function oneOf<const T extends string>(...words: readonly T[]) {
-  return z.unknown().transform((text, context): T => {
-    const word = words.find((candidate) => candidate === text)
-    return word ?? refuse(context, anyOf(words), text)
-  })
-}
-
-function anyOf(words: readonly string[]): string {
-  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+  return textValue(wordOption(words))
 }
 
 /** Whole numbers separated by commas, without repetition. */

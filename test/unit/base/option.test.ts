@@ -61,6 +61,12 @@ const cases: Readonly<Record<string, Case>> = {
     taken: [1, 1.5, 2.5],
     refused: [0.99, 2.51, '1', Number.POSITIVE_INFINITY, ...never],
   },
+  seconds: {
+    option: numberOption({ least: 0.1, most: 60, unit: 'seconds' }),
+    expected: 'seconds from 0.1 to 60',
+    taken: [0.1, 60],
+    refused: [0.09, 61, ...never],
+  },
   'a number without bounds': {
     option: numberOption({}),
     expected: 'a number',
