@@ -13,9 +13,11 @@ import type { TypedArray } from '../messages/datatype/elements.js'
  * among those of one request: what is started, and how often, is the same on all ranks.
  *
  * Shapes are those of the method without `Init`, in typed arrays. `recv` may be `send`, or overlap it. Both
- * are borrowed while a start is active. Errors of the arguments are thrown by the init, before anything is
- * sent; ERR_COLLECTIVE_MISMATCH comes from `start`, or from the init of another rank of the process, when
- * ranks bound different types, lengths, operations or methods.
+ * are borrowed while a start is active.
+ *
+ * Errors of the arguments are thrown by the init, before anything is sent: ERR_TRUNCATE, too, where `counts`
+ * says how much arrives. ERR_COLLECTIVE_MISMATCH comes from `start`, or from the init of another rank of the
+ * process, when ranks bound different types, lengths, operations or methods.
  */
 export interface PersistentCalls {
   /**

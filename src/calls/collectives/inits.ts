@@ -10,6 +10,7 @@ type Room = (send: TypedArray, recv: TypedArray, comm: Handle, options: BlockCou
 
 interface BlockCounts {
   readonly counts?: ArrayLike<number>
+  readonly displs?: ArrayLike<number>
 }
 
 const asMany: Room = ({ length }) => length
@@ -17,6 +18,17 @@ const ofAllRanks: Room = ({ length }, _, { size }) => size * length
 /** What arrives is known when it does. */
 const unknown: Room = () => 0
 // Malformed counts are reported with those of calls.
+/** Up to the end of the blocks whose lengths are given. */
+const givenBlocks: Room = (_send, _recv, { size }, { counts, displs }) => {
+  if (counts === undefined || counts === null) return 0
+  let [packed, end] = [0, 0]
+  for (let rank = 0; rank < size; rank++) {
+    const start = displs?.[rank] ?? packed
+    packed += counts[rank]
+    if (counts[rank] > 0) end = Math.max(end, start + counts[rank])
+  }
+  return end
+}
 const ownBlock: Room = ({ length }, _, { rank, size }, { counts }) =>
   counts?.[rank] ?? Math.floor(length / size)
 const scattered: Room = ({ length }, recv, { size }) => {
@@ -48,11 +60,11 @@ const rules = {
   scatterInit: { options: method, room: scattered, agreed: ['type', 'count'] },
   scattervInit: { options: { ...method, displs: true }, room: unknown, agreed: ['type'] },
   gatherInit: { options: method, room: ofAllRanks },
-  gathervInit: { options: placed, room: unknown },
+  gathervInit: { options: placed, room: givenBlocks },
   allgatherInit: { options: method, room: ofAllRanks, runsProgram: true },
-  allgathervInit: { options: placed, room: unknown },
+  allgathervInit: { options: placed, room: givenBlocks },
   alltoallInit: { options: method, room: asMany },
-  alltoallvInit: { options: { ...placed, sendDispls: true }, room: unknown },
+  alltoallvInit: { options: { ...placed, sendDispls: true }, room: givenBlocks },
   reduceInit: { options: ordered, room: asMany },
   allreduceInit: { options: ordered, room: asMany, runsProgram: true },
   reduceScatterInit: { options: { ...ordered, counts: true }, room: ownBlock },
