@@ -48,7 +48,8 @@ function packagesOf(text: string): number[] {
   /** Where the last tag begins, or the text. */
   const failAtTag = (expected: string): never =>
     failAt(text, hasEnded ? text.length : (parser.startTagPosition || 1) - 1, expected)
-  parser.onerror = ({ message }) => failAtTag(`well-formed XML (${message.split('\n')[0]})`)
+  parser.onerror = ({ message }) =>
+    failAtTag(isTopology ? `well-formed XML (${message.split('\n')[0]})` : "'<topology'")
   parser.onopentag = (tag) => {
     const { name, attributes } = tag as Tag
     if (!isTopology && name !== 'topology') failAtTag("'<topology'")

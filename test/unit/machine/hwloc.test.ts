@@ -64,11 +64,7 @@ describe('machineFromHwloc rejects', () => {
       nodeXml('8em64t-2p2ca2co.v1.xml'),
       'line 3, character 1: expected a topology of version 2, which hwloc 2 writes, got version 1',
     ],
-    [
-      'text without tags',
-      'nothing',
-      "line 1, character 1: expected well-formed XML (Non-whitespace before first tag.), got 'nothing'",
-    ],
+    ['text without tags', 'nothing', "line 1, character 1: expected '<topology', got 'nothing'"],
     ['no text', '', "line 1, character 1: expected '<topology', got the end"],
     ['another document', '<html></html>', "line 1, character 1: expected '<topology', got '<html></html>'"],
     ['no processors', topology('<object type="Machine"/>'), "expected an object of type 'PU', got the end"],
@@ -86,7 +82,7 @@ describe('machineFromHwloc rejects', () => {
     [
       'an end without a beginning',
       '</topology>',
-      'line 1, character 1: expected well-formed XML (Unmatched closing tag: topology)',
+      "line 1, character 1: expected '<topology', got '</topology>'",
     ],
     [
       'an unquoted attribute',
