@@ -13,9 +13,8 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   'cli/cli.ts': [['...args', 'arguments of a command']],
   'cli/commands/export.ts': [['...operations', 'a constant']],
   'cli/commands/models.ts': [['...levels', 'a constant']],
-  'cli/commands/plan.ts': [['...plan', 'arguments of a call']],
+  'cli/commands/planned-topology.ts': [['...wanted', 'arguments of a call']],
   'cli/commands/topology.ts': [['...topologyFormats', 'a constant']],
-  'cli/input/strategy-options.ts': [['...groupingEngines', 'a constant']],
   'cli/output/reporter.ts': [
     ['...shown.map(([label]) => label.length)', 'rows of a printed table'],
     ['...rows.map((row) => row[c].length)', 'rows of a printed table'],
