@@ -6,7 +6,7 @@ export function bytesOf(array: ArrayBufferView): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
 }
 
-/** The next multiple of a number of bytes. */
+/** A size rounded up to a multiple. */
 export function roundUp(sizeBytes: number, multiple: number): number {
   return Math.ceil(sizeBytes / multiple) * multiple
 }

@@ -4,7 +4,7 @@ let mostBytes = Number.POSITIVE_INFINITY
 let boundedBy = ''
 
 /**
- * Bounds every growing list of this thread, for good: for threads that work on input of others.
+ * Bounds every growing list of this thread, for good: for threads that work on untrusted input.
  *
  * @param by what sets the bound, for errors
  */

@@ -34,7 +34,7 @@ export class MultisetDigest {
   }
 }
 
-/** A hash of a word: equal for no two words with one factor. */
+/** A hash of a word: one-to-one for an odd factor. */
 export function mixed(word: number, factor: number): number {
   let hash = Math.imul(word ^ (word >>> 15), factor)
   hash = Math.imul(hash ^ (hash >>> 13), 0x9e3779b1)

@@ -100,8 +100,11 @@ export function optionAgreement(table: NamedOptions): OptionAgreement {
     value === undefined ? -1 : (table[name].words?.indexOf(value) ?? (value as number))
   return {
     sameAs(first = {}) {
-      const given = Object.entries(first).filter(([name, value]) => names.has(name) && value !== undefined)
-      const values = new Map(given)
+      const values = new Map<string, unknown>()
+      for (const name in first) {
+        const value = (first as Given)[name]
+        if (value !== undefined && names.has(name)) values.set(name, value)
+      }
       return (other = {}) => {
         // JavaScript may pass anything: it is refused where all is checked.
         if (typeof other !== 'object' || other === null) return false

@@ -1,7 +1,15 @@
-import { isCount, requireKnownOptions } from '../base/known-options.js'
+import {
+  integerOption,
+  type OptionTable,
+  signalOption,
+  uncheckedOptions,
+  valueOption,
+} from '../base/option.js'
+import { checkOptions } from '../base/option-table.js'
 import { RankweaveError, shown } from '../errors.js'
 import { type LocalFactory, local } from '../fabric/local/local.js'
 import type { RunOptions } from '../launch/run.js'
+import { maxWorldRanks } from '../messages/process/world-layout.js'
 import { hostSession, type Main } from '../world/world.js'
 
 /** Of `run` of `rankweave`, what a page has: one event loop, and no signals of an operating system. */
@@ -38,30 +46,21 @@ export async function runInPage<T, A = undefined>(
   })
 }
 
-const optionNames: Readonly<Record<keyof PageRunOptions, true>> = {
-  ranks: true,
-  processes: true,
-  fabric: true,
-  args: true,
-  signal: true,
-  eagerLimitBytes: true,
-  creditBytes: true,
-  detectDeadlock: true,
+const runOptions: OptionTable<PageRunOptions> = {
+  ranks: integerOption({ least: 1, most: maxWorldRanks, required: true, code: 'ERR_WORLD' }),
+  ...uncheckedOptions('processes', 'args', 'detectDeadlock'),
+  fabric: valueOption('what local() makes', (value) => {
+    const { kind, open } = Object(value) as Partial<LocalFactory>
+    return kind === 'local' && typeof open === 'function'
+  }),
+  signal: signalOption,
+  eagerLimitBytes: integerOption({ least: 0 }),
+  creditBytes: integerOption({ least: 0 }),
 }
 
-/** @throws ERR_ARGUMENT */
+/** @throws ERR_ARGUMENT, ERR_WORLD */
 function checkRun(main: unknown, options: PageRunOptions): void {
   if (typeof main !== 'function')
     throw new RankweaveError('ERR_ARGUMENT', `run: expected a function as main, got ${shown(main)}`)
-  requireKnownOptions('run', options, optionNames)
-  const { fabric, signal } = options
-  for (const name of ['eagerLimitBytes', 'creditBytes'] as const) {
-    const bytes = options[name]
-    if (bytes === undefined || isCount(bytes)) continue
-    throw new RankweaveError('ERR_ARGUMENT', `run: expected ${name} from 0, got ${shown(bytes)}`)
-  }
-  if (fabric !== undefined && (fabric?.kind !== 'local' || typeof fabric.open !== 'function'))
-    throw new RankweaveError('ERR_ARGUMENT', `run: expected fabric as local() makes it, got ${shown(fabric)}`)
-  if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw new RankweaveError('ERR_ARGUMENT', `run: expected an AbortSignal as signal, got ${shown(signal)}`)
+  checkOptions('run', runOptions, options)
 }

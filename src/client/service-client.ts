@@ -78,8 +78,8 @@ const ignore: JobListener = () => {}
  * Asks a service (docs/service.md) for topologies, plans and what is known of them, over HTTP. Nothing is
  * retained, and no connection is held between calls, so there is nothing to close. Every method rejects with
  * a `RankweaveError`: with the code that the service answers, ERR_SERVICE where it cannot be reached or ends
- * within an answer, ERR_PROTOCOL for an answer that no service gives, ERR_ARGUMENT for an id that is
- * none, ERR_ABORTED. ERR_TOKEN, ERR_BUSY and ERR_LIMIT may come from any of them.
+ * within an answer, ERR_PROTOCOL for a malformed answer, ERR_ARGUMENT for an
+ * invalid id, ERR_ABORTED. ERR_TOKEN, ERR_BUSY and ERR_LIMIT may come from any of them.
  */
 export class ServiceClient {
   readonly #base: URL

@@ -1,5 +1,6 @@
 import sax, { type Tag } from 'sax'
 import { requireOptions, requireText } from '../base/known-options.js'
+import { isRankweaveError } from '../errors.js'
 import type { ClusterMachine } from './machine.js'
 import { nodesOf } from './nodes.js'
 import type { Profile } from './profile.js'
@@ -79,9 +80,14 @@ function packagesOf(text: string): number[] {
     if (type === 'Core') core = null
     else if (type === 'Package') packagesAround--
   }
-  parser.write(text)
-  hasEnded = true
-  parser.close()
+  try {
+    parser.write(text)
+    hasEnded = true
+    parser.close()
+  } catch (error) {
+    // An attribute named like a method of objects breaks the parser.
+    throw isRankweaveError(error) ? error : failAtTag('well-formed XML')
+  }
   if (!isTopology) failAt(text, 0, "'<topology'")
   const used = packages.filter((cores) => cores > 0)
   return used.length > 0 ? used : failAt(text, text.length, "an object of type 'PU'")

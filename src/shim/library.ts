@@ -75,7 +75,9 @@ function ownSources(): readonly { readonly name: string; readonly text: string }
   try {
     return [
       ...runtimeFiles.map((name) => `export/c/${name}`),
-      ...readdirSync(ownFile('shim/c')).map((name) => `shim/c/${name}`),
+      ...readdirSync(ownFile('shim/c'))
+        .filter((name) => /\.[ch]$/.test(name))
+        .map((name) => `shim/c/${name}`),
     ].map((path) => ({ name: basename(path), text: readFileSync(ownFile(path), 'utf8') }))
   } catch (cause) {
     const reason = (cause as Error).message

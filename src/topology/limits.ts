@@ -7,7 +7,7 @@ export const topologyLimits: { readonly ranks: number; readonly edges: number } 
 }
 
 /**
- * Lowers the limits of this thread, for good: for threads that work on input of others. Every
+ * Lowers the limits of this thread, for good: for threads that work on untrusted input. Every
  * reader and generator respects them before it allocates.
  */
 export function lowerTopologyLimits({

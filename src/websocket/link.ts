@@ -85,7 +85,7 @@ export class Link {
     return this.#waiting.length > 0 || (this.#batch !== undefined && !this.#batch.isEmpty)
   }
 
-  /** Whether the caller has to check when the network has taken what was sent. */
+  /** Whether the channel must be polled, since it does not report what was sent. */
   get needsWatch(): boolean {
     return this.#channel?.reportsSent === false
   }

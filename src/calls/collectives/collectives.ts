@@ -225,7 +225,7 @@ export function scan<R>(
   })
 }
 
-/** The four gathers: `root` is null for those with the result on every rank. */
+/** The four gathers; `root` counts for those with the result at one rank. */
 export function gather<R>(
   form: Form<R>,
   comm: Handle,
@@ -236,14 +236,15 @@ export function gather<R>(
 ): R {
   return form.attempt(comm, (seat) => {
     const { state, rank } = seat
-    if (root !== null) requireRoot(root, state.size)
-    const isWanted = root === null || rank === root
+    const isRooted = name === 'gather' || name === 'gatherv'
+    if (isRooted) requireRoot(root, state.size)
+    const isWanted = !isRooted || rank === root
     const block = blockOf(name, data)
     if (name === 'gatherv' || name === 'allgatherv') requireElements(name, block.type)
     const layout = layoutOf(isWanted ? options : undefined, state.size)
     const contribution = { block: form.unaliased(layout.into, block), layout }
-    const method = methodOf(root === null ? 'allgather' : 'gather', options)
-    const call = gatherCall(state, name, root, block, method)
+    const method = methodOf(isRooted ? 'gather' : 'allgather', options)
+    const call = gatherCall(state, name, isRooted ? root : null, block, method)
     return form.join(seat, call, contribution, options)
   })
 }

@@ -16,9 +16,8 @@ interface BlockCounts {
 const asMany: Room = ({ length }) => length
 const ofAllRanks: Room = ({ length }, _, { size }) => size * length
 /** What arrives is known when it does. */
-const unknown: Room = () => 0
-// Malformed counts are reported with those of calls.
-/** Up to the end of the blocks whose lengths are given. */
+const knownLater: Room = () => 0
+/** Up to the end of the blocks whose lengths are given. Malformed counts are reported as those of calls. */
 const givenBlocks: Room = (_send, _recv, { size }, { counts, displs }) => {
   if (counts === undefined || counts === null) return 0
   let [packed, end] = [0, 0]
@@ -29,6 +28,7 @@ const givenBlocks: Room = (_send, _recv, { size }, { counts, displs }) => {
   }
   return end
 }
+/** Malformed counts are reported as those of calls. */
 const ownBlock: Room = ({ length }, _, { rank, size }, { counts }) =>
   counts?.[rank] ?? Math.floor(length / size)
 const scattered: Room = ({ length }, recv, { size }) => {
@@ -55,10 +55,10 @@ const ordered = orderOptionNames
 const placed = { ...method, counts: true, displs: true } as const
 
 const rules = {
-  barrierInit: { options: method, room: unknown, runsProgram: true },
+  barrierInit: { options: method, room: knownLater, runsProgram: true },
   bcastInit: { options: method, room: asMany, agreed: ['type', 'count'], runsProgram: true },
   scatterInit: { options: method, room: scattered, agreed: ['type', 'count'] },
-  scattervInit: { options: { ...method, displs: true }, room: unknown, agreed: ['type'] },
+  scattervInit: { options: { ...method, displs: true }, room: knownLater, agreed: ['type'] },
   gatherInit: { options: method, room: ofAllRanks },
   gathervInit: { options: placed, room: givenBlocks },
   allgatherInit: { options: method, room: ofAllRanks, runsProgram: true },
@@ -97,17 +97,21 @@ export function boundCall<O extends object>(
   options: O | undefined,
 ): BoundCall<O> {
   const rule: InitRule = rules[name]
-  const arrays = Object.values(buffers).map((buffer) => elementsOf(name, buffer))
+  const send = 'send' in buffers ? elementsOf(name, buffers.send) : undefined
+  const into = 'recv' in buffers ? elementsOf(name, buffers.recv) : undefined
   requireInitOptions(name, options, rule.options)
   const given = { ...options } as O
-  const into = 'recv' in buffers ? arrays[arrays.length - 1] : undefined
-  if (into !== undefined && 'send' in buffers) {
-    const [send] = arrays
+  if (send !== undefined && into !== undefined) {
     const error = misfit(typeCodeOf(send), rule.room(send, into, comm, given), into)
     if (error !== undefined) throw error
   }
   const agreed = into !== undefined && rule.agreed !== undefined ? agreedOf(into, rule.agreed) : {}
-  const form = new PersistentForm(name, arrays, agreed, rule.runsProgram === true)
+  const form = new PersistentForm(
+    name,
+    [send, into].filter((array) => array !== undefined),
+    agreed,
+    rule.runsProgram === true,
+  )
   return { form, options: into === undefined ? given : { ...given, into } }
 }
 

@@ -31,8 +31,8 @@ export interface ReductionOptions<I extends TypedArray = TypedArray> extends Int
 export interface ScalarReductionOptions extends WaitOptions, OrderOptions {}
 
 /**
- * Where blocks of varying lengths are in what a rank receives. A persistent request reads both at every
- * start.
+ * Where blocks of varying lengths are in what a rank receives. A persistent request reads both once,
+ * at its init.
  */
 export interface BlockPlaces extends MethodOptions {
   /** Elements of each rank's block, if known; checked against what arrives (ERR_COUNT). */

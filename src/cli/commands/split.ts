@@ -47,7 +47,8 @@ export const splitCommand: AddCommand = (program, act) => {
         const options = parseOptions(schema, raw)
         const { ranks } = options
         const fabric = fabricOf(options)
-        const problem = splitProblem(inputOf(options), flagValues(splitOptions, raw))
+        const given = flagValues(splitOptions, raw)
+        const problem = splitProblem(inputOf(options), given)
         // Checked before the world starts. Processes without ranks take no part in the split.
         const taking = Math.min(fabric.processes, ranks)
         checkSplitOptions(problem.options, taking)

@@ -18,7 +18,7 @@ export const jobId = z
 
 const count = z.int().min(0)
 const time = z.iso.datetime().describe('when, in UTC')
-/** As on the command line; long ones help no reader. */
+/** As on the command line; long ones help no one. */
 const line = z.string().min(1).max(4096)
 
 export const topologyQuery = z.strictObject({

@@ -6,7 +6,8 @@ const limit = (initial: number, help: string) => integerOption({ least: 1, defau
 /**
  * What holds for the sockets and worlds of a service, as a client reads it; each is checked before memory is
  * taken. A tenant has fewer sockets than all, so that one does not shut out the others. Half of all sockets may
- * wait for `hello`, so 2,000 connect at once and do not shut out those that have.
+ * wait for `hello`, so 2,000 that connect at once leave room for
+ * those that have sent it.
  */
 export const worldServiceLimits = {
   maxSockets: limit(4_096, 'sockets of all tokens; beyond: closed'),

@@ -1,3 +1,4 @@
+import { equalNumbers } from '../../base/search.js'
 import { inSlices, joinWork, type SharedWork } from '../../base/slices.js'
 import { distinctIn, distinctOut, type NeighborSets, transposeTopology } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
@@ -161,9 +162,5 @@ function factsOf(topology: ProcessTopology, nodeOf: Int32Array, operation: Chose
 }
 
 function areSame(a: LoadFacts, b: LoadFacts): boolean {
-  return (
-    a.text === b.text &&
-    a.nodeOf.length === b.nodeOf.length &&
-    a.nodeOf.every((node, rank) => node === b.nodeOf[rank])
-  )
+  return a.text === b.text && equalNumbers(a.nodeOf, b.nodeOf)
 }

@@ -13,7 +13,7 @@ export interface Compared {
 }
 
 /** An allgather of all blocks to all ranks, of which a rank picks those of its neighbors. */
-export interface Ordinary extends Pick<Alternative, 'timeUs' | 'messages' | 'bytes'> {
+interface Ordinary extends Pick<Alternative, 'timeUs' | 'messages' | 'bytes'> {
   readonly algorithm: string
 }
 

@@ -27,7 +27,7 @@ export interface HopLoad extends RankLoad {
  * At most this many sources have their routes followed; half as many above 2,048 ranks, where each is more
  * work.
  */
-export const mostSampledSources = 64
+const mostSampledSources = 64
 
 /**
  * Estimates the messages and blocks of a route from the ways of at most {@link mostSampledSources} sources,

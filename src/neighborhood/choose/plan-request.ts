@@ -1,4 +1,4 @@
-import { wordOption } from '../../base/option.js'
+import { integerOption, wordOption } from '../../base/option.js'
 import { withDefaults } from '../../base/option-table.js'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
@@ -21,6 +21,12 @@ import { type Compared, choiceObject, compareStrategies, type ReportedChoice } f
 /** What else defines the strategy `common-neighbor` when its text says nothing more. */
 export const friendWords = {
   ...friendOptions,
+  k: integerOption({ ...friendOptions.k, most: 2 ** 20 }),
+  theta: integerOption({ ...friendOptions.theta, most: 2 ** 31 - 1 }),
+  engine: wordOption(groupingEngines, {
+    ...friendOptions.engine,
+    help: 'how friends are grouped; distributed only in createDistGraphAdjacent',
+  }),
   mode: wordOption(['aware', 'agnostic'], {
     help: 'aware: friends share a node, the default with a machine; agnostic: any ranks are friends',
   }),
@@ -176,6 +182,9 @@ export async function requestedPlan(
   const { onStep = () => {}, onProgress, retained = made } = hooks
   const nodes = hooks.nodeOf ?? (machine === null ? null : nodeOf(machine, topology.ranks))
   let compared: Compared | null = null
+  const isExact = (strategy: Strategy | AutoStrategy) =>
+    strategy.kind === 'common-neighbor' && strategy.engine === 'exact'
+  if (isExact(asked)) await prepareEngine('exact')
   if (bytes !== null) {
     onStep('comparing strategies')
     const budget = isAuto(asked) ? asked.budget : undefined
@@ -187,7 +196,7 @@ export async function requestedPlan(
   }
   const strategy = isAuto(asked) ? compared!.choice.strategy : asked
   onStep(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
-  if (strategy.kind === 'common-neighbor') await prepareEngine(strategy.engine)
+  if (isExact(strategy)) await prepareEngine('exact')
   const make = () =>
     plan(topology, strategy, {
       operation,

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { type Clock, realClock } from '../../base/clock.js'
-import { checkOptions, withDefaults } from '../../base/option-table.js'
+import { checkOptions, givenOptions, withDefaults } from '../../base/option-table.js'
 import { type ServiceLimits, serviceLimits } from '../../client/protocol/limits.js'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { pageFile } from '../../package-paths.js'
@@ -159,5 +159,5 @@ function urlOf(app: FastifyInstance, host: string, isTls: boolean): string {
 function limitsOf(given: Partial<ServiceLimits> = {}): ServiceLimits {
   checkOptions('limits', serviceLimits, given, 'ERR_USAGE')
   const workers = Math.max(1, Math.min(serviceLimits.workers.default, availableParallelism() - 1))
-  return withDefaults(serviceLimits, { workers, ...given })
+  return withDefaults(serviceLimits, { workers, ...givenOptions(given) })
 }

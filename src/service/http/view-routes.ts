@@ -22,10 +22,12 @@ const json = 'application/json; charset=utf-8'
 /** Also of plans whose strategy was chosen. */
 function friendsOf({ request, statistics }: PlanInfo): ViewedPlan['friends'] {
   const { groups, chosen } = statistics
+  // Plans without groups have k null; their requests need not be read.
+  if (typeof groups !== 'number' || statistics['k'] === null) return null
   const { strategy: asked, operation, machine } = readRequest(request)
   const strategy = isAuto(asked) ? parseStrategy(String(chosen)) : asked
   const isGrouped = strategy.kind === 'common-neighbor' && operation === 'neighbor-allgather'
-  return isGrouped && typeof groups === 'number' ? { strategy, machine, groups } : null
+  return isGrouped ? { strategy, machine, groups } : null
 }
 
 /** What pictures of topologies and plans show, computed once while it is remembered, and reports. */

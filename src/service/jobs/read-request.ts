@@ -35,7 +35,7 @@ function machineOf(text: string): Machine {
 }
 
 /** The product of all numbers in a text: no less than the cores of the machine that it describes. */
-export function sizeClaimed(text: string): number {
+function sizeClaimed(text: string): number {
   return [...text.matchAll(/\d+/g)].reduce((product, [digits]) => product * Math.max(1, Number(digits)), 1)
 }
 

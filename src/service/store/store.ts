@@ -226,7 +226,7 @@ export class Store {
     })
   }
 
-  /** Accepts nothing further, and gives the folder up when what is being written is on the disk. To be called once. */
+  /** Stops accepting, and releases the folder once pending writes are on disk. To be called once. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#turns.idle()

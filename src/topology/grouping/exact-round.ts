@@ -47,7 +47,7 @@ export function preparedSolver(): Solver {
 }
 
 function withoutSolver(cause: unknown): RankweaveError {
-  const message = `engine exact needs the package highs, which cannot be loaded: ${cause}`
+  const message = `engine exact: the solver of the package highs cannot be loaded: ${cause}`
   return new RankweaveError('ERR_STRATEGY', message, { cause })
 }
 

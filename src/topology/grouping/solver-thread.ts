@@ -27,13 +27,17 @@ interface NodeModules {
   createRequire(from: string): { resolve(name: string): string }
 }
 
-/** The program of the thread; what it answers is there before the number changes. */
+/**
+ * The program of the thread. Every program gets an answer, also where the package cannot be loaded; the answer
+ * is there before the number changes.
+ */
 const threadProgram = `
 const { path, port, answers } = require('node:worker_threads').workerData
-const loading = require(path)()
+let loading
 port.on('message', async (program) => {
   let answer
   try {
+    loading ??= require(path)()
     answer = { solution: (await loading).solve(program) }
   } catch (error) {
     answer = { reason: String(error) }

@@ -6,7 +6,7 @@ import {
   uncheckedOptions,
   valueOption,
 } from '../../base/option.js'
-import { checkOptions, requireOption } from '../../base/option-table.js'
+import { checkOptions, givenOptions, requireOption } from '../../base/option-table.js'
 import { RankweaveError } from '../../errors.js'
 import { decodeFromMember } from '../protocol/control-codec.js'
 import {
@@ -268,5 +268,5 @@ function checkedLimits<Limits extends object>(
   defaults: Limits,
 ): Limits {
   checkOptions(where, Object.fromEntries(Object.keys(defaults).map((name) => [name, positiveOption])), given)
-  return { ...defaults, ...given }
+  return { ...defaults, ...givenOptions(given) }
 }

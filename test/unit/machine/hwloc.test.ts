@@ -99,6 +99,11 @@ describe('machineFromHwloc rejects', () => {
       topology('<< object>'),
       'line 3, character 1: expected well-formed XML (Unencoded <)',
     ],
+    [
+      'an attribute named like a method of objects',
+      topology('<object hasOwnProperty="1" type="Machine"/>'),
+      'line 3, character 1: expected well-formed XML',
+    ],
     ['a file cut short', nodeXml('16em64t-4s2c2t.xml').slice(0, 5000), 'expected'],
   ])('%s', (_, text, message) => {
     const error = thrown(() => machineFromHwloc(text))

@@ -6,7 +6,7 @@ import { openRendezvous } from '../../../../src/launch/websocket/rendezvous.js'
 it('a function is joined with what its program is called, and refused without', async () => {
   await expect(join(() => 1, { url: 'ws://127.0.0.1:9', token: 'any' })).rejects.toMatchObject({
     code: 'ERR_ARGUMENT',
-    message: 'join: expected a text as program, got undefined',
+    message: 'join: expected program, a text, got undefined',
   })
   await expect(join('program.js' as never, { url: 'ws://127.0.0.1:9', token: 'any' })).rejects.toMatchObject({
     code: 'ERR_ARGUMENT',

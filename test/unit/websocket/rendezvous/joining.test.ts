@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { RankweaveError } from '../../../../src/errors.js'
 import { encodeControl } from '../../../../src/websocket/protocol/control-codec.js'
+import { defaultRendezvousLimits } from '../../../../src/websocket/protocol/limits.js'
 import type { ToRendezvous } from '../../../../src/websocket/protocol/messages.js'
 import type { JoinWorldOptions } from '../../../../src/websocket/rendezvous/join-world.js'
 import { socketState } from '../../../../src/websocket/socket/socket.js'
@@ -286,6 +287,11 @@ describe('what the rendezvous bounds', () => {
     rendezvous.rendezvous.close('done')
     await rendezvous.turn()
     await expect(first.joined).rejects.toMatchObject({ code: 'ERR_WORLD_LOST', message: /done/ })
+  })
+
+  it('a limit that is undefined has its default', () => {
+    const { rendezvous } = new RendezvousCase({ limits: { maxSockets: undefined } as object })
+    expect(rendezvous.limits.maxSockets).toBe(defaultRendezvousLimits.maxSockets)
   })
 
   it('sockets, worlds and processes', async () => {
