@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Gathered } from '../../../src/calls/plan/placement.js'
 import type { PersistentRequest } from '../../../src/calls/program/persistent-request.js'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { collectiveForms } from '../../../src/conformance/collective-forms.js'
-import { callByName } from '../../../src/conformance/forms.js'
+import { callByName, checkFilled, checkResult } from '../../../src/conformance/forms.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
 import { strided } from '../../../src/messages/datatype/strided-view.js'
@@ -39,9 +38,8 @@ describe.each([1, 2, 5])('persistent collectives on %i processes', (processes) =
         const order = (world.rank + round) % 2 === 0 ? bound : bound.toReversed()
         await Promise.all(order.map(({ request }) => request.start()))
         for (const { name, form } of bound) {
-          const result = await callByName(world, name, form.call)
-          const expected = form.counts === undefined ? result : (result as Gathered | null)?.data
-          if (form.filled !== null) expect([name, round, form.filled]).toEqual([name, round, expected])
+          checkResult(form, await callByName(world, name, form.call), round, name)
+          checkFilled(form, round, `start ${round} of ${name}`)
         }
       }
       for (const { request } of bound) request.free()
