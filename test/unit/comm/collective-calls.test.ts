@@ -138,6 +138,11 @@ describe.each([1, 2, 5])('on %i processes', (processes) => {
     await run(async (world: Communicator) => {
       const thrown = (code: string) => expect.objectContaining({ code })
       expect(() => world.ibcast(1, 9)).toThrow(thrown('ERR_RANK'))
+      const block = Int8Array.of(1)
+      for (const name of ['gather', 'gatherv']) {
+        expect([name, await codeOf(() => callByName(world, name, [block, null]))]).toEqual([name, 'ERR_RANK'])
+        expect(() => callByName(world, `i${name}`, [block, null])).toThrow(thrown('ERR_RANK'))
+      }
       expect(() => world.iallreduce(Float64Array.of(1), 'band' as 'sum')).toThrow(thrown('ERR_OP'))
       expect(() => world.ibarrier({ algorithm: 'x' })).toThrow(thrown('ERR_ARGUMENT'))
       const copy = await world.dup()
