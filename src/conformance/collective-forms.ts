@@ -1,5 +1,6 @@
 import type { CollectiveCalls } from '../comm/collective-calls.js'
 import type { Communicator } from '../comm/communicator.js'
+import type { TypedArray } from '../messages/datatype/elements.js'
 import { ranksOf } from './collective-oracles.js'
 import type { FormCase, FormCases } from './forms.js'
 
@@ -19,8 +20,6 @@ const sumOf = (count: number, at: (i: number) => number) => {
   return total
 }
 
-type Numbers = Int32Array | Float32Array | Float64Array
-
 /** Element i of a result in a round. */
 type At = (i: number, round: number) => number
 
@@ -32,25 +31,38 @@ interface Layout {
   readonly counts?: readonly number[]
 }
 
-/** Elements of an equal block. */
-const few = 3
+/** What an array holds where nothing has been filled. */
+const untouched = -1
+
+const put = (array: TypedArray, i: number, value: number) => {
+  if (array instanceof BigInt64Array || array instanceof BigUint64Array) array[i] = BigInt(value)
+  else array[i] = value
+}
+
+/** An array to be filled. */
+const room = (count: number, type: new (length: number) => TypedArray = Int32Array) => {
+  const array = new type(count)
+  for (let i = 0; i < count; i++) put(array, i, untouched)
+  return array
+}
 
 /**
  * The cases of one rank on its own arrays, which `fill` fills with the data of a round.
  *
- * @param length elements of the arrays of reductions and of a bcast
+ * @param length elements of equal blocks, and of the arrays of reductions and of a bcast; at least 3, or 1 for
+ *   one rank
  */
 export function collectiveForms(comm: Communicator, length: number): FormCases {
   const { rank, size } = comm
-  const root = size - 1
-  const isRoot = rank === root
   const mine = new Int32Array(length)
   const doubles = new Float64Array(length)
+  const bigints = new BigInt64Array(length)
+  const shorts = new Int16Array(length)
   const single = new Float32Array(1)
-  const all = new Int32Array(few * size)
-  const block = new Int32Array(few)
-  const varying = new Int32Array(lengthOf(rank))
-  const sent: readonly Numbers[] = [mine, doubles, single, all, block, varying]
+  const all = new Int32Array(length * size)
+  const bytes = new Int8Array(length * size)
+  const varying = new Int16Array(lengthOf(rank))
+  const sent: readonly TypedArray[] = [mine, doubles, bigints, shorts, single, all, bytes, varying]
   const counts = Array.from(ranksOf(comm), lengthOf)
   const sumOfCounts = sumOf(size, lengthOf)
   const before = (r: number) => sumOf(r, lengthOf)
@@ -61,11 +73,9 @@ export function collectiveForms(comm: Communicator, length: number): FormCases {
   const pairsTo = Array.from(ranksOf(comm), (src) => pair(src, rank))
   const received = sumOf(size, (src) => pair(src, rank))
   /** Uneven blocks of a reduction: the first takes what the others leave. */
-  const shares = Array.from(ranksOf(comm), (r) => (r === 0 ? size + 2 : 2))
-  const shareStart = rank === 0 ? 0 : size + 2 * rank
+  const shares = counts.with(0, length * size - (sumOfCounts - counts[0]))
+  const shareStart = sumOf(rank, (r) => shares[r])
 
-  const room = (count: number) => new Int32Array(count)
-  const roomAtRoot = (count: number) => (isRoot ? room(count) : null)
   /**
    * A case by the arguments of its call, to which an init adds the array that it fills.
    *
@@ -74,21 +84,29 @@ export function collectiveForms(comm: Communicator, length: number): FormCases {
    * @param place of `into` among the arguments of the init
    */
   const filling = (
-    into: Numbers | null,
+    into: TypedArray | null,
     call: readonly unknown[],
     at: At,
     { place = 1, count = into?.length ?? 0, counts }: Layout = {},
-  ): FormCase => ({
-    call,
-    init: call.toSpliced(place, 0, into),
-    filled: into?.subarray(0, count) ?? null,
-    expected(round) {
-      const result = into?.slice(0, count) ?? null
-      for (let i = 0; result !== null && i < count; i++) result[i] = at(i, round)
+  ): FormCase => {
+    const initial = into?.slice() ?? null
+    const filledTo = (end: number | undefined, round: number) => {
+      const result = initial?.slice(0, end) ?? null
+      for (let i = 0; result !== null && i < count; i++) put(result, i, at(i, round))
       return result
-    },
-    ...(counts === undefined ? {} : { counts }),
-  })
+    }
+    return {
+      call,
+      init: call.toSpliced(place, 0, into),
+      filled: into,
+      expected: (round) => filledTo(count, round),
+      holds: (round) => filledTo(undefined, round),
+      ...(counts === undefined ? {} : { counts }),
+    }
+  }
+  /** A case for the last rank as the root, and one for a rank between the first and the last. */
+  const rooted = (form: (root: number, atRoot: <T>(value: T) => T | null) => FormCase) =>
+    [...new Set([size - 1, size >> 1])].map((root) => form(root, (value) => (rank === root ? value : null)))
 
   /** What the rank at this place of a concatenation of varying blocks passed there. */
   const varied: At = (i, round) => {
@@ -107,74 +125,84 @@ export function collectiveForms(comm: Communicator, length: number): FormCases {
     const source = src
     return term(source, sumOf(rank, (dest) => pair(source, dest)) + at, round)
   }
-  const gathered: At = (i, round) => term(Math.floor(i / few), i % few, round)
-
+  const gathered: At = (i, round) => term(Math.floor(i / length), i % length, round)
+  const exchanged: At = (i, round) => term(Math.floor(i / length), length * rank + (i % length), round)
   const total: At = (i, round) => sum(size, i, round)
-  const copied = isRoot ? mine : room(length)
-  const [atRoot, ofRoot] = isRoot ? [all, counts] : [null, null]
+  const xored: At = (i, round) =>
+    ranksOf(comm).reduce((bits, src) => bits ^ term(src, shareStart + i, round), 0)
   const tree = { algorithm: 'allreduce-tree' }
   const pairwise = { algorithm: 'alltoall-pairwise' }
   const bruck = { algorithm: 'alltoall-bruck' }
 
   const cases: CollectiveForms = {
     barrier: [{ call: [], init: [], filled: null, expected: () => null }],
-    bcast: [
-      {
-        ...filling(copied, [isRoot ? mine : null, root], (i, round) => term(root, i, round)),
-        init: [copied, root],
-      },
-    ],
-    reduce: [filling(roomAtRoot(length), [mine, 'sum', root], total)],
+    bcast: rooted((root, atRoot) => {
+      const into = atRoot(mine) ?? room(length)
+      const form = filling(into, [atRoot(mine), root], (i, round) => term(root, i, round))
+      return { ...form, init: [into, root] }
+    }),
+    reduce: rooted((root, atRoot) => filling(atRoot(room(length)), [mine, 'sum', root], total)),
     allreduce: [
       filling(room(length), [mine, 'sum'], total),
-      filling(new Float64Array(length), [doubles, 'sum', tree], total),
-      filling(new Float32Array(1), [single, 'max'], (i, round) => term(root, i, round)),
+      filling(room(length + 1), [mine, 'sum'], total, { count: length }),
+      filling(room(length, Float64Array), [doubles, 'sum', tree], total),
+      filling(room(1, Float32Array), [single, 'max'], (i, round) => term(size - 1, i, round)),
     ],
-    gather: [filling(roomAtRoot(few * size), [block, root], gathered)],
-    gatherv: [filling(roomAtRoot(sumOfCounts), [varying, root, { counts }], varied, { counts })],
-    scatter: [filling(room(few), [atRoot, root], (i, round) => term(root, few * rank + i, round))],
-    scatterv: [
-      filling(room(few), [atRoot, ofRoot, root], (i, round) => term(root, before(rank) + i, round), {
-        place: 2,
-        count: lengthOf(rank),
+    gather: rooted((root, atRoot) => filling(atRoot(room(length * size)), [mine, root], gathered)),
+    gatherv: rooted((root, atRoot) =>
+      filling(atRoot(room(sumOfCounts, Int16Array)), [varying, root, { counts }], varied, { counts }),
+    ),
+    scatter: rooted((root, atRoot) =>
+      filling(room(length), [atRoot(all), root], (i, round) => term(root, length * rank + i, round)),
+    ),
+    scatterv: rooted((root, atRoot) =>
+      filling(
+        room(3, Int8Array),
+        [atRoot(bytes), atRoot(counts), root],
+        (i, round) => term(root, before(rank) + i, round),
+        { place: 2, count: lengthOf(rank) },
+      ),
+    ),
+    allgather: [
+      filling(room(length * size), [mine], gathered),
+      filling(room(length * size + 1, Int16Array), [shorts], gathered, { count: length * size }),
+    ],
+    allgatherv: [
+      filling(room(sumOfCounts, Int16Array), [varying], varied, { counts }),
+      filling(room(sumOfCounts + 2, Int16Array), [varying, { displs }], reversed, {
+        count: sumOfCounts,
+        counts,
       }),
     ],
-    allgather: [filling(room(few * size), [block], gathered)],
-    allgatherv: [
-      filling(room(sumOfCounts), [varying], varied, { counts }),
-      filling(room(sumOfCounts), [varying, { displs }], reversed, { counts }),
-    ],
     alltoall: [
-      filling(room(few * size), [all, pairwise], (i, round) =>
-        term(Math.floor(i / few), few * rank + (i % few), round),
-      ),
+      filling(room(length * size), [all], exchanged),
+      filling(room(length * size, Int8Array), [bytes, pairwise], exchanged),
     ],
     alltoallv: [
       filling(room(received), [all, pairs], traded, { place: 2, counts: pairsTo }),
-      filling(room(received), [all, pairs, bruck], traded, { place: 2, counts: pairsTo }),
+      filling(room(received, Int8Array), [bytes, pairs, bruck], traded, { place: 2, counts: pairsTo }),
     ],
     reduceScatter: [
-      filling(room(few), [all, 'sum'], (i, round) => sum(size, few * rank + i, round)),
-      filling(
-        room(shares[0]),
-        [all, 'sum', { counts: shares }],
-        (i, round) => sum(size, shareStart + i, round),
-        { count: shares[rank] },
-      ),
+      filling(room(length), [all, 'sum'], (i, round) => sum(size, length * rank + i, round)),
+      filling(room(shares[0]), [all, 'bxor', { counts: shares }], xored, { count: shares[rank] }),
     ],
-    scan: [filling(room(length), [mine, 'sum'], (i, round) => sum(rank + 1, i, round))],
+    scan: [
+      filling(room(length), [mine, 'sum'], (i, round) => sum(rank + 1, i, round)),
+      filling(room(length, BigInt64Array), [bigints, 'sum'], (i, round) => sum(rank + 1, i, round)),
+    ],
     exscan: [
       {
-        ...filling(room(length), [mine, 'sum'], (i, round) => sum(rank, i, round)),
-        // The array of rank 0 is not filled.
-        ...(rank === 0 ? { filled: null, expected: () => null } : {}),
+        ...filling(room(length), [mine, 'sum'], (i, round) => sum(rank, i, round), {
+          count: rank === 0 ? 0 : length,
+        }),
+        ...(rank === 0 ? { expected: () => null } : {}),
       },
     ],
   }
   return {
     cases,
     fill(round) {
-      for (const array of sent) for (let i = 0; i < array.length; i++) array[i] = term(rank, i, round)
+      for (const array of sent) for (let i = 0; i < array.length; i++) put(array, i, term(rank, i, round))
     },
   }
 }

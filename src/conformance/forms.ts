@@ -10,10 +10,12 @@ export interface FormCase {
   readonly call: readonly unknown[]
   /** What the init takes. */
   readonly init: readonly unknown[]
-  /** What every start fills; null where the rank gets nothing. */
+  /** The array of the init that starts fill, or leave as it is; null where the rank passes none. */
   readonly filled: unknown
   /** What the rank gets with the data of a round; null where it gets nothing. */
   expected(round: number): unknown
+  /** What all of `filled` holds after a start. Default: what the rank gets. */
+  holds?(round: number): unknown
   /** Elements of the blocks of a result of varying blocks. */
   readonly counts?: readonly number[]
 }
@@ -37,7 +39,8 @@ const listOf = ({ cases }: FormCases) =>
 /** Every call, one after the other. */
 export async function checkCalls(comm: Communicator, forms: FormCases): Promise<void> {
   forms.fill(0)
-  for (const { name, form } of listOf(forms)) checkResult(form, await callByName(comm, name, form.call), name)
+  for (const { name, form } of listOf(forms))
+    checkResult(form, await callByName(comm, name, form.call), 0, name)
 }
 
 /** Every call is started, and all are waited for in one wait, together with other requests. */
@@ -50,7 +53,7 @@ export async function checkStarts(
   const list = listOf(forms)
   const requests = list.map(({ name, form }) => callByName(comm, `i${name}`, form.call) as Request<unknown>)
   const results = await waitall([...requests, ...others])
-  for (const [i, { name, form }] of list.entries()) checkResult(form, results[i], `i${name}`)
+  for (const [i, { name, form }] of list.entries()) checkResult(form, results[i], 0, `i${name}`)
 }
 
 /** Every call is bound, and all are started together with new data. */
@@ -67,13 +70,19 @@ export async function checkPersistentStarts(
   for (let round = 0; round < rounds; round++) {
     forms.fill(round)
     await Promise.all(bound.map(({ request }) => request.start()))
-    for (const { name, form } of bound) same(form.filled, form.expected(round), `start ${round} of ${name}`)
+    for (const { name, form } of bound) checkFilled(form, round, `start ${round} of ${name}`)
   }
   for (const { request } of bound) request.free()
 }
 
-function checkResult(form: FormCase, result: unknown, what: string): void {
+/** The whole array of an init after a start with the data of a round. */
+export function checkFilled(form: FormCase, round: number, what: string): void {
+  same(form.filled, form.holds?.(round) ?? form.expected(round), what)
+}
+
+/** What a call yields with the data of a round. */
+export function checkResult(form: FormCase, result: unknown, round: number, what: string): void {
   const gathered = form.counts === undefined ? null : (result as Gathered | null)
   if (gathered !== null) same([...gathered.counts], form.counts, `counts of ${what}`)
-  same(gathered?.data ?? result ?? null, form.expected(0), what)
+  same(gathered?.data ?? result ?? null, form.expected(round), what)
 }

@@ -67,7 +67,8 @@ export function neighborForms(
   const typedData = sent.map((edge) => sending(typed, [edge]))
   const typedInto = received.map((edge) => typed(edge, 0))
   const terms = sending(reduced, [rank])
-  const greatest = new Int32Array(length)
+  const greatest = new Int32Array(length).fill(-1)
+  const untouched = greatest.slice()
   const cases: NeighborForms = {
     neighborAllgather: [filling(equal, sources, [sending(equal, [rank])])],
     neighborAllgatherv: [filling(varying, sources, [sending(varying, [rank])], countsOf(sources))],
@@ -87,11 +88,13 @@ export function neighborForms(
       {
         call: [terms, 'max'],
         init: [terms, greatest, 'max'],
-        filled: sources.length === 0 ? null : greatest,
-        expected: (round) =>
-          sources.length === 0
-            ? null
-            : greatest.map((_, i) => greatestOf(sources, (src) => reduced(src, round)[i])),
+        filled: greatest,
+        ...(sources.length === 0
+          ? { expected: () => null, holds: () => untouched }
+          : {
+              expected: (round) =>
+                greatest.map((_, i) => greatestOf(sources, (src) => reduced(src, round)[i])),
+            }),
       },
     ],
   }

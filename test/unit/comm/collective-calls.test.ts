@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { CollectiveCalls } from '../../../src/comm/collective-calls.js'
 import { Communicator } from '../../../src/comm/communicator.js'
 import { collectiveForms } from '../../../src/conformance/collective-forms.js'
 import { callByName } from '../../../src/conformance/forms.js'
@@ -137,6 +138,11 @@ describe.each([1, 2, 5])('on %i processes', (processes) => {
     await run(async (world: Communicator) => {
       const thrown = (code: string) => expect.objectContaining({ code })
       expect(() => world.ibcast(1, 9)).toThrow(thrown('ERR_RANK'))
+      const block = Int8Array.of(1)
+      for (const name of ['gather', 'gatherv']) {
+        expect([name, await codeOf(() => callByName(world, name, [block, null]))]).toEqual([name, 'ERR_RANK'])
+        expect(() => callByName(world, `i${name}`, [block, null])).toThrow(thrown('ERR_RANK'))
+      }
       expect(() => world.iallreduce(Float64Array.of(1), 'band' as 'sum')).toThrow(thrown('ERR_OP'))
       expect(() => world.ibarrier({ algorithm: 'x' })).toThrow(thrown('ERR_ARGUMENT'))
       const copy = await world.dup()
@@ -190,6 +196,37 @@ it('calls with and without the i match each other', async () => {
     expect(sums).toEqual([3, 3, 3])
   }
 })
+
+it('null from JavaScript is no options', () =>
+  run(
+    async (world: Communicator) => {
+      const block = Int8Array.of(1)
+      const calls: Readonly<Record<keyof CollectiveCalls<'blocking'>, readonly unknown[]>> = {
+        barrier: [],
+        bcast: [block, 0],
+        scatter: [block, 0],
+        scatterv: [block, [1], 0],
+        gather: [block, 0],
+        gatherv: [block, 0],
+        allgather: [block],
+        allgatherv: [block],
+        alltoall: [block],
+        alltoallv: [block, [1]],
+        reduce: [block, 'sum', 0],
+        allreduce: [block, 'sum'],
+        reduceScatter: [block, 'sum'],
+        scan: [block, 'sum'],
+        exscan: [block, 'sum'],
+      }
+      for (const [name, args] of Object.entries(calls)) {
+        const withNull = [...args, null]
+        expect([name, await codeOf(() => callByName(world, name, withNull))]).toEqual([name, 'ok'])
+        const request = () => callByName(world, `i${name}`, withNull) as Request<unknown>
+        expect([name, await codeOf(() => request().wait())]).toEqual([name, 'ok'])
+      }
+    },
+    { ranks: 1 },
+  ))
 
 it('an error that no wait asks for is not an unhandled rejection', async () => {
   const outcome = await run(

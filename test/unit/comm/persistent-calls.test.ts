@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Gathered } from '../../../src/calls/plan/placement.js'
 import type { PersistentRequest } from '../../../src/calls/program/persistent-request.js'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { collectiveForms } from '../../../src/conformance/collective-forms.js'
-import { callByName } from '../../../src/conformance/forms.js'
+import { callByName, checkFilled, checkResult } from '../../../src/conformance/forms.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
 import { strided } from '../../../src/messages/datatype/strided-view.js'
@@ -39,9 +38,8 @@ describe.each([1, 2, 5])('persistent collectives on %i processes', (processes) =
         const order = (world.rank + round) % 2 === 0 ? bound : bound.toReversed()
         await Promise.all(order.map(({ request }) => request.start()))
         for (const { name, form } of bound) {
-          const result = await callByName(world, name, form.call)
-          const expected = form.counts === undefined ? result : (result as Gathered | null)?.data
-          if (form.filled !== null) expect([name, round, form.filled]).toEqual([name, round, expected])
+          checkResult(form, await callByName(world, name, form.call), round, name)
+          checkFilled(form, round, `start ${round} of ${name}`)
         }
       }
       for (const { request } of bound) request.free()
@@ -203,6 +201,8 @@ it('inits reject buffers that do not fit, before anything is sent', async () => 
         ['ERR_TRUNCATE', () => world.gathervInit(two, two, world.rank, { counts: [2, 2] })],
         ['ERR_COUNT', () => world.scattervInit(two, [3, 3], two, world.rank)],
         ['ERR_RANK', () => world.gathervInit(two, two, 7)],
+        ['ERR_RANK', () => world.gatherInit(two, new Float64Array(4), null as never)],
+        ['ERR_RANK', () => world.gathervInit(two, new Float64Array(4), null as never)],
         ['ERR_RANK', () => world.bcastInit(two, 2)],
         ['ERR_RANK', () => world.reduceInit(two, two, 'sum', -1)],
         ['ERR_OP', () => world.allreduceInit(two, two, 'band' as 'sum')],
@@ -244,6 +244,8 @@ it('refuses options that a call does not have, and what is no object of options'
           expect(init, `${name} ${JSON.stringify(options)}`).toThrow(thrown('ERR_ARGUMENT'))
         }
       }
+      // JavaScript may pass null for no options.
+      for (const init of Object.values(inits(null as never))) (init() as PersistentRequest).free()
     },
     { ranks: 1 },
   ))
