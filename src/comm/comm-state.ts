@@ -1,16 +1,17 @@
 import { CollectiveEngine } from '../calls/collective-engine.js'
+import { returnCharge } from '../calls/collective-frame.js'
 import { CollectivePlans } from '../calls/plan/collective-plan.js'
 import { RankweaveError } from '../errors.js'
 import { Matching } from '../messages/p2p/message-matching.js'
 import type { ContextId } from '../messages/process/context-id.js'
-import type { EagerSink, FrameContext } from '../messages/process/frame-router.js'
-import { frameKind, headerWord } from '../messages/process/frames.js'
+import type { EagerSink, FrameContext, RetiredFrames } from '../messages/process/frame-router.js'
+import { envelopeWord, frameKind, headerWord } from '../messages/process/frames.js'
 import { KnownLosses } from '../messages/process/known-losses.js'
+import type { ProcessPort } from '../messages/process/process-port.js'
 import { Runtime } from '../messages/process/runtime.js'
 import { Transfers } from '../messages/process/transfers.js'
 import { processOf } from '../messages/process/world-layout.js'
 import type { RangeContexts } from './range-contexts.js'
-import { RetiredContext } from './retired-context.js'
 import type { PlannedSplit, SplitOrigin } from './split/split-call.js'
 import { Survival } from './survive/survival.js'
 import type { CommTable } from './table/distributed-table.js'
@@ -349,5 +350,30 @@ export class CommState implements TableContext, FrameContext {
   #failCollectives(error: RankweaveError): void {
     this.collectives.fail(error)
     this.runtime.slices.parentFailed(this.id)
+  }
+}
+
+/**
+ * What a process retains of a communicator that was revoked and that all of its ranks here have freed, until
+ * the world ends: no process learns when the last frame of a revoked communicator has arrived. It answers
+ * late frames as the failed communicator would: messages are dropped and their charges returned, and
+ * transfers in progress end on both sides.
+ *
+ * Memory: this object, and the transfers that were in progress.
+ */
+class RetiredContext implements RetiredFrames {
+  readonly #runtime: ProcessPort
+  readonly #transfers: Transfers | undefined
+
+  constructor(runtime: ProcessPort, transfers: Transfers | undefined) {
+    this.#runtime = runtime
+    this.#transfers = transfers
+  }
+
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    if (header[headerWord.kind] === frameKind.eager) {
+      this.#runtime.credit.consumed(src, header[envelopeWord.sizeBytes] >>> 0)
+    } else if (Transfers.concerns(header)) this.#transfers?.frame(src, header, payload)
+    else returnCharge(this.#runtime, src, header)
   }
 }

@@ -1,4 +1,3 @@
-import { addMethods } from '../base/methods.js'
 import { promiseTry } from '../base/turn.js'
 import { RankweaveError, shown } from '../errors.js'
 import type { Sendable } from '../messages/datatype/payload.js'
@@ -23,6 +22,13 @@ import { revokedError } from './survive/survivor-errors.js'
 import { acknowledgeLosses, agree, lostRanks, survivorSeat } from './survivor-calls.js'
 import type { CommTable } from './table/distributed-table.js'
 import { type Comparison, compareTables, type Group, requireList } from './table/group.js'
+
+/** Adds methods to the objects of a class, under names that begin with `prefix`. They are not enumerable. */
+export function addMethods(prototype: object, methods: object, prefix = ''): void {
+  for (const [name, value] of Object.entries(methods)) {
+    Object.defineProperty(prototype, `${prefix}${name}`, { value, writable: true, configurable: true })
+  }
+}
 
 async function worldRanks(comm: CommHandle, ranks: ArrayLike<number>): Promise<Int32Array> {
   const { table } = comm.seat().state

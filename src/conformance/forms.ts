@@ -10,7 +10,7 @@ export interface FormCase {
   readonly call: readonly unknown[]
   /** What the init takes. */
   readonly init: readonly unknown[]
-  /** The array of the init that starts fill, or leave as it is; null where the rank passes none. */
+  /** The array of the init that starts fill or leave unchanged; null where the rank passes none. */
   readonly filled: unknown
   /** What the rank gets with the data of a round; null where it gets nothing. */
   expected(round: number): unknown

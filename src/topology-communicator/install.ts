@@ -1,6 +1,5 @@
-import { addMethods } from '../base/methods.js'
 import { promiseTry } from '../base/turn.js'
-import { Communicator } from '../comm/communicator.js'
+import { addMethods, Communicator } from '../comm/communicator.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import type { CartCommunicator } from './cart-communicator.js'
 import {

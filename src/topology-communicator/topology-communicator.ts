@@ -1,7 +1,6 @@
-import { addMethods } from '../base/methods.js'
 import { promiseTry } from '../base/turn.js'
 import type { CommState } from '../comm/comm-state.js'
-import { Communicator } from '../comm/communicator.js'
+import { addMethods, Communicator } from '../comm/communicator.js'
 import type { WaitOptions } from '../messages/process/abort.js'
 import type { Choice } from '../neighborhood/choose/choice.js'
 import type { Plan } from '../neighborhood/strategies/strategy.js'

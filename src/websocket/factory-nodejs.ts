@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { requireEntries } from '../base/known-options.js'
 import {
   integerOption,
   type OptionTable,
@@ -8,7 +9,6 @@ import {
 } from '../base/option.js'
 import { checkOptions, givenOptions, requireOption } from '../base/option-table.js'
 import { RankweaveError } from '../errors.js'
-import { requireEntries } from '../fabric/entries.js'
 import type { FabricFactory } from '../fabric/fabric.js'
 import { shortestSilenceMs } from './protocol/limits.js'
 

@@ -4,7 +4,7 @@ import { profileOf } from '../../machine/network.js'
 import { blockCopyNs, costsOfFrames, placesOf } from './costs.js'
 import { frameTableOfRanks, type RankFrames } from './frame-table.js'
 import type { WaitingProgram } from './run.js'
-import { runOnMachine } from './run-on-machine.js'
+import { runOnMachine } from './run.js'
 import type { Simulation } from './simulation.js'
 import { trafficOfFrames } from './traffic.js'
 

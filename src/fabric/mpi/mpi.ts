@@ -1,6 +1,6 @@
+import { requireEntries } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
-import { requireEntries } from '../entries.js'
 import type { FabricFactory, FabricSession } from '../fabric.js'
 import { abortJobOnEarlyExit } from './mpi-early-exit.js'
 import { joinMpiJob, type MpiJob } from './mpi-job.js'

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { MessageChannel, type MessagePort, type ResourceLimits } from 'node:worker_threads'
+import { requireEntries } from '../../base/known-options.js'
 import {
   integerOption,
   type OptionTable,
@@ -10,7 +11,6 @@ import {
   valueOption,
 } from '../../base/option.js'
 import { checkOptions, requireOption } from '../../base/option-table.js'
-import { requireEntries } from '../entries.js'
 import { initRing, maxPayloadOf, type RingMemory, ringBytes } from './threads-ring.js'
 
 export interface ThreadsOptions {
