@@ -27,7 +27,8 @@ describe('plan --strategy auto', () => {
   it('prints a table that marks what is planned', async () => {
     const { exitCode, stdout } = await cli('plan', 'moore:4x4:r=1', ...auto, '--bytes', '4', '--compare')
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/pays after\n {2}\* \S+ +[\d.]+ us .* at most [\d,]+ starts\n/)
+    // "about" where planning takes long on a busy machine.
+    expect(stdout).toMatch(/pays after\n {2}\* \S+ +[\d.]+ us .* (?:at most|about) [\d,]+ starts?\n/)
     expect(stdout).toMatch(/^moore:4x4:r=1: \S+:\S+=\S+\n/)
     expect(stdout).toMatch(/ - allgather-recursive-doubling, all to all +[\d.]+ us/)
     expect(stdout).toMatch(/ {4}allgather:radices=\S+ +[\d.]+ us/)
