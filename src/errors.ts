@@ -143,6 +143,21 @@ export function shown(value: unknown): string {
   return typeof value === 'string' ? `'${shortened(value)}'` : shortened(reasonText(value))
 }
 
+/**
+ * Refuses a value.
+ *
+ * @param expected where, and what was expected: `send: expected a rank from 0 to 7`
+ * @param value what arrived; the message ends with it, as it is {@link shown}
+ */
+export function wrongValue(
+  code: ErrorCode,
+  expected: string,
+  value: unknown,
+  details: ErrorDetails = {},
+): RankweaveError {
+  return new RankweaveError(code, `${expected}, got ${shown(value)}`, { details })
+}
+
 /** What was thrown, in one line with the name of its class. */
 export function causeText(cause: unknown): string {
   return cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)

@@ -1,15 +1,15 @@
-import { type ErrorCode, RankweaveError, shown } from '../errors.js'
+import { type ErrorCode, RankweaveError, shown, wrongValue } from '../errors.js'
 
 /** @throws code unless `options` is an object */
 export function requireOptions(where: string, options: unknown, code: ErrorCode = 'ERR_ARGUMENT'): void {
   if (typeof options === 'object' && options !== null && !Array.isArray(options)) return
-  throw new RankweaveError(code, `${where}: expected an object of options, got ${shown(options)}`)
+  throw wrongValue(code, `${where}: expected an object of options`, options)
 }
 
 /** @throws ERR_ARGUMENT unless `value` is a string */
 export function requireText(where: string, value: unknown): asserts value is string {
   if (typeof value === 'string') return
-  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a text, got ${shown(value)}`)
+  throw wrongValue('ERR_ARGUMENT', `${where}: expected a text`, value)
 }
 
 /** Whether a value is an integer of at least 0 that numbers hold exactly. */
@@ -35,10 +35,8 @@ export function requireKnownOptions(
     if (Object.hasOwn(known, name)) continue
     const names = Object.keys(known)
     const near = nearest(name, names)
-    throw new RankweaveError(
-      code,
-      `${where}: expected options among ${names.join(', ') || 'none'}, got ${shown(name)}${near === undefined ? '' : ` (did you mean '${near}'?)`}`,
-    )
+    const message = `${where}: expected options among ${names.join(', ') || 'none'}, got ${shown(name)}${near === undefined ? '' : ` (did you mean '${near}'?)`}`
+    throw new RankweaveError(code, message)
   }
 }
 

@@ -1,6 +1,6 @@
 import { type OptionTable, textOption } from '../base/option.js'
 import { checkOptions } from '../base/option-table.js'
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError, wrongValue } from '../errors.js'
 import { hostJoined, type Joined, type JoinOptions, memberOptions } from '../launch/websocket/joined.js'
 import { failureText, parseSettings } from '../launch/websocket/settings.js'
 import { joinWorld } from '../websocket/rendezvous/join-world.js'
@@ -78,9 +78,7 @@ const pageOptions: OptionTable<PageJoinOptions> = {
 
 /** @throws ERR_ARGUMENT, ERR_FABRIC */
 function checkJoin(main: unknown, options: PageJoinOptions): void {
-  if (typeof main !== 'function') {
-    throw new RankweaveError('ERR_ARGUMENT', `join: expected a function as main, got ${shown(main)}`)
-  }
+  if (typeof main !== 'function') throw wrongValue('ERR_ARGUMENT', 'join: expected a function as main', main)
   checkOptions('join', pageOptions, options)
   if (globalThis.crypto?.subtle === undefined) {
     throw new RankweaveError(

@@ -6,7 +6,7 @@ import {
   valueOption,
 } from '../base/option.js'
 import { checkOptions } from '../base/option-table.js'
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import { type LocalFactory, local } from '../fabric/local/local.js'
 import type { RunOptions } from '../launch/run.js'
 import { maxWorldRanks } from '../messages/process/world-layout.js'
@@ -34,11 +34,10 @@ export async function runInPage<T, A = undefined>(
 ): Promise<T[]> {
   checkRun(main, options)
   const { processes, fabric = local(processes === undefined ? {} : { processes }), ...world } = options
-  if (processes !== undefined && processes !== fabric.processes)
-    throw new RankweaveError(
-      'ERR_WORLD',
-      `run: expected processes as the fabric has them, ${fabric.processes}, got ${processes}`,
-    )
+  if (processes !== undefined && processes !== fabric.processes) {
+    const expected = `run: expected processes as the fabric has them, ${fabric.processes}`
+    throw wrongValue('ERR_WORLD', expected, processes)
+  }
   const { ranksPerProcess } = fabric
   return hostSession(await fabric.open(), main, {
     ...world,
@@ -60,7 +59,6 @@ const runOptions: OptionTable<PageRunOptions> = {
 
 /** @throws ERR_ARGUMENT, ERR_WORLD */
 function checkRun(main: unknown, options: PageRunOptions): void {
-  if (typeof main !== 'function')
-    throw new RankweaveError('ERR_ARGUMENT', `run: expected a function as main, got ${shown(main)}`)
+  if (typeof main !== 'function') throw wrongValue('ERR_ARGUMENT', 'run: expected a function as main', main)
   checkOptions('run', runOptions, options)
 }

@@ -43,9 +43,8 @@ export function revokedBy(state: CommContext, aborted: RankweaveError): Rankweav
 export function failedIn({ runtime }: CommContext, signature: Signature, error: unknown): RankweaveError {
   if (isOfDetached(error)) return detachedIn(signature, runtime.process)
   if (isRankweaveError(error)) return error
-  return new RankweaveError('ERR_OP', `${describeSignature(signature)} failed: ${reasonText(error)}`, {
-    cause: error,
-  })
+  const message = `${describeSignature(signature)} failed: ${reasonText(error)}`
+  return new RankweaveError('ERR_OP', message, { cause: error })
 }
 
 /** One line per collective that ranks of this process wait in. */
@@ -71,9 +70,8 @@ function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
   const call = `${describeSignature(slot.call!.signature)} #${slot.seq}`
   const verb = waiting.length > 1 ? 'wait' : 'waits'
   const who = `${describeContext(state)}: ${listRanks(waiting)} ${verb} in ${call}`
-  if (missing.length > 0) {
+  if (missing.length > 0)
     return `${who}; ${listRanks(missing)} ${missing.length > 1 ? 'have' : 'has'} not called it`
-  }
   const named = (peers: readonly number[]) =>
     [...new Set(peers)]
       .sort((a, b) => a - b)

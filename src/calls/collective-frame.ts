@@ -59,9 +59,8 @@ export function returnCharge(port: ProcessPort, src: number, header: Int32Array)
     port.send(src, answer)
     return
   }
-  if (header[headerWord.kind] === frameKind.collective && offsetOf(header) === 0) {
+  if (header[headerWord.kind] === frameKind.collective && offsetOf(header) === 0)
     credit.consumed(src, totalOf(header))
-  }
 }
 
 function high(sizeBytes: number): number {

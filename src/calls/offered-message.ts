@@ -169,9 +169,6 @@ export function isOfDetached(error: unknown): boolean {
  */
 export function detachedIn(signature: Signature, process: number): RankweaveError {
   const call = describeSignature(signature)
-  return new RankweaveError(
-    'ERR_TYPE',
-    `${call}: a buffer was detached on process ${process} before it completed`,
-    { details: { process } },
-  )
+  const message = `${call}: a buffer was detached on process ${process} before it completed`
+  return new RankweaveError('ERR_TYPE', message, { details: { process } })
 }

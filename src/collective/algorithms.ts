@@ -1,4 +1,4 @@
-import { RankweaveError, reasonText, shortened, shown } from '../errors.js'
+import { reasonText, shortened, wrongValue } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import { allgatherBruck } from './allgather-bruck.js'
 import { allgatherLinear } from './allgather-linear.js'
@@ -95,8 +95,6 @@ export function algorithmOf(id: string, collective?: Collective): Algorithm {
   if (algorithm !== undefined && (collective === undefined || algorithm.collective === collective))
     return algorithm
   const known = algorithms.filter((other) => collective === undefined || other.collective === collective)
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `expected an algorithm${collective === undefined ? '' : ` of ${shortened(reasonText(collective))}`} among ${known.map((other) => other.id).join(', ')}, got ${shown(id)}`,
-  )
+  const expected = `expected an algorithm${collective === undefined ? '' : ` of ${shortened(reasonText(collective))}`} among ${known.map((other) => other.id).join(', ')}`
+  throw wrongValue('ERR_ARGUMENT', expected, id)
 }

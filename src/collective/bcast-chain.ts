@@ -14,12 +14,10 @@ export const bcastChain: Algorithm = {
     const position = (rank - root + ranks) % ranks
     for (let segment = 0; segment < segments; segment++) {
       const place = rank === root ? segment : operations.slot(rank, segment)
-      if (position > 0) {
+      if (position > 0)
         operations.receive(rank, position - 1 + segment, (rank - 1 + ranks) % ranks).add(segment, place)
-      }
-      if (position < ranks - 1) {
+      if (position < ranks - 1)
         operations.send(rank, position + segment, (rank + 1) % ranks).add(segment, place)
-      }
     }
   },
 }

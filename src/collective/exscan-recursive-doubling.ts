@@ -17,9 +17,8 @@ export const exscanRecursiveDoubling: Algorithm = {
       let inclusive = part
       let exclusive = -1
       for (let distance = 1, phase = part; distance < ranks; distance *= 2, phase++) {
-        if (rank + distance < ranks) {
+        if (rank + distance < ranks)
           operations.send(rank, phase, rank + distance).add(partialResult(part), inclusive)
-        }
         if (rank < distance) continue
         const result = rank < 2 * distance ? operations.slot(rank, part) : operations.stage(rank)
         const other = exclusive < 0 ? result : operations.stage(rank)

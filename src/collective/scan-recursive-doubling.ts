@@ -18,9 +18,8 @@ export const scanRecursiveDoubling: Algorithm = {
       if (rank === 0) operations.copy(rank, part).add(part, part, slot)
       let held = part
       for (let distance = 1, phase = part; distance < ranks; distance *= 2, phase++) {
-        if (rank + distance < ranks) {
+        if (rank + distance < ranks)
           operations.send(rank, phase, rank + distance).add(partialResult(part), held)
-        }
         if (rank < distance) continue
         const to = rank < 2 * distance ? slot : undefined
         held = combineReceived(operations, rank, phase, rank - distance, { part, held, to })

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import {
   newArray,
   type TypedArray,
@@ -18,10 +18,8 @@ export function alloc(
   const type = typeCodeOfConstructor(bytes ? Uint8Array : typeOrBytes)
   const count = bytes ? typeOrBytes : countElems
   if (!Number.isSafeInteger(count) || count! < 0) {
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `alloc: ${bytes ? 'sizeBytes' : 'countElems'} must be an integer from 0, got ${shown(count)}`,
-    )
+    const expected = `alloc: ${bytes ? 'sizeBytes' : 'countElems'} must be an integer from 0`
+    throw wrongValue('ERR_COUNT', expected, count)
   }
   return newArray(type, count!, (sizeBytes) => sharing?.alloc(sizeBytes))
 }

@@ -1,5 +1,5 @@
 import { promiseTry } from '../base/turn.js'
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError, shown, wrongValue } from '../errors.js'
 import type { Sendable } from '../messages/datatype/payload.js'
 import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
 import type { Message, RecvOptions, Status } from '../messages/matching/arrived.js'
@@ -333,7 +333,7 @@ export class Communicator extends RankCommunicator {
     return promiseTry(() => {
       const { state } = this.seat()
       if (other instanceof Communicator) return compare(state, other.seat().state)
-      throw new RankweaveError('ERR_ARGUMENT', `compare: expected a communicator, got ${shown(other)}`)
+      throw wrongValue('ERR_ARGUMENT', 'compare: expected a communicator', other)
     })
   }
 

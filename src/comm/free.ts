@@ -23,9 +23,8 @@ export function free(comm: FreeableHandle, options?: WaitOptions): Promise<void>
   const { state, localIndex } = comm.seatToFree()
   const { ended } = state.runtime
   if (ended !== undefined) throw ended
-  if (state.id.counter === worldCounter) {
+  if (state.id.counter === worldCounter)
     throw new RankweaveError('ERR_ARGUMENT', 'free: the world cannot be freed; free what was made from it')
-  }
   comm.markFreed()
   if (state.freeIfFailed()) return Promise.resolve()
   const reusable = state.collectives.reusableCall()

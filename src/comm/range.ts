@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError, shown, wrongValue } from '../errors.js'
 import type { ContextId } from '../messages/process/context-id.js'
 import type { CommHandle, MakeHandle } from './handle.js'
 import { RangeContexts, type RankInterval } from './range-contexts.js'
@@ -38,12 +38,8 @@ function rangeOf(size: number, first: number, last: number, stride: number): Ran
     throw new RankweaveError('ERR_RANK', message)
   }
   const leads = Number.isInteger(stride) && stride !== 0 && (last - first) * stride >= 0
-  if (!leads) {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `range: expected a stride that leads from ${first} to ${last}, got ${shown(stride)}`,
-    )
-  }
+  if (!leads)
+    throw wrongValue('ERR_ARGUMENT', `range: expected a stride that leads from ${first} to ${last}`, stride)
   const members = Math.floor((last - first) / stride) + 1
   return { first, size: members, stride: members === 1 ? 1 : stride }
 }

@@ -1,7 +1,7 @@
 import type { CollectiveCall } from '../calls/collective-call.js'
 import type { CollectiveName } from '../calls/collective-name.js'
 import { hashIntegers } from '../calls/signature.js'
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import type { WaitOptions } from '../messages/process/abort.js'
 import type { CommState } from './comm-state.js'
 import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
@@ -20,12 +20,8 @@ export function split<H>(
   key: number,
   options?: SplitOptions,
 ): Promise<H | null> {
-  if (color !== null && (!Number.isInteger(color) || color < 0 || color > maxColor)) {
-    throw new RankweaveError(
-      'ERR_COLOR',
-      `split: expected a color from 0 to ${maxColor}, or null, got ${shown(color)}`,
-    )
-  }
+  if (color !== null && (!Number.isInteger(color) || color < 0 || color > maxColor))
+    throw wrongValue('ERR_COLOR', `split: expected a color from 0 to ${maxColor}, or null`, color)
   return callSplit(comm, make, 'split', { color: color ?? -1, key: checkKey(key) }, options)
 }
 
@@ -36,9 +32,7 @@ export function splitType<H>(
   key: number,
   options?: WaitOptions,
 ): Promise<H> {
-  if (type !== 'node') {
-    throw new RankweaveError('ERR_ARGUMENT', `splitType: expected 'node', got ${shown(type)}`)
-  }
+  if (type !== 'node') throw wrongValue('ERR_ARGUMENT', "splitType: expected 'node'", type)
   const { layout, process } = comm.seat().state.runtime
   const color = layout.nodeOfProcess[process]
   return callSplit(comm, make, 'splitType', { color, key: checkKey(key) }, options) as Promise<H>
@@ -88,8 +82,7 @@ function plannedCall<H>(
 }
 
 function checkKey(key: number): number {
-  if (!Number.isInteger(key) || key !== (key | 0)) {
-    throw new RankweaveError('ERR_ARGUMENT', `split: expected a signed 32-bit key, got ${shown(key)}`)
-  }
+  if (!Number.isInteger(key) || key !== (key | 0))
+    throw wrongValue('ERR_ARGUMENT', 'split: expected a signed 32-bit key', key)
   return key
 }

@@ -28,9 +28,8 @@ export const worldChecks: readonly WorldCase[] = [
         same(place, placeOf.get(process) ?? place, `place of process ${process}`)
         placeOf.set(process, place)
       }
-      if (expected.ranksPerProcess !== undefined) {
+      if (expected.ranksPerProcess !== undefined)
         same(ranksOn, [...expected.ranksPerProcess], 'ranks per process')
-      }
       const wrong = misplaced([...placeOf.values()], expected.places)
       if (wrong !== undefined) throw new Error(wrong)
     },

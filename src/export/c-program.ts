@@ -68,10 +68,8 @@ export function cProgramPieces(schedule: Schedule): Iterable<string> {
   const { specification } = schedule
   const { collective, ranks } = specification
   if (isNeighborCollective(collective) && !isNeighborSchedule(schedule)) {
-    throw new RankweaveError(
-      'ERR_EXPORT',
-      `expected a schedule with its topology, got a ${collective} without`,
-    )
+    const message = `expected a schedule with its topology, got a ${collective} without`
+    throw new RankweaveError('ERR_EXPORT', message)
   }
   const { ownBlock, reductions, slotTerm } = specification
   // Slots and own blocks are in the program and in what it is checked with: a bound before the work.

@@ -1,6 +1,6 @@
 import { requireOptions } from '../base/known-options.js'
 import { type BytesOf, lengthsOfUnits, longestBlockBytes } from '../cost/simulate/block-lengths.js'
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import type { Schedule } from '../schedule/ir.js'
 import { lower } from '../schedule/lower/lower.js'
 import type { ProcessProgram } from '../schedule/lower/program.js'
@@ -46,7 +46,7 @@ export function goalPieces(schedule: Schedule, options: GoalOptions): Iterable<s
 
 function requireNumber(name: string, value: unknown, isNumber: boolean, most: number): void {
   if (isNumber && (value as number) >= 0 && (value as number) <= most) return
-  throw new RankweaveError('ERR_EXPORT', `${name}: expected a number from 0 to ${most}, got ${shown(value)}`)
+  throw wrongValue('ERR_EXPORT', `${name}: expected a number from 0 to ${most}`, value)
 }
 
 function* pieces(

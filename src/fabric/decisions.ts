@@ -66,13 +66,11 @@ export class Decisions {
     }
     const at = open.members.indexOf(process)
     if (at < 0) throw refused(key, `a member, got process ${process}`)
-    if (members.length !== open.members.length || members.some((member, n) => member !== open.members[n])) {
+    if (members.length !== open.members.length || members.some((member, n) => member !== open.members[n]))
       throw refused(key, `the same members from process ${process} as from others`)
-    }
     if (open.contributions[at] !== null) throw refused(key, `one contribution of process ${process}`)
-    if (this.#openOf[process] >= maxOpenDecisions) {
+    if (this.#openOf[process] >= maxOpenDecisions)
       throw refused(key, `at most ${maxOpenDecisions} open decisions of process ${process}`)
-    }
     this.#open.set(key, open)
     this.#openOf[process]++
     open.contributions[at] = contribution
@@ -106,9 +104,8 @@ export class Decisions {
       throw refused(key.slice(0, 16), `a key of at most ${maxKeyLength} characters`)
     let last = -1
     for (const member of members) {
-      if (!Number.isSafeInteger(member) || member <= last || member >= this.#processes) {
+      if (!Number.isSafeInteger(member) || member <= last || member >= this.#processes)
         throw refused(key, `ascending members below ${this.#processes}, got ${member} after ${last}`)
-      }
       last = member
     }
     return {

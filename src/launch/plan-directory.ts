@@ -3,7 +3,7 @@ import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import { functionOption, integerOption, type OptionTable } from '../base/option.js'
 import { checkOptions, withDefaults } from '../base/option-table.js'
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError, wrongValue } from '../errors.js'
 import { makeDirectory } from '../text/whole-file.js'
 
 export interface PlanDirectoryOptions {
@@ -37,9 +37,7 @@ const ending = '.plan'
  *   no function
  */
 export function planDirectory(path: string, options: PlanDirectoryOptions = {}) {
-  if (typeof path !== 'string') {
-    throw new RankweaveError('ERR_ARGUMENT', `planDirectory: expected a path, got ${shown(path)}`)
-  }
+  if (typeof path !== 'string') throw wrongValue('ERR_ARGUMENT', 'planDirectory: expected a path', path)
   checkOptions('planDirectory', directoryOptions, options)
   const { maxFiles, maxBytes, onProblem = () => {} } = withDefaults(directoryOptions, options)
   const failed = (cause: unknown): void => {

@@ -7,7 +7,7 @@ import {
   uncheckedOptions,
 } from '../base/option.js'
 import { checkOptions, givenOptions } from '../base/option-table.js'
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError, wrongValue } from '../errors.js'
 import type { FabricFactory, FabricKind } from '../fabric/fabric.js'
 import { local } from '../fabric/local/local.js'
 import { mpi } from '../fabric/mpi/mpi.js'
@@ -164,10 +164,8 @@ const runOptions: OptionTable<RunOptions> = {
 /** The options' fabric. @throws ERR_WORLD, ERR_ARGUMENT for options that are not valid */
 function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFactory {
   if (typeof main !== 'function' && !(main instanceof URL)) {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `run: expected a function, or the URL of a module, as main, got ${typeof main}`,
-    )
+    const message = `run: expected a function, or the URL of a module, as main, got ${typeof main}`
+    throw new RankweaveError('ERR_ARGUMENT', message)
   }
   // Options that are not an object are refused next.
   if (options?.fabric === 'mpi') abortJobOnEarlyExit()
@@ -178,16 +176,12 @@ function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFa
   if (fabric === 'websocket') return websocket(processes === undefined ? {} : { processes })
   const chosen = fabric === 'mpi' ? mpi() : fabric
   if (typeof chosen !== 'object' || chosen === null || typeof chosen.open !== 'function') {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `run: expected 'local', 'threads', 'websocket', 'mpi' or a fabric's factory as fabric, got ${shown(fabric)}`,
-    )
+    const expected = "run: expected 'local', 'threads', 'websocket', 'mpi' or a fabric's factory as fabric"
+    throw wrongValue('ERR_ARGUMENT', expected, fabric)
   }
   if (processes !== undefined && processes !== chosen.processes) {
-    throw new RankweaveError(
-      'ERR_WORLD',
-      `run: expected processes as the fabric has them, ${chosen.processes}, got ${processes}`,
-    )
+    const expected = `run: expected processes as the fabric has them, ${chosen.processes}`
+    throw wrongValue('ERR_WORLD', expected, processes)
   }
   return chosen
 }

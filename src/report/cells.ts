@@ -1,4 +1,4 @@
-import { RankweaveError } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import { opKind, type Schedule } from '../schedule/ir.js'
 
 /** How ranks share the rows and columns of a traffic matrix: row i is of ranks `start[i]` up to the next. */
@@ -23,7 +23,7 @@ export const mostCells = 128
 /** Equal blocks of ranks, at most `cells` of them. @throws ERR_ARGUMENT */
 export function rankBounds(ranks: number, cells = mostCells): CellBounds {
   if (!Number.isInteger(cells) || cells < 1 || cells > mostCells)
-    throw new RankweaveError('ERR_ARGUMENT', `cells: expected 1 to ${mostCells}, got ${cells}`)
+    throw wrongValue('ERR_ARGUMENT', `cells: expected 1 to ${mostCells}`, cells)
   const perCell = Math.max(1, Math.ceil(ranks / cells))
   const start: number[] = []
   for (let first = 0; first < ranks; first += perCell) start.push(first)

@@ -1,5 +1,5 @@
 import { requireOptions } from '../base/known-options.js'
-import { RankweaveError } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import { formatMachine } from '../machine/format-machine.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
 import { plan as makePlan, planStatistics } from '../neighborhood/plan/plan.js'
@@ -154,7 +154,7 @@ export function planView(
 /** @throws ERR_RANK, ERR_ARGUMENT */
 function requireAsked(ranks: number, asked: readonly number[]): readonly number[] {
   if (asked.length > mostAsked)
-    throw new RankweaveError('ERR_ARGUMENT', `ranks: expected at most ${mostAsked}, got ${asked.length}`)
+    throw wrongValue('ERR_ARGUMENT', `ranks: expected at most ${mostAsked}`, asked.length)
   for (const rank of asked) requireRankIn(ranks, rank)
   return [...new Set(asked)]
 }

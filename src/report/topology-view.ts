@@ -1,5 +1,5 @@
 import { requireOptions } from '../base/known-options.js'
-import { RankweaveError } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import { requireTopology } from '../topology/check-topology.js'
 import { distinctOut } from '../topology/neighbors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
@@ -58,7 +58,7 @@ export function topologyView(topology: ProcessTopology, options: TopologyViewOpt
 /** @throws ERR_RANK */
 export function requireRankIn(ranks: number, rank: number | undefined): void {
   if (rank === undefined || (Number.isInteger(rank) && rank >= 0 && rank < ranks)) return
-  throw new RankweaveError('ERR_RANK', `expected a rank from 0 to ${ranks - 1}, got ${rank}`)
+  throw wrongValue('ERR_RANK', `expected a rank from 0 to ${ranks - 1}`, rank)
 }
 
 function degreesOf(start: Int32Array): Int32Array {

@@ -1,5 +1,5 @@
 import { requireOptions } from '../base/known-options.js'
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError, wrongValue } from '../errors.js'
 import { requireTopology } from '../topology/check-topology.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { type NeighborSchedule, opKind, type Parameters, partialResult, type Schedule } from './ir.js'
@@ -50,12 +50,8 @@ export class ScheduleBuilder {
     requireOptions('ScheduleBuilder', head)
     const { specification, phases = 0 } = head
     requireSpecification(specification)
-    if (!Number.isInteger(phases) || phases < 0 || phases > maxPhases) {
-      throw new RankweaveError(
-        'ERR_SCHEDULE',
-        `phases must be an integer from 0 to ${maxPhases}, got ${shown(phases)}`,
-      )
-    }
+    if (!Number.isInteger(phases) || phases < 0 || phases > maxPhases)
+      throw wrongValue('ERR_SCHEDULE', `phases must be an integer from 0 to ${maxPhases}`, phases)
     this.#head = head
     this.specification = specification
     this.#staging = new Int32Array(specification.ranks)
@@ -129,11 +125,8 @@ export class ScheduleBuilder {
   #open(rank: number, phase: number, kind: number, peer: number, tag: number): this {
     const { ranks } = this.specification
     if (!(rank >= 0 && rank < ranks && phase >= 0 && phase < maxPhases)) {
-      throw new RankweaveError(
-        'ERR_SCHEDULE',
-        `an operation needs a rank below ${ranks} and a phase below ${maxPhases}, got rank ${rank}, phase ${phase}`,
-        { details: { rank, phase } },
-      )
+      const message = `an operation needs a rank below ${ranks} and a phase below ${maxPhases}, got rank ${rank}, phase ${phase}`
+      throw new RankweaveError('ERR_SCHEDULE', message, { details: { rank, phase } })
     }
     this.#openKind = kind
     this.#log.open(rank, phase, kind, peer, tag)
@@ -143,7 +136,7 @@ export class ScheduleBuilder {
   #checkPeer(peer: number): void {
     const { ranks } = this.specification
     if (peer >= 0 && peer < ranks) return
-    throw new RankweaveError('ERR_SCHEDULE', `a peer must be a rank from 0 to ${ranks - 1}, got ${peer}`)
+    throw wrongValue('ERR_SCHEDULE', `a peer must be a rank from 0 to ${ranks - 1}`, peer)
   }
 }
 

@@ -196,11 +196,8 @@ function numbered(values: Int32Array): [count: number, numbers: Int32Array] {
 
 /** The error of a schedule with more of something than it can hold. */
 export function tooMany(what: string, most: number): RankweaveError {
-  return new RankweaveError(
-    'ERR_SCHEDULE',
-    `a schedule has at most ${most} ${what}: plan fewer ranks or segments, or some ranks alone`,
-    { details: { [what]: most } },
-  )
+  const message = `a schedule has at most ${most} ${what}: plan fewer ranks or segments, or some ranks alone`
+  return new RankweaveError('ERR_SCHEDULE', message, { details: { [what]: most } })
 }
 
 /** Adds an entry of a send, receive or copy: sends only read, receives only write. */

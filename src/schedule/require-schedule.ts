@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import { requireTopology } from '../topology/check-topology.js'
 import type { Schedule } from './ir.js'
 import type { Reductions, Specification } from './specification.js'
@@ -23,14 +23,14 @@ export function requireSchedule(value: unknown): asserts value is Schedule {
     opKind instanceof Uint8Array &&
     areLists([staging, opStart, opPhase, opPeer, opTag]) &&
     areLists([entryStart, entryBlock, entryFrom, entryRight, entryTo])
-  if (!isComplete) throw new RankweaveError('ERR_SCHEDULE', `expected a schedule, got ${shown(value)}`)
+  if (!isComplete) throw wrongValue('ERR_SCHEDULE', 'expected a schedule', value)
   if (topology !== null) requireTopology(topology)
 }
 
 /** As {@link requireSchedule}. @throws ERR_SCHEDULE */
 export function requireSpecification(value: unknown): asserts value is Specification {
   if (isSpecification(value)) return
-  throw new RankweaveError('ERR_SCHEDULE', `expected the specification of a collective, got ${shown(value)}`)
+  throw wrongValue('ERR_SCHEDULE', 'expected the specification of a collective', value)
 }
 
 function isSpecification(value: unknown): boolean {

@@ -1,5 +1,5 @@
 import { rangeAt } from '../base/search.js'
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import { opKind, type Schedule } from './ir.js'
 import { requireSchedule } from './require-schedule.js'
 
@@ -35,7 +35,7 @@ export function forEachOperation(
 ): void {
   requireSchedule(schedule)
   if (typeof visit !== 'function')
-    throw new RankweaveError('ERR_ARGUMENT', `forEachOperation: expected a function, got ${shown(visit)}`)
+    throw wrongValue('ERR_ARGUMENT', 'forEachOperation: expected a function', visit)
   const { opStart, opPhase } = schedule
   for (let rank = 0; rank + 1 < opStart.length; rank++) {
     for (let op = opStart[rank]; op < opStart[rank + 1]; op++) visit(op, rank, opPhase[op])

@@ -57,13 +57,8 @@ export function compileLibrary(
 function runCompiler(mpicc: string, args: readonly string[]): void {
   const { error, signal, status, stderr } = spawnSync(mpicc, args, { encoding: 'utf8' })
   if (error !== undefined) {
-    throw new RankweaveError(
-      'ERR_SHIM',
-      `expected an MPI compiler, but ${mpicc} does not start: ${error.message}`,
-      {
-        cause: error,
-      },
-    )
+    const message = `expected an MPI compiler, but ${mpicc} does not start: ${error.message}`
+    throw new RankweaveError('ERR_SHIM', message, { cause: error })
   }
   if (status === 0) return
   const how = signal === null ? `exit code ${status}` : signal

@@ -20,11 +20,10 @@ const headerWords = 4
 export function planWords(schedule: Schedule): Int32Array {
   const { specification, topology } = schedule
   const { collective, ranks } = specification
-  if (collective !== 'neighbor-allgather' || topology === null)
-    throw new RankweaveError(
-      'ERR_SHIM',
-      `expected the plan of a neighbor allgather, got one of ${collective}`,
-    )
+  if (collective !== 'neighbor-allgather' || topology === null) {
+    const message = `expected the plan of a neighbor allgather, got one of ${collective}`
+    throw new RankweaveError('ERR_SHIM', message)
+  }
   const { inRank, inStart, outRank, outStart } = topology
   const parts = lower(schedule, upTo(ranks), ranks).programs.map((program, rank) => {
     const sources = inRank.subarray(inStart[rank], inStart[rank + 1])

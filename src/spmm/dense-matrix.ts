@@ -1,6 +1,6 @@
 import { isCount } from '../base/known-options.js'
 import { mulberry32 } from '../base/random.js'
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError, wrongValue } from '../errors.js'
 import { blockBounds } from '../topology/compressed-rows.js'
 import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
 import { type MatrixRows, requireMatrixRows, requireShare } from './matrix-rows.js'
@@ -31,11 +31,8 @@ export function zeros(what: string, rows: number, cols: number): Float64Array {
   try {
     return new Float64Array(rows * cols)
   } catch (cause) {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `${what}: no memory for ${rows} x ${cols} numbers on one rank, ${8 * rows * cols} bytes`,
-      { details: { rows, cols }, cause },
-    )
+    const message = `${what}: no memory for ${rows} x ${cols} numbers on one rank, ${8 * rows * cols} bytes`
+    throw new RankweaveError('ERR_ARGUMENT', message, { details: { rows, cols }, cause })
   }
 }
 
@@ -57,7 +54,7 @@ export function randomRows(
   const { rank, size } = share
   const { rows, cols, seed } = matrix
   if (!Number.isSafeInteger(seed))
-    throw new RankweaveError('ERR_ARGUMENT', `randomRows: expected an integer as seed, got ${shown(seed)}`)
+    throw wrongValue('ERR_ARGUMENT', 'randomRows: expected an integer as seed', seed)
   const bounds = blockBounds(rows, size)
   return { rows, cols, values: randomValues(bounds[rank], bounds[rank + 1], cols, seed) }
 }
@@ -134,5 +131,5 @@ export function requireDense(where: string, value: unknown, values: 'values' | '
   const { rows, cols, ...rest } = Object(value) as Readonly<Record<string, unknown>>
   if (isCount(rows) && isCount(cols) && (values === 'size only' || rest['values'] instanceof Float64Array))
     return
-  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a dense matrix, got ${shown(value)}`)
+  throw wrongValue('ERR_ARGUMENT', `${where}: expected a dense matrix`, value)
 }

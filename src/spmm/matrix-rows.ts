@@ -1,6 +1,6 @@
 import { isCount } from '../base/known-options.js'
 import { Communicator } from '../comm/communicator.js'
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import { blockBounds } from '../topology/compressed-rows.js'
 import { requireMatrix } from '../topology/files/require-matrix.js'
 import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
@@ -60,14 +60,14 @@ export function joinRows(parts: readonly MatrixRows[]): SparseMatrix {
 /** @throws ERR_ARGUMENT */
 export function requireCommunicator(where: string, value: unknown): asserts value is Communicator {
   if (value instanceof Communicator) return
-  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a communicator, got ${shown(value)}`)
+  throw wrongValue('ERR_ARGUMENT', `${where}: expected a communicator`, value)
 }
 
 /** @throws ERR_ARGUMENT unless the value says which rank it is, of how many */
 export function requireShare(where: string, value: unknown): void {
   const { rank, size } = Object(value) as { readonly rank?: unknown; readonly size?: unknown }
   if (isCount(rank) && isCount(size) && rank < size) return
-  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a rank and a size, got ${shown(value)}`)
+  throw wrongValue('ERR_ARGUMENT', `${where}: expected a rank and a size`, value)
 }
 
 /** @throws ERR_ARGUMENT unless the value is one rank's rows of a sparse matrix */
@@ -75,8 +75,5 @@ export function requireMatrixRows(where: string, value: unknown): void {
   const { rows, cols, first, block } = Object(value) as Readonly<Record<string, unknown>>
   requireMatrix(where, block)
   if (isCount(rows) && isCount(cols) && isCount(first)) return
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `${where}: expected a rank's rows of a sparse matrix, got ${shown(value)}`,
-  )
+  throw wrongValue('ERR_ARGUMENT', `${where}: expected a rank's rows of a sparse matrix`, value)
 }

@@ -1,6 +1,6 @@
 import { requireOptions } from '../base/known-options.js'
 import type { Communicator } from '../comm/communicator.js'
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import type { Machine } from '../machine/machine.js'
 import { type AutoStrategy, isAuto, parseAuto } from '../neighborhood/choose/auto.js'
 import type { Strategy } from '../neighborhood/strategies/strategy.js'
@@ -65,7 +65,7 @@ export async function prepareProduct(
   requireMatrixRows('prepareProduct', a)
   requireOptions('prepareProduct', options)
   if (!Number.isSafeInteger(width) || width < 0)
-    throw new RankweaveError('ERR_ARGUMENT', `prepareProduct: expected columns of B, got ${shown(width)}`)
+    throw wrongValue('ERR_ARGUMENT', 'prepareProduct: expected columns of B', width)
   const { strategy, machine, columnsAtOnce } = options
   requireReal(a.block, 'A')
   requireColumns(columnsAtOnce)
@@ -114,8 +114,5 @@ export async function prepareProduct(
 /** @throws ERR_ARGUMENT for columns per exchange that are no integer of at least 1 */
 export function requireColumns(columnsAtOnce: number): void {
   if (Number.isSafeInteger(columnsAtOnce) && columnsAtOnce >= 1) return
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `expected at least 1 column per exchange, got ${shown(columnsAtOnce)}`,
-  )
+  throw wrongValue('ERR_ARGUMENT', 'expected at least 1 column per exchange', columnsAtOnce)
 }

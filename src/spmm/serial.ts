@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import { requireMatrix } from '../topology/files/require-matrix.js'
 import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
 import { zeros } from './dense-matrix.js'
@@ -8,7 +8,7 @@ export function serialProduct(a: SparseMatrix, b: Float64Array, width: number): 
   requireMatrix('serialProduct', a)
   requireNumbers('serialProduct', b)
   if (!Number.isInteger(width) || width < 0)
-    throw new RankweaveError('ERR_ARGUMENT', `serialProduct: expected columns of B, got ${shown(width)}`)
+    throw wrongValue('ERR_ARGUMENT', 'serialProduct: expected columns of B', width)
   const product = zeros('the serial product', a.rows, width)
   for (let row = 0; row < a.rows; row++) {
     for (let column = 0; column < width; column++) {
@@ -43,5 +43,5 @@ export function maxRelativeError(actual: Float64Array, expected: Float64Array): 
 
 function requireNumbers(where: string, values: unknown): void {
   if (values instanceof Float64Array) return
-  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a Float64Array, got ${shown(values)}`)
+  throw wrongValue('ERR_ARGUMENT', `${where}: expected a Float64Array`, values)
 }

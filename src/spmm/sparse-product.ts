@@ -152,8 +152,6 @@ function bound({ blockRows, operandRows }: LocalBlock, width: number, exchange: 
 
 function requireLength(what: string, { length }: Float64Array, rows: number, width: number): void {
   if (length === rows * width) return
-  throw new RankweaveError(
-    'ERR_COUNT',
-    `multiply: expected ${what} as ${rows} rows of ${width} numbers, got ${length} numbers`,
-  )
+  const message = `multiply: expected ${what} as ${rows} rows of ${width} numbers, got ${length} numbers`
+  throw new RankweaveError('ERR_COUNT', message)
 }

@@ -1,6 +1,6 @@
 import { longestBlockBytes } from '../cost/simulate/block-lengths.js'
 import { simulate } from '../cost/simulate/simulate.js'
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, wrongValue } from '../errors.js'
 import { checkMachine } from '../machine/check-machine.js'
 import { formatMachine } from '../machine/format-machine.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
@@ -58,7 +58,7 @@ export function makeStudy(topology: ProcessTopology, machine: Machine, options: 
   const nodes = nodeOf(machine, topology.ranks)
   const bytes = checkedLengths(options.bytes ?? defaultLengths)
   if (!(planSeconds > 0))
-    throw new RankweaveError('ERR_ARGUMENT', `planSeconds: expected a time above 0, got ${planSeconds}`)
+    throw wrongValue('ERR_ARGUMENT', 'planSeconds: expected a time above 0', planSeconds)
   const subject = subjectOf(topology, machine, nodes, options.name)
   const selected = selectStrategies(topology, machine, nodes, { bytes, given: options.strategies ?? null })
   const leftOut: LeftOut[] = [...selected.leftOut]
@@ -93,11 +93,10 @@ function checkedLengths(bytes: readonly number[]): number[] {
 
 /** @throws ERR_TOPOLOGY */
 function subjectOf(topology: ProcessTopology, machine: Machine, nodes: Int32Array, name: string): Subject {
-  if (distinctOut(topology).rank.length === 0)
-    throw new RankweaveError(
-      'ERR_TOPOLOGY',
-      `${name}: expected edges between different ranks, got none on ${topology.ranks} ${topology.ranks === 1 ? 'rank' : 'ranks'}: there is nothing to study`,
-    )
+  if (distinctOut(topology).rank.length === 0) {
+    const message = `${name}: expected edges between different ranks, got none on ${topology.ranks} ${topology.ranks === 1 ? 'rank' : 'ranks'}: there is nothing to study`
+    throw new RankweaveError('ERR_TOPOLOGY', message)
+  }
   const { ranks, edges, degree } = topologyStatistics(topology)
   const { source, provenance, name: profile } = profileOf(machine)
   return {

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError, wrongValue } from '../errors.js'
 
 /** Bytes that are read once, front to back: a file of any size, or bytes in memory. */
 export interface ByteSource {
@@ -19,7 +19,7 @@ export interface ByteSource {
  */
 export function sourceOf(data: Uint8Array | string): ByteSource {
   if (typeof data !== 'string' && !(data instanceof Uint8Array))
-    throw new RankweaveError('ERR_ARGUMENT', `expected a text, bytes or a source of them, got ${shown(data)}`)
+    throw wrongValue('ERR_ARGUMENT', 'expected a text, bytes or a source of them', data)
   const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
   let at = 0
   return {
@@ -57,11 +57,8 @@ export function readText(source: ByteSource, file: string): string {
   } catch (cause) {
     if (cause instanceof RankweaveError) throw cause
     const got = cause instanceof RangeError ? cause.message : `${total} bytes that are not`
-    throw new RankweaveError(
-      'ERR_FILE',
-      `'${file}': expected UTF-8 text of at most ${longestText} bytes, got ${got}`,
-      { details: { file }, cause },
-    )
+    const message = `'${file}': expected UTF-8 text of at most ${longestText} bytes, got ${got}`
+    throw new RankweaveError('ERR_FILE', message, { details: { file }, cause })
   }
   return pieces.join('')
 }
@@ -72,11 +69,8 @@ export function isGzip(bytes: Uint8Array): boolean {
 }
 
 function compressed(file: string): RankweaveError {
-  return new RankweaveError(
-    'ERR_FILE',
-    `'${file}': expected UTF-8 text, got gzip-compressed data; run gunzip first`,
-    { details: { file } },
-  )
+  const message = `'${file}': expected UTF-8 text, got gzip-compressed data; run gunzip first`
+  return new RankweaveError('ERR_FILE', message, { details: { file } })
 }
 
 /** Below the longest string of any JavaScript engine. */

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, wrongValue } from '../errors.js'
 import type { ByteSource } from './byte-source.js'
 import { readingFile } from './source-file.js'
 
@@ -25,11 +25,8 @@ export function openFileLines(path: string, { fromByte, toByte, fileBytes }: Fil
   try {
     const { size } = attempt(() => fstatSync(file))
     if (size !== fileBytes) {
-      throw new RankweaveError(
-        'ERR_FILE',
-        `'${path}': expected ${fileBytes} bytes, as the first process has found, got ${size}`,
-        { details: { file: path } },
-      )
+      const expected = `'${path}': expected ${fileBytes} bytes, as the first process has found`
+      throw wrongValue('ERR_FILE', expected, size, { file: path })
     }
     let at = attempt(() => lineStart(file, fromByte, fileBytes))
     const end = attempt(() => lineStart(file, toByte, fileBytes))
@@ -38,11 +35,8 @@ export function openFileLines(path: string, { fromByte, toByte, fileBytes }: Fil
       read: (into) => {
         const count = attempt(() => readSync(file, into, 0, Math.min(into.length, end - at), at))
         if (count === 0 && at < end && into.length > 0) {
-          throw new RankweaveError(
-            'ERR_FILE',
-            `'${path}' ends at byte ${at}, of ${fileBytes} when it was opened: it was truncated while it was read`,
-            { details: { file: path } },
-          )
+          const message = `'${path}' ends at byte ${at}, of ${fileBytes} when it was opened: it was truncated while it was read`
+          throw new RankweaveError('ERR_FILE', message, { details: { file: path } })
         }
         at += count
         return count

@@ -84,9 +84,8 @@ class Gunzip {
       else if (status !== Z_OK) this.#refuseData(status)
     }
     this.#expanded += stream.next_out
-    if (this.#expanded > expansionLimit.bytes + expansionLimit.times * this.#used) {
+    if (this.#expanded > expansionLimit.bytes + expansionLimit.times * this.#used)
       this.#refuse(`expands to more than ${expansionLimit.times} times its size: gunzip it, if you trust it`)
-    }
   }
 
   /** Skips zeros that pad a file to whole blocks, as of tapes, to the next member or the end. */
@@ -128,8 +127,7 @@ class Gunzip {
   }
 
   #refuse(reason: string): never {
-    throw new RankweaveError('ERR_FILE', `cannot read '${this.#file}': ${reason}`, {
-      details: { file: this.#file },
-    })
+    const message = `cannot read '${this.#file}': ${reason}`
+    throw new RankweaveError('ERR_FILE', message, { details: { file: this.#file } })
   }
 }

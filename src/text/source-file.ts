@@ -32,10 +32,8 @@ export function readingFile<T>(path: string, call: () => T): T {
     return call()
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new RankweaveError('ERR_FILE', `cannot read '${shortened(path)}': ${shortened(reason)}`, {
-      details: { file: shortened(path) },
-      cause,
-    })
+    const message = `cannot read '${shortened(path)}': ${shortened(reason)}`
+    throw new RankweaveError('ERR_FILE', message, { details: { file: shortened(path) }, cause })
   }
 }
 

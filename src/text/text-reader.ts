@@ -89,9 +89,8 @@ export class TextReader {
     const { file, code } = this.#options
     const { line } = this
     const column = Math.max(1, position - this.#lineBegin + 1)
-    throw new RankweaveError(code, `${file}:${line}:${column}: expected ${expected}, got ${printable(got)}`, {
-      details: { file, line, column },
-    })
+    const message = `${file}:${line}:${column}: expected ${expected}, got ${printable(got)}`
+    throw new RankweaveError(code, message, { details: { file, line, column } })
   }
 
   /**

@@ -81,18 +81,15 @@ async function fileToReplace(path: string): Promise<{ readonly path: string; rea
     throw cause
   })
   if (found === null) return { path, mode: 0o666 }
-  if (!found.isFile()) {
+  if (!found.isFile())
     throw new Error(`expected a file or nothing there, got a ${found.isDirectory() ? 'directory' : 'device'}`)
-  }
   return { path: await realpath(path), mode: found.mode & 0o777 }
 }
 
 export function fileError(action: string, path: string, cause: unknown): RankweaveError {
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return new RankweaveError('ERR_FILE', `cannot ${action} '${path}': ${reason}`, {
-    details: { file: path },
-    cause,
-  })
+  const message = `cannot ${action} '${path}': ${reason}`
+  return new RankweaveError('ERR_FILE', message, { details: { file: path }, cause })
 }
 
 /**

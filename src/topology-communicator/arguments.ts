@@ -1,5 +1,5 @@
 import { requireOptions } from '../base/known-options.js'
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import { requireFixed, type TypedArray } from '../messages/datatype/elements.js'
 import { type ChosenOperation, checkedChosen } from '../neighborhood/choose/choice.js'
 
@@ -13,10 +13,7 @@ export function requireNumbers(where: string, what: string, list: unknown): void
   const { length, 0: first } = Object(list) as { length?: unknown; 0?: unknown }
   const isList = typeof list === 'object' && Number.isInteger(length) && (length as number) >= 0
   if (isList && (length === 0 || typeof first === 'number')) return
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `${where}: expected ${what} as an array of numbers, got ${shown(list)}`,
-  )
+  throw wrongValue('ERR_ARGUMENT', `${where}: expected ${what} as an array of numbers`, list)
 }
 
 /** @throws ERR_RANK for what is not a rank of a communicator of this size */
@@ -24,15 +21,8 @@ export function requireRanks(where: string, what: string, ranks: ArrayLike<numbe
   requireNumbers(where, `${what}s`, ranks)
   for (let i = 0; i < ranks.length; i++) {
     const rank = ranks[i]
-    if (!Number.isInteger(rank) || rank < 0 || rank >= size) {
-      throw new RankweaveError(
-        'ERR_RANK',
-        `${where}: ${what} ${i}: expected 0 to ${size - 1}, got ${shown(rank)}`,
-        {
-          details: { rank, size },
-        },
-      )
-    }
+    if (!Number.isInteger(rank) || rank < 0 || rank >= size)
+      throw wrongValue('ERR_RANK', `${where}: ${what} ${i}: expected 0 to ${size - 1}`, rank, { rank, size })
   }
 }
 
@@ -46,26 +36,20 @@ export function requireLength(
   if (values === undefined) return
   requireNumbers(where, `${what}s`, values)
   if (values.length === expected) return
-  throw new RankweaveError('ERR_COUNT', `${where}: expected ${expected} ${what}s, got ${values.length}`)
+  throw wrongValue('ERR_COUNT', `${where}: expected ${expected} ${what}s`, values.length)
 }
 
 /** @throws ERR_COUNT for degrees that are negative or do not add up */
 export function requireDegrees(where: string, degrees: ArrayLike<number>, destinations: number): void {
   let total = 0
   for (let i = 0; i < degrees.length; i++) {
-    if (!Number.isInteger(degrees[i]) || degrees[i] < 0) {
-      throw new RankweaveError(
-        'ERR_COUNT',
-        `${where}: degree ${i}: expected an integer >= 0, got ${shown(degrees[i])}`,
-      )
-    }
+    if (!Number.isInteger(degrees[i]) || degrees[i] < 0)
+      throw wrongValue('ERR_COUNT', `${where}: degree ${i}: expected an integer >= 0`, degrees[i])
     total += degrees[i]
   }
   if (total !== destinations) {
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `${where}: expected degrees that add up to the ${destinations} destinations, got ${total}`,
-    )
+    const expected = `${where}: expected degrees that add up to the ${destinations} destinations`
+    throw wrongValue('ERR_COUNT', expected, total)
   }
 }
 
@@ -90,5 +74,5 @@ export function checkedLength(where: string, blocks: BlockLength): number | null
   requireOptions(where, blocks)
   const { bytes = null } = blocks
   if (bytes === null || (Number.isSafeInteger(bytes) && bytes >= 0)) return bytes
-  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected bytes as an integer >= 0, got ${shown(bytes)}`)
+  throw wrongValue('ERR_ARGUMENT', `${where}: expected bytes as an integer >= 0`, bytes)
 }

@@ -72,10 +72,8 @@ export class CartCommunicator extends TopologyCommunicator {
     const { color, key, shape } = cartSub(this.#shape, remain, this.rank)
     const { state, localIndex } = (await this.split(color, key, options)).seat()
     if (state.size !== sizeOf(shape)) {
-      throw new RankweaveError(
-        'ERR_COLLECTIVE_MISMATCH',
-        `sub: expected a slice of ${sizeOf(shape)} ranks, got ${state.size}: ranks marked different dimensions`,
-      )
+      const message = `sub: expected a slice of ${sizeOf(shape)} ranks, got ${state.size}: ranks marked different dimensions`
+      throw new RankweaveError('ERR_COLLECTIVE_MISMATCH', message)
     }
     const neighborhood = this.neighborhood.ofSlice(state, () => cartTopology(shape))
     return new CartCommunicator(state, localIndex, neighborhood)

@@ -87,10 +87,8 @@ export function createGraph(
   requireNumbers('createGraph', 'edges', edges)
   const ranks = index.length
   if (ranks > comm.size) {
-    throw new RankweaveError(
-      'ERR_TOPOLOGY',
-      `createGraph: expected at most ${comm.size} ranks, got an index of ${ranks}`,
-    )
+    const message = `createGraph: expected at most ${comm.size} ranks, got an index of ${ranks}`
+    throw new RankweaveError('ERR_TOPOLOGY', message)
   }
   return createWith(comm, options, {
     ranks,
@@ -115,10 +113,8 @@ export function createTopology(
   checkOptions('createTopology', topologyOptions, options)
   const fingerprint = checkedFingerprint(topology)
   if (topology.ranks !== comm.size) {
-    throw new RankweaveError(
-      'ERR_TOPOLOGY',
-      `createTopology: expected a topology of ${comm.size} ranks, got one of ${topology.ranks}`,
-    )
+    const message = `createTopology: expected a topology of ${comm.size} ranks, got one of ${topology.ranks}`
+    throw new RankweaveError('ERR_TOPOLOGY', message)
   }
   const made = createWith(comm, options, {
     ranks: topology.ranks,
@@ -141,9 +137,8 @@ export function createDistGraphAdjacent(
   requireRanks(where, 'source', sources, comm.size)
   requireRanks(where, 'destination', destinations, comm.size)
   const isWeighted = sourceWeights !== undefined
-  if (isWeighted !== (destinationWeights !== undefined)) {
+  if (isWeighted !== (destinationWeights !== undefined))
     throw new RankweaveError('ERR_ARGUMENT', `${where}: expected weights on both sides or on neither`)
-  }
   requireLength(where, 'source weight', sourceWeights, sources.length)
   requireLength(where, 'destination weight', destinationWeights, destinations.length)
   const { machine, planFrom } = options

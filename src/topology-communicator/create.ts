@@ -5,7 +5,7 @@ import type { CommState } from '../comm/comm-state.js'
 import type { Communicator } from '../comm/communicator.js'
 import { contextLike, contextOver } from '../comm/new-context.js'
 import { rankTable, worldRanksOf } from '../comm/table/rank-table.js'
-import { isRankweaveError, RankweaveError, shown } from '../errors.js'
+import { isRankweaveError, RankweaveError, wrongValue } from '../errors.js'
 import { isMachine, type Machine, nodeOf } from '../machine/machine.js'
 import { profileOf } from '../machine/network.js'
 import type { WaitOptions } from '../messages/process/abort.js'
@@ -98,9 +98,8 @@ export function createWith<C, H>(
   checkPlanStore(planCache)
   const { state, localIndex } = comm.seat()
   checkStrategy(strategy, machine, creation.ranks)
-  if (creation.whole !== undefined && strategy.kind === 'common-neighbor') {
+  if (creation.whole !== undefined && strategy.kind === 'common-neighbor')
     refuseSimulation(creation.whole, strategy.engine)
-  }
   const call: CollectiveCall<C, H | null> = {
     signature: {
       name: 'topology',
@@ -161,12 +160,10 @@ function checkStrategy(strategy: Strategy | AutoStrategy, machine: Machine | und
   const auto = isAuto(strategy) ? strategy : null
   if (auto === null) checkedKind(strategy as Strategy, ranks)
   else checkAuto(auto)
-  if (machine !== undefined && !isMachine(machine)) {
-    throw new RankweaveError('ERR_MACHINE', `expected a machine, got ${shown(machine)}`)
-  }
-  if (auto !== null && machine === undefined) {
+  if (machine !== undefined && !isMachine(machine))
+    throw wrongValue('ERR_MACHINE', 'expected a machine', machine)
+  if (auto !== null && machine === undefined)
     throw new RankweaveError('ERR_MACHINE', 'strategy auto: expected a machine with a profile, got none')
-  }
   if (auto !== null) profileOf(machine!)
   // Called only when it will throw: every rank checks its arguments, and the result has an entry per rank.
   if (machine !== undefined && machine.firstRank[machine.cores.length] < ranks) nodeOf(machine, ranks)

@@ -1,7 +1,7 @@
 import { rangeAt } from '../base/search.js'
 import type { Exchange } from '../calls/exchange.js'
 import type { CommState } from '../comm/comm-state.js'
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../machine/machine.js'
 import { type AutoStrategy, isAuto } from '../neighborhood/choose/auto.js'
 import { strategies, strategyKinds } from '../neighborhood/strategies/strategies.js'
@@ -40,10 +40,8 @@ const limitOf = (strategy: Strategy | AutoStrategy): number =>
 /** @throws ERR_ARGUMENT for another word, ERR_STRATEGY for an engine that cannot plan so */
 export function checkPlanFrom(strategy: Strategy | AutoStrategy, planFrom: unknown): void {
   if (planFrom !== undefined && !choices.includes(planFrom as PlanFrom)) {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `createDistGraphAdjacent: expected planFrom 'graph' or 'neighbors', got ${shown(planFrom)}`,
-    )
+    const expected = "createDistGraphAdjacent: expected planFrom 'graph' or 'neighbors'"
+    throw wrongValue('ERR_ARGUMENT', expected, planFrom)
   }
   const engine = strategy?.kind === 'common-neighbor' ? strategy.engine : undefined
   if (planFrom === 'graph' && engine === 'distributed') {
@@ -52,12 +50,10 @@ export function checkPlanFrom(strategy: Strategy | AutoStrategy, planFrom: unkno
     )
   }
   const needsGraph = isAuto(strategy) || planningLimits[strategy?.kind] === Number.POSITIVE_INFINITY
-  if (planFrom === 'neighbors' && needsGraph) {
+  if (planFrom === 'neighbors' && needsGraph)
     throw strategyError(`${strategy.kind} needs the whole graph, got planFrom 'neighbors'`)
-  }
-  if (planFrom === 'neighbors' && (engine === 'improved' || engine === 'exact')) {
+  if (planFrom === 'neighbors' && (engine === 'improved' || engine === 'exact'))
     throw strategyError(`engine ${engine} needs the whole graph, got planFrom 'neighbors'`)
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { CollectiveCall } from '../calls/collective-call.js'
 import { gatherBytes } from '../calls/exchange-patterns.js'
 import type { CommSeat } from '../comm/handle.js'
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import type { WaitOptions } from '../messages/process/abort.js'
 import { type FormatOptions, formatSchedule } from '../schedule/file/format-schedule.js'
 import { currentVersion, requireVersion } from '../schedule/file/format-version.js'
@@ -25,12 +25,8 @@ export function planLines(
   const { size } = state
   const version = options?.version ?? currentVersion
   requireVersion(version)
-  if (!Number.isInteger(root) || root < 0 || root >= size) {
-    throw new RankweaveError(
-      'ERR_RANK',
-      `planLines: expected a root from 0 to ${size - 1}, got ${shown(root)}`,
-    )
-  }
+  if (!Number.isInteger(root) || root < 0 || root >= size)
+    throw wrongValue('ERR_RANK', `planLines: expected a root from 0 to ${size - 1}`, root)
   const call: CollectiveCall<null, string[] | null> = {
     signature: { name: 'planLines', root, extra: version },
     unplaced: neighborhood.isLocated,

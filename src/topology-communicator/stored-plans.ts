@@ -1,5 +1,5 @@
 import type { Exchange } from '../calls/exchange.js'
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import { verifiedPlan } from '../neighborhood/plan/plan.js'
 import { type PlanStore, storedPlan, storePlan } from '../neighborhood/plan/plan-store.js'
 import { agreedPlan } from './distributed/agreed-plan.js'
@@ -10,10 +10,9 @@ export function checkPlanStore(store: PlanStore | undefined): void {
   if (store === undefined) return
   const { read, write, onProblem = () => {} } = Object(store) as Partial<PlanStore>
   if ([read, write, onProblem].every((each) => typeof each === 'function')) return
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `planCache: expected an object with functions read and write, perhaps onProblem, as planDirectory returns, got ${shown(store)}`,
-  )
+  const expected =
+    'planCache: expected an object with functions read and write, perhaps onProblem, as planDirectory returns'
+  throw wrongValue('ERR_ARGUMENT', expected, store)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError, shown, wrongValue } from '../errors.js'
 import { topologyLimits } from './limits.js'
 import type { CartShape } from './process-topology.js'
 
@@ -60,10 +60,10 @@ export function sizeOf({ dims }: Pick<CartShape, 'dims'>): number {
  */
 export function coordsOf({ dims }: Pick<CartShape, 'dims'>, rank: number): number[] {
   const ranks = sizeOf({ dims })
-  if (!Number.isInteger(rank) || rank < 0 || rank >= ranks)
-    throw new RankweaveError('ERR_RANK', `expected a rank from 0 to ${ranks - 1}, got ${shown(rank)}`, {
-      details: typeof rank === 'number' ? { rank } : {},
-    })
+  if (!Number.isInteger(rank) || rank < 0 || rank >= ranks) {
+    const expected = `expected a rank from 0 to ${ranks - 1}`
+    throw wrongValue('ERR_RANK', expected, rank, typeof rank === 'number' ? { rank } : {})
+  }
   const coords = new Array<number>(dims.length)
   let rest = rank
   for (let d = dims.length - 1; d >= 0; d--) {

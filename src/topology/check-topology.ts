@@ -1,4 +1,4 @@
-import { type ErrorDetails, RankweaveError, shown } from '../errors.js'
+import { type ErrorDetails, RankweaveError, wrongValue } from '../errors.js'
 import { cartNeighborSlots, checkCartShape, procNull, sizeOf } from './cart-shape.js'
 import { transposeRows } from './compressed-rows.js'
 import { endsDiffer, oneSidedEdge } from './edge-ends.js'
@@ -21,10 +21,7 @@ export function requireTopology(value: unknown): asserts value is ProcessTopolog
     [outWeight, inWeight].every((list) => list === null || list instanceof Float64Array) &&
     (cart === null || Array.isArray(Object(cart).dims))
   if (isComplete) return
-  throw new RankweaveError(
-    'ERR_TOPOLOGY',
-    `expected a process topology with its lists of neighbors, got ${shown(value)}`,
-  )
+  throw wrongValue('ERR_TOPOLOGY', 'expected a process topology with its lists of neighbors', value)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 
 /** Lists of ranks, one per rank: those of r are `rank[start[r] .. start[r+1]-1]`. */
 export interface CompressedRows {
@@ -44,9 +44,9 @@ export function entriesByRow(start: Int32Array, rowOf: ArrayLike<number>): Int32
  */
 export function blockBounds(count: number, parts: number): Int32Array {
   if (!Number.isInteger(count) || count < 0 || count > 2 ** 31 - 1)
-    throw new RankweaveError('ERR_ARGUMENT', `expected 0 to 2^31 - 1 elements, got ${shown(count)}`)
+    throw wrongValue('ERR_ARGUMENT', 'expected 0 to 2^31 - 1 elements', count)
   if (!Number.isInteger(parts) || parts < 1)
-    throw new RankweaveError('ERR_ARGUMENT', `expected at least one part, got ${shown(parts)}`)
+    throw wrongValue('ERR_ARGUMENT', 'expected at least one part', parts)
   const size = Math.floor(count / parts)
   const larger = count % parts
   return Int32Array.from({ length: parts + 1 }, (_, i) => i * size + Math.min(i, larger))

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 
 /** The largest topology: indices are 32-bit, and the lists of both sides take about 2 GB. */
 export const topologyLimits: { readonly ranks: number; readonly edges: number } = {
@@ -29,16 +29,12 @@ export function lowerTopologyLimits({
  * @throws ERR_TOPOLOGY
  */
 export function checkTopologySize(what: string, ranks: number, edges: number): void {
-  if (!Number.isInteger(ranks) || ranks < 1 || ranks > topologyLimits.ranks)
-    throw new RankweaveError(
-      'ERR_TOPOLOGY',
-      `${what}: expected 1 to ${topologyLimits.ranks} ranks, got ${shown(ranks)}`,
-      { details: typeof ranks === 'number' ? { ranks } : {} },
-    )
-  if (edges > topologyLimits.edges)
-    throw new RankweaveError(
-      'ERR_TOPOLOGY',
-      `${what}: expected at most ${topologyLimits.edges} edges, got ${edges}`,
-      { details: { ranks, edges } },
-    )
+  if (!Number.isInteger(ranks) || ranks < 1 || ranks > topologyLimits.ranks) {
+    const expected = `${what}: expected 1 to ${topologyLimits.ranks} ranks`
+    throw wrongValue('ERR_TOPOLOGY', expected, ranks, typeof ranks === 'number' ? { ranks } : {})
+  }
+  if (edges > topologyLimits.edges) {
+    const expected = `${what}: expected at most ${topologyLimits.edges} edges`
+    throw wrongValue('ERR_TOPOLOGY', expected, edges, { ranks, edges })
+  }
 }

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import { cartNeighborSlots, procNull } from './cart-shape.js'
 import { requireTopology } from './check-topology.js'
 import type { CompressedRows } from './compressed-rows.js'
@@ -21,7 +21,7 @@ export function inNeighbors(topology: ProcessTopology, rank: number): Int32Array
 function requireRank(topology: ProcessTopology, rank: number): void {
   requireTopology(topology)
   if (Number.isInteger(rank) && rank >= 0 && rank < topology.ranks) return
-  throw new RankweaveError('ERR_RANK', `expected a rank from 0 to ${topology.ranks - 1}, got ${shown(rank)}`)
+  throw wrongValue('ERR_RANK', `expected a rank from 0 to ${topology.ranks - 1}`, rank)
 }
 
 /** A set of ranks for every rank: rows ascend, without repetition. */

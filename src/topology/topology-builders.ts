@@ -1,5 +1,5 @@
 import { requireOptions } from '../base/known-options.js'
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError, shown, wrongValue } from '../errors.js'
 import { checkTopology } from './check-topology.js'
 import { type CompressedRows, rowStarts, transposeRows } from './compressed-rows.js'
 import { checkTopologySize } from './limits.js'
@@ -53,9 +53,7 @@ export function topologyFromEdges(ranks: number, edges: EdgeArrays): ProcessTopo
         { details: { edge: e } },
       )
     if (weights !== null && Number.isNaN(Number(weights[e])))
-      throw new RankweaveError('ERR_TOPOLOGY', `weight of edge ${e}: expected a number, got ${weights[e]}`, {
-        details: { edge: e },
-      })
+      throw wrongValue('ERR_TOPOLOGY', `weight of edge ${e}: expected a number`, weights[e], { edge: e })
   }
   const out = groupEdges(ranks, sources, destinations, weights)
   const into = groupEdges(ranks, destinations, sources, weights)
@@ -123,7 +121,7 @@ function groupEdges(
 function requireList(name: string, list: unknown): void {
   if (typeof list === 'object' && list !== null && Number.isInteger((list as ArrayLike<number>).length))
     return
-  throw new RankweaveError('ERR_TOPOLOGY', `${name}: expected a list of numbers, got ${shown(list)}`)
+  throw wrongValue('ERR_TOPOLOGY', `${name}: expected a list of numbers`, list)
 }
 
 /** A copy that rejects what would wrap or truncate: a rank of 2^32 must not become rank 0. */
@@ -131,7 +129,7 @@ function integers(name: string, values: ArrayLike<number>): Int32Array {
   const copy = Int32Array.from(values)
   for (let i = 0; i < copy.length; i++)
     if (copy[i] !== values[i])
-      throw new RankweaveError('ERR_TOPOLOGY', `${name}[${i}]: expected a 32-bit integer, got ${values[i]}`)
+      throw wrongValue('ERR_TOPOLOGY', `${name}[${i}]: expected a 32-bit integer`, values[i])
   return copy
 }
 

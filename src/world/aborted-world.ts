@@ -4,10 +4,8 @@ import { isRankweaveError, RankweaveError, reasonText } from '../errors.js'
 
 /** The error of a world that was ended through its signal. */
 export function abortedWorld(reason: unknown): RankweaveError {
-  return new RankweaveError('ERR_ABORTED', `the world was aborted: ${reasonText(reason)}`, {
-    details: { aborted: 'world' },
-    cause: reason,
-  })
+  const message = `the world was aborted: ${reasonText(reason)}`
+  return new RankweaveError('ERR_ABORTED', message, { details: { aborted: 'world' }, cause: reason })
 }
 
 /**

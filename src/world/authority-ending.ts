@@ -211,9 +211,8 @@ export class AuthorityEnding implements WorldEnding {
   #lossOf(process: number): RankweaveError {
     const lost = this.#process.lostPeer(process)
     const message = lost === undefined ? `process ${process} is lost` : lost.message
-    return new RankweaveError('ERR_PEER_LOST', `${message}; the results of its ranks are lost with it`, {
-      details: { process },
-    })
+    const text = `${message}; the results of its ranks are lost with it`
+    return new RankweaveError('ERR_PEER_LOST', text, { details: { process } })
   }
 
   /** Closes once the error that was decided on is here, or can no longer come. */
@@ -240,11 +239,6 @@ export class AuthorityEnding implements WorldEnding {
 }
 
 function impossible(sender: number, expected: string): RankweaveError {
-  return new RankweaveError(
-    'ERR_PROTOCOL',
-    `the end of the world: expected ${expected} from process ${sender}`,
-    {
-      details: { process: sender },
-    },
-  )
+  const message = `the end of the world: expected ${expected} from process ${sender}`
+  return new RankweaveError('ERR_PROTOCOL', message, { details: { process: sender } })
 }

@@ -56,9 +56,8 @@ function callLines({ communicator, call, tag, waits }: Call): string[] {
     return `${whoText(members)} ${count === 1 ? 'waits' : 'wait'} in ${said}`
   })
   const rest = groups.slice(mostGroups).reduce((sum, [, members]) => sum + members.length, 0)
-  if (rest > 0) {
+  if (rest > 0)
     lines.push(`and ${rest} more in ${call} with tag ${tag === ANY_TAG ? 'any' : tag} on ${communicator}`)
-  }
   return lines
 }
 

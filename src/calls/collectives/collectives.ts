@@ -1,4 +1,4 @@
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { requireFixed, typeCode } from '../../messages/datatype/elements.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
 import type { Seat } from '../../messages/process/comm-context.js'
@@ -252,24 +252,19 @@ export function gather<R>(
 function blockCounts(countElems: number, size: number, given: ArrayLike<number> | undefined): Int32Array {
   if (given === undefined) {
     if (countElems % size === 0) return new Int32Array(size).fill(countElems / size)
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `reduceScatter: expected a multiple of ${size} elements, one block per rank, got ${countElems}`,
-    )
+    const expected = `reduceScatter: expected a multiple of ${size} elements, one block per rank`
+    throw wrongValue('ERR_COUNT', expected, countElems)
   }
   const counts = countsOf('reduceScatter: counts', given, size)
   const sum = counts.reduce((a, b) => a + b, 0)
   if (sum === countElems) return counts
-  throw new RankweaveError(
-    'ERR_COUNT',
-    `reduceScatter: counts add up to ${sum}, the data has ${countElems} elements`,
-  )
+  const message = `reduceScatter: counts add up to ${sum}, the data has ${countElems} elements`
+  throw new RankweaveError('ERR_COUNT', message)
 }
 
 function layoutOf(options: BlocksOptions | undefined, size: number): Layout {
-  if (options?.into instanceof StridedView) {
+  if (options?.into instanceof StridedView)
     throw new RankweaveError('ERR_TYPE', 'into must be a typed array where it takes the blocks of all ranks')
-  }
   return {
     into: intoOf(options),
     counts: options?.counts === undefined ? undefined : countsOf('counts', options.counts, size),

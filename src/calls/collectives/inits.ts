@@ -33,10 +33,8 @@ const ownBlock: Room = ({ length }, _, { rank, size }, { counts }) =>
   counts?.[rank] ?? Math.floor(length / size)
 const scattered: Room = ({ length }, recv, { size }) => {
   if (length === size * recv.length) return recv.length
-  throw new RankweaveError(
-    'ERR_COUNT',
-    `scatterInit: expected ${size} blocks of ${recv.length} elements, got ${length} elements`,
-  )
+  const message = `scatterInit: expected ${size} blocks of ${recv.length} elements, got ${length} elements`
+  throw new RankweaveError('ERR_COUNT', message)
 }
 
 /** What the init of a call checks. */

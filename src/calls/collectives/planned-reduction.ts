@@ -77,9 +77,8 @@ function tryPlan(
   root: number,
 ): Planned | string {
   const kind = participantsFor(algorithm, required)
-  if (kind === 'path') {
+  if (kind === 'path')
     return isCut(op, segments) ? cutting(op.name) : state.plans.pathPlan(algorithm, root, segments)
-  }
   const participants = state.plans.participants(kind)
   if (participants === null) return 'the ranks of the communicator are spread over too many runs'
   const rootIndex = kind === 'processes' ? state.processOfRank(root) : rangeAt(participants.firstRank!, root)

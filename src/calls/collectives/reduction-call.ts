@@ -94,9 +94,8 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
       return undefined
     }
     const failed = (error: unknown): readonly unknown[] => {
-      if (isRankweaveError(error) && error.code === 'ERR_ALGORITHM') {
+      if (isRankweaveError(error) && error.code === 'ERR_ALGORITHM')
         return failAllRanks(contributions.length, error)
-      }
       throw error
     }
     const go = (planned: P): undefined => {

@@ -73,9 +73,8 @@ export function reductionOf(
 /** @throws ERR_TYPE for an `into` that is not a buffer, or that a number or bigint cannot fill */
 export function intoFor(data: unknown, options: IntoOptions | undefined): ReceiveBuffer | undefined {
   const into = intoOf(options)
-  if (into !== undefined && (typeof data === 'number' || typeof data === 'bigint')) {
+  if (into !== undefined && (typeof data === 'number' || typeof data === 'bigint'))
     throw new RankweaveError('ERR_TYPE', `into takes the elements of arrays, the data is a ${typeof data}`)
-  }
   return into
 }
 

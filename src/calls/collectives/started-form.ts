@@ -40,10 +40,8 @@ class StartedCollective extends Pending<unknown> {
   }
 
   override cancel(): void {
-    throw new RankweaveError(
-      'ERR_REQUEST',
-      `cancel: ${this.call} is a collective, which no rank can take back alone; abort the signal that it was started with`,
-    )
+    const message = `cancel: ${this.call} is a collective, which no rank can take back alone; abort the signal that it was started with`
+    throw new RankweaveError('ERR_REQUEST', message)
   }
 
   protected withdraw(): void {}

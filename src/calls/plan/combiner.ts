@@ -103,10 +103,8 @@ class FunctionCombiner extends ArrayCombiner {
         ? `${(result as TypedArray).length} elements of a ${typeName(typeCodeOf(result))}`
         : typeof result
       const expected = `${countElems} elements of a ${typeName(type)}`
-      throw new RankweaveError(
-        'ERR_OP',
-        `operation ${this.#op.name}: expected ${expected} as result, got ${got}`,
-      )
+      const message = `operation ${this.#op.name}: expected ${expected} as result, got ${got}`
+      throw new RankweaveError('ERR_OP', message)
     }
     // An operation may return `right` itself, which may be a rank's own data.
     return result === right ? pack(right) : (result as TypedArray)

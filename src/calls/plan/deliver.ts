@@ -1,5 +1,5 @@
 import { bytesOf, overlap } from '../../base/bytes.js'
-import { isRankweaveError, RankweaveError, shown } from '../../errors.js'
+import { isRankweaveError, RankweaveError, shown, wrongValue } from '../../errors.js'
 import { elementSizeBytes, newArray, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import { landing, misfit, payloadOf } from '../../messages/datatype/payload.js'
 import { copyElements, pack, type ReceiveBuffer, StridedView } from '../../messages/datatype/strided-view.js'
@@ -174,9 +174,7 @@ export function countsOf(what: string, list: ArrayLike<number>, size: number): I
   for (let rank = 0; rank < size; rank++) {
     const count = list[rank]
     if (Number.isInteger(count) && count >= 0 && count <= 0x7fffffff) continue
-    throw new RankweaveError('ERR_COUNT', `${what}[${rank}] must be an integer >= 0, got ${count}`, {
-      details: { rank },
-    })
+    throw wrongValue('ERR_COUNT', `${what}[${rank}] must be an integer >= 0`, count, { rank })
   }
   return Int32Array.from(list)
 }
@@ -184,7 +182,7 @@ export function countsOf(what: string, list: ArrayLike<number>, size: number): I
 /** @throws ERR_RANK */
 export function requireRoot(root: unknown, size: number): void {
   if (Number.isInteger(root) && (root as number) >= 0 && (root as number) < size) return
-  throw new RankweaveError('ERR_RANK', `root must be a rank from 0 to ${size - 1}, got ${shown(root)}`)
+  throw wrongValue('ERR_RANK', `root must be a rank from 0 to ${size - 1}`, root)
 }
 
 /** @throws ERR_TYPE unless the elements are those of a typed array */

@@ -1,6 +1,6 @@
 import { bytesOf } from '../../base/bytes.js'
 import { concatenate } from '../../base/packing.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { elementSizeBytes, typeCode } from '../../messages/datatype/elements.js'
 import { payloadOf } from '../../messages/datatype/payload.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
@@ -30,10 +30,8 @@ export function equalBlocks(what: string, data: unknown, size: number): SendBloc
   const payload = payloadOf(data)
   requireElements(what, payload.type)
   if (payload.countElems % size !== 0) {
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `${what}: expected a multiple of ${size} elements, one block per rank, got ${payload.countElems}`,
-    )
+    const expected = `${what}: expected a multiple of ${size} elements, one block per rank`
+    throw wrongValue('ERR_COUNT', expected, payload.countElems)
   }
   const blockBytes = payload.sizeBytes / size
   return {
@@ -81,17 +79,11 @@ export function countedBlocks(
 function valueBlocks(what: string, data: unknown, size: number): SendBlocks {
   if (!Array.isArray(data)) {
     const got = data === null ? 'null' : typeof data
-    throw new RankweaveError(
-      'ERR_TYPE',
-      `${what}: expected a typed array or an array of ${size} values, got ${got}`,
-    )
+    const message = `${what}: expected a typed array or an array of ${size} values, got ${got}`
+    throw new RankweaveError('ERR_TYPE', message)
   }
-  if (data.length !== size) {
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `${what}: expected ${size} values, one per rank, got ${data.length}`,
-    )
-  }
+  if (data.length !== size)
+    throw wrongValue('ERR_COUNT', `${what}: expected ${size} values, one per rank`, data.length)
   const blocks = data.map((value) => encodeValue(value, what))
   const sizes = Float64Array.from(blocks, (block) => block.byteLength)
   const starts = new Float64Array(size)

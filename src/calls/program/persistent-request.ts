@@ -76,14 +76,10 @@ export class PersistentRequest {
   }
 
   #requireReady(): void {
-    if (this.#freed) {
-      throw new RankweaveError('ERR_REQUEST', 'start: this persistent request has been freed')
-    }
+    if (this.#freed) throw new RankweaveError('ERR_REQUEST', 'start: this persistent request has been freed')
     if (this.#isActive) {
-      throw new RankweaveError(
-        'ERR_REQUEST',
-        'start: expected the previous start to have completed, it is active',
-      )
+      const message = 'start: expected the previous start to have completed, it is active'
+      throw new RankweaveError('ERR_REQUEST', message)
     }
     for (let i = 0; i < this.#buffers.length; i++) {
       if (this.#buffers[i].length === 0) requireFixed(this.#buffers[i])

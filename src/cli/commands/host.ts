@@ -101,9 +101,8 @@ function show(report: Reporter, { url, token, ranks, processes }: OpenWorld, tok
       ['join with', how],
     ]),
   )
-  if (url.startsWith('ws:') && !/^ws:\/\/(127\.|\[::1\]|localhost)/.test(url)) {
+  if (url.startsWith('ws:') && !/^ws:\/\/(127\.|\[::1\]|localhost)/.test(url))
     report.note('Without TLS (--tls-cert, --tls-key) the token and all data can be read on the way.')
-  }
 }
 
 async function wait(report: Reporter, { ended, ranks, processes }: OpenWorld) {

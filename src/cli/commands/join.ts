@@ -20,9 +20,8 @@ export function tokenOf(
   { token, tokenFile }: { readonly token?: string | undefined; readonly tokenFile?: string | undefined },
   environment: Readonly<Record<string, string | undefined>>,
 ): string {
-  if (token !== undefined && tokenFile !== undefined) {
+  if (token !== undefined && tokenFile !== undefined)
     throw new RankweaveError('ERR_USAGE', '--token, --token-file: expected one of them')
-  }
   const given = tokenFile === undefined ? (token ?? environment['RANKWEAVE_TOKEN']) : readNamedFile(tokenFile)
   if (given !== undefined) return given.trim()
   throw new RankweaveError(
@@ -86,10 +85,8 @@ export const joinCommand: AddCommand = (program, act) => {
         const { listen, advertise, tlsCert, tlsKey, ca, node, process, tagOutput } = options
         if (listen === false && [advertise, tlsCert, tlsKey].some((given) => given !== undefined)) {
           const options = '--advertise, --tls-cert, --tls-key'
-          throw new RankweaveError(
-            'ERR_USAGE',
-            `${options}: expected a process that listens, got --no-listen`,
-          )
+          const message = `${options}: expected a process that listens, got --no-listen`
+          throw new RankweaveError('ERR_USAGE', message)
         }
         const chosen = listen === false ? null : listenOf({ ...options, listen })
         installNeighborhood()

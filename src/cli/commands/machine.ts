@@ -58,10 +58,9 @@ function routeOfRanks(text: string, machine: Machine): RouteReport {
   const last = machine.firstRank[machine.cores.length] - 1
   const match = /^(\d{1,9}),(\d{1,9})$/.exec(text)
   const [from, to] = [Number(match?.[1]), Number(match?.[2])]
-  if (!(from <= last && to <= last))
-    throw new RankweaveError(
-      'ERR_USAGE',
-      `--route: expected two ranks from 0 to ${last} such as 0,${last}, got '${text}'`,
-    )
+  if (!(from <= last && to <= last)) {
+    const message = `--route: expected two ranks from 0 to ${last} such as 0,${last}, got '${text}'`
+    throw new RankweaveError('ERR_USAGE', message)
+  }
   return routeReport(machine, from, to)
 }

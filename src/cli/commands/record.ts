@@ -84,11 +84,10 @@ export const recordCommand: AddCommand = (program, act) => {
 /** Next to the output, which the processes can write as well. A comma ends a setting of the library. */
 function temporaryFolder(output: string): string {
   const folder = dirname(resolve(output))
-  if (folder.includes(','))
-    throw new RankweaveError(
-      'ERR_SHIM',
-      `expected an output in a folder without commas in its path, got ${folder}`,
-    )
+  if (folder.includes(',')) {
+    const message = `expected an output in a folder without commas in its path, got ${folder}`
+    throw new RankweaveError('ERR_SHIM', message)
+  }
   try {
     return mkdtempSync(join(folder, '.rankweave-record-'))
   } catch (cause) {

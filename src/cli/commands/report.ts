@@ -160,11 +160,10 @@ async function planOfFile(report: Reporter, command: Command, file: string): Pro
   refuseGiven(command, [...strategyOptionNames, 'server'], 'is for topologies, not for schedule files')
   report.step(`reading ${file}`)
   const schedule = await readScheduleFile(file, { open: openInput })
-  if (!isNeighborSchedule(schedule))
-    throw new RankweaveError(
-      'ERR_USAGE',
-      `${file}: expected a neighborhood collective, got ${schedule.specification.collective}`,
-    )
+  if (!isNeighborSchedule(schedule)) {
+    const message = `${file}: expected a neighborhood collective, got ${schedule.specification.collective}`
+    throw new RankweaveError('ERR_USAGE', message)
+  }
   return {
     topology: schedule.topology,
     planned: { schedule, groups: null, planMs: 0 },

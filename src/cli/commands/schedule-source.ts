@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { algorithms } from '../../collective/algorithms.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { scheduleOf } from '../../collective/patterns/schedule-size.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
 import { namedStrategy, type PlanWords, requestedPlan } from '../../neighborhood/choose/plan-request.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
@@ -109,10 +109,7 @@ export function nodesOfRanks(machine: Machine, ranks: number, processes: number 
 /** Consecutive ranks in blocks, as worlds place them. @throws ERR_USAGE for more processes than ranks */
 export function blockPlacement(ranks: number, processes: number): Int32Array {
   if (processes > ranks)
-    throw new RankweaveError(
-      'ERR_USAGE',
-      `--processes: expected at most ${ranks}, one per rank, got ${processes}`,
-    )
+    throw wrongValue('ERR_USAGE', `--processes: expected at most ${ranks}, one per rank`, processes)
   const bounds = blockBounds(ranks, processes)
   const placement = new Int32Array(ranks)
   for (let process = 0; process < processes; process++)

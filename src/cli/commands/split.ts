@@ -68,8 +68,6 @@ export const splitCommand: AddCommand = (program, act) => {
 function inputOf({ file, colors, ranks }: z.infer<typeof schema>): SplitInput {
   if (file === undefined) return { kind: 'generated', colors: colors ?? 1 }
   if (colors === undefined) return readSplitFile(file, ranks)
-  throw new RankweaveError(
-    'ERR_USAGE',
-    '--colors: the colors are in the file: expected --file or --colors, got both',
-  )
+  const message = '--colors: the colors are in the file: expected --file or --colors, got both'
+  throw new RankweaveError('ERR_USAGE', message)
 }

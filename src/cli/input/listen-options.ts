@@ -29,19 +29,16 @@ type Given = z.infer<z.ZodObject<typeof listenSchema>>
 
 /** Undefined when none of the options is given. @throws ERR_USAGE, ERR_FILE */
 export function listenOf({ listen, advertise, tlsCert, tlsKey }: Given): ListenOptions | undefined {
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
     throw new RankweaveError('ERR_USAGE', '--tls-cert, --tls-key: expected both or none')
-  }
   if (listen === undefined) {
     if (advertise === undefined && tlsCert === undefined) return undefined
     throw new RankweaveError('ERR_USAGE', '--advertise, --tls-cert: expected --listen besides')
   }
   const { host, port } = addressOf(listen)
   if (advertise !== undefined && !isIPv6(advertise) && !/^[^\s:/?#@[\]]+$/.test(advertise)) {
-    throw new RankweaveError(
-      'ERR_USAGE',
-      `--advertise: expected the name or address of a host, without a port, got '${advertise}'`,
-    )
+    const message = `--advertise: expected the name or address of a host, without a port, got '${advertise}'`
+    throw new RankweaveError('ERR_USAGE', message)
   }
   const isAny = host === '0.0.0.0' || host === '::'
   const advertisedHost = advertise ?? (isAny ? hostname() : undefined)
@@ -58,10 +55,8 @@ function addressOf(text: string): { readonly host: string; readonly port: number
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s/[\]]+)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
   if (match !== null && port <= 65_535) return { host: match[1] ?? match[2], port }
-  throw new RankweaveError(
-    'ERR_USAGE',
-    `--listen: expected host:port, such as 0.0.0.0:7000 or [::]:0, got '${text}'`,
-  )
+  const message = `--listen: expected host:port, such as 0.0.0.0:7000 or [::]:0, got '${text}'`
+  throw new RankweaveError('ERR_USAGE', message)
 }
 
 /** A text file that the user named. @throws ERR_FILE */

@@ -1,4 +1,4 @@
-import { isRankweaveError, RankweaveError, shortened, shown } from '../../errors.js'
+import { isRankweaveError, RankweaveError, shortened, shown, wrongValue } from '../../errors.js'
 import { builtInProfiles } from '../../machine/built-in-profiles.js'
 import { machineFromHostList } from '../../machine/host-list.js'
 import { machineFromHwloc } from '../../machine/hwloc.js'
@@ -73,12 +73,10 @@ function clausesOf(text: string, start: number, rest: string): Map<string, strin
   let at = start + 1
   for (const clause of rest.split(',').slice(1)) {
     const [key, value = ''] = clause.split(/=(.*)/s)
-    if (!keys.includes(key) || clauses.has(key) || !allowed[key].test(value))
-      throw new RankweaveError(
-        'ERR_MACHINE',
-        `machine ${shown(text)}, character ${at + 1}: expected ${keys.map((name) => `${name}=...`).join(' or ')} once, got ${shown(clause)}`,
-        { details: { text: shortened(text), at } },
-      )
+    if (!keys.includes(key) || clauses.has(key) || !allowed[key].test(value)) {
+      const expected = `machine ${shown(text)}, character ${at + 1}: expected ${keys.map((name) => `${name}=...`).join(' or ')} once`
+      throw wrongValue('ERR_MACHINE', expected, clause, { text: shortened(text), at })
+    }
     clauses.set(key, value)
     at += clause.length + 1
   }
@@ -91,10 +89,7 @@ function profileNamed(name: string | undefined): Profile | null {
   const names = builtInProfiles.map((profile) => profile.name).join(', ')
   const profile = builtInProfiles.find((candidate) => candidate.name === name)
   if (profile !== undefined) return profile
-  throw new RankweaveError(
-    'ERR_MACHINE',
-    `expected a profile, FILE.json or one of ${names}, got ${shown(name)}`,
-  )
+  throw wrongValue('ERR_MACHINE', `expected a profile, FILE.json or one of ${names}`, name)
 }
 
 /** What `read` makes of a file's text, which may be compressed; its errors name the file. */
@@ -104,9 +99,7 @@ function fromFile<T>(file: string, read: (text: string) => T): T {
     return read(text)
   } catch (error) {
     if (!isRankweaveError(error, 'ERR_MACHINE')) throw error
-    throw new RankweaveError('ERR_MACHINE', `'${file}': ${error.message}`, {
-      details: { file },
-      cause: error,
-    })
+    const message = `'${file}': ${error.message}`
+    throw new RankweaveError('ERR_MACHINE', message, { details: { file }, cause: error })
   }
 }

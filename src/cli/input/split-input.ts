@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { seededRandom } from '../../base/random.js'
-import { RankweaveError, reasonText, shown } from '../../errors.js'
+import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 
 /**
  * Where colors and keys come from: this many colors in turn with random keys, or lists by rank, color -1 for
@@ -41,12 +41,8 @@ export function readSplitFile(path: string, ranks: number): SplitInput {
     throw new RankweaveError('ERR_FILE', `${path}: cannot be read: ${reasonText(cause)}`, { cause })
   }
   const lines = text.trimEnd().split('\n')
-  if (lines.length !== ranks) {
-    throw new RankweaveError(
-      'ERR_FILE',
-      `${path}: expected ${ranks} lines, one per rank, got ${lines.length}`,
-    )
-  }
+  if (lines.length !== ranks)
+    throw wrongValue('ERR_FILE', `${path}: expected ${ranks} lines, one per rank`, lines.length)
   const color = new Int32Array(ranks)
   const key = new Int32Array(ranks)
   lines.forEach((line, rank) => {
@@ -66,9 +62,6 @@ function number(path: string, rank: number, word: string, least: number): number
 }
 
 function misread(path: string, rank: number, got: string): RankweaveError {
-  return new RankweaveError(
-    'ERR_FILE',
-    `${path}: line ${rank + 1}: expected a color from 0 to 2147483647 or -, then a signed 32-bit key, got ${shown(got)}`,
-    { details: { line: rank + 1 } },
-  )
+  const expected = `${path}: line ${rank + 1}: expected a color from 0 to 2147483647 or -, then a signed 32-bit key`
+  return wrongValue('ERR_FILE', expected, got, { line: rank + 1 })
 }

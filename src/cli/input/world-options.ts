@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import { local } from '../../fabric/local/local.js'
 import { mpi } from '../../fabric/mpi/mpi.js'
@@ -54,9 +54,8 @@ const factories = { local, threads, websocket } as const
 
 /** The fabric of a world: nodes host consecutive blocks of processes. @throws ERR_WORLD, ERR_MPI_LAUNCHER */
 export function fabricOf({ processes, nodes, fabric, mpiLib }: Omit<WorldFlags, 'ranks'>): FabricFactory {
-  if (mpiLib !== undefined && fabric !== 'mpi') {
+  if (mpiLib !== undefined && fabric !== 'mpi')
     throw new RankweaveError('ERR_USAGE', `--mpi-lib is for --fabric mpi, not for ${fabric}`)
-  }
   if (fabric !== 'mpi') {
     const hosts = processes ?? factories[fabric]().processes
     const got = processes === undefined ? `${hosts}, the default` : `${processes}`
@@ -66,9 +65,8 @@ export function fabricOf({ processes, nodes, fabric, mpiLib }: Omit<WorldFlags, 
   }
   const library = mpiLib === undefined ? {} : { library: mpiLib }
   const started = mpi(library).processes
-  if (processes !== undefined && processes !== started) {
-    throw new RankweaveError('ERR_WORLD', `--processes: the launcher started ${started}, got ${processes}`)
-  }
+  if (processes !== undefined && processes !== started)
+    throw wrongValue('ERR_WORLD', `--processes: the launcher started ${started}`, processes)
   requireHosts(nodes, started, `expected at most ${started}, the processes that the launcher started`)
   return nodes === undefined ? mpi(library) : mpi({ ...library, nodes: labels(started, nodes) })
 }

@@ -20,10 +20,8 @@ export async function checkOutputs(
   const count = files.filter(isStandardOutput).length
   if (count > 1) throw new RankweaveError('ERR_USAGE', 'expected one output on standard output, got two')
   if (count === 1 && report.json) {
-    throw new RankweaveError(
-      'ERR_USAGE',
-      '--json: expected a file as output, got -: standard output takes the object',
-    )
+    const message = '--json: expected a file as output, got -: standard output takes the object'
+    throw new RankweaveError('ERR_USAGE', message)
   }
   for (const file of files) {
     if (file !== undefined && !isStandardOutput(file)) await requireWritable(file)

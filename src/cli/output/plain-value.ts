@@ -24,9 +24,8 @@ export function plainValue(value: unknown, above: readonly object[] = []): unkno
   if (above.includes(value)) return '[circular]'
   const inside = [...above, value]
   const plain = (item: unknown) => plainValue(item, inside)
-  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView))
     return Array.from(value as unknown as Iterable<unknown>, plain)
-  }
   if (Array.isArray(value) || value instanceof Set || value instanceof Map) return Array.from(value, plain)
   if (value instanceof Date) return value.toISOString()
   if (value instanceof Error) return { name: value.name, message: value.message }

@@ -50,10 +50,8 @@ export function refuseExit(end: End): () => void {
 }
 
 function stuck(): RankweaveError {
-  return new RankweaveError(
-    'ERR_DEADLOCK',
-    'the program waits, and nothing is left to wake it: no message, timer, file or socket',
-  )
+  const message = 'the program waits, and nothing is left to wake it: no message, timer, file or socket'
+  return new RankweaveError('ERR_DEADLOCK', message)
 }
 
 function exited(exitCode: string | number): RankweaveError {

@@ -18,9 +18,8 @@ const extensions = ['.ts', '.mts', '.js', '.mjs', '.cjs']
  */
 export function checkProgramFile(file: string): string {
   const path = resolve(file)
-  if (!extensions.includes(extname(path))) {
+  if (!extensions.includes(extname(path)))
     throw programError(file, `expected a ${extensions.join(', ')} file, got '${file}'`)
-  }
   if (!existsSync(path)) throw programError(file, `there is no file '${file}'`)
   return pathToFileURL(path).href
 }

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import type { Algorithm, Shape } from './algorithm.js'
 
 /**
@@ -15,17 +15,14 @@ export const shapeLimits = { ranks: 2 ** 22, segments: 2 ** 20, blocks: 2 ** 31 
  * @throws ERR_RANK for a root out of range
  */
 export function checkShape(algorithm: Algorithm, shape: Shape): void {
-  if (typeof Object(algorithm).id !== 'string' || typeof Object(algorithm).emit !== 'function') {
-    throw new RankweaveError('ERR_ARGUMENT', `expected an algorithm, got ${shown(algorithm)}`)
-  }
+  if (typeof Object(algorithm).id !== 'string' || typeof Object(algorithm).emit !== 'function')
+    throw wrongValue('ERR_ARGUMENT', 'expected an algorithm', algorithm)
   const { id } = algorithm
   requireShape(id, shape)
   const { ranks, firstRank } = shape
   if (firstRank !== undefined && !isRuns(firstRank, ranks)) {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `${id}: firstRank must ascend strictly from 0, as an Int32Array of ${ranks + 1} elements`,
-    )
+    const message = `${id}: firstRank must ascend strictly from 0, as an Int32Array of ${ranks + 1} elements`
+    throw new RankweaveError('ERR_ARGUMENT', message)
   }
   const reason = algorithm.refuses?.(shape) ?? null
   if (reason !== null) throw new RankweaveError('ERR_ARGUMENT', `${id}: ${reason}`)
@@ -37,17 +34,13 @@ export function checkShape(algorithm: Algorithm, shape: Shape): void {
  * @throws ERR_RANK for a root out of range
  */
 export function requireShape(what: string, shape: Shape): void {
-  if (typeof shape !== 'object' || shape === null) {
-    throw new RankweaveError('ERR_ARGUMENT', `${what}: expected a shape, got ${shown(shape)}`)
-  }
+  if (typeof shape !== 'object' || shape === null)
+    throw wrongValue('ERR_ARGUMENT', `${what}: expected a shape`, shape)
   const { ranks, root = 0, segments = 1 } = shape
   requireCount(what, 'ranks', ranks, shapeLimits.ranks)
   requireCount(what, 'segments', segments, shapeLimits.segments)
   if (Number.isInteger(root) && root >= 0 && root < ranks) return
-  throw new RankweaveError(
-    'ERR_RANK',
-    `${what}: root must be a rank from 0 to ${ranks - 1}, got ${shown(root)}`,
-  )
+  throw wrongValue('ERR_RANK', `${what}: root must be a rank from 0 to ${ranks - 1}`, root)
 }
 
 /**
@@ -55,23 +48,18 @@ export function requireShape(what: string, shape: Shape): void {
  * @throws ERR_RANK for a rank that the shape does not have
  */
 export function* ranksWithin({ ranks }: Shape, asked: Iterable<number>): Iterable<number> {
-  if (typeof Object(asked)[Symbol.iterator] !== 'function') {
-    throw new RankweaveError('ERR_ARGUMENT', `expected a list of ranks, got ${shown(asked)}`)
-  }
+  if (typeof Object(asked)[Symbol.iterator] !== 'function')
+    throw wrongValue('ERR_ARGUMENT', 'expected a list of ranks', asked)
   for (const rank of asked) {
-    if (!Number.isInteger(rank) || rank < 0 || rank >= ranks) {
-      throw new RankweaveError('ERR_RANK', `expected ranks from 0 to ${ranks - 1}, got ${shown(rank)}`)
-    }
+    if (!Number.isInteger(rank) || rank < 0 || rank >= ranks)
+      throw wrongValue('ERR_RANK', `expected ranks from 0 to ${ranks - 1}`, rank)
     yield rank
   }
 }
 
 function requireCount(what: string, name: string, value: number, most: number): void {
   if (Number.isInteger(value) && value >= 1 && value <= most) return
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `${what}: ${name} must be an integer from 1 to ${most}, got ${shown(value)}`,
-  )
+  throw wrongValue('ERR_ARGUMENT', `${what}: ${name} must be an integer from 1 to ${most}`, value)
 }
 
 function isRuns(firstRank: Int32Array, ranks: number): boolean {

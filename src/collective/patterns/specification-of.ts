@@ -1,5 +1,5 @@
 import { concatenateWords } from '../../base/packing.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import {
   type Collective,
   noReductions,
@@ -132,7 +132,7 @@ function demandOf(
     case 'neighbor-reduce':
       throw new RankweaveError('ERR_ARGUMENT', `${collective} is specified by its topology`)
     default:
-      throw new RankweaveError('ERR_ARGUMENT', `expected a collective, got ${shown(collective)}`)
+      throw wrongValue('ERR_ARGUMENT', 'expected a collective', collective)
   }
 }
 
@@ -177,19 +177,15 @@ function requireBlocks(collective: Collective, ranks: number, partsOf: (rank: nu
   let blocks = 0
   for (let rank = 0; rank < ranks; rank++) blocks += partsOf(rank)
   if (blocks <= shapeLimits.blocks) return
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `a schedule of ${collective} has at most ${shapeLimits.blocks} blocks, ${ranks} ranks would contribute ${blocks}`,
-  )
+  const message = `a schedule of ${collective} has at most ${shapeLimits.blocks} blocks, ${ranks} ranks would contribute ${blocks}`
+  throw new RankweaveError('ERR_ARGUMENT', message)
 }
 
 /** @throws ERR_ARGUMENT for more blocks than a specification holds */
 export function requireHeld(collective: Collective, ranks: number, held: number): void {
   if (held <= shapeLimits.held) return
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `the specification of ${collective} for ${ranks} ranks holds more than ${shapeLimits.held} blocks: plan fewer ranks or segments, or some ranks alone`,
-  )
+  const message = `the specification of ${collective} for ${ranks} ranks holds more than ${shapeLimits.held} blocks: plan fewer ranks or segments, or some ranks alone`
+  throw new RankweaveError('ERR_ARGUMENT', message)
 }
 
 const none = new Int32Array(0)

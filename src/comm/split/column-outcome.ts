@@ -43,9 +43,8 @@ export async function distributeOutcome(
   const needsTable = writer.join(ends.map(wordsOf), column.me)
   const messages = writer.messages(counters)
   const received = (await alltoallBytes(column, messages.map(bytesOf), exchangeSteps.items)).map(wordsOf)
-  if (!isShadowed(call, layout)) {
+  if (!isShadowed(call, layout))
     return { outcome: { bounds, needsTable, items: received }, ofShadow: emptyOutcome }
-  }
   // Where blocks have shadows, a message has two parts: for the member, for its shadow.
   const parts = received.map((words) => unpackWords(bytesOf(words)))
   const items = (part: number) => parts.map((lists) => lists[part] ?? noWords)

@@ -58,18 +58,16 @@ function partOf({ parent, exchange }: SplitCall, gathered: Gathered, table: Spli
   }
   const id = { leader: first, counter: leaderCounter }
   if (isRegular) return { id, hosted, table: stridedTable(size, first, stride) }
-  if (table.kind === 'replicated') {
+  if (table.kind === 'replicated')
     return { id, hosted, table: rankTable(table.worldRanks.slice(start, start + size)) }
-  }
   // One process may store the rows of a communicator and another look them up; both number its processes the
   // same.
   const leader = processOf(parent.runtime.layout, first)
   const members = hostsIn(hosts, exchange.count).map((process) => parent.processes.processes.at(process))
   const others = members.filter((process) => process !== leader)
   const processes = new ProcessList(Int32Array.from([leader, ...others]))
-  if (gathered.about.pushed.length > 0) {
+  if (gathered.about.pushed.length > 0)
     return { id, hosted, table: rankTable(joined(size, gathered.items)), processes }
-  }
   if (table.kind === 'none') throw new Error('a communicator without a table')
   const worldRanks = new Int32Array(hosted.length)
   for (let i = 0; i < hosted.length; i++) worldRanks[i] = parent.worldRank(hosted[i])

@@ -125,10 +125,8 @@ export function checkSplitOptions(options: SplitOptions | undefined, processes: 
   checkOptions('split', optionsFor(processes), options)
   const gathers = options.algorithm === 'conventional' || options.algorithm === 'merging'
   if (gathers && options.table === 'distributed') {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `split: algorithm ${options.algorithm} brings the whole table to every process, so expected table 'replicated', got 'distributed'`,
-    )
+    const message = `split: algorithm ${options.algorithm} brings the whole table to every process, so expected table 'replicated', got 'distributed'`
+    throw new RankweaveError('ERR_ARGUMENT', message)
   }
 }
 

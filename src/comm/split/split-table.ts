@@ -34,9 +34,8 @@ export async function tableOf(
   const { exchange, plan, parent } = call
   const { bounds } = outcome
   if (!outcome.needsTable) return { kind: 'none' }
-  if (plan.table === 'replicated') {
+  if (plan.table === 'replicated')
     return { kind: 'replicated', worldRanks: await replicate(call, sorting, column, slice) }
-  }
   const layout = tableLayout(sorting, bounds, plan.tableGroup, exchange.count)
   const { runtime } = parent
   const { processes } = parent.processes
@@ -88,9 +87,8 @@ async function ownSlice(
   ]
   for (let peer = 0; peer < count; peer++) {
     const [from, to] = overlap(me, sliceAt(peer))
-    if (peer !== me && from < to) {
+    if (peer !== me && from < to)
       column.send(peer, exchangeSteps.reslice, bytesOf(worldRanks.subarray(from - base, to - base)))
-    }
   }
   const start = bounds.start(mine)
   const rows = new Int32Array(bounds.start(mine + 1) - start)

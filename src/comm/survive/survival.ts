@@ -192,9 +192,8 @@ export class Survival<S> {
     contributions: readonly (SurvivorContribution | undefined)[],
   ): Promise<Outcome<S>> {
     const { kind } = contributions.find((each) => each !== undefined)!
-    if (kind === 'mixed' || contributions.some((each) => each !== undefined && each.kind !== kind)) {
+    if (kind === 'mixed' || contributions.some((each) => each !== undefined && each.kind !== kind))
       throw mixedCallsError(this.#state, call.seq)
-    }
     const absent = members.filter((process, at) => contributions[at] === undefined && !lost.includes(process))
     const returned = contributions.flatMap((each) =>
       each === undefined || each.returned < 0 ? [] : each.returned,
@@ -212,9 +211,8 @@ export class Survival<S> {
       flag &= each.flag
       if (!lost.includes(members[at])) acknowledged = Math.min(acknowledged, each.acknowledged)
     })
-    if (acknowledged < lostMembers.length) {
+    if (acknowledged < lostMembers.length)
       throw lostMembersError(this.#state, lostMembers.slice(acknowledged), flag)
-    }
     return { flag, made: undefined }
   }
 

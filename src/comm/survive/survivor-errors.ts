@@ -12,11 +12,8 @@ export function lostMembersError(
   const { layout } = state.runtime
   const who = processes.map((process) => ranksText(layout, process)).join(', ')
   const are = processes.length === 1 ? 'is' : 'are'
-  return new RankweaveError(
-    'ERR_PEER_LOST',
-    `agree on ${describeContext(state)}: ${who} ${are} lost, which not every rank has acknowledged; the agreed flag is ${flag}`,
-    { details: { process: processes[0], flag } },
-  )
+  const message = `agree on ${describeContext(state)}: ${who} ${are} lost, which not every rank has acknowledged; the agreed flag is ${flag}`
+  return new RankweaveError('ERR_PEER_LOST', message, { details: { process: processes[0], flag } })
 }
 
 /** Ranks called `agree` where others called `shrink`. */
@@ -65,11 +62,6 @@ export function noAuthorityError(name: string, fabric: string): RankweaveError {
 
 /** The error of every operation on a communicator that a rank has revoked. */
 export function revokedError(state: Pick<TableContext, 'id' | 'size'>, rank: number): RankweaveError {
-  return new RankweaveError(
-    'ERR_REVOKED',
-    `${describeContext(state)} is revoked: rank ${rank} called revoke`,
-    {
-      details: { rank },
-    },
-  )
+  const message = `${describeContext(state)} is revoked: rank ${rank} called revoke`
+  return new RankweaveError('ERR_REVOKED', message, { details: { rank } })
 }

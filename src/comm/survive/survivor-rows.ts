@@ -79,10 +79,8 @@ export class SurvivorRows {
     const isTotal = before === undefined ? total >= 0 && total <= most : total === before.pairs.length
     const end = at + payload.byteLength / 4
     if (!isTotal || at !== (before?.filled ?? 0) || !Number.isSafeInteger(end) || end > total) {
-      throw new RankweaveError(
-        'ERR_PROTOCOL',
-        `expected at most ${most} numbers on the ranks of process ${src}, in order, got ${at} to ${end} of ${total}`,
-      )
+      const message = `expected at most ${most} numbers on the ranks of process ${src}, in order, got ${at} to ${end} of ${total}`
+      throw new RankweaveError('ERR_PROTOCOL', message)
     }
     const rows = before ?? { pairs: new Int32Array(total), filled: 0 }
     this.#arrived.set(seq, call.set(src, rows))

@@ -186,9 +186,8 @@ export class SharedSlices {
 
   #hereBetween(from: number, to: number): Int32Array | undefined {
     const { hosted } = this.places
-    if (hosted === undefined || from < hosted.start || to > hosted.start + hosted.worldRanks.length) {
+    if (hosted === undefined || from < hosted.start || to > hosted.start + hosted.worldRanks.length)
       return undefined
-    }
     return hosted.worldRanks.subarray(from - hosted.start, to - hosted.start)
   }
 

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import { requireFixed, type TypedArray } from '../../messages/datatype/elements.js'
 import { PROC_NULL } from '../../messages/matching/envelope.js'
 import { type LocalRankTable, rankTable, stridedTable, worldRanksOf } from './rank-table.js'
@@ -68,9 +68,7 @@ export class Group {
    * @see MPI-4.1 §7.3.1 (MPI_Group_rank)
    */
   async rankOf(worldRank: number): Promise<number | null> {
-    if (!Number.isInteger(worldRank)) {
-      throw new RankweaveError('ERR_RANK', `rankOf: expected a world rank, got ${shown(worldRank)}`)
-    }
+    if (!Number.isInteger(worldRank)) throw wrongValue('ERR_RANK', 'rankOf: expected a world rank', worldRank)
     const rank = this.#table.find(worldRank)
     return rank < 0 ? null : rank
   }
@@ -174,27 +172,22 @@ export class Group {
 
 function checkRank(rank: number, size: number, where: string): number {
   if (!Number.isInteger(rank) || rank < 0 || rank >= size) {
-    throw new RankweaveError(
-      'ERR_RANK',
-      `${where}: expected ranks 0 to ${size - 1} of the group, got ${shown(rank)}`,
-      {
-        details: { rank, size },
-      },
-    )
+    const expected = `${where}: expected ranks 0 to ${size - 1} of the group`
+    throw wrongValue('ERR_RANK', expected, rank, { rank, size })
   }
   return rank
 }
 
 function requireGroup(other: Group, where: string): Group {
   if (other instanceof Group) return other
-  throw new RankweaveError('ERR_GROUP', `${where}: expected a group, got ${shown(other)}`)
+  throw wrongValue('ERR_GROUP', `${where}: expected a group`, other)
 }
 
 /** @throws ERR_ARGUMENT */
 export function requireList<T>(list: ArrayLike<T>, where: string): ArrayLike<T> {
   if (ArrayBuffer.isView(list)) requireFixed(list as unknown as TypedArray)
   if (typeof list === 'object' && list !== null && list.length >= 0) return list
-  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected an array of ranks, got ${shown(list)}`)
+  throw wrongValue('ERR_ARGUMENT', `${where}: expected an array of ranks`, list)
 }
 
 function checkDistinct(ranks: ArrayLike<number>, size: number, where: string): number[] {
@@ -203,9 +196,8 @@ function checkDistinct(ranks: ArrayLike<number>, size: number, where: string): n
   for (let i = 0; i < ranks.length; i++) {
     const rank = checkRank(ranks[i], size, where)
     if (seen.has(rank)) {
-      throw new RankweaveError('ERR_RANK', `${where}: expected distinct ranks, got ${rank} twice`, {
-        details: { rank, size },
-      })
+      const message = `${where}: expected distinct ranks, got ${rank} twice`
+      throw new RankweaveError('ERR_RANK', message, { details: { rank, size } })
     }
     seen.add(rank)
   }
@@ -215,15 +207,12 @@ function checkDistinct(ranks: ArrayLike<number>, size: number, where: string): n
 function expandRanges(ranges: readonly RankRange[], size: number): number[] {
   const ranks: number[] = []
   for (const range of Array.from(requireList(ranges, 'range'))) {
-    if (!Array.isArray(range)) {
-      throw new RankweaveError('ERR_ARGUMENT', `range: expected [first, last, stride], got ${shown(range)}`)
-    }
+    if (!Array.isArray(range))
+      throw wrongValue('ERR_ARGUMENT', 'range: expected [first, last, stride]', range)
     const [first, last, stride] = range as RankRange
     if (!Number.isInteger(stride) || stride === 0) {
-      throw new RankweaveError(
-        'ERR_ARGUMENT',
-        `range [${[first, last, stride].map(shown).join(', ')}]: expected a stride other than 0`,
-      )
+      const message = `range [${[first, last, stride].map(shown).join(', ')}]: expected a stride other than 0`
+      throw new RankweaveError('ERR_ARGUMENT', message)
     }
     // Checked before the loop, so that an absurd range is not expanded first.
     checkRank(first, size, 'range')

@@ -147,9 +147,8 @@ function moveTable(record: object, alloc: (sizeBytes: number) => ArrayBufferLike
   const memory = new Uint8Array(alloc(recordBytes(record, true)))
   let at = 0
   const placed = (value: unknown): unknown => {
-    if (isRecord(value)) {
+    if (isRecord(value))
       return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, placed(part)]))
-    }
     if (!isNumbers(value)) return value
     const place: Place = { array: value.constructor.name as Place['array'], at, length: value.length }
     memory.set(new Uint8Array(value.buffer, value.byteOffset, value.byteLength), at)

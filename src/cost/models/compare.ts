@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
 import { checkCall, checkModel } from './check-input.js'
 import { modelledAlgorithmOf, modelledAlgorithms } from './modelled-algorithms.js'
@@ -31,10 +31,8 @@ export function predictAlgorithms(
   const known = modelledAlgorithms.filter((row) => row.collective === collective)
   if (known.length === 0) {
     const names = [...new Set(modelledAlgorithms.map((row) => row.collective))]
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `expected a collective with formulas among ${names.join(', ')}, got ${shown(collective)}`,
-    )
+    const expected = `expected a collective with formulas among ${names.join(', ')}`
+    throw wrongValue('ERR_ARGUMENT', expected, collective)
   }
   checkModel(model)
   checkCall(call)

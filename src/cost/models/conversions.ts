@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import type { Level, Profile } from '../../machine/profile.js'
 import { checkProfile } from '../../machine/profile-figures.js'
 import { checkModel } from './check-input.js'
@@ -13,10 +13,7 @@ import { interpolated } from './terms.js'
 export function logGPOfLevel(profile: Profile, level: Level): LogGP {
   checkProfile(profile)
   if (typeof level !== 'string' || !Object.hasOwn(profile.levels, level))
-    throw new RankweaveError(
-      'ERR_MODEL',
-      `expected a level among ${Object.keys(profile.levels).join(', ')}, got ${shown(level)}`,
-    )
+    throw wrongValue('ERR_MODEL', `expected a level among ${Object.keys(profile.levels).join(', ')}`, level)
   const {
     latencyNs,
     sendOverheadNs,

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
 import { composedFormulas } from './composed-formulas.js'
 import type { ModelledAlgorithm } from './modelled-algorithm.js'
@@ -32,8 +32,6 @@ export const modelledAlgorithms: readonly ModelledAlgorithmInfo[] = Object.freez
 export function modelledAlgorithmOf(id: string): ModelledAlgorithm {
   const row = byId.get(id)
   if (row !== undefined) return row
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `expected an algorithm with a formula among ${[...byId.keys()].join(', ')}, got ${shown(id)}`,
-  )
+  const expected = `expected an algorithm with a formula among ${[...byId.keys()].join(', ')}`
+  throw wrongValue('ERR_ARGUMENT', expected, id)
 }

@@ -19,10 +19,8 @@ export function shownRanks({ criticalPath, timeline }: Simulation, most: number)
 /** @throws ERR_SIMULATION for a simulation without a timeline */
 export function timelineIn(timeline: Timeline | null): Timeline {
   if (Object(timeline).rank instanceof Int32Array) return timeline!
-  throw new RankweaveError(
-    'ERR_SIMULATION',
-    'expected a simulation with a timeline (timeline: true), got none',
-  )
+  const message = 'expected a simulation with a timeline (timeline: true), got none'
+  throw new RankweaveError('ERR_SIMULATION', message)
 }
 
 /** The first interval of every rank in `ranks`, and the one after its last. */

@@ -91,7 +91,6 @@ export class LocalAuthority {
 }
 
 function lostItself(process: number): RankweaveError {
-  return new RankweaveError('ERR_PEER_LOST', `process ${process} is lost to the world`, {
-    details: { process },
-  })
+  const message = `process ${process} is lost to the world`
+  return new RankweaveError('ERR_PEER_LOST', message, { details: { process } })
 }

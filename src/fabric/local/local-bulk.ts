@@ -101,9 +101,8 @@ export class LocalBulk {
     if (side === undefined) return
     delete transfer[role]
     this.#ready = this.#ready.filter((each) => each !== transfer)
-    if (transfer.sender === undefined && transfer.receiver === undefined) {
+    if (transfer.sender === undefined && transfer.receiver === undefined)
       this.#transfers.delete(keyOf(transfer.src, transfer.dst, transfer.transferId))
-    }
     side.reject(error)
   }
 }

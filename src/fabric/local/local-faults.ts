@@ -2,7 +2,7 @@ import { isCount } from '../../base/known-options.js'
 import { type OptionTable, valueOption } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
 import { seededRandom } from '../../base/random.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { type RankweaveError, wrongValue } from '../../errors.js'
 
 /** Faults injected into a local world, for tests. Frames of a process to itself are not affected. */
 export interface LocalFaults {
@@ -35,15 +35,14 @@ const faultOptions: OptionTable<LocalFaults> = {
 export function checkFaults(faults: LocalFaults, processes: number): void {
   checkOptions('local: faults', faultOptions, faults)
   for (const { process, afterFrames } of faults.kill ?? []) {
-    if (!isCount(process) || process >= processes) {
+    if (!isCount(process) || process >= processes)
       throw refused(`to kill one of ${processes} processes`, process)
-    }
     if (!isCount(afterFrames)) throw refused('afterFrames as an integer', afterFrames)
   }
 }
 
 function refused(expected: string, got: unknown): RankweaveError {
-  return new RankweaveError('ERR_ARGUMENT', `local: faults: expected ${expected}, got ${shown(got)}`)
+  return wrongValue('ERR_ARGUMENT', `local: faults: expected ${expected}`, got)
 }
 
 /** The faults of one session, with their own random sequence and the counts they depend on. */

@@ -77,9 +77,8 @@ export function local(options: LocalOptions = {}): LocalFactory {
   const nodes = nodeLabels(options.nodes ?? 1, processes)
   requireEntries('local', { ranksPerProcess }, processes)
   if (faults !== undefined) checkFaults(faults, processes)
-  if (virtualTime !== undefined && (bulk || seed !== undefined || faults !== undefined)) {
+  if (virtualTime !== undefined && (bulk || seed !== undefined || faults !== undefined))
     throw new RankweaveError('ERR_WORLD', 'local: virtualTime excludes bulk, a seed and faults')
-  }
   const resolved = { processes, nodes, maxPayloadBytes, bulk, scribble, seed, faults, virtualTime }
   return {
     kind: 'local',

@@ -39,9 +39,8 @@ export type SymbolAddress = (name: string) => number | undefined
 function openMpi(addressOf: SymbolAddress): MpiAbi {
   const at = (symbol: string): number => {
     const address = addressOf(symbol)
-    if (address === undefined) {
+    if (address === undefined)
       throw new RankweaveError('ERR_MPI_LIBRARY', `the library is Open MPI, but has no symbol ${symbol}`)
-    }
     return address
   }
   return {

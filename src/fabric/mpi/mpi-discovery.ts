@@ -35,10 +35,8 @@ export async function findMpiLibraries(named?: string): Promise<readonly FoundMp
     }
   }
   if (found.size > 0) return [...found.values()]
-  throw new RankweaveError(
-    'ERR_MPI_LIBRARY',
-    `no MPI library was found: install Open MPI or MPICH, or name a library with --mpi-lib PATH. Tried\n  ${failures.join('\n  ')}`,
-  )
+  const message = `no MPI library was found: install Open MPI or MPICH, or name a library with --mpi-lib PATH. Tried\n  ${failures.join('\n  ')}`
+  throw new RankweaveError('ERR_MPI_LIBRARY', message)
 }
 
 /** The file that was mapped for a name, where Linux reports it. */

@@ -94,10 +94,8 @@ export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
     }
     return describe(koffi, path, library)
   }
-  throw new RankweaveError(
-    'ERR_MPI_LIBRARY',
-    `fabric mpi: no MPI library can be loaded; name one with --mpi-lib PATH or RANKWEAVE_MPI_LIB. Tried\n  ${failures.join('\n  ')}`,
-  )
+  const message = `fabric mpi: no MPI library can be loaded; name one with --mpi-lib PATH or RANKWEAVE_MPI_LIB. Tried\n  ${failures.join('\n  ')}`
+  throw new RankweaveError('ERR_MPI_LIBRARY', message)
 }
 
 /** @internal koffi, with an environment in which loading an MPI library is safe. @throws ERR_MPI_KOFFI */
@@ -107,11 +105,8 @@ export async function loadKoffi(): Promise<Koffi> {
     const module = (await import('koffi')) as Koffi & { readonly default?: Koffi }
     return module.default ?? module
   } catch (cause) {
-    throw new RankweaveError(
-      'ERR_MPI_KOFFI',
-      `fabric mpi needs the optional package koffi, which cannot be loaded: npm install koffi (${reasonText(cause)})`,
-      { cause },
-    )
+    const message = `fabric mpi needs the optional package koffi, which cannot be loaded: npm install koffi (${reasonText(cause)})`
+    throw new RankweaveError('ERR_MPI_KOFFI', message, { cause })
   }
 }
 

@@ -271,9 +271,8 @@ export class ThreadsProcess implements Fabric {
     this.#spins = 0
     this.#spinPolicy.turn()
     try {
-      if (!this.#inbox.delivering && !this.#progress() && this.#waiting) {
+      if (!this.#inbox.delivering && !this.#progress() && this.#waiting)
         this.#spinPolicy.spinInTurn(this.#pollOften)
-      }
       this.#reportLosses()
     } finally {
       if (!this.#closed) this.#scheduleNext()

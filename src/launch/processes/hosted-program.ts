@@ -58,11 +58,11 @@ export function notCloneable(
     }
   })
   const who = index < 0 ? 'the values that ranks' : `the value that rank ${firstRank + index}`
-  return new RankweaveError(
-    'ERR_CLONE',
-    `${who} returned cannot be cloned into another thread or process: ${reasonText(cause)}`,
-    { details: index < 0 ? {} : { rank: firstRank + index }, cause },
-  )
+  const message = `${who} returned cannot be cloned into another thread or process: ${reasonText(cause)}`
+  return new RankweaveError('ERR_CLONE', message, {
+    details: index < 0 ? {} : { rank: firstRank + index },
+    cause,
+  })
 }
 
 let ofProcess: { readonly args: unknown } | undefined

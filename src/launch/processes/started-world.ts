@@ -87,9 +87,8 @@ export function requireCloneable(args: unknown, into: string): void {
   try {
     structuredClone(args)
   } catch (cause) {
-    throw new RankweaveError('ERR_CLONE', `run: args cannot be cloned into ${into}: ${String(cause)}`, {
-      cause,
-    })
+    const message = `run: args cannot be cloned into ${into}: ${String(cause)}`
+    throw new RankweaveError('ERR_CLONE', message, { cause })
   }
 }
 
@@ -270,9 +269,8 @@ class StartedWorld {
       this.#unresponsive = this.#outcomes.flatMap((outcome, process) =>
         outcome === undefined && !this.#aware.has(process) ? [process] : [],
       )
-      if (this.#signal?.aborted === true) {
+      if (this.#signal?.aborted === true)
         this.#failure ??= { error: abortedWorld(this.#signal.reason), process: 0, lost: false }
-      }
       this.#end()
     })
   }

@@ -1,5 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
-import { RankweaveError } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import { encodeError } from '../../messages/process/error-record.js'
 import { worldLayout } from '../../messages/process/world-layout.js'
 import type { Main } from '../../world/world.js'
@@ -101,8 +101,6 @@ function serialized(results: readonly unknown[], firstRank: number): Uint8Array 
     throw notCloneable(results, firstRank, serialize, cause)
   }
   if (bytes.byteLength <= maxResultBytes) return bytes
-  throw new RankweaveError(
-    'ERR_CLONE',
-    `the values that the ranks of one process returned: expected at most ${maxResultBytes} bytes, got ${bytes.byteLength}`,
-  )
+  const expected = `the values that the ranks of one process returned: expected at most ${maxResultBytes} bytes`
+  throw wrongValue('ERR_CLONE', expected, bytes.byteLength)
 }

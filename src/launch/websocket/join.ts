@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { hostname } from 'node:os'
 import { type OptionTable, objectOption, uncheckedOptions } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
-import { RankweaveError, reasonText, shown } from '../../errors.js'
+import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { connectMs } from '../../websocket/socket/socket.js'
 import { hostUntilEmpty } from '../../world/empty-loop.js'
 import { EventLoopWatch } from '../../world/event-loop.js'
@@ -48,12 +48,8 @@ export async function join<T, A = undefined>(
   main: Main<T, A> | URL,
   options: NodeJoinOptions<A>,
 ): Promise<Joined<T>> {
-  if (typeof main !== 'function' && !(main instanceof URL)) {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `join: expected a function, or the URL of a module, as main, got ${shown(main)}`,
-    )
-  }
+  if (typeof main !== 'function' && !(main instanceof URL))
+    throw wrongValue('ERR_ARGUMENT', 'join: expected a function, or the URL of a module, as main', main)
   checkJoin(options)
   const { program = main instanceof URL ? await programDigest(main) : undefined } = options
   if (program === undefined)
@@ -102,11 +98,10 @@ async function hostedHere<T, A>(
 
 /** Where this process is reached by default. @throws ERR_WORLD_LOST, ERR_ARGUMENT, ERR_ABORTED */
 async function listenTowards(url: string, signal?: AbortSignal): Promise<ListenOptions | null> {
-  if (!URL.canParse(url)) throw new RankweaveError('ERR_ARGUMENT', `join: expected a URL, got ${shown(url)}`)
+  if (!URL.canParse(url)) throw wrongValue('ERR_ARGUMENT', 'join: expected a URL', url)
   const { protocol, hostname: host, port } = new URL(url)
-  if (protocol !== 'ws:' && protocol !== 'wss:') {
-    throw new RankweaveError('ERR_ARGUMENT', `join: expected a URL of ws: or wss:, got ${shown(url)}`)
-  }
+  if (protocol !== 'ws:' && protocol !== 'wss:')
+    throw wrongValue('ERR_ARGUMENT', 'join: expected a URL of ws: or wss:', url)
   if (protocol === 'wss:') return null
   const socket = connect({ host: host.replace(/^\[|\]$/g, ''), port: Number(port || 80) })
   // A network that drops the request would let the operating system try for two minutes.
@@ -117,11 +112,8 @@ async function listenTowards(url: string, signal?: AbortSignal): Promise<ListenO
   } catch (cause) {
     if (signal?.aborted === true)
       throw new RankweaveError('ERR_ABORTED', 'join was aborted', { cause: signal.reason })
-    throw new RankweaveError(
-      'ERR_WORLD_LOST',
-      `the rendezvous at ${url} cannot be reached: ${reasonText(cause)}`,
-      { cause: reasonText(cause) },
-    )
+    const message = `the rendezvous at ${url} cannot be reached: ${reasonText(cause)}`
+    throw new RankweaveError('ERR_WORLD_LOST', message, { cause: reasonText(cause) })
   } finally {
     socket.destroy()
   }

@@ -71,8 +71,7 @@ function serialized(args: unknown): Uint8Array {
   try {
     return serialize(args)
   } catch (cause) {
-    throw new RankweaveError('ERR_CLONE', `run: args cannot be cloned into processes: ${reasonText(cause)}`, {
-      cause,
-    })
+    const message = `run: args cannot be cloned into processes: ${reasonText(cause)}`
+    throw new RankweaveError('ERR_CLONE', message, { cause })
   }
 }

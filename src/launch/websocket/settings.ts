@@ -1,6 +1,6 @@
 import { integerOption, type OptionTable, uncheckedOption, valueOption } from '../../base/option.js'
 import { requireOption } from '../../base/option-table.js'
-import { isRankweaveError, RankweaveError, reasonText, shown } from '../../errors.js'
+import { isRankweaveError, type RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { maxWorldRanks, worldLayout } from '../../messages/process/world-layout.js'
 import { defaultRendezvousLimits, type WorldLimits } from '../../websocket/protocol/limits.js'
 
@@ -78,7 +78,7 @@ function parsed(text: string): WorldSettings {
 }
 
 function notSettings(text: string): RankweaveError {
-  return new RankweaveError('ERR_PROTOCOL', `expected the settings of a world, got ${shown(text)}`)
+  return wrongValue('ERR_PROTOCOL', 'expected the settings of a world', text)
 }
 
 /** What the rendezvous receives about the error of a world. */

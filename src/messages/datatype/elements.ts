@@ -73,10 +73,8 @@ export type TypedArrayConstructor = (typeof constructors)[number]
 export function typeCodeOfConstructor(wanted: unknown): number {
   const type = constructors.lastIndexOf(wanted as TypedArrayConstructor)
   if (type >= 0) return type
-  throw new RankweaveError(
-    'ERR_TYPE',
-    `expected a number of bytes or the constructor of a typed array, got ${typeof wanted === 'function' ? wanted.name : shown(wanted)}`,
-  )
+  const message = `expected a number of bytes or the constructor of a typed array, got ${typeof wanted === 'function' ? wanted.name : shown(wanted)}`
+  throw new RankweaveError('ERR_TYPE', message)
 }
 
 /** Name of a wire code, for messages: `Float64Array`, or `value`. */
@@ -146,14 +144,11 @@ export function requireFixed(array: TypedArray): void {
     readonly growable?: boolean
   }
   if (buffer.resizable === true || buffer.growable === true) {
-    throw new RankweaveError(
-      'ERR_TYPE',
-      'expected an array over a buffer of fixed length, got a resizable one',
-    )
+    const message = 'expected an array over a buffer of fixed length, got a resizable one'
+    throw new RankweaveError('ERR_TYPE', message)
   }
-  if (isDetached(array)) {
+  if (isDetached(array))
     throw new RankweaveError('ERR_TYPE', 'expected an array with its buffer, got a detached one')
-  }
 }
 
 /** Whether the buffer of an array has been transferred elsewhere. */

@@ -39,9 +39,8 @@ export function createOperation<T>(
   combine: (left: T, right: T) => T | undefined,
   options: { readonly name?: string; readonly commutative?: boolean } = {},
 ): Operation<T> {
-  if (typeof combine !== 'function') {
+  if (typeof combine !== 'function')
     throw new RankweaveError('ERR_OP', `an operation needs a function of two values, got ${typeof combine}`)
-  }
   requireOptions('createOperation', options)
   const { name = combine.name || 'anonymous', commutative = false } = options
   return { kind: 'operation', name, commutative, combine }
@@ -73,16 +72,12 @@ export function readyOperation(
     return { kind: 'function', name: op.name, commutative: op.commutative, combine: op.combine }
   if (!isOperationName(op)) {
     const got = typeof op === 'string' ? `'${op}'` : typeof op
-    throw new RankweaveError(
-      'ERR_OP',
-      `expected the name of an operation or the result of createOperation, got ${got}`,
-    )
+    const message = `expected the name of an operation or the result of createOperation, got ${got}`
+    throw new RankweaveError('ERR_OP', message)
   }
   if (type === typeCode.value) {
-    throw new RankweaveError(
-      'ERR_OP',
-      `${op} works on numbers, bigints and typed arrays, got ${kindOf(data)}; for other values pass an operation made by createOperation`,
-    )
+    const message = `${op} works on numbers, bigints and typed arrays, got ${kindOf(data)}; for other values pass an operation made by createOperation`
+    throw new RankweaveError('ERR_OP', message)
   }
   return { kind: 'kernel', name: op, kernel: kernelFor(op, type, countElems) }
 }

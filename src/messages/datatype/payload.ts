@@ -1,5 +1,5 @@
 import { bytesOf } from '../../base/bytes.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import {
   elementSizeBytes,
   isDetached,
@@ -58,11 +58,8 @@ function checkedSize(
   sizeBytes: number,
 ): Payload {
   if (sizeBytes > maxPayloadSizeBytes) {
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `a message carries at most ${maxPayloadSizeBytes} bytes, got ${sizeBytes}`,
-      { details: { sizeBytes } },
-    )
+    const expected = `a message carries at most ${maxPayloadSizeBytes} bytes`
+    throw wrongValue('ERR_COUNT', expected, sizeBytes, { sizeBytes })
   }
   return { type, data, countElems, sizeBytes }
 }
@@ -84,9 +81,8 @@ export function requireReceiveBuffer(into: unknown): void {
     }
     return
   }
-  if (typeCodeOf(into) === typeCode.value) {
+  if (typeCodeOf(into) === typeCode.value)
     throw new RankweaveError('ERR_TYPE', `into must be a typed array or a strided view, got ${kindOf(into)}`)
-  }
   requireFixed(into as TypedArray)
 }
 
@@ -100,21 +96,18 @@ export function misfit(
   const array = into instanceof StridedView ? into.array : into
   const expected = typeCodeOf(array)
   if (type !== expected) {
-    return new RankweaveError(
-      'ERR_TYPE_MISMATCH',
-      `into is a ${typeName(expected)}, the message carries a ${typeName(type)}`,
-      { details: { expected: typeName(expected), arrived: typeName(type) } },
-    )
+    const message = `into is a ${typeName(expected)}, the message carries a ${typeName(type)}`
+    return new RankweaveError('ERR_TYPE_MISMATCH', message, {
+      details: { expected: typeName(expected), arrived: typeName(type) },
+    })
   }
-  if (array.length === 0 && isDetached(array)) {
+  if (array.length === 0 && isDetached(array))
     return new RankweaveError('ERR_TYPE', 'into was detached before its message had arrived')
-  }
   if (countElems > into.length) {
-    return new RankweaveError(
-      'ERR_TRUNCATE',
-      `into has room for ${into.length} ${into.length === 1 ? 'element' : 'elements'}, the message carries ${countElems}`,
-      { details: { expected: into.length, arrived: countElems } },
-    )
+    const message = `into has room for ${into.length} ${into.length === 1 ? 'element' : 'elements'}, the message carries ${countElems}`
+    return new RankweaveError('ERR_TRUNCATE', message, {
+      details: { expected: into.length, arrived: countElems },
+    })
   }
   return undefined
 }

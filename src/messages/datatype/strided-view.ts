@@ -1,5 +1,5 @@
 import { requireOptions } from '../../base/known-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { kindOf, newArray, requireFixed, type TypedArray, typeCode, typeCodeOf } from './elements.js'
 
 /** Where the elements of a {@link StridedView} lie in its array, counted in elements. */
@@ -33,9 +33,8 @@ export class StridedView<T extends TypedArray = TypedArray> {
    * @throws ERR_COUNT for a shape that is not integers, or reaches outside the array
    */
   constructor(array: T, shape: StridedShape) {
-    if (typeCodeOf(array) === typeCode.value) {
+    if (typeCodeOf(array) === typeCode.value)
       throw new RankweaveError('ERR_TYPE', `a strided view needs a typed array, got ${kindOf(array)}`)
-    }
     requireFixed(array)
     requireOptions('strided', shape)
     const { offset = 0, count, blockLength, stride } = shape
@@ -54,10 +53,8 @@ export class StridedView<T extends TypedArray = TypedArray> {
     const low = Math.min(offset, last)
     const high = Math.max(offset, last) + blockLength
     if (low < 0 || high > array.length) {
-      throw new RankweaveError(
-        'ERR_COUNT',
-        `strided view reaches elements ${low} to ${high - 1} of an array of ${array.length}`,
-      )
+      const message = `strided view reaches elements ${low} to ${high - 1} of an array of ${array.length}`
+      throw new RankweaveError('ERR_COUNT', message)
     }
   }
 
@@ -148,9 +145,6 @@ function moveBlocks(
 function requireCount(name: string, value: unknown, least: number): void {
   if (!Number.isSafeInteger(value) || (value as number) < least) {
     const expected = least === 0 ? 'an integer >= 0' : 'an integer'
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `${name} of a strided view must be ${expected}, got ${shown(value)}`,
-    )
+    throw wrongValue('ERR_COUNT', `${name} of a strided view must be ${expected}`, value)
   }
 }

@@ -19,9 +19,8 @@ export function encodeValue(value: unknown, call?: string): Uint8Array {
   try {
     return writer.encode(value)
   } catch (cause) {
-    throw new RankweaveError('ERR_CLONE', `${call === undefined ? '' : `${call}: `}${reasonText(cause)}`, {
-      cause,
-    })
+    const message = `${call === undefined ? '' : `${call}: `}${reasonText(cause)}`
+    throw new RankweaveError('ERR_CLONE', message, { cause })
   } finally {
     free = writer
   }
@@ -36,8 +35,7 @@ export function decodeValue(bytes: Uint8Array): unknown {
   try {
     return new ValueReader(bytes).decode()
   } catch (cause) {
-    throw new RankweaveError('ERR_CLONE', `a received value cannot be decoded: ${reasonText(cause)}`, {
-      cause,
-    })
+    const message = `a received value cannot be decoded: ${reasonText(cause)}`
+    throw new RankweaveError('ERR_CLONE', message, { cause })
   }
 }

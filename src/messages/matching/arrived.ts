@@ -100,8 +100,6 @@ export class Arrived implements Entry, QueuedMessage {
 
 /** The error of a receive whose message's sender has detached the buffer. */
 export function lostMessageError(source: number): RankweaveError {
-  return new RankweaveError(
-    'ERR_TYPE',
-    `the message of rank ${source} is lost: its buffer was detached before it was received`,
-  )
+  const message = `the message of rank ${source} is lost: its buffer was detached before it was received`
+  return new RankweaveError('ERR_TYPE', message)
 }

@@ -196,8 +196,6 @@ export abstract class Pending<T> {
 /** The error of an operation whose communicator was freed before it could complete. */
 export function freedError(operation: Pending<unknown>): RankweaveError {
   const { communicatorName, name } = operation.owner
-  return new RankweaveError(
-    'ERR_COMM_FREED',
-    `${communicatorName} was freed before ${operation.call} of ${name} could complete`,
-  )
+  const message = `${communicatorName} was freed before ${operation.call} of ${name} could complete`
+  return new RankweaveError('ERR_COMM_FREED', message)
 }

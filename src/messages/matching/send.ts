@@ -55,10 +55,8 @@ export class Send extends Pending<void> {
 
   /** The error of a send that is no longer intact. */
   detachedError(): RankweaveError {
-    return new RankweaveError(
-      'ERR_TYPE',
-      `${this.call}: the buffer was detached before the message was received`,
-    )
+    const message = `${this.call}: the buffer was detached before the message was received`
+    return new RankweaveError('ERR_TYPE', message)
   }
 
   protected withdraw(error: RankweaveError): void {

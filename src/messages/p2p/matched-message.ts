@@ -61,10 +61,8 @@ export class MatchedMessage implements Status {
   irecv(options: RecvOptions = {}): Request<Message> {
     const { into, signal } = options
     if (this.#received) {
-      throw new RankweaveError(
-        'ERR_REQUEST',
-        `the message of rank ${this.source} with tag ${this.tag} has been received already`,
-      )
+      const message = `the message of rank ${this.source} with tag ${this.tag} has been received already`
+      throw new RankweaveError('ERR_REQUEST', message)
     }
     const misfit = misfitSignal(signal)
     if (misfit !== undefined) throw misfit

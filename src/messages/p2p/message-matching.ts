@@ -220,9 +220,7 @@ export class Matching implements Withdrawal {
     this.short.stop()
     for (const mailbox of this.#mailboxes.values()) {
       for (const receive of [...mailbox.posted, ...mailbox.probes]) {
-        if (this.#lostSource(mailbox, receive.source) !== undefined) {
-          mailbox.withdrawReceive(receive, error)
-        }
+        if (this.#lostSource(mailbox, receive.source) !== undefined) mailbox.withdrawReceive(receive, error)
       }
     }
     this.#unexpected.fail(error, peer)

@@ -1,5 +1,5 @@
 import { promiseTry } from '../../base/turn.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { type RankweaveError, wrongValue } from '../../errors.js'
 import { payloadOf, requireReceiveBuffer } from '../datatype/payload.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import type { Message, RecvOptions, Status } from '../matching/arrived.js'
@@ -60,9 +60,8 @@ export function isend(
   mode: SendMode,
   options?: WaitOptions,
 ): Request<void> {
-  if (mode === 'standard' && options === undefined && sendShort(comm, data, dest, tag)) {
+  if (mode === 'standard' && options === undefined && sendShort(comm, data, dest, tag))
     return new Request(comm.mailbox().sent)
-  }
   return new Request(startSend(comm, data, dest, tag, mode, options))
 }
 
@@ -229,9 +228,8 @@ function requireSend(comm: Endpoint, dest: number, tag: number): void {
 }
 
 function requireReceive(comm: Endpoint, source: number, tag: number, options?: RecvOptions): void {
-  if (source !== ANY_SOURCE && source !== PROC_NULL && !isRank(source, comm.size)) {
+  if (source !== ANY_SOURCE && source !== PROC_NULL && !isRank(source, comm.size))
     throw badRank('source', source, comm.size)
-  }
   if (tag !== ANY_TAG && !isTag(tag)) throw badTag(tag, `ANY_TAG or a tag from 0 to ${maxTag}`)
   signalOf(options)
 }
@@ -250,21 +248,18 @@ function isTag(tag: unknown): boolean {
 
 function badRank(name: 'source' | 'dest', rank: unknown, size: number): RankweaveError {
   const wildcard = name === 'source' ? 'ANY_SOURCE, ' : ''
-  return new RankweaveError(
-    'ERR_RANK',
-    `expected ${name} to be ${wildcard}PROC_NULL or a rank from 0 to ${size - 1}, got ${shown(rank)}`,
-  )
+  const expected = `expected ${name} to be ${wildcard}PROC_NULL or a rank from 0 to ${size - 1}`
+  return wrongValue('ERR_RANK', expected, rank)
 }
 
 function badTag(tag: unknown, expected: string): RankweaveError {
-  return new RankweaveError('ERR_TAG', `expected ${expected}, got ${shown(tag)}`)
+  return wrongValue('ERR_TAG', `expected ${expected}`, tag)
 }
 
 function signalOf(options: WaitOptions | undefined): AbortSignal | undefined {
   if (options === undefined) return undefined
-  if (options === null || typeof options !== 'object') {
-    throw new RankweaveError('ERR_ARGUMENT', `expected options as an object, got ${shown(options)}`)
-  }
+  if (options === null || typeof options !== 'object')
+    throw wrongValue('ERR_ARGUMENT', 'expected options as an object', options)
   const misfit = misfitSignal(options.signal)
   if (misfit !== undefined) throw misfit
   return options.signal

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import type { Pending } from '../matching/pending.js'
 import { misfitSignal, type WaitOptions } from '../process/abort.js'
 import { inTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
@@ -221,12 +221,8 @@ function requireRequests(name: string, requests: unknown): void {
 }
 
 function misfitRequests(name: string, requests: unknown): RankweaveError | undefined {
-  if (!Array.isArray(requests)) {
-    return new RankweaveError(
-      'ERR_ARGUMENT',
-      `${name}: expected an array of requests, got ${shown(requests)}`,
-    )
-  }
+  if (!Array.isArray(requests))
+    return wrongValue('ERR_ARGUMENT', `${name}: expected an array of requests`, requests)
   const bad = requests.findIndex((request) => !(request instanceof Request))
   if (bad < 0) return undefined
   const got = shown(requests[bad])

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 
 const subscribers = new WeakMap<AbortSignal, Set<() => void>>()
 
@@ -28,7 +28,7 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
 /** Why `signal` is not a valid signal, if it is not. */
 export function misfitSignal(signal: unknown): RankweaveError | undefined {
   if (signal === undefined || signal instanceof AbortSignal) return undefined
-  return new RankweaveError('ERR_ARGUMENT', `expected an AbortSignal as signal, got ${shown(signal)}`)
+  return wrongValue('ERR_ARGUMENT', 'expected an AbortSignal as signal', signal)
 }
 
 /** The error of a wait or an operation that `signal` ended, or, without one, `cancel`. */

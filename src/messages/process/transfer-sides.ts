@@ -72,7 +72,6 @@ export function transferError(cause: unknown): RankweaveError {
 
 /** The error of a side whose buffer was detached between two frames. */
 export function detachedError(): RankweaveError {
-  return new RankweaveError('ERR_FABRIC', 'a buffer was detached during its transfer', {
-    details: { detached: true },
-  })
+  const message = 'a buffer was detached during its transfer'
+  return new RankweaveError('ERR_FABRIC', message, { details: { detached: true } })
 }

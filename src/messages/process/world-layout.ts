@@ -1,5 +1,5 @@
 import { rangeAt } from '../../base/search.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 
 /**
  * Which process hosts which world ranks, and which node each process is on. World ranks are distributed over
@@ -28,9 +28,8 @@ export function worldLayout(
   ranksPerProcess?: readonly number[],
 ): WorldLayout {
   const processes = nodes.length
-  if (!Number.isSafeInteger(ranks) || ranks < 1 || ranks > maxWorldRanks) {
-    throw new RankweaveError('ERR_WORLD', `expected 1 to ${maxWorldRanks} ranks, got ${shown(ranks)}`)
-  }
+  if (!Number.isSafeInteger(ranks) || ranks < 1 || ranks > maxWorldRanks)
+    throw wrongValue('ERR_WORLD', `expected 1 to ${maxWorldRanks} ranks`, ranks)
   if (processes < 1) throw new RankweaveError('ERR_WORLD', 'expected at least one process, got none')
   const firstRank = new Int32Array(processes + 1)
   if (ranksPerProcess === undefined) {
@@ -39,26 +38,18 @@ export function worldLayout(
     for (let p = 0; p < processes; p++) firstRank[p + 1] = firstRank[p] + base + (p < extra ? 1 : 0)
   } else {
     if (ranksPerProcess.length !== processes) {
-      throw new RankweaveError(
-        'ERR_WORLD',
-        `expected ranksPerProcess for ${processes} processes, got ${ranksPerProcess.length}`,
-      )
+      const expected = `expected ranksPerProcess for ${processes} processes`
+      throw wrongValue('ERR_WORLD', expected, ranksPerProcess.length)
     }
     for (let p = 0; p < processes; p++) {
       const count = ranksPerProcess[p]
-      if (!Number.isSafeInteger(count) || count < 0) {
-        throw new RankweaveError(
-          'ERR_WORLD',
-          `expected ranksPerProcess[${p}] as an integer from 0, got ${shown(count)}`,
-        )
-      }
+      if (!Number.isSafeInteger(count) || count < 0)
+        throw wrongValue('ERR_WORLD', `expected ranksPerProcess[${p}] as an integer from 0`, count)
       firstRank[p + 1] = firstRank[p] + count
     }
     if (firstRank[processes] !== ranks) {
-      throw new RankweaveError(
-        'ERR_WORLD',
-        `expected ranksPerProcess to add up to ${ranks} ranks, got ${firstRank[processes]}`,
-      )
+      const expected = `expected ranksPerProcess to add up to ${ranks} ranks`
+      throw wrongValue('ERR_WORLD', expected, firstRank[processes])
     }
   }
   const numberOf = new Map<string, number>()

@@ -2,7 +2,7 @@ import { requireOptions, requireText } from '../../base/known-options.js'
 import { integerOption, type OptionTable } from '../../base/option.js'
 import { checkOptions, optionsText, parsedOptions } from '../../base/option-table.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { shown, wrongValue } from '../../errors.js'
 import type { Strategy } from '../strategies/strategy.js'
 
 /** The library chooses a strategy, for a machine with a profile and a block size. */
@@ -56,10 +56,7 @@ export function parseAuto(text: string): AutoStrategy | null {
   if (kind !== 'auto') return null
   const written = rest.length === 0 ? undefined : rest.join(':')
   const values = parsedOptions(options, written, (expected, got) => {
-    throw new RankweaveError(
-      'ERR_STRATEGY',
-      `strategy ${shown(text)}: expected ${expected}, got ${shown(got)}`,
-    )
+    throw wrongValue('ERR_STRATEGY', `strategy ${shown(text)}: expected ${expected}`, got)
   })
   return { kind, ...values }
 }

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import type { Level } from '../../machine/profile.js'
 import type { Parameters } from '../../schedule/ir.js'
 import type { NeighborOperation } from '../plan/plan.js'
@@ -15,10 +15,8 @@ const chosenOperations = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-r
 /** @throws ERR_ARGUMENT for an operation that nothing is chosen for */
 export function checkedChosen(where: string, operation: unknown): ChosenOperation {
   if (chosenOperations.includes(operation as ChosenOperation)) return operation as ChosenOperation
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `${where}: expected an operation among ${chosenOperations.join(', ')}, got ${shown(operation)}`,
-  )
+  const expected = `${where}: expected an operation among ${chosenOperations.join(', ')}`
+  throw wrongValue('ERR_ARGUMENT', expected, operation)
 }
 
 /** A strategy that was planned and simulated. */

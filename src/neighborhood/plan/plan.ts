@@ -1,5 +1,5 @@
 import { requireOptions } from '../../base/known-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
 import { opKind } from '../../schedule/ir.js'
 import { requireSchedule } from '../../schedule/require-schedule.js'
@@ -58,10 +58,7 @@ export function plan(topology: ProcessTopology, strategy: Strategy, options: Pla
   requireOptions('plan', options)
   const { operation = 'neighbor-allgather', now = () => performance.now() } = options
   if (!operations.includes(operation))
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `plan: expected an operation among ${operations.join(', ')}, got ${shown(operation)}`,
-    )
+    throw wrongValue('ERR_ARGUMENT', `plan: expected an operation among ${operations.join(', ')}`, operation)
   const begin = now()
   const planned = scheduleOf(topology, strategy, operation, options)
   return { ...planned, planMs: now() - begin }
@@ -151,11 +148,10 @@ export function planStatistics(plan: Plan, nodeOf: Int32Array | null = null): Pl
   requireSchedule(schedule)
   const { topology } = schedule
   const { ranks } = topology
-  if (nodeOf !== null && Object(nodeOf).length !== ranks)
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `expected a node for each of ${ranks} ranks, got ${nodeOf?.length ?? shown(nodeOf)}`,
-    )
+  if (nodeOf !== null && Object(nodeOf).length !== ranks) {
+    const expected = `expected a node for each of ${ranks} ranks`
+    throw wrongValue('ERR_ARGUMENT', expected, nodeOf?.length ?? nodeOf)
+  }
   let planned = 0
   let maxPerRank = 0
   let interNode = 0

@@ -1,5 +1,5 @@
 import { integersOption, wordOption } from '../../base/option.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 
 /** Which digit of a number is corrected first. */
 export type DigitOrder = (typeof digitOrders)[number]
@@ -145,10 +145,8 @@ const largestAnywhere = 64
 export function requireNoMore(kind: string, name: string, value: number, count: number, what: string): void {
   const most = Math.max(largestAnywhere, count)
   if (value <= most) return
-  throw new RankweaveError(
-    'ERR_STRATEGY',
-    `${kind}: expected ${name} of at most ${most} for ${count}, ${what}, got ${value}`,
-  )
+  const expected = `${kind}: expected ${name} of at most ${most} for ${count}, ${what}`
+  throw wrongValue('ERR_STRATEGY', expected, value)
 }
 
 /** @throws ERR_STRATEGY for radices whose product is below a count, and for a radix far above it */
@@ -162,8 +160,6 @@ export function requireCover(
   for (const radix of radices) requireNoMore(kind, name, radix, count, what)
   const product = radices.reduce((all, radix) => all * radix, 1)
   if (product >= count) return
-  throw new RankweaveError(
-    'ERR_STRATEGY',
-    `${kind}: expected ${name} whose product is at least ${count}, ${what}, got ${radices.join('.') || 'none'}, product ${product}`,
-  )
+  const message = `${kind}: expected ${name} whose product is at least ${count}, ${what}, got ${radices.join('.') || 'none'}, product ${product}`
+  throw new RankweaveError('ERR_STRATEGY', message)
 }

@@ -1,5 +1,5 @@
 import { checkOptions, optionHelp } from '../../base/option-table.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import { allgatherStrategy } from './allgather.js'
 import { cartesian } from './cartesian.js'
 import { commonNeighbor } from './common-neighbor-strategy.js'
@@ -34,13 +34,10 @@ export const strategyKinds = Object.keys(strategies) as readonly Strategy['kind'
 /** @throws ERR_STRATEGY for what is not a strategy */
 export function strategyKind(strategy: Strategy): StrategyKind<Strategy> {
   if (typeof strategy !== 'object' || strategy === null)
-    throw new RankweaveError(
-      'ERR_STRATEGY',
-      `expected a strategy such as { kind: 'routed' }, got ${shown(strategy)}`,
-    )
+    throw wrongValue('ERR_STRATEGY', "expected a strategy such as { kind: 'routed' }", strategy)
   const { kind } = strategy
   if (typeof kind !== 'string' || !Object.hasOwn(strategies, kind))
-    throw new RankweaveError('ERR_STRATEGY', `expected strategy ${kindsText}, got ${shown(kind)}`)
+    throw wrongValue('ERR_STRATEGY', `expected strategy ${kindsText}`, kind)
   // A kind is handed its own strategies alone.
   return strategies[kind] as unknown as StrategyKind<Strategy>
 }

@@ -1,6 +1,6 @@
 import { requireText } from '../../base/known-options.js'
 import { optionsText, parsedOptions, writtenOptions } from '../../base/option-table.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { shown, wrongValue } from '../../errors.js'
 import type { Parameters } from '../../schedule/ir.js'
 import { kindsText, strategies, strategyKind } from './strategies.js'
 import type { Strategy } from './strategy.js'
@@ -40,5 +40,5 @@ export function parametersOf(strategy: Strategy): Parameters {
 }
 
 function fail(text: string, expected: string, got: string): never {
-  throw new RankweaveError('ERR_STRATEGY', `strategy ${shown(text)}: expected ${expected}, got ${shown(got)}`)
+  throw wrongValue('ERR_STRATEGY', `strategy ${shown(text)}: expected ${expected}`, got)
 }

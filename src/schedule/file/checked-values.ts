@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import type { Reject } from './reject.js'
 
 /** Checks of parsed JSON, by hand because a rank line has one object per message. */
@@ -19,9 +19,8 @@ export function objectWith(value: unknown, keys: readonly string[], where: strin
   for (const key of keys) if (object[key] !== undefined) expected++
   let found = 0
   for (const _ in object) found++
-  if (expected !== keys.length || found !== keys.length) {
+  if (expected !== keys.length || found !== keys.length)
     reject(where, `an object with the keys ${keys.join(', ')}`, value)
-  }
   return object
 }
 
@@ -55,5 +54,5 @@ export function requireLines(where: string, lines: unknown): void {
     Iterable<string> & AsyncIterable<string>
   >
   if (typeof (next ?? nextLater) === 'function') return
-  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected an iterable, got ${shown(lines)}`)
+  throw wrongValue('ERR_ARGUMENT', `${where}: expected an iterable`, lines)
 }

@@ -1,5 +1,5 @@
 import { equalNumbers } from '../../base/search.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { isNeighborSchedule, opKind, type Schedule } from '../ir.js'
 import { neighborAllgatherSpecification } from '../specification.js'
 
@@ -13,10 +13,8 @@ export const currentVersion: FormatVersion = 2
 /** @throws ERR_SCHEDULE_VERSION for a version that is not written */
 export function requireVersion(version: FormatVersion): void {
   if (formatVersions.includes(version)) return
-  throw new RankweaveError(
-    'ERR_SCHEDULE_VERSION',
-    `expected version ${formatVersions.join(' or ')} of the schedule format, got ${shown(version)}`,
-  )
+  const expected = `expected version ${formatVersions.join(' or ')} of the schedule format`
+  throw wrongValue('ERR_SCHEDULE_VERSION', expected, version)
 }
 
 /**

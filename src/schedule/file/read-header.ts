@@ -140,7 +140,6 @@ function checkSpecification(header: HeaderVersion2, reject: Reject): void {
   if (!isNeighborCollective(collective)) reject('topology', `null, ${collective} has none`, topology)
   if (idempotent) reject('idempotent', 'false with a topology', idempotent)
   if (collective === 'neighbor-alltoall') return
-  if (blocks !== ranks || parts.some(([, each]) => each !== 1)) {
+  if (blocks !== ranks || parts.some(([, each]) => each !== 1))
     reject('parts', `one part of every rank with a topology, [[${ranks},1]]`, parts)
-  }
 }

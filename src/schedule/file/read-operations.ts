@@ -100,9 +100,8 @@ function isObject(value: unknown): boolean {
 function readName(value: unknown, where: string, reject: Reject): number {
   if (isIntegerBelow(value, limit)) return value as number
   const { partial } = (value ?? {}) as Json
-  if (!isIntegerBelow(partial, limit) || Object.keys(value as Json).length !== 1) {
+  if (!isIntegerBelow(partial, limit) || Object.keys(value as Json).length !== 1)
     reject(where, `an integer from 0 to ${limit - 1}, or { partial } with one`, value)
-  }
   return partialResult(partial as number)
 }
 

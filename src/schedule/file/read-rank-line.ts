@@ -48,9 +48,8 @@ export function readRankLine(line: unknown, bounds: LineBounds, log: OperationLo
     requireSame(own, [rank], 'own', 'the block of the rank, as there is a topology', reject)
     requireSame(slots, sources, 'slots', 'the sources in "in", as there is a topology', reject)
   }
-  if (own.length + slots.length + staging >= limit) {
+  if (own.length + slots.length + staging >= limit)
     reject('staging', `fewer than ${limit} places of a rank`, staging)
-  }
   return { rank, staging, out, in: sources, own, slots }
 }
 
@@ -63,9 +62,8 @@ function readAllPhases(
   reject: Reject,
 ): void {
   const { phases } = bounds
-  if (!Array.isArray(list) || list.length !== phases) {
+  if (!Array.isArray(list) || list.length !== phases)
     reject('phases', `an array of the ${phases} phases in the header`, list)
-  }
   for (let phase = 0; phase < phases; phase++) {
     const object = objectOf(list[phase], `phases[${phase}]`, reject)
     for (const name in object) {
@@ -109,16 +107,14 @@ function readSlots(value: unknown, blocks: number, reject: Reject): readonly Slo
   const list = arrayOf(value, 'slots', reject)
   return list.map((term, slot) => {
     if (isIntegerBelow(term, blocks)) return term as number
-    if (typeof term !== 'object' || term === null) {
+    if (typeof term !== 'object' || term === null)
       reject(`slots[${slot}]`, `a block from 0 to ${blocks - 1}, or { reduce } with runs of blocks`, term)
-    }
     const where = `slots[${slot}].reduce`
     const runs = arrayOf(objectWith(term, ['reduce'], `slots[${slot}]`, reject)['reduce'], where, reject)
     if (runs.length === 0) reject(where, 'at least one run', runs)
     for (let i = 0; i < runs.length; i++) {
-      if (!isRun(runs[i], blocks)) {
+      if (!isRun(runs[i], blocks))
         reject(`${where}[${i}]`, `[first, count, stride] of blocks from 0 to ${blocks - 1}`, runs[i])
-      }
     }
     return runs as readonly BlockRun[]
   })

@@ -50,9 +50,8 @@ export class ScheduleReader {
   schedule(): Schedule {
     const content = this.#complete()
     const { slice, ranks } = content.header
-    if (slice !== null) {
+    if (slice !== null)
       this.#fail(`expected a whole schedule, got a slice of ${slice.length} of ${ranks} ranks`)
-    }
     const schedule = content.schedule()
     const block = blockOfNoRank(schedule.specification)
     if (block !== null) this.#fail(`own: expected every block at some rank, got none with block ${block}`)
@@ -83,9 +82,8 @@ export class ScheduleReader {
 
   #checkTopology(topology: ProcessTopology, expected: string | undefined): void {
     const hash = topologyHash(topology)
-    if (hash !== expected) {
+    if (hash !== expected)
       this.#fail(`expected the topology hash ${expected} of the header, got ${hash} from the rank lines`)
-    }
     try {
       checkTopology(topology)
     } catch (cause) {

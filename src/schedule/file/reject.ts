@@ -6,10 +6,8 @@ export type Reject = (where: string, expected: string, got: unknown) => never
 
 /** An error with source and line, as `plan.jsonl:17: message`. @throws ERR_SCHEDULE_FORMAT */
 export function failAtLine(source: string, line: number, message: string, cause?: unknown): never {
-  throw new RankweaveError('ERR_SCHEDULE_FORMAT', `${source}:${line}: ${message}`, {
-    details: { source, line },
-    cause,
-  })
+  const text = `${source}:${line}: ${message}`
+  throw new RankweaveError('ERR_SCHEDULE_FORMAT', text, { details: { source, line }, cause })
 }
 
 /** The value as JSON, truncated for a message. */

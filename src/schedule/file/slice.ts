@@ -71,11 +71,8 @@ class LineSlicer {
     for (const rank of this.#wanted) {
       if (Number.isInteger(rank) && rank >= 0 && rank < header.ranks && available?.has(rank) !== false)
         continue
-      throw new RankweaveError(
-        'ERR_RANK',
-        `expected ranks of the schedule (${available === null ? `0 to ${header.ranks - 1}` : `a slice of ${available.size}`}), got ${shownJson(rank)}`,
-        { details: typeof rank === 'number' ? { rank } : {} },
-      )
+      const message = `expected ranks of the schedule (${available === null ? `0 to ${header.ranks - 1}` : `a slice of ${available.size}`}), got ${shownJson(rank)}`
+      throw new RankweaveError('ERR_RANK', message, { details: typeof rank === 'number' ? { rank } : {} })
     }
     this.#header = header
     return JSON.stringify({ ...header, slice: [...this.#wanted].sort((a, b) => a - b) })

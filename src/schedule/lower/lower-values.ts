@@ -120,9 +120,8 @@ class ValueFinder {
   /** The value of a block that is there when a round begins. */
   #blockBefore(block: number, round: number): number {
     const value = this.#valueOfBlock.get(block)
-    if (value === undefined || this.#roundOf(value) >= round) {
+    if (value === undefined || this.#roundOf(value) >= round)
       throw this.#missing(block, `to send it in round ${round}`)
-    }
     return value
   }
 
@@ -189,9 +188,8 @@ class ValueFinder {
           break
         case opKind.receive: {
           const values = carried.get(op)
-          if (isLocal && values === undefined) {
+          if (isLocal && values === undefined)
             throw this.#missing(entryBlock[from], `to receive it on rank ${this.#ranks[i]}`)
-          }
           carried.delete(op)
           for (let e = from; e < to; e++) {
             const block = entryBlock[e]

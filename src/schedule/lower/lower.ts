@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import { rowStarts } from '../../topology/compressed-rows.js'
 import { topologyLimits } from '../../topology/limits.js'
 import { opKind, type Schedule } from '../ir.js'
@@ -32,11 +32,10 @@ export function lower(schedule: Schedule, placement: Int32Array, processes?: num
   requirePlacement(placement)
   const least = processCount(placement)
   const count = processes ?? least
-  if (!Number.isInteger(count) || count < least || count > topologyLimits.ranks)
-    throw new RankweaveError(
-      'ERR_PLACEMENT',
-      `expected a number of processes from the ${least} of the placement to ${topologyLimits.ranks}, got ${shown(count)}`,
-    )
+  if (!Number.isInteger(count) || count < least || count > topologyLimits.ranks) {
+    const expected = `expected a number of processes from the ${least} of the placement to ${topologyLimits.ranks}`
+    throw wrongValue('ERR_PLACEMENT', expected, count)
+  }
   const context = loweringContext(schedule, placement, messageRounds(schedule))
   const programs: ProcessProgram[] = []
   for (let process = 0; process < count; process++) programs.push(programOf(context, process))

@@ -1,5 +1,5 @@
 import { rangeAt } from '../../base/search.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 import { topologyLimits } from '../../topology/limits.js'
 import type { Schedule } from '../ir.js'
@@ -24,10 +24,7 @@ export interface LoweringContext {
 /** @throws ERR_PLACEMENT for what is no placement at all */
 export function requirePlacement(placement: unknown): asserts placement is Int32Array {
   if (placement instanceof Int32Array) return
-  throw new RankweaveError(
-    'ERR_PLACEMENT',
-    `expected the process of every rank as an Int32Array, got ${shown(placement)}`,
-  )
+  throw wrongValue('ERR_PLACEMENT', 'expected the process of every rank as an Int32Array', placement)
 }
 
 /** One more than the largest process. */
@@ -50,18 +47,12 @@ export function loweringContext(
   }
   const homeless = placement.findIndex((process) => process < 0)
   if (homeless !== -1) {
-    throw new RankweaveError(
-      'ERR_PLACEMENT',
-      `the process of rank ${homeless} must be at least 0, got ${placement[homeless]}`,
-      { details: { rank: homeless } },
-    )
+    const expected = `the process of rank ${homeless} must be at least 0`
+    throw wrongValue('ERR_PLACEMENT', expected, placement[homeless], { rank: homeless })
   }
   const processes = processCount(placement)
   if (processes > topologyLimits.ranks)
-    throw new RankweaveError(
-      'ERR_PLACEMENT',
-      `expected processes below ${topologyLimits.ranks}, got ${processes - 1}`,
-    )
+    throw wrongValue('ERR_PLACEMENT', `expected processes below ${topologyLimits.ranks}`, processes - 1)
   const processStart = rowStarts(processes, placement)
   const rankByProcess = entriesByRow(processStart, placement)
   const hasHomes = holdOwnOnly(schedule.specification)
@@ -79,12 +70,8 @@ function holdOwnOnly({ ranks, partStart, ownStart, ownBlock }: Specification): b
 
 /** @throws ERR_PLACEMENT */
 export function hostedRanks({ processStart, rankByProcess }: LoweringContext, process: number): Int32Array {
-  if (!Number.isInteger(process) || process < 0) {
-    throw new RankweaveError(
-      'ERR_PLACEMENT',
-      `a process must be an integer of at least 0, got ${shown(process)}`,
-    )
-  }
+  if (!Number.isInteger(process) || process < 0)
+    throw wrongValue('ERR_PLACEMENT', 'a process must be an integer of at least 0', process)
   const processes = processStart.length - 1
   return process < processes
     ? rankByProcess.slice(processStart[process], processStart[process + 1])

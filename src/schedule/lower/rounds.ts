@@ -33,11 +33,8 @@ export function messageRounds(schedule: Schedule): MessageRounds {
     const other = partner[op]
     if (other === -1) {
       const rank = ranks[op]
-      throw new RankweaveError(
-        'ERR_SCHEDULE',
-        `rank ${rank} and rank ${opPeer[op]} do not agree on a message: verify the schedule before lowering it`,
-        { details: { rank, peer: opPeer[op] } },
-      )
+      const message = `rank ${rank} and rank ${opPeer[op]} do not agree on a message: verify the schedule before lowering it`
+      throw new RankweaveError('ERR_SCHEDULE', message, { details: { rank, peer: opPeer[op] } })
     }
     if (opPhase[op] !== opPhase[other]) isAligned = false
   }
@@ -105,10 +102,8 @@ function roundsOfRows(schedule: Schedule, rows: PhaseRows, partner: Int32Array):
     }
   }
   if (ready.length < count) {
-    throw new RankweaveError(
-      'ERR_SCHEDULE',
-      'ranks wait for each other: verify the schedule before lowering it',
-    )
+    const message = 'ranks wait for each other: verify the schedule before lowering it'
+    throw new RankweaveError('ERR_SCHEDULE', message)
   }
   return entered
 }

@@ -22,9 +22,8 @@ export function describeDifference(
 ): string {
   const held = contributorsOf(terms, term)
   const part = terms.partOf(term)
-  if (part !== check.partOf(reduction)) {
+  if (part !== check.partOf(reduction))
     return `combines part ${part} of ${formatRanks(held.keys())}, not part ${check.partOf(reduction)}`
-  }
   const demanded = demandedRanks(terms, check, reduction)
   const missing = [...demanded.keys()].filter((rank) => !held.has(rank))
   const extra = [...held.keys()].filter((rank) => !demanded.has(rank))

@@ -127,9 +127,8 @@ class Follower implements Contents {
     const send = this.#partner[op]
     if (send !== -1) {
       const from = entryStart[send] + e - entryStart[op]
-      if (from < entryStart[send + 1] && entryBlock[from] === ~part && this.#sent[from] !== empty) {
+      if (from < entryStart[send + 1] && entryBlock[from] === ~part && this.#sent[from] !== empty)
         return this.#sent[from]
-      }
     }
     this.unknownReceived++
     return this.terms.unknown(part)

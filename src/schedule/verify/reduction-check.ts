@@ -90,9 +90,8 @@ export class ReductionCheck {
     let isInterval = parts.perRank > 0
     for (let run = firstRun; run < runStart[reduction + 1]; run++) {
       const isConsecutive = count[run] === 1 || stride[run] === parts.perRank
-      if (!isConsecutive || parts.originOf(first[run]) !== (this.#first[reduction] + blocks) % ranks) {
+      if (!isConsecutive || parts.originOf(first[run]) !== (this.#first[reduction] + blocks) % ranks)
         isInterval = false
-      }
       blocks += count[run]
     }
     this.#blocks[reduction] = blocks

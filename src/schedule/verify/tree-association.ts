@@ -1,5 +1,5 @@
 import { requireOptions } from '../../base/known-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import type { Collective } from '../specification.js'
 import { type Association, combined, hashOfAll, leaf } from './association.js'
 
@@ -36,15 +36,11 @@ export function treeAssociation(ranks: number, options: TreeOptions = {}): strin
   requireOptions('treeAssociation', options)
   const { firstRank, collective = 'allreduce' } = options
   if (!Number.isInteger(ranks) || ranks < 1 || ranks > mostRanks)
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `treeAssociation: expected 1 to ${mostRanks} ranks, got ${shown(ranks)}`,
-    )
-  if (firstRank !== undefined && !(firstRank instanceof Int32Array && firstRank.length === ranks + 1))
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `treeAssociation: expected firstRank as an Int32Array of length ${ranks + 1}, got ${shown(firstRank)}`,
-    )
+    throw wrongValue('ERR_ARGUMENT', `treeAssociation: expected 1 to ${mostRanks} ranks`, ranks)
+  if (firstRank !== undefined && !(firstRank instanceof Int32Array && firstRank.length === ranks + 1)) {
+    const expected = `treeAssociation: expected firstRank as an Int32Array of length ${ranks + 1}`
+    throw wrongValue('ERR_ARGUMENT', expected, firstRank)
+  }
   if (firstRank?.some((first, i) => i > 0 && first <= firstRank[i - 1]))
     throw new RankweaveError('ERR_ARGUMENT', 'treeAssociation: expected firstRank to ascend')
   const tree = new Tree(ranks, firstRank)

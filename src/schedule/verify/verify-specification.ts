@@ -104,9 +104,8 @@ function reductionFault(
     if (count[run] < 1) return `has a run of ${count[run]} blocks`
     all += count[run]
     const last = first[run] + (count[run] - 1) * stride[run]
-    if (first[run] < 0 || first[run] >= blocks || last < 0 || last >= blocks) {
+    if (first[run] < 0 || first[run] >= blocks || last < 0 || last >= blocks)
       return `must combine blocks from 0 to ${blocks - 1}, got ${first[run]} to ${last}`
-    }
   }
   if (all < 1) return 'must combine at least 1 block, got none'
   if (all > ranks && !mayRepeat) return `must combine 1 to ${ranks} blocks, got ${all}`
@@ -124,9 +123,8 @@ function isOfOnePart(
   seenIn: Int32Array | null,
 ): boolean {
   const [from, to] = [runStart[reduction], runStart[reduction + 1]]
-  if (to - from === 1 && parts.perRank > 0) {
+  if (to - from === 1 && parts.perRank > 0)
     return count[from] === 1 || (stride[from] !== 0 && stride[from] % parts.perRank === 0)
-  }
   const part = parts.partOf(first[from])
   for (let run = from; run < to; run++) {
     for (let n = 0; n < count[run]; n++) {

@@ -9,9 +9,8 @@ import type { ViolationList } from './violations.js'
  * range. The other checks rely on this one and are skipped when it fails.
  */
 export function checkStructure(schedule: Schedule, specification: Specification, found: ViolationList): void {
-  if (checkSpecification(specification, found) && checkRows(schedule, found)) {
+  if (checkSpecification(specification, found) && checkRows(schedule, found))
     checkOperations(schedule, specification, found)
-  }
 }
 
 function checkRows(schedule: Schedule, found: ViolationList): boolean {
@@ -102,13 +101,10 @@ interface Ranges {
 /** @param before phase of the operation before it at its rank */
 function operationFault(schedule: Schedule, op: number, before: number, { ranks }: Ranges): string | null {
   const phase = schedule.opPhase[op]
-  if (phase < before || phase >= schedule.phases) {
+  if (phase < before || phase >= schedule.phases)
     return `phases must ascend below ${schedule.phases}, got ${phase} after ${before}`
-  }
   const kind = schedule.opKind[op]
-  if (kind > opKind.combine) {
-    return `kind must be 0 (send), 1 (receive), 2 (copy) or 3 (combine), got ${kind}`
-  }
+  if (kind > opKind.combine) return `kind must be 0 (send), 1 (receive), 2 (copy) or 3 (combine), got ${kind}`
   const peer = schedule.opPeer[op]
   const isLocal = kind >= opKind.copy
   if (isLocal ? peer !== -1 : peer < 0 || peer >= ranks) {
@@ -130,17 +126,14 @@ function entryFault(
   if (block >= blocks) return `a block must be from 0 to ${blocks - 1}, got ${block}`
   if (block >= 0 && kind === opKind.combine) return `a combination must name a part, got block ${block}`
   const from = entryFrom[e]
-  if (kind === opKind.receive ? from !== -1 : from < 0 || from >= places) {
+  if (kind === opKind.receive ? from !== -1 : from < 0 || from >= places)
     return `reads place ${from}, but the rank has places 0 to ${places - 1}`
-  }
   const right = entryRight.length > 0 ? entryRight[e] : -1
-  if (kind === opKind.combine ? right < 0 || right >= places : right !== -1) {
+  if (kind === opKind.combine ? right < 0 || right >= places : right !== -1)
     return `has place ${right} as right operand, but the rank has places 0 to ${places - 1}`
-  }
   const to = entryTo[e]
-  if (kind === opKind.send ? to !== -1 : to < 0 || to >= places) {
+  if (kind === opKind.send ? to !== -1 : to < 0 || to >= places)
     return `writes place ${to}, but the rank has places 0 to ${places - 1}`
-  }
   return null
 }
 

@@ -1,5 +1,5 @@
 import { requireOptions } from '../../base/known-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import { requireTopology } from '../../topology/check-topology.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Schedule, ScheduleSlice } from '../ir.js'
@@ -76,8 +76,7 @@ export function verifySlice(slice: ScheduleSlice, options: VerifyOptions = {}): 
   requireOptions('verifySlice', options)
   const { schedule, ranks } = Object(slice) as ScheduleSlice
   requireSchedule(schedule)
-  if (!(ranks instanceof Int32Array))
-    throw new RankweaveError('ERR_SCHEDULE', `expected the ranks of a slice, got ${shown(ranks)}`)
+  if (!(ranks instanceof Int32Array)) throw wrongValue('ERR_SCHEDULE', 'expected the ranks of a slice', ranks)
   const { specification } = schedule
   const found = new ViolationList(options.limit ?? 100)
   checkStructure(schedule, specification, found)
@@ -91,9 +90,8 @@ export function verifySlice(slice: ScheduleSlice, options: VerifyOptions = {}): 
     `${skipped} messages with ranks outside the slice: whether they are matched, and with the same blocks`,
     'freedom from deadlock: ranks outside the slice may be part of a cycle of waits',
   ]
-  if (slice.topologyHash !== null) {
+  if (slice.topologyHash !== null)
     unproven.push(`the topology: its hash ${slice.topologyHash} is over the lists of all ranks`)
-  }
   if (unknown > 0) unproven.push(`${unknown} partial results from ranks outside the slice: what they combine`)
   return found.verification({ isOrdered: proof.isOrdered && unknown === 0, unproven })
 }
@@ -129,24 +127,19 @@ function prove(
 
 function topologyDifference(schedule: Schedule, expected: ProcessTopology | null): string | null {
   const actual = schedule.topology
-  if (actual !== null && !demandsNeighbors(schedule.specification, actual)) {
+  if (actual !== null && !demandsNeighbors(schedule.specification, actual))
     return `the specification is not that of a ${nameOf(schedule.specification)} over the topology`
-  }
   if (actual === expected || expected === null) return null
   if (actual === null) return 'the schedule has no topology'
-  if (actual.ranks !== expected.ranks) {
+  if (actual.ranks !== expected.ranks)
     return `the schedule is for ${actual.ranks} ranks, the topology has ${expected.ranks}`
-  }
-  if (actual.pairing !== expected.pairing) {
+  if (actual.pairing !== expected.pairing)
     return `the schedule pairs parallel edges by ${actual.pairing}, the topology by ${expected.pairing}`
-  }
   for (let rank = 0; rank < actual.ranks; rank++) {
-    if (!sameRow(actual.outStart, actual.outRank, expected.outStart, expected.outRank, rank)) {
+    if (!sameRow(actual.outStart, actual.outRank, expected.outStart, expected.outRank, rank))
       return `rank ${rank} sends to other ranks in the schedule than in the topology`
-    }
-    if (!sameRow(actual.inStart, actual.inRank, expected.inStart, expected.inRank, rank)) {
+    if (!sameRow(actual.inStart, actual.inRank, expected.inStart, expected.inRank, rank))
       return `rank ${rank} receives from other ranks in the schedule than in the topology`
-    }
   }
   return null
 }

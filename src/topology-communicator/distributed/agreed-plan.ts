@@ -55,10 +55,8 @@ export async function agreedPlan(
     if (round === 0) continue
     if (failures > 0) throw await firstFailure(exchange, own instanceof Error ? own : null, failureStep)
   }
-  throw new RankweaveError(
-    'ERR_PLAN_MISMATCH',
-    'processes planned differently from the same topology, strategy and nodes',
-  )
+  const message = 'processes planned differently from the same topology, strategy and nodes'
+  throw new RankweaveError('ERR_PLAN_MISMATCH', message)
 }
 
 async function attempted(make: () => Promise<Plan>): Promise<Plan | RankweaveError> {

@@ -180,10 +180,8 @@ class HostedRanks {
       const ranks = words.subarray(at, at + length)
       const receiver = this.#ranks.get(to)
       if (receiver === undefined || (this.#hosts.find(from) ?? peer) !== peer) {
-        throw new RankweaveError(
-          'ERR_PLAN_MISMATCH',
-          `planning: expected messages from ranks of process ${peer} to ranks of this one, got one from ${from} to ${to}`,
-        )
+        const message = `planning: expected messages from ranks of process ${peer} to ranks of this one, got one from ${from} to ${to}`
+        throw new RankweaveError('ERR_PLAN_MISMATCH', message)
       }
       receiver.receive(from, { kind: groupingMessageKinds[kind], round, wave, ranks })
       at += length

@@ -56,8 +56,6 @@ export function ownTrees(route: Route, { localRanks, hosted }: OwnLists, ranks: 
 }
 
 function strayed(source: number, destination: number, at: number): RankweaveError {
-  return new RankweaveError(
-    'ERR_STRATEGY',
-    `the route of rank ${source} to rank ${destination} ends at ${at}, not at its destination`,
-  )
+  const message = `the route of rank ${source} to rank ${destination} ends at ${at}, not at its destination`
+  return new RankweaveError('ERR_STRATEGY', message)
 }

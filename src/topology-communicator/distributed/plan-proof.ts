@@ -76,18 +76,14 @@ async function mismatch(
   }
   const verdicts = await allgatherBytes(exchange, bytesOf(Float64Array.from(found)), verdictStep)
   const first = verdicts.find(({ byteLength }) => byteLength > 0)
-  if (first === undefined) {
+  if (first === undefined)
     return new RankweaveError('ERR_PLAN_MISMATCH', 'the digests of all messages do not cancel')
-  }
   const [a, b, sent, expected, awaited, coming] = new Float64Array(first.buffer, first.byteOffset, 6)
   const counts =
     sent === expected && awaited === coming
       ? `${sent} and ${awaited} messages with other blocks, tags or phases at their two ends`
       : `process ${a} sends ${sent} messages of which process ${b} expects ${expected}, ` +
         `and expects ${awaited} of which process ${b} sends ${coming}`
-  return new RankweaveError(
-    'ERR_PLAN_MISMATCH',
-    `the plans of processes ${a} and ${b} do not fit together: ${counts}`,
-    { details: { process: a, peer: b } },
-  )
+  const message = `the plans of processes ${a} and ${b} do not fit together: ${counts}`
+  return new RankweaveError('ERR_PLAN_MISMATCH', message, { details: { process: a, peer: b } })
 }

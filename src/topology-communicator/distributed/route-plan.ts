@@ -119,11 +119,8 @@ class MovesHere {
       const isFrom = indexIn(this.#localRanks, from) >= 0
       const isTo = indexIn(this.#localRanks, to) >= 0
       if ((!isFrom && !isTo) || !(block >= 0 && block < this.#ranks) || otherEnd === undefined) {
-        throw new RankweaveError(
-          'ERR_PLAN_MISMATCH',
-          `planning: expected moves from and to ranks of this process, got one of block ${block} from ${from} to ${to} of process ${sender}`,
-          { details: { peer: sender } },
-        )
+        const message = `planning: expected moves from and to ranks of this process, got one of block ${block} from ${from} to ${to} of process ${sender}`
+        throw new RankweaveError('ERR_PLAN_MISMATCH', message, { details: { peer: sender } })
       }
       this.add(block, hop, from, to)
       this.#hosts.believe(block, sender)

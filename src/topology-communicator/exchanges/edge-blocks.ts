@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
 import { contributionOf } from '../memory/buffers.js'
 
@@ -25,10 +25,8 @@ export function equalEdgeBlocks(
   const { type, elements } = contributionOf(name, data)
   const count = slots === 0 ? 0 : elements.length / slots
   if (!Number.isInteger(count) || (slots === 0 && elements.length > 0)) {
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `${name}: expected a multiple of ${slots} elements, one block per destination, got ${elements.length}`,
-    )
+    const expected = `${name}: expected a multiple of ${slots} elements, one block per destination`
+    throw wrongValue('ERR_COUNT', expected, elements.length)
   }
   return { type, elements, count: slots === 0 ? null : count }
 }
@@ -55,11 +53,8 @@ export function countedEdgeBlocks(
     starts[slot] = displs?.[slot] ?? next
     const end = starts[slot] + counts[slot]
     if (counts[slot] > 0 && end > elements.length) {
-      throw new RankweaveError(
-        'ERR_COUNT',
-        `${name}: block ${slot} ends at element ${end}, but the data has ${elements.length} of ${elementSizeBytes(type)} bytes`,
-        { details: { slot } },
-      )
+      const message = `${name}: block ${slot} ends at element ${end}, but the data has ${elements.length} of ${elementSizeBytes(type)} bytes`
+      throw new RankweaveError('ERR_COUNT', message, { details: { slot } })
     }
     next += counts[slot]
   }
@@ -69,18 +64,13 @@ export function countedEdgeBlocks(
 function requirePerBlock(name: string, what: string, list: ArrayLike<number>, slots: number): void {
   if (typeof list !== 'object' || list === null || list.length !== slots) {
     const got = typeof list === 'object' && list !== null ? `${list.length}` : shown(list)
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `${name}: expected ${slots} ${what}, one per destination, got ${got}`,
-    )
+    const message = `${name}: expected ${slots} ${what}, one per destination, got ${got}`
+    throw new RankweaveError('ERR_COUNT', message)
   }
   for (let slot = 0; slot < slots; slot++) {
     const value = list[slot]
     if (Number.isInteger(value) && value >= 0 && value <= 0x7fffffff) continue
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `${name}: ${what}[${slot}] must be an integer from 0 to 2^31 - 1, got ${shown(value)}`,
-      { details: { slot } },
-    )
+    const expected = `${name}: ${what}[${slot}] must be an integer from 0 to 2^31 - 1`
+    throw wrongValue('ERR_COUNT', expected, value, { slot })
   }
 }

@@ -162,9 +162,8 @@ export function misfitOf(
 ): RankweaveError | undefined {
   const error = misfit(type, count, into)
   if (error !== undefined || count === into.length) return error
-  return new RankweaveError(
-    'ERR_COUNT',
-    `neighborAlltoallw: block ${slot}: expected ${into.length} elements of a ${typeName(type)}, ${count} arrived`,
-    { details: { slot, expected: into.length, arrived: count } },
-  )
+  const message = `neighborAlltoallw: block ${slot}: expected ${into.length} elements of a ${typeName(type)}, ${count} arrived`
+  return new RankweaveError('ERR_COUNT', message, {
+    details: { slot, expected: into.length, arrived: count },
+  })
 }

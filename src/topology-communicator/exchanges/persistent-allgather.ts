@@ -94,11 +94,10 @@ function checkedInit(name: string, neighborhood: Neighborhood, options: Allgathe
   if (sharedMemory && tune !== null)
     throw new RankweaveError('ERR_ARGUMENT', `${name}: expected either tune or sharedMemory`)
   const { isAuto, isLocated, strategy } = neighborhood
-  if (sharedMemory && !isAuto && strategy.kind !== 'direct')
-    throw new RankweaveError(
-      'ERR_STRATEGY',
-      `${name}: sharedMemory is another way to send directly: expected strategy direct or auto, got ${strategy.kind}`,
-    )
+  if (sharedMemory && !isAuto && strategy.kind !== 'direct') {
+    const message = `${name}: sharedMemory is another way to send directly: expected strategy direct or auto, got ${strategy.kind}`
+    throw new RankweaveError('ERR_STRATEGY', message)
+  }
   return { tune, isPublished: sharedMemory && !isLocated }
 }
 

@@ -69,11 +69,10 @@ export function checkedTune(
   checkOptions(name, initOptions, options)
   const { tune = false } = options
   if (tune === false) return null
-  if (!isAuto)
-    throw new RankweaveError(
-      'ERR_STRATEGY',
-      `${name}: tune tries what the library would choose among: expected strategy auto, got ${formatStrategy(strategy)}`,
-    )
+  if (!isAuto) {
+    const message = `${name}: tune tries what the library would choose among: expected strategy auto, got ${formatStrategy(strategy)}`
+    throw new RankweaveError('ERR_STRATEGY', message)
+  }
   const given: TuneOptions = tune === true ? {} : tune
   checkOptions(`${name}: tune`, tuneOptions, given)
   const { now = () => performance.now(), ...numbers } = withDefaults(tuneOptions, given)

@@ -1,5 +1,5 @@
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 
 const maxDisplacement = 0x7fffffff
 
@@ -33,20 +33,16 @@ export function blockLayout(
 ): BlockLayout {
   if (counts !== undefined) checkCounts(name, arrived, counts)
   if (displs !== undefined && displs.length !== arrived.length) {
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `${name}: expected a displacement for each of ${arrived.length} blocks, got ${displs.length}`,
-    )
+    const expected = `${name}: expected a displacement for each of ${arrived.length} blocks`
+    throw wrongValue('ERR_COUNT', expected, displs.length)
   }
   const starts = new Int32Array(arrived.length)
   let size = 0
   for (let slot = 0; slot < arrived.length; slot++) {
     const start = displs === undefined ? size : displs[slot]
     if (!Number.isInteger(start) || start < 0 || start > maxDisplacement) {
-      throw new RankweaveError(
-        'ERR_COUNT',
-        `${name}: expected an integer from 0 to ${maxDisplacement} as displacement of block ${slot}, got ${start}`,
-      )
+      const expected = `${name}: expected an integer from 0 to ${maxDisplacement} as displacement of block ${slot}`
+      throw wrongValue('ERR_COUNT', expected, start)
     }
     starts[slot] = start
     size = Math.max(size, start + arrived[slot])
@@ -56,17 +52,14 @@ export function blockLayout(
 
 function checkCounts(name: string, arrived: Int32Array, counts: ArrayLike<number>): void {
   if (counts.length !== arrived.length) {
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `${name}: expected a count for each of ${arrived.length} blocks, got ${counts.length}`,
-    )
+    const expected = `${name}: expected a count for each of ${arrived.length} blocks`
+    throw wrongValue('ERR_COUNT', expected, counts.length)
   }
   for (let slot = 0; slot < arrived.length; slot++) {
     if (counts[slot] === arrived[slot]) continue
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `${name}: expected ${counts[slot]} elements in block ${slot}, ${arrived[slot]} arrived`,
-      { details: { slot, expected: counts[slot], arrived: arrived[slot] } },
-    )
+    const message = `${name}: expected ${counts[slot]} elements in block ${slot}, ${arrived[slot]} arrived`
+    throw new RankweaveError('ERR_COUNT', message, {
+      details: { slot, expected: counts[slot], arrived: arrived[slot] },
+    })
   }
 }

@@ -34,10 +34,8 @@ export function contributionOf(name: string, data: unknown): Contribution {
 export function checkInto(name: string, into: unknown, type: number, countElems: number): void {
   if (into === undefined) return
   if (typeCodeOf(into) === typeCode.value) {
-    throw new RankweaveError(
-      'ERR_TYPE',
-      `${name}: expected a typed array to receive into, got ${typeof into}`,
-    )
+    const message = `${name}: expected a typed array to receive into, got ${typeof into}`
+    throw new RankweaveError('ERR_TYPE', message)
   }
   payloadOf(into)
   const error = misfit(type, countElems, into as TypedArray)

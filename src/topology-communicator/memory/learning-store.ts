@@ -54,9 +54,6 @@ export class LearningStore implements ProgramStore {
 }
 
 function misfit(peer: number, values: number, sizeBytes: number): RankweaveError {
-  return new RankweaveError(
-    'ERR_COLLECTIVE_MISMATCH',
-    `expected ${values} blocks of one length from process ${peer}, got ${sizeBytes} bytes: ranks pass blocks of different lengths`,
-    { details: { peer } },
-  )
+  const message = `expected ${values} blocks of one length from process ${peer}, got ${sizeBytes} bytes: ranks pass blocks of different lengths`
+  return new RankweaveError('ERR_COLLECTIVE_MISMATCH', message, { details: { peer } })
 }

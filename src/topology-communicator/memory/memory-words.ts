@@ -1,4 +1,4 @@
-import { RankweaveError } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import type { TypedArray } from '../../messages/datatype/elements.js'
 
 /**
@@ -35,9 +35,7 @@ export function copyWords(from: Words, fromAt: number, to: Words, toAt: number, 
 /** @throws ERR_COUNT for more words than a store holds */
 export function checkTotal(words: number): void {
   if (words > 0x7fffffff) {
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `the blocks of one process may have at most 2^31 - 1 words in one call, got ${words}`,
-    )
+    const expected = 'the blocks of one process may have at most 2^31 - 1 words in one call'
+    throw wrongValue('ERR_COUNT', expected, words)
   }
 }

@@ -1,6 +1,6 @@
 import { requireOptions } from '../../base/known-options.js'
 import { addToList } from '../../base/maps.js'
-import { RankweaveError } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import { escapeXml } from '../../text/printable.js'
 import { requireTopology } from '../check-topology.js'
 import type { FriendGroups } from '../friends/friend-groups.js'
@@ -48,11 +48,11 @@ export function adjacencySvg(topology: ProcessTopology, options: PictureOptions 
   const { groups = null, title = 'adjacency', cells = 256, size = 640 } = options
   const { ranks, outRank } = topology
   if (!Number.isInteger(cells) || cells < 8 || cells > 1024)
-    throw new RankweaveError('ERR_ARGUMENT', `expected 8 to 1024 cells, got ${cells}`)
+    throw wrongValue('ERR_ARGUMENT', 'expected 8 to 1024 cells', cells)
   if (!(size >= 64 && size <= 8192))
-    throw new RankweaveError('ERR_ARGUMENT', `expected a size of 64 to 8192 pixels, got ${size}`)
+    throw wrongValue('ERR_ARGUMENT', 'expected a size of 64 to 8192 pixels', size)
   if (groups !== null && groups.ranks !== ranks)
-    throw new RankweaveError('ERR_ARGUMENT', `expected groups of ${ranks} ranks, got ${groups.ranks}`)
+    throw wrongValue('ERR_ARGUMENT', `expected groups of ${ranks} ranks`, groups.ranks)
   const perCell = Math.ceil(ranks / cells)
   const side = Math.ceil(ranks / perCell)
   const { paths, combined } = drawCells(topology, groups, perCell, side)

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { formatDouble } from '../../text/printable.js'
 import { requireTopology } from '../check-topology.js'
 import type { ProcessTopology } from '../process-topology.js'
@@ -26,10 +26,7 @@ export type TopologyFormat = (typeof topologyFormats)[number]
 export function topologyText(topology: ProcessTopology, format: TopologyFormat): Iterable<string> {
   requireTopology(topology)
   if (typeof format !== 'string' || !Object.hasOwn(textIn, format))
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `expected ${topologyFormats.join(', ')} as format, got ${shown(format)}`,
-    )
+    throw wrongValue('ERR_ARGUMENT', `expected ${topologyFormats.join(', ')} as format`, format)
   return textIn[format](topology)
 }
 
@@ -97,9 +94,6 @@ function forEachEdge(
 }
 
 function reject(source: number, destination: number, expected: string, got: string): never {
-  throw new RankweaveError(
-    'ERR_TOPOLOGY',
-    `edge from ${source} to ${destination}: expected ${expected}, got ${got}`,
-    { details: { source, destination } },
-  )
+  const message = `edge from ${source} to ${destination}: expected ${expected}, got ${got}`
+  throw new RankweaveError('ERR_TOPOLOGY', message, { details: { source, destination } })
 }

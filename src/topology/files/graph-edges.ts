@@ -18,11 +18,10 @@ export type Attributes = Readonly<Record<string, unknown>>
 export function weightsOf(edge: string, attributes: Attributes, name: string | null) {
   const value = name === null ? undefined : attributes[name]
   if (value === undefined || value === null) return { weight: null, inWeight: null }
-  if (typeof value !== 'number' || Number.isNaN(value))
-    throw new RankweaveError(
-      'ERR_TOPOLOGY',
-      `attribute '${name}' of edge '${edge}': expected a number, got ${String(value)}`,
-    )
+  if (typeof value !== 'number' || Number.isNaN(value)) {
+    const message = `attribute '${name}' of edge '${edge}': expected a number, got ${String(value)}`
+    throw new RankweaveError('ERR_TOPOLOGY', message)
+  }
   const { inWeight } = attributes
   return { weight: value, inWeight: typeof inWeight === 'number' ? inWeight : value }
 }
@@ -46,11 +45,10 @@ export function topologyFromGraphEdges(
   weightName: string | null,
 ): ProcessTopology {
   const weighted = edges.filter((edge) => edge.weight !== null).length
-  if (weighted !== 0 && weighted !== edges.length)
-    throw new RankweaveError(
-      'ERR_TOPOLOGY',
-      `expected the attribute '${weightName}' on every edge or on none, got it on ${weighted} of ${edges.length}`,
-    )
+  if (weighted !== 0 && weighted !== edges.length) {
+    const message = `expected the attribute '${weightName}' on every edge or on none, got it on ${weighted} of ${edges.length}`
+    throw new RankweaveError('ERR_TOPOLOGY', message)
+  }
   return edges.length > 0 && edges.every((edge) => edge.outSlot !== null && edge.inSlot !== null)
     ? fromSlots(ranks, edges, weighted > 0)
     : topologyFromEdges(ranks, {

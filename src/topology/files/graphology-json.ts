@@ -128,11 +128,8 @@ class GraphDocument {
 
   #failAt(at: number, expected: string, got: string): never {
     const { line, column } = lineAndColumn(this.#text, at)
-    throw new RankweaveError(
-      'ERR_TOPOLOGY',
-      `${this.#file}:${line}:${column}: expected ${expected}, got ${got}`,
-      { details: { file: this.#file, line, column } },
-    )
+    const message = `${this.#file}:${line}:${column}: expected ${expected}, got ${got}`
+    throw new RankweaveError('ERR_TOPOLOGY', message, { details: { file: this.#file, line, column } })
   }
 }
 
@@ -161,12 +158,10 @@ export function* graphologyJsonText(topology: ProcessTopology): Generator<string
       let attributes = `"outSlot":${e - outStart[p]},"inSlot":${arrival[e] - inStart[q]}`
       if (outWeight !== null && inWeight !== null) {
         const received = inWeight[arrival[e]]
-        if (!Number.isFinite(outWeight[e]) || !Number.isFinite(received))
-          throw new RankweaveError(
-            'ERR_TOPOLOGY',
-            `edge from ${p} to ${q}: expected a finite weight, which JSON can hold, got ${outWeight[e]} and ${received}`,
-            { details: { source: p, destination: q } },
-          )
+        if (!Number.isFinite(outWeight[e]) || !Number.isFinite(received)) {
+          const message = `edge from ${p} to ${q}: expected a finite weight, which JSON can hold, got ${outWeight[e]} and ${received}`
+          throw new RankweaveError('ERR_TOPOLOGY', message, { details: { source: p, destination: q } })
+        }
         attributes += `,"weight":${formatDouble(outWeight[e])}`
         if (!Object.is(received, outWeight[e])) attributes += `,"inWeight":${formatDouble(received)}`
       }

@@ -1,7 +1,7 @@
 import { MultiDirectedGraph } from 'graphology'
 import type { AbstractGraph } from 'graphology-types'
 import { requireOptions } from '../../base/known-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
 import { checkTopologySize } from '../limits.js'
 import { pairEdges } from '../neighbors.js'
@@ -39,7 +39,7 @@ export interface GraphOptions {
 export function topologyFromGraph(graph: AbstractGraph, options: GraphOptions = {}): ProcessTopology {
   requireOptions('topologyFromGraph', options)
   if (typeof Object(graph).forEachEdge !== 'function')
-    throw new RankweaveError('ERR_TOPOLOGY', `expected a graph of graphology, got ${shown(graph)}`)
+    throw wrongValue('ERR_TOPOLOGY', 'expected a graph of graphology', graph)
   const { weight = 'weight' } = options
   checkTopologySize('graph', graph.order, graph.size)
   const rankOf = new Map(graph.nodes().map((node, rank) => [node, rank]))

@@ -1,5 +1,5 @@
 import { isCount } from '../../base/known-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import type { SparseMatrix, SparsePattern } from './sparse-matrix.js'
 
 /**
@@ -11,7 +11,7 @@ export function requirePattern(where: string, value: unknown): asserts value is 
   const { rows, cols, rowStart, colIndex } = Object(value) as Partial<SparsePattern>
   if (isCount(rows) && isCount(cols) && colIndex instanceof Int32Array)
     if (rowStart instanceof Int32Array && rowStart.length === rows + 1) return
-  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a sparse matrix, got ${shown(value)}`)
+  throw wrongValue('ERR_ARGUMENT', `${where}: expected a sparse matrix`, value)
 }
 
 /** As {@link requirePattern}, and that there are as many values as columns. @throws ERR_ARGUMENT */
@@ -19,10 +19,8 @@ export function requireMatrix(where: string, value: unknown): asserts value is S
   requirePattern(where, value)
   const { colIndex, values, imag } = value as Partial<SparseMatrix>
   if (isEach(values, colIndex) && (imag === null || isEach(imag, colIndex))) return
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `${where}: expected a sparse matrix with a value for each of its ${colIndex!.length} columns, got ${shown(values)}`,
-  )
+  const expected = `${where}: expected a sparse matrix with a value for each of its ${colIndex!.length} columns`
+  throw wrongValue('ERR_ARGUMENT', expected, values)
 }
 
 function isEach(values: unknown, of: Int32Array | undefined): boolean {

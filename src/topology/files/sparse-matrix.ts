@@ -1,5 +1,5 @@
 import { isCount, requireOptions } from '../../base/known-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { rowStarts } from '../compressed-rows.js'
 
 /**
@@ -82,14 +82,11 @@ function requireTriplets(triplets: Triplets): void {
     [row, col].every((each) => each instanceof Int32Array && each.length >= count) &&
     [values, imag ?? values].every((each) => each instanceof Float64Array && each.length >= count)
   if (!areCounts || !areColumns || imag === undefined)
-    throw new RankweaveError('ERR_ARGUMENT', `compressTriplets: expected triplets, got ${shown(triplets)}`)
+    throw wrongValue('ERR_ARGUMENT', 'compressTriplets: expected triplets', triplets)
   for (let e = 0; e < count; e++) {
     if (row[e] >= 0 && row[e] < rows && col[e] >= 0 && col[e] < cols) continue
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `compressTriplets: expected entries of a ${rows} x ${cols} matrix, got entry ${e} in row ${row[e]}, column ${col[e]}`,
-      { details: { entry: e } },
-    )
+    const message = `compressTriplets: expected entries of a ${rows} x ${cols} matrix, got entry ${e} in row ${row[e]}, column ${col[e]}`
+    throw new RankweaveError('ERR_ARGUMENT', message, { details: { entry: e } })
   }
 }
 

@@ -1,5 +1,5 @@
 import { requireOptions } from '../../base/known-options.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
 import { cartTopology } from '../generate/cartesian.js'
 import { erdosRenyiTopology } from '../generate/erdos-renyi.js'
@@ -35,7 +35,7 @@ export function buildTopology(specOrText: TopologySpec | string, options: FileOp
   requireOptions('buildTopology', options)
   const { kind } = Object(spec) as Partial<TopologySpec>
   if (typeof kind !== 'string' || !Object.hasOwn(builders, kind))
-    throw new RankweaveError('ERR_SPEC', `expected a specification of a topology, got ${shown(spec)}`)
+    throw wrongValue('ERR_SPEC', 'expected a specification of a topology', spec)
   // The kind selects the builder for this member of the union; TypeScript cannot express that.
   const build = builders[kind] as Builder<TopologySpec>
   return build(spec, options)

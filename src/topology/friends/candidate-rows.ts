@@ -88,7 +88,6 @@ function clear(level: Candidates, capacity: number): void {
     level.size = new Int32Array(capacity * 2)
   }
   // Candidates are written before it is known whether they stay.
-  if (level.bits.length < (capacity + 1) * level.words) {
+  if (level.bits.length < (capacity + 1) * level.words)
     level.bits = new Int32Array((capacity + 1) * level.words * 2)
-  }
 }

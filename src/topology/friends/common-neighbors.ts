@@ -1,6 +1,6 @@
 import { requireOptions } from '../../base/known-options.js'
 import { addToList } from '../../base/maps.js'
-import { RankweaveError } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
 import { transposeRows } from '../compressed-rows.js'
 import { distinctOut, largestRow, type NeighborSets } from '../neighbors.js'
@@ -58,10 +58,7 @@ export function commonNeighbors(
   const { nodeOf = null, workLimit = 4e9, onRank } = options
   const { ranks } = topology
   if (nodeOf !== null && nodeOf.length !== ranks)
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `expected a node for each of ${ranks} ranks, got ${nodeOf.length}`,
-    )
+    throw wrongValue('ERR_ARGUMENT', `expected a node for each of ${ranks} ranks`, nodeOf.length)
   const out = distinctOut(topology)
   const methods = nodeOf === null ? methodsForAll(out) : [withinNodes(out, nodeOf)]
   const method = methods.reduce((best, other) => (other.steps < best.steps ? other : best))

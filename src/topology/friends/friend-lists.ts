@@ -1,6 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { addToList } from '../../base/maps.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { transposeRows } from '../compressed-rows.js'
 import { largestRow, type NeighborSets } from '../neighbors.js'
 import { countCommon } from './bit-rows.js'
@@ -74,12 +74,10 @@ export function friendLists(
 
   function addFriend(f: number, count: number): void {
     if (count <= theta) return
-    if (rank.length === maxPairs)
-      throw new RankweaveError(
-        'ERR_STRATEGY',
-        `expected at most ${maxPairs} pairs of friends, got more: raise theta, or restrict friends to one node (aware)`,
-        { details: { theta, pairs: maxPairs } },
-      )
+    if (rank.length === maxPairs) {
+      const message = `expected at most ${maxPairs} pairs of friends, got more: raise theta, or restrict friends to one node (aware)`
+      throw new RankweaveError('ERR_STRATEGY', message, { details: { theta, pairs: maxPairs } })
+    }
     rank.push(f)
     weight.push(count)
   }
@@ -137,7 +135,7 @@ export function ownersOf({ start }: FriendLists, k: number): Int32Array {
   const owners = new GrowingInt32Array()
   for (let p = 0; p + 1 < start.length; p++) if (start[p + 1] - start[p] >= k - 1) owners.push(p)
   if (owners.length > 0 && k > friendLimits.k)
-    throw new RankweaveError('ERR_STRATEGY', `expected k of at most ${friendLimits.k}, got ${k}`)
+    throw wrongValue('ERR_STRATEGY', `expected k of at most ${friendLimits.k}`, k)
   return owners.toArray()
 }
 

@@ -1,6 +1,6 @@
 import { requireOptions } from '../../base/known-options.js'
 import { requireOption } from '../../base/option-table.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
 import { entriesByRow, rowStarts } from '../compressed-rows.js'
 import { type CommonNeighbors, commonNeighbors } from '../friends/common-neighbors.js'
@@ -64,8 +64,7 @@ export function forecastCombining(topology: ProcessTopology, options: ForecastOp
   requireTopology(topology)
   requireOptions('forecastCombining', options)
   const { ks, nodeOf = null, pairLimit = 5e6, onGroup, onProgress } = options
-  if (!Array.isArray(ks))
-    throw new RankweaveError('ERR_STRATEGY', `forecastCombining: expected a list of k, got ${shown(ks)}`)
+  if (!Array.isArray(ks)) throw wrongValue('ERR_STRATEGY', 'forecastCombining: expected a list of k', ks)
   const mode = nodeOf === null ? 'agnostic' : 'aware'
   for (const k of ks) requireOption('forecastCombining', 'k', friendOptions.k, k, 'ERR_STRATEGY')
   requireNodes(topology.ranks, nodeOf)

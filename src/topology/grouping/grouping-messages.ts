@@ -93,7 +93,6 @@ export const noMessages = (): GroupingMessages => ({
 
 /** A message of the protocol that contradicts what its receiver knows, or the order in which a rank sends. */
 export function violation(rank: number, from: number, what: string): RankweaveError {
-  return new RankweaveError('ERR_PLAN_MISMATCH', `planning, rank ${rank}: ${what} from rank ${from}`, {
-    details: { rank, from },
-  })
+  const message = `planning, rank ${rank}: ${what} from rank ${from}`
+  return new RankweaveError('ERR_PLAN_MISMATCH', message, { details: { rank, from } })
 }

@@ -14,9 +14,8 @@ export interface RoundKnowledge {
 
 /** Whether a message has what its kind has, and nothing else. */
 export function isWellFormed({ kind, round, wave, ranks }: GroupingMessage): boolean {
-  if (kind === 'sources' || kind === 'direct') {
+  if (kind === 'sources' || kind === 'direct')
     return round === -1 && wave === 0 && (kind === 'sources' || ranks.length === 0)
-  }
   if (round < 0) return false
   if (kind === 'served') return wave === 0 && ranks.length === 1
   if (kind === 'bye') return wave === 0 && ranks.length === 0

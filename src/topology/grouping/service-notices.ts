@@ -42,9 +42,8 @@ export class ServiceNotices {
 
   /** @throws ERR_PLAN_MISMATCH as {@link direct}, and for a holder or step that cannot be */
   served(from: number, step: number, ranks: Int32Array): void {
-    if (step < 0 || ranks.length !== 1 || indexIn(this.#sources, ranks[0]) < 0) {
+    if (step < 0 || ranks.length !== 1 || indexIn(this.#sources, ranks[0]) < 0)
       throw violation(this.#rank, from, 'a group that cannot serve the rank')
-    }
     this.#notice(from)
     this.#served.push({ step, member: from, holder: ranks[0] })
   }
@@ -72,9 +71,8 @@ export class ServiceNotices {
       const isWhole =
         group.length === k && group.every((entry) => entry.step === step && entry.holder === holder)
       const members = Int32Array.from(group, (entry) => entry.member)
-      if (!isWhole || !members.includes(holder)) {
+      if (!isWhole || !members.includes(holder))
         throw violation(this.#rank, member, `part of a group of ${k} that serves by rank ${holder}`)
-      }
       groups.push({ step, members, holder })
     }
     return groups.sort((a, b) => a.step - b.step || a.members[0] - b.members[0])

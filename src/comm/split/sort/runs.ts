@@ -33,9 +33,8 @@ export function runEnds({ rows: { words, width }, worldRanks }: Slice): Int32Arr
   const ends: number[] = []
   const rows = worldRanks.length
   for (let row = 1; row <= rows; row++) {
-    if (row === rows || words[row * width + rowWord.color] !== words[(row - 1) * width + rowWord.color]) {
+    if (row === rows || words[row * width + rowWord.color] !== words[(row - 1) * width + rowWord.color])
       ends.push(row)
-    }
   }
   return Int32Array.from(ends)
 }
