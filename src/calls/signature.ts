@@ -120,7 +120,8 @@ export function hashIntegers(values: ArrayLike<number>): number {
   return hash
 }
 
-function hashText(text: string): number {
+/** The same over the letters of a text. Every rank computes it, so no array is made of the text. */
+export function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return hash

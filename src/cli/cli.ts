@@ -65,7 +65,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     .exitOverride()
   for (const add of await commandsFor(argv[0])) {
     add(program, (action) => async (...args) => {
-      exitCode = await action(report, ...args)
+      exitCode = (await action(report, ...args)) ?? exitCodes.ok
     })
   }
   if (argv.length === 0) {

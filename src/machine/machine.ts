@@ -1,9 +1,8 @@
 import { requireOptions } from '../base/known-options.js'
 import { rangeAt } from '../base/search.js'
 import { shown } from '../errors.js'
-import { topologyLimits } from '../topology/limits.js'
 import type { Tree } from './clos-interior.js'
-import { mostPackages, type NodeRun, type Nodes, nodesOf } from './nodes.js'
+import { mostPackages, type Nodes, nodesOf } from './nodes.js'
 import type { Level, Profile } from './profile.js'
 import { failMachine } from './profile-figures.js'
 import type { Grid } from './torus-interior.js'
@@ -64,15 +63,6 @@ export function cluster(options: {
   requireOptions('cluster', options)
   const { nodes, cores, packages = 1, profile = null } = options
   return { kind: 'cluster', ...nodesOf([{ nodes, packages: equalPackages(cores, packages) }]), profile }
-}
-
-/** A cluster whose node i has `coresPerNode[i]` cores, at least one each. @throws ERR_MACHINE */
-export function clusterOf(coresPerNode: ArrayLike<number>, profile: Profile | null = null): ClusterMachine {
-  const nodes: unknown = Object(coresPerNode).length
-  if (!Number.isInteger(nodes) || (nodes as number) > topologyLimits.ranks)
-    failMachine(`expected the cores of at most ${topologyLimits.ranks} nodes, got ${shown(coresPerNode)}`)
-  const runs: NodeRun[] = Array.from(coresPerNode, (cores) => ({ nodes: 1, packages: [cores] }))
-  return { kind: 'cluster', ...nodesOf(runs), profile }
 }
 
 /** @throws ERR_MACHINE */

@@ -36,13 +36,8 @@ export function zeros(what: string, rows: number, cols: number): Float64Array {
   }
 }
 
-/** Seeded numbers in [-1, 1). */
-export function randomDense(rows: number, cols: number, seed: number): DenseMatrix {
-  return { rows, cols, values: randomValues(0, rows, cols, seed) }
-}
-
 /**
- * A rank's rows of {@link randomDense}, without the others.
+ * A rank's rows of a matrix of seeded numbers in [-1, 1), without the others.
  * @throws ERR_ARGUMENT for sizes and seeds that are no integers
  */
 export function randomRows(

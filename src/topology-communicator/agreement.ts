@@ -1,3 +1,4 @@
+import { hashText } from '../calls/signature.js'
 import { formatMachine } from '../machine/format-machine.js'
 import type { Machine } from '../machine/machine.js'
 import { type AutoStrategy, formatAuto, isAuto } from '../neighborhood/choose/auto.js'
@@ -21,11 +22,4 @@ export function agreementOf(
     ...others,
   ].join(' ')
   return { op: isAuto(strategy) ? formatAuto(strategy) : formatStrategy(strategy), extra: hashText(text) }
-}
-
-/** Every rank computes it, so no array is made of the text. */
-function hashText(text: string): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  return hash
 }

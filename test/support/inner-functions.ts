@@ -5,14 +5,12 @@ export { specificationOf } from '../../src/collective/patterns/specification-of.
 export { cProgramPieces } from '../../src/export/c-program.js'
 export { goalPieces } from '../../src/export/goal-text.js'
 export { expandHosts } from '../../src/machine/host-names.js'
-export { clusterOf, levelOf, packageOf } from '../../src/machine/machine.js'
+export { levelOf, packageOf } from '../../src/machine/machine.js'
 export { checkProfile } from '../../src/machine/profile-figures.js'
 export { StridedView } from '../../src/messages/datatype/strided-view.js'
 export { formatAuto, parseAuto } from '../../src/neighborhood/choose/auto.js'
 export { NeighborScheduleBuilder } from '../../src/schedule/builder.js'
-export { sliceScheduleStream } from '../../src/schedule/file/slice.js'
 export { isNeighborSchedule } from '../../src/schedule/ir.js'
-export { lowerProcess } from '../../src/schedule/lower/lower.js'
 export {
   neighborAllgatherSpecification,
   neighborAlltoallSpecification,
@@ -23,7 +21,7 @@ export { maxRelativeError, serialProduct } from '../../src/spmm/serial.js'
 export { cartNeighborSlots, cartShift } from '../../src/topology/cart-shape.js'
 export { checkTopology } from '../../src/topology/check-topology.js'
 export { parseCsv } from '../../src/topology/files/csv.js'
-export { formatEdgeList, parseEdgeList } from '../../src/topology/files/edge-list.js'
+export { parseEdgeList } from '../../src/topology/files/edge-list.js'
 export { parseGraphologyJson } from '../../src/topology/files/graphology-json.js'
 export { parseMatrixMarket } from '../../src/topology/files/matrix-market.js'
 export { topologyFromMatrixMarket } from '../../src/topology/files/matrix-market-topology.js'
@@ -31,6 +29,8 @@ export { formatTopologySpec, parseTopologySpec, translationSpec } from '../../sr
 export { cartSub } from '../../src/topology/generate/cartesian.js'
 export { stencilOffsets } from '../../src/topology/generate/stencil.js'
 export { distinctIn, distinctOut, pairEdges, transposeTopology } from '../../src/topology/neighbors.js'
+export { clusterOf } from './cluster-of.js'
+export { lowerProcess } from './lower-process.js'
 export {
   bucketStages,
   closShuffleBytes,

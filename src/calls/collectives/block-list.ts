@@ -11,6 +11,11 @@ export interface BlockList {
   readonly short: readonly (Uint8Array | undefined)[]
 }
 
+/** The list of what a process has for itself: all of its blocks are in it. */
+export function ownList(blocks: readonly Uint8Array[]): BlockList {
+  return { tag: 0, sizes: blocks.map((block) => block.byteLength), short: blocks }
+}
+
 /** Whether a block of this size is no part of its list. Processes that both know the size agree. */
 export function isLong({ eagerLimitBytes }: Pick<Exchange, 'eagerLimitBytes'>, sizeBytes: number): boolean {
   return isLongBlock({ eagerLimitBytes, sizeBytes })

@@ -8,7 +8,6 @@ import { parseOptions, whole } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { benchOutcome, benchText } from '../output/bench-report.js'
-import { exitCodes } from '../output/exit-codes.js'
 import { type Reporter, readProgress } from '../output/reporter.js'
 import main from '../program/bench-program.js'
 import { runOwnProgram } from '../program/run-own-program.js'
@@ -64,11 +63,10 @@ export const benchCommand: AddCommand = (program, act) => {
         const world = { ranks, fabric, args, report: reportOf(options) }
         const results = await runOwnProgram('bench-program', main, world)
         const figures = results?.[0]
-        if (figures === undefined || figures === null) return exitCodes.ok
+        if (figures === undefined || figures === null) return
         const { processes, kind } = fabric
         const outcome = benchOutcome(figures, { ranks, processes, fabric: kind, topology: spec, runs })
         report.result(outcome, benchText(outcome))
-        return exitCodes.ok
       }),
     )
 }

@@ -11,7 +11,6 @@ import { installNeighborhood } from '../../topology-communicator/install.js'
 import { parseOptions, whole } from '../input/options.js'
 import { fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { calibrationText } from '../output/calibration-report.js'
-import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import type { Reporter } from '../output/reporter.js'
 import main from '../program/calibrate-program.js'
@@ -75,7 +74,7 @@ export const calibrateCommand: AddCommand = (program, act) => {
         const world = { ranks, fabric, args: { runs, ...sampling }, report: reportOf(options) }
         const results = await runOwnProgram('calibrate-program', main, world)
         const calibration = results?.[0]
-        if (calibration === undefined || calibration === null) return exitCodes.ok
+        if (calibration === undefined || calibration === null) return
         const source = sourceText(fabric.kind, fabric.processes)
         const profile = calibratedProfile(calibration, { name, source, eagerLimitBytes })
         if (output !== undefined) {
@@ -84,7 +83,6 @@ export const calibrateCommand: AddCommand = (program, act) => {
         }
         const object = { profile, measured: calibration, file: output ?? null }
         reportBeside(report, output, object, `${name}: ${source}\n${calibrationText(calibration)}`)
-        return exitCodes.ok
       }),
     )
 }

@@ -5,7 +5,6 @@ import { installNeighborhood } from '../../topology-communicator/install.js'
 import { addListenOptions, listenOf, listenSchema, readNamedFile } from '../input/listen-options.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
 import { reportOf } from '../input/world-options.js'
-import { exitCodes } from '../output/exit-codes.js'
 import { plainValue, resultLines } from '../output/plain-value.js'
 import { counted, type Reporter, secondsText } from '../output/reporter.js'
 import { joinProgram } from '../program/join-program.js'
@@ -122,7 +121,6 @@ export const joinCommand: AddCommand = (program, act) => {
           const lines = resultLines(results, firstRank)
           if (lines.length > 0) report.result(null, lines.join('\n'))
         }
-        return exitCodes.ok
       }),
     )
 }

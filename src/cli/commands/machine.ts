@@ -5,7 +5,6 @@ import type { Machine } from '../../machine/machine.js'
 import { readMachine } from '../input/machine-input.js'
 import { parseOptions } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
-import { exitCodes } from '../output/exit-codes.js'
 import { machineObject, machineText, type RouteReport, routeReport } from '../output/machine-report.js'
 import type { Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
@@ -49,7 +48,6 @@ export const machineCommand: AddCommand = (program, act) => {
           ...(route === null ? {} : { route }),
         }
         report.result(object, `${text}\n${machineText(machine, hosts, route)}`)
-        return exitCodes.ok
       }),
     )
 }

@@ -11,7 +11,6 @@ import type { Collective } from '../../schedule/specification.js'
 import { readText } from '../../text/byte-source.js'
 import { openInput } from '../input/open-input.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
-import { exitCodes } from '../output/exit-codes.js'
 import { columns, counted, figure, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
@@ -67,7 +66,6 @@ export const modelsCommand: AddCommand = (program, act) => {
           { collective, ranks, bytes, profile: profile.name, level, parameters, algorithms },
           `${title}\n${columns([['', 'predicted', 'segments'], ...rows])}`,
         )
-        return exitCodes.ok
       }),
     )
 }

@@ -3,7 +3,6 @@ import { findMpiLibraries } from '../../fabric/mpi/mpi-discovery.js'
 import { joinMpiJob } from '../../fabric/mpi/mpi-job.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import { parseOptions } from '../input/options.js'
-import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { counted, type Reporter, table } from '../output/reporter.js'
 import { leaveMpi } from '../program/run-own-program.js'
 import type { AddCommand } from './command.js'
@@ -65,13 +64,12 @@ export const mpiInfoCommand: AddCommand = (program, act) => {
             ],
           ]),
         )
-        return exitCodes.ok
       }),
     )
 }
 
 /** Outside a job. */
-async function listLibraries(report: Reporter, named: string | undefined): Promise<ExitCode> {
+async function listLibraries(report: Reporter, named: string | undefined): Promise<void> {
   const libraries = await findMpiLibraries(named)
   const rows = libraries.flatMap(({ path, version, abi }) => [
     ['library', path] as const,
@@ -82,7 +80,6 @@ async function listLibraries(report: Reporter, named: string | undefined): Promi
     { launcher: null, libraries },
     table([...rows, ['launcher', 'none: not started by mpirun or srun']]),
   )
-  return exitCodes.ok
 }
 
 /** Nodes listed in text; --json lists all. */

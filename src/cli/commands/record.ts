@@ -8,7 +8,6 @@ import { compilerOfCommand, withVariables } from '../../shim/mpi-command.js'
 import { graphLines, type RecordedGraph, recordedGraphs } from '../../shim/recorded-graphs.js'
 import { fileError } from '../../text/whole-file.js'
 import { parseOptions } from '../input/options.js'
-import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, writeOutput } from '../output/output-file.js'
 import { counted, type Reporter, table } from '../output/reporter.js'
 import { WorldFailure } from '../program/world-failure.js'
@@ -73,7 +72,6 @@ export const recordCommand: AddCommand = (program, act) => {
           const files = graphs.map((_, i) => (i === 0 ? output : numbered(output, i + 1)))
           for (const [i, graph] of graphs.entries()) await writeOutput(report, files[i], piecesOf(graph))
           finish(report, graphs, files)
-          return exitCodes.ok
         } finally {
           rmSync(folder, { recursive: true, force: true })
         }

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { installNeighborhood } from '../../topology-communicator/install.js'
 import { parseOptions } from '../input/options.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
-import { exitCodes } from '../output/exit-codes.js'
 import { plainValue, resultLines } from '../output/plain-value.js'
 import { counted, type Reporter, secondsText } from '../output/reporter.js'
 import { runUserProgram } from '../program/run-program.js'
@@ -69,7 +68,6 @@ export const runCommand: AddCommand = (program, act) => {
           const lines = resultLines(results)
           if (lines.length > 0) report.result(null, lines.join('\n'))
         }
-        return exitCodes.ok
       }),
     )
 }

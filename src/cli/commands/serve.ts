@@ -6,7 +6,6 @@ import { serve } from '../../service/http/serve.js'
 import { tokensOf } from '../../service/tenant.js'
 import { readNamedFile } from '../input/listen-options.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
-import { exitCodes } from '../output/exit-codes.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
@@ -82,7 +81,6 @@ export const serveCommand: AddCommand = (program, act) => {
         report.result({ url, tenants, data }, `listening on ${url}${who}`)
         await interrupted.promise
         await service.close(Math.round(grace * 1000))
-        return exitCodes.ok
       }),
     )
 }

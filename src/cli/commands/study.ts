@@ -18,7 +18,6 @@ import { openInput, openInputOn } from '../input/open-input.js'
 import { oneOf, parseOptions, seconds, whole, wholeList } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { fabricOf } from '../input/world-options.js'
-import { exitCodes } from '../output/exit-codes.js'
 import { reportBeside } from '../output/output-file.js'
 import { type Reporter, readProgress } from '../output/reporter.js'
 import { checkStudyOutput, fastestRows, writeStudy } from '../output/study-files.js'
@@ -97,12 +96,11 @@ export const studyCommand: AddCommand = (program, act) => {
         if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
         await checkStudyOutput(report, output)
         const study = await studyOf(report, spec, machine, options)
-        if (study === null) return exitCodes.ok
+        if (study === null) return
         const document = studyDocument(study)
         if (output !== undefined) await writeStudy(report, output, study, document)
         const text = output === undefined ? [...markdownOf(document)].join('') : fastestRows(study)
         reportBeside(report, output, study, text)
-        return exitCodes.ok
       }),
     )
 }

@@ -11,7 +11,6 @@ import { readMachine } from '../input/machine-input.js'
 import { openInput } from '../input/open-input.js'
 import { oneOf, parseOptions, wholeList } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
-import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { figure, type Reporter, readProgress } from '../output/reporter.js'
 import { describeTopology, topologyObject, topologyTable } from '../output/topology-report.js'
@@ -86,7 +85,6 @@ export const topologyCommand: AddCommand = (program, act) => {
           ...(svg === undefined ? {} : { svg }),
         }
         reportBeside(report, svg, object, `${spec}\n${topologyTable(described, nodes !== null)}`)
-        return exitCodes.ok
       }),
     )
 }
@@ -97,12 +95,11 @@ async function convert(
   topology: ProcessTopology,
   format: TopologyFormat,
   file: string,
-): Promise<ExitCode> {
+): Promise<void> {
   report.step(`writing ${file}`)
   await writeOutput(report, file, topologyText(topology, format))
   const object = { topology: spec, ranks: topology.ranks, edges: topology.outRank.length, format, file }
   const wrote = isStandardOutput(file) ? `wrote ${format}` : `wrote ${file} as ${format}`
   const text = `${spec}: ${figure(object.ranks)} ranks, ${figure(object.edges)} edges: ${wrote}`
   reportBeside(report, file, object, text)
-  return exitCodes.ok
 }

@@ -23,17 +23,6 @@ export function* sliceSchedule(
   slicer.end()
 }
 
-/** {@link sliceSchedule} of an asynchronous stream of lines. */
-export async function* sliceScheduleStream(
-  lines: AsyncIterable<string>,
-  ranks: Iterable<number>,
-): AsyncGenerator<string, void, undefined> {
-  const slicer = new LineSlicer(ranks)
-  requireLines('lines of a schedule', lines)
-  for await (const line of lines) yield* slicer.take(line)
-  slicer.end()
-}
-
 class LineSlicer {
   readonly #wanted: Set<number>
   readonly #missing: Set<number>

@@ -47,22 +47,12 @@ export function lower(schedule: Schedule, placement: Int32Array, processes?: num
  * frames without communication. Every schedule that verifies can be lowered; in others not every fault is
  * detected.
  *
+ * @param rounds of messages: by `messageRounds`, once for several processes, or by `roundsByPhase` where a
+ *   process knows the operations of its own ranks only, those of all others being empty; then ranks must hold
+ *   no blocks of other origins before
  * @throws ERR_PLACEMENT when `placement` does not give every rank a process.
  * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a value
  *   it needs.
- */
-export function lowerProcess(schedule: Schedule, placement: Int32Array, process: number): ProcessProgram {
-  requireSchedule(schedule)
-  requirePlacement(placement)
-  return lowerInRounds(schedule, placement, process, messageRounds(schedule))
-}
-
-/**
- * {@link lowerProcess} with the rounds of messages found before: by `messageRounds`, once for several
- * processes, or by `roundsByPhase` where a process knows the operations of its own ranks only, those of all
- * others being empty; then ranks must hold no blocks of other origins before.
- *
- * @throws ERR_PLACEMENT, ERR_SCHEDULE
  */
 export function lowerInRounds(
   schedule: Schedule,

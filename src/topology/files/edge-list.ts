@@ -1,7 +1,6 @@
 import type { ByteSource } from '../../text/byte-source.js'
 import { formatDouble } from '../../text/printable.js'
 import { TextReader } from '../../text/text-reader.js'
-import { requireTopology } from '../check-topology.js'
 import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { GrowingEdges } from './growing-edges.js'
@@ -49,10 +48,4 @@ export function* edgeListText({ ranks, outStart, outRank, outWeight }: ProcessTo
   for (let p = 0; p < ranks; p++)
     for (let e = outStart[p]; e < outStart[p + 1]; e++)
       yield outWeight === null ? `${p} ${outRank[e]}\n` : `${p} ${outRank[e]} ${formatDouble(outWeight[e])}\n`
-}
-
-/** The text that {@link parseEdgeList} reads; edges ordered by source, then in list order. */
-export function formatEdgeList(topology: ProcessTopology): string {
-  requireTopology(topology)
-  return [...edgeListText(topology)].join('')
 }

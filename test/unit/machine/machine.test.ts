@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { cluster, clusterOf, levelOf, nodeOf, packageOf } from '../../../src/machine/machine.js'
+import { cluster, levelOf, nodeOf, packageOf } from '../../../src/machine/machine.js'
+import { clusterOf } from '../../support/cluster-of.js'
 import { thrown } from '../topology/thrown.js'
 
 describe('cluster', () => {

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { clos } from '../../../src/machine/clos.js'
 import { formatMachine } from '../../../src/machine/format-machine.js'
-import { cluster, clusterOf, nodeOf, packageOf } from '../../../src/machine/machine.js'
+import { cluster, nodeOf, packageOf } from '../../../src/machine/machine.js'
 import { parseMachine } from '../../../src/machine/machine-text.js'
 import { torus } from '../../../src/machine/torus.js'
+import { clusterOf } from '../../support/cluster-of.js'
 import { badRefusals } from '../../support/odd-values.js'
 
 const machine = cluster({ nodes: 2, cores: 2 })

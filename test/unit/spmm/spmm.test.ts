@@ -2,7 +2,7 @@ import { type Communicator, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { parseAuto } from '../../../src/neighborhood/choose/auto.js'
 import { parseStrategy } from '../../../src/neighborhood/strategies/strategy-text.js'
-import { randomDense, randomRows, rowsOfDense, toDense } from '../../../src/spmm/dense-matrix.js'
+import { type DenseMatrix, randomRows, rowsOfDense, toDense } from '../../../src/spmm/dense-matrix.js'
 import { localBlock, sourcesOf } from '../../../src/spmm/local-block.js'
 import { joinRows, rowsOfMatrix, sliceRows } from '../../../src/spmm/matrix-rows.js'
 import { multiplyRows, panelColumns } from '../../../src/spmm/multiply.js'
@@ -12,6 +12,11 @@ import { maxRelativeError, serialProduct } from '../../../src/spmm/serial.js'
 import { checkProblem, type SpmmProblem, spmm } from '../../../src/spmm/spmm.js'
 import { topologyFromMatrix } from '../../../src/topology/files/matrix-topology.js'
 import { compressTriplets, type SparseMatrix } from '../../../src/topology/files/sparse-matrix.js'
+
+/** Seeded numbers in [-1, 1). */
+function randomDense(rows: number, cols: number, seed: number): DenseMatrix {
+  return randomRows({ rank: 0, size: 1 }, { rows, cols, seed })
+}
 
 function matrix(rows: number, cols: number, entries: readonly [number, number, number][]): SparseMatrix {
   return compressTriplets({
@@ -71,7 +76,7 @@ describe('matrices', () => {
     expect(rows.values.buffer).toBe(a.values.buffer)
   })
 
-  it('randomDense returns the same numbers for the same seed', () => {
+  it('randomRows returns the same numbers for the same seed', () => {
     const shape = { side: 12, radius: 2, density: 0.5, seed: 3 }
     expect(stencilMatrix(shape)).toEqual(stencilMatrix(shape))
     expect(stencilMatrix(shape)).not.toEqual(stencilMatrix({ ...shape, seed: 4 }))
@@ -153,7 +158,7 @@ describe('rows of ranks', () => {
     expect(joinRows(parts)).toEqual(a)
   })
 
-  it('randomRows are those of randomDense', () => {
+  it('randomRows are those of the whole matrix', () => {
     const whole = randomDense(10, 3, 5)
     for (let rank = 0; rank < 4; rank++) {
       const own = randomRows({ rank, size: 4 }, { rows: 10, cols: 3, seed: 5 })

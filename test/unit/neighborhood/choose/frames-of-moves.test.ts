@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { simulate } from '../../../../src/cost/simulate/simulate.js'
 import { simulateFrames } from '../../../../src/cost/simulate/simulate-frames.js'
-import { clusterOf, nodeOf } from '../../../../src/machine/machine.js'
+import { nodeOf } from '../../../../src/machine/machine.js'
 import { parseMachine } from '../../../../src/machine/machine-text.js'
 import { framesOfMoves } from '../../../../src/neighborhood/choose/frames-of-moves.js'
 import { plan, routeOf } from '../../../../src/neighborhood/plan/plan.js'
@@ -11,6 +11,7 @@ import { buildTopology } from '../../../../src/topology/files/topology-from-spec
 import { distinctOut } from '../../../../src/topology/neighbors.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
+import { clusterOf } from '../../../support/cluster-of.js'
 import { plainProfile } from '../../../support/simulated-machine.js'
 import { cases } from '../../../support/soak.js'
 

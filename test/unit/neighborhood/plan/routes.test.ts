@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cluster, clusterOf, type Machine, nodeOf } from '../../../../src/machine/machine.js'
+import { cluster, type Machine, nodeOf } from '../../../../src/machine/machine.js'
 import { plan, planStatistics, routeOf } from '../../../../src/neighborhood/plan/plan.js'
 import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
@@ -10,6 +10,7 @@ import { groupFriends } from '../../../../src/topology/grouping/group-friends.js
 import { outNeighbors } from '../../../../src/topology/neighbors.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
+import { clusterOf } from '../../../support/cluster-of.js'
 import { thrown } from '../../topology/thrown.js'
 
 function statistics(topology: ProcessTopology, text: string, machine?: Machine) {

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 import { simulate } from '../../../../src/cost/simulate/simulate.js'
-import { cluster, clusterOf, nodeOf } from '../../../../src/machine/machine.js'
+import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { simgridFast, simgridSlow } from '../../../../src/machine/simgrid-profiles.js'
 import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
 import { parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import { clusterOf } from '../../../support/cluster-of.js'
 import { thrown } from '../../topology/thrown.js'
 
 const machine = cluster({ nodes: 16, cores: 16, profile: simgridFast })

@@ -3,9 +3,10 @@ import { specificationOf } from '../../../../src/collective/patterns/specificati
 import { isRankweaveError } from '../../../../src/errors.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import { type NeighborSchedule, scheduleTag } from '../../../../src/schedule/ir.js'
-import { lower, lowerProcess } from '../../../../src/schedule/lower/lower.js'
+import { lower } from '../../../../src/schedule/lower/lower.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { countMessages } from '../../../../src/schedule/walk.js'
+import { lowerProcess } from '../../../support/lower-process.js'
 import { interpret } from '../../../support/lowered-interpreter.js'
 import { builderFor, directSchedule, friendsSchedule, topologyOf } from '../fixtures.js'
 

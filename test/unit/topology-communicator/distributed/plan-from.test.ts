@@ -3,8 +3,8 @@ import { formatSchedule, plan, type Strategy } from 'rankweave/schedule'
 import { inNeighbors, outNeighbors, type ProcessTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import type { RankweaveError } from '../../../../src/errors.js'
-import { clusterOf } from '../../../../src/machine/machine.js'
 import { planningLimits } from '../../../../src/topology-communicator/plan-from.js'
+import { clusterOf } from '../../../support/cluster-of.js'
 
 const combining = { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 0 } as const
 

@@ -6,7 +6,6 @@ import { typeCode } from '../../../../src/messages/datatype/elements.js'
 import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
 import { directSchedule } from '../../../../src/neighborhood/strategies/direct.js'
 import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
-import { lowerProcess } from '../../../../src/schedule/lower/lower.js'
 import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
@@ -15,6 +14,7 @@ import { installNeighborhood } from '../../../../src/topology-communicator/insta
 import { BlockStore } from '../../../../src/topology-communicator/memory/block-store.js'
 import { UniformStore } from '../../../../src/topology-communicator/memory/uniform-store.js'
 import type { TopologyCommunicator } from '../../../../src/topology-communicator/topology-communicator.js'
+import { lowerProcess } from '../../../support/lower-process.js'
 
 installNeighborhood()
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatEdgeList, parseEdgeList } from '../../../../src/topology/files/edge-list.js'
+import { edgeListText, parseEdgeList } from '../../../../src/topology/files/edge-list.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
@@ -17,10 +17,11 @@ test('parseEdgeList accepts a number of ranks without edges', () => {
   expect(parseEdgeList('# none\nranks 2').outRank).toHaveLength(0)
 })
 
-test('formatEdgeList writes what parseEdgeList reads', () => {
+test('edgeListText writes what parseEdgeList reads', () => {
   const topology = parseEdgeList('ranks 4\n0 1 1.5\n0 0 2\n2 1 3')
-  expect(formatEdgeList(topology)).toBe('ranks 4\n0 1 1.5\n0 0 2\n2 1 3\n')
-  expect(parseEdgeList(formatEdgeList(topology))).toEqual(topology)
+  const text = [...edgeListText(topology)].join('')
+  expect(text).toBe('ranks 4\n0 1 1.5\n0 0 2\n2 1 3\n')
+  expect(parseEdgeList(text)).toEqual(topology)
 })
 
 test.each([
