@@ -16,6 +16,7 @@ import { MountedWorlds } from '../worlds/mounted-worlds.js'
 import { WorldService } from '../worlds/world-service.js'
 import { AnswerCache } from './answer-cache.js'
 import { makeApp } from './app.js'
+import { Connections } from './connections.js'
 import type { ServiceContext } from './context.js'
 import { Guard, isLoopback } from './guard.js'
 import { ServiceMetrics } from './metrics.js'
@@ -103,6 +104,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   })
   const context: ServiceContext = {
     ...{ store, jobs, tasks, worlds, mounted, limits, tenants, guard, log: logger },
+    connections: new Connections(limits, tenants.needToken),
     ...{ answers: new AnswerCache(limits.answerBytes), now: () => new Date() },
   }
   const release = async () => {
@@ -115,6 +117,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   try {
     const files = filesOf(webFolder())
     app = makeApp({ context, metrics, files, tls, logger })
+    context.connections.watch(app.server)
     endPings = acceptSockets(app.server, context, options.pingClock ?? realClock)
     await jobs.resume()
     await app.listen({ host, port })
@@ -138,6 +141,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
         await jobs.close(graceMs)
         await release()
         app.server.closeAllConnections()
+        context.connections.close()
         await served
       })()
       return closing
