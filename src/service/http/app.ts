@@ -74,6 +74,8 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     },
     clientErrorHandler: refuseMalformed,
   }) as unknown as FastifyInstance
+  // All of them are served again where an offer to upgrade is not taken up; their length is bounded.
+  app.server.maxHeadersCount = 0
 
   app.setErrorHandler((error, request, reply) => {
     const { status, answer } = errorAnswer(error)
@@ -112,7 +114,8 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
 
   app.get('/healthz', () => ({ status: 'ok' }))
   app.get('/metrics', async (request, reply) => {
-    tenants.find(bearerOf(request.raw))
+    tenants.checkMetrics(bearerOf(request.raw))
+    connections.trust(request.raw.socket)
     reply.type(metrics.contentType)
     return metrics.text()
   })

@@ -32,6 +32,8 @@ export interface ServeOptions {
   readonly port?: number
   /** One per tenant. Default: none, for programs and pages of this host only. */
   readonly tokens?: readonly string[] | null
+  /** Shows `/metrics`, of all tenants, and nothing else. Default: none, and with `tokens` nobody sees them. */
+  readonly metricsToken?: string | null
   readonly tls?: { readonly cert: string; readonly key: string }
   /** Where it is reached, if not where it listens. */
   readonly publicUrl?: string
@@ -64,11 +66,20 @@ const defaultGraceMs = 10_000
  * @throws ERR_FABRIC when the address cannot be listened on, or certificate and key are no pair
  */
 export async function serve(options: ServeOptions): Promise<Service> {
-  const { data, host = '127.0.0.1', port = 0, tls, tokens = null, publicUrl, allowedOrigins = [] } = options
+  const {
+    data,
+    host = '127.0.0.1',
+    port = 0,
+    tls,
+    tokens = null,
+    metricsToken,
+    publicUrl,
+    allowedOrigins = [],
+  } = options
   if (tokens === null && !isLoopback(host))
     throw new RankweaveError('ERR_USAGE', `${host}: expected tokens, as it is not a loopback address`)
   const limits = limitsOf(options.limits)
-  const tenants = new Tenants(tokens)
+  const tenants = new Tenants(tokens, metricsToken)
   const guard = new Guard({ host, isTls: tls !== undefined, publicUrl, allowedOrigins })
   const logger = options.logger ?? pino({ level: 'info' }, pino.destination(2))
   const store = await Store.open(data, limits, logger)

@@ -25,11 +25,14 @@ async function opened(url: string, text: string) {
 
 /** Asks until the service has a place for another connection. */
 async function served(url: string): Promise<void> {
-  const isThere = () =>
-    fetch(`${url}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
+  const isThere = async () => {
+    const { socket, told } = await opened(url, 'GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
+    await new Promise<void>((resolve) => {
+      for (const event of ['data', 'end', 'close']) socket.once(event, resolve)
+    })
+    socket.destroy()
+    return told().startsWith('HTTP/1.1 200 ')
+  }
   while (!(await isThere()));
 }
 
@@ -88,9 +91,10 @@ describe('places of connections', () => {
     await end()
   })
 
-  it('a WebSocket that has said its token keeps its place', async () => {
-    const { service, end } = await startService({ tokens, limits: { connections: 4 } })
-    const member = new WebSocket(`${service.url.replace('http', 'ws')}/v1/worlds`)
+  it.each([undefined, loopbackTls])('a WebSocket that has said its token keeps its place', async (tls) => {
+    const secured = tls === undefined ? {} : { tls }
+    const { service, end } = await startService({ tokens, limits: { connections: 4 }, ...secured })
+    const member = new WebSocket(`${service.url.replace('http', 'ws')}/v1/worlds`, { ca: tls?.cert })
     await once(member, 'open')
     member.send(JSON.stringify({ id: 1, kind: 'hello', protocol: 1, token }))
     await once(member, 'message')
