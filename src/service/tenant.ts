@@ -21,22 +21,26 @@ const longestToken = 256
 /** The tokens of a service. */
 export class Tenants {
   readonly #tenants: readonly { readonly digest: Buffer; readonly tenant: Tenant }[] | null
+  /** Null: nobody has it. */
+  readonly #metrics: Buffer | null
 
   /**
    * @param tokens null: one tenant, for whom no token is needed
-   * @throws ERR_TOKEN for a malformed token; it is not repeated
+   * @param metricsToken null: figures are shown to nobody, or, where no token is needed, to all
+   * @throws ERR_TOKEN for a malformed token, which is not repeated, and for one that is a tenant's and that of
+   *   metrics
    */
-  constructor(tokens: readonly string[] | null) {
+  constructor(tokens: readonly string[] | null, metricsToken: string | null = null) {
     if (tokens !== null && tokens.length === 0)
       throw new RankweaveError('ERR_TOKEN', 'expected at least one token')
     this.#tenants =
-      tokens?.map((token, index) => {
-        if (tenantTokenPattern.test(token)) return { digest: digestOf(token), tenant: tenantOf(token) }
-        throw new RankweaveError(
-          'ERR_TOKEN',
-          `token ${index + 1}: expected 32 to 256 characters of A-Z, a-z, 0-9, _ and -`,
-        )
-      }) ?? null
+      tokens?.map((token, index) => ({
+        digest: checkedDigest(`token ${index + 1}`, token),
+        tenant: tenantOf(token),
+      })) ?? null
+    this.#metrics = metricsToken === null ? null : checkedDigest('token of metrics', metricsToken)
+    if (metricsToken !== null && tokens?.includes(metricsToken))
+      throw new RankweaveError('ERR_TOKEN', "token of metrics: expected one that is no tenant's")
   }
 
   /** Whether requests need a token. */
@@ -56,15 +60,33 @@ export class Tenants {
    */
   find(token: string | undefined): Tenant {
     if (this.#tenants === null) return local
-    const given = digestOf(token === undefined || token.length > longestToken ? '' : token)
+    const given = digestOfGiven(token)
     let found: Tenant | null = null
     for (const { digest, tenant } of this.#tenants) if (timingSafeEqual(digest, given)) found = tenant
     if (found !== null) return found
-    throw new RankweaveError(
-      'ERR_TOKEN',
-      token === undefined ? 'expected a token' : 'the token is not known here',
-    )
+    throw unknownToken(token)
   }
+
+  /** Whether a token may read the figures of all tenants. @throws ERR_TOKEN if it may not */
+  checkMetrics(token: string | undefined): void {
+    const metrics = this.#metrics
+    if (metrics === null && this.#tenants === null) return
+    if (metrics === null || !timingSafeEqual(metrics, digestOfGiven(token))) throw unknownToken(token)
+  }
+}
+
+function unknownToken(token: string | undefined): RankweaveError {
+  const message = token === undefined ? 'expected a token' : 'the token is not known here'
+  return new RankweaveError('ERR_TOKEN', message)
+}
+
+function checkedDigest(name: string, token: string): Buffer {
+  if (tenantTokenPattern.test(token)) return digestOf(token)
+  throw new RankweaveError('ERR_TOKEN', `${name}: expected 32 to 256 characters of A-Z, a-z, 0-9, _ and -`)
+}
+
+function digestOfGiven(token: string | undefined): Buffer {
+  return digestOf(token === undefined || token.length > longestToken ? '' : token)
 }
 
 /** The tokens of a file: one per line; lines that are empty or begin with `#` are skipped. */

@@ -34,6 +34,7 @@ const schema = z.object({
   port: whole(0, 65_535),
   data: z.string().min(1),
   tokenFile: z.string().optional(),
+  metricsTokenFile: z.string().optional(),
   tlsCert: z.string().optional(),
   tlsKey: z.string().optional(),
   publicUrl: z.string().optional(),
@@ -51,6 +52,7 @@ export const serveCommand: AddCommand = (program, act) => {
     .option('--port <number>', 'port to listen on; 0 is any that is free', '7878')
     .option('--data <dir>', 'folder of topologies, plans and jobs', 'rankweave-data')
     .option('--token-file <file>', 'tokens, one per line and tenant')
+    .option('--metrics-token-file <file>', 'one token, which shows /metrics and nothing else')
     .option('--tls-cert <file>', 'certificate in PEM: connections are accepted by TLS only')
     .option('--tls-key <file>', 'its key in PEM')
     .option(
@@ -69,6 +71,7 @@ export const serveCommand: AddCommand = (program, act) => {
         const service = await serve({
           ...{ host, port, data, allowedOrigins: allowOrigin, limits: limitsOf(options.limits) },
           ...{ tokens: options.tokenFile === undefined ? null : tokensOf(readNamedFile(options.tokenFile)) },
+          ...{ metricsToken: metricsTokenOf(options.metricsTokenFile) },
           ...(publicUrl === undefined ? {} : { publicUrl }),
           ...tlsOf(options),
         })
@@ -83,6 +86,17 @@ export const serveCommand: AddCommand = (program, act) => {
         await service.close(Math.round(grace * 1000))
       }),
     )
+}
+
+/** @throws ERR_USAGE, ERR_FILE */
+function metricsTokenOf(file: string | undefined): string | null {
+  if (file === undefined) return null
+  const [token, ...more] = tokensOf(readNamedFile(file))
+  if (token !== undefined && more.length === 0) return token
+  throw new RankweaveError(
+    'ERR_USAGE',
+    `--metrics-token-file: expected one token, got ${token === undefined ? 0 : more.length + 1}`,
+  )
 }
 
 /** @throws ERR_USAGE, ERR_FILE */

@@ -47,7 +47,7 @@ export const httpRoutes: readonly HttpRoute[] = [
   },
   {
     ...{ method: 'GET', path: '/metrics', statuses: [200], answer: 'text/plain' },
-    summary: 'Counts for Prometheus. Needs a token where the service has tokens.',
+    summary: 'Counts of all tenants for Prometheus. Needs the token of metrics where the service has tokens.',
   },
   {
     ...{ method: 'POST', also: 'PUT', path: '/v1/topologies', statuses: [201, 200], answer: topologyInfo },

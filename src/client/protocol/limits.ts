@@ -39,6 +39,8 @@ export const serviceLimits = {
   entries: integerOption({ least: 1, most: 2 ** 23, default: 2 ** 16 }),
   /** Connections of all kinds. */
   connections: integerOption({ least: 1, most: 2 ** 20, default: 4096 }),
+  /** Connections of one address, of IPv6 one network of 64 bits; loopback is exempt. */
+  addressConnections: integerOption({ least: 1, most: 2 ** 20, default: 1024 }),
   /** Streams of events of a tenant. */
   eventStreams: integerOption({ least: 1, most: 2 ** 20, default: 256 }),
   /** Milliseconds in which a request must have arrived completely. */

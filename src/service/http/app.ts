@@ -1,4 +1,3 @@
-import type { Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import Fastify, {
   type FastifyBaseLogger,
@@ -17,6 +16,7 @@ import type { ServiceMetrics } from './metrics.js'
 import { addPlanRoutes } from './plan-routes.js'
 import { addStaticFiles, type StaticFile } from './static-files.js'
 import { addTopologyRoutes } from './topology-routes.js'
+import { wantsSocket } from './upgrades.js'
 import { addViewRoutes } from './view-routes.js'
 
 const params = z.strictObject({ id: mountedWorldId })
@@ -46,9 +46,13 @@ export interface AppOptions {
 
 /** The routes of the service, and what every request passes first. */
 export function makeApp({ context, metrics, files, tls, logger }: AppOptions): FastifyInstance {
-  const { limits, tenants, guard } = context
-  // Otherwise a slow client would be noticed half a minute late.
+  const { limits, tenants, guard, connections } = context
+  const headersTimeout = Math.min(limits.requestMs, 15_000)
   const checks = {
+    headersTimeout,
+    // Of TLS.
+    handshakeTimeout: headersTimeout,
+    // Otherwise a slow client would be noticed half a minute late.
     connectionsCheckingInterval: Math.min(limits.requestMs, 5_000),
     // The guard refuses requests without one, with a code.
     requireHostHeader: false,
@@ -70,9 +74,8 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     },
     clientErrorHandler: refuseMalformed,
   }) as unknown as FastifyInstance
-  const server = app.server as Server
-  server.maxConnections = limits.connections
-  server.headersTimeout = Math.min(limits.requestMs, 15_000)
+  // All of them are served again where an offer to upgrade is not taken up; their length is bounded.
+  app.server.maxHeadersCount = 0
 
   app.setErrorHandler((error, request, reply) => {
     const { status, answer } = errorAnswer(error)
@@ -80,8 +83,8 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     if (isRankweaveError(error, 'ERR_STORE')) context.log.error({ error: error.message }, 'the data')
     if (status === 401) reply.header('www-authenticate', 'Bearer')
     if (status === 503) reply.header('retry-after', '1')
-    // The rest of a body that was refused is not read.
-    if (status === 413) reply.header('connection', 'close')
+    // The rest of a body that was refused is not read, nor what follows a WebSocket that was.
+    if (status === 413 || wantsSocket(request.raw)) reply.header('connection', 'close')
     return reply.code(status).send(answer)
   })
   app.setNotFoundHandler((request) => {
@@ -97,6 +100,9 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     const { origin } = request.headers
     if (guard.isForeign(origin)) reply.headers({ 'access-control-allow-origin': origin, vary: 'origin' })
   })
+  app.addHook('onSend', async (_request, reply) => {
+    endWhenStalled(reply.raw, limits.requestMs)
+  })
   app.addHook('onResponse', async (request, reply) => {
     const ms = reply.elapsedTime
     const route = request.routeOptions.url ?? 'none'
@@ -108,7 +114,8 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
 
   app.get('/healthz', () => ({ status: 'ok' }))
   app.get('/metrics', async (request, reply) => {
-    tenants.find(bearerOf(request.raw))
+    tenants.checkMetrics(bearerOf(request.raw))
+    connections.trust(request.raw.socket)
     reply.type(metrics.contentType)
     return metrics.text()
   })
@@ -130,10 +137,10 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     async (v1) => {
       v1.addHook('onRequest', async (request) => {
         request.tenant = tenants.find(bearerOf(request.raw))
+        connections.trust(request.raw.socket)
       })
       v1.addHook('onSend', async (_request, reply) => {
         if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
-        endWhenStalled(reply.raw, limits.requestMs)
       })
       addTopologyRoutes(v1, context)
       addPlanRoutes(v1, context)
@@ -155,8 +162,7 @@ function refuseMalformed(error: Error & { readonly code?: string }, socket: Dupl
   }
   const status =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
-  const answer = { error: { code: 'ERR_ARGUMENT', message: 'the request is malformed, or late' } }
-  endWith(socket, { status, answer })
+  endWith(socket, status, { error: { code: 'ERR_ARGUMENT', message: 'the request is malformed, or late' } })
 }
 
 /** Without its query. */

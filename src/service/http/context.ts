@@ -8,6 +8,7 @@ import type { Tenant, Tenants } from '../tenant.js'
 import type { MountedWorlds } from '../worlds/mounted-worlds.js'
 import type { WorldService } from '../worlds/world-service.js'
 import type { AnswerCache } from './answer-cache.js'
+import type { Connections } from './connections.js'
 import type { Guard } from './guard.js'
 
 /** What routes work with. */
@@ -23,6 +24,7 @@ export interface ServiceContext {
   readonly log: Log
   readonly tenants: Tenants
   readonly guard: Guard
+  readonly connections: Connections
   readonly now: () => Date
 }
 

@@ -3,6 +3,7 @@ import type { FastifyError } from 'fastify'
 import type { z } from 'zod'
 import type { ErrorAnswer } from '../../client/protocol/http.js'
 import { type ErrorCode, RankweaveError } from '../../errors.js'
+import { endSoon } from './connections.js'
 
 const statuses: Partial<Record<ErrorCode, number>> = {
   ERR_TOKEN: 401,
@@ -17,7 +18,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   ERR_STORE: 503,
 }
 
-export interface Refusal {
+interface Refusal {
   readonly status: number
   readonly answer: ErrorAnswer
 }
@@ -35,14 +36,14 @@ export function errorAnswer(error: unknown): Refusal {
 }
 
 /** Answers on a connection that is not, or no longer, one of HTTP, and ends it. */
-export function endWith(net: Duplex, { status, answer }: Refusal): void {
+export function endWith(net: Duplex, status: number, answer: ErrorAnswer): void {
   const body = JSON.stringify(answer)
   const headers = [
     'connection: close',
     'content-type: application/json',
     `content-length: ${Buffer.byteLength(body)}`,
   ]
-  net.end(`HTTP/1.1 ${status} Refused\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
+  endSoon(net, `HTTP/1.1 ${status} Refused\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
 }
 
 function answerOf(status: number, code: ErrorCode, message: string) {

@@ -16,6 +16,7 @@ import { MountedWorlds } from '../worlds/mounted-worlds.js'
 import { WorldService } from '../worlds/world-service.js'
 import { AnswerCache } from './answer-cache.js'
 import { makeApp } from './app.js'
+import { Connections } from './connections.js'
 import type { ServiceContext } from './context.js'
 import { Guard, isLoopback } from './guard.js'
 import { ServiceMetrics } from './metrics.js'
@@ -31,6 +32,8 @@ export interface ServeOptions {
   readonly port?: number
   /** One per tenant. Default: none, for programs and pages of this host only. */
   readonly tokens?: readonly string[] | null
+  /** Shows `/metrics`, of all tenants, and nothing else. Default: none, and with `tokens` nobody sees them. */
+  readonly metricsToken?: string | null
   readonly tls?: { readonly cert: string; readonly key: string }
   /** Where it is reached, if not where it listens. */
   readonly publicUrl?: string
@@ -63,11 +66,20 @@ const defaultGraceMs = 10_000
  * @throws ERR_FABRIC when the address cannot be listened on, or certificate and key are no pair
  */
 export async function serve(options: ServeOptions): Promise<Service> {
-  const { data, host = '127.0.0.1', port = 0, tls, tokens = null, publicUrl, allowedOrigins = [] } = options
+  const {
+    data,
+    host = '127.0.0.1',
+    port = 0,
+    tls,
+    tokens = null,
+    metricsToken,
+    publicUrl,
+    allowedOrigins = [],
+  } = options
   if (tokens === null && !isLoopback(host))
     throw new RankweaveError('ERR_USAGE', `${host}: expected tokens, as it is not a loopback address`)
   const limits = limitsOf(options.limits)
-  const tenants = new Tenants(tokens)
+  const tenants = new Tenants(tokens, metricsToken)
   const guard = new Guard({ host, isTls: tls !== undefined, publicUrl, allowedOrigins })
   const logger = options.logger ?? pino({ level: 'info' }, pino.destination(2))
   const store = await Store.open(data, limits, logger)
@@ -103,6 +115,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   })
   const context: ServiceContext = {
     ...{ store, jobs, tasks, worlds, mounted, limits, tenants, guard, log: logger },
+    connections: new Connections(limits, tenants.needToken),
     ...{ answers: new AnswerCache(limits.answerBytes), now: () => new Date() },
   }
   const release = async () => {
@@ -115,6 +128,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   try {
     const files = filesOf(webFolder())
     app = makeApp({ context, metrics, files, tls, logger })
+    context.connections.watch(app.server)
     endPings = acceptSockets(app.server, context, options.pingClock ?? realClock)
     await jobs.resume()
     await app.listen({ host, port })
@@ -138,6 +152,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
         await jobs.close(graceMs)
         await release()
         app.server.closeAllConnections()
+        context.connections.close()
         await served
       })()
       return closing

@@ -1,17 +1,17 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
-import { WebSocketServer } from 'ws'
 import type { Clock } from '../../base/clock.js'
-import { RankweaveError } from '../../errors.js'
-import { NodeSocket } from '../../websocket/socket/transport-nodejs.js'
+import { isRankweaveError } from '../../errors.js'
+import { type NodeSocket, upgradeTo } from '../../websocket/socket/transport-nodejs.js'
 import type { ServiceContext } from './context.js'
-import { endWith, errorAnswer, type Refusal } from './error-answer.js'
 
 /**
  * Hands WebSockets at `/v1/worlds` to worlds of members, and those at `/v1/rendezvous` to worlds of
- * programs; what else wants to be one is refused before the handshake. Tokens come in the first message, so
- * that none is in a URL.
+ * programs; what else wants to be one is served as a request, which refuses it before the handshake. Tokens
+ * come in the first message, so that none is in a URL. All of this waits for the answers to the requests
+ * that came before on the connection.
  *
  * A socket of a member that has not answered a ping when the next is due is ended: its host may be gone.
  * Programs send heartbeats.
@@ -21,31 +21,32 @@ import { endWith, errorAnswer, type Refusal } from './error-answer.js'
  */
 export function acceptSockets(
   server: Server,
-  { guard, limits, worlds, mounted }: Pick<ServiceContext, 'guard' | 'limits' | 'worlds' | 'mounted'>,
+  context: Pick<ServiceContext, 'guard' | 'limits' | 'worlds' | 'mounted' | 'connections'>,
   clock: Clock,
 ): () => void {
-  const sockets = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: limits.messageBytes,
-    WebSocket: NodeSocket,
-  })
+  const { guard, limits, worlds, mounted, connections } = context
   /** Whether each has answered the last ping. */
   const answered = new Map<NodeSocket, boolean>()
-  server.on('upgrade', (request, net, head) => {
-    if (request.headers.upgrade?.toLowerCase() !== 'websocket')
-      return withoutUpgrade(server, request, net, head)
-    net.on('error', () => {})
-    const refusal = refusalOf(request, guard)
-    if (refusal !== null) return endWith(net, refusal)
-    if (pathOf(request) === '/v1/rendezvous') return mounted.upgrade(request, net, head)
-    sockets.handleUpgrade(request, net, head, (socket) => {
-      socket.stand(request.socket, false)
-      answered.set(socket, true)
-      socket.on('pong', () => answered.set(socket, true))
-      socket.on('close', () => answered.delete(socket))
-      worlds.accept(socket, request.socket.remoteAddress ?? 'unknown')
+  const toWorlds = upgradeTo((socket: NodeSocket, remote) => {
+    answered.set(socket, true)
+    socket.on('pong', () => answered.set(socket, true))
+    socket.on('close', () => answered.delete(socket))
+    worlds.accept(socket, remote)
+  }, limits.messageBytes)
+  /** Answers that each connection has not taken completely, the oldest first. */
+  const answers = new WeakMap<Duplex, Set<ServerResponse>>()
+  server.on('request', ({ socket }, answer) => {
+    const open = answers.get(socket) ?? new Set()
+    answers.set(socket, open.add(answer))
+    answer.once('close', () => open.delete(answer))
+  })
+  server.on('upgrade', (request, connection, head) => {
+    // Connections of HTTP servers are, also those of TLS.
+    const net = connection as Socket
+    afterAnswers(answers.get(net) ?? new Set(), net, head, (first) => {
+      const upgrade = pathOf(request) === '/v1/rendezvous' ? mounted.upgrade : toWorlds
+      if (isWelcome(request, guard)) upgrade(request, net, first, () => connections.trust(net))
+      else withoutUpgrade(server, request, net, first)
     })
   })
   const ping = () => {
@@ -64,30 +65,68 @@ export function acceptSockets(
 }
 
 /**
- * An offer to speak another protocol, such as HTTP/2, which clients of some languages make with every
- * request: it is not taken up, and the request is served as if it had not been made.
+ * Calls `act` when a connection that HTTP has let go has taken all answers; never if it breaks before.
+ *
+ * @param head what has been read of it already; `act` is given what it has to read first
+ */
+function afterAnswers(
+  open: ReadonlySet<ServerResponse>,
+  net: Socket,
+  head: Buffer,
+  act: (head: Buffer) => void,
+): void {
+  net.on('error', () => {})
+  const last = [...open].at(-1)
+  if (last === undefined) {
+    act(head)
+    return
+  }
+  // What HTTP no longer tells answers that are being written.
+  const [drain, timeout] = ['drain', 'timeout'].map((event) => () => {
+    const [current] = open
+    current?.emit(event)
+  })
+  // What comes meanwhile is kept, up to the buffer of the connection.
+  const keep = () => {}
+  net.unshift(head)
+  net.on('drain', drain).on('timeout', timeout).on('readable', keep)
+  last.once('close', () => {
+    net.off('drain', drain).off('timeout', timeout).off('readable', keep)
+    net.setTimeout(0)
+    if (net.writable) act(Buffer.alloc(0))
+    else net.destroy()
+  })
+}
+
+/**
+ * An offer to speak another protocol that is not taken up: HTTP/2, which clients of some languages offer with
+ * every request, or a WebSocket where there is none. The request is served as if it had not been made.
  */
 function withoutUpgrade(server: Server, request: IncomingMessage, net: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    if (!/^(upgrade|connection|http2-settings)$/i.test(rawHeaders[at]))
-      lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`)
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name, value] = [rawHeaders[at], rawHeaders[at + 1]]
+    const kept = /^connection$/i.test(name) ? value.replace(/\b(upgrade|http2-settings)\b/gi, '') : value
+    if (!/^http2-settings$/i.test(name)) lines.push(`${name}: ${kept}`)
+  }
   net.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
   server.emit(net instanceof TLSSocket ? 'secureConnection' : 'connection', net)
 }
 
-const paths = ['/v1/worlds', '/v1/rendezvous']
 const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0]
 
-/** Why a request is no socket of ours; null if it is. */
-function refusalOf(request: IncomingMessage, guard: ServiceContext['guard']): Refusal | null {
-  if (!paths.includes(pathOf(request)))
-    return errorAnswer(new RankweaveError('ERR_NOT_FOUND', `expected a WebSocket at ${paths.join(' or ')}`))
+export const wantsSocket = ({ headers }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === 'websocket'
+
+/** Whether a request is a socket of ours. */
+function isWelcome(request: IncomingMessage, guard: ServiceContext['guard']): boolean {
+  if (!wantsSocket(request) || !['/v1/worlds', '/v1/rendezvous'].includes(pathOf(request))) return false
   try {
     guard.check(request)
-    return null
+    return true
   } catch (error) {
-    return errorAnswer(error)
+    if (isRankweaveError(error, 'ERR_ORIGIN')) return false
+    throw error
   }
 }

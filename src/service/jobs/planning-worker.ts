@@ -13,6 +13,8 @@ const settings = (workerData as { readonly settings: WorkerSettings }).settings
 const port = parentPort!
 /** Progress is for people. */
 const reportMs = 100
+/** Bytes of heap, garbage included, and of arrays that a thread may keep while it idles. */
+const mostKeptBytes = 2 ** 27
 
 lowerTopologyLimits(settings)
 boundGrowingArrays(mostListBytes(settings.arraysMb), 'jobArraysMb')
@@ -30,17 +32,23 @@ async function run(kind: TaskKind, input: never): Promise<void> {
     say({ progress })
   }
   try {
-    say({ output: await work[kind](input, settings, report) })
+    const output = await work[kind](input, settings, report)
+    say({ output, isGrown: isGrown() })
   } catch (cause) {
     // The disk may be full.
     const error = storeError(cause)
     const refused = error instanceof RankweaveError
     say(
       refused
-        ? { error: error.toRecord() }
+        ? { error: error.toRecord(), isGrown: isGrown() }
         : { defect: error instanceof Error ? (error.stack ?? error.message) : String(error) },
     )
   }
+}
+
+function isGrown(): boolean {
+  const { heapTotal, external } = process.memoryUsage()
+  return heapTotal + external > mostKeptBytes
 }
 
 function say(message: FromWorker): void {

@@ -12,8 +12,9 @@ export interface ToWorker {
 
 export type FromWorker =
   | { readonly progress: TaskProgress }
-  | { readonly output: unknown }
-  | { readonly error: ErrorRecord }
+  /** `isGrown`: the thread keeps much memory, see {@link WorkerPool}. */
+  | { readonly output: unknown; readonly isGrown: boolean }
+  | { readonly error: ErrorRecord; readonly isGrown: boolean }
   | { readonly defect: string }
 
 export interface PoolOptions {
@@ -43,7 +44,7 @@ interface Pending {
 /**
  * Threads that work one task at a time each, in the order in which a tenant's tasks came; tenants take turns.
  * A task that is aborted takes its thread with it; when that has ended, and its memory is free, the next task
- * gets a new one.
+ * gets a new one. So does a thread that keeps much memory after its task, which V8 would keep while it idles.
  */
 export class WorkerPool {
   readonly #options: PoolOptions
@@ -157,8 +158,8 @@ export class WorkerPool {
     }
     const receive = (answer: FromWorker) => {
       if ('progress' in answer) onProgress?.(answer.progress)
-      else if ('output' in answer) done(() => resolve(answer.output as never), true)
-      else if ('error' in answer) done(() => reject(RankweaveError.fromRecord(answer.error)), true)
+      else if ('output' in answer) done(() => resolve(answer.output as never), !answer.isGrown)
+      else if ('error' in answer) done(() => reject(RankweaveError.fromRecord(answer.error)), !answer.isGrown)
       else done(() => reject(new Error(answer.defect)), false)
     }
     const fail = (error: Error) => done(() => reject(this.#failure(error)), false)

@@ -6,7 +6,7 @@ import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { ownVersion } from '../../package-paths.js'
 import { type RefusalCode, refusalCodes } from '../../websocket/protocol/refusals.js'
 import { MessageRate } from '../../websocket/rendezvous/message-rate.js'
-import { beyondLimit, closeSoon } from '../../websocket/rendezvous/refuse.js'
+import { beyondLimit, closeRefused } from '../../websocket/rendezvous/refuse.js'
 import { drop, type Socket, socketState } from '../../websocket/socket/socket.js'
 import type { Log } from '../log.js'
 import { type CallKind, call, waitsForOthers } from './calls.js'
@@ -101,7 +101,7 @@ export class Connection {
       ? (error.code as RefusalCode)
       : 'ERR_PROTOCOL'
     this.closed(`its socket was closed: ${error.code}`)
-    closeSoon(this.#socket, this.#options.clock, refusalCodes[code], code)
+    closeRefused(this.#socket, this.#options.clock, code)
   }
 
   #greet(request: WorldRequest): void {

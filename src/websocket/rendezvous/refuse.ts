@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.js'
 import { isRankweaveError, RankweaveError, reasonText, shortened } from '../../errors.js'
 import { encodeControl } from '../protocol/control-codec.js'
 import { type RefusalCode, refusalCodes } from '../protocol/refusals.js'
-import { drop, type Socket, socketState } from '../socket/socket.js'
+import { closingMs, drop, type Socket, socketState } from '../socket/socket.js'
 
-/** How long a peer may take to answer a closing handshake, in milliseconds. */
-const closingMs = 2_000
+/** How long one may take that is refused, in milliseconds. */
+const refusedMs = 1_000
 
 /** Tells why and closes. What the peer sends from here on is not read. */
 export function refuse(socket: Socket, clock: Clock, error: RankweaveError): void {
@@ -13,13 +13,18 @@ export function refuse(socket: Socket, clock: Clock, error: RankweaveError): voi
   if (socket.readyState === socketState.open) {
     socket.send(encodeControl({ kind: 'refused', code, message: shortened(error.message) }))
   }
-  closeSoon(socket, clock, refusalCodes[code], code)
+  closeRefused(socket, clock, code)
 }
 
-/** Closes a socket; a peer that does not answer is dropped. */
-export function closeSoon(socket: Socket, clock: Clock, code: number, reason: string): void {
+/** Closes a socket that is refused; what it is told was sent before. */
+export function closeRefused(socket: Socket, clock: Clock, code: RefusalCode): void {
+  closeSoon(socket, clock, refusalCodes[code], code, refusedMs)
+}
+
+/** Closes a socket; a peer that does not answer within `ms` is dropped. */
+export function closeSoon(socket: Socket, clock: Clock, code: number, reason: string, ms = closingMs): void {
   if (socket.readyState === socketState.closed) return
-  const cancel = clock.later(closingMs, () => drop(socket, code, reason))
+  const cancel = clock.later(ms, () => drop(socket, code, reason))
   socket.addEventListener('close', cancel)
   socket.close(code, reason)
 }

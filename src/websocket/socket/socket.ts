@@ -72,6 +72,9 @@ export function socketErrorText({ message = '', error }: SocketError): string {
 /** Milliseconds until a connection fails that the network does not establish. */
 export const connectMs = 10_000
 
+/** How long a peer may take to answer a closing handshake, in milliseconds. */
+export const closingMs = 2_000
+
 export const socketState = { connecting: 0, open: 1, closing: 2, closed: 3 } as const
 
 /** How a process reaches others and is reached. A browser can only dial. */

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer } from 'ws'
 import { RankweaveError, reasonText } from '../../errors.js'
 import {
+  closingMs,
   connectMs,
   type ListenOptions,
   type Socket,
@@ -162,7 +163,6 @@ async function listen(
   const { host = '127.0.0.1', port = 0, advertisedHost = host, maxMessageBytes, tls } = options
   const server = serverOf(tls)
   server.maxConnections = options.maxConnections ?? 1024
-  server.headersTimeout = requestMs
   server.on('upgrade', upgradeTo(accept, maxMessageBytes))
   await new Promise<void>((resolve, reject) => {
     const refuse = (error: Error) => reject(cannotListen(host, port, error))
@@ -182,8 +182,16 @@ async function listen(
   }
 }
 
-/** A listener of an HTTP server's event `upgrade`. */
-export type UpgradeListener = (request: IncomingMessage, connection: Duplex, head: Buffer) => void
+/**
+ * A listener of an HTTP server's event `upgrade`. It calls `greeted` when the first message of a WebSocket has
+ * come, and has not been refused.
+ */
+export type UpgradeListener = (
+  request: IncomingMessage,
+  connection: Duplex,
+  head: Buffer,
+  greeted?: () => void,
+) => void
 
 /**
  * Makes WebSockets of requests for them.
@@ -192,29 +200,34 @@ export type UpgradeListener = (request: IncomingMessage, connection: Duplex, hea
  * @param maxMessageBytes largest message accepted; a connection with a larger one is closed with code 1009
  */
 export function upgradeTo(
-  accept: (socket: Socket, remote: string) => void,
+  accept: (socket: NodeSocket, remote: string) => void,
   maxMessageBytes: number,
 ): UpgradeListener {
+  const bounds = { maxPayload: maxMessageBytes, closeTimeout: closingMs }
   const sockets = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: maxMessageBytes,
-    WebSocket: NodeSocket,
+    ...{ noServer: true, clientTracking: false, perMessageDeflate: false, WebSocket: NodeSocket },
+    ...bounds,
   })
-  return (request, connection, head) =>
+  return (request, connection, head, greeted = () => {}) =>
     sockets.handleUpgrade(request, connection, head, (socket) => {
       // Connections of HTTP servers are, also those of TLS.
       const net = connection as NetSocket
       socket.stand(net, false)
       accept(socket, net.remoteAddress ?? 'unknown')
+      socket.once('message', () => {
+        if (socket.readyState === WebSocket.OPEN) greeted()
+      })
     })
 }
 
 function serverOf(tls: NodeTransportOptions['tls']): Server {
-  if (tls === undefined) return createHttpServer(refuseRequest)
+  const checks = { headersTimeout: requestMs, connectionsCheckingInterval: requestMs / 2 }
+  if (tls === undefined) return createHttpServer(checks, refuseRequest)
   try {
-    return createHttpsServer({ cert: tls.cert, key: tls.key }, refuseRequest)
+    return createHttpsServer(
+      { ...checks, handshakeTimeout: requestMs, cert: tls.cert, key: tls.key },
+      refuseRequest,
+    )
   } catch (error) {
     throw new RankweaveError('ERR_FABRIC', `certificate and key are unusable: ${reasonText(error)}`, {
       cause: error,

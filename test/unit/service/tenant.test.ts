@@ -23,6 +23,21 @@ describe('tenants', () => {
     expect(tenants.find('anything')).toEqual({ id: 'local' })
   })
 
+  it('metrics are shown to the holder of their token, who is no tenant, and to no tenant', () => {
+    const metrics = 'm'.repeat(32)
+    const tenants = new Tenants([one], metrics)
+    tenants.checkMetrics(metrics)
+    const shown = (of: Tenants, token: string | undefined) => () => of.checkMetrics(token)
+    for (const wrong of [one, undefined, '', `${metrics}m`])
+      expect(shown(tenants, wrong)).toThrow(expect.objectContaining({ code: 'ERR_TOKEN' }))
+    expect(() => tenants.find(metrics)).toThrow()
+    expect(shown(new Tenants([one]), one)).toThrow()
+    expect(shown(new Tenants(null), undefined)).not.toThrow()
+    expect(shown(new Tenants(null, metrics), undefined)).toThrow()
+    for (const bad of [one, 'short'])
+      expect(() => new Tenants([one], bad)).toThrow(expect.objectContaining({ code: 'ERR_TOKEN' }))
+  })
+
   it('malformed tokens are refused without being repeated', () => {
     for (const token of ['short', `${one} `, `${one}\u0000`, 'x'.repeat(257)]) {
       try {

@@ -8,6 +8,7 @@ import { openedWorld } from '../../../../src/client/protocol/mounted-worlds.js'
 import { type ErrorCode, errorCodes, RankweaveError } from '../../../../src/errors.js'
 import { AnswerCache } from '../../../../src/service/http/answer-cache.js'
 import { makeApp } from '../../../../src/service/http/app.js'
+import { Connections } from '../../../../src/service/http/connections.js'
 import type { ServiceContext } from '../../../../src/service/http/context.js'
 import { Guard } from '../../../../src/service/http/guard.js'
 import { ServiceMetrics } from '../../../../src/service/http/metrics.js'
@@ -64,6 +65,7 @@ it('requests that are generated from the schemas get answers with stable codes, 
     jobs: new Jobs({ store, pool, limits, log: logger }),
     worlds: new WorldService({ tenants, log: logger }),
     answers: new AnswerCache(1000),
+    connections: new Connections(limits, false),
     guard: new Guard({ host: '127.0.0.1', isTls: false, publicUrl: undefined, allowedOrigins: [] }),
   }
   const app = makeApp({ context, metrics, files: new Map(), tls: undefined, logger })

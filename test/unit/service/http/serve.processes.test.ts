@@ -15,6 +15,7 @@ import { asking, rawRequest, startService } from '../../../support/service.js'
 const up = '../'
 const one = 'a'.repeat(32)
 const other = 'b'.repeat(32)
+const metricsToken = 'm'.repeat(32)
 const matrix = readFileSync('test/matrices/dwt_193.mtx')
 
 let started: Awaited<ReturnType<typeof startService>>
@@ -29,7 +30,7 @@ beforeAll(async () => {
     ranks: 4096,
     edges: 400_000,
   }
-  started = await startService({ tokens: [one, other], limits: { ...limits, workers: 1 } })
+  started = await startService({ tokens: [one, other], metricsToken, limits: { ...limits, workers: 1 } })
   ours = asking(started.service, one)
   theirs = asking(started.service, other)
 })
@@ -285,9 +286,15 @@ describe('attacks', () => {
     expect(started.lines.join('')).not.toMatch(new RegExp(`${one}|${other}`))
   })
 
-  it('metrics count requests by route', async () => {
-    expect((await asking(started.service).get('/metrics')).status).toBe(401)
-    const text = await (await ours.get('/metrics')).text()
+  it('metrics count requests of all tenants by route, for the token of metrics alone', async () => {
+    for (const tenant of [asking(started.service), ours, theirs])
+      expect(await tenant.json('/metrics')).toMatchObject({
+        status: 401,
+        body: { error: { code: 'ERR_TOKEN' } },
+      })
+    const watching = asking(started.service, metricsToken)
+    expect((await watching.get('/v1/plans')).status).toBe(401)
+    const text = await (await watching.get('/metrics')).text()
     expect(text).toMatch(
       /rankweave_http_requests_total\{method="POST",route="\/v1\/topologies",status="201"\} [1-9]/,
     )

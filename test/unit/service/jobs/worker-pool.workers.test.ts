@@ -45,6 +45,29 @@ it('works in the order of asking, refuses what would wait beyond the bound, and 
   expect([pool.running, pool.waiting]).toEqual([0, 0])
 })
 
+it('a thread that a task has made grow gives its memory back; another is used again', async () => {
+  let started = 0
+  const count = () => {
+    started++
+  }
+  process.on('worker', count)
+  onTestFinished(() => void process.off('worker', count))
+  const pool = newPool()
+  const run = (name: string, text: string, format: 'spec' | 'json' = 'spec') =>
+    pool.run('topology', uploaded(name, text, format))
+  for (const name of ['first', 'second']) await run(name, 'moore:8x8:r=1')
+  expect(started).toBe(1)
+  const ranks = Array.from({ length: 1000 }, (_, rank) => rank)
+  const edges = ranks.flatMap((source) =>
+    ranks.slice(0, 600).map((step) => ({ source, target: (source + step + 1) % ranks.length })),
+  )
+  const nodes = ranks.map((key) => ({ key }))
+  await run('large', JSON.stringify({ options: { type: 'directed' }, nodes, edges }), 'json')
+  expect(started).toBe(1)
+  await run('last', 'moore:8x8:r=1')
+  expect(started).toBe(2)
+})
+
 it('tenants take turns, and one that has as many tasks as may wait leaves room for others', async () => {
   const pool = newPool()
   const small = uploaded('turns', 'moore:8x8:r=1')

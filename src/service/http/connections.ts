@@ -1,0 +1,95 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { ServiceLimits } from '../../client/protocol/limits.js'
+import { AddressShares } from '../../websocket/rendezvous/address-shares.js'
+
+/** Milliseconds that a client has to read the last words of a connection. */
+const lastWordsMs = 1_000
+/** As many milliseconds without traffic until TCP asks whether the client's host is there. */
+const idleMs = 15_000
+
+/** Which connection it is: of TLS, the socket above it has the same addresses. */
+const nameOf = ({ localAddress, remoteAddress, remotePort }: Socket) =>
+  `${localAddress} ${remoteAddress} ${remotePort}`
+
+/**
+ * The connections of a service, from their first byte to their last. Of each address there are at most
+ * `addressConnections`, loopback exempted. Where the service has tokens, a quarter of `connections` is for
+ * those that have shown one: when a stranger arrives and strangers have no place left, the one that has been
+ * there longest is cut off. So who fills all places with silence shuts nobody out who says a token soon.
+ *
+ * Memory: an entry per connection.
+ */
+export class Connections {
+  readonly #most: number
+  readonly #reserved: number
+  readonly #shares: AddressShares
+  readonly #needToken: boolean
+  /** By name; those that have shown no token, the oldest first, and the others. */
+  readonly #strangers = new Map<string, Socket>()
+  readonly #trusted = new Map<string, Socket>()
+
+  constructor(limits: Pick<ServiceLimits, 'connections' | 'addressConnections'>, needToken: boolean) {
+    this.#most = limits.connections
+    this.#reserved = Math.floor(limits.connections / 4)
+    this.#shares = new AddressShares(limits.addressConnections)
+    this.#needToken = needToken
+  }
+
+  watch(server: Pick<Server, 'on'>): void {
+    server.on('connection', (socket) => this.#arrived(socket))
+  }
+
+  /** The client has shown a valid token on it. */
+  trust(connection: Socket): void {
+    const name = nameOf(connection)
+    const socket = this.#strangers.get(name)
+    if (socket === undefined) return
+    this.#strangers.delete(name)
+    this.#trusted.set(name, socket)
+  }
+
+  /** Cuts off all that have not closed soon. */
+  close(): void {
+    for (const socket of [...this.#strangers.values(), ...this.#trusted.values()]) destroySoon(socket)
+  }
+
+  #arrived(socket: Socket): void {
+    const name = nameOf(socket)
+    // The service has handed it to HTTP again.
+    if (this.#strangers.get(name) === socket || this.#trusted.get(name) === socket) return
+    const { remoteAddress } = socket
+    if (remoteAddress === undefined || !this.#shares.take(remoteAddress)) {
+      socket.destroy()
+      return
+    }
+    const [strangers, trusted] = [this.#strangers, this.#trusted]
+    const places = this.#needToken ? strangers : trusted
+    places.set(name, socket)
+    socket.setKeepAlive(true, idleMs)
+    socket.once('close', () => {
+      this.#shares.give(remoteAddress)
+      for (const sockets of [strangers, trusted]) if (sockets.get(name) === socket) sockets.delete(name)
+    })
+    const left = this.#most - (this.#needToken ? Math.max(this.#reserved, trusted.size) : 0)
+    if (places.size <= left) return
+    const [oldest] = strangers.values()
+    ;(oldest ?? socket).destroy()
+  }
+}
+
+/** Says the last words on a connection, and destroys it soon, whether or not the client closes it. */
+export function endSoon(connection: Duplex, lastWords: string): void {
+  connection.on('error', () => {})
+  connection.end(lastWords)
+  // What the client still sends does not turn the words into a reset.
+  connection.resume()
+  destroySoon(connection)
+}
+
+function destroySoon(connection: Duplex): void {
+  const timer = setTimeout(() => connection.destroy(), lastWordsMs)
+  timer.unref()
+  connection.once('close', () => clearTimeout(timer))
+}
