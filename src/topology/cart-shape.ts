@@ -5,8 +5,12 @@ import type { CartShape } from './process-topology.js'
 /** The rank of a neighbor that does not exist, beyond the border of a grid (MPI_PROC_NULL). */
 export const procNull = -2
 
+/** Grids of more dimensions are refused: one of extents above 1 has at most 24, and work grows with each. */
+const mostDimensions = 32
+
 /**
- * Checks a shape: as many periods as dimensions, extents of at least 1, at most {@link topologyLimits} ranks.
+ * Checks a shape: as many periods as dimensions, which are at most 32, extents of at least 1, and at most
+ * {@link topologyLimits} ranks.
  * A shape without dimensions is a legal grid of one rank.
  *
  * @throws ERR_DIMS
@@ -14,9 +18,9 @@ export const procNull = -2
 export function checkCartShape(shape: CartShape): void {
   requireCartShape(shape)
   const { dims, periods } = shape
+  checkExtents(dims)
   for (const [d, periodic] of periods.entries())
     if (typeof periodic !== 'boolean') fail(`period ${d}: expected true or false, got ${shown(periodic)}`)
-  checkExtents(dims)
 }
 
 /**
@@ -31,12 +35,20 @@ export function requireCartShape(shape: CartShape): void {
   if (flags !== extents) fail(`expected one period for each of the ${extents} dimensions, got ${flags}`)
 }
 
+/** @throws ERR_DIMS unless it is an integer from `least` to 32 */
+export function checkDimensions(count: number, least: number): void {
+  if (!Number.isInteger(count) || count < least || count > mostDimensions)
+    fail(`expected ${least} to ${mostDimensions} dimensions, got ${shown(count)}`)
+}
+
 /**
- * Checks extents: integers of at least 1 whose product does not exceed the largest number of ranks.
+ * Checks extents: at most 32 integers of at least 1 whose product does not exceed the largest number of
+ * ranks.
  * @throws ERR_DIMS
  */
 export function checkExtents(dims: readonly number[]): void {
   if (!Array.isArray(dims)) fail(`expected extents as an array, got ${shown(dims)}`)
+  checkDimensions(dims.length, 0)
   let ranks = 1
   for (const [d, extent] of dims.entries()) {
     if (!Number.isInteger(extent) || extent < 1)
@@ -127,18 +139,23 @@ export function cartShift(
 /**
  * The neighbors of a rank as MPI lays out the buffers of neighborhood collectives on a grid: per dimension
  * first the one behind, then the one ahead; -2 ({@link procNull}) where there is none, whose slot in the
- * buffers remains. The same for sources and destinations. Length `2 * dims.length`.
+ * buffers remains. The same for sources and destinations. Length `2 * dims.length`. Time: O(dims).
  *
  * @throws ERR_RANK
  * @see MPI-4.1 §8.6
  */
 export function cartNeighborSlots(shape: CartShape, rank: number): Int32Array {
   requireCartShape(shape)
-  const slots = new Int32Array(2 * shape.dims.length)
-  for (let d = 0; d < shape.dims.length; d++) {
-    const { source, dest } = cartShift(shape, rank, d, 1)
-    slots[2 * d] = source
-    slots[2 * d + 1] = dest
+  const { dims, periods } = shape
+  const coords = coordsOf(shape, rank)
+  const slots = new Int32Array(2 * dims.length)
+  let stride = 1
+  for (let d = dims.length - 1; d >= 0; d--) {
+    const last = dims[d] - 1
+    const around = periods[d] ? last * stride : procNull - rank
+    slots[2 * d] = rank + (coords[d] > 0 ? -stride : around)
+    slots[2 * d + 1] = rank + (coords[d] < last ? stride : periods[d] ? -around : around)
+    stride *= dims[d]
   }
   return slots
 }

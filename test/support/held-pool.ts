@@ -36,6 +36,7 @@ export function heldPool() {
         },
         fail: reject,
       })
+      options.onState?.('running')
       waiting.shift()?.()
     })
   /** The n-th plan that is asked for, when it is. */
@@ -48,5 +49,6 @@ export function heldPool() {
 
 interface RunOptions {
   readonly signal?: AbortSignal
+  readonly onState?: (state: 'running' | 'queued') => void
   readonly onProgress?: (progress: TaskProgress) => void
 }

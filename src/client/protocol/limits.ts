@@ -23,7 +23,12 @@ export const serviceLimits = {
   jobHeapMb: integerOption({ least: 1, most: 2 ** 20, default: 2048 }),
   /** Megabytes of arrays of a planning thread, looked at while it plans. */
   jobArraysMb: integerOption({ least: 1, most: 2 ** 20, default: 2048 }),
-  /** Threads that plan; by default also at most one less than there are cores. */
+  /**
+   * Seconds that a job, an upload or other work may run, each time it is started; what gives up its thread to
+   * another tenant is started a second time.
+   */
+  jobSeconds: integerOption({ least: 1, most: Math.floor(mostMs / 1000), default: 600 }),
+  /** Threads that plan, and one more for a long job while tenants wait; by default also at most one less than there are cores. */
   workers: integerOption({ least: 1, most: 1024, default: 2 }),
   /** Jobs of a tenant that wait. */
   queuedJobs: integerOption({ least: 1, most: 2 ** 20, default: 1024 }),

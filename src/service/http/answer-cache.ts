@@ -1,35 +1,62 @@
+interface Computing {
+  readonly answer: Promise<string>
+  readonly end: AbortController
+  /** Who waits for it. */
+  waiting: number
+}
+
 /**
  * Answers that were computed, the latest used, up to so many bytes; equal requests at the same time are
- * computed once.
+ * computed once. What nobody waits for any more is aborted.
  */
 export class AnswerCache {
   readonly #most: number
   readonly #answers = new Map<string, string>()
-  readonly #computing = new Map<string, Promise<string>>()
+  readonly #computing = new Map<string, Computing>()
   #length = 0
 
   constructor(mostCharacters: number) {
     this.#most = mostCharacters
   }
 
-  async get(key: string, compute: () => Promise<string>): Promise<string> {
+  /** @param leaves aborted when who asks no longer waits */
+  async get(
+    key: string,
+    compute: (signal: AbortSignal) => Promise<string>,
+    leaves: AbortSignal,
+  ): Promise<string> {
     const known = this.#answers.get(key)
     if (known !== undefined) {
       this.#answers.delete(key)
       this.#answers.set(key, known)
       return known
     }
-    const running = this.#computing.get(key)
-    if (running !== undefined) return running
-    const computing = compute()
-    this.#computing.set(key, computing)
-    try {
-      const answer = await computing
-      this.#put(key, answer)
-      return answer
-    } finally {
-      this.#computing.delete(key)
+    const computing = this.#computing.get(key) ?? this.#compute(key, compute)
+    computing.waiting++
+    const leave = () => {
+      if (--computing.waiting > 0) return
+      // Who asks from now on does not get what is aborted.
+      this.#forget(key, computing)
+      computing.end.abort()
     }
+    if (leaves.aborted) leave()
+    else leaves.addEventListener('abort', leave, { once: true })
+    return computing.answer
+  }
+
+  #compute(key: string, compute: (signal: AbortSignal) => Promise<string>): Computing {
+    const end = new AbortController()
+    const computing: Computing = { answer: compute(end.signal), end, waiting: 0 }
+    this.#computing.set(key, computing)
+    void computing.answer
+      .then((answer) => this.#put(key, answer))
+      .catch(() => {})
+      .then(() => this.#forget(key, computing))
+    return computing
+  }
+
+  #forget(key: string, computing: Computing): void {
+    if (this.#computing.get(key) === computing) this.#computing.delete(key)
   }
 
   #put(key: string, answer: string): void {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
 import type { ServiceLimits } from '../../client/protocol/limits.js'
 import type { Jobs } from '../jobs/jobs.js'
 import type { WorkerPool } from '../jobs/worker-pool.js'
@@ -33,6 +34,14 @@ declare module 'fastify' {
     /** Set for every route below `/v1`. */
     tenant: Tenant
   }
+}
+
+/** Aborted when the connection of a client closes, which then waits for no answer. */
+export function leaving({ raw }: FastifyReply): AbortSignal {
+  const left = new AbortController()
+  if (raw.destroyed) left.abort()
+  else raw.once('close', () => left.abort())
+  return left.signal
 }
 
 /** Ends the connection of an answer of which the client has read nothing for so long. */

@@ -11,7 +11,7 @@ import {
 } from '../../client/protocol/http.js'
 import type { Tasks } from '../jobs/task.js'
 import { storing } from '../store/storing.js'
-import type { ServiceContext } from './context.js'
+import { leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
 import { notThere, reading } from './reading.js'
 
@@ -38,10 +38,11 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
   ): Promise<string> =>
     reading(store, 'plans', tenant, id, async ({ path }) => {
       const key = `${tenant.id}/${id}/${kind}/${JSON.stringify(input)}`
-      const json = await answers.get(key, async () => {
+      const compute = async (signal: AbortSignal) => {
         const task = { ...input, schedule: path } as Tasks[K]['input']
-        return (await tasks.run(kind, task, { tenant: tenant.id })).json
-      })
+        return (await tasks.run(kind, task, { tenant: tenant.id, signal })).json
+      }
+      const json = await answers.get(key, compute, leaving(reply))
       reply.type('application/json; charset=utf-8')
       return json
     })
@@ -58,7 +59,8 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
     return reading(store, 'plans', tenant, id, async ({ path }) => {
       const into = store.temporaryFile()
       try {
-        await tasks.run('text', { ...form, schedule: path, into }, { tenant: tenant.id })
+        const options = { tenant: tenant.id, signal: leaving(reply) }
+        await tasks.run('text', { ...form, schedule: path, into }, options)
         return sendFile(request, reply, await openStored(into), type)
       } finally {
         await rm(into, { force: true }).catch(() => {})

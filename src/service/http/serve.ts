@@ -85,8 +85,9 @@ export async function serve(options: ServeOptions): Promise<Service> {
   const store = await Store.open(data, limits, logger)
   const settings = { ...limits, arraysMb: limits.jobArraysMb }
   const pool = (threads: number, waiting: number) =>
-    new WorkerPool({ threads, waiting, heapMb: limits.jobHeapMb, settings })
-  const planning = pool(limits.workers, 0)
+    new WorkerPool({ threads, waiting, heapMb: limits.jobHeapMb, seconds: limits.jobSeconds, settings })
+  // As many of a tenant as `Jobs` hands over at a time.
+  const planning = pool(limits.workers, limits.workers)
   const tasks = pool(1, limits.queuedTasks)
   const jobs = new Jobs({ store, pool: planning, limits, log: logger })
   const worlds = new WorldService({

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { type TopologyInfo, topologyId, topologyQuery } from '../../client/protocol/http.js'
 import { RankweaveError } from '../../errors.js'
 import { storeError } from '../store/storing.js'
-import type { ServiceContext } from './context.js'
+import { leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
 import { notThere } from './reading.js'
 
@@ -54,7 +54,8 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
         try {
           await receive(request.body as Readable | undefined, path, limits.uploadBytes)
           const upload = { path, format, ranks }
-          const built = await tasks.run('topology', { upload }, { tenant: tenant.id })
+          const options = { tenant: tenant.id, signal: leaving(reply) }
+          const built = await tasks.run('topology', { upload }, options)
           const id = `t-${built.digest}`
           const known = store.get('topologies', tenant, id)
           if (known !== undefined) return known.record.info

@@ -11,7 +11,7 @@ import { isAuto } from '../../neighborhood/choose/auto.js'
 import { parseStrategy } from '../../neighborhood/strategies/strategy-text.js'
 import { readRequest } from '../jobs/read-request.js'
 import type { ViewedPlan } from '../jobs/task.js'
-import type { ServiceContext } from './context.js'
+import { leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
 import { reading } from './reading.js'
 
@@ -62,7 +62,8 @@ export function addViewRoutes(app: FastifyInstance, { store, tasks, answers }: S
       const input = { upload: { path, format: info.format, ranks }, name: info.name || 'topology', rank }
       return answers.get(
         `${tenant.id}/${id}/view/${rank}`,
-        async () => (await tasks.run('topologyView', input, { tenant: tenant.id })).json,
+        async (signal) => (await tasks.run('topologyView', input, { tenant: tenant.id, signal })).json,
+        leaving(reply),
       )
     })
     return reply.type(json).send(text)
@@ -72,14 +73,16 @@ export function addViewRoutes(app: FastifyInstance, { store, tasks, answers }: S
     const text = await viewing(request, (viewed, id) =>
       answers.get(
         `${tenant}/${id}/view/${JSON.stringify(viewed)}`,
-        async () => (await tasks.run('planView', { viewed }, { tenant })).json,
+        async (signal) => (await tasks.run('planView', { viewed }, { tenant, signal })).json,
+        leaving(reply),
       ),
     )
     return reply.type(json).send(text)
   })
   app.get('/plans/:id/report', async (request, reply) => {
     const tenant = request.tenant.id
-    const { html } = await viewing(request, (viewed) => tasks.run('report', { viewed }, { tenant }))
+    const options = { tenant, signal: leaving(reply) }
+    const { html } = await viewing(request, (viewed) => tasks.run('report', { viewed }, options))
     return reply
       .headers({
         'content-disposition': 'attachment; filename="report.html"',

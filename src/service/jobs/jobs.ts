@@ -48,7 +48,8 @@ export class Jobs {
   readonly #queue = new TenantQueue<Job>()
   /** Requests whose job is being written to the disk. */
   readonly #accepting = new Map<string, Promise<Job>>()
-  readonly #running = new Set<Promise<void>>()
+  /** What the pool has; it may wait there. */
+  readonly #running = new Map<Job, Promise<void>>()
   #isClosing = false
   readonly ended: Record<Exclude<JobState, 'queued' | 'running'>, number> = {
     done: 0,
@@ -65,11 +66,11 @@ export class Jobs {
   }
 
   get queued(): number {
-    return this.#queue.size
+    return this.#queue.size + this.#running.size - this.running
   }
 
   get running(): number {
-    return this.#running.size
+    return [...this.#running.keys()].filter(({ record }) => record.state === 'running').length
   }
 
   /** Takes up what the store has: jobs that had not ended are queued again. */
@@ -174,7 +175,7 @@ export class Jobs {
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs)
     })
-    await Promise.race([Promise.allSettled(this.#running), late])
+    await Promise.race([Promise.allSettled(this.#running.values()), late])
     clearTimeout(timer)
   }
 
@@ -226,15 +227,18 @@ export class Jobs {
     return job
   }
 
+  /** The pool gets as many jobs as it has threads, and one of each tenant of which it has none. */
   #next(): void {
-    while (!this.#isClosing && this.#running.size < this.#limits.workers) {
-      const job = this.#queue.take()
+    while (!this.#isClosing) {
+      const hasNone = (tenant: string) => ![...this.#running.keys()].some((job) => job.tenant.id === tenant)
+      const isFull = this.#running.size >= this.#limits.workers
+      const job = this.#queue.take(hasNone) ?? (isFull ? undefined : this.#queue.take())
       if (job === undefined) return
       const running = this.#run(job).finally(() => {
-        this.#running.delete(running)
+        this.#running.delete(job)
         this.#next()
       })
-      this.#running.add(running)
+      this.#running.set(job, running)
     }
   }
 
@@ -244,7 +248,6 @@ export class Jobs {
     const began = performance.now()
     job.cancel = new AbortController()
     const into = this.#store.temporaryFile()
-    this.#change(job, { ...record, state: 'running' })
     try {
       const stored = await this.#store.verified('topologies', tenant, request.topology)
       if (stored === undefined)
@@ -256,6 +259,12 @@ export class Jobs {
         { upload, request: job.read ?? readRequest(request), into },
         {
           signal: job.cancel.signal,
+          tenant: tenant.id,
+          onState: (state) => {
+            if (isEnded(job.record.state)) return
+            job.progress = null
+            this.#change(job, { ...record, state })
+          },
           onProgress: (progress) => {
             job.progress = progress
             this.#tell(job)

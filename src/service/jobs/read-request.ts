@@ -34,9 +34,17 @@ function machineOf(text: string): Machine {
   return sizeClaimed(text) <= 2 ** 20 ? parseMachine(text) : largeMachine
 }
 
-/** The product of all numbers in a text: no less than the cores of the machine that it describes. */
+/**
+ * No less than the cores of the machine that a text describes: the product of its numbers, of a Clos network
+ * that has all nodes it has room for to the power of its levels.
+ */
 function sizeClaimed(text: string): number {
-  return [...text.matchAll(/\d+/g)].reduce((product, [digits]) => product * Math.max(1, Number(digits)), 1)
+  const claimed = [...text.matchAll(/\d+/g)].reduce(
+    (product, [digits]) => product * Math.max(1, Number(digits)),
+    1,
+  )
+  const isFull = text.startsWith('clos:') && !/[:,]nodes=/.test(text)
+  return isFull ? claimed ** Number(/[:,]levels=(\d+)/.exec(text)?.[1] ?? 1) : claimed
 }
 
 /** The request as the client wrote it, with defaults written out. */

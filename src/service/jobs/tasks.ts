@@ -150,9 +150,9 @@ function readProgress(report: Report) {
   return (done: number, total: number | null) => report({ step: 'reading the topology', done, total })
 }
 
-/** Writes a file whose bytes are on the disk when this returns. */
+/** Writes a file anew, whose bytes are on the disk when this returns: a task may be started again. */
 function writeFile(path: string, pieces: Iterable<string>): Body {
-  const file = openSync(path, 'wx', 0o600)
+  const file = openSync(path, 'w', 0o600)
   try {
     const hash = createHash('sha256')
     let bytes = 0

@@ -18,15 +18,22 @@ export class TenantQueue<T> {
     this.#size++
   }
 
-  take(): T | undefined {
-    const first = this.#items.entries().next()
-    if (first.done) return undefined
-    const [tenant, items] = first.value
-    const item = items.shift()
-    this.#size--
-    this.#items.delete(tenant)
-    if (items.length > 0) this.#items.set(tenant, items)
-    return item
+  /** The next tenant's first item; with `accepts`, that of the next tenant that it accepts. */
+  take(accepts: (tenant: string) => boolean = () => true): T | undefined {
+    for (const [tenant, items] of this.#items) {
+      if (!accepts(tenant)) continue
+      const item = items.shift()
+      this.#size--
+      this.#items.delete(tenant)
+      if (items.length > 0) this.#items.set(tenant, items)
+      return item
+    }
+    return undefined
+  }
+
+  /** Whether a tenant that is accepted has an item. */
+  hasOf(accepts: (tenant: string) => boolean): boolean {
+    return [...this.#items.keys()].some(accepts)
   }
 
   remove(tenant: string, item: T): void {

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { type Clock, realClock } from '../../base/clock.js'
 import { type ErrorRecord, RankweaveError } from '../../errors.js'
 import { isSource, ownModule, workerFile } from '../../package-paths.js'
 import type { TaskKind, TaskProgress, Tasks, WorkerSettings } from './task.js'
@@ -18,56 +19,88 @@ export type FromWorker =
   | { readonly defect: string }
 
 export interface PoolOptions {
+  /** Tasks at a time; one more for a task that runs long, see {@link WorkerPool}. */
   readonly threads: number
   /** Tasks of a tenant that wait for a thread. */
   readonly waiting: number
   readonly heapMb: number
+  /** How long a task may run, each time it is started. */
+  readonly seconds: number
   readonly settings: WorkerSettings
+  /** Default: the time of this machine. */
+  readonly clock?: Clock
 }
+
+/** A task that has run so long gives up its thread to a tenant that waits and of which nothing runs. */
+export const sliceMs = 1_000
 
 export interface TaskOptions {
   /** For whom it is; default: '' */
   readonly tenant?: string
   readonly onProgress?: (progress: TaskProgress) => void
-  readonly onStart?: () => void
+  /** A task that gave up its thread waits again. */
+  readonly onState?: (state: 'running' | 'queued') => void
   readonly signal?: AbortSignal
 }
 
 interface Pending {
   readonly message: ToWorker
   readonly options: TaskOptions
+  readonly tenant: string
   readonly resolve: (output: never) => void
   readonly reject: (error: unknown) => void
-  isRunning: boolean
+}
+
+/** A task that has a thread. */
+interface Run {
+  readonly pending: Pending
+  readonly worker: Worker
+  isPastSlice: boolean
+  isEnding: boolean
+  /** Takes its thread away; calls `settle` when that has ended, and its memory is free. */
+  end(settle: () => void): void
 }
 
 /**
  * Threads that work one task at a time each, in the order in which a tenant's tasks came; tenants take turns.
- * A task that is aborted takes its thread with it; when that has ended, and its memory is free, the next task
- * gets a new one. So does a thread that keeps much memory after its task, which V8 would keep while it idles.
+ * A task that is aborted, or exceeds a limit, takes its thread with it; when that has ended, and its memory
+ * is free, the next task gets a new one. So does a thread that keeps much memory after its task.
+ *
+ * No tenant waits for the long tasks of others. Besides its `threads` the pool has one lane. While a tenant
+ * waits of which nothing runs, a task that has run for {@link sliceMs} leaves its place: into the lane, with
+ * its thread, if that is free; otherwise its thread is ended, and the task is started again in the lane when
+ * its turn comes. What is in the lane stays there until it ends. So a task is started at most twice, there
+ * are at most `threads + 1` threads, and a tenant of which nothing runs waits for at most a slice for each
+ * tenant before it, however long their tasks are.
  */
 export class WorkerPool {
   readonly #options: PoolOptions
+  readonly #clock: Clock
   readonly #idle: Worker[] = []
-  readonly #busy = new Set<Worker>()
+  /** In the order in which they were started. */
+  readonly #runs = new Set<Run>()
+  #lane: Run | null = null
   readonly #waiting = new TenantQueue<Pending>()
+  /** What gave up its thread, and waits for the lane. */
+  readonly #stopped = new TenantQueue<Pending>()
   #isClosed = false
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.#clock = options.clock ?? realClock
   }
 
   get running(): number {
-    return this.#busy.size
+    return this.#runs.size
   }
 
   get waiting(): number {
-    return this.#waiting.size
+    return this.#waiting.size + this.#stopped.size
   }
 
   /**
    * @throws ERR_BUSY when too many tasks wait, ERR_CANCELLED when it is aborted, ERR_LIMIT when it needs too
-   *   much memory; what the task throws
+   *   much memory or time; what the task throws
    */
   run<K extends TaskKind>(
     kind: K,
@@ -76,29 +109,17 @@ export class WorkerPool {
   ): Promise<Tasks[K]['output']> {
     return new Promise((resolve, reject) => {
       const { signal, tenant = '' } = options
-      if (this.#isClosed) return reject(new RankweaveError('ERR_BUSY', 'the service shuts down'))
+      if (this.#isClosed) return reject(shutsDown())
       if (signal?.aborted) return reject(cancelled())
-      const waiting = this.#waiting.sizeOf(tenant)
-      if (waiting >= this.#options.waiting && this.#busy.size >= this.#options.threads)
+      if (this.#waiting.sizeOf(tenant) >= this.#options.waiting && !this.#hasPlace())
         return reject(
           new RankweaveError('ERR_BUSY', `expected at most ${this.#options.waiting} tasks that wait`),
         )
       const pending: Pending = {
         message: { kind, input: input as never },
-        options,
-        resolve,
-        reject,
-        isRunning: false,
+        ...{ options, tenant, resolve, reject },
       }
-      signal?.addEventListener(
-        'abort',
-        () => {
-          this.#waiting.remove(tenant, pending)
-          // Of a task that runs this is too early: its thread has not ended.
-          if (!pending.isRunning) reject(cancelled())
-        },
-        { once: true },
-      )
+      signal?.addEventListener('abort', () => this.#cancel(pending), { once: true })
       this.#waiting.add(tenant, pending)
       this.#next()
     })
@@ -107,19 +128,57 @@ export class WorkerPool {
   /** Ends all threads; what they do, and what waits, is rejected with ERR_BUSY. */
   async close(): Promise<void> {
     this.#isClosed = true
-    for (let waiting = this.#waiting.take(); waiting !== undefined; waiting = this.#waiting.take())
-      waiting.reject(new RankweaveError('ERR_BUSY', 'the service shuts down'))
-    await Promise.all([...this.#idle, ...this.#busy].map((worker) => worker.terminate()))
+    for (const queue of [this.#waiting, this.#stopped])
+      for (let waiting = queue.take(); waiting !== undefined; waiting = queue.take())
+        waiting.reject(shutsDown())
+    await Promise.all(
+      [...this.#idle, ...Array.from(this.#runs, ({ worker }) => worker)].map((worker) => worker.terminate()),
+    )
+  }
+
+  #hasPlace(): boolean {
+    return this.#runs.size - (this.#lane === null ? 0 : 1) < this.#options.threads
+  }
+
+  #cancel(pending: Pending): void {
+    const run = [...this.#runs].find((each) => each.pending === pending)
+    const reject = () => pending.reject(cancelled())
+    for (const queue of [this.#waiting, this.#stopped]) queue.remove(pending.tenant, pending)
+    if (run === undefined) reject()
+    else run.end(reject)
   }
 
   #next(): void {
-    while (this.#waiting.size > 0 && this.#busy.size < this.#options.threads) {
-      const pending = this.#waiting.take()!
-      pending.isRunning = true
-      const worker = this.#idle.pop() ?? this.#start()
-      this.#busy.add(worker)
-      this.#give(worker, pending)
+    if (this.#lane === null) {
+      const stopped = this.#stopped.take()
+      if (stopped !== undefined) this.#lane = this.#give(stopped)
     }
+    const idles = (tenant: string) => ![...this.#runs].some(({ pending }) => pending.tenant === tenant)
+    while (this.#waiting.size > 0 && this.#hasPlace())
+      this.#give(this.#waiting.take(idles) ?? this.#waiting.take()!)
+    if (this.#waiting.hasOf(idles)) this.#makePlace()
+  }
+
+  /** One place at a time: when it is taken, this is asked again. */
+  #makePlace(): void {
+    const inPlaces = [...this.#runs].filter((run) => run !== this.#lane)
+    if (inPlaces.some(({ isEnding }) => isEnding)) return
+    const long = inPlaces.filter(({ isPastSlice }) => isPastSlice)
+    if (long.length === 0) return
+    if (this.#lane === null) {
+      this.#lane = long[0]
+      this.#next()
+      return
+    }
+    // Of which the least is lost.
+    const { pending, end } = long.at(-1)!
+    end(() => {
+      const { options, tenant, reject } = pending
+      if (this.#isClosed) return reject(shutsDown())
+      if (options.signal?.aborted) return reject(cancelled())
+      this.#stopped.add(tenant, pending)
+      options.onState?.('queued')
+    })
   }
 
   #start(): Worker {
@@ -142,13 +201,20 @@ export class WorkerPool {
     return worker
   }
 
-  #give(worker: Worker, { message, options, resolve, reject }: Pending): void {
-    const { onProgress, onStart, signal } = options
+  #give(pending: Pending): Run {
+    const worker = this.#idle.pop() ?? this.#start()
+    const { message, resolve, reject } = pending
+    const { onProgress, onState } = pending.options
+    const { seconds } = this.#options
     const done = (settle: () => void, isUsable: boolean) => {
+      if (run.isEnding) return
+      run.isEnding = true
+      endSlice()
+      endTime()
       worker.off('message', receive).off('error', fail).off('exit', exit)
-      signal?.removeEventListener('abort', abort)
       const free = () => {
-        this.#busy.delete(worker)
+        this.#runs.delete(run)
+        if (this.#lane === run) this.#lane = null
         settle()
         this.#next()
       }
@@ -156,23 +222,36 @@ export class WorkerPool {
       this.#idle.push(worker)
       free()
     }
+    const run: Run = {
+      ...{ pending, worker, isPastSlice: false, isEnding: false },
+      end: (settle) => done(settle, false),
+    }
     const receive = (answer: FromWorker) => {
       if ('progress' in answer) onProgress?.(answer.progress)
       else if ('output' in answer) done(() => resolve(answer.output as never), !answer.isGrown)
       else if ('error' in answer) done(() => reject(RankweaveError.fromRecord(answer.error)), !answer.isGrown)
       else done(() => reject(new Error(answer.defect)), false)
     }
-    const fail = (error: Error) => done(() => reject(this.#failure(error)), false)
-    const exit = () => done(() => reject(this.#failure(new Error('the thread ended'))), false)
-    const abort = () => done(() => reject(cancelled()), false)
+    const fail = (error: Error) => run.end(() => reject(this.#failure(error)))
+    const exit = () => run.end(() => reject(this.#failure(new Error('the thread ended'))))
     worker.on('message', receive).on('error', fail).on('exit', exit)
-    signal?.addEventListener('abort', abort, { once: true })
-    onStart?.()
+    const endSlice = this.#clock.later(sliceMs, () => {
+      run.isPastSlice = true
+      this.#next()
+    })
+    const endTime = this.#clock.later(1000 * seconds, () =>
+      run.end(() =>
+        reject(new RankweaveError('ERR_LIMIT', `the job runs longer than ${seconds} s (jobSeconds)`)),
+      ),
+    )
+    this.#runs.add(run)
+    onState?.('running')
     worker.postMessage(message)
+    return run
   }
 
   #failure(error: Error): Error {
-    if (this.#isClosed) return new RankweaveError('ERR_BUSY', 'the service shuts down')
+    if (this.#isClosed) return shutsDown()
     const { heapMb } = this.#options
     return (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'
       ? new RankweaveError('ERR_LIMIT', `the job needs more than ${heapMb} MB of heap (jobHeapMb)`)
@@ -182,4 +261,8 @@ export class WorkerPool {
 
 function cancelled(): RankweaveError {
   return new RankweaveError('ERR_CANCELLED', 'the job was cancelled')
+}
+
+function shutsDown(): RankweaveError {
+  return new RankweaveError('ERR_BUSY', 'the service shuts down')
 }

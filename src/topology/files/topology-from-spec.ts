@@ -1,6 +1,7 @@
 import { requireOptions } from '../../base/known-options.js'
 import { wrongValue } from '../../errors.js'
 import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
+import { checkExtents, sizeOf } from '../cart-shape.js'
 import { cartTopology } from '../generate/cartesian.js'
 import { erdosRenyiTopology } from '../generate/erdos-renyi.js'
 import { mooreTopology } from '../generate/moore.js'
@@ -8,7 +9,8 @@ import { powerLawTopology } from '../generate/power-law.js'
 import { randomGeometricTopology } from '../generate/random-geometric.js'
 import { rmatTopology } from '../generate/rmat.js'
 import { smallWorldTopology } from '../generate/small-world.js'
-import { stencilOffsets, stencilTopology } from '../generate/stencil.js'
+import { stencilOffsets, stencilSize, stencilTopology } from '../generate/stencil.js'
+import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { parseCsv } from './csv.js'
 import { parseEdgeList } from './edge-list.js'
@@ -50,15 +52,14 @@ type SpecOf<K, S = TopologySpec> = S extends { readonly kind: infer Kinds }
 
 const builders: { readonly [K in TopologySpec['kind']]: Builder<SpecOf<K>> } = {
   moore: mooreTopology,
-  stencil: ({ dims, periods, neighbors }) =>
-    stencilTopology({
-      dims,
-      periods,
-      offsets:
-        'shape' in neighbors
-          ? stencilOffsets(neighbors.shape, dims.length, neighbors.radius)
-          : neighbors.offsets,
-    }),
+  stencil: ({ dims, periods, neighbors }) => {
+    if ('offsets' in neighbors) return stencilTopology({ dims, periods, offsets: neighbors.offsets })
+    const { shape, radius } = neighbors
+    // Before offsets are listed.
+    checkExtents(dims)
+    checkTopologySize('stencil', sizeOf({ dims }), sizeOf({ dims }) * stencilSize(shape, dims.length, radius))
+    return stencilTopology({ dims, periods, offsets: stencilOffsets(shape, dims.length, radius) })
+  },
   cart: cartTopology,
   er: erdosRenyiTopology,
   rgg: randomGeometricTopology,

@@ -7,6 +7,7 @@ import {
   requireCartShape,
   sizeOf,
 } from '../cart-shape.js'
+import { checkTopologySize } from '../limits.js'
 import type { CartShape, ProcessTopology } from '../process-topology.js'
 
 /**
@@ -15,28 +16,32 @@ import type { CartShape, ProcessTopology } from '../process-topology.js'
  * layout, in which missing neighbors have slots too. A periodic extent of 1 yields two self loops, one of 2 a
  * double edge.
  *
- * @throws ERR_DIMS
+ * @throws ERR_DIMS; ERR_TOPOLOGY for too many edges, which are counted before anything is allocated
  * @see MPI-4.1 §8.5.1, §8.6
  */
 export function cartTopology(shape: CartShape): ProcessTopology {
   checkCartShape(shape)
   const ranks = sizeOf(shape)
+  const count = shape.dims.reduce(
+    (sum, extent, d) => sum + 2 * (ranks / extent) * (shape.periods[d] ? extent : extent - 1),
+    0,
+  )
+  checkTopologySize('grid', ranks, count)
   const start = new Int32Array(ranks + 1)
-  const neighbors = new Int32Array(ranks * 2 * shape.dims.length)
+  const neighbors = new Int32Array(count)
   let edges = 0
   for (let rank = 0; rank < ranks; rank++) {
     for (const neighbor of cartNeighborSlots(shape, rank))
       if (neighbor !== procNull) neighbors[edges++] = neighbor
     start[rank + 1] = edges
   }
-  const rank = neighbors.slice(0, edges)
   return {
     ranks,
     outStart: start,
-    outRank: rank,
+    outRank: neighbors,
     outWeight: null,
     inStart: start,
-    inRank: rank,
+    inRank: neighbors,
     inWeight: null,
     pairing: 'cartesian',
     cart: { dims: [...shape.dims], periods: [...shape.periods] },

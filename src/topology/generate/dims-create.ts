@@ -1,4 +1,5 @@
 import { RankweaveError, shown } from '../../errors.js'
+import { checkDimensions } from '../cart-shape.js'
 import { topologyLimits } from '../limits.js'
 
 /**
@@ -7,14 +8,13 @@ import { topologyLimits } from '../limits.js'
  * between the largest and the smallest extent; ties go to the smallest first extent, then the smallest
  * second, and so on.
  *
- * @throws ERR_DIMS when the fixed extents do not divide `nodes`
+ * @throws ERR_DIMS when the fixed extents do not divide `nodes`, and for more than 32 dimensions
  * @see MPI-4.1 §8.5.2 (MPI_Dims_create)
  */
 export function dimsCreate(nodes: number, ndims: number, fixed?: readonly number[]): number[] {
   if (!Number.isInteger(nodes) || nodes < 1 || nodes > topologyLimits.ranks)
     fail(`expected 1 to ${topologyLimits.ranks} ranks, got ${shown(nodes)}`)
-  if (!Number.isInteger(ndims) || ndims < 0)
-    fail(`expected a number of dimensions of at least 0, got ${shown(ndims)}`)
+  checkDimensions(ndims, 0)
   const given = fixed ?? new Array<number>(ndims).fill(0)
   if (!Array.isArray(given)) fail(`expected fixed extents as an array, got ${shown(given)}`)
   return extentsOf(nodes, ndims, given)

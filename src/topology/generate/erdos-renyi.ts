@@ -42,6 +42,7 @@ export function erdosRenyiTopology(options: ErdosRenyi): ProcessTopology {
   for (let i = 0; i < ranks; i++) {
     for (let j = 0; j < ranks; j++) if (j !== i && next() < threshold) destinations.push(j)
     start[i + 1] = destinations.length
+    checkTopologySize('random graph', ranks, destinations.length)
   }
   return unweightedTopology({ start, rank: destinations.toArray() })
 }

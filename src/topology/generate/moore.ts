@@ -35,13 +35,17 @@ export function mooreTopology(options: Moore): ProcessTopology {
   const maxDegree = dims.reduce((product, extent) => product * Math.min(2 * radius + 1, extent), 1) - 1
   checkTopologySize('Moore neighborhood', ranks, ranks * maxDegree)
 
+  // Extents of 1 change nothing, so the work is proportional to ranks and edges.
+  const wide = dims.filter((extent) => extent > 1)
   const start = new Int32Array(ranks + 1)
   const neighbors = new Int32Array(ranks * maxDegree)
   let edges = 0
   for (let rank = 0; rank < ranks; rank++) {
     // Coordinates of one dimension are distinct, hence so are their combinations.
-    const near = coordsOf({ dims }, rank).map((coord, d) => nearCoords(coord, dims[d], radius, periodic))
-    for (const neighbor of product(near, dims)) if (neighbor !== rank) neighbors[edges++] = neighbor
+    const near = coordsOf({ dims: wide }, rank).map((coord, d) =>
+      nearCoords(coord, wide[d], radius, periodic),
+    )
+    for (const neighbor of product(near, wide)) if (neighbor !== rank) neighbors[edges++] = neighbor
     start[rank + 1] = edges
   }
   const rows = { start, rank: neighbors.slice(0, edges) }

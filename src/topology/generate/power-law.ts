@@ -1,7 +1,7 @@
 import { requireOptions } from '../../base/known-options.js'
 import { mulberry32 } from '../../base/random.js'
 import { distinctEdges } from '../distinct-edges.js'
-import { checkTopologySize, topologyLimits } from '../limits.js'
+import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../topology-builders.js'
 import { checkNumber, checkSeed } from './check-random.js'
@@ -51,7 +51,6 @@ export function powerLawTopology(options: PowerLaw): ProcessTopology {
     edges.add(q, p)
   }
   const rows = edges.toRows()
-  checkTopologySize('power-law graph', ranks, Math.min(rows.rank.length, topologyLimits.edges))
   return unweightedTopology(rows, rows)
 }
 

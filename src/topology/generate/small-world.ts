@@ -1,9 +1,13 @@
 import { requireOptions } from '../../base/known-options.js'
 import { below, mulberry32 } from '../../base/random.js'
-import { checkTopologySize } from '../limits.js'
+import { RankweaveError } from '../../errors.js'
+import { checkTopologySize, topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { topologyFromEdges, unweightedTopology } from '../topology-builders.js'
 import { checkNumber, checkProbability, checkSeed } from './check-random.js'
+
+/** Steps of the search for ranks to rewire to, for each edge that a topology may have. */
+const stepsPerEdge = 64
 
 export interface SmallWorld {
   readonly ranks: number
@@ -23,7 +27,8 @@ export interface SmallWorld {
  * {@link mulberry32} decides (u < floor(rewiring * 2^32)), further draws choose the rank. Destinations and
  * sources ascend.
  *
- * @throws ERR_TOPOLOGY
+ * @throws ERR_TOPOLOGY, also when the search for ranks to rewire to takes more than 64 steps for each edge
+ *   that a topology may have
  * @see Watts, Strogatz 1998, Collective dynamics of 'small-world' networks
  */
 export function smallWorldTopology(options: SmallWorld): ProcessTopology {
@@ -34,6 +39,7 @@ export function smallWorldTopology(options: SmallWorld): ProcessTopology {
   checkTopologySize('small world', ranks, ranks * degree)
   checkProbability('a rewiring probability', rewiring)
   checkSeed(seed)
+  const mostSteps = stepsPerEdge * topologyLimits.edges
   const ring = new Ring(ranks, degree / 2)
   const next = mulberry32(seed)
   const threshold = Math.floor(rewiring * 2 ** 32)
@@ -42,6 +48,11 @@ export function smallWorldTopology(options: SmallWorld): ProcessTopology {
       if (next() >= threshold || ring.degree[p] === ranks - 1) continue
       let to = below(next, ranks)
       while (to === p || ring.areNeighbors(p, to)) to = below(next, ranks)
+      if (ring.steps > mostSteps)
+        throw new RankweaveError(
+          'ERR_TOPOLOGY',
+          `small world: expected fewer rewired edges, or a lower degree: more than ${mostSteps} steps`,
+        )
       ring.rewire(p, lap, to)
     }
   }
@@ -51,6 +62,8 @@ export function smallWorldTopology(options: SmallWorld): ProcessTopology {
 /** The edges of the ring: the edge of p in lap j led to rank p+j+1 and now leads to `to[p * laps + j]`. */
 class Ring {
   readonly degree: Int32Array
+  /** Edges that were looked at. */
+  steps = 0
   readonly #ranks: number
   readonly #laps: number
   readonly #to: Int32Array
@@ -83,7 +96,9 @@ class Ring {
   #leadsTo(p: number, q: number): boolean {
     const ahead = (q - p + this.#ranks) % this.#ranks
     if (ahead <= this.#laps && this.#to[p * this.#laps + ahead - 1] === q) return true
-    for (let e = this.#last[q]; e >= 0; e = this.#before[e]) if (Math.floor(e / this.#laps) === p) return true
+    this.steps++
+    for (let e = this.#last[q]; e >= 0; e = this.#before[e], this.steps++)
+      if (Math.floor(e / this.#laps) === p) return true
     return false
   }
 

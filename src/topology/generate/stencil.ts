@@ -1,6 +1,6 @@
 import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
-import { checkCartShape, checkExtents, sizeOf } from '../cart-shape.js'
+import { checkCartShape, checkDimensions, checkExtents, sizeOf } from '../cart-shape.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../topology-builders.js'
@@ -24,31 +24,45 @@ export interface Stencil {
 /** Longer offsets lead out of every grid, and products of offsets must stay exact. */
 const longestStep = 2 ** 24
 
+/** Each is an array. */
+const mostOffsets = 2 ** 20
+
+/** How many offsets {@link stencilOffsets} returns, by formula. */
+export function stencilSize(shape: StencilShape, dimensions: number, radius: number): number {
+  if (shape === 'star') return 2 * radius * dimensions
+  if (shape === 'box') return (2 * radius + 1) ** dimensions - 1
+  // Choose k of the dimensions that differ, their signs, and positive steps of sum at most the radius.
+  let [size, choices] = [0, 1]
+  for (let k = 1; k <= Math.min(dimensions, radius); k++) {
+    choices *= (2 * (dimensions - k + 1) * (radius - k + 1)) / (k * k)
+    size += choices
+  }
+  return Math.round(size)
+}
+
 /**
  * The offsets of a stencil of a radius, without the center, from (-r, ..., -r) to (r, ..., r), the last
  * dimension fastest. In two dimensions `star` of radius 1 is the stencil of 5 points, `box` that of 9; in
  * three those of 7 and 27.
  *
- * @throws ERR_DIMS
+ * @throws ERR_DIMS, also for more than 2^20 offsets
  */
 export function stencilOffsets(shape: StencilShape, dimensions: number, radius: number): number[][] {
   if (!stencilShapes.includes(shape))
     throw new RankweaveError('ERR_DIMS', `expected star, box or diamond, got ${shown(shape)}`)
   if (!Number.isInteger(radius) || radius < 1)
     throw new RankweaveError('ERR_DIMS', `expected a radius of at least 1, got ${shown(radius)}`)
-  if (!Number.isInteger(dimensions) || dimensions < 1)
-    throw new RankweaveError('ERR_DIMS', `expected at least one dimension, got ${shown(dimensions)}`)
-  const most = shape === 'star' ? 2 * radius * dimensions : (2 * radius + 1) ** dimensions
-  if (most > longestStep)
-    throw new RankweaveError('ERR_DIMS', `stencil: expected at most ${longestStep} offsets, got ${most}`)
-  const axis = Array.from({ length: 2 * radius + 1 }, (_, i) => i - radius)
+  checkDimensions(dimensions, 1)
+  const size = stencilSize(shape, dimensions, radius)
+  if (size > mostOffsets)
+    throw new RankweaveError('ERR_DIMS', `stencil: expected at most ${mostOffsets} offsets, got ${size}`)
   const stepsOf = (offset: readonly number[]) => offset.reduce((steps, step) => steps + Math.abs(step), 0)
   let offsets: number[][] = [[]]
   for (let d = 0; d < dimensions; d++) {
     offsets = offsets.flatMap((before) => {
       const used = stepsOf(before)
       const left = shape === 'box' ? radius : shape === 'diamond' ? radius - used : used > 0 ? 0 : radius
-      return axis.filter((step) => Math.abs(step) <= left).map((step) => [...before, step])
+      return Array.from({ length: 2 * left + 1 }, (_, i) => [...before, i - left])
     })
   }
   return offsets.filter((offset) => stepsOf(offset) > 0)

@@ -3,7 +3,7 @@ import { largestOf } from '../../base/search.js'
 import { requireTopology } from '../check-topology.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { type StencilShape, stencilOffsets, stencilShapes } from './stencil.js'
+import { type StencilShape, stencilOffsets, stencilShapes, stencilSize } from './stencil.js'
 import { TranslationSearch } from './translation-search.js'
 
 /** The topology looks the same from every rank of a grid, apart from the borders. */
@@ -86,6 +86,9 @@ function divisors(n: number): number[] {
   return [...new Set([...small.map((d) => n / d), ...small.toReversed()])]
 }
 
+/** Offsets; those of larger stencils are not listed. */
+const mostCompared = 2 ** 20
+
 function stencilOf(
   dims: readonly number[],
   periods: readonly boolean[],
@@ -100,7 +103,7 @@ function stencilOf(
     offset.every((step, d) => periods[d] || Math.abs(step) < dims[d])
   const wanted = new Set(offsets.map(String))
   for (const shape of stencilShapes) {
-    if (shape === 'box' && (2 * radius + 1) ** dims.length > 2 * 10 ** 6) continue
+    if (stencilSize(shape, dims.length, radius) > mostCompared) continue
     const all = new Set(
       stencilOffsets(shape, dims.length, radius)
         .filter(inside)

@@ -147,14 +147,15 @@ describe('the queue', () => {
     for (const k of [2, 3, 4, 5]) await jobs.request(tenant, request(k))
     await expect(jobs.request(tenant, request(6))).rejects.toMatchObject({ code: 'ERR_BUSY' })
     const last = (await jobs.request(other, request(7))).info
-    expect([jobs.queued, jobs.running]).toEqual([4, 1])
+    expect(jobs.queued + jobs.running).toBe(5)
     const order = []
     for (let index = 0; index < 5; index++) {
       const plan = await asked(index)
       order.push(plan.k)
       plan.finish()
     }
-    expect(order).toEqual([2, 3, 7, 4, 5])
+    // The pool has one of each tenant, and lets them take turns.
+    expect(order).toEqual([2, 7, 3, 4, 5])
     expect((await endOf(jobs, last, other)).state).toBe('done')
   })
 

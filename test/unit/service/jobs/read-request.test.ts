@@ -55,8 +55,10 @@ it('a request that was read is plain data: it crosses to a worker thread', () =>
 })
 
 it('a machine of millions of nodes is left to the worker, and not built', () => {
-  const large = 'cluster:nodes=200000000,cores=8,profile=simgrid-fast'
-  expect(read({ strategy: 'auto', machine: large, bytes: 4 })).toMatchObject({ machine: large })
+  for (const nodes of ['cluster:nodes=200000000,cores=8', 'clos:radix=4096,levels=3']) {
+    const large = `${nodes},profile=simgrid-fast`
+    expect(read({ strategy: 'auto', machine: large, bytes: 4 })).toMatchObject({ machine: large })
+  }
 })
 
 describe('errors name fields as the caller spells them', () => {

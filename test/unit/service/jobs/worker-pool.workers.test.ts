@@ -1,9 +1,10 @@
-import { writeFileSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Clock } from '../../../../src/base/clock.js'
 import { readRequest } from '../../../../src/service/jobs/read-request.js'
 import type { WorkerSettings } from '../../../../src/service/jobs/task.js'
-import { WorkerPool } from '../../../../src/service/jobs/worker-pool.js'
+import { sliceMs, WorkerPool } from '../../../../src/service/jobs/worker-pool.js'
 import { idOf } from '../../../support/stored-plans.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 
@@ -13,8 +14,30 @@ const settings: WorkerSettings = {
   ...{ ranks: 2 ** 20, edges: 2 ** 24, expandedBytes: 2 ** 28, arraysMb: 1024, answerBytes: 2 ** 20 },
 }
 
-function newPool(options: { waiting?: number; heapMb?: number; settings?: WorkerSettings } = {}) {
-  const pool = new WorkerPool({ threads: 1, waiting: 2, heapMb: 512, settings, ...options })
+/** Timers that a test ends, by their delay: those that wait when it asks. */
+function heldTimers() {
+  const waiting = new Map<() => void, number>()
+  const clock: Clock = {
+    later(delayMs, run) {
+      waiting.set(run, delayMs)
+      return () => waiting.delete(run)
+    },
+  }
+  const passes = (ms: number) => {
+    for (const [run, delayMs] of [...waiting]) if (delayMs === ms && waiting.delete(run)) run()
+  }
+  return { clock, passes }
+}
+
+interface PoolChanges {
+  readonly waiting?: number
+  readonly heapMb?: number
+  readonly settings?: WorkerSettings
+  readonly clock?: Clock
+}
+
+function newPool(options: PoolChanges = {}) {
+  const pool = new WorkerPool({ threads: 1, waiting: 2, heapMb: 512, seconds: 600, settings, ...options })
   onTestFinished(() => pool.close())
   return pool
 }
@@ -96,6 +119,16 @@ it('what the system refuses, such as a full disk, is no defect', async () => {
   await expect(plan).rejects.not.toMatchObject({ message: expect.stringContaining('nowhere') as string })
 })
 
+it('a plan that is started again writes over what was written before', async () => {
+  const pool = newPool()
+  const words = { strategy: 'direct', operation: 'neighbor-allgather' } as const
+  const request = readRequest({ topology: idOf('t', 0), ...words })
+  const into = join(folder(), 'again')
+  writeFileSync(into, 'longer than the schedule '.repeat(10_000))
+  const { body } = await pool.run('plan', { ...uploaded('again-spec', 'moore:8x8:r=1'), request, into })
+  expect(statSync(into).size).toBe(body.bytes)
+})
+
 it('a task that is aborted ends at once, running or waiting, and the next one gets a thread', async () => {
   const pool = newPool()
   const large = uploaded('large', 'moore:1000x1000:r=1')
@@ -169,3 +202,84 @@ it('a plan that needs more arrays than it may have fails with a code before they
     String(ends),
   ).toBe(true)
 })
+
+describe('tasks that take half a minute each, on one thread', () => {
+  const long = () => uploaded('long', 'er:65536:d=0')
+  const small = () => uploaded('small', 'moore:8x8:r=1')
+
+  /** Starts a long task of a tenant; its states so far. */
+  function start(pool: WorkerPool, tenant: string) {
+    const states: string[] = []
+    const controller = new AbortController()
+    const onState = (state: string) => void states.push(state)
+    const task = pool.run('topology', long(), { tenant, onState, signal: controller.signal })
+    const ended = task.then(
+      () => 'done',
+      ({ code }: { code: string }) => code,
+    )
+    return { states, ended, abort: () => controller.abort() }
+  }
+
+  it('another tenant is answered while one runs, which keeps its thread', async () => {
+    const { clock, passes } = heldTimers()
+    const pool = newPool({ clock })
+    const first = start(pool, 'a')
+    const second = pool.run('topology', small(), { tenant: 'b' })
+    expect([pool.running, pool.waiting]).toEqual([1, 1])
+    passes(sliceMs)
+    expect(await second).toMatchObject({ ranks: 64 })
+    expect([first.states, pool.running]).toEqual([['running'], 1])
+    first.abort()
+    expect(await first.ended).toBe('ERR_CANCELLED')
+  })
+
+  it('also where it waits only after the slice, and the tenant itself has no claim', async () => {
+    const { clock, passes } = heldTimers()
+    const pool = newPool({ clock })
+    start(pool, 'a')
+    passes(sliceMs)
+    const own = pool.run('topology', small(), { tenant: 'a' })
+    expect([pool.running, pool.waiting]).toEqual([1, 1])
+    expect(await pool.run('topology', small(), { tenant: 'b' })).toMatchObject({ ranks: 64 })
+    expect(await own).toMatchObject({ ranks: 64 })
+  })
+
+  it('of three tenants one keeps its thread, one starts again in the lane, and a fourth is answered', async () => {
+    const { clock, passes } = heldTimers()
+    const pool = newPool({ clock })
+    const tasks = ['a', 'b', 'c'].map((tenant) => start(pool, tenant))
+    passes(sliceMs)
+    expect([pool.running, pool.waiting]).toEqual([2, 1])
+    passes(sliceMs)
+    await until(() => tasks[2].states.length === 1)
+    expect(tasks.map(({ states }) => states)).toEqual([['running'], ['running', 'queued'], ['running']])
+    const fourth = pool.run('topology', small(), { tenant: 'd' })
+    passes(sliceMs)
+    expect(await fourth).toMatchObject({ ranks: 64 })
+    expect([pool.running, pool.waiting]).toEqual([1, 2])
+    // The lane is free: the one that has waited there for longest has it, and is not stopped again.
+    tasks[0].abort()
+    expect(await tasks[0].ended).toBe('ERR_CANCELLED')
+    expect(tasks[1].states).toEqual(['running', 'queued', 'running'])
+    passes(sliceMs)
+    expect(await pool.run('topology', small(), { tenant: 'd' })).toMatchObject({ ranks: 64 })
+    expect(tasks[1].states.length).toBe(3)
+    tasks[2].abort()
+    expect(await tasks[2].ended).toBe('ERR_CANCELLED')
+    expect([pool.running, pool.waiting]).toEqual([1, 0])
+  })
+
+  it('one that runs longer than it may ends with a code, and the next one gets a thread', async () => {
+    const { clock, passes } = heldTimers()
+    const pool = newPool({ clock })
+    const first = start(pool, 'a')
+    passes(600_000)
+    expect(await first.ended).toBe('ERR_LIMIT')
+    expect(await pool.run('topology', small())).toMatchObject({ ranks: 64 })
+  })
+})
+
+/** Resolves when it holds, which is looked at in every turn of the event loop. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve))
+}

@@ -53,7 +53,7 @@ test.each([
   [7, 0, undefined, 'expected fixed extents whose product is 7'],
   [7, 2, [0], 'expected 2 extents, 0 for free ones, got 1'],
   [7, 2, [0, -7], 'dimension 1: expected 0 or a fixed extent of at least 1, got -7'],
-  [7, -1, [], 'expected a number of dimensions of at least 0, got -1'],
+  [7, -1, [], 'expected 0 to 32 dimensions, got -1'],
 ])('dimsCreate rejects %s ranks in %i dimensions, fixed %j', (nodes, ndims, fixed, message) => {
   const error = thrown(() => dimsCreate(nodes, ndims, fixed))
   expect(error.code).toBe('ERR_DIMS')

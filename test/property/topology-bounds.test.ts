@@ -1,0 +1,193 @@
+import fc from 'fast-check'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { cartNeighborSlots, cartShift } from '../../src/topology/cart-shape.js'
+import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
+import { dimsCreate } from '../../src/topology/generate/dims-create.js'
+import { smallWorldTopology } from '../../src/topology/generate/small-world.js'
+import {
+  stencilOffsets,
+  stencilShapes,
+  stencilSize,
+  stencilTopology,
+} from '../../src/topology/generate/stencil.js'
+import { findTranslations } from '../../src/topology/generate/translations.js'
+import { topologyLimits } from '../../src/topology/limits.js'
+import type { ProcessTopology } from '../../src/topology/process-topology.js'
+import { cases } from '../support/soak.js'
+import { thrown } from '../unit/topology/thrown.js'
+
+const limits = { ...topologyLimits }
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+  Object.assign(topologyLimits, limits)
+})
+
+/** Fails the test where an array of numbers of that length or more is allocated. */
+function refuseArrays(length: number): void {
+  const refusing = <T extends Int32ArrayConstructor | Float64ArrayConstructor>(type: T): T =>
+    new Proxy(type, {
+      construct(target, [first, ...rest]: unknown[], made) {
+        if (Number(first) >= length) throw new Error(`an array of ${first} numbers was allocated`)
+        return Reflect.construct(target, [first, ...rest], made) as object
+      },
+    })
+  vi.stubGlobal('Int32Array', refusing(Int32Array))
+  vi.stubGlobal('Float64Array', refusing(Float64Array))
+}
+
+const times = (text: string, count: number) => new Array<string>(count).fill(text).join('x')
+
+describe('a short text that asks for much is refused before an array is allocated', () => {
+  test.each([
+    ['more than 32 dimensions', `cart:${times('1', 60)}x1000000:periodic`, 'ERR_DIMS'],
+    ['more than 32 dimensions', `cart:${times('1', 250)}x1000000:periodic`, 'ERR_DIMS'],
+    ['more than 32 dimensions', `moore:${times('1', 33)}:r=1`, 'ERR_DIMS'],
+    ['more than 32 dimensions', `stencil:${times('1', 33)}:star:r=1`, 'ERR_DIMS'],
+    ['edges of a grid', `cart:${times('2', 20)}`, 'ERR_TOPOLOGY'],
+    ['edges of a grid of extents of 1', `cart:${times('1', 31)}x1000000:periodic`, 'ERR_TOPOLOGY'],
+    ['edges of a Moore neighborhood', 'moore:1000x1000:r=100', 'ERR_TOPOLOGY'],
+    ['edges of a stencil', 'stencil:1000x1000:diamond:r=100', 'ERR_TOPOLOGY'],
+    ['offsets of a stencil', 'stencil:1x1x1:star:r=1000000', 'ERR_DIMS'],
+    ['offsets of a stencil', 'stencil:1x1:box:r=1000', 'ERR_DIMS'],
+    ['edges of a random graph', 'er:65536:d=0.9', 'ERR_TOPOLOGY'],
+    ['ranks of a random graph', 'er:65537:d=0', 'ERR_TOPOLOGY'],
+    ['edges of a geometric graph', 'rgg:1000000:r=0.5', 'ERR_TOPOLOGY'],
+    ['edges of a small world', 'ws:1000000:k=1000:p=0', 'ERR_TOPOLOGY'],
+    ['edges of a power law', 'powerlaw:1000000:d=1000', 'ERR_TOPOLOGY'],
+    ['edges of R-MAT', 'rmat:1048576:d=17', 'ERR_TOPOLOGY'],
+    ['ranks of a matrix', 'mtx:nothing:ranks=99999999', 'ERR_TOPOLOGY'],
+  ])('%s: %s', (_what, text, code) => {
+    Object.assign(topologyLimits, { ranks: 2 ** 20, edges: 2 ** 24 })
+    refuseArrays(1 << 10)
+    const open = () => ({ sizeBytes: 0, read: () => 0, close: () => {} })
+    expect(thrown(() => buildTopology(text, { open }))).toMatchObject({ code })
+  })
+
+  test('extents of more than 32 dimensions', () => {
+    expect(thrown(() => dimsCreate(1, 1e9))).toMatchObject({ code: 'ERR_DIMS' })
+    expect(dimsCreate(2 ** 20, 32)).toHaveLength(32)
+  })
+})
+
+test('a search for ranks to rewire to ends after so many steps', () => {
+  Object.assign(topologyLimits, { edges: 515 * 512 })
+  // Two ranks are free for each: about 250 draws find one, and each looks at about as many edges.
+  expect(thrown(() => smallWorldTopology({ ranks: 515, degree: 512, rewiring: 1 }))).toMatchObject({
+    code: 'ERR_TOPOLOGY',
+    message: expect.stringContaining('steps') as string,
+  })
+})
+
+test('offsets that are too many for a stencil do not end the search for grids', () => {
+  const far = [
+    [0, 3000],
+    [1, 0],
+  ]
+  const topology = stencilTopology({ dims: [3, 3001], offsets: far })
+  expect(findTranslations(topology)).toMatchObject({ kind: 'invariant', stencil: null })
+})
+
+/** The number of edges that bounds a topology, as its generator counts it: the least limit that it passes. */
+function countedEdges(build: () => ProcessTopology): number {
+  let [refused, passed] = [-1, 2 ** 16]
+  while (passed - refused > 1) {
+    const middle = Math.floor((refused + passed) / 2)
+    Object.assign(topologyLimits, { edges: middle })
+    try {
+      build()
+      passed = middle
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ERR_TOPOLOGY' })
+      refused = middle
+    }
+  }
+  return passed
+}
+
+const extents = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 })
+const seeds = fc.integer({ min: 0, max: 1000 })
+const wraps = fc.constantFrom(':periodic', ':open')
+
+/** Whether the count is that of the edges, or a bound of them. */
+const generators: Readonly<Record<string, readonly ['exact' | 'bound', fc.Arbitrary<string>]>> = {
+  cart: ['exact', fc.tuple(extents, wraps).map(([dims, wrap]) => `cart:${dims.join('x')}${wrap}`)],
+  moore: [
+    'bound',
+    fc
+      .tuple(extents, fc.integer({ min: 1, max: 3 }), wraps)
+      .map(([dims, radius, wrap]) => `moore:${dims.join('x')}:r=${radius}${wrap}`),
+  ],
+  stencil: [
+    'bound',
+    fc
+      .tuple(extents, fc.constantFrom(...stencilShapes), fc.integer({ min: 1, max: 2 }), wraps)
+      .map(([dims, shape, radius, wrap]) => `stencil:${dims.join('x')}:${shape}:r=${radius}${wrap}`),
+  ],
+  er: [
+    'bound',
+    fc
+      .tuple(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 0, max: 10 }), seeds)
+      .map(([ranks, tenths, seed]) => `er:${ranks}:d=${tenths / 10}:seed=${seed}`),
+  ],
+  rgg: [
+    'bound',
+    fc
+      .tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 3 }), seeds)
+      .map(([ranks, dimensions, seed]) => `rgg:${ranks}:r=0.4:dim=${dimensions}:seed=${seed}`),
+  ],
+  ws: [
+    'exact',
+    fc
+      .tuple(fc.integer({ min: 5, max: 30 }), seeds)
+      .map(([ranks, seed]) => `ws:${ranks}:k=4:p=0.3:seed=${seed}`),
+  ],
+  powerlaw: [
+    'bound',
+    fc
+      .tuple(fc.integer({ min: 4, max: 40 }), seeds)
+      .map(([ranks, seed]) => `powerlaw:${ranks}:d=3:seed=${seed}`),
+  ],
+  rmat: [
+    'bound',
+    fc
+      .tuple(fc.integer({ min: 0, max: 6 }), seeds)
+      .map(([scale, seed]) => `rmat:${2 ** scale}:d=3:seed=${seed}`),
+  ],
+}
+
+test.each(Object.entries(generators))('%s counts no fewer edges than it makes', (_name, [kind, texts]) => {
+  fc.assert(
+    fc.property(texts, (text) => {
+      Object.assign(topologyLimits, limits)
+      const edges = buildTopology(text).outRank.length
+      const counted = countedEdges(() => buildTopology(text))
+      if (kind === 'exact') expect(counted).toBe(edges)
+      else expect(counted).toBeGreaterThanOrEqual(edges)
+    }),
+    { numRuns: cases(30) },
+  )
+})
+
+test.each(stencilShapes)('the formula for offsets of %s is how many there are', (shape) => {
+  for (let dimensions = 1; dimensions <= 5; dimensions++)
+    for (let radius = 1; radius <= 4; radius++)
+      expect(stencilSize(shape, dimensions, radius)).toBe(stencilOffsets(shape, dimensions, radius).length)
+})
+
+test('the slots of a rank on a grid are those of its shifts', () => {
+  fc.assert(
+    fc.property(extents, fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }), (dims, flags) => {
+      const shape = { dims, periods: flags.slice(0, dims.length) }
+      const ranks = dims.reduce((product, extent) => product * extent, 1)
+      for (let rank = 0; rank < ranks; rank++)
+        expect([...cartNeighborSlots(shape, rank)]).toEqual(
+          dims.flatMap((_, d) => {
+            const { source, dest } = cartShift(shape, rank, d, 1)
+            return [source, dest]
+          }),
+        )
+    }),
+    { numRuns: cases(50) },
+  )
+})

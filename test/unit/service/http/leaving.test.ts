@@ -1,0 +1,127 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { pino } from 'pino'
+import { expect, it, onTestFinished } from 'vitest'
+import { defaultServiceLimits } from '../../../../src/client/protocol/limits.js'
+import { RankweaveError } from '../../../../src/errors.js'
+import { AnswerCache } from '../../../../src/service/http/answer-cache.js'
+import { makeApp } from '../../../../src/service/http/app.js'
+import type { ServiceContext } from '../../../../src/service/http/context.js'
+import { Guard } from '../../../../src/service/http/guard.js'
+import { ServiceMetrics } from '../../../../src/service/http/metrics.js'
+import { Jobs } from '../../../../src/service/jobs/jobs.js'
+import { silentLog } from '../../../../src/service/log.js'
+import { Store } from '../../../../src/service/store/store.js'
+import { Tenants } from '../../../../src/service/tenant.js'
+import { addPlan, addTopology } from '../../../support/stored-plans.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
+
+const folder = temporaryFolder('http-leaving')
+const limits = { ...defaultServiceLimits, workers: 1 }
+const tenant = { id: 'local' }
+
+/** A service whose tasks do not end by themselves; `asked` is the next one that is asked for. */
+async function newService() {
+  const store = await Store.open(folder(), limits, silentLog)
+  const found: { kind: string; signal: AbortSignal }[] = []
+  const waiting: (() => void)[] = []
+  const run = (kind: string, _input: unknown, { signal }: { signal: AbortSignal }) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new RankweaveError('ERR_CANCELLED', 'cancelled')))
+      found.push({ kind, signal })
+      waiting.shift()?.()
+    })
+  const asked = async () => {
+    while (found.length === 0) await new Promise<void>((resolve) => waiting.push(resolve))
+    return found.shift()!
+  }
+  const pool = { run } as unknown as ServiceContext['tasks']
+  const metrics = new ServiceMetrics({})
+  const context = {
+    ...{ store, limits, tasks: pool, log: silentLog, now: () => new Date(), tenants: new Tenants(null) },
+    jobs: new Jobs({ store, pool, limits, log: silentLog }),
+    answers: new AnswerCache(1000),
+    guard: new Guard({ host: '127.0.0.1', isTls: false, publicUrl: undefined, allowedOrigins: [] }),
+  } as unknown as ServiceContext
+  const logger = pino({ level: 'silent' })
+  const app = makeApp({ context, metrics, files: new Map(), tls: undefined, logger })
+  const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  onTestFinished(async () => {
+    await app.close()
+    metrics.close()
+    await store.close()
+  })
+  /** Sends a request, and returns its connection. */
+  const send = async (line: string, body = '') => {
+    const socket = connect(Number(url.port), url.hostname)
+    onTestFinished(() => void socket.destroy())
+    await once(socket, 'connect')
+    const headers = [`host: ${url.host}`, 'content-type: application/json', `content-length: ${body.length}`]
+    socket.write(`${line} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
+    return socket
+  }
+  return { store, context, asked, send }
+}
+
+const aborted = async (signal: AbortSignal) => {
+  if (!signal.aborted) await once(signal, 'abort')
+}
+
+it('a client that leaves takes its work with it: uploads, answers, views, texts and reports', async () => {
+  const { store, asked, send } = await newService()
+  const topology = await addTopology(store, tenant, 0)
+  const plan = await addPlan(store, tenant, 1)
+  const machine = encodeURIComponent('cluster:nodes=2,cores=2,profile=simgrid-fast')
+  const kinds = []
+  for (const [line, body] of [
+    ['POST /v1/topologies?format=spec', 'moore:4x4:r=1'],
+    [`GET /v1/topologies/${topology}/view`],
+    [`GET /v1/plans/${plan}/view`],
+    [`GET /v1/plans/${plan}/report`],
+    [`GET /v1/plans/${plan}/ranks/1`],
+    [`GET /v1/plans/${plan}/simulation?machine=${machine}&bytes=8`],
+    [`GET /v1/plans/${plan}/schedule?version=1`],
+    [`GET /v1/plans/${plan}/export?as=c`],
+  ]) {
+    const client = await send(line, body)
+    const { kind, signal } = await asked()
+    kinds.push(kind)
+    expect(signal.aborted).toBe(false)
+    client.destroy()
+    await aborted(signal)
+  }
+  expect(kinds).toEqual([
+    ...['topology', 'topologyView', 'planView', 'report', 'rank', 'simulation', 'text', 'text'],
+  ])
+})
+
+it('an answer for which two wait is made until both have left; an accepted job is made without its client', async () => {
+  const { store, context, asked, send } = await newService()
+  const topology = await addTopology(store, tenant, 0)
+  const line = `GET /v1/topologies/${topology}/view`
+  const first = await send(line)
+  const { signal } = await asked()
+  const joined = new Promise<void>((resolve) => {
+    const { answers } = context
+    const get = answers.get.bind(answers)
+    answers.get = (...of) => {
+      resolve()
+      return get(...of)
+    }
+  })
+  const second = await send(line)
+  await joined
+  first.destroy()
+  const body = JSON.stringify({ topology, strategy: 'direct' })
+  const third = await send('POST /v1/plans', body)
+  const plan = await asked()
+  third.destroy()
+  await once(third, 'close')
+  expect([plan.kind, signal.aborted, plan.signal.aborted]).toEqual(['plan', false, false])
+  second.destroy()
+  await aborted(signal)
+  expect(plan.signal.aborted).toBe(false)
+  const { id } = [...context.store.records('jobs', tenant)][0]
+  await context.jobs.cancel(tenant, id)
+  expect(plan.signal.aborted).toBe(true)
+})
