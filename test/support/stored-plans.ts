@@ -55,7 +55,7 @@ export async function addPlan(
     format: 'rankweave plan 1',
     info: {
       id,
-      request: { topology: idOf('t', 0), strategy: 'direct', operation: 'neighbor-allgather' },
+      request: { topology: idOf('t', 0), strategy: 'direct', operation: 'neighbor-allgather', k: 4 },
       createdAt: timeOf(index),
       ...body,
       statistics: {},

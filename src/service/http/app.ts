@@ -81,6 +81,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     const { status, answer } = errorAnswer(error)
     if (status === 500) context.log.error({ path: pathOf(request.url), error: String(error) }, 'a defect')
     if (isRankweaveError(error, 'ERR_STORE')) context.log.error({ error: error.message }, 'the data')
+    context.store.suspect(error)
     if (status === 401) reply.header('www-authenticate', 'Bearer')
     if (status === 503) reply.header('retry-after', '1')
     // The rest of a body that was refused is not read, nor what follows a WebSocket that was.
@@ -112,7 +113,10 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     context.log.info({ ...fields, ms: Math.round(ms), from: request.ip }, 'request')
   })
 
-  app.get('/healthz', () => ({ status: 'ok' }))
+  app.get('/healthz', (_request, reply) => {
+    const { problem } = context.store
+    return problem === null ? { status: 'ok' } : reply.code(503).send({ status: 'cannot write', problem })
+  })
   app.get('/metrics', async (request, reply) => {
     tenants.checkMetrics(bearerOf(request.raw))
     connections.trust(request.raw.socket)

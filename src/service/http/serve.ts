@@ -1,5 +1,6 @@
 import { type AddressInfo, isIPv6 } from 'node:net'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -10,6 +11,7 @@ import { RankweaveError, reasonText } from '../../errors.js'
 import { pageFile } from '../../package-paths.js'
 import { Jobs } from '../jobs/jobs.js'
 import { WorkerPool } from '../jobs/worker-pool.js'
+import { rehearseOpening } from '../store/database.js'
 import { Store } from '../store/store.js'
 import { Tenants } from '../tenant.js'
 import { MountedWorlds } from '../worlds/mounted-worlds.js'
@@ -82,6 +84,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   const tenants = new Tenants(tokens, metricsToken)
   const guard = new Guard({ host, isTls: tls !== undefined, publicUrl, allowedOrigins })
   const logger = options.logger ?? pino({ level: 'info' }, pino.destination(2))
+  await rehearseOpening(join(data, 'records'))
   const store = await Store.open(data, limits, logger)
   const settings = { ...limits, arraysMb: limits.jobArraysMb }
   const pool = (threads: number, waiting: number) =>

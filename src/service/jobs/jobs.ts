@@ -21,7 +21,12 @@ interface Job {
   progress: JobInfo['progress']
   readonly listeners: Set<(info: JobInfo) => void>
   cancel: AbortController | null
+  /** While its end is being written. */
+  ending: Promise<void> | null
 }
+
+/** A job that so many processes began, and none ended, fails. */
+const mostStarts = 10
 
 export interface JobsOptions {
   readonly store: Store
@@ -50,6 +55,10 @@ export class Jobs {
   readonly #accepting = new Map<string, Promise<Job>>()
   /** What the pool has; it may wait there. */
   readonly #running = new Map<Job, Promise<void>>()
+  /** Jobs whose end the disk did not take. */
+  readonly #unwritten = new Set<Job>()
+  /** When the last job was accepted, in milliseconds: each has a later time than those before it. */
+  #latest = 0
   #isClosing = false
   readonly ended: Record<Exclude<JobState, 'queued' | 'running'>, number> = {
     done: 0,
@@ -75,6 +84,14 @@ export class Jobs {
 
   /** Takes up what the store has: jobs that had not ended are queued again. */
   async resume(): Promise<void> {
+    this.#store.onWritable = () => {
+      for (const job of this.#unwritten) {
+        this.#unwritten.delete(job)
+        const key = keyOf(job.tenant, job.record.id)
+        if (this.#jobs.get(key) === job && !this.#accepting.has(key))
+          this.#store.putJob(job.tenant, job.record).catch(() => void this.#unwritten.add(job))
+      }
+    }
     for (const id of this.#store.tenants) {
       const tenant = { id }
       const records = this.#store.records('jobs', tenant).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
@@ -82,6 +99,12 @@ export class Jobs {
         const job = this.#remember(tenant, record)
         if (isEnded(record.state)) continue
         if (this.#store.get('plans', tenant, record.plan) !== undefined) await this.#end(job, 'done', null)
+        else if (record.starts >= mostStarts)
+          await this.#end(
+            job,
+            'failed',
+            new RankweaveError('ERR_STORE', `the job was begun ${mostStarts} times, and no end was recorded`),
+          )
         else this.#queue.add(tenant.id, job)
       }
     }
@@ -145,14 +168,17 @@ export class Jobs {
 
   /**
    * Cancels a job for all clients that wait for it. A job that has ended stays unchanged.
-   * @throws ERR_NOT_FOUND
+   * @throws ERR_NOT_FOUND; ERR_STORE where the disk does not take it, and the job continues
    */
   async cancel(tenant: Tenant, id: string): Promise<JobInfo> {
     const job = this.#find(tenant, id)
-    if (!isEnded(job.record.state)) {
-      if (job.cancel !== null) job.cancel.abort()
-      this.#queue.remove(tenant.id, job)
+    const isWaiting = this.#queue.remove(tenant.id, job)
+    try {
       await this.#end(job, 'cancelled', new RankweaveError('ERR_CANCELLED', 'the job was cancelled'))
+    } catch (error) {
+      if (isWaiting) this.#queue.add(tenant.id, job)
+      this.#next()
+      throw error
     }
     return infoOf(job)
   }
@@ -180,6 +206,7 @@ export class Jobs {
   }
 
   async #accept(tenant: Tenant, plan: string, request: CompletePlanRequest, read: ReadRequest): Promise<Job> {
+    this.#latest = Math.max(this.#now().getTime(), this.#latest + 1)
     const record: JobRecord = {
       format: 'rankweave job 1',
       id: jobIdOf(plan),
@@ -187,7 +214,8 @@ export class Jobs {
       request,
       state: 'queued',
       error: null,
-      createdAt: this.#now().toISOString(),
+      starts: 0,
+      createdAt: new Date(this.#latest).toISOString(),
     }
     await this.#store.putJob(tenant, record)
     const job = this.#remember(tenant, record, read)
@@ -203,7 +231,7 @@ export class Jobs {
   #remember(tenant: Tenant, record: JobRecord, read: ReadRequest | null = null): Job {
     const key = keyOf(tenant, record.id)
     const listeners = this.#jobs.get(key)?.listeners ?? new Set()
-    const job: Job = { tenant, record, read, progress: null, listeners, cancel: null }
+    const job: Job = { tenant, record, read, progress: null, listeners, cancel: null, ending: null }
     this.#jobs.delete(key)
     this.#jobs.set(key, job)
     return job
@@ -214,7 +242,7 @@ export class Jobs {
     const { createdAt } = this.#store.get('plans', tenant, plan)!.record.info
     const id = jobIdOf(plan)
     return this.#remember(tenant, {
-      ...{ format: 'rankweave job 1', id, plan, request, state: 'done', error: null, createdAt },
+      ...{ format: 'rankweave job 1', id, plan, request, state: 'done', error: null, starts: 0, createdAt },
     })
   }
 
@@ -249,6 +277,14 @@ export class Jobs {
     job.cancel = new AbortController()
     const into = this.#store.temporaryFile()
     try {
+      // A process that cannot record that it begins a job does not begin it.
+      await this.#store.putJob(tenant, { ...record, starts: record.starts + 1 })
+      const read = job.read ?? readRequest(request)
+      if (planIdOf(read) !== plan)
+        throw new RankweaveError(
+          'ERR_STORE',
+          `expected the request of ${plan}, got another one, or that of another version; ask again`,
+        )
       const stored = await this.#store.verified('topologies', tenant, request.topology)
       if (stored === undefined)
         throw new RankweaveError('ERR_NOT_FOUND', `there is no topology ${request.topology}`)
@@ -256,7 +292,7 @@ export class Jobs {
       const upload = { path: stored.path, format: info.format, ranks }
       const { statistics, body } = await this.#pool.run(
         'plan',
-        { upload, request: job.read ?? readRequest(request), into },
+        { upload, request: read, into },
         {
           signal: job.cancel.signal,
           tenant: tenant.id,
@@ -284,38 +320,48 @@ export class Jobs {
       await this.#end(job, 'done', null)
       this.#log.info({ tenant: tenant.id, plan, ms: Math.round(performance.now() - began) }, 'planned')
     } catch (error) {
-      // Stays queued on the disk.
-      if (this.#isClosing && isRankweaveError(error, 'ERR_BUSY')) return
-      await this.#end(job, 'failed', error)
-    } finally {
+      // First, as what failed may need the room to be recorded.
       await rm(into, { force: true }).catch(() => {})
+      // Stays queued on the disk, as if it had not been begun.
+      if (this.#isClosing && isRankweaveError(error, 'ERR_BUSY')) {
+        if (!isEnded(job.record.state)) await this.#store.putJob(tenant, record).catch(() => {})
+        return
+      }
+      this.#store.suspect(error)
+      await this.#end(job, 'failed', error)
     }
   }
 
-  /** Once: the client that cancels a job ends it. */
+  /**
+   * Once, and on the disk before any client learns it. A job that ends by itself ends also where the disk does
+   * not take that.
+   *
+   * @throws ERR_STORE for one that is cancelled and then is not
+   */
   async #end(job: Job, state: 'done' | 'failed' | 'cancelled', error: unknown): Promise<void> {
+    while (job.ending !== null) await job.ending.catch(() => {})
     if (isEnded(job.record.state)) return
     const record = { ...job.record, state, error: error === null ? null : shownError(error) }
+    const fields = { tenant: job.tenant.id, plan: record.plan }
     if (error !== null && !(error instanceof RankweaveError))
-      this.#log.error(
-        { tenant: job.tenant.id, plan: record.plan, error: String(error) },
-        'a defect: planning failed',
-      )
+      this.#log.error({ ...fields, error: String(error) }, 'a defect: planning failed')
+    try {
+      job.ending = this.#store.putJob(job.tenant, record)
+      await job.ending
+    } catch (cause) {
+      if (state === 'cancelled') throw cause
+      this.#unwritten.add(job)
+      this.#log.error({ ...fields, error: String(cause) }, 'a job that ended was not written')
+    } finally {
+      job.ending = null
+    }
     this.ended[state]++
     job.progress = null
-    // Before any client learns it, which might ask for the plan again: the job of that request is written
-    // after this one.
-    const written = this.#store.putJob(job.tenant, record)
+    if (state === 'cancelled') job.cancel?.abort()
     this.#change(job, record)
-    try {
-      await written
-      await this.#forgetOldest(job.tenant)
-    } catch (cause) {
-      this.#log.error(
-        { tenant: job.tenant.id, plan: record.plan, error: String(cause) },
-        'a job that ended was not written',
-      )
-    }
+    await this.#forgetOldest(job.tenant).catch((cause: unknown) =>
+      this.#log.error({ ...fields, error: String(cause) }, 'a job that ended was not forgotten'),
+    )
   }
 
   async #forgetOldest(tenant: Tenant): Promise<void> {

@@ -36,12 +36,14 @@ export class TenantQueue<T> {
     return [...this.#items.keys()].some(accepts)
   }
 
-  remove(tenant: string, item: T): void {
+  /** @returns whether it was there */
+  remove(tenant: string, item: T): boolean {
     const items = this.#items.get(tenant)
     const at = items?.indexOf(item) ?? -1
-    if (items === undefined || at < 0) return
+    if (items === undefined || at < 0) return false
     items.splice(at, 1)
     this.#size--
     if (items.length === 0) this.#items.delete(tenant)
+    return true
   }
 }

@@ -9,7 +9,7 @@ import {
   topologyInfo,
 } from '../../client/protocol/http.js'
 
-/** The body beside a head. */
+/** The file beside a record. */
 const body = z.strictObject({ bytes: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) })
 
 /** What is known of a topology; its body is what was uploaded. */
@@ -36,6 +36,8 @@ export const jobRecord = z.strictObject({
   request: planRequest,
   state: z.enum(jobStates),
   error: serviceError.nullable(),
+  /** How often it was begun without an end that was recorded. */
+  starts: z.int().min(0),
   createdAt: z.iso.datetime(),
 })
 

@@ -1,15 +1,14 @@
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { createReadStream, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { open, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { z } from 'zod'
 import { getOrAdd } from '../../base/maps.js'
 import type { ServiceLimits } from '../../client/protocol/limits.js'
-import { RankweaveError, reasonText } from '../../errors.js'
+import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { Log } from '../log.js'
 import type { Tenant } from '../tenant.js'
-import { digestOfFile, moveDurably, syncFolder, writeDurably } from './durable-file.js'
-import { lockFolder } from './folder-lock.js'
+import { Database, type Found } from './database.js'
 import {
   type JobRecord,
   jobRecord,
@@ -18,18 +17,24 @@ import {
   type TopologyRecord,
   topologyRecord,
 } from './records.js'
-import { dispensable, type IsNeeded, type Taken } from './room.js'
-import { damagedName, readShelf, type Shelved, Turns } from './shelf.js'
+import { type Dispensable, dispensable, type IsNeeded, type Taken } from './room.js'
 import { storing } from './storing.js'
 
 /** What every file takes on the disk besides its bytes, about. */
 const fileBytes = 4096
 
+/** Bytes that the engine may take beyond its records before it gives them up to make room. */
+const engineSlack = 64 * 1024
+
+/** What is written to learn whether the disk takes anything. */
+const probeBytes = 64 * 1024
+const probeMs = 1_000
+
 const shelves = {
-  topologies: { schema: topologyRecord, hasBody: true },
-  plans: { schema: planRecord, hasBody: true },
-  jobs: { schema: jobRecord, hasBody: false },
-} as const satisfies Record<string, { readonly schema: z.ZodType; readonly hasBody: boolean }>
+  topologies: topologyRecord,
+  plans: planRecord,
+  jobs: jobRecord,
+} as const satisfies Record<string, z.ZodType>
 
 type Shelf = keyof typeof shelves
 interface Records {
@@ -38,16 +43,18 @@ interface Records {
   readonly jobs: JobRecord
 }
 
-/** A stored record, and where its body is. */
+/** A stored record, and where its body is; '' for a job, which has none. */
 export interface Stored<R> {
   readonly record: R
   readonly path: string
 }
 
 interface Entry<R> extends Stored<R> {
+  /** Of its record and its body on the disk. */
   readonly bytes: number
-  /** Whether the body has been read and is what was written. */
-  isVerified: boolean
+  readonly recordBytes: number
+  /** Digest of the body, once it is asked for; '' where there is none. */
+  digest?: Promise<string>
 }
 
 /** The entries of a tenant, those of each shelf in the order of their age, and what they take. */
@@ -58,42 +65,52 @@ interface TenantEntries extends Taken {
 }
 
 /**
- * Topologies, plans and accepted jobs, as files `DATA/<tenant>/<shelf>/<id>`: a body, and a head `.json` with
- * its length and SHA-256, which is written last. What a process that was killed has left is removed, or moved
- * to `DATA/damaged`, when the store is opened; a body is verified before it is first used.
+ * Topologies, plans and accepted jobs: records in the database `DATA/records`, and bodies as files
+ * `DATA/bodies/TENANT.ID.SHA256`, which are there before their records. What a process that was killed has
+ * left is removed when the store is opened, what is damaged is moved to `DATA/damaged`, and a body is verified
+ * before it is first used.
  *
- * Memory: the heads, a few kilobytes each, of at most `entries` plans and topologies. Disk: at most
- * `dataBytes`. To make room, the tenant that takes most loses files: the oldest plans first, then topologies
- * that no waiting job needs. No tenant displaces what one has that takes less.
+ * One write follows the other, and memory changes when the disk has: what could not be removed is still there.
+ *
+ * Memory: the records, a few kilobytes each, of at most `entries` plans and topologies. Disk: at most
+ * `dataBytes`, with what the engine takes. To make room, the tenant that takes most loses files: the oldest
+ * plans first, then topologies that no waiting job needs. No tenant displaces what one has that takes less.
  */
 export class Store {
   readonly #root: string
   readonly #limits: Pick<ServiceLimits, 'dataBytes' | 'entries'>
   readonly #log: Log
-  readonly #unlock: () => void
+  readonly #database: Database
   readonly #tenants = new Map<string, TenantEntries>()
-  /** Of files that have the same name. */
-  readonly #turns = new Turns()
+  #last: Promise<unknown> = Promise.resolve()
   #isClosed = false
   #bytes = 0
   #files = 0
-  /** Room that is reserved for what is being written. */
-  #comingBytes = 0
-  #comingFiles = 0
+  #recordBytes = 0
+  /** What the engine takes beyond the records, and took at least. */
+  #engineBytes = 0
+  #leastEngineBytes = 0
+  #problem: string | null = null
+  #probing: NodeJS.Timeout | undefined
+  /** Called when the disk can be written again. */
+  onWritable: () => void = () => {}
 
   private constructor(
     root: string,
     limits: Pick<ServiceLimits, 'dataBytes' | 'entries'>,
     log: Log,
-    unlock: () => void,
+    database: Database,
   ) {
     this.#root = root
     this.#limits = limits
     this.#log = log
-    this.#unlock = unlock
+    this.#database = database
   }
 
-  /** @throws ERR_STORE when another process has the folder, or it cannot be read and written */
+  /**
+   * @throws ERR_STORE when another process has the folder, it cannot be read and written, or it has the files
+   *   of an older layout
+   */
   static async open(
     root: string,
     limits: Pick<ServiceLimits, 'dataBytes' | 'entries'>,
@@ -101,16 +118,26 @@ export class Store {
   ): Promise<Store> {
     return storing(async () => {
       mkdirSync(root, { recursive: true, mode: 0o700 })
-      const unlock = lockFolder(root)
+      const folder = realpathSync(root)
+      const old = readdirSync(folder).find((name) =>
+        Object.keys(shelves).some((shelf) => existsSync(join(folder, name, shelf))),
+      )
+      if (old !== undefined)
+        throw new RankweaveError(
+          'ERR_STORE',
+          `${join(folder, old)}: expected no files of an older layout; move ${old} away, upload its topologies again, and ask for its plans again`,
+        )
+      // The engine's lock comes first: the files may be those of another process.
+      const database = await Database.open(join(folder, 'records'))
       try {
-        rmSync(join(root, 'temporary'), { recursive: true, force: true })
-        for (const name of ['temporary', 'damaged'])
-          mkdirSync(join(root, name), { recursive: true, mode: 0o700 })
-        const store = new Store(root, limits, log, unlock)
+        rmSync(join(folder, 'temporary'), { recursive: true, force: true })
+        for (const name of ['temporary', 'damaged', 'bodies'])
+          mkdirSync(join(folder, name), { recursive: true, mode: 0o700 })
+        const store = new Store(folder, limits, log, database)
         await store.#read()
         return store
       } catch (error) {
-        unlock()
+        await database.close()
         throw error
       }
     }, reasonText)
@@ -118,7 +145,12 @@ export class Store {
 
   /** Bytes below the folder, about. */
   get bytes(): number {
-    return this.#bytes
+    return this.#bytes + this.#engineBytes
+  }
+
+  /** Why the disk cannot be written; null while it can. */
+  get problem(): string | null {
+    return this.#problem
   }
 
   /** Tenants that have anything here. */
@@ -151,17 +183,19 @@ export class Store {
     tenant: Tenant,
     id: string,
   ): Promise<Stored<Records[S]> | undefined> {
-    const known = this.#entry(shelf, tenant.id, id)
-    if (known === undefined || known.isVerified) return known
-    return this.#inTurn(shelf, tenant.id, id, async () => {
-      const entry = this.#entry(shelf, tenant.id, id)
-      if (entry === undefined || entry.isVerified) return entry
-      if ((await digestOrNothing(entry.path)) === entry.record.body.sha256) {
-        entry.isVerified = true
-        return entry
-      }
+    const entry = this.#entry(shelf, tenant.id, id)
+    if (entry === undefined) return undefined
+    entry.digest ??= digestOrNothing(entry.path)
+    const digest = await storing(() => entry.digest!).catch((error: unknown) => {
+      delete entry.digest
+      throw error
+    })
+    if (digest === entry.record.body.sha256) return entry
+    return this.#inTurn(async () => {
+      // Another may have found it damaged, too, and it may be stored again by now.
+      if (this.#entry(shelf, tenant.id, id) !== entry) return this.#entry(shelf, tenant.id, id)
+      await this.#setAside(keyOf(shelf, tenant.id, id), 'its body is not what was written', [entry.path])
       this.#forget(shelf, tenant.id, id)
-      await this.#setAside(shelf, tenant.id, id, 'its body is not what was written')
       return undefined
     })
   }
@@ -182,80 +216,151 @@ export class Store {
     needed: IsNeeded,
   ): Promise<Records[S]> {
     const { id } = record.info
-    const bytes = record.body.bytes + 2 * fileBytes
-    await this.#makeRoom(tenant.id, bytes, needed)
-    try {
-      return await this.#inTurn(shelf, tenant.id, id, async () => {
-        const known = this.#entry(shelf, tenant.id, id)
-        if (known !== undefined) {
-          await rm(bodyFile, { force: true })
-          return known.record
-        }
-        const folder = await this.#folder(tenant, shelf)
-        await moveDurably(bodyFile, join(folder, id))
-        await writeDurably(join(folder, `${id}.json`), JSON.stringify(record), this.temporaryFile())
-        const entry = { record, path: join(folder, id), bytes, isVerified: true } as Entry<Records[S]>
-        this.#put(shelf, tenant.id, id, entry)
-        return record
-      })
-    } finally {
-      this.#comingBytes -= bytes
-      this.#comingFiles--
-    }
+    return this.#inTurn(async () => {
+      const known = this.#entry(shelf, tenant.id, id)
+      if (known !== undefined) {
+        await rm(bodyFile, { force: true })
+        return known.record
+      }
+      const path = this.#bodyPath(tenant.id, id, record.body.sha256)
+      const bytes = record.body.bytes + fileBytes
+      const going = await this.#makeRoom(tenant.id, bytes + JSON.stringify(record).length, needed)
+      await rename(bodyFile, path)
+      try {
+        await syncFolder(join(this.#root, 'bodies'))
+        const all = going.map((one) => [keyOf(one.shelf, one.tenant, one.id), undefined] as const)
+        const [recordBytes] = await this.#write([[keyOf(shelf, tenant.id, id), record], ...all])
+        const digest = Promise.resolve(record.body.sha256)
+        const entry = { record, path, bytes: bytes + recordBytes, recordBytes, digest }
+        this.#put(shelf, tenant.id, id, entry as unknown as Entry<Records[S]>)
+      } catch (error) {
+        await rm(path, { force: true }).catch(() => {})
+        throw error
+      }
+      for (const one of going) {
+        await this.#removeBody(this.#forget(one.shelf, one.tenant, one.id))
+        this.#log.info({ ...one }, 'removed to make room')
+      }
+      return record
+    })
   }
 
   /** Stores a job, for good when this resolves. @throws ERR_STORE */
   async putJob(tenant: Tenant, record: JobRecord): Promise<void> {
-    await this.#inTurn('jobs', tenant.id, record.id, async () => {
-      const path = join(await this.#folder(tenant, 'jobs'), `${record.id}.json`)
-      await writeDurably(path, JSON.stringify(record), this.temporaryFile())
-      this.#put('jobs', tenant.id, record.id, { record, path, bytes: fileBytes, isVerified: true })
+    await this.#inTurn(async () => {
+      const [bytes] = await this.#write([[keyOf('jobs', tenant.id, record.id), record]])
+      this.#put('jobs', tenant.id, record.id, { record, path: '', bytes, recordBytes: bytes })
     })
   }
 
-  /** @returns whether it was there @throws ERR_STORE */
+  /** @returns whether it was there @throws ERR_STORE; then it is still there */
   async remove(shelf: Shelf, tenant: Tenant, id: string): Promise<boolean> {
-    return this.#inTurn(shelf, tenant.id, id, async () => {
-      if (!this.#forget(shelf, tenant.id, id)) return false
-      const folder = join(this.#root, tenant.id, shelf)
-      // The head first: a body without a head is not there.
-      await rm(join(folder, `${id}.json`), { force: true })
-      await syncFolder(folder)
-      if (shelves[shelf].hasBody) await rm(join(folder, id), { force: true })
+    return this.#inTurn(async () => {
+      if (this.#entry(shelf, tenant.id, id) === undefined) return false
+      await this.#write([[keyOf(shelf, tenant.id, id), undefined]])
+      await this.#removeBody(this.#forget(shelf, tenant.id, id))
       return true
     })
+  }
+
+  /** Learns whether the disk can be written, after an error that says it could not; other errors are ignored. */
+  suspect(error: unknown): void {
+    if (!isRankweaveError(error, 'ERR_STORE') || this.#problem !== null || this.#isClosed) return
+    this.#problem = error.message
+    void this.#probe()
   }
 
   /** Stops accepting, and releases the folder once pending writes are on disk. To be called once. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#turns.idle()
-    this.#unlock()
+    clearTimeout(this.#probing)
+    await this.#last
+    await this.#database.close()
   }
 
-  async #inTurn<T>(shelf: Shelf, tenant: string, id: string, work: () => Promise<T>): Promise<T> {
+  /** One after the other. */
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#isClosed) throw new RankweaveError('ERR_BUSY', 'the service shuts down')
-    return this.#turns.take(`${tenant}/${shelf}/${id}`, () => storing(work))
+    const result = this.#last.then(() => storing(work))
+    this.#last = result.catch((error: unknown) => this.suspect(error))
+    return result
+  }
+
+  async #probe(): Promise<void> {
+    const path = this.temporaryFile()
+    try {
+      await this.#inTurn(async () => {
+        try {
+          await writeFile(path, Buffer.alloc(probeBytes), { flag: 'wx', flush: true, mode: 0o600 })
+        } finally {
+          await rm(path, { force: true })
+        }
+        await this.#database.probe()
+      })
+      this.#problem = null
+      this.onWritable()
+    } catch (error) {
+      if (this.#isClosed) return
+      this.#problem = reasonText(error)
+      this.#probing = setTimeout(() => void this.#probe(), probeMs).unref()
+    }
   }
 
   #entry<S extends Shelf>(shelf: S, tenant: string, id: string): Entry<Records[S]> | undefined {
     return this.#tenants.get(tenant)?.shelves[shelf].get(id) as Entry<Records[S]> | undefined
   }
 
+  async #write(changes: readonly (readonly [string, unknown])[]): Promise<number[]> {
+    return this.#database.write(changes, (key) => this.#entry(...partsOf(key))?.record)
+  }
+
   async #read(): Promise<void> {
-    for (const shelf of Object.keys(shelves) as Shelf[]) {
-      const { schema, hasBody } = shelves[shelf]
-      const all: Shelved<Records[Shelf]>[] = []
-      for await (const found of readShelf(this.#root, shelf, schema, hasBody)) {
-        if (found.kind === 'damaged') await this.#setAside(shelf, found.tenant, found.id, found.reason)
-        else all.push(found as Shelved<Records[Shelf]>)
-      }
-      all.sort((a, b) => (createdAt(a.record) < createdAt(b.record) ? -1 : 1))
-      for (const { tenant, id, record, path } of all) {
-        const bytes = 'body' in record ? record.body.bytes + 2 * fileBytes : fileBytes
-        this.#put(shelf, tenant, id, { record, path, bytes, isVerified: false })
+    const bodies = new Set(readdirSync(join(this.#root, 'bodies')))
+    const all: (readonly [Shelf, string, string, Entry<Records[Shelf]>])[] = []
+    const damaged: (Found & { readonly reason: string })[] = []
+    for await (const found of this.#database.read()) {
+      if ('reason' in found) damaged.push(found)
+      else {
+        const [shelf, tenant, id] = partsOf(found.key)
+        const entry = this.#entryOf(shelf, tenant, id, found.value, found.bytes)
+        if (typeof entry === 'string')
+          damaged.push({ key: found.key, text: JSON.stringify(found.value), reason: entry })
+        else {
+          all.push([shelf, tenant, id, entry])
+          if ('body' in entry.record) bodies.delete(bodyName(tenant, id, entry.record.body.sha256))
+        }
       }
     }
+    for (const { key, reason, ...rest } of damaged) {
+      const [, tenant, id] = partsOf(key)
+      const theirs = [...bodies].filter((name) => name.startsWith(`${tenant}.${id}.`))
+      for (const name of theirs) bodies.delete(name)
+      const paths = theirs.map((name) => join(this.#root, 'bodies', name))
+      await this.#setAside(key, reason, paths, 'text' in rest ? rest.text : '')
+    }
+    // Their records were not written, or are removed.
+    for (const name of bodies) rmSync(join(this.#root, 'bodies', name), { recursive: true, force: true })
+    all.sort(([, , , a], [, , , b]) => (createdAt(a.record) < createdAt(b.record) ? -1 : 1))
+    for (const [shelf, tenant, id, entry] of all) this.#put(shelf, tenant, id, entry)
+    this.#measure()
+    this.#leastEngineBytes = this.#engineBytes
+  }
+
+  /** The entry of a record that was read, or why there is none. */
+  #entryOf(
+    shelf: Shelf,
+    tenant: string,
+    id: string,
+    value: unknown,
+    recordBytes: number,
+  ): Entry<Records[Shelf]> | string {
+    const { data: record, error } = shelves[shelf]?.safeParse(value) ?? {}
+    if (record === undefined) return `its record has another form: ${reasonText(error)}`
+    if (!('body' in record)) return { record, path: '', bytes: recordBytes, recordBytes }
+    const path = this.#bodyPath(tenant, id, record.body.sha256)
+    const size = statSync(path, { throwIfNoEntry: false })?.size
+    if (size !== record.body.bytes) return `its body has ${size ?? 'no'} bytes, not ${record.body.bytes}`
+    return { record, path, bytes: record.body.bytes + fileBytes + recordBytes, recordBytes }
   }
 
   #put<S extends Shelf>(shelf: S, tenant: string, id: string, entry: Entry<Records[S]>): void {
@@ -266,79 +371,94 @@ export class Store {
       files: 0,
     }))
     ;(all.shelves[shelf] as Map<string, Entry<Records[S]>>).set(id, entry)
-    this.#count(all, entry.bytes, shelf === 'jobs' ? 0 : 1)
+    this.#count(all, entry, shelf === 'jobs' ? 0 : 1, 1)
   }
 
-  #forget(shelf: Shelf, tenant: string, id: string): boolean {
+  #forget(shelf: Shelf, tenant: string, id: string): Entry<Records[Shelf]> | undefined {
     const all = this.#tenants.get(tenant)
     const entry = all?.shelves[shelf].get(id)
-    if (all === undefined || entry === undefined) return false
+    if (all === undefined || entry === undefined) return undefined
     all.shelves[shelf].delete(id)
-    this.#count(all, -entry.bytes, shelf === 'jobs' ? 0 : -1)
-    return true
+    this.#count(all, entry, shelf === 'jobs' ? 0 : 1, -1)
+    return entry
   }
 
-  #count(all: TenantEntries, bytes: number, files: number): void {
-    all.bytes += bytes
-    all.files += files
-    this.#bytes += bytes
-    this.#files += files
+  #count(all: TenantEntries, entry: Entry<unknown>, files: number, sign: 1 | -1): void {
+    all.bytes += sign * entry.bytes
+    all.files += sign * files
+    this.#bytes += sign * entry.bytes
+    this.#files += sign * files
+    this.#recordBytes += sign * entry.recordBytes
   }
 
-  /**
-   * Room for one file more, which is reserved when this resolves; where there is none, nothing is removed.
-   */
-  async #makeRoom(tenant: string, bytes: number, needed: IsNeeded): Promise<void> {
+  #measure(): void {
+    this.#engineBytes = Math.max(0, this.#database.size() - this.#recordBytes)
+  }
+
+  /** What goes so that there is room for one file more; the engine gives first what it need not have. */
+  async #makeRoom(tenant: string, bytes: number, needed: IsNeeded): Promise<Dispensable[]> {
     const { dataBytes, entries } = this.#limits
-    for (;;) {
-      const excess = {
-        bytes: this.#bytes + this.#comingBytes + bytes - dataBytes,
-        files: this.#files + this.#comingFiles + 1 - entries,
-      }
-      if (excess.bytes <= 0 && excess.files <= 0) break
-      const found = dispensable(this.#tenants, this.#limits, { tenant, bytes }, excess, needed)
-      if (found === null)
-        throw new RankweaveError(
-          'ERR_LIMIT',
-          `there is no room: expected at most ${dataBytes} bytes of data (dataBytes) and ${entries} topologies and plans (entries)`,
-        )
-      for (const { shelf, tenant, id } of found) {
-        await this.remove(shelf, { id: tenant }, id)
-        this.#log.info({ tenant, shelf, id }, 'removed to make room')
-      }
+    this.#measure()
+    const excess = () => ({ bytes: this.bytes + bytes - dataBytes, files: this.#files + 1 - entries })
+    if (excess().bytes > 0 && this.#engineBytes > 2 * this.#leastEngineBytes + engineSlack) {
+      await this.#database.compact()
+      this.#measure()
+      this.#leastEngineBytes = this.#engineBytes
     }
-    this.#comingBytes += bytes
-    this.#comingFiles++
-  }
-
-  async #folder({ id }: Tenant, shelf: Shelf): Promise<string> {
-    const folder = join(this.#root, id, shelf)
-    if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) {
-      await syncFolder(join(this.#root, id))
-      await syncFolder(this.#root)
-    }
-    return folder
-  }
-
-  async #setAside(shelf: Shelf, tenant: string, id: string, reason: string): Promise<void> {
-    this.#log.warn({ tenant, shelf, id, reason }, 'damaged, put aside')
-    const folder = join(this.#root, tenant, shelf)
-    for (const name of [`${id}.json`, id]) {
-      await rename(join(folder, name), join(this.#root, 'damaged', damagedName(tenant, shelf, name))).catch(
-        () => {},
+    const found = dispensable(this.#tenants, this.#limits, { tenant, bytes }, excess(), needed)
+    if (found === null)
+      throw new RankweaveError(
+        'ERR_LIMIT',
+        `there is no room: expected at most ${dataBytes} bytes of data (dataBytes) and ${entries} topologies and plans (entries)`,
       )
-    }
+    return found
+  }
+
+  #bodyPath(tenant: string, id: string, sha256: string): string {
+    return join(this.#root, 'bodies', bodyName(tenant, id, sha256))
+  }
+
+  /** What cannot be removed now has no record, and goes when the store is opened again. */
+  async #removeBody(entry: Entry<unknown> | undefined): Promise<void> {
+    if (entry !== undefined && entry.path !== '') await rm(entry.path, { force: true }).catch(() => {})
+  }
+
+  async #setAside(key: string, reason: string, bodies: readonly string[], text?: string): Promise<void> {
+    const [shelf, tenant, id] = partsOf(key)
+    this.#log.warn({ tenant, shelf, id, reason }, 'damaged, put aside')
+    const name = key.replace(/[^0-9a-z-]/g, '.').slice(0, 200)
+    const record = text ?? JSON.stringify(this.#entry(shelf, tenant, id)?.record)
+    await writeFile(join(this.#root, 'damaged', `${name}.json`), record, { mode: 0o600 })
+    for (const path of bodies) await rename(path, join(this.#root, 'damaged', name)).catch(() => {})
+    await this.#write([[key, undefined]])
   }
 }
+
+const keyOf = (shelf: Shelf, tenant: string, id: string) => `${shelf}/${tenant}/${id}`
+const partsOf = (key: string) => key.split('/') as [Shelf, string, string]
+const bodyName = (tenant: string, id: string, sha256: string) => `${tenant}.${id}.${sha256}`
 
 function createdAt(record: Records[Shelf]): string {
   return 'info' in record ? record.info.createdAt : record.createdAt
 }
 
-/** Of a body that is gone, or that the disk can no longer read, ''. */
-async function digestOrNothing(path: string): Promise<string> {
+async function syncFolder(path: string): Promise<void> {
+  // Windows cannot open folders; its renames are journalled.
+  if (process.platform === 'win32') return
+  const folder = await open(path, 'r')
   try {
-    return await digestOfFile(path)
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+/** SHA-256 of a body, piece by piece; of one that is gone, or that the disk can no longer read, ''. */
+async function digestOrNothing(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  try {
+    for await (const piece of createReadStream(path)) hash.update(piece as Buffer)
+    return hash.digest('hex')
   } catch (error) {
     if (['ENOENT', 'EISDIR', 'EIO'].includes((error as NodeJS.ErrnoException).code ?? '')) return ''
     throw error

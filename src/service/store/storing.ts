@@ -27,7 +27,12 @@ export function storeError(
   return new RankweaveError('ERR_STORE', `the data cannot be read or written: ${reasonOf(cause)}`, { cause })
 }
 
-/** `ENOSPC: no space left on device` of `ENOSPC: no space left on device, write '/data/...'`. */
-function reasonWithoutPath(cause: unknown): string {
-  return reasonText(cause).split(',', 1)[0]
+/**
+ * `ENOSPC: no space left on device` of `ENOSPC: no space left on device, write '/data/...'`, and
+ * `IO error: No space left on device` of `IO error: /data/...: No space left on device`.
+ */
+export function reasonWithoutPath(cause: unknown): string {
+  return reasonText(cause)
+    .split(',', 1)[0]
+    .replace(/: .*\/.*: /, ': ')
 }

@@ -160,7 +160,7 @@ describe('the queue', () => {
   })
 
   it('remembers so many jobs that have ended', async () => {
-    const { jobs, asked, root } = await newJobs({ endedJobs: 2 })
+    const { jobs, asked, again } = await newJobs({ endedJobs: 2 })
     const infos: JobInfo[] = []
     for (let k = 2; k < 6; k++) {
       infos.push((await jobs.request(tenant, request(k))).info)
@@ -170,7 +170,7 @@ describe('the queue', () => {
     await jobs.close(60_000)
     expect(() => jobs.get(tenant, infos[0].id)).toThrow(expect.objectContaining({ code: 'ERR_NOT_FOUND' }))
     expect(jobs.get(tenant, infos[3].id).state).toBe('failed')
-    expect(readdirSync(join(root, 'local', 'jobs')).length).toBe(2)
+    expect((await again()).store.records('jobs', tenant).length).toBe(2)
   })
 
   it('a defect is shown as one, without what it says, and is in the log', async () => {

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { ClassicLevel } from 'classic-level'
 import { describe, expect, it } from 'vitest'
 import { silentLog } from '../../../../src/service/log.js'
 import { Store } from '../../../../src/service/store/store.js'
@@ -33,8 +34,11 @@ async function newStore(limits = most) {
     await before.close()
     return open()
   }
-  const shelf = (name: string, of = tenant) => join(root, of.id, name)
-  return { store, again, root, shelf, lines }
+  /** The file of the body of a record that is there, and all of them. */
+  const bodyOf = (id: string, from = store) =>
+    from.get(id[0] === 'p' ? 'plans' : 'topologies', tenant, id)!.path
+  const bodies = () => readdirSync(join(root, 'bodies')).map((name) => name.split('.')[1])
+  return { store, again, root, bodyOf, bodies, lines }
 }
 
 describe('what was stored', () => {
@@ -43,7 +47,6 @@ describe('what was stored', () => {
     const plan = await addPlan(store, tenant, 1, 'one')
     await addPlan(store, other, 2, 'two')
     const reopened = await again()
-    expect(reopened.bytes).toBe(store.bytes)
     expect([...reopened.tenants].sort()).toEqual([other.id, tenant.id])
     const stored = (await reopened.verified('plans', tenant, plan))!
     expect(readFileSync(stored.path, 'utf8')).toBe('one')
@@ -54,92 +57,137 @@ describe('what was stored', () => {
   })
 
   it('is gone when it was removed, and removed once', async () => {
-    const { store, again, shelf } = await newStore()
+    const { store, again, bodies } = await newStore()
+    const before = store.bytes
     const plan = await addPlan(store, tenant, 1)
-    const bytes = store.bytes
-    expect(bytes).toBeGreaterThan(0)
+    expect(store.bytes).toBeGreaterThan(before)
     expect(await store.remove('plans', other, plan)).toBe(false)
     expect(await store.remove('plans', tenant, plan)).toBe(true)
     expect(await store.remove('plans', tenant, plan)).toBe(false)
-    expect(store.bytes).toBe(0)
-    expect(readdirSync(shelf('plans'))).toEqual([])
+    expect(store.bytes).toBe(before)
+    expect(bodies()).toEqual([])
     const reopened = await again()
     expect(reopened.records('plans', tenant)).toEqual([])
     await reopened.close()
   })
 })
 
+/** Records of a folder that no store has, as text by key; what the change returns replaces them. */
+async function editRecords(root: string, change: (key: string, text: string) => readonly [string, string]) {
+  const level = new ClassicLevel(join(root, 'records'))
+  for (const [key, text] of await level.iterator().all()) {
+    await level.del(key)
+    await level.put(...change(key, text))
+  }
+  await level.close()
+}
+
 describe('what is damaged is not there, and is put aside', () => {
-  const damages: readonly (readonly [string, (head: string, body: string) => void, string])[] = [
-    ['a head that was cut short', (head) => truncateSync(head, 20), 'JSON'],
-    ['a head without its body', (_, body) => rmSync(body), 'ENOENT'],
-    ['a body that was cut short', (_, body) => truncateSync(body, 3), 'another length'],
-    ['a body that is longer', (_, body) => appendFileSync(body, 'x'), 'another length'],
-    ['a head with a field more', (head) => writeFileSync(head, more(head, { extra: 1 })), 'extra'],
-    ['the head of another', (head) => writeFileSync(head, renamed(head)), 'the record of another'],
-    ['a folder in place of its body', (_, body) => toFolder(body), 'another length'],
+  const [damagedId, anotherId] = [idOf('p', 1), idOf('p', 'another')]
+  const inRecord = (from: string, to: string) => (root: string) =>
+    editRecords(root, (key, text) => [key, key.includes(damagedId) ? text.replace(from, to) : text])
+  const damages: readonly (readonly [string, (root: string, body: string) => unknown, string])[] = [
+    [
+      'a record that was cut short',
+      (root) => editRecords(root, (key, text) => [key, key.includes(damagedId) ? text.slice(0, 200) : text]),
+      'not what was written',
+    ],
+    ['a record with another count', inRecord('"bytes":10', '"bytes":11'), 'not what was written'],
+    ['a record with another k', inRecord('"k":4', '"k":5'), 'not what was written'],
+    ['a record with a field more', inRecord('{"format"', '{"extra":1,"format"'), 'not what was written'],
+    [
+      'a record in the place of another',
+      (root) => editRecords(root, (key, text) => [key.replace(damagedId, anotherId), text]),
+      'not what was written',
+    ],
+    [
+      'a record of another tenant',
+      (root) =>
+        editRecords(root, (key, text) => [
+          key.includes(damagedId) ? key.replace('local', other.id) : key,
+          text,
+        ]),
+      'not what was written',
+    ],
+    ['a record without its body', (_, body) => rmSync(body), 'no bytes'],
+    ['a body that was cut short', (_, body) => truncateSync(body, 3), '3 bytes'],
+    ['a body that is longer', (_, body) => appendFileSync(body, 'x'), '11 bytes'],
+    ['a folder in place of its body', (_, body) => toFolder(body), 'bytes, not'],
   ]
   const toFolder = (body: string) => {
     rmSync(body)
     mkdirSync(body)
   }
-  const more = (head: string, fields: object) =>
-    JSON.stringify({ ...(JSON.parse(readFileSync(head, 'utf8')) as object), ...fields })
-  const renamed = (head: string) => readFileSync(head, 'utf8').replaceAll(idOf('p', 1), idOf('p', 'another'))
 
   it.each(damages)('%s', async (_what, damage, reason) => {
-    const { store, again, shelf, root, lines } = await newStore()
+    const { store, again, bodyOf, bodies, root, lines } = await newStore()
     const [id, whole] = [await addPlan(store, tenant, 1), await addPlan(store, tenant, 2)]
+    const body = bodyOf(id)
     await store.close()
-    damage(join(shelf('plans'), `${id}.json`), join(shelf('plans'), id))
+    await damage(root, body)
     const reopened = await again({ close: async () => {} } as Store)
-    expect(reopened.get('plans', tenant, id)).toBeUndefined()
+    for (const of of [tenant, other])
+      for (const asked of [id, anotherId]) expect(reopened.get('plans', of, asked)).toBeUndefined()
     expect(await reopened.verified('plans', tenant, whole)).toBeDefined()
-    expect(readdirSync(join(root, 'damaged'))).toContain(`local.plans.${id}.json`)
-    expect(readdirSync(shelf('plans')).sort()).toEqual([whole, `${whole}.json`])
-    expect(lines.join()).toContain(id)
+    expect(readdirSync(join(root, 'damaged')).join()).toMatch(/^plans\.(local|f+)\.p-\w+/)
+    expect(bodies()).toEqual([whole])
     expect(lines.join()).toMatch(reason)
     // Its place is free.
     await addPlan(reopened, tenant, 1, 'made again')
     expect(await reopened.verified('plans', tenant, id)).toBeDefined()
-    await reopened.close()
+    const once = lines.length
+    await (await again(reopened)).close()
+    expect(lines.length).toBe(once)
   })
 
   it('a body of the right length with other bytes, found when it is first used', async () => {
-    const { store, again, shelf, root } = await newStore()
+    const { store, again, bodyOf, bodies, root } = await newStore()
     const id = await addPlan(store, tenant, 1, 'schedule')
+    const body = bodyOf(id)
     await store.close()
-    writeFileSync(join(shelf('plans'), id), 'schedulE')
+    writeFileSync(body, 'schedulE')
     const reopened = await again({ close: async () => {} } as Store)
     expect(reopened.get('plans', tenant, id)).toBeDefined()
-    expect(await reopened.verified('plans', tenant, id)).toBeUndefined()
+    const both = [reopened.verified('plans', tenant, id), reopened.verified('plans', tenant, id)]
+    expect(await Promise.all(both)).toEqual([undefined, undefined])
     expect(reopened.get('plans', tenant, id)).toBeUndefined()
-    expect(reopened.bytes).toBe(0)
-    expect(readdirSync(join(root, 'damaged')).sort()).toEqual([`local.plans.${id}`, `local.plans.${id}.json`])
+    expect(bodies()).toEqual([])
+    expect(readdirSync(join(root, 'damaged')).sort()).toEqual([`plans.local.${id}`, `plans.local.${id}.json`])
     await reopened.close()
   })
 })
 
 it('what a write that was cut short leaves is removed, and what is not of the store is left alone', async () => {
-  const { store, again, root, shelf } = await newStore()
+  const { store, again, root, bodies } = await newStore()
   const id = await addPlan(store, tenant, 1)
   await store.close()
-  // A body whose head was not written, and a temporary file.
-  writeFileSync(join(shelf('plans'), idOf('p', 2)), 'half of a sched')
+  // A body whose record was not written, and a temporary file.
+  writeFileSync(join(root, 'bodies', `local.${idOf('p', 2)}.${'0'.repeat(64)}`), 'half of a sched')
   writeFileSync(join(root, 'temporary', 'abc'), 'x')
   mkdirSync(join(root, 'notes'))
   writeFileSync(join(root, 'notes', 'mine'), 'x')
   const reopened = await again({ close: async () => {} } as Store)
-  expect(readdirSync(shelf('plans')).sort()).toEqual([id, `${id}.json`])
+  expect(bodies()).toEqual([id])
   expect(readdirSync(join(root, 'temporary'))).toEqual([])
   expect(existsSync(join(root, 'notes', 'mine'))).toBe(true)
   expect(reopened.records('plans', tenant)).toHaveLength(1)
   await reopened.close()
 })
 
+it('files of the layout before the database are refused, and left alone', async () => {
+  const { store, root } = await newStore()
+  await store.close()
+  mkdirSync(join(root, 'local', 'plans'), { recursive: true })
+  await expect(Store.open(root, most, silentLog)).rejects.toMatchObject({
+    code: 'ERR_STORE',
+    message: expect.stringMatching(/local: expected no files of an older layout; move local away/) as string,
+  })
+  expect(existsSync(join(root, 'local', 'plans'))).toBe(true)
+})
+
 describe('room', () => {
   it('is made by removing the oldest plans first, then topologies that nothing needs, also after a restart', async () => {
-    const { store, again, shelf } = await newStore({ dataBytes: 2 ** 30, entries: 4 })
+    const { store, again, bodies } = await newStore({ dataBytes: 2 ** 30, entries: 4 })
     const needed = await addTopology(store, tenant, 0)
     const needless = await addTopology(store, tenant, 1)
     const young = await addPlan(store, tenant, 3)
@@ -157,7 +205,7 @@ describe('room', () => {
     await addTopology(reopened, tenant, 7, 'seven', isNeeded)
     expect(reopened.get('topologies', tenant, needless)).toBeUndefined()
     expect(reopened.get('topologies', tenant, needed)).toBeDefined()
-    expect(readdirSync(shelf('plans'))).not.toContain(next)
+    expect(bodies()).not.toContain(next)
     await reopened.close()
   })
 
@@ -182,17 +230,16 @@ describe('room', () => {
   })
 
   it('is bounded in bytes; what does not fit, or would displace what is needed, is refused and leaves all as it was', async () => {
-    const { store, again, root } = await newStore({ dataBytes: 60_000, entries: 100 })
+    const { store, again, root, bodies } = await newStore({ dataBytes: 60_000, entries: 100 })
     const needed = await addTopology(store, tenant, 0, 'x'.repeat(30_000))
-    const bytes = store.bytes
     await expect(addPlan(store, tenant, 1, 'y'.repeat(30_000), () => true)).rejects.toMatchObject({
       code: 'ERR_LIMIT',
     })
-    expect(store.bytes).toBe(bytes)
+    expect(bodies()).toEqual([needed])
     expect(store.records('plans', tenant)).toEqual([])
     // Two at once do not both take the room that is there for one.
     const both = await Promise.allSettled(
-      [2, 3].map((index) => addPlan(store, tenant, index, 'z'.repeat(6_000), () => true)),
+      [2, 3].map((index) => addPlan(store, tenant, index, 'z'.repeat(9_000), () => true)),
     )
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(store.bytes).toBeLessThanOrEqual(60_000)
@@ -209,30 +256,6 @@ describe('the folder', () => {
     await expect(Store.open(root, most, silentLog)).rejects.toMatchObject({ code: 'ERR_STORE' })
     const reopened = await again(store)
     await reopened.close()
-  })
-
-  it('of a process that is gone, or whose id another process has now, is free', async () => {
-    const { store, root } = await newStore()
-    await store.close()
-    const dead = ['lock.4194304999.12', `lock.${process.ppid}.1`, `lock.${process.pid}.1`]
-    for (const name of dead) writeFileSync(join(root, name), '')
-    const reopened = await Store.open(root, most, silentLog)
-    const locks = () => readdirSync(root).filter((name) => name.startsWith('lock'))
-    expect(locks()).toEqual([expect.stringMatching(`^lock.${process.pid}.\\d+$`)])
-    expect(locks()).not.toContain(dead[2])
-    await reopened.close()
-    expect(locks()).toEqual([])
-  })
-
-  it('of a process that lives is refused, and remains its own', async () => {
-    const { store, root } = await newStore()
-    await store.close()
-    const parent = readFileSync(`/proc/${process.ppid}/stat`, 'utf8')
-    const start = parent.slice(parent.lastIndexOf(')') + 2).split(' ')[19]
-    const theirs = `lock.${process.ppid}.${start}`
-    writeFileSync(join(root, theirs), '')
-    await expect(Store.open(root, most, silentLog)).rejects.toMatchObject({ code: 'ERR_STORE' })
-    expect(readdirSync(root).filter((name) => name.startsWith('lock'))).toEqual([theirs])
   })
 
   it('is refused by whatever path it is reached, and free again where opening it failed', async () => {
@@ -274,7 +297,7 @@ describe('at the same time', () => {
   it('of several states of a job the last that was given is on the disk', async () => {
     const { store, again } = await newStore()
     const record = {
-      ...{ format: 'rankweave job 1' as const, id: idOf('j', 1), plan: idOf('p', 1), error: null },
+      ...{ format: 'rankweave job 1' as const, id: idOf('j', 1), plan: idOf('p', 1), error: null, starts: 0 },
       request: { topology: idOf('t', 1), strategy: 'direct', operation: 'neighbor-allgather' as const },
       createdAt: '2026-01-01T00:00:00.000Z',
     }
@@ -311,23 +334,11 @@ describe('at the same time', () => {
   })
 })
 
-it('a folder that can no longer be written can be given up', async () => {
-  const { store, root } = await newStore()
-  // As where the disk became read-only: the lock cannot be removed.
-  const lock = readdirSync(root).find((name) => name.startsWith('lock.'))!
-  rmSync(join(root, lock))
-  mkdirSync(join(root, lock, 'in the way'), { recursive: true })
-  await store.close()
-  rmSync(join(root, lock), { recursive: true })
-  await (await Store.open(root, most, silentLog)).close()
-})
-
 it('clients are not told where the data is', async () => {
-  const { store, root, shelf } = await newStore()
-  mkdirSync(join(root, tenant.id))
-  writeFileSync(shelf('plans'), 'in place of the folder')
+  const { store, root } = await newStore()
+  rmSync(join(root, 'bodies'), { recursive: true })
   const refused = await addPlan(store, tenant, 1).catch((error: unknown) => error)
-  expect(refused).toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('EEXIST') as string })
+  expect(refused).toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('ENOENT') as string })
   expect((refused as Error).message).not.toContain(root)
   await store.close()
 })

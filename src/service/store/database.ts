@@ -1,0 +1,218 @@
+import { spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ClassicLevel } from 'classic-level'
+import { RankweaveError, reasonText } from '../../errors.js'
+import { reasonWithoutPath } from './storing.js'
+
+/** Of the engine's log, in bytes: what a start has to write again before it reads. */
+const writeBufferSize = 256 * 1024
+
+/**
+ * Opens, reads and rewrites all tables. Errors are those that the service meets, too; what it is for is that
+ * the engine ends its process where a bit of a key has flipped.
+ */
+const rehearsal = `
+  const { default: { ClassicLevel } } = await import(process.argv[1])
+  const level = new ClassicLevel(process.argv[2], { createIfMissing: false })
+  await level.open().then(() => level.compactRange('', '\\uffff')).catch(() => {})
+`
+
+/** Under which each opening writes who it was. */
+const openerKey = 'opener'
+
+/** A record as it was written, or why it is not. */
+export type Found =
+  | { readonly key: string; readonly value: unknown; readonly bytes: number }
+  | { readonly key: string; readonly text: string; readonly reason: string }
+
+/**
+ * Records by key in one LevelDB, which one process has at a time. The engine orders, writes, compacts and
+ * locks. It checks neither blocks that it reads nor, when it starts, what its log has lost, so each value has
+ * a sum over its key and its text.
+ *
+ * After a write that failed the engine may have it or not, and may lose what it writes next. So the database
+ * is opened again before the next write, which first writes what the keys of the failed one are to have.
+ */
+export class Database {
+  readonly #folder: string
+  readonly #engine: typeof ClassicLevel
+  readonly #opener = randomBytes(16).toString('hex')
+  /** Keys of writes that failed, with what they had before; undefined for nothing. */
+  readonly #doubtful = new Map<string, unknown>()
+  #level: ClassicLevel | null = null
+
+  private constructor(folder: string, engine: typeof ClassicLevel) {
+    this.#folder = folder
+    this.#engine = engine
+  }
+
+  /** @throws ERR_STORE when another process has it, or it cannot be read and written */
+  static async open(folder: string): Promise<Database> {
+    const database = new Database(folder, await loadEngine())
+    database.#level = await database.#opened()
+    try {
+      await database.#put([[openerKey, database.#opener]])
+    } catch (error) {
+      await database.close()
+      throw error
+    }
+    return database
+  }
+
+  /** All records, in the order of their keys. @throws ERR_STORE where the engine cannot read on */
+  async *read(): AsyncGenerator<Found> {
+    try {
+      for await (const [key, text] of this.#level!.iterator()) {
+        if (key !== openerKey) yield found(key, text)
+      }
+    } catch (cause) {
+      throw engineError(cause)
+    }
+  }
+
+  /**
+   * Writes all or nothing, for good when this resolves; undefined removes. What failed is not there, also
+   * after the next start, unless the process ends before it can write again.
+   *
+   * @param before what the keys have now
+   * @returns bytes of each value
+   * @throws ERR_STORE
+   */
+  async write(
+    changes: readonly (readonly [key: string, value: unknown])[],
+    before: (key: string) => unknown,
+  ): Promise<number[]> {
+    await this.#mend()
+    try {
+      return await this.#put(changes)
+    } catch (error) {
+      for (const [key] of changes) this.#doubtful.set(key, before(key))
+      await this.close()
+      throw error
+    }
+  }
+
+  /** Whether it can write now. @throws ERR_STORE if not */
+  async probe(): Promise<void> {
+    await this.write([[openerKey, this.#opener]], () => this.#opener)
+  }
+
+  /** Gives up the space of what was overwritten and removed. @throws ERR_STORE */
+  async compact(): Promise<void> {
+    await this.#mend()
+    await this.#level!.compactRange('', '\uffff').catch((cause: unknown) => {
+      throw engineError(cause)
+    })
+  }
+
+  /** Bytes of the engine's files. */
+  size(): number {
+    let bytes = 0
+    for (const name of readdirSync(this.#folder))
+      bytes += statSync(join(this.#folder, name), { throwIfNoEntry: false })?.size ?? 0
+    return bytes
+  }
+
+  async close(): Promise<void> {
+    const level = this.#level
+    this.#level = null
+    await level?.close()
+  }
+
+  async #mend(): Promise<void> {
+    if (this.#level !== null) return
+    const level = await this.#opened()
+    if ((await level.get(openerKey)) !== written(openerKey, this.#opener)) {
+      await level.close()
+      throw new RankweaveError('ERR_STORE', 'the data was used by another process meanwhile: start again')
+    }
+    this.#level = level
+    try {
+      await this.#put([...this.#doubtful])
+      this.#doubtful.clear()
+    } catch (error) {
+      await this.close()
+      throw error
+    }
+  }
+
+  async #opened(): Promise<ClassicLevel> {
+    const level = new this.#engine(this.#folder, { writeBufferSize })
+    try {
+      await level.open()
+      return level
+    } catch (cause) {
+      throw engineError((cause as Error).cause ?? cause)
+    }
+  }
+
+  async #put(changes: readonly (readonly [string, unknown])[]): Promise<number[]> {
+    const batch = changes.map(([key, value]) =>
+      value === undefined
+        ? { type: 'del' as const, key }
+        : { type: 'put' as const, key, value: written(key, value) },
+    )
+    try {
+      await this.#level!.batch(batch, { sync: true })
+    } catch (cause) {
+      throw engineError(cause)
+    }
+    return batch.map((change) => (change.type === 'put' ? Buffer.byteLength(change.value) : 0))
+  }
+}
+
+/**
+ * Lets another process open the database first, as a damaged table may end the process that reads it.
+ *
+ * @throws ERR_STORE when it did
+ */
+export async function rehearseOpening(folder: string): Promise<void> {
+  if (!existsSync(folder)) return
+  const args = ['--input-type=module', '--eval', rehearsal, import.meta.resolve('classic-level'), folder]
+  const child = spawn(process.execPath, args, { stdio: 'ignore' })
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
+  if (signal !== null || code === 134)
+    throw engineError(Object.assign(new Error('the engine ended its process'), { code: 'LEVEL_CORRUPTION' }))
+}
+
+const sumOf = (key: string, json: string) => createHash('sha256').update(`${key}\n${json}`).digest('hex')
+
+function written(key: string, value: unknown): string {
+  const json = JSON.stringify(value)
+  return `${sumOf(key, json)} ${json}`
+}
+
+function found(key: string, text: string): Found {
+  const json = text.slice(65)
+  return text.slice(0, 65) === `${sumOf(key, json)} `
+    ? { key, value: JSON.parse(json) as unknown, bytes: Buffer.byteLength(text) }
+    : { key, text, reason: 'its record is not what was written' }
+}
+
+/** What the engine refused, without its paths. */
+function engineError(cause: unknown): RankweaveError {
+  const { code } = cause as { readonly code?: string }
+  const message =
+    code === 'LEVEL_LOCKED'
+      ? 'the data is in use by another process'
+      : code === 'LEVEL_CORRUPTION'
+        ? 'the database of the data is damaged: put a copy of the folder in its place, or move it away'
+        : `the data cannot be read or written: ${reasonWithoutPath(cause)}`
+  return new RankweaveError('ERR_STORE', message, { cause })
+}
+
+/** Programs that use the library alone need no engine. @throws ERR_STORE */
+async function loadEngine(): Promise<typeof ClassicLevel> {
+  try {
+    return (await import('classic-level')).ClassicLevel
+  } catch (cause) {
+    throw new RankweaveError(
+      'ERR_STORE',
+      `the service needs the optional package classic-level, which cannot be loaded: npm install classic-level (${reasonText(cause)})`,
+      { cause },
+    )
+  }
+}
