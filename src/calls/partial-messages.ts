@@ -1,5 +1,5 @@
 import { copyBytes } from '../base/bytes.js'
-import { detachedError } from '../messages/process/transfer-sides.js'
+import { detachedError } from '../messages/datatype/elements.js'
 import { collectiveWord, offsetOf, totalOf } from './collective-frame.js'
 import type { Room } from './exchange.js'
 import { OfferedMessage } from './offered-message.js'

@@ -1,5 +1,6 @@
 import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } from '../base/number-map.js'
 import type { RankweaveError } from '../errors.js'
+import { requireIntact } from '../messages/datatype/elements.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import type { Credit } from '../messages/process/credit.js'
 import { frameKind, headerWord } from '../messages/process/frames.js'
@@ -117,6 +118,8 @@ export class SlotExchange implements Exchange {
     // An offer made now would never be withdrawn, and those who wait for the release of buffers would wait
     // for it.
     if (this.#failed !== undefined) return
+    // What a rank passed, and has transferred since, would arrive as an empty message.
+    if (payload.length === 0) requireIntact(payload)
     if (peer === this.me) {
       this.#deliver(peer, this.#key(peer, step), copyOf(payload), true)
       return
@@ -175,8 +178,8 @@ export class SlotExchange implements Exchange {
   }
 
   whenSent(done: () => void): void {
-    if (this.#offers === undefined) done()
-    else this.#offers.whenEmpty(done)
+    if (this.isSent) done()
+    else this.#offers!.whenEmpty(() => this.#attempt(done))
   }
 
   finish(results: readonly unknown[]): void {

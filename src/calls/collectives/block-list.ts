@@ -1,4 +1,5 @@
 import { copyBytes, roundUp } from '../../base/bytes.js'
+import { requireIntact } from '../../messages/datatype/elements.js'
 import type { Exchange } from '../exchange.js'
 import { isLongBlock } from '../plan/default-rule.js'
 
@@ -17,6 +18,15 @@ export function isLong({ eagerLimitBytes }: Pick<Exchange, 'eagerLimitBytes'>, s
 }
 
 /**
+ * Bytes of a block that a rank contributes.
+ * @throws ERR_FABRIC when its buffer was detached: it is not an empty block
+ */
+export function sizeOf(block: Uint8Array): number {
+  if (block.byteLength === 0) requireIntact(block)
+  return block.byteLength
+}
+
+/**
  * A list as bytes, a multiple of 8: their number, tag, number of blocks, and the size that all have, or -1
  * and each size; then the short blocks, each at a multiple of 8.
  */
@@ -25,7 +35,8 @@ export function encodeList(exchange: Exchange, blocks: readonly Uint8Array[], ta
   const same = count > 0 ? blocks[0].byteLength : 0
   let areSame = true
   let short = 0
-  for (const { byteLength } of blocks) {
+  for (const block of blocks) {
+    const byteLength = sizeOf(block)
     if (byteLength !== same) areSame = false
     if (!isLong(exchange, byteLength)) short += roundUp(byteLength, 8)
   }

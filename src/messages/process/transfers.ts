@@ -1,10 +1,10 @@
 import { RankweaveError } from '../../errors.js'
+import { detachedError } from '../datatype/elements.js'
 import type { ContextId } from './context-id.js'
 import { cancelStage, frameKind, headerWord, transferMode, transferWord } from './frames.js'
 import type { ProcessPort } from './process-port.js'
 import { TransferFrames } from './transfer-frames.js'
 import {
-  detachedError,
   type Incoming,
   type IncomingState,
   isDetachedHere,
