@@ -3,9 +3,15 @@ import type { RankweaveError } from '../errors.js'
 import { requireIntact } from '../messages/datatype/elements.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import type { Credit } from '../messages/process/credit.js'
-import { frameKind, headerWord } from '../messages/process/frames.js'
+import {
+  collectiveWord,
+  collectiveWords,
+  frameKind,
+  headerWord,
+  totalOf,
+} from '../messages/process/frames.js'
 import { MemoryWait } from '../messages/process/memory-wait.js'
-import { collectiveWord, collectiveWords, sendAtOnce, totalOf } from './collective-frame.js'
+import { sendAtOnce } from './collective-frame.js'
 import {
   type AwaitedReceive,
   copyOf,
@@ -193,7 +199,8 @@ export class SlotExchange implements Exchange {
   frame(peer: number, header: Int32Array, payload: Uint8Array): void {
     const key = this.#key(peer, header[collectiveWord.step])
     if (header[headerWord.kind] === frameKind.collectiveOffer) this.#offerArrived(peer, key, header, payload)
-    else if (payload.length === totalOf(header)) this.#deliver(peer, key, payload, false)
+    else if (payload.length === totalOf(header) && header[collectiveWord.offset] === 0)
+      this.#deliver(peer, key, payload, false)
     else this.#attempt(() => this.#partArrived(peer, key, header, payload))
   }
 
