@@ -5,7 +5,7 @@ import type { Exchange } from '../exchange.js'
 import { deliverAll, type Layout, placeOf, roomForBlocks } from '../plan/deliver.js'
 import { byRank, everyNth, ranksByProcess } from '../plan/placement.js'
 import { blocksFor, type SendBlocks } from '../plan/send-blocks.js'
-import { type BlockList, sizeOf } from './block-list.js'
+import { type BlockList, intactSize } from './block-list.js'
 import { type ListPlans, moveLists, relayPlaces } from './move-lists.js'
 import type { BlockMemory, PlacesOf } from './piece-store.js'
 
@@ -54,7 +54,7 @@ export function alltoallLists(
 }
 
 function ownList(blocks: readonly Uint8Array[]): BlockList {
-  return { tag: 0, sizes: blocks.map(sizeOf), short: blocks }
+  return { tag: 0, sizes: blocks.map(intactSize), short: blocks }
 }
 
 /** What one rank gets, all lengths of which are known: long blocks go straight into the result. */

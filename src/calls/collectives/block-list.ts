@@ -21,7 +21,7 @@ export function isLong({ eagerLimitBytes }: Pick<Exchange, 'eagerLimitBytes'>, s
  * Bytes of a block that a rank contributes.
  * @throws ERR_FABRIC when its buffer was detached: it is not an empty block
  */
-export function sizeOf(block: Uint8Array): number {
+export function intactSize(block: Uint8Array): number {
   if (block.byteLength === 0) requireIntact(block)
   return block.byteLength
 }
@@ -36,7 +36,7 @@ export function encodeList(exchange: Exchange, blocks: readonly Uint8Array[], ta
   let areSame = true
   let short = 0
   for (const block of blocks) {
-    const byteLength = sizeOf(block)
+    const byteLength = intactSize(block)
     if (byteLength !== same) areSame = false
     if (!isLong(exchange, byteLength)) short += roundUp(byteLength, 8)
   }

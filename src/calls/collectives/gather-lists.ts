@@ -5,7 +5,7 @@ import { RankFailure } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import { deliverAll, deliverBlocks, type Layout, placeOf, roomForBlocks } from '../plan/deliver.js'
 import { byRank, ranksByProcess } from '../plan/placement.js'
-import { type BlockList, sizeOf } from './block-list.js'
+import { type BlockList, intactSize } from './block-list.js'
 import { type ListPlans, moveLists, relayPlaces } from './move-lists.js'
 import type { PlacesOf } from './piece-store.js'
 
@@ -45,7 +45,7 @@ export function gatherLists(
 }
 
 function ownList(mine: readonly Uint8Array[]): BlockList {
-  return { tag: 0, sizes: mine.map(sizeOf), short: mine }
+  return { tag: 0, sizes: mine.map(intactSize), short: mine }
 }
 
 /** All lengths are known: long blocks go straight into the result of one rank, from which others copy. */

@@ -4,7 +4,7 @@ import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
 import { chooseMove, planMove } from '../plan/planned-move.js'
-import { type BlockList, isLong, sizeOf } from './block-list.js'
+import { type BlockList, intactSize, isLong } from './block-list.js'
 import { ListStore, type OwnBlocks } from './list-store.js'
 import { PieceStore, type PlacesOf } from './piece-store.js'
 
@@ -80,7 +80,7 @@ export function moveLists(
   }
 
   function isLongBlock(block: Uint8Array): boolean {
-    return isLong(exchange, sizeOf(block))
+    return isLong(exchange, intactSize(block))
   }
 }
 

@@ -19,7 +19,7 @@ export interface Grantee {
 export const envelopeChargeBytes = 64
 
 /**
- * What may wait here, besides `creditBytes`, of frames of one process for communicators that this one has not
+ * Limit of what waits here, besides `creditBytes`, of frames of one process for communicators that this one has not
  * opened: envelopes, and what continues a message.
  */
 export const waitingBytes = 2 ** 26

@@ -148,7 +148,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
 
   /**
    * @throws ERR_PROTOCOL for a header that names no communicator, and for a process that exceeds its credit, or
-   *   what may wait of it here
+   *   the limit of frames that wait here
    */
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const progress = this.#progress
