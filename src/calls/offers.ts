@@ -1,8 +1,8 @@
 import type { RankweaveError } from '../errors.js'
 import type { CommContext } from '../messages/process/comm-context.js'
-import { frameKind, headerWord } from '../messages/process/frames.js'
+import { collectiveWord, frameKind, headerWord } from '../messages/process/frames.js'
 import { encodeLocation, type StagedCopy } from '../messages/process/staging.js'
-import { collectiveWord, writeTotal } from './collective-frame.js'
+import { writeTotal } from './collective-frame.js'
 import { OfferedPiece, type Offerer } from './offered-message.js'
 
 /**

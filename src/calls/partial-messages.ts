@@ -1,6 +1,7 @@
 import { copyBytes } from '../base/bytes.js'
-import { detachedError } from '../messages/process/transfer-sides.js'
-import { collectiveWord, offsetOf, totalOf } from './collective-frame.js'
+import { RankweaveError } from '../errors.js'
+import { detachedError } from '../messages/datatype/elements.js'
+import { collectiveWord, offsetOf, totalOf } from '../messages/process/frames.js'
 import type { Room } from './exchange.js'
 import { OfferedMessage } from './offered-message.js'
 
@@ -59,6 +60,7 @@ export class PartialMessages {
   /**
    * A frame of a message, which is returned once it is complete.
    *
+   * @throws ERR_PROTOCOL for a message that does not begin at its beginning: its sender has taken no credit
    * @param room of the receive that waits for it, if one does: it gets the frames at once where it wants them
    */
   frame(
@@ -70,6 +72,11 @@ export class PartialMessages {
     let message = this.#messages.get(key) as PartialMessage | undefined
     if (message === undefined) {
       const total = totalOf(header)
+      const at = offsetOf(header)
+      if (at !== 0) {
+        const text = `a message of a collective: expected its first frame, got that from byte ${at} on`
+        throw new RankweaveError('ERR_PROTOCOL', text)
+      }
       message = new PartialMessage(total)
       this.#messages.set(key, message)
       message.landIn(room?.(total))

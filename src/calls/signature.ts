@@ -1,6 +1,7 @@
 import { algorithms } from '../collective/algorithms.js'
 import { typeName } from '../messages/datatype/elements.js'
 import { operationNames } from '../messages/datatype/operation-names.js'
+import { signatureWords } from '../messages/process/frames.js'
 import { type CollectiveName, collectiveNames } from './collective-name.js'
 
 /**
@@ -21,9 +22,6 @@ export interface Signature {
   /** Name of how it is done, where the ranks have chosen it: algorithm, segments, order. */
   readonly method?: string
 }
-
-/** Length of a signature in header words. */
-export const signatureWords = 7
 
 const word = { name: 0, root: 1, type: 2, countLow: 3, countHigh: 4, op: 5, extra: 6 } as const
 

@@ -1,10 +1,17 @@
 import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } from '../base/number-map.js'
 import type { RankweaveError } from '../errors.js'
+import { requireIntact } from '../messages/datatype/elements.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import type { Credit } from '../messages/process/credit.js'
-import { frameKind, headerWord } from '../messages/process/frames.js'
+import {
+  collectiveWord,
+  collectiveWords,
+  frameKind,
+  headerWord,
+  totalOf,
+} from '../messages/process/frames.js'
 import { MemoryWait } from '../messages/process/memory-wait.js'
-import { collectiveWord, collectiveWords, sendAtOnce, totalOf } from './collective-frame.js'
+import { sendAtOnce } from './collective-frame.js'
 import {
   type AwaitedReceive,
   copyOf,
@@ -117,6 +124,8 @@ export class SlotExchange implements Exchange {
     // An offer made now would never be withdrawn, and those who wait for the release of buffers would wait
     // for it.
     if (this.#failed !== undefined) return
+    // What a rank passed, and has transferred since, would arrive as an empty message.
+    if (payload.length === 0) requireIntact(payload)
     if (peer === this.me) {
       this.#deliver(peer, this.#key(peer, step), copyOf(payload), true)
       return
@@ -175,8 +184,8 @@ export class SlotExchange implements Exchange {
   }
 
   whenSent(done: () => void): void {
-    if (this.#offers === undefined) done()
-    else this.#offers.whenEmpty(done)
+    if (this.isSent) done()
+    else this.#offers!.whenEmpty(() => this.#attempt(done))
   }
 
   finish(results: readonly unknown[]): void {
@@ -190,7 +199,8 @@ export class SlotExchange implements Exchange {
   frame(peer: number, header: Int32Array, payload: Uint8Array): void {
     const key = this.#key(peer, header[collectiveWord.step])
     if (header[headerWord.kind] === frameKind.collectiveOffer) this.#offerArrived(peer, key, header, payload)
-    else if (payload.length === totalOf(header)) this.#deliver(peer, key, payload, false)
+    else if (payload.length === totalOf(header) && header[collectiveWord.offset] === 0)
+      this.#deliver(peer, key, payload, false)
     else this.#attempt(() => this.#partArrived(peer, key, header, payload))
   }
 

@@ -1,6 +1,7 @@
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
 import type { Communicator } from '../comm/communicator.js'
 import { RankweaveError } from '../errors.js'
+import { isDetached } from '../messages/datatype/elements.js'
 import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
 import { type DenseMatrix, packColumns, zeros } from './dense-matrix.js'
 import { type LocalBlock, localBlock, type RowOwners } from './local-block.js'
@@ -13,18 +14,24 @@ export interface BlockExchange {
   readonly sources: Int32Array
   /** Binds an exchange to its buffers: a block, and one per source. Collective. */
   bind(mine: Float64Array, halo: Float64Array): PersistentRequest
+  /** Fails the exchanges of all ranks. */
+  fail(error: RankweaveError): void
 }
 
 /** Blocks of the ranks that have a row which this rank needs: a neighbor allgather. */
 export function neighborExchange(graph: TopologyCommunicator): BlockExchange {
-  return { sources: graph.sources, bind: (mine, halo) => graph.neighborAllgatherInit(mine, halo) }
+  return {
+    sources: graph.sources,
+    bind: (mine, halo) => graph.neighborAllgatherInit(mine, halo),
+    fail: failing(graph),
+  }
 }
 
 /** The same, read where they are by the ranks that need them: where all processes share memory. */
 export function sharedExchange(graph: TopologyCommunicator): BlockExchange {
   const bind = (mine: Float64Array, halo: Float64Array) =>
     graph.neighborAllgatherInit(mine, halo, { sharedMemory: true })
-  return { sources: graph.sources, bind }
+  return { sources: graph.sources, bind, fail: failing(graph) }
 }
 
 /** Blocks of every rank, needed or not: an ordinary allgather, the baseline. */
@@ -32,7 +39,12 @@ export function allgatherExchange(comm: Communicator): BlockExchange {
   return {
     sources: Int32Array.from({ length: comm.size }, (_, rank) => rank),
     bind: (mine, halo) => comm.allgatherInit(mine, halo),
+    fail: failing(comm),
   }
+}
+
+function failing(comm: Communicator) {
+  return (error: RankweaveError) => comm.seat().state.collectives.revoke(error)
 }
 
 /** Columns of B that are exchanged and multiplied together, and what is bound to them. */
@@ -59,6 +71,7 @@ export class SparseProduct {
   readonly #ownRows: number
   readonly #width: number
   readonly #batches: readonly Batch[]
+  readonly #fail: BlockExchange['fail']
   #localSeconds = 0
   #running = false
 
@@ -87,6 +100,7 @@ export class SparseProduct {
       else batches.push({ from, width: columns, ...bound(this.#block, columns, exchange) })
     }
     this.#batches = batches
+    this.#fail = exchange.fail
   }
 
   /** Seconds that this rank has spent multiplying and packing, in all products. */
@@ -100,7 +114,7 @@ export class SparseProduct {
    * @param b this rank's rows of B, one after another; read until the promise settles
    * @param into takes this rank's rows of C; default: a fresh array
    * @throws ERR_COUNT for arrays of other lengths, ERR_REQUEST while a product is being computed, before
-   *   anything is sent
+   *   anything is sent; ERR_TYPE, on all ranks, when one of them detaches an array meanwhile
    */
   async multiply(
     b: Float64Array,
@@ -115,12 +129,15 @@ export class SparseProduct {
     try {
       const own: DenseMatrix = { rows: this.#ownRows, cols: this.#width, values: b }
       for (const { from, width, operand, mine, exchange } of this.#batches) {
+        this.#requireIntact(b, into)
         this.#locally(() => packColumns(own, from, from + width, mine))
         const arrival = exchange.start()
         // First every rank of this process starts, so that what they send is in flight.
         await null
+        this.#requireIntact(into)
         this.#locally(() => multiplyRows(block, block.innerRows, operand, width, into, this.#width, from))
         await arrival
+        this.#requireIntact(into)
         this.#locally(() => multiplyRows(block, block.outerRows, operand, width, into, this.#width, from))
       }
     } finally {
@@ -135,6 +152,17 @@ export class SparseProduct {
    */
   free(): void {
     for (const exchange of new Set(this.#batches.map((batch) => batch.exchange))) exchange.free()
+  }
+
+  /** The program may transfer an array while it waits, and no rank continues without this one. */
+  #requireIntact(...arrays: readonly Float64Array[]): void {
+    if (![this.#block.values, ...arrays].some(isDetached)) return
+    const error = new RankweaveError(
+      'ERR_TYPE',
+      'multiply: an array was detached before the product was complete',
+    )
+    this.#fail(error)
+    throw error
   }
 
   #locally(work: () => void): void {

@@ -1,9 +1,10 @@
 import { mismatched } from '../calls/call-agreement.js'
 import { calledBy } from '../calls/call-report.js'
 import type { Lane } from '../calls/lane.js'
-import { describeWords, encodeSignature, sameWords, signatureWords } from '../calls/signature.js'
+import { describeWords, encodeSignature, sameWords } from '../calls/signature.js'
 import type { CommRuntime, CommState } from '../comm/comm-state.js'
 import type { RankweaveError } from '../errors.js'
+import { signatureWords } from '../messages/process/frames.js'
 
 // The calls of collectives that a process waits in, as words that other processes compare with theirs: ranks
 // may wait for each other in calls that differ, and no message of one call reaches a rank of the other.

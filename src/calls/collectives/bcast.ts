@@ -1,7 +1,7 @@
 import { bytesOf } from '../../base/bytes.js'
 import { packBlocks, unpackBlocks } from '../../base/packing.js'
 import { algorithms } from '../../collective/algorithms.js'
-import { type TypedArray, typeCode } from '../../messages/datatype/elements.js'
+import { requireIntact, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
 import { copyOf, type Exchange, noBytes } from '../exchange.js'
 import { parentIn, sendToChildren } from '../exchange-patterns.js'
@@ -130,6 +130,7 @@ function sendFromRoot(
 ): void {
   const { data, block } = contributions[rootIndex]!
   const { type, bytes } = block!
+  requireIntact(bytes)
   const finish = () =>
     exchange.finish(
       Array.from(state.localRanks, (_, localIndex) =>

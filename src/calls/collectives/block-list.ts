@@ -1,4 +1,5 @@
 import { copyBytes, roundUp } from '../../base/bytes.js'
+import { requireIntact } from '../../messages/datatype/elements.js'
 import type { Exchange } from '../exchange.js'
 import { isLongBlock } from '../plan/default-rule.js'
 
@@ -13,12 +14,21 @@ export interface BlockList {
 
 /** The list of what a process has for itself: all of its blocks are in it. */
 export function ownList(blocks: readonly Uint8Array[]): BlockList {
-  return { tag: 0, sizes: blocks.map((block) => block.byteLength), short: blocks }
+  return { tag: 0, sizes: blocks.map(intactSize), short: blocks }
 }
 
 /** Whether a block of this size is no part of its list. Processes that both know the size agree. */
 export function isLong({ eagerLimitBytes }: Pick<Exchange, 'eagerLimitBytes'>, sizeBytes: number): boolean {
   return isLongBlock({ eagerLimitBytes, sizeBytes })
+}
+
+/**
+ * Bytes of a block that a rank contributes.
+ * @throws ERR_FABRIC when its buffer was detached: it is not an empty block
+ */
+export function intactSize(block: Uint8Array): number {
+  if (block.byteLength === 0) requireIntact(block)
+  return block.byteLength
 }
 
 /**
@@ -30,7 +40,8 @@ export function encodeList(exchange: Exchange, blocks: readonly Uint8Array[], ta
   const same = count > 0 ? blocks[0].byteLength : 0
   let areSame = true
   let short = 0
-  for (const { byteLength } of blocks) {
+  for (const block of blocks) {
+    const byteLength = intactSize(block)
     if (byteLength !== same) areSame = false
     if (!isLong(exchange, byteLength)) short += roundUp(byteLength, 8)
   }

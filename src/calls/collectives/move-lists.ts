@@ -4,7 +4,7 @@ import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
 import { chooseMove, planMove } from '../plan/planned-move.js'
-import { type BlockList, isLong } from './block-list.js'
+import { type BlockList, intactSize, isLong } from './block-list.js'
 import { ListStore, type OwnBlocks } from './list-store.js'
 import { PieceStore, type PlacesOf } from './piece-store.js'
 
@@ -55,7 +55,7 @@ export function moveLists(
   const { program } = plans.lists
   const store = new ListStore(program, exchange, own, tag)
   let placesOf: PlacesOf | undefined
-  const longBlocks: OwnBlocks = (unit) => own(unit).filter(({ byteLength }) => isLong(exchange, byteLength))
+  const longBlocks: OwnBlocks = (unit) => own(unit).filter(isLongBlock)
   const beginPieces = () => {
     const plan = plans.long()
     const pieces = new PieceStore(plan.program, plans.segments, longBlocks, (unit, isRelayed) =>
@@ -79,8 +79,8 @@ export function moveLists(
     return send.value.some((value) => value < owns && own(valueTerm[value]).some(isLongBlock))
   }
 
-  function isLongBlock({ byteLength }: Uint8Array): boolean {
-    return isLong(exchange, byteLength)
+  function isLongBlock(block: Uint8Array): boolean {
+    return isLong(exchange, intactSize(block))
   }
 }
 

@@ -1,5 +1,6 @@
 import { RankweaveError, reasonText } from '../../errors.js'
 import {
+  detachedError,
   elementSizeBytes,
   elementsIn,
   newArray,
@@ -52,6 +53,11 @@ abstract class ArrayCombiner implements Combiner<TypedArray> {
 
   abstract combine(left: TypedArray, leftOwned: boolean, right: TypedArray, rightOwned: boolean): TypedArray
 
+  /** Operands may be what ranks passed: an array whose buffer has been transferred reads as empty. */
+  protected requireWhole(left: TypedArray, right: TypedArray): void {
+    if (left.length !== this.countElems || right.length !== this.countElems) throw detachedError()
+  }
+
   toData(value: TypedArray): TypedArray {
     return value
   }
@@ -72,6 +78,7 @@ class KernelCombiner extends ArrayCombiner {
   }
 
   override combine(left: TypedArray, leftOwned: boolean, right: TypedArray, rightOwned: boolean): TypedArray {
+    this.requireWhole(left, right)
     const kernel = this.#kernel
     if (leftOwned) {
       kernel(left, left, right)
@@ -94,6 +101,7 @@ class FunctionCombiner extends ArrayCombiner {
   }
 
   override combine(left: TypedArray, leftOwned: boolean, right: TypedArray): TypedArray {
+    this.requireWhole(left, right)
     const own = leftOwned ? left : pack(left)
     const combined = callUser(this.#op.combine, own, right, this.#op.name)
     const result = combined === undefined ? own : combined

@@ -1,6 +1,12 @@
 import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError } from '../../errors.js'
-import { elementSizeBytes, elementsIn, newArray, type TypedArray } from '../../messages/datatype/elements.js'
+import {
+  detachedError,
+  elementSizeBytes,
+  elementsIn,
+  newArray,
+  type TypedArray,
+} from '../../messages/datatype/elements.js'
 import type { Kernel } from '../../messages/datatype/operation-kernels.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { area, type ValueMemory } from '../../schedule/lower/value-memory.js'
@@ -206,7 +212,11 @@ export class ElementStore implements ProgramStore {
   combine(combination: number): void {
     const { firstValue, left, right } = this.#program.combine
     const out = this.#view(firstValue + combination)
-    this.#kernel!(out, this.#view(left[combination]), this.#view(right[combination]))
+    const [a, b] = [this.#view(left[combination]), this.#view(right[combination])]
+    const length = this.#length[firstValue + combination]
+    // A rank may have transferred the buffer of its array since it was bound.
+    if (out.length !== length || a.length !== length || b.length !== length) throw detachedError()
+    this.#kernel!(out, a, b)
     this.#release(left[combination])
     this.#release(right[combination])
   }

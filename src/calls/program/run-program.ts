@@ -1,6 +1,5 @@
 import { RankweaveError } from '../../errors.js'
-import { isDetached } from '../../messages/datatype/elements.js'
-import { detachedError } from '../../messages/process/transfer-sides.js'
+import { requireIntact } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { type Exchange, type Lend, noBytes, type Room, type Take } from '../exchange.js'
 
@@ -265,7 +264,7 @@ class PostedReceive {
  */
 function fitting(place: Uint8Array | null, sizeBytes: number): Uint8Array | null {
   if (place === null || place.byteLength === sizeBytes) return place
-  if (isDetached(place)) throw detachedError()
+  requireIntact(place)
   throw new RankweaveError(
     'ERR_COLLECTIVE_MISMATCH',
     `expected a frame of ${place.byteLength} bytes, got ${sizeBytes}: the processes differ in what they run`,

@@ -154,12 +154,32 @@ export function requireFixed(array: TypedArray): void {
 /** Whether the buffer of an array has been transferred elsewhere. */
 export function isDetached({ length, buffer }: TypedArray): boolean {
   if (length > 0 || buffer.byteLength > 0) return false
+  // Versions of Node before 22 do not have it.
+  const { detached } = buffer as ArrayBufferLike & { readonly detached?: boolean }
+  if (detached !== undefined) return detached
   try {
     new Uint8Array(buffer)
     return false
   } catch {
     return true
   }
+}
+
+/**
+ * Before memory of a rank is read or written after its call has returned: the program may have transferred
+ * the buffer meanwhile, and such an array reads as empty.
+ *
+ * @throws ERR_FABRIC with `details.detached`, which calls report as ERR_TYPE
+ */
+export function requireIntact(array: TypedArray): void {
+  if (array.length === 0 && isDetached(array)) throw detachedError()
+}
+
+/** The error of a side whose buffer was detached while it was used. */
+export function detachedError(): RankweaveError {
+  return new RankweaveError('ERR_FABRIC', 'a buffer was detached during its transfer', {
+    details: { detached: true },
+  })
 }
 
 /** What a value is, for messages about types. */

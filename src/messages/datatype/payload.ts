@@ -6,6 +6,7 @@ import {
   kindOf,
   newArray,
   requireFixed,
+  requireIntact,
   type TypedArray,
   typeCode,
   typeCodeOf,
@@ -114,7 +115,8 @@ export function misfit(
 
 /**
  * What a receive makes of a message's bytes: `bytes` is where they go, `finish` is called when all are there.
- * Contiguous targets are written in place; strided ones through a packed copy.
+ * Contiguous targets are written in place; strided ones through a packed copy. `finish` throws ERR_FABRIC
+ * when the buffer has been detached.
  */
 export interface Landing {
   readonly bytes: Uint8Array
@@ -130,7 +132,11 @@ export function landing(type: number, countElems: number, sizeBytes: number, int
   const target = into === undefined ? newArray(type, countElems) : contiguous(into)
   if (!(target instanceof StridedView)) {
     const bytes = new Uint8Array(target.buffer, target.byteOffset, sizeBytes)
-    return { bytes, finish: () => into ?? target }
+    const finish = () => {
+      requireIntact(target)
+      return into ?? target
+    }
+    return { bytes, finish }
   }
   const packed = newArray(type, countElems)
   const finish = () => {

@@ -1,6 +1,14 @@
 import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
-import { kindOf, newArray, requireFixed, type TypedArray, typeCode, typeCodeOf } from './elements.js'
+import {
+  kindOf,
+  newArray,
+  requireFixed,
+  requireIntact,
+  type TypedArray,
+  typeCode,
+  typeCodeOf,
+} from './elements.js'
 
 /** Where the elements of a {@link StridedView} lie in its array, counted in elements. */
 export interface StridedShape {
@@ -127,6 +135,7 @@ function moveBlocks(
   direction: 'pack' | 'unpack',
 ): void {
   const { offset, stride, blockLength } = view
+  if (to > from) requireIntact(view.array)
   const array = view.array as Float64Array
   const flat = packed as Float64Array
   for (let at = from, start = offset; at < to; at += blockLength, start += stride) {

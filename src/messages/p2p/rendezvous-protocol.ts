@@ -211,12 +211,16 @@ class MatchedReceive implements Incoming {
         this.#state.runtime.processCounters.bytesCopied += this.#message.sizeBytes
       receive.fulfil({ ...this.#message.status, data })
     } catch (cause) {
-      receive.reject(transferError(cause))
+      this.#reject(transferError(cause))
     }
   }
 
   failed(error: RankweaveError): void {
     this.#ended()
+    this.#reject(error)
+  }
+
+  #reject(error: RankweaveError): void {
     this.receive.reject(isDetachedHere(error) ? detachedInto(this.receive) : error)
   }
 

@@ -1,3 +1,4 @@
+import { RankweaveError } from '../../errors.js'
 import type { FramePort } from './frame-port.js'
 import { creditWord, creditWords, frameKind, headerWord } from './frames.js'
 
@@ -17,6 +18,12 @@ export interface Grantee {
  */
 export const envelopeChargeBytes = 64
 
+/**
+ * Limit of what waits here, besides `creditBytes`, of frames of one process for communicators that this one has not
+ * opened: envelopes, and what continues a message.
+ */
+export const waitingBytes = 2 ** 26
+
 /** Flow control between this process and one other. */
 class PeerCredit {
   readonly process: number
@@ -24,6 +31,10 @@ class PeerCredit {
   inFlightBytes = 0
   /** Charges of its messages consumed here and not yet returned. */
   owedBytes = 0
+  /** Charges of its messages that have arrived here and were not returned. */
+  heldBytes = 0
+  /** Bytes of its other frames that wait for their communicator. */
+  waitingBytes = 0
   /** Rendezvous bytes granted to it and not yet arrived. */
   grantedBytes = 0
   /** Transfers of it that have been matched and not been granted completely. */
@@ -41,6 +52,8 @@ class PeerCredit {
  * - **Eager messages** in flight to a process, sent and not yet consumed by a receive, stay within
  *   `creditBytes`; each is charged its payload and `envelopeChargeBytes`. Beyond that, sends become
  *   rendezvous. The receiver returns credit in batches. This process itself counts like any other.
+ *   The receiver counts, too: what has arrived and was not returned is at most what its sender has in flight,
+ *   so a process that exceeds the limit does not keep to the protocol.
  * - **Rendezvous payload** is granted by the receiver: what a process may send to this one and has not sent
  *   yet stays within `creditBytes` too. Transfers are served in order, so every one completes.
  *
@@ -56,10 +69,14 @@ export class Credit {
   /** Of the last message: most often the next one is to or from the same process. */
   #last: PeerCredit | undefined
   readonly #header = new Int32Array(creditWords)
-  #lastTransferId = 0
+  #lastTransferId: number
+  /** Of payloads that are offered: a long-lived one keeps its id when the numbers begin anew. */
+  readonly #openTransferIds = new Set<number>()
 
-  constructor(runtime: FramePort) {
+  /** @param lastTransferId that was drawn before */
+  constructor(runtime: FramePort, lastTransferId = 0) {
     this.#runtime = runtime
+    this.#lastTransferId = lastTransferId
     this.#limitBytes = Math.min(runtime.options.creditBytes, 2 ** 31)
     runtime.onService(frameKind.credit, (src, header) => {
       this.#peer(src).inFlightBytes -= header[creditWord.bytes] >>> 0
@@ -68,8 +85,21 @@ export class Credit {
 
   /** An id that no other transfer of this process in flight has. */
   drawTransferId(): number {
-    this.#lastTransferId = this.#lastTransferId === 0x7fffffff ? 1 : this.#lastTransferId + 1
+    do {
+      this.#lastTransferId = this.#lastTransferId === 0x7fffffff ? 1 : this.#lastTransferId + 1
+    } while (this.#openTransferIds.has(this.#lastTransferId))
     return this.#lastTransferId
+  }
+
+  /** The same, of a transfer that stays in flight until {@link closeTransferId}. */
+  openTransferId(): number {
+    const transferId = this.drawTransferId()
+    this.#openTransferIds.add(transferId)
+    return transferId
+  }
+
+  closeTransferId(transferId: number): void {
+    this.#openTransferIds.delete(transferId)
   }
 
   /**
@@ -86,6 +116,35 @@ export class Credit {
   }
 
   /**
+   * A message of another process has begun to arrive, for which that has taken credit. Frames are counted
+   * before anything is stored of them.
+   *
+   * @throws ERR_PROTOCOL when it has exceeded its credit
+   */
+  received(process: number, sizeBytes: number): void {
+    const peer = this.#peer(process)
+    peer.heldBytes += sizeBytes + envelopeChargeBytes
+    if (peer.heldBytes > this.#limitBytes) {
+      throw excess(process, 'exceeds its credit', 'in flight', this.#limitBytes, peer.heldBytes)
+    }
+  }
+
+  /**
+   * Frames of `process` wait for communicators that are not open here: so many bytes more, or fewer.
+   *
+   * @throws ERR_PROTOCOL for more than `creditBytes` and {@link waitingBytes}
+   */
+  waits(process: number, sizeBytes: number): void {
+    const peer = this.#peer(process)
+    const limitBytes = this.#limitBytes + waitingBytes
+    peer.waitingBytes += sizeBytes
+    if (peer.waitingBytes > limitBytes) {
+      const fault = 'sends to communicators that are not open'
+      throw excess(process, fault, 'that wait', limitBytes, peer.waitingBytes)
+    }
+  }
+
+  /**
    * A message of `process`, for which it has taken credit, no longer occupies memory here. Once per message.
    */
   consumed(process: number, sizeBytes: number): void {
@@ -99,6 +158,7 @@ export class Credit {
     if (peer.owedBytes * 4 < this.#limitBytes) return
     this.#header[headerWord.kind] = frameKind.credit
     this.#header[creditWord.bytes] = peer.owedBytes
+    peer.heldBytes -= peer.owedBytes
     peer.owedBytes = 0
     this.#runtime.send(process, this.#header)
   }
@@ -128,9 +188,10 @@ export class Credit {
   }
 
   /** What counts against the limits between this process and `process` now, for tests. */
-  outstanding(process: number): Readonly<Omit<PeerCredit, 'process' | 'waiting'>> {
-    const { inFlightBytes, owedBytes, grantedBytes } = this.#peers.get(process) ?? new PeerCredit(process)
-    return { inFlightBytes, owedBytes, grantedBytes }
+  outstanding(process: number): Readonly<Omit<PeerCredit, 'process' | 'waiting' | 'waitingBytes'>> {
+    const { inFlightBytes, owedBytes, heldBytes, grantedBytes } =
+      this.#peers.get(process) ?? new PeerCredit(process)
+    return { inFlightBytes, owedBytes, heldBytes, grantedBytes }
   }
 
   #peer(process: number): PeerCredit {
@@ -164,4 +225,9 @@ export class Credit {
     }
     waiting.splice(0, served)
   }
+}
+
+function excess(process: number, fault: string, where: string, limitBytes: number, gotBytes: number) {
+  const text = `process ${process} ${fault}: expected at most ${limitBytes} bytes ${where}, got ${gotBytes}`
+  return new RankweaveError('ERR_PROTOCOL', text, { details: { process } })
 }

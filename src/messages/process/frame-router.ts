@@ -4,7 +4,7 @@ import { type ContextId, contextKey } from './context-id.js'
 import type { ProcessCounters } from './counters.js'
 import type { Failures } from './failures.js'
 import type { ServiceHandler } from './frame-port.js'
-import { envelopeWords, frameKind, headerWord, lastCommunicatorKind } from './frames.js'
+import { creditedBytes, envelopeWords, frameKind, headerWord, lastCommunicatorKind } from './frames.js'
 import type { Progress } from './progress.js'
 
 /** One communicator in this process, as its frames reach it. */
@@ -36,6 +36,26 @@ export interface EagerSink {
   ): boolean
 }
 
+/** What this process counts of what others send it (`Credit`). */
+export interface ArrivalCount {
+  /** A message has begun to arrive for which its sender has taken credit. @throws ERR_PROTOCOL */
+  received(src: number, sizeBytes: number): void
+  /** So many bytes more, or fewer, of another frame wait for their communicator. @throws ERR_PROTOCOL */
+  waits(src: number, sizeBytes: number): void
+}
+
+/** What a frame that waits is charged: the objects that hold it. */
+const earlyFrameBytes = 64
+
+/** A frame of a communicator that is not open here. */
+interface EarlyFrame {
+  readonly src: number
+  readonly header: Int32Array
+  readonly payload: Uint8Array
+  /** 0 for a message with credit. */
+  readonly chargeBytes: number
+}
+
 /** Routes the frames that one process receives to the communicator or service they belong to. */
 export class FrameRouter<C extends FrameContext> implements FrameSink {
   readonly #counters: ProcessCounters
@@ -43,9 +63,10 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
   readonly #failures: Failures
   readonly #onPeerLost: (peer: number, reason: string) => void
   readonly #onWorldLost: (error: RankweaveError) => void
+  readonly #count: ArrivalCount
   readonly #contexts = new Map<number, C>()
   /** Frames of communicators that other processes have opened and this one has not yet, in arrival order. */
-  readonly #early = new Map<number, { src: number; header: Int32Array; payload: Uint8Array }[]>()
+  readonly #early = new Map<number, EarlyFrame[]>()
   readonly #retired = new Map<number, RetiredFrames>()
   readonly #services = new Map<number, ServiceHandler>()
   /** The context of the last frame: most often the next one is for the same. */
@@ -55,6 +76,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     counters: ProcessCounters,
     progress: Progress,
     failures: Failures,
+    count: ArrivalCount,
     onPeerLost: (peer: number, reason: string) => void,
     onWorldLost: (error: RankweaveError) => void = () => {},
   ) {
@@ -63,6 +85,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     this.#failures = failures
     this.#onPeerLost = onPeerLost
     this.#onWorldLost = onWorldLost
+    this.#count = count
     failures.listen({
       peerLost: (peer, error) => {
         for (const context of this.#contexts.values()) context.peerLost(peer, error)
@@ -89,7 +112,10 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     this.#contexts.set(key, context)
     const early = this.#early.get(key)
     this.#early.delete(key)
-    for (const { src, header, payload } of early ?? []) context.frame(src, header, payload)
+    for (const { src, header, payload, chargeBytes } of early ?? []) {
+      if (chargeBytes > 0) this.#count.waits(src, -chargeBytes)
+      context.frame(src, header, payload)
+    }
     return context
   }
 
@@ -120,7 +146,10 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     this.#services.set(kind, handler)
   }
 
-  /** @throws ERR_PROTOCOL for a header that names no communicator */
+  /**
+   * @throws ERR_PROTOCOL for a header that names no communicator, and for a process that exceeds its credit, or
+   *   the limit of frames that wait here
+   */
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const progress = this.#progress
     progress.framesHandedOn++
@@ -143,6 +172,8 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     if (header.length <= headerWord.counter) {
       throw new RankweaveError('ERR_PROTOCOL', `a frame without a communicator: ${header.length} words`)
     }
+    const sizeBytes = creditedBytes(header)
+    if (sizeBytes >= 0) this.#count.received(src, sizeBytes)
     const leader = header[headerWord.leader]
     const counter = header[headerWord.counter]
     const last = this.#last
@@ -162,9 +193,11 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
       retired.frame(src, header, payload)
       return
     }
+    const chargeBytes = sizeBytes >= 0 ? 0 : earlyFrameBytes + header.length * 4 + payload.length
+    if (chargeBytes > 0) this.#count.waits(src, chargeBytes)
     // The memory is borrowed: what has to wait is copied.
     const early = this.#early.get(key) ?? []
-    early.push({ src, header: header.slice(), payload: payload.slice() })
+    early.push({ src, header: header.slice(), payload: payload.slice(), chargeBytes })
     this.#early.set(key, early)
   }
 
@@ -188,6 +221,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     ) {
       return false
     }
+    this.#count.received(src, payloadBytes)
     const counters = this.#counters
     counters.framesReceived++
     counters.frameBytesReceived += envelopeWords * 4 + payloadBytes

@@ -79,3 +79,45 @@ export const cancelReason = { asked: 0, freed: 1 } as const
 /** `credit`: charges of messages (`Credit`) consumed since the last one, in bytes. */
 export const creditWord = { bytes: 3 } as const
 export const creditWords = 4
+
+/** Words of a signature of a collective (`calls/signature`). */
+export const signatureWords = 7
+
+/** Words of the header of a collective's frames after those of every communicator frame. */
+export const collectiveWord = {
+  lane: 3,
+  seq: 4,
+  step: 5,
+  signature: 6,
+  /** Bytes of the whole message; low 32 bits. */
+  total: 6 + signatureWords,
+  /**
+   * `collective`: offset of this frame's part in the message, low 32 bits. `collectiveOffer`: id of the
+   * transfer by which the receiver fetches it.
+   */
+  offset: 7 + signatureWords,
+  /** Bits 32 to 47 of both: the total's in the upper half, the offset's in the lower. */
+  high: 8 + signatureWords,
+} as const
+
+export const collectiveWords = 9 + signatureWords
+
+/** Bytes of the whole message. */
+export function totalOf(header: Int32Array): number {
+  return (header[collectiveWord.total] >>> 0) + (header[collectiveWord.high] >>> 16) * 2 ** 32
+}
+
+/** Where in the message the payload of a `collective` frame belongs. */
+export function offsetOf(header: Int32Array): number {
+  return (header[collectiveWord.offset] >>> 0) + (header[collectiveWord.high] & 0xffff) * 2 ** 32
+}
+
+/**
+ * Payload of the message that a frame begins, for which its sender has taken credit (`Credit`); -1 of frames
+ * for which it has not.
+ */
+export function creditedBytes(header: Int32Array): number {
+  const kind = header[headerWord.kind]
+  if (kind === frameKind.eager) return header[envelopeWord.sizeBytes] >>> 0
+  return kind === frameKind.collective && offsetOf(header) === 0 ? totalOf(header) : -1
+}

@@ -76,6 +76,10 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
       this.processCounters,
       this.progress,
       this.#failures,
+      {
+        received: (peer, sizeBytes) => this.credit.received(peer, sizeBytes),
+        waits: (peer, sizeBytes) => this.credit.waits(peer, sizeBytes),
+      },
       (peer, reason) => this.onPeerLost(peer, reason),
       (error) => this.onWorldLost(error),
     )

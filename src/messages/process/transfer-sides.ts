@@ -69,9 +69,3 @@ export function transferError(cause: unknown): RankweaveError {
   if (isRankweaveError(cause)) return cause
   return new RankweaveError('ERR_FABRIC', `a transfer failed: ${reasonText(cause)}`, { cause })
 }
-
-/** The error of a side whose buffer was detached between two frames. */
-export function detachedError(): RankweaveError {
-  const message = 'a buffer was detached during its transfer'
-  return new RankweaveError('ERR_FABRIC', message, { details: { detached: true } })
-}

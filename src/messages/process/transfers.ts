@@ -1,10 +1,10 @@
 import { RankweaveError } from '../../errors.js'
+import { detachedError } from '../datatype/elements.js'
 import type { ContextId } from './context-id.js'
 import { cancelStage, frameKind, headerWord, transferMode, transferWord } from './frames.js'
 import type { ProcessPort } from './process-port.js'
 import { TransferFrames } from './transfer-frames.js'
 import {
-  detachedError,
   type Incoming,
   type IncomingState,
   isDetachedHere,
@@ -51,7 +51,7 @@ export class Transfers {
 
   /** Registers a payload; its id goes into the envelope, by which the receiver asks for it. */
   offer(outgoing: Outgoing): number {
-    const transferId = this.#port.credit.drawTransferId()
+    const transferId = this.#port.credit.openTransferId()
     this.#outgoing.set(transferId, {
       outgoing,
       bytes: undefined,
@@ -184,7 +184,7 @@ export class Transfers {
   /** The receiver of a failed offer has declined it, or is lost. */
   #endLingering(transferId: number): void {
     const lingering = this.#lingering.get(transferId)
-    this.#lingering.delete(transferId)
+    if (this.#lingering.delete(transferId)) this.#port.credit.closeTransferId(transferId)
     lingering?.copy?.release()
   }
 
@@ -266,10 +266,12 @@ export class Transfers {
     const outcome = state.outcome ?? moved
     const { outgoing } = state
     if (outcome === 'done') {
+      this.#port.credit.closeTransferId(transferId)
       outgoing.copy?.release()
       outgoing.sent()
     } else {
       if (outgoing.copy !== undefined) this.#lingering.set(transferId, outgoing)
+      else this.#port.credit.closeTransferId(transferId)
       outgoing.failed(outcome)
     }
   }

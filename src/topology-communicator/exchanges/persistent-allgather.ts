@@ -6,7 +6,7 @@ import type { PersistentRequest } from '../../calls/program/persistent-request.j
 import { canPublish } from '../../calls/program/publication.js'
 import type { Signature } from '../../calls/signature.js'
 import { RankweaveError } from '../../errors.js'
-import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
+import { elementSizeBytes, requireIntact, type TypedArray } from '../../messages/datatype/elements.js'
 import { chosenNeighborhood } from '../execute/chosen.js'
 import { slotCounts, varyingFill } from '../execute/deliver-varying.js'
 import { exchangeLengths } from '../execute/exchange-lengths.js'
@@ -123,7 +123,10 @@ function boundAllgather(
     store,
     fill() {
       const { words, width } = store
-      for (let v = 0; v < sends.length; v++) copyWords(sends[v], 0, words, v * width, width)
+      for (let v = 0; v < sends.length; v++) {
+        requireIntact(sends[v])
+        copyWords(sends[v], 0, words, v * width, width)
+      }
     },
     deliver() {
       countRun(traffic, program.counts)

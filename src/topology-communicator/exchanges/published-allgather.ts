@@ -9,6 +9,7 @@ import {
 import { PublishedBlocks, type PublishedData } from '../../calls/program/published-blocks.js'
 import type { Signature } from '../../calls/signature.js'
 import type { CommState } from '../../comm/comm-state.js'
+import { requireIntact } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { countRun, type NeighborTraffic } from '../execute/neighbor-traffic.js'
 import { placementOf } from '../execute/placement.js'
@@ -76,6 +77,7 @@ export async function publishedAllgather(
     unplaced: true,
     run: (_, started) => {
       blocks.start(started, () => {
+        for (const words of bound.receives) requireIntact(words)
         countRun(traffic, counts)
         started.finish(nothing)
       })
@@ -144,7 +146,10 @@ function dataOf(
   return {
     write(place) {
       const words = ownPlaces[place]
-      for (let i = 0; i < sends.length; i++) copyWords(sends[i], 0, words, i * width, width)
+      for (let i = 0; i < sends.length; i++) {
+        requireIntact(sends[i])
+        copyWords(sends[i], 0, words, i * width, width)
+      }
     },
     read(source, place) {
       const { from, rank, to } = reading[source]

@@ -1,6 +1,7 @@
 import { bytesOf } from '../../base/bytes.js'
 import { copyOf } from '../../calls/exchange.js'
 import type { ProgramStore } from '../../calls/program/run-program.js'
+import { requireIntact } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { checkTotal, copyWords, newWords, type Words } from './memory-words.js'
 
@@ -89,6 +90,7 @@ export class BlockStore implements ProgramStore {
 
   /** Writes a value, whose length is known, from `from[fromAt]` on. */
   put(value: number, from: Words, fromAt = 0): void {
+    requireIntact(from)
     copyWords(from, fromAt, this.words, this.start[value], this.length[value])
   }
 

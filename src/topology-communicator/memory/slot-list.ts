@@ -1,3 +1,4 @@
+import { requireIntact } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { rowStarts } from '../../topology/compressed-rows.js'
 import type { BlockStore } from './block-store.js'
@@ -37,6 +38,7 @@ export function fillRankSlots(
   { words, width }: UniformStore,
   target: Words,
 ): void {
+  requireIntact(target)
   const end = start[rank + 1]
   if (width === 1) for (let k = start[rank]; k < end; k++) target[slot[k]] = words[value[k]]
   else
@@ -55,6 +57,7 @@ export function fillSlots(
   receive: Pick<ReceiveBuffers, 'words' | 'base'>,
   fillTo: Int32Array,
 ): void {
+  for (const target of receive.words) requireIntact(target)
   for (let v = 0; v + 1 < fillStart.length; v++) {
     const from = start[v]
     const count = length[v]

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
-import { collectiveWord, collectiveWords, writeTotal } from '../../../src/calls/collective-frame.js'
+import { writeTotal } from '../../../src/calls/collective-frame.js'
 import { PartialMessages } from '../../../src/calls/partial-messages.js'
+import { collectiveWord, collectiveWords } from '../../../src/messages/process/frames.js'
 
 const totalBytes = 10
 
@@ -34,16 +35,16 @@ it.each([[undefined], [() => null]])('stores frames for which there is no place'
   expect(message!.isInPlace).toBe(false)
 })
 
-it('writes nothing to a place that was detached, nor after it was dropped', () => {
+it('writes nothing to a place that was detached, and refuses what follows a message that was dropped', () => {
   const messages = new PartialMessages()
   const place = new Uint8Array(totalBytes)
   messages.frame(0, headerAt(0), first, () => place)
   const dropped: number[] = []
   messages.drop((key) => dropped.push(key))
   expect([dropped, messages.isEmpty]).toEqual([[0], true])
-  expect(messages.frame(0, headerAt(6), second, undefined)).toBeUndefined()
-  expect(place[6]).toBe(0)
-  messages.drop(() => {})
+  const refused = expect.objectContaining({ code: 'ERR_PROTOCOL' })
+  expect(() => messages.frame(0, headerAt(6), second, undefined)).toThrow(refused)
+  expect([messages.isEmpty, place[6]]).toEqual([true, 0])
   messages.frame(0, headerAt(0), first, () => place)
   structuredClone(place.buffer, { transfer: [place.buffer] })
   expect(() => messages.frame(0, headerAt(6), second, undefined)).toThrow('detached')

@@ -1,10 +1,16 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Credit, envelopeChargeBytes, type Grantee } from '../../../../src/messages/process/credit.js'
+import {
+  Credit,
+  envelopeChargeBytes,
+  type Grantee,
+  waitingBytes,
+} from '../../../../src/messages/process/credit.js'
 import type { FramePort, ServiceHandler } from '../../../../src/messages/process/frame-port.js'
 import { creditWord, frameKind, headerWord } from '../../../../src/messages/process/frames.js'
 
 /** Processes 0 to `processes - 1` that deliver each other's frames at once. */
-function connected({ creditBytes, processes = 2, maxPayloadBytes = 24 }: Settings) {
+function connected({ creditBytes, processes = 2, maxPayloadBytes = 24, lastTransferId }: Settings) {
   const handlers: ServiceHandler[] = []
   const frames: { src: number; dst: number; bytes: number }[] = []
   const credits = Array.from({ length: processes }, (_, process) => {
@@ -22,7 +28,7 @@ function connected({ creditBytes, processes = 2, maxPayloadBytes = 24 }: Setting
         handlers[dst](process, header, new Uint8Array(0))
       },
     }
-    return new Credit(port as FramePort)
+    return new Credit(port as FramePort, lastTransferId)
   })
   return { credits, frames }
 }
@@ -31,6 +37,29 @@ interface Settings {
   readonly creditBytes: number
   readonly processes?: number
   readonly maxPayloadBytes?: number
+  readonly lastTransferId?: number
+}
+
+/** Two processes whose credit frames wait until they are delivered. */
+function delayed(creditBytes: number) {
+  const handlers: ServiceHandler[] = []
+  const waiting: (() => void)[] = []
+  const credits = [0, 1].map((process) => {
+    const port: Partial<FramePort> = {
+      process,
+      fabric: { maxPayloadBytes: 24 } as FramePort['fabric'],
+      options: { eagerLimitBytes: 0, creditBytes },
+      onService: (_kind, handler) => {
+        handlers[process] = handler
+      },
+      send: (dst, header) => {
+        const sent = header.slice()
+        waiting.push(() => handlers[dst](process, sent, new Uint8Array(0)))
+      },
+    }
+    return new Credit(port as FramePort)
+  }) as [Credit, Credit]
+  return { credits, deliver: () => waiting.shift()?.() }
 }
 
 /** Takes messages of this size until one is refused, and returns how many there were. */
@@ -74,7 +103,12 @@ describe('credit', () => {
     const taken = takeAll(credits[0], 0, 36)
     expect(taken).toBe(10)
     for (let n = 0; n < taken; n++) credits[0].consumed(0, 36)
-    expect(credits[0].outstanding(0)).toEqual({ inFlightBytes: 0, owedBytes: 0, grantedBytes: 0 })
+    expect(credits[0].outstanding(0)).toEqual({
+      inFlightBytes: 0,
+      owedBytes: 0,
+      heldBytes: 0,
+      grantedBytes: 0,
+    })
     expect(frames).toEqual([])
   })
 
@@ -82,6 +116,51 @@ describe('credit', () => {
     const { credits } = connected({ creditBytes: 640, processes: 20 })
     for (let process = 0; process < 20; process++) expect(takeAll(credits[3], process, 0)).toBe(10)
     for (let process = 0; process < 20; process++) expect(credits[3].take(process, 0)).toBe(false)
+  })
+})
+
+describe('what a receiver counts', () => {
+  it('is within the limit for every sender that keeps to it, whenever credit comes back', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 5000 }),
+        fc.array(fc.record({ sizeBytes: fc.integer({ min: 0, max: 900 }), does: fc.nat(3) }), {
+          maxLength: 300,
+        }),
+        (creditBytes, steps) => {
+          const { credits, deliver } = delayed(creditBytes)
+          const [sender, receiver] = credits
+          const inFlight: number[] = []
+          const held: number[] = []
+          for (const { sizeBytes, does } of steps) {
+            if (does === 0 && held.length > 0) receiver.consumed(0, held.shift()!)
+            else if (does === 1) deliver()
+            else if (does === 2 && inFlight.length > 0) {
+              const arrived = inFlight.shift()!
+              receiver.received(0, arrived)
+              held.push(arrived)
+            } else if (sender.take(1, sizeBytes)) inFlight.push(sizeBytes)
+          }
+        },
+      ),
+    )
+  })
+
+  it('exceeds it with the first message of a sender that does not', () => {
+    const { credits } = connected({ creditBytes: 1000 })
+    for (let n = 0; n < 10; n++) credits[1].received(0, 36)
+    const refused = () => credits[1].received(0, 0)
+    expect(refused).toThrow('process 0 exceeds its credit: expected at most 1000 bytes in flight, got 1064')
+    expect(refused).toThrow(expect.objectContaining({ code: 'ERR_PROTOCOL', details: { process: 0 } }))
+  })
+
+  it('bounds other frames for communicators that are not open', () => {
+    const { credits } = connected({ creditBytes: 1000 })
+    credits[1].waits(0, waitingBytes + 1000)
+    credits[1].waits(0, -500)
+    credits[1].waits(0, 500)
+    credits[1].waits(2, 1)
+    expect(() => credits[1].waits(0, 1)).toThrow(expect.objectContaining({ code: 'ERR_PROTOCOL' }))
   })
 })
 
@@ -126,5 +205,24 @@ describe('transfer ids', () => {
     const ids = Array.from({ length: 1000 }, () => credits[0].drawTransferId())
     expect(new Set(ids).size).toBe(1000)
     expect(Math.min(...ids)).toBe(1)
+  })
+
+  it('begin anew at 2^31, without those of transfers in flight', () => {
+    const { credits } = connected({ creditBytes: 0, lastTransferId: 2 ** 31 - 3 })
+    const [credit] = credits as [Credit]
+    expect([credit.openTransferId(), credit.drawTransferId(), credit.openTransferId()]).toEqual([
+      2 ** 31 - 2,
+      2 ** 31 - 1,
+      1,
+    ])
+  })
+
+  it('skip a transfer that is in flight since the numbers began', () => {
+    const { credits } = connected({ creditBytes: 0, lastTransferId: 2 ** 31 - 2 })
+    const [credit] = credits as [Credit]
+    const [last, first] = [credit.openTransferId(), credit.openTransferId()]
+    expect([last, first]).toEqual([2 ** 31 - 1, 1])
+    credit.closeTransferId(last)
+    expect(credit.drawTransferId()).toBe(2)
   })
 })

@@ -2,8 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { RankweaveError } from '../../../../src/errors.js'
 import { newProcessCounters } from '../../../../src/messages/process/counters.js'
 import { Failures } from '../../../../src/messages/process/failures.js'
-import { type FrameContext, FrameRouter } from '../../../../src/messages/process/frame-router.js'
-import { envelopeWords, frameKind } from '../../../../src/messages/process/frames.js'
+import {
+  type ArrivalCount,
+  type FrameContext,
+  FrameRouter,
+} from '../../../../src/messages/process/frame-router.js'
+import {
+  collectiveWord,
+  collectiveWords,
+  envelopeWord,
+  envelopeWords,
+  frameKind,
+} from '../../../../src/messages/process/frames.js'
 import type { Progress } from '../../../../src/messages/process/progress.js'
 import { worldLayout } from '../../../../src/messages/process/world-layout.js'
 
@@ -35,14 +45,19 @@ function opened() {
   const failures = new Failures(worldLayout(8, new Array<string>(8).fill('node')))
   const lost: string[] = []
   const progress = { framesHandedOn: 0, frameArrived: () => {} } as Progress
-  const router = new FrameRouter<Noted>(counters, progress, failures, (peer, reason) =>
+  const charged: string[] = []
+  const count: ArrivalCount = {
+    received: (src, sizeBytes) => charged.push(`${sizeBytes} from ${src}`),
+    waits: (src, sizeBytes) => charged.push(`${sizeBytes} of ${src} wait`),
+  }
+  const router = new FrameRouter<Noted>(counters, progress, failures, count, (peer, reason) =>
     lost.push(`${peer} ${reason}`),
   )
   const open = (leader: number, counter: number) =>
     router.open({ leader, counter }, () => new Noted(leader, counter))
   const frame = (src: number, kind: number, leader: number, counter: number, ...payload: number[]) =>
     router.frame(src, Int32Array.of(kind, leader, counter), Uint8Array.from(payload))
-  return { router, counters, failures, lost, open, frame }
+  return { router, counters, failures, lost, open, frame, charged }
 }
 
 describe('the frame router', () => {
@@ -73,6 +88,26 @@ describe('the frame router', () => {
     expect(open(2, 2).seen).toEqual(['4 from 0: 1', '16 from 1: 2'])
     router.close({ leader: 2, counter: 2 })
     expect(open(2, 2).seen).toEqual([])
+  })
+
+  it('counts a message with credit where it begins, and other frames while they wait', () => {
+    const { open, router, charged } = opened()
+    const eager = new Int32Array(envelopeWords)
+    eager.set([frameKind.eager, 3, 3])
+    eager[envelopeWord.sizeBytes] = 100
+    router.frame(1, eager, new Uint8Array(8))
+    router.frame(1, Int32Array.of(frameKind.data, 3, 3), new Uint8Array(92))
+    const part = new Int32Array(collectiveWords)
+    part.set([frameKind.collective, 3, 3])
+    part[collectiveWord.total] = 50
+    router.frame(2, part, new Uint8Array(20))
+    part[collectiveWord.offset] = 20
+    router.frame(2, part, new Uint8Array(30))
+    expect(charged.splice(0)).toEqual(['100 from 1', '168 of 1 wait', '50 from 2', '158 of 2 wait'])
+    open(3, 3)
+    expect(charged.splice(0)).toEqual(['-168 of 1 wait', '-158 of 2 wait'])
+    router.frame(1, Int32Array.of(frameKind.data, 3, 3), new Uint8Array(92))
+    expect(charged).toEqual([])
   })
 
   it('refuses a header that names no communicator', () => {

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { collectiveWord } from '../../../../src/calls/collective-frame.js'
 import { firstStep } from '../../../../src/calls/plan/collective-plan.js'
-import { encodeSignature, type Signature, signatureWords } from '../../../../src/calls/signature.js'
+import { encodeSignature, type Signature } from '../../../../src/calls/signature.js'
 import { CommRuntime } from '../../../../src/comm/comm-state.js'
 import { Communicator } from '../../../../src/comm/communicator.js'
 import { stridedTable } from '../../../../src/comm/table/rank-table.js'
 import type { Fabric, FrameSink } from '../../../../src/fabric/fabric.js'
 import {
+  collectiveWord,
   envelopeWord,
   envelopeWords,
   frameKind,
   headerWord,
+  signatureWords,
 } from '../../../../src/messages/process/frames.js'
 import { worldLayout } from '../../../../src/messages/process/world-layout.js'
 

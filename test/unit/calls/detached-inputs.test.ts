@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { local } from '../../../src/fabric/local/local.js'
+import { run } from '../../../src/launch/run.js'
+import { installNeighborhood } from '../../../src/topology-communicator/install.js'
+import { expectHonest } from '../../support/detached-outcomes.js'
+import main, { detachingCalls, partsOf } from '../../support/detached-program.js'
+
+installNeighborhood()
+
+describe.each(Object.keys(detachingCalls))('%s', (call) => {
+  it.each([
+    ['data', [2, 2]],
+    ['data', [1, 1, 1, 1]],
+    ['data', [4]],
+    ['into', [2, 2]],
+    ['into', [1, 1, 1, 1]],
+    ['into', [4]],
+  ] as const)(
+    'with %s transferred on processes of %j ranks is never a wrong result',
+    async (which, hosted) => {
+      const parts = partsOf(call, which)
+      for (const bulk of [true, false]) {
+        const fabric = local({ processes: hosted.length, ranksPerProcess: hosted, seed: 1, bulk })
+        const options = { ranks: 4, fabric, eagerLimitBytes: 2000 }
+        expectHonest(parts, await run((world) => main(world, parts), options))
+      }
+    },
+  )
+})
+
+it('an array over a resizable buffer is refused by the call, so none shrinks while it runs', async () => {
+  await run(
+    async (world) => {
+      const Resizable = ArrayBuffer as unknown as new (bytes: number, options: object) => ArrayBuffer
+      const array = new Float64Array(new Resizable(64, { maxByteLength: 128 }))
+      for (const call of [
+        () => world.allreduce(array, 'sum'),
+        () => world.reduceScatter(array, 'sum'),
+        () => world.scan(new Float64Array(1), 'sum', { into: array }),
+        () => world.gatherv(array, 0),
+        () => world.send(array, 1),
+        () => world.recv(1, 0, { into: array }),
+      ])
+        await expect(call()).rejects.toMatchObject({ code: 'ERR_TYPE' })
+    },
+    { ranks: 2, fabric: local({ processes: 2 }) },
+  )
+})
