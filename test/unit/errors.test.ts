@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { errorCodes, isRankweaveError, RankweaveError, shown } from '../../src/errors.js'
+import { errorCodes, isRankweaveError, RankweaveError, shown, wrongValue } from '../../src/errors.js'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -134,4 +134,16 @@ describe('values in messages', () => {
     [null, 'null'],
     [Object.create(null), 'a value of type object that has no text'],
   ])('%o', (value, text) => expect(shown(value)).toBe(text))
+})
+
+it('wrongValue says what was expected and shows what arrived', () => {
+  const error = wrongValue('ERR_RANK', 'send: expected a rank from 0 to 7', '8', { rank: 8 })
+  expect(error).toBeInstanceOf(RankweaveError)
+  expect(error.toRecord()).toMatchObject({
+    code: 'ERR_RANK',
+    message: "send: expected a rank from 0 to 7, got '8'",
+    details: { rank: 8 },
+  })
+  expect(wrongValue('ERR_COUNT', 'expected a count', -1).message).toBe('expected a count, got -1')
+  expect(wrongValue('ERR_COUNT', 'expected a count', -1).details).toEqual({})
 })
