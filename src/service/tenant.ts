@@ -21,12 +21,12 @@ const longestToken = 256
 /** The tokens of a service. */
 export class Tenants {
   readonly #tenants: readonly { readonly digest: Buffer; readonly tenant: Tenant }[] | null
-  /** Null: nobody has it. */
+  /** Null: there is none. */
   readonly #metrics: Buffer | null
 
   /**
    * @param tokens null: one tenant, for whom no token is needed
-   * @param metricsToken null: figures are shown to nobody, or, where no token is needed, to all
+   * @param metricsToken null: no client may read figures, or, where no token is needed, all may
    * @throws ERR_TOKEN for a malformed token, which is not repeated, and for one that is a tenant's and that of
    *   metrics
    */

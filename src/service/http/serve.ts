@@ -34,7 +34,7 @@ export interface ServeOptions {
   readonly port?: number
   /** One per tenant. Default: none, for programs and pages of this host only. */
   readonly tokens?: readonly string[] | null
-  /** Shows `/metrics`, of all tenants, and nothing else. Default: none, and with `tokens` nobody sees them. */
+  /** Shows `/metrics`, of all tenants, and nothing else. Default: none, so with `tokens` no client may read it. */
   readonly metricsToken?: string | null
   readonly tls?: { readonly cert: string; readonly key: string }
   /** Where it is reached, if not where it listens. */

@@ -16,7 +16,7 @@ export function refuse(socket: Socket, clock: Clock, error: RankweaveError): voi
   closeRefused(socket, clock, code)
 }
 
-/** Closes a socket that is refused; what it is told was sent before. */
+/** Closes a socket that is refused; the reason was sent before. */
 export function closeRefused(socket: Socket, clock: Clock, code: RefusalCode): void {
   closeSoon(socket, clock, refusalCodes[code], code, refusedMs)
 }
