@@ -7,7 +7,7 @@ interface Computing {
 
 /**
  * Answers that were computed, the latest used, up to so many bytes; equal requests at the same time are
- * computed once. What nobody waits for any more is aborted.
+ * computed once. What no client waits for is aborted.
  */
 export class AnswerCache {
   readonly #most: number

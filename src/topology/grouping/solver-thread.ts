@@ -27,30 +27,56 @@ interface NodeModules {
   createRequire(from: string): { resolve(name: string): string }
 }
 
-/**
- * The program of the thread. Every program gets an answer, also where the package cannot be loaded; the answer
- * is there before the number changes.
- */
-const threadProgram = `
-const { path, port, answers } = require('node:worker_threads').workerData
+/** The program of the thread that solves, which may die of memory. */
+const solvingProgram = `
+const { parentPort, workerData: path } = require('node:worker_threads')
 let loading
-port.on('message', async (program) => {
-  let answer
+parentPort.on('message', async (program) => {
   try {
     loading ??= require(path)()
-    answer = { solution: (await loading).solve(program) }
+    parentPort.postMessage({ solution: (await loading).solve(program) })
   } catch (error) {
-    answer = { reason: String(error) }
+    parentPort.postMessage({ reason: String(error) })
   }
-  port.postMessage(answer)
-  Atomics.add(answers, 0, 1)
-  Atomics.notify(answers, 0)
 })
 `
 
 /**
- * HiGHS in a thread, for callers that cannot wait until it is loaded: `solve` blocks. The thread does not keep
- * the process alive.
+ * The program of the thread that answers: it starts the other one, and only passes messages on, so it lives when
+ * that dies. Every program gets an answer, also where the package cannot be loaded; the answer is there before
+ * the number changes.
+ */
+const answeringProgram = `
+const { Worker, workerData } = require('node:worker_threads')
+const { path, port, answers } = workerData
+let solving = null
+let isAsked = false
+const answer = (message) => {
+  if (!isAsked) return
+  isAsked = false
+  port.postMessage(message)
+  Atomics.add(answers, 0, 1)
+  Atomics.notify(answers, 0)
+}
+port.on('message', (program) => {
+  isAsked = true
+  if (solving === null) {
+    let reason = 'its thread ended'
+    solving = new Worker(${JSON.stringify(solvingProgram)}, { eval: true, execArgv: [], workerData: path })
+    solving.on('message', answer)
+    solving.on('error', (error) => { reason = String(error) })
+    solving.on('exit', () => {
+      solving = null
+      answer({ reason })
+    })
+  }
+  solving.postMessage(program)
+})
+`
+
+/**
+ * HiGHS in a thread, for callers that cannot wait until it is loaded: `solve` blocks, and throws when the thread
+ * dies; the next program gets a new one. The thread does not keep the process alive.
  *
  * @throws an error without a code where the package or what a thread needs is missing: a page, Node before
  *   20.16
@@ -65,7 +91,7 @@ export function solverInThread(): Solver {
   const { port1: port, port2: theirs } = new MessageChannel()
   const answers = new Int32Array(new SharedArrayBuffer(4))
   const workerData = { path, port: theirs, answers }
-  new Worker(threadProgram, { eval: true, execArgv: [], workerData, transferList: [theirs] }).unref()
+  new Worker(answeringProgram, { eval: true, execArgv: [], workerData, transferList: [theirs] }).unref()
   return {
     solve: (program) => {
       const before = Atomics.load(answers, 0)
