@@ -167,10 +167,11 @@ export class Database {
 /**
  * Lets another process open the database first, as a damaged table may end the process that reads it.
  *
- * @throws ERR_STORE when it did
+ * @throws ERR_STORE when it did, or the engine is not installed
  */
 export async function rehearseOpening(folder: string): Promise<void> {
   if (!existsSync(folder)) return
+  await loadEngine()
   const args = ['--input-type=module', '--eval', rehearsal, import.meta.resolve('classic-level'), folder]
   const child = spawn(process.execPath, args, { stdio: 'ignore' })
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
