@@ -117,7 +117,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'service',
     holds: 'plans and worlds over HTTP: jobs, their store, tenants, limits',
-    packages: ['fastify', 'pino', 'prom-client', 'ws', 'zod'],
+    packages: ['classic-level', 'fastify', 'pino', 'prom-client', 'ws', 'zod'],
   },
   {
     name: 'cli',

@@ -9,13 +9,15 @@ import { expect, onTestFinished } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
 import { asking } from './service.js'
 
-/** `rankweave serve` as its own process. */
+/** `rankweave serve` as its own process, by a command that runs it where that is given. */
 export async function serveProcess(
   data: string,
   more: readonly string[] = [],
+  by: readonly string[] = [],
 ): Promise<{ readonly process: ChildProcess; readonly url: string; readonly log: () => string }> {
   const args = ['dist/cli/main.js', 'serve', '--json', '--port', '0', '--data', data, ...more]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const [command, ...words] = [...by, process.execPath, ...args]
+  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe'] })
   let log = ''
   child.stderr.on('data', (piece) => {
     log += piece

@@ -42,7 +42,7 @@ const json = 'application/json'
 export const httpRoutes: readonly HttpRoute[] = [
   {
     ...{ method: 'GET', path: '/healthz', statuses: [200] },
-    summary: 'Whether the service answers. Needs no token.',
+    summary: 'Whether the service answers and can write; 503 while it cannot write. Needs no token.',
     answer: z.strictObject({ status: z.literal('ok') }),
   },
   {

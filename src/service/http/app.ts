@@ -113,9 +113,10 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     context.log.info({ ...fields, ms: Math.round(ms), from: request.ip }, 'request')
   })
 
-  app.get('/healthz', (_request, reply) => {
+  app.get('/healthz', () => {
     const { problem } = context.store
-    return problem === null ? { status: 'ok' } : reply.code(503).send({ status: 'cannot write', problem })
+    if (problem !== null) throw new RankweaveError('ERR_STORE', problem)
+    return { status: 'ok' }
   })
   app.get('/metrics', async (request, reply) => {
     tenants.checkMetrics(bearerOf(request.raw))

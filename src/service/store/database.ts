@@ -24,7 +24,7 @@ const rehearsal = `
 const openerKey = 'opener'
 
 /** A record as it was written, or why it is not. */
-export type Found =
+export type FoundRecord =
   | { readonly key: string; readonly value: unknown; readonly bytes: number }
   | { readonly key: string; readonly text: string; readonly reason: string }
 
@@ -63,7 +63,7 @@ export class Database {
   }
 
   /** All records, in the order of their keys. @throws ERR_STORE where the engine cannot read on */
-  async *read(): AsyncGenerator<Found> {
+  async *read(): AsyncGenerator<FoundRecord> {
     try {
       for await (const [key, text] of this.#level!.iterator()) {
         if (key !== openerKey) yield found(key, text)
@@ -167,10 +167,11 @@ export class Database {
 /**
  * Lets another process open the database first, as a damaged table may end the process that reads it.
  *
- * @throws ERR_STORE when it did
+ * @throws ERR_STORE when it did, or the engine is not installed
  */
 export async function rehearseOpening(folder: string): Promise<void> {
   if (!existsSync(folder)) return
+  await loadEngine()
   const args = ['--input-type=module', '--eval', rehearsal, import.meta.resolve('classic-level'), folder]
   const child = spawn(process.execPath, args, { stdio: 'ignore' })
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
@@ -185,7 +186,7 @@ function written(key: string, value: unknown): string {
   return `${sumOf(key, json)} ${json}`
 }
 
-function found(key: string, text: string): Found {
+function found(key: string, text: string): FoundRecord {
   const json = text.slice(65)
   return text.slice(0, 65) === `${sumOf(key, json)} `
     ? { key, value: JSON.parse(json) as unknown, bytes: Buffer.byteLength(text) }

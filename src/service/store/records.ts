@@ -44,3 +44,21 @@ export const jobRecord = z.strictObject({
 export type TopologyRecord = z.infer<typeof topologyRecord>
 export type PlanRecord = z.infer<typeof planRecord>
 export type JobRecord = z.infer<typeof jobRecord>
+
+/** What records are of. */
+export const shelves = {
+  topologies: topologyRecord,
+  plans: planRecord,
+  jobs: jobRecord,
+} as const satisfies Record<string, z.ZodType>
+
+export type StoreShelf = keyof typeof shelves
+export interface StoreRecords {
+  readonly topologies: TopologyRecord
+  readonly plans: PlanRecord
+  readonly jobs: JobRecord
+}
+
+export function createdAt(record: StoreRecords[StoreShelf]): string {
+  return 'info' in record ? record.info.createdAt : record.createdAt
+}

@@ -1,24 +1,22 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { createReadStream, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { open, rename, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { z } from 'zod'
 import { getOrAdd } from '../../base/maps.js'
 import type { ServiceLimits } from '../../client/protocol/limits.js'
 import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { Log } from '../log.js'
 import type { Tenant } from '../tenant.js'
-import { Database, type Found } from './database.js'
+import { Database, type FoundRecord } from './database.js'
 import {
+  createdAt,
   type JobRecord,
-  jobRecord,
-  type PlanRecord,
-  planRecord,
-  type TopologyRecord,
-  topologyRecord,
+  type StoreRecords as Records,
+  type StoreShelf as Shelf,
+  shelves,
 } from './records.js'
 import { type Dispensable, dispensable, type IsNeeded, type Taken } from './room.js'
-import { storing } from './storing.js'
+import { digestOrNothing, storing, syncFolder } from './storing.js'
 
 /** What every file takes on the disk besides its bytes, about. */
 const fileBytes = 4096
@@ -29,19 +27,6 @@ const engineSlack = 64 * 1024
 /** What is written to learn whether the disk takes anything. */
 const probeBytes = 64 * 1024
 const probeMs = 1_000
-
-const shelves = {
-  topologies: topologyRecord,
-  plans: planRecord,
-  jobs: jobRecord,
-} as const satisfies Record<string, z.ZodType>
-
-type Shelf = keyof typeof shelves
-interface Records {
-  readonly topologies: TopologyRecord
-  readonly plans: PlanRecord
-  readonly jobs: JobRecord
-}
 
 /** A stored record, and where its body is; '' for a job, which has none. */
 export interface Stored<R> {
@@ -311,13 +296,16 @@ export class Store {
   }
 
   async #write(changes: readonly (readonly [string, unknown])[]): Promise<number[]> {
-    return this.#database.write(changes, (key) => this.#entry(...partsOf(key))?.record)
+    return this.#database.write(changes, (key) => {
+      const [shelf, tenant, id] = partsOf(key)
+      return this.#entry(shelf, tenant, id)?.record
+    })
   }
 
   async #read(): Promise<void> {
     const bodies = new Set(readdirSync(join(this.#root, 'bodies')))
     const all: (readonly [Shelf, string, string, Entry<Records[Shelf]>])[] = []
-    const damaged: (Found & { readonly reason: string })[] = []
+    const damaged: (FoundRecord & { readonly reason: string })[] = []
     for await (const found of this.#database.read()) {
       if ('reason' in found) damaged.push(found)
       else {
@@ -437,30 +425,3 @@ export class Store {
 const keyOf = (shelf: Shelf, tenant: string, id: string) => `${shelf}/${tenant}/${id}`
 const partsOf = (key: string) => key.split('/') as [Shelf, string, string]
 const bodyName = (tenant: string, id: string, sha256: string) => `${tenant}.${id}.${sha256}`
-
-function createdAt(record: Records[Shelf]): string {
-  return 'info' in record ? record.info.createdAt : record.createdAt
-}
-
-async function syncFolder(path: string): Promise<void> {
-  // Windows cannot open folders; its renames are journalled.
-  if (process.platform === 'win32') return
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
-}
-
-/** SHA-256 of a body, piece by piece; of one that is gone, or that the disk can no longer read, ''. */
-async function digestOrNothing(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  try {
-    for await (const piece of createReadStream(path)) hash.update(piece as Buffer)
-    return hash.digest('hex')
-  } catch (error) {
-    if (['ENOENT', 'EISDIR', 'EIO'].includes((error as NodeJS.ErrnoException).code ?? '')) return ''
-    throw error
-  }
-}

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { RankweaveError, reasonText } from '../../errors.js'
 
 /**
@@ -35,4 +38,28 @@ export function reasonWithoutPath(cause: unknown): string {
   return reasonText(cause)
     .split(',', 1)[0]
     .replace(/: .*\/.*: /, ': ')
+}
+
+/** Names in a folder that were given so far are on the disk when this resolves. */
+export async function syncFolder(path: string): Promise<void> {
+  // Windows cannot open folders; its renames are journalled.
+  if (process.platform === 'win32') return
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+/** SHA-256 of a body, piece by piece; of one that is gone, or that the disk can no longer read, ''. */
+export async function digestOrNothing(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  try {
+    for await (const piece of createReadStream(path)) hash.update(piece as Buffer)
+    return hash.digest('hex')
+  } catch (error) {
+    if (['ENOENT', 'EISDIR', 'EIO'].includes((error as NodeJS.ErrnoException).code ?? '')) return ''
+    throw error
+  }
 }

@@ -204,6 +204,24 @@ describe('after the service was killed', () => {
     expect(after.held.map(({ k }) => k)).toEqual([3, 4])
   })
 
+  it('a job that ten processes began and none ended fails, and one whose request changed is not planned', async () => {
+    const { jobs, asked, store, again } = await newJobs()
+    const { info } = await jobs.request(tenant, request(2))
+    const waiting = (await jobs.request(tenant, request(3))).info
+    await asked(0)
+    const records = store.records('jobs', tenant)
+    expect(records.map(({ starts }) => starts).sort()).toEqual([0, 1])
+    for (const record of records)
+      await store.putJob(
+        tenant,
+        record.id === info.id ? { ...record, starts: 10 } : { ...record, request: request(5) },
+      )
+    const after = await again()
+    expect(await endOf(after.jobs, info)).toMatchObject({ state: 'failed', error: { code: 'ERR_STORE' } })
+    expect(await endOf(after.jobs, waiting)).toMatchObject({ state: 'failed', error: { code: 'ERR_STORE' } })
+    expect(after.held).toEqual([])
+  })
+
   it('a job whose plan had been stored is done', async () => {
     const { jobs, asked, store, again } = await newJobs()
     const { info } = await jobs.request(tenant, request(2))

@@ -229,6 +229,23 @@ describe('room', () => {
     await store.close()
   })
 
+  it('counts the engine, which gives up what was overwritten before any plan goes', async () => {
+    const { store, again } = await newStore({ dataBytes: 220_000, entries: 100 })
+    const plan = await addPlan(store, tenant, 1)
+    const record = {
+      ...{ format: 'rankweave job 1' as const, id: idOf('j', 1), plan: idOf('p', 1), error: null, starts: 0 },
+      request: { topology: idOf('t', 0), strategy: 'direct', operation: 'neighbor-allgather' as const },
+      ...{ state: 'queued' as const, createdAt: '2026-01-01T00:00:00.000Z' },
+    }
+    for (let write = 0; write < 400; write++) await store.putJob(tenant, record)
+    await addPlan(store, tenant, 2, 'y'.repeat(50_000))
+    expect(store.get('plans', tenant, plan)).toBeDefined()
+    expect(store.bytes).toBeLessThan(220_000)
+    const reopened = await again()
+    expect(reopened.records('plans', tenant)).toHaveLength(2)
+    await reopened.close()
+  })
+
   it('is bounded in bytes; what does not fit, or would displace what is needed, is refused and leaves all as it was', async () => {
     const { store, again, root, bodies } = await newStore({ dataBytes: 60_000, entries: 100 })
     const needed = await addTopology(store, tenant, 0, 'x'.repeat(30_000))
@@ -237,11 +254,12 @@ describe('room', () => {
     })
     expect(bodies()).toEqual([needed])
     expect(store.records('plans', tenant)).toEqual([])
-    // Two at once do not both take the room that is there for one.
+    // Two at once do not both take the room that is there for one: the later one displaces the other.
     const both = await Promise.allSettled(
       [2, 3].map((index) => addPlan(store, tenant, index, 'z'.repeat(9_000), () => true)),
     )
-    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
+    expect(bodies().sort()).toEqual([idOf('p', 3), needed].sort())
     expect(store.bytes).toBeLessThanOrEqual(60_000)
     const reopened = await again()
     expect(reopened.get('topologies', tenant, needed)).toBeDefined()
