@@ -1,6 +1,6 @@
 import { bytesOf } from '../base/bytes.js'
 import type { CollectiveCall } from '../calls/collective-call.js'
-import { copyOf, type Exchange } from '../calls/exchange.js'
+import type { Exchange } from '../calls/exchange.js'
 import { allSent } from '../calls/exchange-patterns.js'
 import { RankweaveError } from '../errors.js'
 import type { WaitOptions } from '../messages/process/abort.js'
@@ -35,7 +35,8 @@ export function free(comm: FreeableHandle, options?: WaitOptions): Promise<void>
 const signature = { name: 'free' } as const
 const noResults = [] as const
 const nothing = new Uint8Array(0)
-const step = { counts: 0, done: 1 } as const
+/** Counts take a step per round. */
+const step = { done: 0, counts: 1 } as const
 
 /** One call and one promise for all ranks of a process, without a result. */
 class FreeCall implements CollectiveCall<undefined, undefined> {
@@ -87,28 +88,38 @@ interface Counts {
 }
 
 /**
- * Every process reports to each other how many envelopes it sent there and whether it shares tables; empty if
- * neither.
+ * Every process that sent envelopes to another, or shares tables, reports to it how many. Reports travel to
+ * processes 1, 2, 4, ... further on, as the bits of their distance say: ceil(lg count) messages per process,
+ * empty where there is nothing to report.
  */
-function exchangeCounts(state: CommState, exchange: Exchange): Promise<Counts> {
+async function exchangeCounts(state: CommState, exchange: Exchange): Promise<Counts> {
   const { me, count } = exchange
-  const { sharesTables } = state
-  const { openedMatching } = state
-  const messaged: number[] = []
-  let arriving = 0
-  let missing = count - 1
-  return new Promise((resolve) => {
-    if (missing === 0) resolve({ arriving, messaged })
-    for (let peer = 0; peer < count; peer++) {
-      if (peer === me) continue
-      const sent = openedMatching?.envelopes.sentTo(state.processes.processes.at(peer)) ?? 0
-      const reports = sharesTables || sent > 0
-      exchange.send(peer, step.counts, reports ? bytesOf(Float64Array.of(sent)) : nothing)
-      exchange.take(peer, step.counts, (bytes) => {
-        if (bytes.length > 0) arriving += new Float64Array(copyOf(bytes).buffer)[0]
-        if (reports || bytes.length > 0) messaged.push(peer)
-        if (--missing === 0) resolve({ arriving, messaged })
-      })
+  const { openedMatching, sharesTables } = state
+  const messaged = new Set<number>()
+  /** On their way: destination, source, envelopes. */
+  let reports: number[] = []
+  for (let peer = 0; peer < count; peer++) {
+    const sent = openedMatching?.envelopes.sentTo(state.processes.processes.at(peer)) ?? 0
+    if (peer === me || (sent === 0 && !sharesTables)) continue
+    messaged.add(peer)
+    reports.push(peer, me, sent)
+  }
+  for (let distance = 1, round = 0; distance < count; distance *= 2, round++) {
+    const kept: number[] = []
+    const passed: number[] = []
+    for (let at = 0; at < reports.length; at += 3) {
+      const left = (reports[at] - me + count) % count
+      const side = (left & distance) === 0 ? kept : passed
+      side.push(reports[at], reports[at + 1], reports[at + 2])
     }
-  })
+    exchange.send((me + distance) % count, step.counts + round, bytesOf(Float64Array.from(passed)))
+    const bytes = await exchange.receive((me - distance + count) % count, step.counts + round)
+    reports = [...kept, ...new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 3)]
+  }
+  let arriving = 0
+  for (let at = 0; at < reports.length; at += 3) {
+    messaged.add(reports[at + 1])
+    arriving += reports[at + 2]
+  }
+  return { arriving, messaged: [...messaged] }
 }

@@ -81,6 +81,24 @@ describe('free', () => {
       expect(contextsOf(world)).toBe(1)
     }))
 
+  it.each([2, 5, 13, 64])(
+    'sends ceil(lg P) messages per process of %i where no rank has sent',
+    async (processes) => {
+      const sent = await run(
+        async (world: Communicator) => {
+          const { processCounters } = world.seat().state.runtime
+          const copy = await world.dup()
+          await world.barrier()
+          const before = processCounters.framesSent
+          await copy.free()
+          return processCounters.framesSent - before
+        },
+        { ranks: processes, fabric: local({ processes, seed: processes }) },
+      )
+      expect(Math.max(...sent)).toBe(Math.ceil(Math.log2(processes)))
+    },
+  )
+
   it('rejects the world', () =>
     inWorlds(async (world) => {
       await expect(world.free()).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
