@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { AnswerCache } from '../../../../src/service/http/answer-cache.js'
 
-const stays = new AbortController().signal
+const stays = () => new AbortController().signal
 
 /** A cache, and how often each answer was computed. */
 function counted(most: number) {
@@ -14,7 +14,7 @@ function counted(most: number) {
         computed.push(key)
         return key.padEnd(length, '.')
       },
-      stays,
+      stays(),
     )
   return { cache, computed, get }
 }
@@ -52,7 +52,7 @@ it('what would displace most of it is not remembered', async () => {
 
 it('a failure reaches all who wait for it, and is not remembered', async () => {
   const { cache, get } = counted(40)
-  const fail = () => cache.get('a', () => Promise.reject(new Error('cannot')), stays)
+  const fail = () => cache.get('a', () => Promise.reject(new Error('cannot')), stays())
   const both = await Promise.allSettled([fail(), fail()])
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   expect(await get('a')).toBe('a.........')
@@ -74,8 +74,8 @@ it('what nobody waits for any more is aborted, and who asks then gets an answer 
   expect(asked.map(({ aborted }) => aborted)).toEqual([false])
   second.abort()
   expect(asked.map(({ aborted }) => aborted)).toEqual([true])
-  expect(await cache.get('a', compute, stays)).toBe('answer')
+  expect(await cache.get('a', compute, stays())).toBe('answer')
   expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-  expect(await cache.get('a', compute, stays)).toBe('answer')
+  expect(await cache.get('a', compute, stays())).toBe('answer')
   expect(asked.length).toBe(2)
 })
