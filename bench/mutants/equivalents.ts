@@ -154,7 +154,7 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     path: 'src/schedule/verify/verify-specification.ts',
-    line: 'if (to - from === 1 && parts.perRank > 0) {',
+    line: 'if (to - from === 1 && parts.perRank > 0)',
     replacement: 'false',
     why: 'the same by a look at every block',
   },

@@ -194,7 +194,7 @@ export type UpgradeListener = (
 ) => void
 
 /**
- * Makes WebSockets of requests for them.
+ * @internal Makes WebSockets of requests for them.
  *
  * @param accept as that of `SocketTransport.listen`
  * @param maxMessageBytes largest message accepted; a connection with a larger one is closed with code 1009
