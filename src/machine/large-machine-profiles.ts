@@ -1,14 +1,8 @@
-import { assumed, inProcess, type MessageCosts, type Profile } from './profile.js'
+import { assumed, inProcess, type MessageCosts, messageCosts, type Profile } from './profile.js'
 
 /** EDR InfiniBand; what is not its bandwidth is assumed, as usual for such nodes. */
 function edrInfiniBand(name: string, nodes: string): Profile {
-  const inPackage = {
-    latencyNs: 200,
-    sendOverheadNs: 150,
-    receiveOverheadNs: 150,
-    gapNs: 0,
-    nsPerByte: 0.1,
-  }
+  const inPackage = messageCosts({ latencyNs: 200, overheadNs: 150, gapNs: 0, nsPerByte: 0.1 })
   return {
     name,
     ...assumed(
@@ -21,13 +15,7 @@ function edrInfiniBand(name: string, nodes: string): Profile {
       process: inProcess,
       package: inPackage,
       node: { ...inPackage, latencyNs: 350 },
-      network: {
-        latencyNs: 600,
-        sendOverheadNs: 300,
-        receiveOverheadNs: 300,
-        gapNs: 0,
-        nsPerByte: 0.08,
-      },
+      network: messageCosts({ latencyNs: 600, overheadNs: 300, gapNs: 0, nsPerByte: 0.08 }),
     },
     hop: { latencyNs: 100, nsPerByte: 0.08 },
     memory: { copyNsPerByte: 0.1, copyBlockNs: 2, reduceNsPerByte: 0.2 },
@@ -41,13 +29,7 @@ export const niagara = edrInfiniBand('niagara', 'nodes of 40 Skylake cores at 2.
 /** Graham: 924 nodes of 32 cores, E5-2683 v4 at 2.1 GHz. */
 export const graham = edrInfiniBand('graham', 'nodes of 32 cores, E5-2683 v4 at 2.1 GHz,')
 
-const power5Node: MessageCosts = {
-  latencyNs: 400,
-  sendOverheadNs: 300,
-  receiveOverheadNs: 300,
-  gapNs: 300,
-  nsPerByte: 0.5,
-}
+const power5Node = messageCosts({ latencyNs: 400, overheadNs: 300, gapNs: 300, nsPerByte: 0.5 })
 
 /** POWER5+ nodes of 16 cores at 1.9 GHz with the Federation switch. */
 export const power5plus: Profile = {
@@ -70,26 +52,14 @@ export const power5plus: Profile = {
     process: inProcess,
     package: power5Node,
     node: power5Node,
-    network: {
-      latencyNs: 4000,
-      sendOverheadNs: 1000,
-      receiveOverheadNs: 1000,
-      gapNs: 1000,
-      nsPerByte: 0.5,
-    },
+    network: messageCosts({ latencyNs: 4000, overheadNs: 1000, gapNs: 1000, nsPerByte: 0.5 }),
   },
   hop: { latencyNs: 100, nsPerByte: 0.5 },
   memory: { copyNsPerByte: 0.5, copyBlockNs: 10, reduceNsPerByte: 1 },
   eagerLimitBytes: 65_536,
 }
 
-const blueGeneNode: MessageCosts = {
-  latencyNs: 400,
-  sendOverheadNs: 800,
-  receiveOverheadNs: 800,
-  gapNs: 0,
-  nsPerByte: 0.26,
-}
+const blueGeneNode = messageCosts({ latencyNs: 400, overheadNs: 800, gapNs: 0, nsPerByte: 0.26 })
 
 /** Blue Gene/P, for a torus of three dimensions with a process per node. */
 export const blueGeneP: Profile = {
@@ -114,13 +84,7 @@ export const blueGeneP: Profile = {
     process: inProcess,
     package: blueGeneNode,
     node: blueGeneNode,
-    network: {
-      latencyNs: 290,
-      sendOverheadNs: 3000,
-      receiveOverheadNs: 3000,
-      gapNs: 0,
-      nsPerByte: 0.476,
-    },
+    network: messageCosts({ latencyNs: 290, overheadNs: 3000, gapNs: 0, nsPerByte: 0.476 }),
   },
   hop: { latencyNs: 0, nsPerByte: 2.667 },
   memory: { copyNsPerByte: 0.26, copyBlockNs: 10, reduceNsPerByte: 0.52 },
@@ -133,13 +97,7 @@ export const blueGeneP: Profile = {
  * processor could do meanwhile.
  */
 function hockney(alphaNs: number, betaNsPerByte: number): MessageCosts {
-  return {
-    latencyNs: alphaNs,
-    sendOverheadNs: 0,
-    receiveOverheadNs: 0,
-    gapNs: alphaNs,
-    nsPerByte: betaNsPerByte,
-  }
+  return messageCosts({ latencyNs: alphaNs, overheadNs: 0, gapNs: alphaNs, nsPerByte: betaNsPerByte })
 }
 
 /** Thunderbird: 4,480 nodes of two Xeon 3.6 GHz with InfiniBand. */

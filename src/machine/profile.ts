@@ -48,19 +48,22 @@ export interface MessageCosts {
   readonly headerBytes?: number
 }
 
+/** Costs with LogGP's one overhead: o of the sender is that of the receiver. */
+export function messageCosts({ latencyNs, overheadNs, ...rest }: LogGPFigures): MessageCosts {
+  return { latencyNs, sendOverheadNs: overheadNs, receiveOverheadNs: overheadNs, ...rest }
+}
+
+interface LogGPFigures extends Omit<MessageCosts, 'sendOverheadNs' | 'receiveOverheadNs'> {
+  readonly overheadNs: number
+}
+
 /** The figures that every level has, and those of links between switches and of memory. */
 export const messageKeys = ['latencyNs', 'sendOverheadNs', 'receiveOverheadNs', 'gapNs', 'nsPerByte'] as const
 export const hopKeys = ['latencyNs', 'nsPerByte'] as const
 export const memoryKeys = ['copyNsPerByte', 'copyBlockNs', 'reduceNsPerByte'] as const
 
 /** Of ranks of one process, which share their values: nothing is sent. */
-export const inProcess: MessageCosts = {
-  latencyNs: 0,
-  sendOverheadNs: 0,
-  receiveOverheadNs: 0,
-  gapNs: 0,
-  nsPerByte: 0,
-}
+export const inProcess = messageCosts({ latencyNs: 0, overheadNs: 0, gapNs: 0, nsPerByte: 0 })
 
 /** What data costs in memory of one rank, nanoseconds. */
 export interface MemoryCosts {

@@ -1,4 +1,4 @@
-import { assumed, inProcess, type MessageCosts, type Origin, type Profile } from './profile.js'
+import { assumed, inProcess, messageCosts, type Origin, type Profile } from './profile.js'
 
 /** What SMPI adds to every message. */
 const headerBytes = 16
@@ -6,14 +6,7 @@ const headerBytes = 16
 /**
  * A message inside a node: SimGrid's loopback, which messages do not share, and the processors' overheads.
  */
-const loopback: MessageCosts = {
-  latencyNs: 50,
-  sendOverheadNs: 350,
-  receiveOverheadNs: 350,
-  gapNs: 0,
-  nsPerByte: 1 / 20,
-  headerBytes,
-}
+const loopback = messageCosts({ latencyNs: 50, overheadNs: 350, gapNs: 0, nsPerByte: 1 / 20, headerBytes })
 
 const exceptions: Readonly<Record<string, Origin>> = {
   'levels.process': assumed('ranks of one process share memory'),
@@ -36,14 +29,7 @@ export const simgridFast: Profile = {
     process: inProcess,
     package: loopback,
     node: loopback,
-    network: {
-      latencyNs: 600,
-      sendOverheadNs: 350,
-      receiveOverheadNs: 350,
-      gapNs: 0,
-      nsPerByte: 1 / 12.5,
-      headerBytes,
-    },
+    network: messageCosts({ latencyNs: 600, overheadNs: 350, gapNs: 0, nsPerByte: 1 / 12.5, headerBytes }),
   },
   hop: { latencyNs: 100, nsPerByte: 1 / 12.5 },
   memory,
@@ -61,14 +47,7 @@ export const simgridSlow: Profile = {
     process: inProcess,
     package: loopback,
     node: loopback,
-    network: {
-      latencyNs: 5000,
-      sendOverheadNs: 2000,
-      receiveOverheadNs: 2000,
-      gapNs: 0,
-      nsPerByte: 1 / 1.25,
-      headerBytes,
-    },
+    network: messageCosts({ latencyNs: 5000, overheadNs: 2000, gapNs: 0, nsPerByte: 1 / 1.25, headerBytes }),
   },
   hop: { latencyNs: 100, nsPerByte: 1 / 1.25 },
 }

@@ -1,4 +1,4 @@
-import { assumed, inProcess, type MessageCosts, type Origin, type Profile } from './profile.js'
+import { assumed, inProcess, messageCosts, type Origin, type Profile } from './profile.js'
 
 const source = 'Pjesivac-Grbovic 2007, tables 4.12 and 4.13: LogGP parameters fitted to measurements'
 
@@ -12,13 +12,7 @@ const exceptions: Readonly<Record<string, Origin>> = {
   eagerLimitBytes: assumed('64 KiB, a usual limit of the MPI libraries of the source'),
 }
 
-const inNode: MessageCosts = {
-  latencyNs: 400,
-  sendOverheadNs: 300,
-  receiveOverheadNs: 300,
-  gapNs: 300,
-  nsPerByte: 1,
-}
+const inNode = messageCosts({ latencyNs: 400, overheadNs: 300, gapNs: 300, nsPerByte: 1 })
 
 /** Parameters as the tables print them: L, o, g in us, G and gamma in us per byte. */
 interface LogGP {
@@ -30,13 +24,12 @@ interface LogGP {
 }
 
 function smallCluster(name: string, { L, o, g, G, gamma }: LogGP): Profile {
-  const network: MessageCosts = {
+  const network = messageCosts({
     latencyNs: nanoseconds(L),
-    sendOverheadNs: nanoseconds(o),
-    receiveOverheadNs: nanoseconds(o),
+    overheadNs: nanoseconds(o),
     gapNs: nanoseconds(g),
     nsPerByte: nanoseconds(G),
-  }
+  })
   return {
     ...{ name, source, provenance: 'measured', exceptions },
     levels: { process: inProcess, package: inNode, node: inNode, network },
