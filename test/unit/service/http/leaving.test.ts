@@ -6,6 +6,7 @@ import { defaultServiceLimits } from '../../../../src/client/protocol/limits.js'
 import { RankweaveError } from '../../../../src/errors.js'
 import { AnswerCache } from '../../../../src/service/http/answer-cache.js'
 import { makeApp } from '../../../../src/service/http/app.js'
+import { Connections } from '../../../../src/service/http/connections.js'
 import type { ServiceContext } from '../../../../src/service/http/context.js'
 import { Guard } from '../../../../src/service/http/guard.js'
 import { ServiceMetrics } from '../../../../src/service/http/metrics.js'
@@ -41,6 +42,7 @@ async function newService() {
     ...{ store, limits, tasks: pool, log: silentLog, now: () => new Date(), tenants: new Tenants(null) },
     jobs: new Jobs({ store, pool, limits, log: silentLog }),
     answers: new AnswerCache(1000),
+    connections: new Connections(limits, false),
     guard: new Guard({ host: '127.0.0.1', isTls: false, publicUrl: undefined, allowedOrigins: [] }),
   } as unknown as ServiceContext
   const logger = pino({ level: 'silent' })
