@@ -12,7 +12,7 @@ export function strikeOf(fault: Fault): (data: Float64Array | undefined) => void
     case 'error thrown by a rank':
       return () => raise(onPurpose)
     case 'detached array':
-      return (data) => void structuredClone(data, { transfer: [data!.buffer] })
+      return (data) => void structuredClone(data, { transfer: [data!.buffer as ArrayBuffer] })
     default:
       return () => {}
   }
