@@ -124,8 +124,8 @@ export class SlotExchange implements Exchange {
     // An offer made now would never be withdrawn, and those who wait for the release of buffers would wait
     // for it.
     if (this.#failed !== undefined) return
-    // What a rank passed, and has transferred since, would arrive as an empty message.
-    if (payload.length === 0) requireIntact(payload)
+    // What a rank passed, and has transferred since, would arrive as an empty message. A barrier passes nothing.
+    if (payload.length === 0 && payload !== noBytes) requireIntact(payload)
     if (peer === this.me) {
       this.#deliver(peer, this.#key(peer, step), copyOf(payload), true)
       return

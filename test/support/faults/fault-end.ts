@@ -23,13 +23,14 @@ export async function faultEnd(world: Promise<unknown>, notes: () => readonly st
 }
 
 /** What a row says of its world, in the form of what was seen. */
-export function expectedEnd({ code, others, shrink, run, victim }: FaultRow): FaultEnd {
+export function expectedEnd({ fault, code, others, shrink, run, victim }: FaultRow): FaultEnd {
   if (code === jobKilled) return { seen: [], run }
   const all = [0, 1, 2]
   const survivors = all.filter((rank) => rank !== victim)
-  const process = code === 'ERR_PEER_LOST' ? victim : null
+  const isDetached = fault === 'detached array'
+  const process = code === 'ERR_PEER_LOST' || isDetached ? victim : null
   const rest = shrink === 'survivors' ? survivors : shrink === 'all' ? all : shrink
-  const ranks = code === null ? all : survivors
+  const ranks = code === null || isDetached ? all : survivors
   return { seen: ranks.map((rank) => ({ rank, code, process, others, shrink: rest })), run }
 }
 

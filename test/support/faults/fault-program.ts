@@ -25,8 +25,10 @@ export interface FaultCase {
   readonly stepsBefore: number
   /** Steps after which nothing more is expected to fail; null: continue until the operation fails. */
   readonly stepsAfter: number | null
-  /** At the victim, in the middle of a step. */
-  readonly strike: () => void
+  /** The fault strikes in the turn in which a step begins, and the victim tells what it has seen, too. */
+  readonly detaches?: boolean
+  /** At the victim, in the middle of a step. @param data what the operation reads after its call has returned */
+  readonly strike: (data: Float64Array | undefined) => void
   readonly tell: (seen: Seen) => void
 }
 
@@ -38,11 +40,11 @@ export async function faultProgram(world: Communicator, fault: FaultCase): Promi
   const struck = fault.victim ?? victim
   const survivors = [0, 1, 2].filter((rank) => rank !== struck)
   const pair = await world.split(world.rank === struck ? null : 0)
-  const step = await prepared(world, fault.operation, struck, survivors)
+  const { step, data } = await prepared(world, fault.operation, struck, survivors)
   for (let n = 0; n < fault.stepsBefore; n++) await step()
   if (pair === null) {
     for (const rank of survivors) await world.recv(rank, 2)
-    await suffer(world, step, fault)
+    await suffer(world, step, data, fault)
     return
   }
   // From here on what fails is the operation.
@@ -56,13 +58,18 @@ export async function faultProgram(world: Communicator, fault: FaultCase): Promi
 /**
  * The victim's part: a step it does not finish, or, when the fault comes from outside, as many as succeed.
  */
-async function suffer(world: Communicator, step: () => Promise<unknown>, fault: FaultCase): Promise<void> {
+async function suffer(
+  world: Communicator,
+  step: () => Promise<unknown>,
+  data: Float64Array | undefined,
+  fault: FaultCase,
+): Promise<void> {
   const steps = repeat(step, fault.stepsAfter)
   // What it learns of its own loss is not compared: it may be gone.
   steps.catch(() => {})
-  await new Promise((resolve) => setImmediate(resolve))
-  fault.strike()
-  if (fault.stepsAfter === null) {
+  if (!fault.detaches) await new Promise((resolve) => setImmediate(resolve))
+  fault.strike(data)
+  if (fault.stepsAfter === null && !fault.detaches) {
     await steps.catch(() => {})
     return
   }
@@ -112,13 +119,19 @@ async function failure(
 /** More than any eager limit. */
 const bulkBytes = 4 * 2 ** 20
 
+interface Prepared {
+  readonly step: () => Promise<unknown>
+  /** What is read after the call has returned. */
+  readonly data?: Float64Array
+}
+
 /** One step of the operation, the same at every rank of the world unless it is of messages. */
 async function prepared(
   world: Communicator,
   operation: Operation,
   struck: number,
   survivors: readonly number[],
-): Promise<() => Promise<unknown>> {
+): Promise<Prepared> {
   const { rank } = world
   const toVictim = (data: Int32Array) => () => world.send(data, struck, 1)
   const fromVictim = (source: number, into: Int32Array) => () => world.recv(source, 1, { into })
@@ -127,25 +140,29 @@ async function prepared(
     case 'send':
     case 'bulk send': {
       const data = new Int32Array(operation === 'send' ? 100 : bulkBytes / 4).fill(rank)
-      if (rank !== struck) return toVictim(data)
-      return asVictim((survivor) => world.recv(survivor, 1))
+      if (rank !== struck) return { step: toVictim(data) }
+      return { step: asVictim((survivor) => world.recv(survivor, 1)) }
     }
     case 'recv':
     case 'bulk recv':
     case 'recv from ANY_SOURCE': {
       const data = new Int32Array(operation === 'bulk recv' ? bulkBytes / 4 : 100).fill(rank)
-      if (rank === struck) return asVictim((survivor) => world.send(data, survivor, 1))
-      return fromVictim(operation === 'recv from ANY_SOURCE' ? ANY_SOURCE : struck, data)
+      if (rank === struck) return { step: asVictim((survivor) => world.send(data, survivor, 1)) }
+      return { step: fromVictim(operation === 'recv from ANY_SOURCE' ? ANY_SOURCE : struck, data) }
     }
     case 'barrier':
-      return () => world.barrier()
+      return { step: () => world.barrier() }
     case 'allreduce':
-      return () => world.allreduce(Float64Array.of(rank), 'sum')
+      return { step: () => world.allreduce(Float64Array.of(rank), 'sum') }
+    case 'bulk allreduce': {
+      const data = new Float64Array(bulkBytes / 8)
+      return { step: () => world.allreduce(data, 'sum'), data }
+    }
     case 'split':
-      return async () => (await world.split(0))?.free()
+      return { step: async () => (await world.split(0))?.free() }
     case 'persistent allreduce': {
       const request = world.allreduceInit(Float64Array.of(rank), new Float64Array(1), 'sum')
-      return () => request.start()
+      return { step: () => request.start() }
     }
     case 'planned neighbor allgather': {
       const others = [0, 1, 2].filter((each) => each !== rank)
@@ -155,7 +172,7 @@ async function prepared(
         strategy: { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 1 },
       })
       const request = graph.neighborAllgatherInit(new Float64Array(1000).fill(rank), new Float64Array(2000))
-      return () => request.start()
+      return { step: () => request.start() }
     }
   }
 }

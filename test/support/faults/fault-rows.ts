@@ -11,7 +11,7 @@ export const operations = [
   'split',
   'persistent allreduce',
 ] as const
-export type Operation = (typeof operations)[number]
+export type Operation = (typeof operations)[number] | 'bulk allreduce'
 
 export type FaultyFabric = 'local' | 'threads' | 'websocket' | 'mpi'
 
@@ -33,6 +33,8 @@ export const faults = [
   'repeated messages',
   'reordered messages',
   'slow reader',
+  'over-credit',
+  'detached array',
 ] as const
 export type Fault = (typeof faults)[number]
 
@@ -76,6 +78,8 @@ const ended: FaultOutcome = {
 /** No survivor is told: its process is killed, too. */
 export const jobKilled = 'the job is killed'
 const killed: FaultOutcome = { code: jobKilled, others: jobKilled, shrink: jobKilled, run: jobKilled }
+/** The array of a rank is gone: the collective fails everywhere, and nobody is lost. */
+const refused: FaultOutcome = { code: 'ERR_TYPE', others: null, shrink: 'all', run: null }
 const unharmed: FaultOutcome = { code: null, others: null, shrink: 'all', run: null }
 
 type Outcomes = readonly (readonly [Fault, FaultOutcome, (readonly Operation[])?])[]
@@ -89,6 +93,9 @@ const streams: readonly Operation[] = ['recv', 'recv from ANY_SOURCE', 'bulk rec
 /** For faults that take long to notice. */
 const someOperations: readonly Operation[] = ['recv', 'bulk send', 'allreduce']
 
+/** Its array is read after the call has returned. */
+const borrowing: readonly Operation[] = ['bulk allreduce']
+
 /** What strikes the first process too, on websocket: each of its fabric's own ways to notice a loss, once. */
 const atFirst: readonly (readonly [Fault, Operation])[] = [
   ['process killed', 'allreduce'],
@@ -101,6 +108,7 @@ const outcomes: Readonly<Record<FaultyFabric, Outcomes>> = {
   local: [
     ['error thrown by a rank', ended],
     ['process lost', lost],
+    ['detached array', refused, borrowing],
   ],
   threads: [
     ['error thrown by a rank', ended],
@@ -108,6 +116,7 @@ const outcomes: Readonly<Record<FaultyFabric, Outcomes>> = {
     ['worker terminated', lost],
     ['uncaught error', lost],
     ['out of memory', lost],
+    ['detached array', refused, borrowing],
   ],
   websocket: [
     ['error thrown by a rank', ended],
@@ -123,6 +132,8 @@ const outcomes: Readonly<Record<FaultyFabric, Outcomes>> = {
     ['repeated messages', lost],
     ['reordered messages', lost, streams],
     ['slow reader', unharmed],
+    ['over-credit', lost],
+    ['detached array', refused, borrowing],
   ],
   mpi: [
     ['error thrown by a rank', ended],

@@ -17,13 +17,14 @@ export async function runLocalFault({ operation, fault }: FaultRow, seed: number
         operation,
         stepsBefore: 2,
         stepsAfter: null,
+        detaches: fault === 'detached array',
         strike: fault === 'process lost' ? () => session!.kill(victim) : strikeOf(fault),
         tell: (each) => void seen.push(each),
       })
       mains.push(main)
       await main
       // A rank of a lost process does not return.
-      if (comm.rank === victim) await new Promise(() => {})
+      if (comm.rank === victim && fault !== 'detached array') await new Promise(() => {})
     },
     {
       ranks: 3,

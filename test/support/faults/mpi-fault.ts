@@ -15,9 +15,10 @@ export default async function main(
     operation: operation as Operation,
     stepsBefore: 2,
     stepsAfter: fault === 'process stopped' ? 20 : null,
-    strike: () => {
+    detaches: fault === 'detached array',
+    strike: (data) => {
       notes.write('struck', String(process.pid))
-      strike()
+      strike(data)
       if (fault === 'process killed') process.kill(process.pid, 'SIGKILL')
       // Goes on here once somebody has continued it.
       if (fault === 'process stopped') process.kill(process.pid, 'SIGSTOP')

@@ -1,7 +1,7 @@
 import type { Fault } from './fault-rows.js'
 
 /** What a process does to itself; other faults come from outside. */
-export function strikeOf(fault: Fault): () => void {
+export function strikeOf(fault: Fault): (data: Float64Array | undefined) => void {
   switch (fault) {
     case 'worker exits':
       return () => process.exit(5)
@@ -11,6 +11,8 @@ export function strikeOf(fault: Fault): () => void {
       return exhaustMemory
     case 'error thrown by a rank':
       return () => raise(onPurpose)
+    case 'detached array':
+      return (data) => void structuredClone(data, { transfer: [data!.buffer as ArrayBuffer] })
     default:
       return () => {}
   }

@@ -22,9 +22,10 @@ export default async function main(world: Communicator, args: ThreadsFaultArgs):
     operation: args.operation,
     stepsBefore: 2,
     stepsAfter: null,
-    strike: () => {
+    detaches: args.fault === 'detached array',
+    strike: (data) => {
       Atomics.store(args.ready, 0, threadId)
-      strike()
+      strike(data)
     },
     tell: (seen) => notes.write(seen.rank, JSON.stringify(seen)),
   })

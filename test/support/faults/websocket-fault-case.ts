@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { run, websocket } from 'rankweave'
 import { compiledUrl } from '../compiled.js'
 import { type FaultEnd, faultEnd } from './fault-end.js'
@@ -14,9 +15,10 @@ import {
 import { MessageProxy } from './message-proxy.js'
 import { ProxiedPrograms } from './proxied-programs.js'
 import { cutTogetherAfter, type ProxiedConnection, TcpProxy } from './tcp-proxy.js'
-import type { WebSocketFaultArgs } from './websocket-fault.js'
+import { heldBytes, type WebSocketFaultArgs } from './websocket-fault.js'
 
 const program = compiledUrl('faults/websocket-fault.ts')
+const otherCredit = fileURLToPath(new URL('./other-credit.cjs', import.meta.url))
 
 /**
  * Only silence tells of these; the others are noticed at once, however long a busy machine lets a process
@@ -37,10 +39,17 @@ export async function runWebSocketFault(row: FaultRow): Promise<FaultEnd> {
   const fabric = websocket({
     processes: 3,
     ...(isSilent(row) ? { silenceMs } : {}),
-    execArgv: [...network.execArgv, '--max-old-space-size=96'],
+    execArgv: [
+      ...network.execArgv,
+      '--max-old-space-size=96',
+      ...(fault === 'over-credit' ? ['--require', otherCredit] : []),
+    ],
   })
   try {
-    const world = run(program, { ranks: 3, fabric, args })
+    const world = run(program, {
+      ...{ ranks: 3, fabric, args },
+      ...(fault === 'over-credit' ? { creditBytes: heldBytes } : {}),
+    })
     const struck = notes.wait('struck', world).then(
       () => network.strike(Number(notes.read(`pid-${victim}`))),
       // The test shows how the world has ended.

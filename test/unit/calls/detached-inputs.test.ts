@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
 import { installNeighborhood } from '../../../src/topology-communicator/install.js'
+import { hostSession } from '../../../src/world/world.js'
 import { expectHonest } from '../../support/detached-outcomes.js'
 import main, { detachingCalls, partsOf } from '../../support/detached-program.js'
+import { MemoryWorld } from '../../support/memory-membership.js'
 
 installNeighborhood()
 
@@ -27,6 +29,20 @@ describe.each(Object.keys(detachingCalls))('%s', (call) => {
     },
   )
 })
+
+it.each(['data', 'into'] as const)(
+  'over sockets, %s that is transferred while a call runs is never a wrong result',
+  async (which) => {
+    const calls = ['bcast', 'allreduce into', 'allgather', 'alltoallv into', 'neighborAllgatherInit']
+    const parts = calls.flatMap((call) => partsOf(call, which))
+    const { sessions } = await MemoryWorld.open(2)
+    const options = { ranks: 4, eagerLimitBytes: 2000 }
+    const outcomes = await Promise.all(
+      sessions.map((session) => hostSession(session, (world) => main(world, parts), options)),
+    )
+    expect(expectHonest(parts, outcomes.flat())).toBeGreaterThan(0)
+  },
+)
 
 it('an array over a resizable buffer is refused by the call, so none shrinks while it runs', async () => {
   await run(
