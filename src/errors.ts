@@ -136,10 +136,11 @@ export class RankweaveError extends Error {
 const mostShown = 200
 
 /**
- * A value that was passed, as it stands in a message: a string in quotes, else its text; the beginning of a
- * long one. Never throws.
+ * A value that was passed, as it stands in a message: a string in quotes, a bigint with its `n`, else its
+ * text; the beginning of a long one. Never throws.
  */
 export function shown(value: unknown): string {
+  if (typeof value === 'bigint') return shortened(`${value}n`)
   return typeof value === 'string' ? `'${shortened(value)}'` : shortened(reasonText(value))
 }
 

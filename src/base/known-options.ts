@@ -18,8 +18,8 @@ export function isCount(value: unknown): value is number {
 }
 
 /**
- * Refuses names that are not options: a misspelt one would have no effect. For calls that are made a few
- * times, not per message.
+ * Refuses names that are not options: a misspelt one would have no effect. It allocates nothing for names
+ * that are known, because calls that move data check them too.
  *
  * @param known an object with every option's name
  * @throws code naming the unknown option and the nearest known one
@@ -31,8 +31,8 @@ export function requireKnownOptions(
   code: ErrorCode = 'ERR_ARGUMENT',
 ): void {
   requireOptions(where, options, code)
-  for (const name of Object.keys(options as object)) {
-    if (Object.hasOwn(known, name)) continue
+  for (const name in options as object) {
+    if (Object.hasOwn(known, name) || !Object.hasOwn(options as object, name)) continue
     const names = Object.keys(known)
     const near = nearest(name, names)
     const message = `${where}: expected options among ${names.join(', ') || 'none'}, got ${shown(name)}${near === undefined ? '' : ` (did you mean '${near}'?)`}`

@@ -110,6 +110,8 @@ export function optionAgreement(table: NamedOptions): OptionAgreement {
         if (typeof other !== 'object' || other === null) return false
         let left = values.size
         for (const name in other) {
+          // It is refused where all is checked.
+          if (!Object.hasOwn(table, name)) return false
           const value = (other as Given)[name]
           if (value === undefined || !names.has(name)) continue
           if (values.get(name) !== value) return false

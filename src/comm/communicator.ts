@@ -70,7 +70,7 @@ function sameRows(a: CommTable, b: CommTable): boolean {
  * **Errors** common to all methods, not repeated below: ERR_COMM_FREED after `free`; ERR_REVOKED after an
  * aborted or failed collective, or `revoke`; ERR_PEER_LOST when a process the operation needs is gone;
  * ERR_WORLD_ENDED once the world has ended; ERR_ABORTED through `signal`; ERR_RANK, ERR_TAG, ERR_COUNT,
- * ERR_TYPE for arguments, before anything is sent. Methods that return a promise reject; those that return a
+ * ERR_TYPE for arguments, and ERR_ARGUMENT for options that a method does not have, before anything is sent. Methods that return a promise reject; those that return a
  * request throw for wrong arguments.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods are added below

@@ -2,7 +2,7 @@ import { type CollectiveCall, failAllRanks } from '../calls/collective-call.js'
 import type { Exchange } from '../calls/exchange.js'
 import { allgatherBytes } from '../calls/exchange-patterns.js'
 import { RankweaveError } from '../errors.js'
-import type { WaitOptions } from '../messages/process/abort.js'
+import { requireWaitOptions, type WaitOptions } from '../messages/process/abort.js'
 import type { CommState } from './comm-state.js'
 import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
 import { contextLike } from './new-context.js'
@@ -24,6 +24,7 @@ export function create<H>(
   options?: WaitOptions,
 ): Promise<H | null> {
   const { state, localIndex } = comm.seat()
+  requireWaitOptions('create', options)
   requireGroup(group)
   // With a distributed table the check waits until the communicator is placed; then all ranks get the error.
   if (state.isPlaced) checkSubset(state, group)
@@ -107,6 +108,7 @@ function nonMemberIn(state: CommState, group: Group): number | undefined {
 
 export function dup<H>(comm: CommHandle, make: MakeHandle<H>, options?: WaitOptions): Promise<H> {
   const { state, localIndex } = comm.seat()
+  requireWaitOptions('dup', options)
   const call: CollectiveCall<null, H> = {
     signature: { name: 'dup' },
     unplaced: true,

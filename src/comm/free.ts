@@ -3,7 +3,7 @@ import type { CollectiveCall } from '../calls/collective-call.js'
 import type { Exchange } from '../calls/exchange.js'
 import { allSent } from '../calls/exchange-patterns.js'
 import { RankweaveError } from '../errors.js'
-import type { WaitOptions } from '../messages/process/abort.js'
+import { requireWaitOptions, type WaitOptions } from '../messages/process/abort.js'
 import type { CommState } from './comm-state.js'
 import type { CommHandle, CommSeat } from './handle.js'
 
@@ -25,6 +25,7 @@ export function free(comm: FreeableHandle, options?: WaitOptions): Promise<void>
   if (ended !== undefined) throw ended
   if (state.id.counter === worldCounter)
     throw new RankweaveError('ERR_ARGUMENT', 'free: the world cannot be freed; free what was made from it')
+  requireWaitOptions('free', options)
   comm.markFreed()
   if (state.freeIfFailed()) return Promise.resolve()
   const reusable = state.collectives.reusableCall()

@@ -2,7 +2,7 @@ import type { CollectiveCall } from '../calls/collective-call.js'
 import type { CollectiveName } from '../calls/collective-name.js'
 import { hashIntegers } from '../calls/signature.js'
 import { wrongValue } from '../errors.js'
-import type { WaitOptions } from '../messages/process/abort.js'
+import { requireWaitOptions, type WaitOptions } from '../messages/process/abort.js'
 import type { CommState } from './comm-state.js'
 import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
 import { runSplit } from './split/run-split.js'
@@ -33,6 +33,7 @@ export function splitType<H>(
   options?: WaitOptions,
 ): Promise<H> {
   if (type !== 'node') throw wrongValue('ERR_ARGUMENT', "splitType: expected 'node'", type)
+  requireWaitOptions('splitType', options)
   const { layout, process } = comm.seat().state.runtime
   const color = layout.nodeOfProcess[process]
   return callSplit(comm, make, 'splitType', { color, key: checkKey(key) }, options) as Promise<H>

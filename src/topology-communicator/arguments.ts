@@ -1,4 +1,5 @@
-import { requireOptions } from '../base/known-options.js'
+import { requireKnownOptions } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { wrongValue } from '../errors.js'
 import { requireFixed, type TypedArray } from '../messages/datatype/elements.js'
 import { type ChosenOperation, checkedChosen } from '../neighborhood/choose/choice.js'
@@ -58,20 +59,28 @@ export interface BlockLength {
   readonly bytes?: number | null
 }
 
+const blockLength: OptionTable<BlockLength> = uncheckedOptions('bytes')
+
 /** What a choice is for. */
 export interface ChoiceOptions extends BlockLength {
   /** Default `neighbor-allgather`. */
   readonly operation?: ChosenOperation
 }
 
+export const choiceOptions: OptionTable<ChoiceOptions> = uncheckedOptions('bytes', 'operation')
+
 /** @throws ERR_ARGUMENT for an operation that nothing is chosen for */
 export function checkedOperation(where: string, { operation }: ChoiceOptions): ChosenOperation {
   return checkedChosen(where, operation ?? 'neighbor-allgather')
 }
 
-/** @throws ERR_ARGUMENT for an invalid length */
-export function checkedLength(where: string, blocks: BlockLength): number | null {
-  requireOptions(where, blocks)
+/** @throws ERR_ARGUMENT for an invalid length, and for options that the call does not have */
+export function checkedLength(
+  where: string,
+  blocks: BlockLength,
+  known: object = blockLength,
+): number | null {
+  requireKnownOptions(where, blocks, known)
   const { bytes = null } = blocks
   if (bytes === null || (Number.isSafeInteger(bytes) && bytes >= 0)) return bytes
   throw wrongValue('ERR_ARGUMENT', `${where}: expected bytes as an integer >= 0`, bytes)

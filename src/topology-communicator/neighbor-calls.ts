@@ -1,12 +1,13 @@
 import { blocking, type Form, type Returned, type Started } from '../calls/collectives/form.js'
 import { started } from '../calls/collectives/started-form.js'
-import type { ArrayOperation, BlocksOptions, Elements, IntoOptions } from '../calls/plan/options.js'
+import type { ArrayOperation, Elements, IntoOptions } from '../calls/plan/options.js'
 import type { Gathered } from '../calls/plan/placement.js'
 import type { FreshArray, SameElements } from '../messages/datatype/array-types.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
 import {
   type GatheringHandle,
+  type NeighborBlocksOptions,
   neighborAllgather,
   neighborAllgatherv,
 } from './exchanges/neighbor-allgather.js'
@@ -43,13 +44,15 @@ export interface NeighborCalls<W extends keyof Returned<unknown>> {
    * `neighborAllgather` of blocks of varying lengths. Lengths are sent with the blocks; those given in
    * `counts` are checked. Blocks are packed in the order of the sources unless `displs` places them.
    *
-   * @throws ERR_COUNT when `counts` or `displs` do not fit what arrives, ERR_TRUNCATE when `into` is too
-   * small: on this rank only, after the exchange
+   * @throws ERR_COUNT for `counts` or `displs` without one integer from 0 to 2^31 - 1 per source, before
+   *   anything is sent
+   * @throws ERR_COUNT when `counts` do not fit what arrives, ERR_TRUNCATE when `into` is too small: on this
+   *   rank only, after the exchange
    * @see MPI-4.1 §8.6.1
    */
   neighborAllgatherv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
-    options?: BlocksOptions<I>,
+    options?: NeighborBlocksOptions<I>,
   ): Returned<Gathered<I>>[W]
 
   /**
@@ -76,9 +79,10 @@ export interface NeighborCalls<W extends keyof Returned<unknown>> {
    * by side) to the j-th destination. Lengths are sent with the blocks; those given in `counts` are checked.
    * Blocks are packed in the order of the sources unless `displs` places them.
    *
-   * @throws ERR_TYPE, ERR_COUNT for what is sent, before anything is
-   * @throws ERR_COUNT when `counts` or `displs` do not fit what arrives, ERR_TRUNCATE when `into` is too
-   * small: on this rank only, after the exchange
+   * @throws ERR_TYPE, ERR_COUNT for what is sent, and ERR_COUNT for `counts` or `displs` without one integer
+   *   from 0 to 2^31 - 1 per source, before anything is sent
+   * @throws ERR_COUNT when `counts` do not fit what arrives, ERR_TRUNCATE when `into` is too small: on this
+   *   rank only, after the exchange
    * @see MPI-4.1 §8.6.2
    */
   neighborAlltoallv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
@@ -139,7 +143,7 @@ function callsIn(form: Form<unknown>): CallTable {
     neighborAllgather(data: unknown, options?: IntoOptions) {
       return neighborAllgather(form, this, data, options)
     },
-    neighborAllgatherv(data: unknown, options?: BlocksOptions) {
+    neighborAllgatherv(data: unknown, options?: NeighborBlocksOptions) {
       return neighborAllgatherv(form, this, this.neighborhood, data, options)
     },
     neighborAlltoall(data: unknown, options?: IntoOptions) {

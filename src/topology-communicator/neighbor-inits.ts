@@ -55,8 +55,10 @@ export interface PersistentNeighborCalls {
   /**
    * A persistent `neighborAllgatherv`. Lengths are exchanged once, here; starts do not send them.
    *
-   * @throws ERR_TYPE, ERR_TYPE_MISMATCH for arrays, ERR_ARGUMENT for options, before anything is sent
-   * @throws ERR_COUNT, ERR_TRUNCATE at `start`, on all ranks, when the blocks of one do not fit
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH for arrays, ERR_COUNT for malformed lists, ERR_ARGUMENT for options,
+   *   before anything is sent
+   * @throws ERR_COUNT, ERR_TRUNCATE at every `start`, on the ranks of this process, when what arrives does
+   *   not fit
    * @see MPI-4.1 §8.8.1
    */
   neighborAllgathervInit<T extends TypedArray>(
@@ -78,7 +80,8 @@ export interface PersistentNeighborCalls {
   /**
    * A persistent `neighborAlltoallv`. Lengths are exchanged once, here; starts do not send them.
    *
-   * @throws ERR_TYPE, ERR_COUNT for what is sent, ERR_ARGUMENT for options, before anything is sent
+   * @throws ERR_TYPE, ERR_COUNT for what is sent and for malformed lists, ERR_ARGUMENT for options, before
+   *   anything is sent
    * @throws ERR_COUNT, ERR_TRUNCATE at every `start`, on the ranks of this process, when what arrives does
    *   not fit
    * @see MPI-4.1 §8.8.2

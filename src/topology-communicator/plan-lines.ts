@@ -1,8 +1,9 @@
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import type { CollectiveCall } from '../calls/collective-call.js'
 import { gatherBytes } from '../calls/exchange-patterns.js'
 import type { CommSeat } from '../comm/handle.js'
 import { wrongValue } from '../errors.js'
-import type { WaitOptions } from '../messages/process/abort.js'
+import { requireWaitOptions, type WaitOptions, waitOptions } from '../messages/process/abort.js'
 import { type FormatOptions, formatSchedule } from '../schedule/file/format-schedule.js'
 import { currentVersion, requireVersion } from '../schedule/file/format-version.js'
 import { headerOf } from '../schedule/file/header.js'
@@ -11,6 +12,8 @@ import type { ProcessTopology } from '../topology/process-topology.js'
 import type { Neighborhood } from './execute/neighborhood.js'
 
 export interface PlanLinesOptions extends WaitOptions, FormatOptions {}
+
+const planLinesOptions: OptionTable<PlanLinesOptions> = { ...waitOptions, ...uncheckedOptions('version') }
 
 /**
  * The lines of a plan's schedule file on the root, null on the others, whether one process planned or all
@@ -23,6 +26,7 @@ export function planLines(
   options?: PlanLinesOptions,
 ): Promise<string[] | null> {
   const { size } = state
+  requireWaitOptions('planLines', options, planLinesOptions)
   const version = options?.version ?? currentVersion
   requireVersion(version)
   if (!Number.isInteger(root) || root < 0 || root >= size)

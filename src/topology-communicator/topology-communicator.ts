@@ -5,7 +5,13 @@ import type { WaitOptions } from '../messages/process/abort.js'
 import type { Choice } from '../neighborhood/choose/choice.js'
 import type { Plan } from '../neighborhood/strategies/strategy.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { type BlockLength, type ChoiceOptions, checkedLength, checkedOperation } from './arguments.js'
+import {
+  type BlockLength,
+  type ChoiceOptions,
+  checkedLength,
+  checkedOperation,
+  choiceOptions,
+} from './arguments.js'
 import type { CheckedCall } from './exchanges/neighbor-allgather.js'
 import type { NeighborTraffic } from './execute/neighbor-traffic.js'
 import type { Neighborhood } from './execute/neighborhood.js'
@@ -97,7 +103,7 @@ export class TopologyCommunicator extends Communicator {
    */
   choice(blocks: ChoiceOptions = {}): Choice | null {
     this.seat()
-    const bytes = checkedLength('choice', blocks)
+    const bytes = checkedLength('choice', blocks, choiceOptions)
     return this.neighborhood.choiceFor(bytes, checkedOperation('choice', blocks))
   }
 

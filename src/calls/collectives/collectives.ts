@@ -1,13 +1,15 @@
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { requireFixed, typeCode } from '../../messages/datatype/elements.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
+import type { WaitOptions } from '../../messages/process/abort.js'
 import type { Seat } from '../../messages/process/comm-context.js'
 import type { AnyCall } from '../collective-call.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
-import { blockOf, countsOf, type Layout, requireElements, requireRoot } from '../plan/deliver.js'
+import { blockOf, countsOf, type Layout, layoutOf, requireElements, requireRoot } from '../plan/deliver.js'
 import { methodOf } from '../plan/method.js'
 import {
   type BlocksOptions,
+  callOptions,
   intoOf,
   type MovementOptions,
   type ReductionOptions,
@@ -30,8 +32,19 @@ import { type ScatterContribution, scatterCall } from './scatter.js'
 // What the methods of a communicator do before a rank joins the collective, in every form: a rank with
 // invalid arguments fails here, without joining.
 
+/** Starts a call, of whose options it knows the names. JavaScript may pass null, which is no options. */
+function attempt<R>(
+  form: Form<R>,
+  comm: Handle,
+  name: keyof typeof callOptions,
+  options: WaitOptions | undefined,
+  start: (seat: Seat<CollectiveContext>) => R,
+): R {
+  return form.attempt(comm, name, callOptions[name], options ?? undefined, start)
+}
+
 export function barrier<R>(form: Form<R>, comm: Handle, options?: ValueOptions): R {
-  return form.attempt(comm, (seat) => {
+  return attempt(form, comm, 'barrier', options, (seat) => {
     const call = barrierOf(seat.state, methodOf('barrier', options))
     return form.join(seat, call, undefined, options)
   })
@@ -44,7 +57,7 @@ export function bcast<R>(
   root: number,
   options?: MovementOptions,
 ): R {
-  return form.attempt(comm, (seat) => {
+  return attempt(form, comm, 'bcast', options, (seat) => {
     const { state, rank } = seat
     requireRoot(root, state.size)
     const into = intoOf(options)
@@ -63,7 +76,7 @@ export function reduce<R>(
   root: number,
   options?: ReductionOptions,
 ): R {
-  return form.attempt(comm, (seat) => {
+  return attempt(form, comm, 'reduce', options, (seat) => {
     const { state, rank } = seat
     requireRoot(root, state.size)
     const received = rank === root ? options : undefined
@@ -85,7 +98,7 @@ export function allreduce<R>(
   op: unknown,
   options?: ReductionOptions,
 ): R {
-  return form.attempt(comm, (seat) => {
+  return attempt(form, comm, 'allreduce', options, (seat) => {
     const { state } = seat
     const last = lastCall(form, state)
     if (last instanceof AllreduceCall && last.isMethod(options)) {
@@ -108,7 +121,7 @@ export function scatter<R>(
   root: number,
   options?: MovementOptions & { readonly displs?: ArrayLike<number> },
 ): R {
-  return form.attempt(comm, (seat) => {
+  return attempt(form, comm, name, options, (seat) => {
     const { state, rank } = seat
     requireRoot(root, state.size)
     const into = intoOf(options)
@@ -117,7 +130,7 @@ export function scatter<R>(
       const blocks =
         name === 'scatter'
           ? equalBlocks(name, data, state.size)
-          : countedBlocks(name, data, counts ?? [], options?.displs, state.size)
+          : countedBlocks(name, '', data, counts ?? [], options?.displs, state.size)
       contribution = { sendBlocks: form.unaliased(into, blocks), into }
     }
     const call = scatterCall(state, name, root, methodOf('scatter', options))
@@ -134,13 +147,13 @@ export function alltoall<R>(
   sendCounts: ArrayLike<number> | null,
   options?: BlocksOptions & { readonly sendDispls?: ArrayLike<number> },
 ): R {
-  return form.attempt(comm, (seat) => {
+  return attempt(form, comm, name, options, (seat) => {
     const { state } = seat
-    const layout = layoutOf(options, state.size)
+    const layout = arrayLayout(name, options, state.size)
     const blocks =
       name === 'alltoall'
         ? equalBlocks(name, data, state.size)
-        : countedBlocks(name, data, sendCounts!, options?.sendDispls, state.size)
+        : countedBlocks(name, 'send', data, sendCounts!, options?.sendDispls, state.size)
     const sendBlocks = form.unaliased(layout.into, blocks)
     const contribution: AlltoallContribution = { sendBlocks, layout }
     const call = alltoallCall(state, name, sendBlocks, methodOf('alltoall', options))
@@ -155,7 +168,7 @@ export function reduceScatter<R>(
   op: unknown,
   options?: ReductionOptions & { readonly counts?: ArrayLike<number> },
 ): R {
-  return form.attempt(comm, (seat) => {
+  return attempt(form, comm, 'reduceScatter', options, (seat) => {
     const { state } = seat
     const last = lastCall(form, state)
     if (
@@ -212,7 +225,7 @@ export function scan<R>(
   op: unknown,
   options?: ReductionOptions,
 ): R {
-  return form.attempt(comm, (seat) => {
+  return attempt(form, comm, name, options, (seat) => {
     const { state } = seat
     const last = lastCall(form, state)
     if (last instanceof ScanCall && last.signature.name === name && last.isMethod(options)) {
@@ -234,14 +247,14 @@ export function gather<R>(
   root: number | null,
   options?: BlocksOptions,
 ): R {
-  return form.attempt(comm, (seat) => {
+  return attempt(form, comm, name, options, (seat) => {
     const { state, rank } = seat
     const isRooted = name === 'gather' || name === 'gatherv'
     if (isRooted) requireRoot(root, state.size)
     const isWanted = !isRooted || rank === root
     const block = blockOf(name, data)
     if (name === 'gatherv' || name === 'allgatherv') requireElements(name, block.type)
-    const layout = layoutOf(isWanted ? options : undefined, state.size)
+    const layout = arrayLayout(name, isWanted ? options : undefined, state.size)
     const contribution = { block: form.unaliased(layout.into, block), layout }
     const method = methodOf(isRooted ? 'gather' : 'allgather', options)
     const call = gatherCall(state, name, isRooted ? root : null, block, method)
@@ -262,12 +275,9 @@ function blockCounts(countElems: number, size: number, given: ArrayLike<number> 
   throw new RankweaveError('ERR_COUNT', message)
 }
 
-function layoutOf(options: BlocksOptions | undefined, size: number): Layout {
+function arrayLayout(name: string, options: BlocksOptions | undefined, size: number): Layout {
   if (options?.into instanceof StridedView)
     throw new RankweaveError('ERR_TYPE', 'into must be a typed array where it takes the blocks of all ranks')
-  return {
-    into: intoOf(options),
-    counts: options?.counts === undefined ? undefined : countsOf('counts', options.counts, size),
-    displs: options?.displs === undefined ? undefined : countsOf('displs', options.displs, size),
-  }
+  intoOf(options)
+  return layoutOf(name, options, size)
 }

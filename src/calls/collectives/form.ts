@@ -1,3 +1,5 @@
+import { requireKnownOptions } from '../../base/known-options.js'
+import type { OptionTable } from '../../base/option.js'
 import type { Request } from '../../messages/p2p/request.js'
 import type { WaitOptions } from '../../messages/process/abort.js'
 import type { RankHandle, Seat } from '../../messages/process/comm-context.js'
@@ -21,8 +23,17 @@ export type Started<Calls> = { [K in keyof Calls & string as `i${K}`]: Calls[K] 
 export interface Form<R> {
   /** Whether the call may be that of an earlier collective: not if it is retained. */
   readonly mayReuse: boolean
-  /** Checks the arguments and continues with {@link join}; decides how an error is reported. */
-  attempt(comm: Handle, start: (seat: Seat<CollectiveContext>) => R): R
+  /**
+   * Refuses options that the call does not have, checks the arguments and continues with {@link join}; decides
+   * how an error is reported.
+   */
+  attempt(
+    comm: Handle,
+    name: string,
+    known: OptionTable<WaitOptions>,
+    options: WaitOptions | undefined,
+    start: (seat: Seat<CollectiveContext>) => R,
+  ): R
   /**
    * `part`, or a copy of it where the rank's result would overwrite its bytes while other ranks here still
    * read them.
@@ -39,9 +50,11 @@ export interface Form<R> {
 /** The rank joins at once and waits for its result: a method that returns a promise never throws. */
 export const blocking: Form<Promise<unknown>> = {
   mayReuse: true,
-  attempt(comm, start) {
+  attempt(comm, name, known, options, start) {
     try {
-      return start(comm.seat())
+      const seat = comm.seat()
+      if (options !== undefined) requireKnownOptions(name, options, known)
+      return start(seat)
     } catch (error) {
       return Promise.reject(error)
     }

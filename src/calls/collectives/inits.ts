@@ -1,12 +1,13 @@
 import { RankweaveError } from '../../errors.js'
 import { kindOf, type TypedArray, typeCode, typeCodeOf } from '../../messages/datatype/elements.js'
 import { misfit, payloadOf } from '../../messages/datatype/payload.js'
+import { layoutOf, packedDispls } from '../plan/deliver.js'
 import { methodOptionNames, orderOptionNames, requireInitOptions } from '../plan/method.js'
 import type { Handle } from './form.js'
 import { PersistentForm } from './persistent-form.js'
 
 /** Elements that `recv` needs for what is sent. @throws ERR_COUNT */
-type Room = (send: TypedArray, recv: TypedArray, comm: Handle, options: BlockCounts) => number
+type Room = (send: TypedArray, recv: TypedArray, comm: Handle, options: BlockCounts, name: string) => number
 
 interface BlockCounts {
   readonly counts?: ArrayLike<number>
@@ -17,20 +18,15 @@ const asMany: Room = ({ length }) => length
 const ofAllRanks: Room = ({ length }, _, { size }) => size * length
 /** What arrives is known when it does. */
 const knownLater: Room = () => 0
-/** Up to the end of the blocks whose lengths are given. Malformed counts are reported as those of calls. */
-const givenBlocks: Room = (_send, _recv, { size }, { counts, displs }) => {
-  if (counts === undefined || counts === null) return 0
-  let [packed, end] = [0, 0]
-  for (let rank = 0; rank < size; rank++) {
-    const start = displs?.[rank] ?? packed
-    packed += counts[rank]
-    if (counts[rank] > 0) end = Math.max(end, start + counts[rank])
-  }
-  return end
+/** Up to the end of the blocks whose lengths are given. */
+const givenBlocks: Room = (_send, _recv, { size }, options, name) => {
+  const { counts, displs } = layoutOf(name, options, size)
+  if (counts === undefined) return 0
+  const starts = displs ?? packedDispls(counts)
+  return counts.reduce((end, count, rank) => (count > 0 ? Math.max(end, starts[rank] + count) : end), 0)
 }
-/** Malformed counts are reported as those of calls. */
-const ownBlock: Room = ({ length }, _, { rank, size }, { counts }) =>
-  counts?.[rank] ?? Math.floor(length / size)
+const ownBlock: Room = ({ length }, _, { rank, size }, options, name) =>
+  layoutOf(name, options, size).counts?.[rank] ?? Math.floor(length / size)
 const scattered: Room = ({ length }, recv, { size }) => {
   if (length === size * recv.length) return recv.length
   const message = `scatterInit: expected ${size} blocks of ${recv.length} elements, got ${length} elements`
@@ -100,7 +96,7 @@ export function boundCall<O extends object>(
   requireInitOptions(name, options, rule.options)
   const given = { ...options } as O
   if (send !== undefined && into !== undefined) {
-    const error = misfit(typeCodeOf(send), rule.room(send, into, comm, given), into)
+    const error = misfit(typeCodeOf(send), rule.room(send, into, comm, given, name), into)
     if (error !== undefined) throw error
   }
   const agreed = into !== undefined && rule.agreed !== undefined ? agreedOf(into, rule.agreed) : {}

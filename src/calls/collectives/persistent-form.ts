@@ -50,7 +50,14 @@ export class PersistentForm implements Form<PersistentRequest> {
     this.#runsProgram = runsProgram
   }
 
-  attempt(comm: Handle, start: (seat: Seat<CollectiveContext>) => PersistentRequest): PersistentRequest {
+  /** The init has checked the options. */
+  attempt(
+    comm: Handle,
+    _name: string,
+    _known: unknown,
+    _options: unknown,
+    start: (seat: Seat<CollectiveContext>) => PersistentRequest,
+  ): PersistentRequest {
     return start(comm.seat())
   }
 

@@ -1,3 +1,4 @@
+import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
 import { type OperationOwner, Pending } from '../../messages/matching/pending.js'
 import { Request } from '../../messages/p2p/request.js'
@@ -7,7 +8,11 @@ import type { Form } from './form.js'
 /** The rank joins and continues; what it waits for, when it wants to, is the request (MPI-4.1 §6.12). */
 export const started: Form<Request<unknown>> = {
   mayReuse: true,
-  attempt: (comm, start) => start(comm.seat()),
+  attempt(comm, name, known, options, start) {
+    const seat = comm.seat()
+    if (options !== undefined) requireKnownOptions(`i${name}`, options, known)
+    return start(seat)
+  },
   unaliased: copyIfAliased,
   join({ state, localIndex, rank }, call, contribution, options) {
     const name = `i${call.signature.name}`

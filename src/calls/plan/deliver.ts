@@ -1,5 +1,5 @@
 import { bytesOf, overlap } from '../../base/bytes.js'
-import { isRankweaveError, RankweaveError, shown, wrongValue } from '../../errors.js'
+import { isRankweaveError, RankweaveError, wrongValue } from '../../errors.js'
 import { elementSizeBytes, newArray, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import { landing, misfit, payloadOf } from '../../messages/datatype/payload.js'
 import { copyElements, pack, type ReceiveBuffer, StridedView } from '../../messages/datatype/strided-view.js'
@@ -81,6 +81,12 @@ export function deliverAll(
   if (type !== typeCode.value) return deliver(state, type, flat!, into)
   const error = misfit(type, 1, into)
   return error === undefined ? blocks.map(decodeValue) : new RankFailure(error)
+}
+
+interface LayoutOptions {
+  readonly into?: TypedArray
+  readonly counts?: ArrayLike<number>
+  readonly displs?: ArrayLike<number>
 }
 
 /** How a rank wants blocks of varying lengths laid out. */
@@ -165,18 +171,45 @@ export function packedDispls(counts: Int32Array): Int32Array {
   return displs
 }
 
-/** @throws ERR_COUNT unless there is one integer >= 0 per rank */
-export function countsOf(what: string, list: ArrayLike<number>, size: number): Int32Array {
+/**
+ * A copy of a list with a number of elements for each of `size` blocks.
+ *
+ * @param per what has a block: `rank`, `source`
+ * @throws ERR_COUNT unless there is one integer from 0 to 2^31 - 1 for each
+ */
+export function countsOf(what: string, list: ArrayLike<number>, size: number, per = 'rank'): Int32Array {
   if (typeof list !== 'object' || list === null || list.length !== size) {
-    const got = list === null || typeof list !== 'object' ? shown(list) : `${list.length}`
-    throw new RankweaveError('ERR_COUNT', `${what}: expected ${size} numbers, one per rank, got ${got}`)
+    const got = list === null || typeof list !== 'object' ? list : list.length
+    throw wrongValue('ERR_COUNT', `${what}: expected ${size} numbers, one per ${per}`, got)
   }
-  for (let rank = 0; rank < size; rank++) {
-    const count = list[rank]
-    if (Number.isInteger(count) && count >= 0 && count <= 0x7fffffff) continue
-    throw wrongValue('ERR_COUNT', `${what}[${rank}] must be an integer >= 0`, count, { rank })
+  const counts = new Int32Array(size)
+  for (let block = 0; block < size; block++) {
+    const count = list[block]
+    if (!Number.isInteger(count) || count < 0 || count > 0x7fffffff) {
+      const expected = `${what}[${block}] must be an integer from 0 to 2^31 - 1`
+      throw wrongValue('ERR_COUNT', expected, count, per === 'rank' ? { rank: block } : { slot: block })
+    }
+    counts[block] = count
   }
-  return Int32Array.from(list)
+  return counts
+}
+
+/**
+ * Where a rank wants blocks, in copies of its lists.
+ * @throws ERR_COUNT as {@link countsOf}
+ */
+export function layoutOf(
+  name: string,
+  options: LayoutOptions | undefined,
+  size: number,
+  per = 'rank',
+): Layout {
+  const { into, counts, displs } = options ?? {}
+  return {
+    into,
+    counts: counts === undefined ? undefined : countsOf(`${name}: counts`, counts, size, per),
+    displs: displs === undefined ? undefined : countsOf(`${name}: displs`, displs, size, per),
+  }
 }
 
 /** @throws ERR_RANK */

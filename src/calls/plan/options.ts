@@ -1,11 +1,12 @@
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import type { SameElements } from '../../messages/datatype/array-types.js'
 import type { TypedArray } from '../../messages/datatype/elements.js'
 import type { Operation } from '../../messages/datatype/operation.js'
 import type { ElementOperation } from '../../messages/datatype/operation-names.js'
 import { requireReceiveBuffer } from '../../messages/datatype/payload.js'
 import type { StridedView } from '../../messages/datatype/strided-view.js'
-import type { WaitOptions } from '../../messages/process/abort.js'
-import type { MethodOptions, OrderOptions } from './method.js'
+import { type WaitOptions, waitOptions } from '../../messages/process/abort.js'
+import { type MethodOptions, methodOptionNames, type OrderOptions, orderOptionNames } from './method.js'
 
 /** A typed array, or a strided view of one, whose elements a collective reads. */
 export type Elements<T extends TypedArray> = T | StridedView<T>
@@ -17,6 +18,8 @@ export interface IntoOptions<I extends TypedArray = TypedArray> extends WaitOpti
   /** Filled with the result instead of a fresh array, and returned. */
   readonly into?: I
 }
+
+export const intoOptions: OptionTable<IntoOptions> = { ...waitOptions, ...uncheckedOptions('into') }
 
 /** Options of collectives that combine nothing. */
 export interface MovementOptions<I extends TypedArray = TypedArray> extends IntoOptions<I>, MethodOptions {}
@@ -42,6 +45,33 @@ export interface BlockPlaces extends MethodOptions {
 }
 
 export interface BlocksOptions<I extends TypedArray = TypedArray> extends MovementOptions<I>, BlockPlaces {}
+
+const valueOptions: OptionTable<ValueOptions> = { ...waitOptions, ...methodOptionNames }
+const movementOptions: OptionTable<MovementOptions> = { ...intoOptions, ...methodOptionNames }
+const blocksOptions: OptionTable<BlocksOptions> = {
+  ...movementOptions,
+  ...uncheckedOptions('counts', 'displs'),
+}
+const reductionOptions: OptionTable<ReductionOptions> = { ...intoOptions, ...orderOptionNames }
+
+/** The options of every call by name: others would have no effect. */
+export const callOptions = {
+  barrier: valueOptions,
+  bcast: movementOptions,
+  reduce: reductionOptions,
+  allreduce: reductionOptions,
+  gather: movementOptions,
+  gatherv: blocksOptions,
+  scatter: movementOptions,
+  scatterv: { ...movementOptions, ...uncheckedOptions('displs') },
+  allgather: movementOptions,
+  allgatherv: blocksOptions,
+  alltoall: movementOptions,
+  alltoallv: { ...blocksOptions, ...uncheckedOptions('sendDispls') },
+  reduceScatter: { ...reductionOptions, ...uncheckedOptions('counts') },
+  scan: reductionOptions,
+  exscan: reductionOptions,
+} satisfies Readonly<Record<string, OptionTable<WaitOptions>>>
 
 /** @throws ERR_TYPE unless `into` is a buffer that results can fill */
 export function intoOf(options: IntoOptions | undefined): TypedArray | undefined {

@@ -45,10 +45,12 @@ export function equalBlocks(what: string, data: unknown, size: number): SendBloc
 /**
  * Blocks of the given lengths.
  *
+ * @param side the beginning of the names of the lists: `sendCounts`, `counts`
  * @throws ERR_COUNT when they reach beyond the data
  */
 export function countedBlocks(
   what: string,
+  side: 'send' | '',
   data: unknown,
   counts: ArrayLike<number>,
   displs: ArrayLike<number> | undefined,
@@ -56,8 +58,10 @@ export function countedBlocks(
 ): SendBlocks {
   const payload = payloadOf(data)
   requireElements(what, payload.type)
-  const lengths = countsOf(`${what}: counts`, counts, size)
-  const firsts = displs === undefined ? packedDispls(lengths) : countsOf(`${what}: displs`, displs, size)
+  const [countsName, displsName] = side === 'send' ? ['sendCounts', 'sendDispls'] : ['counts', 'displs']
+  const lengths = countsOf(`${what}: ${countsName}`, counts, size)
+  const firsts =
+    displs === undefined ? packedDispls(lengths) : countsOf(`${what}: ${displsName}`, displs, size)
   const elemBytes = elementSizeBytes(payload.type)
   for (let rank = 0; rank < size; rank++) {
     const end = firsts[rank] + lengths[rank]

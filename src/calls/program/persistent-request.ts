@@ -1,6 +1,6 @@
 import { RankweaveError } from '../../errors.js'
 import { requireFixed, type TypedArray } from '../../messages/datatype/elements.js'
-import type { WaitOptions } from '../../messages/process/abort.js'
+import { requireWaitOptions, type WaitOptions } from '../../messages/process/abort.js'
 import type { RankHandle } from '../../messages/process/comm-context.js'
 import type { BoundCollective, PersistentContext } from './bound-collective.js'
 
@@ -52,6 +52,8 @@ export class PersistentRequest {
   start(options?: WaitOptions): Promise<void> {
     try {
       this.#requireReady()
+      // JavaScript may pass null, which collectives take as no options.
+      if (options !== undefined && options !== null) requireWaitOptions('start', options)
       if (this.#bound === undefined || options?.signal !== undefined) return this.#startSeparately(options)
       const { state, localIndex } = this.#handle.seat()
       this.#shared = this.#bound.start(state, localIndex)

@@ -1,7 +1,8 @@
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankweaveError } from '../../errors.js'
 import type { TypedArray } from '../datatype/elements.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
-import type { WaitOptions } from '../process/abort.js'
+import { type WaitOptions, waitOptions } from '../process/abort.js'
 import type { Entry, EntryList } from './entry-list.js'
 import type { Envelope } from './envelope.js'
 import type { Receive } from './receive.js'
@@ -14,6 +15,8 @@ export interface RecvOptions<B extends ReceiveBuffer = ReceiveBuffer> extends Wa
    */
   readonly into?: B
 }
+
+export const recvOptions: OptionTable<RecvOptions> = { ...waitOptions, ...uncheckedOptions('into') }
 
 /** Envelope of a message. MPI_Status. */
 export interface Status {

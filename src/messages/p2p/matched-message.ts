@@ -1,11 +1,17 @@
 import { RankweaveError } from '../../errors.js'
 import { requireReceiveBuffer } from '../datatype/payload.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
-import type { Arrived, Message, RecvOptions, Status } from '../matching/arrived.js'
+import {
+  type Arrived,
+  type Message,
+  type RecvOptions,
+  recvOptions,
+  type Status,
+} from '../matching/arrived.js'
 import { ANY_TAG, PROC_NULL } from '../matching/envelope.js'
 import type { Mailbox } from '../matching/mailbox.js'
 import { Receive } from '../matching/receive.js'
-import { abortedError, misfitSignal, type WaitOptions } from '../process/abort.js'
+import { abortedError, requireWaitOptions, type WaitOptions } from '../process/abort.js'
 import type { Matching } from './message-matching.js'
 import { Request } from './request.js'
 
@@ -64,8 +70,7 @@ export class MatchedMessage implements Status {
       const message = `the message of rank ${this.source} with tag ${this.tag} has been received already`
       throw new RankweaveError('ERR_REQUEST', message)
     }
-    const misfit = misfitSignal(signal)
-    if (misfit !== undefined) throw misfit
+    requireWaitOptions('recv', options, recvOptions)
     if (into !== undefined) requireReceiveBuffer(into)
     const receive = new Receive<Message>(this.#owner, 'recv', this.source, this.tag, into)
     if (signal?.aborted) throw abortedError(receive.call, signal)

@@ -1,13 +1,14 @@
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { promiseTry } from '../../base/turn.js'
 import { type RankweaveError, wrongValue } from '../../errors.js'
 import { payloadOf, requireReceiveBuffer } from '../datatype/payload.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
-import type { Message, RecvOptions, Status } from '../matching/arrived.js'
+import { type Message, type RecvOptions, recvOptions, type Status } from '../matching/arrived.js'
 import { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../matching/envelope.js'
 import type { Mailbox } from '../matching/mailbox.js'
 import { Receive, type ReceiveKind } from '../matching/receive.js'
 import { Send } from '../matching/send.js'
-import { abortedError, misfitSignal, type WaitOptions } from '../process/abort.js'
+import { abortedError, requireWaitOptions, type WaitOptions, waitOptions } from '../process/abort.js'
 import { doneInTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
 import { MatchedMessage, MatchedProbe, nothingFrom } from './matched-message.js'
 import type { Matching } from './message-matching.js'
@@ -31,6 +32,11 @@ export interface Endpoint {
 export interface SendrecvTags {
   readonly sendTag?: number
   readonly recvTag?: number
+}
+
+const sendrecvOptions: OptionTable<SendrecvTags & RecvOptions> = {
+  ...recvOptions,
+  ...uncheckedOptions('sendTag', 'recvTag'),
 }
 
 /** `synchronous`: completes only when a receive has matched. */
@@ -71,7 +77,8 @@ export function recv(comm: Endpoint, source: number, tag: number, options?: Recv
     const { matching } = comm
     const { short } = matching
     const into = options?.into
-    requireReceive(comm, source, tag, options)
+    requireReceive(comm, source, tag)
+    requireWaitOptions('recv', options, recvOptions)
     if (into !== undefined && !short.knows(into)) requireReceiveBuffer(into)
     if (source !== PROC_NULL && options?.signal === undefined) {
       const found = short.seek(mailbox, source, tag, into)
@@ -96,12 +103,12 @@ export async function sendrecv(
   source: number,
   options: SendrecvTags & RecvOptions,
 ): Promise<Message> {
-  signalOf(options)
-  const { sendTag = 0, recvTag = ANY_TAG, ...rest } = options
-  requireReceive(comm, source, recvTag, rest)
-  if (rest.into !== undefined) requireReceiveBuffer(rest.into)
-  const sending = startSend(comm, data, dest, sendTag, 'standard', rest)
-  const receiving = startReceive<Message>(comm.mailbox(), comm.matching, 'recv', source, recvTag, rest)
+  requireWaitOptions('sendrecv', options, sendrecvOptions)
+  const { sendTag = 0, recvTag = ANY_TAG, into, signal } = options
+  requireReceive(comm, source, recvTag)
+  if (into !== undefined) requireReceiveBuffer(into)
+  const sending = startSend(comm, data, dest, sendTag, 'standard', signal && { signal })
+  const receiving = startReceive<Message>(comm.mailbox(), comm.matching, 'recv', source, recvTag, options)
   const [sent, received] = await Promise.allSettled([sending.wait(), receiving.wait()])
   if (received.status === 'rejected') throw received.reason
   if (sent.status === 'rejected') throw sent.reason
@@ -170,9 +177,11 @@ function startSend(
 ): Send {
   const mailbox = comm.mailbox()
   requireSend(comm, dest, tag)
-  const signal = signalOf(options)
   const synchronous = mode === 'synchronous'
-  const started = new Send(mailbox, payloadOf(data, synchronous ? 'ssend' : 'send'), dest, tag, synchronous)
+  const name = synchronous ? 'ssend' : 'send'
+  requireWaitOptions(name, options)
+  const signal = options?.signal
+  const started = new Send(mailbox, payloadOf(data, name), dest, tag, synchronous)
   if (signal?.aborted) throw abortedError(started.call, signal)
   if (dest === PROC_NULL) {
     started.fulfil()
@@ -191,7 +200,8 @@ function started<T>(
   options: RecvOptions | undefined,
 ): Receive<T> {
   const mailbox = comm.mailbox()
-  requireReceive(comm, source, tag, options)
+  requireReceive(comm, source, tag)
+  requireWaitOptions(kind, options, kind === 'recv' ? recvOptions : waitOptions)
   if (options?.into !== undefined) requireReceiveBuffer(options.into)
   return startReceive(mailbox, comm.matching, kind, source, tag, options)
 }
@@ -206,7 +216,7 @@ function startReceive<T>(
   options: RecvOptions | undefined,
 ): Receive<T> {
   const into: ReceiveBuffer | undefined = options?.into
-  const signal = signalOf(options)
+  const signal = options?.signal
   const started: Receive<T> =
     kind === 'mprobe'
       ? (new MatchedProbe(mailbox, matching, source, tag) as Receive<unknown> as Receive<T>)
@@ -227,11 +237,10 @@ function requireSend(comm: Endpoint, dest: number, tag: number): void {
   if (!isTag(tag)) throw badTag(tag, `a tag from 0 to ${maxTag}`)
 }
 
-function requireReceive(comm: Endpoint, source: number, tag: number, options?: RecvOptions): void {
+function requireReceive(comm: Endpoint, source: number, tag: number): void {
   if (source !== ANY_SOURCE && source !== PROC_NULL && !isRank(source, comm.size))
     throw badRank('source', source, comm.size)
   if (tag !== ANY_TAG && !isTag(tag)) throw badTag(tag, `ANY_TAG or a tag from 0 to ${maxTag}`)
-  signalOf(options)
 }
 
 function statusOf({ source, tag, count, sizeBytes }: Message): Status {
@@ -254,13 +263,4 @@ function badRank(name: 'source' | 'dest', rank: unknown, size: number): Rankweav
 
 function badTag(tag: unknown, expected: string): RankweaveError {
   return wrongValue('ERR_TAG', `expected ${expected}`, tag)
-}
-
-function signalOf(options: WaitOptions | undefined): AbortSignal | undefined {
-  if (options === undefined) return undefined
-  if (options === null || typeof options !== 'object')
-    throw wrongValue('ERR_ARGUMENT', 'expected options as an object', options)
-  const misfit = misfitSignal(options.signal)
-  if (misfit !== undefined) throw misfit
-  return options.signal
 }

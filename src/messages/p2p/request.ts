@@ -1,6 +1,7 @@
+import { promiseTry } from '../../base/turn.js'
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import type { Pending } from '../matching/pending.js'
-import { misfitSignal, type WaitOptions } from '../process/abort.js'
+import { requireWaitOptions, type WaitOptions } from '../process/abort.js'
 import { inTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
 import { waitForSeveral } from './joint-wait.js'
 
@@ -32,7 +33,11 @@ export class Request<T> {
    * @see MPI-4.1 §3.7.3 (MPI_Wait)
    */
   wait(options?: WaitOptions): Promise<T> {
-    return this.pending.wait(options?.signal)
+    if (options === undefined) return this.pending.wait()
+    return promiseTry(() => {
+      requireWaitOptions('wait', options)
+      return this.pending.wait(options.signal)
+    })
   }
 
   /**
@@ -212,7 +217,12 @@ function misfitWait(
   requests: unknown,
   options: WaitOptions | undefined,
 ): RankweaveError | undefined {
-  return misfitRequests(name, requests) ?? misfitSignal(options?.signal)
+  try {
+    requireWaitOptions(name, options)
+  } catch (error) {
+    return error as RankweaveError
+  }
+  return misfitRequests(name, requests)
 }
 
 function requireRequests(name: string, requests: unknown): void {

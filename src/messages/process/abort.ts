@@ -1,3 +1,5 @@
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, signalOption } from '../../base/option.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 
 const subscribers = new WeakMap<AbortSignal, Set<() => void>>()
@@ -40,4 +42,18 @@ export function abortedError(what: string, signal?: AbortSignal): RankweaveError
 export interface WaitOptions {
   /** Ends the wait with ERR_ABORTED. On a collective this also revokes the communicator (decision 10). */
   readonly signal?: AbortSignal
+}
+
+export const waitOptions: OptionTable<WaitOptions> = { signal: signalOption }
+
+/** @throws ERR_ARGUMENT for options that the call does not have, and for a signal that is none */
+export function requireWaitOptions(
+  where: string,
+  options: WaitOptions | undefined,
+  known: OptionTable<WaitOptions> = waitOptions,
+): void {
+  if (options === undefined) return
+  requireKnownOptions(where, options, known)
+  const misfit = misfitSignal(options.signal)
+  if (misfit !== undefined) throw misfit
 }

@@ -1,4 +1,5 @@
-import { RankweaveError, shown, wrongValue } from '../../errors.js'
+import { countsOf, packedDispls } from '../../calls/plan/deliver.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
 import { contributionOf } from '../memory/buffers.js'
 
@@ -45,32 +46,17 @@ export function countedEdgeBlocks(
   displs: ArrayLike<number> | undefined,
 ): EdgeBlocks {
   const { type, elements } = contributionOf(name, data)
-  requirePerBlock(name, 'sendCounts', counts, slots)
-  if (displs !== undefined) requirePerBlock(name, 'sendDispls', displs, slots)
-  const starts = new Int32Array(slots)
-  let next = 0
+  const lengths = countsOf(`${name}: sendCounts`, counts, slots, 'destination')
+  const starts =
+    displs === undefined
+      ? packedDispls(lengths)
+      : countsOf(`${name}: sendDispls`, displs, slots, 'destination')
   for (let slot = 0; slot < slots; slot++) {
-    starts[slot] = displs?.[slot] ?? next
-    const end = starts[slot] + counts[slot]
-    if (counts[slot] > 0 && end > elements.length) {
+    const end = starts[slot] + lengths[slot]
+    if (lengths[slot] > 0 && end > elements.length) {
       const message = `${name}: block ${slot} ends at element ${end}, but the data has ${elements.length} of ${elementSizeBytes(type)} bytes`
       throw new RankweaveError('ERR_COUNT', message, { details: { slot } })
     }
-    next += counts[slot]
   }
-  return { type, elements, starts, counts: Int32Array.from(counts) }
-}
-
-function requirePerBlock(name: string, what: string, list: ArrayLike<number>, slots: number): void {
-  if (typeof list !== 'object' || list === null || list.length !== slots) {
-    const got = typeof list === 'object' && list !== null ? `${list.length}` : shown(list)
-    const message = `${name}: expected ${slots} ${what}, one per destination, got ${got}`
-    throw new RankweaveError('ERR_COUNT', message)
-  }
-  for (let slot = 0; slot < slots; slot++) {
-    const value = list[slot]
-    if (Number.isInteger(value) && value >= 0 && value <= 0x7fffffff) continue
-    const expected = `${name}: ${what}[${slot}] must be an integer from 0 to 2^31 - 1`
-    throw wrongValue('ERR_COUNT', expected, value, { slot })
-  }
+  return { type, elements, starts, counts: lengths }
 }

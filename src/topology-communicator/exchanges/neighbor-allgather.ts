@@ -1,9 +1,10 @@
-import { requireOptions } from '../../base/known-options.js'
+import type { OptionTable } from '../../base/option.js'
 import type { CollectiveCall, RankFailure } from '../../calls/collective-call.js'
 import type { Form, Handle } from '../../calls/collectives/form.js'
 import type { Exchange } from '../../calls/exchange.js'
 import type { CollectiveContext } from '../../calls/plan/collective-context.js'
-import type { BlocksOptions, IntoOptions } from '../../calls/plan/options.js'
+import { type Layout, layoutOf } from '../../calls/plan/deliver.js'
+import { type IntoOptions, intoOptions } from '../../calls/plan/options.js'
 import type { Gathered } from '../../calls/plan/placement.js'
 import { runProgram } from '../../calls/program/run-program.js'
 import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
@@ -11,6 +12,7 @@ import type { Seat } from '../../messages/process/comm-context.js'
 import { deliverVarying } from '../execute/deliver-varying.js'
 import { countRun } from '../execute/neighbor-traffic.js'
 import type { NeighborHandle, Neighborhood } from '../execute/neighborhood.js'
+import { type BlockLayoutOptions, blockLayoutOptions } from '../memory/block-layout.js'
 import { BlockStore } from '../memory/block-store.js'
 import { checkInto, contributionOf } from '../memory/buffers.js'
 import { wordViewOf } from '../memory/memory-words.js'
@@ -39,9 +41,9 @@ export function neighborAllgather<R>(
   form: Form<R>,
   comm: GatheringHandle,
   data: unknown,
-  options: IntoOptions = {},
+  options?: IntoOptions,
 ): R {
-  return form.attempt(comm, (seat) => {
+  return form.attempt(comm, 'neighborAllgather', intoOptions, options, (seat) => {
     let checked = comm.lastAllgather
     if (checked === undefined || !isRepeated(checked, data, options)) {
       checked = checkedAllgather(seat, comm.neighborhood, data, options)
@@ -55,12 +57,11 @@ function checkedAllgather(
   { state, rank }: Seat<CollectiveContext>,
   neighborhood: Neighborhood,
   data: unknown,
-  options: IntoOptions,
+  options: IntoOptions | undefined,
 ): CheckedCall {
   const name = 'neighborAllgather'
-  requireOptions(name, options)
   const { type, elements } = contributionOf(name, data)
-  const { into } = options
+  const into = options?.into
   const neededElems = neighborhood.slotsOf(rank) * elements.length
   checkInto(name, into, type, neededElems)
   const chosen = neighborhood.forBlocks(elements.byteLength)
@@ -78,12 +79,11 @@ function checkedAllgather(
 function isRepeated(
   { call, blocks: { elements, into }, neededElems }: CheckedCall,
   data: unknown,
-  options: IntoOptions,
+  options: IntoOptions | undefined,
 ): boolean {
-  requireOptions('neighborAllgather', options)
   return (
     data === elements &&
-    options.into === into &&
+    options?.into === into &&
     elements.length === call.countElems &&
     (into === undefined || into.length >= neededElems)
   )
@@ -101,8 +101,17 @@ function isRetained({ call, blocks: { elements, into } }: CheckedCall): boolean 
 /** What a rank contributes to a neighbor allgatherv. */
 interface VaryingBlocks {
   readonly elements: TypedArray
-  readonly into: TypedArray | undefined
-  readonly options: BlocksOptions
+  readonly layout: Layout
+}
+
+/** Options of neighborhood collectives that receive blocks of varying lengths. */
+export interface NeighborBlocksOptions<I extends TypedArray = TypedArray>
+  extends IntoOptions<I>,
+    BlockLayoutOptions {}
+
+export const neighborBlocksOptions: OptionTable<NeighborBlocksOptions> = {
+  ...intoOptions,
+  ...blockLayoutOptions,
 }
 
 /** Blocks of varying lengths; lengths are sent in the frames, so no rank needs to know them before. */
@@ -111,20 +120,19 @@ export function neighborAllgatherv<R>(
   comm: Handle,
   neighborhood: Neighborhood,
   data: unknown,
-  options: BlocksOptions = {},
+  options?: NeighborBlocksOptions,
 ): R {
   const name = 'neighborAllgatherv'
-  return form.attempt(comm, (seat) => {
-    requireOptions(name, options)
+  return form.attempt(comm, name, neighborBlocksOptions, options, (seat) => {
     const { type, elements } = contributionOf(name, data)
-    const { into } = options
-    checkInto(name, into, type, 0)
+    checkInto(name, options?.into, type, 0)
+    const layout = layoutOf(name, options, neighborhood.slotsOf(seat.rank), 'source')
     const call: CollectiveCall<VaryingBlocks, Gathered<TypedArray> | RankFailure> = {
       signature: { name, type },
       unplaced: neighborhood.isLocated,
       run: (blocks, exchange) => gatherVarying(neighborhood.forBlocks(null), type, blocks, exchange),
     }
-    return form.join(seat, call, { elements, into, options }, options)
+    return form.join(seat, call, { elements, layout }, options)
   })
 }
 
@@ -144,7 +152,7 @@ function gatherVarying(
   }
   runProgram(program, exchange, store, () => {
     countRun(traffic, program.counts)
-    const wanted = blocks.map(({ options }) => options)
+    const wanted = blocks.map(({ layout }) => layout)
     exchange.finish(deliverVarying('neighborAllgatherv', neighborhood, program, store, type, wanted))
   })
   return undefined

@@ -2,6 +2,7 @@ import { uncheckedOption } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
 import type { RankFailure } from '../../calls/collective-call.js'
 import type { CollectiveName } from '../../calls/collective-name.js'
+import { layoutOf } from '../../calls/plan/deliver.js'
 import { type BoundProgram, programStart } from '../../calls/program/bound-collective.js'
 import { boundCollective, boundRequest } from '../../calls/program/bound-request.js'
 import type { PersistentRequest } from '../../calls/program/persistent-request.js'
@@ -88,7 +89,7 @@ export function neighborAlltoallvInit(
   send: unknown,
   sendCounts: ArrayLike<number>,
   recv: unknown,
-  options: Omit<EdgeBlocksOptions, 'into'> = {},
+  options: Omit<EdgeBlocksOptions, 'into' | 'signal'> = {},
 ): PersistentRequest {
   const { neighborhood } = this
   const seat = this.seat()
@@ -99,7 +100,8 @@ export function neighborAlltoallvInit(
   const blocks = countedEdgeBlocks(name, elements, slots, sendCounts, options.sendDispls)
   const { type } = blocks
   checkInto(name, into, type, 0)
-  const given = { blocks, options: { ...options, into } }
+  const layout = layoutOf(name, { ...options, into }, neighborhood.slotsOf(seat.rank), 'source')
+  const given = { blocks, layout }
   const signature: Signature = { name, type }
   const call = { signature, unplaced: neighborhood.isLocated }
   return boundRequest(seat, call, [elements, into], given, async (all, exchange) => {
@@ -116,7 +118,7 @@ export function neighborAlltoallvInit(
       }
     })
     const store = BlockStore.of(program, elementSizeBytes(type), lengths)
-    const wanted = all.map((bound) => bound.options)
+    const wanted = all.map((bound) => bound.layout)
     const delivery = varyingDelivery(name, neighborhood, program, store, type, wanted)
     const sends = all.map((bound) => wordViewOf(bound.blocks.elements))
     return programStart(signature, {

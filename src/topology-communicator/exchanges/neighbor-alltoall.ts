@@ -1,9 +1,10 @@
-import { requireOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import type { CollectiveCall } from '../../calls/collective-call.js'
 import type { CollectiveName } from '../../calls/collective-name.js'
 import type { Form, Handle } from '../../calls/collectives/form.js'
 import type { Exchange } from '../../calls/exchange.js'
-import type { BlocksOptions, IntoOptions } from '../../calls/plan/options.js'
+import { type Layout, layoutOf } from '../../calls/plan/deliver.js'
+import { type IntoOptions, intoOptions } from '../../calls/plan/options.js'
 import { runProgram } from '../../calls/program/run-program.js'
 import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
 import { chosenAlltoall } from '../execute/chosen.js'
@@ -16,17 +17,23 @@ import { checkInto, elementWords } from '../memory/buffers.js'
 import { wordViewOf } from '../memory/memory-words.js'
 import { countedEdgeBlocks, type EdgeBlocks } from './edge-blocks.js'
 import { equalCall, equalSendOf } from './equal-alltoall.js'
+import { type NeighborBlocksOptions, neighborBlocksOptions } from './neighbor-allgather.js'
 
 /** Options of an alltoall of blocks of varying lengths. */
-export interface EdgeBlocksOptions<I extends TypedArray = TypedArray> extends BlocksOptions<I> {
+export interface EdgeBlocksOptions<I extends TypedArray = TypedArray> extends NeighborBlocksOptions<I> {
   /** Start of each block in the data. Default: side by side. */
   readonly sendDispls?: ArrayLike<number>
+}
+
+const edgeBlocksOptions: OptionTable<EdgeBlocksOptions> = {
+  ...neighborBlocksOptions,
+  ...uncheckedOptions('sendDispls'),
 }
 
 /** What one rank passes. */
 interface Contribution {
   readonly blocks: EdgeBlocks
-  readonly options: BlocksOptions
+  readonly layout: Layout
 }
 
 /**
@@ -38,12 +45,11 @@ export function neighborAlltoall<R>(
   comm: Handle,
   neighborhood: Neighborhood,
   data: unknown,
-  options: IntoOptions = {},
+  options?: IntoOptions,
 ): R {
   const name = 'neighborAlltoall'
-  return form.attempt(comm, (seat) => {
-    requireOptions(name, options)
-    const { type, blocks } = equalSendOf(name, neighborhood, seat.rank, data, options.into)
+  return form.attempt(comm, name, intoOptions, options, (seat) => {
+    const { type, blocks } = equalSendOf(name, neighborhood, seat.rank, data, options?.into)
     return form.join(
       seat,
       equalCall(seat.state.localRanks, neighborhood, type, blocks.count),
@@ -60,26 +66,26 @@ export function neighborAlltoallv<R>(
   neighborhood: Neighborhood,
   data: unknown,
   sendCounts: ArrayLike<number>,
-  options: EdgeBlocksOptions = {},
+  options?: EdgeBlocksOptions,
 ): R {
   const name = 'neighborAlltoallv'
-  return form.attempt(comm, (seat) => {
-    requireOptions(name, options)
+  return form.attempt(comm, name, edgeBlocksOptions, options, (seat) => {
     const slots = neighborhood.sendSlotsOf(seat.rank)
-    const blocks = countedEdgeBlocks(name, data, slots, sendCounts, options.sendDispls)
+    const blocks = countedEdgeBlocks(name, data, slots, sendCounts, options?.sendDispls)
     const { type } = blocks
-    checkInto(name, options.into, type, 0)
+    checkInto(name, options?.into, type, 0)
+    const layout = layoutOf(name, options, neighborhood.slotsOf(seat.rank), 'source')
     const call = neighborAlltoallCall<Contribution>(
       neighborhood,
       name,
       type,
       blocksOf,
       (contributions, { program }, store) => {
-        const wanted = contributions.map((each) => each.options)
+        const wanted = contributions.map((each) => each.layout)
         return deliverVarying(name, neighborhood, program, store, type, wanted)
       },
     )
-    return form.join(seat, call, { blocks, options }, options)
+    return form.join(seat, call, { blocks, layout }, options)
   })
 }
 

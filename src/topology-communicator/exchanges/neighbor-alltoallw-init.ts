@@ -1,4 +1,5 @@
 import { bytesOf } from '../../base/bytes.js'
+import { checkOptions } from '../../base/option-table.js'
 import { RankFailure } from '../../calls/collective-call.js'
 import { programStart } from '../../calls/program/bound-collective.js'
 import { boundRequest } from '../../calls/program/bound-request.js'
@@ -21,11 +22,13 @@ export function neighborAlltoallwInit(
   this: NeighborHandle,
   send: readonly EdgeData[],
   recv: readonly (ReceiveBuffer | null)[],
+  options: object = {},
 ): PersistentRequest {
   const { neighborhood } = this
   const seat = this.seat()
   const name = 'neighborAlltoallwInit'
-  const given = checkEdgeData(name, neighborhood, seat.rank, send, recv)
+  checkOptions(name, {}, options)
+  const given = checkEdgeData(name, neighborhood, seat.rank, send, recv ?? null)
   const signature: Signature = { name, type: typeCode.Uint8Array }
   const arrays = [...send, ...recv]
     .map((each) => (each instanceof StridedView ? each.array : each))

@@ -1,5 +1,5 @@
 import { bytesOf } from '../../base/bytes.js'
-import { requireOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankFailure } from '../../calls/collective-call.js'
 import type { Form, Handle } from '../../calls/collectives/form.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
@@ -13,7 +13,7 @@ import {
 } from '../../messages/datatype/elements.js'
 import { misfit, requireReceiveBuffer } from '../../messages/datatype/payload.js'
 import { type ReceiveBuffer, type StridedView, unpack } from '../../messages/datatype/strided-view.js'
-import type { WaitOptions } from '../../messages/process/abort.js'
+import { type WaitOptions, waitOptions } from '../../messages/process/abort.js'
 import type { Neighborhood } from '../execute/neighborhood.js'
 import type { OperationProgram } from '../execute/placement.js'
 import type { BlockStore } from '../memory/block-store.js'
@@ -33,6 +33,8 @@ export interface EdgeBuffersOptions extends WaitOptions {
   readonly into?: readonly (ReceiveBuffer | null)[]
 }
 
+const edgeBuffersOptions: OptionTable<EdgeBuffersOptions> = { ...waitOptions, ...uncheckedOptions('into') }
+
 /**
  * Blocks of any lengths and types: a byte with the type travels in front of each, so receivers check it or
  * learn it.
@@ -42,12 +44,11 @@ export function neighborAlltoallw<R>(
   comm: Handle,
   neighborhood: Neighborhood,
   data: readonly EdgeData[],
-  options: EdgeBuffersOptions = {},
+  options?: EdgeBuffersOptions,
 ): R {
   const name = 'neighborAlltoallw'
-  return form.attempt(comm, (seat) => {
-    requireOptions(name, options)
-    const given = checkEdgeData(name, neighborhood, seat.rank, data, options.into)
+  return form.attempt(comm, name, edgeBuffersOptions, options, (seat) => {
+    const given = checkEdgeData(name, neighborhood, seat.rank, data, options?.into)
     const call = neighborAlltoallCall<EdgeContribution>(
       neighborhood,
       name,

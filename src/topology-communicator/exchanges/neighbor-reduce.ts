@@ -1,11 +1,11 @@
-import { requireOptions } from '../../base/known-options.js'
+import type { OptionTable } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
 import type { CollectiveCall } from '../../calls/collective-call.js'
 import type { CollectiveName } from '../../calls/collective-name.js'
 import type { Form, Handle } from '../../calls/collectives/form.js'
 import type { Exchange } from '../../calls/exchange.js'
 import { methodOf, type OrderOptions, orderOptionNames } from '../../calls/plan/method.js'
-import type { IntoOptions } from '../../calls/plan/options.js'
+import { type IntoOptions, intoOptions } from '../../calls/plan/options.js'
 import { requiredOrder } from '../../calls/plan/required-order.js'
 import { programStart } from '../../calls/program/bound-collective.js'
 import { boundRequest } from '../../calls/program/bound-request.js'
@@ -26,6 +26,9 @@ import { CombiningStore } from './combining-store.js'
 export interface NeighborReduceOptions<I extends TypedArray = TypedArray>
   extends IntoOptions<I>,
     Pick<OrderOptions, 'order'> {}
+
+const { order } = orderOptionNames
+const reduceOptions: OptionTable<NeighborReduceOptions> = { ...intoOptions, order }
 
 interface Contribution {
   readonly elements: TypedArray
@@ -52,13 +55,12 @@ export function neighborReduce<R>(
   neighborhood: Neighborhood,
   data: unknown,
   op: unknown,
-  options: NeighborReduceOptions = {},
+  options?: NeighborReduceOptions,
 ): R {
   const name = 'neighborReduce'
-  return form.attempt(comm, (seat) => {
-    requireOptions(name, options)
-    const { order, into } = options
-    const { agreed, given } = checked(name, neighborhood, seat.rank, data, op, order, into)
+  return form.attempt(comm, name, reduceOptions, options, (seat) => {
+    const { rank } = seat
+    const { agreed, given } = checked(name, neighborhood, rank, data, op, options?.order, options?.into)
     const call: CollectiveCall<Contribution, TypedArray | null> = {
       signature: agreed.signature,
       unplaced: neighborhood.isLocated,
@@ -82,7 +84,7 @@ export function neighborReduceInit(
   const { neighborhood } = this
   const seat = this.seat()
   const name = 'neighborReduceInit'
-  checkOptions(name, { order: orderOptionNames.order }, options)
+  checkOptions(name, { order }, options)
   const { elements, into } = boundElements(name, send, recv)
   const { agreed, given } = checked(name, neighborhood, seat.rank, elements, op, options.order, into)
   const { signature, type, countElems } = agreed

@@ -1,5 +1,6 @@
 import { flagOption, type OptionTable } from '../../base/option.js'
 import { checkOptions, withDefaults } from '../../base/option-table.js'
+import { type Layout, layoutOf } from '../../calls/plan/deliver.js'
 import { type BoundProgram, programStart } from '../../calls/program/bound-collective.js'
 import { boundCollective, boundRequest } from '../../calls/program/bound-request.js'
 import type { PersistentRequest } from '../../calls/program/persistent-request.js'
@@ -8,18 +9,18 @@ import type { Signature } from '../../calls/signature.js'
 import { RankweaveError } from '../../errors.js'
 import { elementSizeBytes, requireIntact, type TypedArray } from '../../messages/datatype/elements.js'
 import { chosenNeighborhood } from '../execute/chosen.js'
-import { slotCounts, varyingFill } from '../execute/deliver-varying.js'
+import { varyingDelivery } from '../execute/deliver-varying.js'
 import { exchangeLengths } from '../execute/exchange-lengths.js'
 import { NeighborRequest, type TunerPlace } from '../execute/neighbor-request.js'
 import { countRun } from '../execute/neighbor-traffic.js'
 import type { NeighborHandle, Neighborhood } from '../execute/neighborhood.js'
 import { requestStart } from '../execute/request-start.js'
 import { checkedTune, initOptions, type NeighborInitOptions, tuneText } from '../execute/tune-options.js'
-import { type BlockLayoutOptions, blockLayout, blockLayoutOptions } from '../memory/block-layout.js'
+import { type BlockLayoutOptions, blockLayoutOptions } from '../memory/block-layout.js'
 import { BlockStore } from '../memory/block-store.js'
 import { boundElements, checkInto } from '../memory/buffers.js'
 import { copyWords, wordsPerElement, wordViewOf } from '../memory/memory-words.js'
-import { fillRankSlots, fillSlots } from '../memory/slot-list.js'
+import { fillRankSlots } from '../memory/slot-list.js'
 import { UniformStore } from '../memory/uniform-store.js'
 import { publishedAllgather } from './published-allgather.js'
 
@@ -42,8 +43,9 @@ interface UniformBuffers {
   readonly recv: TypedArray
 }
 
-interface VaryingBuffers extends UniformBuffers {
-  readonly layoutOptions: BlockLayoutOptions
+interface VaryingBuffers {
+  readonly send: TypedArray
+  readonly layout: Layout
 }
 
 export function neighborAllgatherInit(
@@ -139,16 +141,17 @@ export function neighborAllgathervInit(
   this: NeighborHandle,
   send: unknown,
   recv: unknown,
-  layoutOptions: BlockLayoutOptions = {},
+  options: BlockLayoutOptions = {},
 ): PersistentRequest {
   const { neighborhood } = this
   const seat = this.seat()
   const name = 'neighborAllgathervInit'
-  checkOptions(name, blockLayoutOptions, layoutOptions)
+  checkOptions(name, blockLayoutOptions, options)
   const { type, elements, into } = boundElements(name, send, recv)
   checkInto(name, into, type, 0)
   const signature: Signature = { name: 'neighborAllgatherInit', type }
-  const given: VaryingBuffers = { send: elements, recv: into, layoutOptions }
+  const layout = layoutOf(name, { ...options, into }, neighborhood.slotsOf(seat.rank), 'source')
+  const given: VaryingBuffers = { send: elements, layout }
   const call = { signature, unplaced: neighborhood.isLocated }
   return boundRequest(seat, call, [elements, into], given, async (buffers, exchange) => {
     const chosen = neighborhood.forBlocks(null)
@@ -158,17 +161,8 @@ export function neighborAllgathervInit(
       for (const [v, { length }] of sends.entries()) words[v] = length
     })
     const store = BlockStore.of(program, elementSizeBytes(type), lengths)
-    const counts = slotCounts(chosen, program, store, type)
-    const displs = buffers.map((bound, i) => {
-      const layout = blockLayout(name, counts[i], bound.layoutOptions)
-      checkInto(name, bound.recv, type, layout.size)
-      return layout.displs
-    })
-    const receives = {
-      words: buffers.map((bound) => wordViewOf(bound.recv)),
-      base: new Int32Array(buffers.length),
-    }
-    const fillTo = varyingFill(program, displs, type)
+    const wanted = buffers.map((bound) => bound.layout)
+    const delivery = varyingDelivery(name, chosen, program, store, type, wanted)
     return programStart(signature, {
       program,
       store,
@@ -177,7 +171,8 @@ export function neighborAllgathervInit(
       },
       deliver() {
         countRun(traffic, program.counts)
-        fillSlots(program, store, receives, fillTo)
+        delivery.fill()
+        return delivery.failures.find((failure) => failure !== undefined)
       },
     })
   })

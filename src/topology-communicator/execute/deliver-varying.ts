@@ -1,8 +1,8 @@
 import { RankFailure } from '../../calls/collective-call.js'
-import type { BlocksOptions } from '../../calls/plan/options.js'
+import type { Layout } from '../../calls/plan/deliver.js'
 import type { Gathered } from '../../calls/plan/placement.js'
 import { isRankweaveError } from '../../errors.js'
-import type { TypedArray } from '../../messages/datatype/elements.js'
+import { newArray, type TypedArray } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { type BlockLayout, blockLayout } from '../memory/block-layout.js'
 import type { BlockStore } from '../memory/block-store.js'
@@ -23,7 +23,7 @@ export function deliverVarying(
   program: ProcessProgram,
   store: BlockStore,
   type: number,
-  wanted: readonly BlocksOptions[],
+  wanted: readonly Layout[],
 ): (Gathered<TypedArray> | RankFailure)[] {
   const delivery = varyingDelivery(name, neighborhood, program, store, type, wanted)
   const { counts, displs, failures } = delivery
@@ -48,7 +48,7 @@ export function varyingDelivery(
   program: ProcessProgram,
   store: BlockStore,
   type: number,
-  wanted: readonly BlocksOptions[],
+  wanted: readonly Layout[],
 ): VaryingDelivery {
   const counts = slotCounts(neighborhood, program, store, type)
   const layouts = wanted.map((options, i) => receiveLayout(name, type, counts[i], options))
@@ -66,7 +66,7 @@ export function varyingDelivery(
 }
 
 /** Elements of every slot of every hosted rank; 0 where a grid has no neighbor. */
-export function slotCounts(
+function slotCounts(
   neighborhood: Neighborhood,
   { ranks, fillStart, fillRank, fillSlot }: ProcessProgram,
   store: BlockStore,
@@ -82,7 +82,7 @@ export function slotCounts(
 }
 
 /** Where slots begin that are `displs[i][slot]` elements into the buffer of the i-th hosted rank. */
-export function varyingFill(
+function varyingFill(
   { fillRank, fillSlot }: ProcessProgram,
   displs: readonly Int32Array[],
   type: number,
@@ -90,6 +90,8 @@ export function varyingFill(
   const perElement = elementWords(type)
   return fillSlot.map((slot, f) => displs[fillRank[f]][slot] * perElement)
 }
+
+const packed = { counts: undefined, displs: undefined }
 
 interface ReceiveLayout extends BlockLayout {
   readonly into: TypedArray | undefined
@@ -99,18 +101,15 @@ interface ReceiveLayout extends BlockLayout {
   readonly failure?: RankFailure
 }
 
-function receiveLayout(
-  name: string,
-  type: number,
-  arrived: Int32Array,
-  options: BlocksOptions,
-): ReceiveLayout {
+function receiveLayout(name: string, type: number, arrived: Int32Array, wanted: Layout): ReceiveLayout {
   try {
-    const layout = blockLayout(name, arrived, options)
-    checkInto(name, options.into, type, layout.size)
-    return { ...layout, into: options.into }
+    const layout = blockLayout(name, arrived, wanted)
+    checkInto(name, wanted.into, type, layout.size)
+    // Displacements may need more memory than there is.
+    const mustMake = wanted.into === undefined && wanted.displs !== undefined
+    return { ...layout, into: mustMake ? newArray(type, layout.size) : wanted.into }
   } catch (error) {
     if (!isRankweaveError(error)) throw error
-    return { ...blockLayout(name, arrived, {}), into: undefined, failure: new RankFailure(error) }
+    return { ...blockLayout(name, arrived, packed), into: undefined, failure: new RankFailure(error) }
   }
 }

@@ -1,7 +1,6 @@
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
-import { RankweaveError, wrongValue } from '../../errors.js'
-
-const maxDisplacement = 0x7fffffff
+import type { Layout } from '../../calls/plan/deliver.js'
+import { RankweaveError } from '../../errors.js'
 
 /** Where blocks are in a receive buffer, in elements. */
 export interface BlockLayout {
@@ -24,37 +23,24 @@ export const blockLayoutOptions: OptionTable<BlockLayoutOptions> = {
  * Places blocks at the caller's displacements, or packed in slot order.
  *
  * @param arrived elements of every block
- * @throws ERR_COUNT when the caller expected other counts, or a displacement is not an integer below 2^31
+ * @throws ERR_COUNT when the caller expected other counts
  */
 export function blockLayout(
   name: string,
   arrived: Int32Array,
-  { counts, displs }: BlockLayoutOptions,
+  { counts, displs }: Pick<Layout, 'counts' | 'displs'>,
 ): BlockLayout {
   if (counts !== undefined) checkCounts(name, arrived, counts)
-  if (displs !== undefined && displs.length !== arrived.length) {
-    const expected = `${name}: expected a displacement for each of ${arrived.length} blocks`
-    throw wrongValue('ERR_COUNT', expected, displs.length)
-  }
-  const starts = new Int32Array(arrived.length)
+  const starts = displs ?? new Int32Array(arrived.length)
   let size = 0
   for (let slot = 0; slot < arrived.length; slot++) {
-    const start = displs === undefined ? size : displs[slot]
-    if (!Number.isInteger(start) || start < 0 || start > maxDisplacement) {
-      const expected = `${name}: expected an integer from 0 to ${maxDisplacement} as displacement of block ${slot}`
-      throw wrongValue('ERR_COUNT', expected, start)
-    }
-    starts[slot] = start
-    size = Math.max(size, start + arrived[slot])
+    if (displs === undefined) starts[slot] = size
+    size = Math.max(size, starts[slot] + arrived[slot])
   }
   return { displs: starts, size }
 }
 
-function checkCounts(name: string, arrived: Int32Array, counts: ArrayLike<number>): void {
-  if (counts.length !== arrived.length) {
-    const expected = `${name}: expected a count for each of ${arrived.length} blocks`
-    throw wrongValue('ERR_COUNT', expected, counts.length)
-  }
+function checkCounts(name: string, arrived: Int32Array, counts: Int32Array): void {
   for (let slot = 0; slot < arrived.length; slot++) {
     if (counts[slot] === arrived[slot]) continue
     const message = `${name}: expected ${counts[slot]} elements in block ${slot}, ${arrived[slot]} arrived`

@@ -1,5 +1,11 @@
 import { RankweaveError } from '../../errors.js'
-import { elementSizeBytes, type TypedArray, typeCode, typeCodeOf } from '../../messages/datatype/elements.js'
+import {
+  elementSizeBytes,
+  kindOf,
+  type TypedArray,
+  typeCode,
+  typeCodeOf,
+} from '../../messages/datatype/elements.js'
 import { misfit, payloadOf } from '../../messages/datatype/payload.js'
 import { pack, StridedView } from '../../messages/datatype/strided-view.js'
 import { wordsPerElement } from './memory-words.js'
@@ -18,7 +24,7 @@ export function contributionOf(name: string, data: unknown): Contribution {
   if (!isArray) {
     throw new RankweaveError(
       'ERR_TYPE',
-      `${name}: expected a typed array or a strided view of one, got ${data === null ? 'null' : typeof data}`,
+      `${name}: expected a typed array or a strided view of one, got ${kindOf(data)}`,
     )
   }
   const { type, data: elements } = payloadOf(data)
@@ -34,7 +40,7 @@ export function contributionOf(name: string, data: unknown): Contribution {
 export function checkInto(name: string, into: unknown, type: number, countElems: number): void {
   if (into === undefined) return
   if (typeCodeOf(into) === typeCode.value) {
-    const message = `${name}: expected a typed array to receive into, got ${typeof into}`
+    const message = `${name}: expected a typed array to receive into, got ${kindOf(into)}`
     throw new RankweaveError('ERR_TYPE', message)
   }
   payloadOf(into)

@@ -444,9 +444,6 @@ describe('neighborAllgatherv', () => {
         graph.neighborAllgatherv(block, world.rank === 0 ? options : {})
       for (const [code, options] of [
         ['ERR_COUNT', { counts: [2, 2, 2, 3] }],
-        ['ERR_COUNT', { counts: [2, 2, 2] }],
-        ['ERR_COUNT', { displs: [0, 2, 4] }],
-        ['ERR_COUNT', { displs: [0, 2, 4, -1] }],
         ['ERR_TRUNCATE', { into: new Float64Array(7) }],
       ] as const) {
         if (world.rank === 0) await expect(gather(options)).rejects.toMatchObject({ code })
