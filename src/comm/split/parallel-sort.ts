@@ -22,7 +22,7 @@ import { sortRuns } from './sort/sort-runs.js'
 import { type SorterLayout, sorterLayout } from './sorter-layout.js'
 import type { AwaitingAlgorithm, SplitCall, SplitPart } from './split-call.js'
 import type { SplitMeter } from './split-meter.js'
-import { tableOf } from './split-table.js'
+import { abandonTable, tableOf } from './split-table.js'
 
 /** A sorter's part of the sorted table. */
 export interface SortedSlice {
@@ -62,8 +62,23 @@ export async function splitBySorting(
   sort: SortColumn,
   lists: 'sorted' | 'any order' = 'sorted',
 ): Promise<readonly SplitPart[]> {
-  const { parent, exchange, plan, meter } = call
+  const { exchange, plan } = call
   const layout = sorterLayout(exchange.me, exchange.count, plan.sorters)
+  try {
+    return await sortIn(call, layout, sort, lists)
+  } catch (error) {
+    abandonTable(call, layout)
+    throw error
+  }
+}
+
+async function sortIn(
+  call: SplitCall,
+  layout: SorterLayout,
+  sort: SortColumn,
+  lists: 'sorted' | 'any order',
+): Promise<readonly SplitPart[]> {
+  const { parent, exchange, meter } = call
   const locator = new RowLocator(parent)
   const counter = parent.runtime.drawCounter()
 

@@ -18,7 +18,10 @@ import type { SplitAlgorithmName, SplitPlan } from './split-plan.js'
 const awaiting =
   (algorithm: AwaitingAlgorithm): SplitAlgorithm =>
   async (call, done): Promise<undefined> => {
-    done(await algorithm(call))
+    const parts = await algorithm(call)
+    if (!call.exchange.hasFailed) done(parts)
+    // No communicator will use it.
+    else for (const { table } of parts) if (table.kind === 'distributed') table.slices.settle()
   }
 
 const algorithms: Readonly<Record<SplitAlgorithmName, SplitAlgorithm>> = {

@@ -3,8 +3,8 @@ import { concatenateWords } from '../../base/packing.js'
 import type { Exchange } from '../../calls/exchange.js'
 import { allgatherBytes } from '../../calls/exchange-patterns.js'
 import { SharedSlices } from '../table/distributed-table.js'
-import type { SliceBounds } from '../table/slice-bounds.js'
-import type { HostedSlice } from '../table/slice-service.js'
+import { evenBounds, type SliceBounds } from '../table/slice-bounds.js'
+import type { HostedSlice, TableId } from '../table/slice-service.js'
 import type { ColumnOutcome } from './column-outcome.js'
 import { exchangeSteps } from './process-group.js'
 import type { Slice } from './sort/runs.js'
@@ -36,34 +36,56 @@ export async function tableOf(
   if (!outcome.needsTable) return { kind: 'none' }
   if (plan.table === 'replicated')
     return { kind: 'replicated', worldRanks: await replicate(call, sorting, column, slice) }
-  const layout = tableLayout(sorting, bounds, plan.tableGroup, exchange.count)
-  const { runtime } = parent
+  const { slices: service } = parent.runtime
   const { processes } = parent.processes
-  const worldProcess = (process: number) => processes.at(process)
-  const id = { leader: parent.id.leader, counter: parent.id.counter, seq: exchange.seq | 0 }
-  const service = runtime.slices
+  const { id, layout, home } = placeOf(call, sorting, bounds)
   const hosted = slice === null ? undefined : await ownSlice(column!, layout, bounds, slice)
   if (hosted !== undefined) {
     call.meter.hold(hosted.worldRanks)
     service.host(id, hosted)
   }
-  if (layout.home === exchange.me) {
-    const { users, hosts } = layout
-    service.keepHome(id, { users, hosts, host: (index) => worldProcess(layout.host(index)) })
-  }
+  if (layout.home === exchange.me) keepHome(call, id, layout)
   const slices = new SharedSlices(
     service,
     {
       id,
       bounds: layout.bounds,
-      server: (slice) => worldProcess(layout.server(slice)),
+      server: (slice) => processes.at(layout.server(slice)),
       serverBytes: processes.sizeBytes,
-      home: worldProcess(layout.home),
+      home,
       hosted,
     },
     plan.cacheRows,
   )
   return { kind: 'distributed', slices }
+}
+
+/**
+ * A split has failed here before {@link tableOf}: other processes may have completed it, and host its slices
+ * until every process has reported that it does not use them. So this one reports, and counts the others if
+ * it is the home. Who does so follows from the plan alone.
+ *
+ * Where no rank needs a table, the home retains the count until the world ends: once per communicator, which
+ * has failed.
+ */
+export function abandonTable(call: SplitCall, sorting: SorterLayout): void {
+  const { exchange, plan, parent } = call
+  if (plan.table === 'replicated' || parent.runtime.ended !== undefined) return
+  const { id, layout, home } = placeOf(call, sorting, evenBounds(0, sorting.sorters))
+  if (layout.home === exchange.me) keepHome(call, id, layout)
+  parent.runtime.slices.release(id, home)
+}
+
+function placeOf({ exchange, plan, parent }: SplitCall, sorting: SorterLayout, bounds: SliceBounds) {
+  const { leader, counter } = parent.id
+  const layout = tableLayout(sorting, bounds, plan.tableGroup, exchange.count)
+  const home = parent.processes.processes.at(layout.home)
+  return { id: { leader, counter, seq: exchange.seq | 0 }, layout, home }
+}
+
+function keepHome({ parent }: SplitCall, id: TableId, { users, hosts, host }: TableLayout): void {
+  const { processes } = parent.processes
+  parent.runtime.slices.keepHome(id, { users, hosts, host: (index) => processes.at(host(index)) })
 }
 
 /** The slice that this process hosts: part of the slice that it sorted, or several sorters' slices joined. */

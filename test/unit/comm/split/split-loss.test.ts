@@ -29,3 +29,44 @@ describe('a process that is lost during a split with a distributed table', () =>
     for (const code of codes) expect(['ERR_PEER_LOST', 'ERR_REVOKED']).toContain(code)
   })
 })
+
+describe('a split with a distributed table that is revoked while it runs', () => {
+  it.each(algorithms)('leaves no slice behind, whichever processes completed it: %s', async (algorithm) => {
+    const ends = new Set<string>()
+    for (const [sorters, tableGroup] of [
+      [2, 2],
+      [2, 5],
+    ])
+      for (let turns = 10; turns < 36; turns++) {
+        const rows = await run(
+          async (world) => {
+            const comm = await world.dup()
+            const options = { algorithm, table: 'distributed', selfHostRows: 0, sorters, tableGroup } as const
+            const making = comm.split(world.rank % 2, (-world.rank * 7) % 5, options)
+            making.catch(() => {})
+            if (world.rank === 3) {
+              for (let n = 0; n < turns; n++) await new Promise((resolve) => setImmediate(resolve))
+              await comm.revoke()
+            }
+            const [made] = await Promise.allSettled([making])
+            await world.barrier()
+            if (made.status === 'fulfilled') {
+              await made.value.revoke()
+              await made.value.free()
+            }
+            await comm.free().catch(() => {})
+            ends.add(made.status)
+            // Slices are dropped by messages, so all processes look until none is left.
+            const { slices } = world.seat().state.runtime
+            let left = Number.NaN
+            for (let round = 0; round < 20 && left !== 0; round++)
+              left = await world.allreduce(slices.hostedRows, 'sum')
+            return left
+          },
+          { ranks: 10, fabric: local({ processes: 5, seed: turns, faults: { delay: 2 } }) },
+        )
+        expect(rows, JSON.stringify({ sorters, tableGroup, turns })).toEqual(rows.map(() => 0))
+      }
+    expect([...ends].sort()).toEqual(['fulfilled', 'rejected'])
+  })
+})
