@@ -1,4 +1,5 @@
 import { wrongValue } from '../errors.js'
+import { topologyLimits } from './limits.js'
 
 /** Lists of ranks, one per rank: those of r are `rank[start[r] .. start[r+1]-1]`. */
 export interface CompressedRows {
@@ -40,13 +41,14 @@ export function entriesByRow(start: Int32Array, rowOf: ArrayLike<number>): Int32
  * `bounds[i + 1] - 1`. The first `count mod parts` blocks have one more element. With more parts than
  * elements, the last blocks are empty.
  *
+ * @param parts 1 to 2^24, the largest number of ranks
  * @throws ERR_ARGUMENT
  */
 export function blockBounds(count: number, parts: number): Int32Array {
   if (!Number.isInteger(count) || count < 0 || count > 2 ** 31 - 1)
     throw wrongValue('ERR_ARGUMENT', 'expected 0 to 2^31 - 1 elements', count)
-  if (!Number.isInteger(parts) || parts < 1)
-    throw wrongValue('ERR_ARGUMENT', 'expected at least one part', parts)
+  if (!Number.isInteger(parts) || parts < 1 || parts > topologyLimits.ranks)
+    throw wrongValue('ERR_ARGUMENT', `expected 1 to ${topologyLimits.ranks} parts`, parts)
   const size = Math.floor(count / parts)
   const larger = count % parts
   return Int32Array.from({ length: parts + 1 }, (_, i) => i * size + Math.min(i, larger))

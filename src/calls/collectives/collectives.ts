@@ -254,8 +254,9 @@ export function gather<R>(
     const isWanted = !isRooted || rank === root
     const block = blockOf(name, data)
     if (name === 'gatherv' || name === 'allgatherv') requireElements(name, block.type)
-    const layout = arrayLayout(name, isWanted ? options : undefined, state.size)
-    const contribution = { block: form.unaliased(layout.into, block), layout }
+    // Lists that the root alone refused would leave the other ranks one collective ahead of it.
+    const layout = isWanted ? arrayLayout(name, options, state.size) : layoutOf(name, options, state.size)
+    const contribution = { block: form.unaliased(isWanted ? layout.into : undefined, block), layout }
     const method = methodOf(isRooted ? 'gather' : 'allgather', options)
     const call = gatherCall(state, name, isRooted ? root : null, block, method)
     return form.join(seat, call, contribution, options)

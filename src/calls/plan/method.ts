@@ -3,6 +3,7 @@ import { integerOption, type OptionTable, textOption, wordOption } from '../../b
 import { requireOption } from '../../base/option-table.js'
 import { algorithmOf } from '../../collective/algorithms.js'
 import type { Algorithm } from '../../collective/patterns/algorithm.js'
+import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import type { Collective } from '../../schedule/specification.js'
 
 /** How a collective moves its data. All ranks pass the same. */
@@ -26,12 +27,10 @@ export interface OrderOptions extends MethodOptions {
   readonly order?: 'tree' | 'any'
 }
 
-export const mostSegments = 4096
-
 /** {@link MethodOptions} and {@link OrderOptions} by name. */
 export const methodOptionNames = {
   algorithm: textOption(),
-  segments: integerOption({ least: 1, most: mostSegments }),
+  segments: integerOption({ least: 1, most: shapeLimits.segments }),
 } satisfies OptionTable<MethodOptions>
 export const orderOptionNames = {
   ...methodOptionNames,

@@ -42,7 +42,7 @@ export function addShapeOptions(command: Command): Command {
   return command
     .option('--ranks <number>', 'of an algorithm (default: the cores of the machine)')
     .option('--root <rank>', 'of an algorithm of a rooted collective', '0')
-    .option('--segments <number>', 'of an algorithm', '1')
+    .option('--segments <number>', `of an algorithm, 1 to ${shapeLimits.segments}`, '1')
 }
 
 const topologyOptionNames = [...strategyOptionNames, 'operation'] as const

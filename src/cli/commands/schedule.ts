@@ -44,7 +44,11 @@ export const scheduleCommand: AddCommand = (program, act) => {
     .option('--list', 'list the algorithms', false)
     .option('--ranks <number>', 'participants')
     .option('--root <rank>', 'of a rooted collective', '0')
-    .option('--segments <number>', 'segments into which the data is cut, sent one after the other', '1')
+    .option(
+      '--segments <number>',
+      `segments into which the data is cut, sent one after the other, 1 to ${shapeLimits.segments}`,
+      '1',
+    )
     .option(
       '-o, --output <file>',
       'write the schedule as JSON Lines (.gz: compressed, -: to standard output)',

@@ -5,7 +5,7 @@ import type { Algorithm, Shape } from './algorithm.js'
  * Largest shapes: what a schedule holds is numbered with 32 bits, and its phases end at 2^24; `held` bounds
  * the blocks of all rows.
  */
-export const shapeLimits = { ranks: 2 ** 22, segments: 2 ** 20, blocks: 2 ** 31 - 1, held: 2 ** 28 } as const
+export const shapeLimits = { ranks: 2 ** 22, segments: 4096, blocks: 2 ** 31 - 1, held: 2 ** 28 } as const
 
 /**
  * Refuses a shape that no algorithm, or not this one, can serve.

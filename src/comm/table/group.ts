@@ -183,10 +183,13 @@ function requireGroup(other: Group, where: string): Group {
   throw wrongValue('ERR_GROUP', `${where}: expected a group`, other)
 }
 
+/** Whether an array can be as long. */
+const isLength = (length: unknown) => Number.isInteger(length) && (length as number) >>> 0 === length
+
 /** @throws ERR_ARGUMENT */
 export function requireList<T>(list: ArrayLike<T>, where: string): ArrayLike<T> {
   if (ArrayBuffer.isView(list)) requireFixed(list as unknown as TypedArray)
-  if (typeof list === 'object' && list !== null && list.length >= 0) return list
+  if (typeof list === 'object' && list !== null && isLength(list.length)) return list
   throw wrongValue('ERR_ARGUMENT', `${where}: expected an array of ranks`, list)
 }
 
@@ -206,7 +209,9 @@ function checkDistinct(ranks: ArrayLike<number>, size: number, where: string): n
 
 function expandRanges(ranges: readonly RankRange[], size: number): number[] {
   const ranks: number[] = []
-  for (const range of Array.from(requireList(ranges, 'range'))) {
+  requireList(ranges, 'range')
+  for (let i = 0; i < ranges.length; i++) {
+    const range = ranges[i]
     if (!Array.isArray(range))
       throw wrongValue('ERR_ARGUMENT', 'range: expected [first, last, stride]', range)
     const [first, last, stride] = range as RankRange

@@ -46,7 +46,7 @@ export interface WaitOptions {
 
 export const waitOptions: OptionTable<WaitOptions> = { signal: signalOption }
 
-/** @throws ERR_ARGUMENT for options that the call does not have, and for a signal that is none */
+/** @throws ERR_ARGUMENT for options that the call does not have, and for an invalid signal */
 export function requireWaitOptions(
   where: string,
   options: WaitOptions | undefined,

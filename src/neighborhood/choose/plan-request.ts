@@ -1,4 +1,4 @@
-import { integerOption, wordOption } from '../../base/option.js'
+import { wordOption } from '../../base/option.js'
 import { withDefaults } from '../../base/option-table.js'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
@@ -21,8 +21,6 @@ import { type Compared, choiceObject, compareStrategies, type ReportedChoice } f
 /** What else defines the strategy `common-neighbor` when its text says nothing more. */
 export const friendWords = {
   ...friendOptions,
-  k: integerOption({ ...friendOptions.k, most: 2 ** 20 }),
-  theta: integerOption({ ...friendOptions.theta, most: 2 ** 31 - 1 }),
   engine: wordOption(groupingEngines, {
     ...friendOptions.engine,
     help: 'how friends are grouped; distributed only in createDistGraphAdjacent',

@@ -50,7 +50,7 @@ export interface GroupingOptions {
 export const friendOptions = {
   // More friends than ranks make no groups, however many.
   k: integerOption({
-    ...{ least: 2, most: Number.MAX_VALUE },
+    ...{ least: 2, most: 2 ** 20 },
     help: 'friends per group',
     default: 2,
     required: true,
@@ -61,7 +61,7 @@ export const friendOptions = {
     required: true,
   }),
   theta: integerOption({
-    ...{ least: 0, most: Number.MAX_VALUE },
+    ...{ least: 0, most: 2 ** 31 - 1 },
     help: 'a group needs more common neighbors than this',
     computed: 'k when aware, k(k-1) when agnostic',
   }),

@@ -15,6 +15,8 @@ type Call = (options: Options, world: Communicator, graph: TopologyCommunicator)
 const calls: Readonly<Record<string, Call>> = {
   gatherv: (options, world) => world.gatherv(four(), world.rank, options),
   igatherv: (options, world) => world.igatherv(four(), world.rank, options),
+  'gathervInit of root 0': (options, world) =>
+    world.gathervInit(four(), world.rank === 0 ? eight() : null, 0, options),
   gathervInit: (options, world) => world.gathervInit(four(), eight(), world.rank, options),
   allgatherv: (options, world) => world.allgatherv(four(), options),
   iallgatherv: (options, world) => world.iallgatherv(four(), options),
@@ -104,7 +106,7 @@ describe('malformed lists are refused before anything is sent, and name the call
   for (const [name, call] of Object.entries(calls)) {
     it.each(['counts', 'displs'])(`${name}: %s`, async (option) => {
       // The error of a world's collective names the call, whatever its form.
-      const where = `${name.includes('eighbor') ? name.replace(/^i/, '') : name.replace(/^i|Init$/g, '')}`
+      const where = `${name.includes('eighbor') ? name.replace(/^i/, '') : name.replace(/^i|Init.*$/g, '')}`
       for (const list of Object.values(lists)) {
         const outcomes = await refusals((...comms) => call({ [option]: list }, ...comms))
         for (const outcome of outcomes) {
@@ -151,4 +153,12 @@ it('values stand in messages as programs write them', async () => {
   expect(await messageOf((_, graph) => graph.neighborAllgather(four(), { into: null as never }))).toBe(
     'neighborAllgather: expected a typed array to receive into, got null',
   )
+})
+
+it('a list of ranks that no array could hold is refused', async () => {
+  for (const length of [1e15, 0.5, 2 ** 32, Number.NaN, -1]) {
+    const outcomes = await refusals((world) => world.worldRanks({ length }))
+    for (const outcome of outcomes)
+      expect(outcome).toEqual([expect.objectContaining({ code: 'ERR_ARGUMENT' }), 2, 2])
+  }
 })

@@ -18,6 +18,8 @@ test.each([
   [2 ** 31, 2],
   [3, 0],
   [3, 1.5],
+  [8, 2 ** 24 + 1],
+  [8, 1e300],
 ])('blockBounds rejects %s elements in %s parts', (count, parts) => {
   expect(thrown(() => blockBounds(count, parts)).code).toBe('ERR_ARGUMENT')
 })

@@ -18,6 +18,13 @@ describe('schedule', () => {
     expect(answer).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`ERR_USAGE: ${reason}`) })
   })
 
+  it('takes as many segments as calls do, and says so', async () => {
+    const answer = await cli('schedule', 'bcast-chain', '--ranks', '4', '--segments', '4097')
+    expect(answer).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('from 1 to 4096') })
+    for (const command of ['schedule', 'simulate'])
+      expect((await cli(command, '--help')).stdout).toMatch(/--segments <number>[^-]*1 to 4096/)
+  })
+
   it('--list lists the algorithms by collective', async () => {
     const { exitCode, stdout } = await cli('schedule', '--list')
     expect(exitCode).toBe(0)

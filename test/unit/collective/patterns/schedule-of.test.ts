@@ -43,7 +43,7 @@ describe('scheduleOf', () => {
     [{ ranks: 2.5 }, 'ERR_ARGUMENT', 'got 2.5'],
     [{ ranks: 2 ** 23 }, 'ERR_ARGUMENT', 'got 8388608'],
     [{ ranks: '4' as unknown as number }, 'ERR_ARGUMENT', "got '4'"],
-    [{ ranks: 4, segments: 0 }, 'ERR_ARGUMENT', 'segments must be an integer from 1 to 1048576, got 0'],
+    [{ ranks: 4, segments: 0 }, 'ERR_ARGUMENT', 'segments must be an integer from 1 to 4096, got 0'],
     [{ ranks: 4, segments: 1.5 }, 'ERR_ARGUMENT', 'got 1.5'],
     [{ ranks: 4, segments: Number.NaN }, 'ERR_ARGUMENT', 'got NaN'],
     [{ ranks: 4, root: 4 }, 'ERR_RANK', 'root must be a rank from 0 to 3, got 4'],

@@ -165,11 +165,11 @@ describe('specificationOf', () => {
   })
 
   test('rows that hold too much are refused before they are made', () => {
-    const shape = { ranks: 2 ** 15, segments: 2 ** 14 }
+    const shape = { ranks: 2 ** 17, segments: 4096 }
     expect(() => specificationOf({ collective: 'scatter' }, shape)).toThrow(
       expect.objectContaining({ code: 'ERR_ARGUMENT', message: expect.stringContaining('268435456 blocks') }),
     )
-    expect(specificationOf({ collective: 'scatter' }, shape, [7]).slotTerm.length).toBe(2 ** 14)
+    expect(specificationOf({ collective: 'scatter' }, shape, [7]).slotTerm.length).toBe(4096)
   })
 
   test.each<[unknown, unknown, unknown, string]>([

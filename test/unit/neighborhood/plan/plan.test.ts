@@ -52,7 +52,7 @@ test('statistics of a combined plan name k, theta, groups and steps', () => {
 })
 
 test.each([
-  [{ kind: 'common-neighbor', k: 1, mode: 'agnostic' }, 'ERR_STRATEGY', /k, an integer >= 2, got 1/],
+  [{ kind: 'common-neighbor', k: 1, mode: 'agnostic' }, 'ERR_STRATEGY', /k, an integer from 2 to 1048576, got 1/],
   [{ kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: -3 }, 'ERR_STRATEGY', /got -3/],
   [aware, 'ERR_STRATEGY', /pass a machine/],
   [undefined, 'ERR_STRATEGY', /expected a strategy such as \{ kind: 'routed' \}, got undefined/],
@@ -108,12 +108,12 @@ test.each([
   ['indirect', /got 'indirect'/],
   ['direct:k=2', /direct without options, got ':k=2'/],
   ['common-neighbor:', /k, mode, theta, dedupe, elide, engine or labels, got ''/],
-  ['common-neighbor:k=1', /k, an integer >= 2, got '1'/],
+  ['common-neighbor:k=1', /k, an integer from 2 to 1048576, got '1'/],
   ['common-neighbor:k=2x', /got '2x'/],
   ['common-neighbor:k=4=5', /got '4=5'/],
   ['common-neighbor:k=', /got ''/],
   ['common-neighbor:k=99999999999999999999', /got '9+'/],
-  ['common-neighbor:theta=-1', /theta, an integer >= 0, got '-1'/],
+  ['common-neighbor:theta=-1', /theta, an integer from 0 to 2147483647, got '-1'/],
   ['common-neighbor:mode=both', /mode=aware or mode=agnostic, got 'mode=both'/],
   ['common-neighbor:dedupe=yes', /dedupe=true or dedupe=false, got 'dedupe=yes'/],
   [

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Option } from '../../../../src/base/option.js'
+import { friendWords } from '../../../../src/neighborhood/choose/plan-request.js'
 import {
   checkedKind,
   strategies,
@@ -36,6 +37,18 @@ describe('an option of a strategy is one entry of the table of its kind', () => 
     expect(option.help).toMatch(/\S/)
     expect(strategiesHelp).toContain(`      ${word}   ${option.help}`)
     expect(docs).toContain(`| \`${kind}\` | \`${word}\` | ${option.help} |`)
+  })
+
+  it('has the same bounds in texts, objects and words of a plan', () => {
+    const bounds = { k: 2 ** 20, theta: 2 ** 31 - 1 }
+    for (const [name, most] of Object.entries(bounds)) {
+      const refused = expect.objectContaining({ code: 'ERR_STRATEGY' })
+      const strategy = { ...parseStrategy('common-neighbor'), [name]: most + 1 } as Strategy
+      expect(() => parseStrategy(`common-neighbor:${name}=${most + 1}`)).toThrow(refused)
+      expect(() => checkedKind(strategy, 1)).toThrow(refused)
+      expect(parseStrategy(`common-neighbor:${name}=${most}`)).toHaveProperty(name, most)
+      expect(friendWords[name as keyof typeof bounds]).toHaveProperty('most', most)
+    }
   })
 
   it('has a default that it takes', () => {

@@ -54,6 +54,8 @@ test.each([
   [7, 2, [0], 'expected 2 extents, 0 for free ones, got 1'],
   [7, 2, [0, -7], 'dimension 1: expected 0 or a fixed extent of at least 1, got -7'],
   [7, -1, [], 'expected 0 to 32 dimensions, got -1'],
+  [8, 33, undefined, 'expected 0 to 32 dimensions, got 33'],
+  [8, 1e300, undefined, 'expected 0 to 32 dimensions, got 1e+300'],
 ])('dimsCreate rejects %s ranks in %i dimensions, fixed %j', (nodes, ndims, fixed, message) => {
   const error = thrown(() => dimsCreate(nodes, ndims, fixed))
   expect(error.code).toBe('ERR_DIMS')

@@ -100,7 +100,7 @@ describe('groupFriends, edge cases', () => {
   test('no edges, one rank, and k above the number of ranks make no groups', () => {
     expect(agnostic(lists([], [], []), 2, 0)).toEqual({ groups: [], direct: [[], [], []] })
     expect(agnostic(lists([0]), 2, 0)).toEqual({ groups: [], direct: [[]] })
-    for (const k of [7, 1e6, 1e9, 1e300]) {
+    for (const k of [7, 1e6, 2 ** 20]) {
       expect(agnostic(lists([1], [0]), k, 0)).toEqual({ groups: [], direct: [[1], [0]] })
     }
   })
@@ -202,10 +202,10 @@ test('groups of more than 256 are rejected if there could be any', () => {
 })
 
 test.each([
-  [{ k: 1, mode: 'agnostic' }, /k, an integer >= 2, got 1/],
+  [{ k: 1, mode: 'agnostic' }, /k, an integer from 2 to 1048576, got 1/],
   [{ k: 2.5, mode: 'agnostic' }, /got 2.5/],
   [{ k: Number.NaN, mode: 'aware' }, /got NaN/],
-  [{ k: 2, mode: 'agnostic', theta: -1 }, /theta, an integer >= 0, got -1/],
+  [{ k: 2, mode: 'agnostic', theta: -1 }, /theta, an integer from 0 to 2147483647, got -1/],
   [{ k: 2, mode: 'agnostic', theta: 1.5 }, /got 1.5/],
   [{ k: 2, mode: 'aware' }, /needs the node of every rank/],
   [{ k: 2, mode: 'aware', nodeOf: null }, /needs the node of every rank/],
