@@ -52,7 +52,11 @@ test('statistics of a combined plan name k, theta, groups and steps', () => {
 })
 
 test.each([
-  [{ kind: 'common-neighbor', k: 1, mode: 'agnostic' }, 'ERR_STRATEGY', /k, an integer from 2 to 1048576, got 1/],
+  [
+    { kind: 'common-neighbor', k: 1, mode: 'agnostic' },
+    'ERR_STRATEGY',
+    /k, an integer from 2 to 1048576, got 1/,
+  ],
   [{ kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: -3 }, 'ERR_STRATEGY', /got -3/],
   [aware, 'ERR_STRATEGY', /pass a machine/],
   [undefined, 'ERR_STRATEGY', /expected a strategy such as \{ kind: 'routed' \}, got undefined/],
