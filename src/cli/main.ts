@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { abortJobOnEarlyExit } from '../fabric/mpi/mpi-early-exit.js'
 import { runCli, wantsJson } from './cli.js'
 import { exitCodes } from './output/exit-codes.js'
 import { abortMpiOnEarlyExit, followerStreams, isMpiFollower } from './output/mpi-streams.js'
@@ -10,6 +11,8 @@ abortMpiOnEarlyExit(argv)
 const follower = isMpiFollower(argv) ? followerStreams(streams) : undefined
 const exitCode = await runCli(argv, follower?.streams ?? streams)
 if (exitCode !== exitCodes.ok) await follower?.release()
+// A misspelled option may be the one that names MPI: the other processes of the job would wait for this one.
+if (exitCode === exitCodes.badInput) abortJobOnEarlyExit()
 const lost = await streams.flushed()
 if (lost?.closed === false) streams.stderr(`ERR_FILE: ${lost.message}\n`)
 // A user's program may leave timers or sockets open; its world has ended, so the command ends.

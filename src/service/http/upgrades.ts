@@ -64,6 +64,8 @@ export function acceptSockets(
   return () => cancel()
 }
 
+const ignore = () => {}
+
 /**
  * Calls `act` when a connection that HTTP has let go has taken all answers; never if it breaks before.
  *
@@ -75,7 +77,7 @@ function afterAnswers(
   head: Buffer,
   act: (head: Buffer) => void,
 ): void {
-  net.on('error', () => {})
+  if (!net.listeners('error').includes(ignore)) net.on('error', ignore)
   const last = [...open].at(-1)
   if (last === undefined) {
     act(head)
@@ -86,12 +88,11 @@ function afterAnswers(
     const [current] = open
     current?.emit(event)
   })
-  // What comes meanwhile is kept, up to the buffer of the connection.
-  const keep = () => {}
   net.unshift(head)
-  net.on('drain', drain).on('timeout', timeout).on('readable', keep)
+  // What comes meanwhile is kept, up to the buffer of the connection.
+  net.on('drain', drain).on('timeout', timeout).on('readable', ignore)
   last.once('close', () => {
-    net.off('drain', drain).off('timeout', timeout).off('readable', keep)
+    net.off('drain', drain).off('timeout', timeout).off('readable', ignore)
     net.setTimeout(0)
     if (net.writable) act(Buffer.alloc(0))
     else net.destroy()
@@ -100,7 +101,8 @@ function afterAnswers(
 
 /**
  * An offer to speak another protocol that is not taken up: HTTP/2, which clients of some languages offer with
- * every request, or a WebSocket where there is none. The request is served as if it had not been made.
+ * every request, or a WebSocket where there is none. The request is served as if it had not been made, so no
+ * header may be left that makes it an offer: Node reads `Proxy-Connection` as it reads `Connection`.
  */
 function withoutUpgrade(server: Server, request: IncomingMessage, net: Duplex, head: Buffer): void {
   const { method, url, httpVersion, rawHeaders } = request
@@ -108,7 +110,7 @@ function withoutUpgrade(server: Server, request: IncomingMessage, net: Duplex, h
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name, value] = [rawHeaders[at], rawHeaders[at + 1]]
     const kept = /^connection$/i.test(name) ? value.replace(/\b(upgrade|http2-settings)\b/gi, '') : value
-    if (!/^http2-settings$/i.test(name)) lines.push(`${name}: ${kept}`)
+    if (!/^(http2-settings|proxy-connection)$/i.test(name)) lines.push(`${name}: ${kept}`)
   }
   net.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
   server.emit(net instanceof TLSSocket ? 'secureConnection' : 'connection', net)

@@ -200,7 +200,7 @@ function engineError(cause: unknown): RankweaveError {
     code === 'LEVEL_LOCKED'
       ? 'the data is in use by another process'
       : code === 'LEVEL_CORRUPTION'
-        ? 'the database of the data is damaged: put a copy of the folder in its place, or move it away'
+        ? 'the database of the data is damaged: put a copy of the whole folder in its place, or move that away'
         : `the data cannot be read or written: ${reasonWithoutPath(cause)}`
   return new RankweaveError('ERR_STORE', message, { cause })
 }

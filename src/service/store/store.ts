@@ -112,6 +112,7 @@ export class Store {
           'ERR_STORE',
           `${join(folder, old)}: expected no files of an older layout; move ${old} away, upload its topologies again, and ask for its plans again`,
         )
+      requireDatabase(folder)
       // The engine's lock comes first: the files may be those of another process.
       const database = await Database.open(join(folder, 'records'))
       try {
@@ -326,8 +327,11 @@ export class Store {
       const paths = theirs.map((name) => join(this.#root, 'bodies', name))
       await this.#setAside(key, reason, paths, 'text' in rest ? rest.text : '')
     }
-    // Their records were not written, or are removed.
-    for (const name of bodies) rmSync(join(this.#root, 'bodies', name), { recursive: true, force: true })
+    // Their records were not written or are removed, or the engine's log has lost them.
+    for (const name of bodies) {
+      this.#log.warn({ body: name }, 'a body without a record, put aside')
+      await rename(join(this.#root, 'bodies', name), join(this.#root, 'damaged', name))
+    }
     all.sort(([, , , a], [, , , b]) => (createdAt(a.record) < createdAt(b.record) ? -1 : 1))
     for (const [shelf, tenant, id, entry] of all) this.#put(shelf, tenant, id, entry)
     this.#measure()
@@ -420,6 +424,23 @@ export class Store {
     for (const path of bodies) await rename(path, join(this.#root, 'damaged', name)).catch(() => {})
     await this.#write([[key, undefined]])
   }
+}
+
+/**
+ * The engine makes a new database where its first file is missing, and removes the tables of the old one.
+ *
+ * @throws ERR_STORE where there is something to lose
+ */
+function requireDatabase(folder: string): void {
+  const records = join(folder, 'records')
+  if (existsSync(join(records, 'CURRENT'))) return
+  const filesOf = (path: string) => (existsSync(path) ? readdirSync(path) : [])
+  const isOld = filesOf(records).some((name) => /\.(ldb|log)$/.test(name))
+  if (isOld || filesOf(join(folder, 'bodies')).length > 0)
+    throw new RankweaveError(
+      'ERR_STORE',
+      `${records}: expected the database of the data, got none: put a copy of ${folder} in its place, or move it away`,
+    )
 }
 
 const keyOf = (shelf: Shelf, tenant: string, id: string) => `${shelf}/${tenant}/${id}`

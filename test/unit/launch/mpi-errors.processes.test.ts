@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mpi, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { describeEitherMpi, rankweave, runJob, startCommand } from '../../support/mpi.js'
+import { describeEitherMpi, describeMpi, rankweave, runJob, startCommand } from '../../support/mpi.js'
 
 /** The command in one process, as if Open MPI's mpirun had started it. */
 function alone(nodeArgs: readonly string[], more: readonly string[]) {
@@ -69,6 +69,24 @@ describeEitherMpi('mpi where one process alone fails before MPI is initialized',
     const words = ['sh', '-c', script, 'sh', process.execPath, ...command]
     const { code, stderr } = await startCommand(mpi, 2, words).ended
     expect(stderr).toContain('no-such-option')
+    expect(code).not.toBe(0)
+  })
+})
+
+describeMpi('mpi whose option is misspelled on one process', (mpi) => {
+  it('ends the whole job, and reports why', async () => {
+    const command = rankweave('run', 'examples/split-grid.ts', '-n', '4')
+    const script =
+      '[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ] && option=--fabrik || option=--fabric; exec "$@" "$option" mpi'
+    const { code, stderr } = await startCommand(mpi, 2, [
+      'sh',
+      '-c',
+      script,
+      'sh',
+      process.execPath,
+      ...command,
+    ]).ended
+    expect(stderr).toContain('--fabrik')
     expect(code).not.toBe(0)
   })
 })

@@ -160,7 +160,9 @@ describe('requests behind an offer to upgrade', () => {
 
   it.each([
     ['HTTP/2', h2c],
+    ['HTTP/2, made as to a proxy,', ['proxy-connection: keep-alive, upgrade', 'upgrade: h2c']],
     ['a WebSocket, at a path that has none,', socketOffer],
+    ['such a WebSocket, made as to a proxy,', ['proxy-connection: Upgrade', 'upgrade: websocket']],
   ])('for %s are answered in order', async (_, headers) => {
     const { service, end } = await startService()
     for (const at of [0, 1, 5, 18]) {

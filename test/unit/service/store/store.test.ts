@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -129,7 +130,7 @@ describe('what is damaged is not there, and is put aside', () => {
     for (const of of [tenant, other])
       for (const asked of [id, anotherId]) expect(reopened.get('plans', of, asked)).toBeUndefined()
     expect(await reopened.verified('plans', tenant, whole)).toBeDefined()
-    expect(readdirSync(join(root, 'damaged')).join()).toMatch(/^plans\.(local|f+)\.p-\w+/)
+    expect(readdirSync(join(root, 'damaged')).join()).toMatch(/(^|,)plans\.(local|f+)\.p-\w+/)
     expect(bodies()).toEqual([whole])
     expect(lines.join()).toMatch(reason)
     // Its place is free.
@@ -157,22 +158,44 @@ describe('what is damaged is not there, and is put aside', () => {
   })
 })
 
-it('what a write that was cut short leaves is removed, and what is not of the store is left alone', async () => {
+it('a body without a record is put aside, temporary files are removed, and what is not of the store is left alone', async () => {
   const { store, again, root, bodies } = await newStore()
   const id = await addPlan(store, tenant, 1)
   await store.close()
   // A body whose record was not written, and a temporary file.
-  writeFileSync(join(root, 'bodies', `local.${idOf('p', 2)}.${'0'.repeat(64)}`), 'half of a sched')
+  const orphan = `local.${idOf('p', 2)}.${'0'.repeat(64)}`
+  writeFileSync(join(root, 'bodies', orphan), 'half of a sched')
   writeFileSync(join(root, 'temporary', 'abc'), 'x')
   mkdirSync(join(root, 'notes'))
   writeFileSync(join(root, 'notes', 'mine'), 'x')
   const reopened = await again({ close: async () => {} } as Store)
   expect(bodies()).toEqual([id])
+  expect(readdirSync(join(root, 'damaged'))).toEqual([orphan])
   expect(readdirSync(join(root, 'temporary'))).toEqual([])
   expect(existsSync(join(root, 'notes', 'mine'))).toBe(true)
   expect(reopened.records('plans', tenant)).toHaveLength(1)
   await reopened.close()
 })
+
+it.each(['CURRENT', ''])(
+  'bodies without their database are left alone: records/%s is missing',
+  async (name) => {
+    const { store, root, bodies } = await newStore()
+    const id = await addPlan(store, tenant, 1)
+    await store.close()
+    const away = join(root, 'records', name)
+    renameSync(away, join(root, 'away'))
+    await expect(Store.open(root, most, silentLog)).rejects.toMatchObject({
+      code: 'ERR_STORE',
+      message: expect.stringMatching(/expected the database of the data, got none/) as string,
+    })
+    expect(bodies()).toEqual([id])
+    renameSync(join(root, 'away'), away)
+    const reopened = await Store.open(root, most, silentLog)
+    expect(reopened.records('plans', tenant)).toHaveLength(1)
+    await reopened.close()
+  },
+)
 
 it('files of the layout before the database are refused, and left alone', async () => {
   const { store, root } = await newStore()

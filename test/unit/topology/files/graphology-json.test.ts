@@ -104,6 +104,12 @@ test('walkJson reports where every value of a text begins', () => {
   expect(lineAndColumn('ab\n\nc', 4)).toEqual({ line: 3, column: 1 })
 })
 
+test.each(['\\u0041', '\\n', 'a'])('a text of millions of %j is an error of the file', (character) => {
+  const text = `{"a":"${character.repeat(3_000_000)}"}`
+  expect(thrown(() => parseGraphologyJson(text)).code).toBe('ERR_TOPOLOGY')
+  expect(walkJson(`${text}]`)).toEqual({ at: text.length, expected: 'the end of the text' })
+})
+
 test('graphologyJsonText rejects an infinite weight', () => {
   const topology = topologyFromEdges(2, { sources: [0], destinations: [1], weights: [Infinity] })
   const error = thrown(() => [...graphologyJsonText(topology)])
