@@ -132,6 +132,8 @@ export class SparseProduct {
         this.#requireIntact(b, into)
         this.#locally(() => packColumns(own, from, from + width, mine))
         const arrival = exchange.start()
+        // What fails before it is awaited fails the product.
+        arrival.catch(() => {})
         // First every rank of this process starts, so that what they send is in flight.
         await null
         this.#requireIntact(into)
