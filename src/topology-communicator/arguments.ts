@@ -17,6 +17,14 @@ export function requireNumbers(where: string, what: string, list: unknown): void
   throw wrongValue('ERR_ARGUMENT', `${where}: expected ${what} as an array of numbers`, list)
 }
 
+/** The list as it is now: the program may change or transfer its own while the call is in progress. */
+export function copyOf<L extends ArrayLike<number> | undefined>(list: L): L {
+  if (list === undefined) return list
+  return (ArrayBuffer.isView(list)
+    ? (list as unknown as TypedArray).slice()
+    : Array.from(list)) as unknown as L
+}
+
 /** @throws ERR_RANK for what is not a rank of a communicator of this size */
 export function requireRanks(where: string, what: string, ranks: ArrayLike<number>, size: number): void {
   requireNumbers(where, `${what}s`, ranks)

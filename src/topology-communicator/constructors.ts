@@ -7,7 +7,7 @@ import { checkCartShape, sizeOf } from '../topology/cart-shape.js'
 import { cartTopology } from '../topology/generate/cartesian.js'
 import type { CartShape, ProcessTopology } from '../topology/process-topology.js'
 import { topologyFromEdges, topologyFromLists } from '../topology/topology-builders.js'
-import { requireDegrees, requireLength, requireNumbers, requireRanks } from './arguments.js'
+import { copyOf, requireDegrees, requireLength, requireNumbers, requireRanks } from './arguments.js'
 import { CartCommunicator } from './cart-communicator.js'
 import { createWith, strategyOf, type TopologyOptions } from './create.js'
 import { type AdjacentEdges, type DistributedEdges, gatherEdges } from './distributed/gather-lists.js'
@@ -146,7 +146,10 @@ export function createDistGraphAdjacent(
   checkPlanFrom(strategy, planFrom)
   const made = createWith(comm, options, {
     ranks: comm.size,
-    contribution: { sources, destinations, sourceWeights, destinationWeights } as AdjacentEdges,
+    contribution: {
+      ...{ sources: copyOf(sources), destinations: copyOf(destinations) },
+      ...{ sourceWeights: copyOf(sourceWeights), destinationWeights: copyOf(destinationWeights) },
+    } as AdjacentEdges,
     make: (state, exchange, hosted) =>
       topologyOrPlan(state, exchange, hosted, { isWeighted, strategy, machine, planFrom }),
     agreed: ['adjacent', isWeighted ? 'weighted' : 'unweighted', planFrom ?? 'by size'],
@@ -171,7 +174,10 @@ export function createDistGraph(
   const isWeighted = weights !== undefined
   const made = createWith(comm, options, {
     ranks: comm.size,
-    contribution: { sources, degrees, destinations, weights } as DistributedEdges,
+    contribution: {
+      ...{ sources: copyOf(sources), degrees: copyOf(degrees) },
+      ...{ destinations: copyOf(destinations), weights: copyOf(weights) },
+    } as DistributedEdges,
     make: async (state, exchange, hosted) => {
       const edges = await gatherEdges(state, exchange, hosted, isWeighted)
       return { topology: cachedTopology(topologyFromEdges(comm.size, edges)) }

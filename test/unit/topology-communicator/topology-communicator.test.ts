@@ -24,6 +24,32 @@ const listsOf = ({ rank, size }: Communicator) => ({
   destinations: [(rank + 1) % size, rank, (rank + 1) % size, (rank + 2) % size],
 })
 
+it.each(['transferred', 'overwritten'])(
+  'lists that are %s while a graph is made are taken as they were',
+  async (how) => {
+    const graphs = await run(
+      async (world) => {
+        const { rank, size } = world
+        const [next, before] = [Int32Array.of((rank + 1) % size), Int32Array.of((rank + size - 1) % size)]
+        const one = Int32Array.of(1)
+        const made = [
+          world.createDistGraph({ sources: Int32Array.of(rank), degrees: one, destinations: next }),
+          world.createDistGraphAdjacent({ sources: before, destinations: next }),
+        ]
+        for (const list of [next, before, one])
+          if (how === 'overwritten') list.fill(2)
+          else structuredClone(list, { transfer: [list.buffer] })
+        const results = []
+        for (const graph of await Promise.all(made))
+          results.push(...(await graph.neighborAllgather(Int32Array.of(rank))))
+        return results
+      },
+      { ranks: 4, fabric: local({ processes: 2 }) },
+    )
+    expect(graphs).toEqual([0, 1, 2, 3].map((rank) => Array(2).fill((rank + 3) % 4)))
+  },
+)
+
 describe('createDistGraphAdjacent', () => {
   it('returns the lists in their order, with their weights', () =>
     inWorlds(async (world) => {
