@@ -1,4 +1,4 @@
-import { RankweaveError } from '../errors.js'
+import { isRankweaveError, RankweaveError, wrongValue } from '../errors.js'
 import { onAbort, type WaitOptions } from '../messages/process/abort.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import { inTurn } from '../messages/process/completion-budget.js'
@@ -137,9 +137,13 @@ export class CollectiveEngine implements ExchangeOwner {
    */
   #revoked(payload: Uint8Array): void {
     if (this.#isRevoked) return
+    // Before it is passed on: who passes a malformed frame on is taken for its author.
+    const error = decodeError(payload)
+    if (!isRankweaveError(error))
+      throw wrongValue('ERR_PROTOCOL', 'revoke: expected an error with a code', error.name)
     this.#isRevoked = true
     passRevocation(this.#state, payload)
-    this.#state.fail(decodeError(payload) as RankweaveError)
+    this.#state.fail(error)
   }
 
   /**

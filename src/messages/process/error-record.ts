@@ -1,4 +1,11 @@
-import { type CauseRecord, fromCauseRecord, RankweaveError, reasonText, toCauseRecord } from '../../errors.js'
+import {
+  type CauseRecord,
+  errorCodes,
+  fromCauseRecord,
+  RankweaveError,
+  reasonText,
+  toCauseRecord,
+} from '../../errors.js'
 
 /**
  * An error as it crosses from one process to another, at most `maxBytes` of JSON in UTF-8; a stack or cause
@@ -24,10 +31,19 @@ export function encodeError(error: unknown, maxBytes: number): Uint8Array {
   return short.byteLength <= maxBytes ? short : new Uint8Array(0)
 }
 
+/** @throws ERR_PROTOCOL for bytes that {@link encodeError} does not make */
 export function decodeError(bytes: Uint8Array): Error {
   if (bytes.byteLength === 0)
     return new RankweaveError('ERR_REVOKED', 'revoked: the error does not fit in a frame')
-  return fromCauseRecord(JSON.parse(new TextDecoder().decode(bytes)) as CauseRecord) as Error
+  try {
+    const record = JSON.parse(new TextDecoder().decode(bytes)) as CauseRecord
+    const error = fromCauseRecord(record)
+    if (error instanceof RankweaveError ? errorCodes.includes(error.code) : record.kind === 'foreign')
+      return error as Error
+  } catch {
+    // Neither JSON nor the record of an error.
+  }
+  throw new RankweaveError('ERR_PROTOCOL', 'expected an error in a frame that reports one')
 }
 
 function toBytes(value: CauseRecord): Uint8Array {

@@ -1,4 +1,4 @@
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import type { FrameSink } from '../../fabric/fabric.js'
 import { type ContextId, contextKey } from './context-id.js'
 import type { ProcessCounters } from './counters.js'
@@ -173,7 +173,16 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
       throw new RankweaveError('ERR_PROTOCOL', `a frame without a communicator: ${header.length} words`)
     }
     const sizeBytes = creditedBytes(header)
-    if (sizeBytes >= 0) this.#count.received(src, sizeBytes)
+    if (sizeBytes >= 0) {
+      // What waits is charged what it says.
+      if (payload.length > sizeBytes)
+        throw wrongValue(
+          'ERR_PROTOCOL',
+          `a message of ${sizeBytes} bytes: expected no more in its frame`,
+          payload.length,
+        )
+      this.#count.received(src, sizeBytes)
+    }
     const leader = header[headerWord.leader]
     const counter = header[headerWord.counter]
     const last = this.#last

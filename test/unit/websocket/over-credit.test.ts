@@ -25,6 +25,7 @@ function headerOf(kind: number, words: number, more: Readonly<Record<number, num
 
 const ignoring = {
   'eager messages': [headerOf(frameKind.eager, envelopeWords, { [envelopeWord.sizeBytes]: 32_768 }), payload],
+  'messages that are longer than they say': [headerOf(frameKind.eager, envelopeWords), payload],
   'empty messages': [headerOf(frameKind.eager, envelopeWords), undefined],
   'messages of collectives': [
     headerOf(frameKind.collective, collectiveWords, { [collectiveWord.total]: 32_768 }),
@@ -51,10 +52,12 @@ it.each(Object.entries(ignoring))(
       for (let n = 0; n < 64; n++) modified.send(0, header, bytes)
       await new Promise((resolve) => setImmediate(resolve))
     }
-    const what = name.startsWith('frames') ? 'sends to communicators that are not open' : 'exceeds its credit'
-    expect(reports).toEqual([
-      { peer: 1, reason: expect.stringContaining(`process 1 ${what}`), cause: 'malformed' },
-    ])
+    const what = name.startsWith('frames')
+      ? 'process 1 sends to communicators that are not open'
+      : name.includes('longer')
+        ? 'expected no more in its frame'
+        : 'process 1 exceeds its credit'
+    expect(reports).toEqual([{ peer: 1, reason: expect.stringContaining(what), cause: 'malformed' }])
     const lost = runtimes.map((runtime) => new Promise((resolve) => (runtime.onPeerLost = resolve)))
     // As the rendezvous does with who breaks a rule.
     world.lose(1, reports[0].reason)

@@ -72,4 +72,18 @@ describe('errors that cross processes', () => {
       expect(decodeError(bytes)).toMatchObject({ code })
     }
   })
+
+  it.each([
+    '',
+    'null',
+    '{}{',
+    '[]',
+    '{"kind":"value","value":1}',
+    '{"kind":"rankweave"}',
+    '{"kind":"rankweave","record":{"code":"x"}}',
+    '['.repeat(50_000),
+  ])('bytes that are no error are refused: %s', (text) => {
+    const decode = () => decodeError(new TextEncoder().encode(` ${text}`))
+    expect(decode).toThrow(expect.objectContaining({ code: 'ERR_PROTOCOL' }))
+  })
 })

@@ -66,9 +66,9 @@ describe('the frame router', () => {
     const [a, b, c] = [open(0, 1), open(1, 0), open(-1, 1)]
     frame(5, frameKind.data, 1, 0, 7)
     frame(6, frameKind.data, 0, 1)
-    frame(6, frameKind.collective, 0, 1, 8)
+    frame(6, frameKind.revoke, 0, 1, 8)
     frame(6, frameKind.data, -1, 1)
-    expect(a.seen).toEqual(['4 from 6: ', '16 from 6: 8'])
+    expect(a.seen).toEqual(['4 from 6: ', '17 from 6: 8'])
     expect(b.seen).toEqual(['4 from 5: 7'])
     expect(c.seen).toEqual(['4 from 6: '])
     expect([...router.contexts]).toEqual([a, b, c])
@@ -83,9 +83,9 @@ describe('the frame router', () => {
     router.frame(0, header, payload)
     header.fill(-1)
     payload.fill(9)
-    frame(1, frameKind.collective, 2, 2, 2)
-    frame(1, frameKind.collective, 2, 3, 3)
-    expect(open(2, 2).seen).toEqual(['4 from 0: 1', '16 from 1: 2'])
+    frame(1, frameKind.revoke, 2, 2, 2)
+    frame(1, frameKind.revoke, 2, 3, 3)
+    expect(open(2, 2).seen).toEqual(['4 from 0: 1', '17 from 1: 2'])
     router.close({ leader: 2, counter: 2 })
     expect(open(2, 2).seen).toEqual([])
   })
@@ -108,6 +108,15 @@ describe('the frame router', () => {
     expect(charged.splice(0)).toEqual(['-168 of 1 wait', '-158 of 2 wait'])
     router.frame(1, Int32Array.of(frameKind.data, 3, 3), new Uint8Array(92))
     expect(charged).toEqual([])
+  })
+
+  it('refuses a message that is longer than it says', () => {
+    const { open, frame, charged } = opened()
+    for (const kind of [frameKind.eager, frameKind.collective]) {
+      expect(() => frame(1, kind, 3, 3, 1)).toThrow(expect.objectContaining({ code: 'ERR_PROTOCOL' }))
+    }
+    expect(charged).toEqual([])
+    expect(open(3, 3).seen).toEqual([])
   })
 
   it('refuses a header that names no communicator', () => {
