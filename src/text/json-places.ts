@@ -8,13 +8,12 @@ export interface JsonFault {
 }
 
 const blanks = /[ \t\n\r]*/y
-/** Printable ASCII but quote and backslash, or anything above: control characters must be escaped in JSON. */
-const plain = '[ !#-\\[\\]-\\uffff]*'
-const escaped = '\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})'
-const literal = new RegExp(
-  `"${plain}(?:${escaped}${plain})*"|-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?|true|false|null`,
-  'y',
-)
+const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
+/**
+ * Part of a text in quotes: printable ASCII but quote and backslash, anything above, and what is escaped. Its
+ * length is bounded, as the stack that a match takes grows with it.
+ */
+const characters = /(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){1,1024}/y
 
 /**
  * Walks through a JSON text to locate errors: `JSON.parse` reports neither where a text is malformed nor
@@ -36,6 +35,14 @@ export function walkJson(
     if (found !== null) at = pattern.lastIndex
     return found === null ? null : found[0]
   }
+  const literal = (): string | null => {
+    if (text[at] !== '"') return match(scalar)
+    const begin = at++
+    while (match(characters) !== null);
+    if (text[at] === '"') return text.slice(begin, ++at)
+    at = begin
+    return null
+  }
   const next = (): string => {
     match(blanks)
     return text[at] ?? ''
@@ -44,7 +51,7 @@ export function walkJson(
   const name = (): JsonFault | null => {
     next()
     const begin = at
-    const word = match(literal)
+    const word = literal()
     if (word === null || word[0] !== '"') return { at: begin, expected: 'a name in quotes' }
     path[path.length - 1] = JSON.parse(word) as string
     if (next() !== ':') return { at, expected: "':'" }
@@ -63,7 +70,7 @@ export function walkJson(
         continue
       }
       at++
-    } else if (match(literal) === null) return { at, expected: 'a value' }
+    } else if (literal() === null) return { at, expected: 'a value' }
     // A value has ended: continue with the next one, or close what contains it, and so on.
     for (;;) {
       const separator = next()
