@@ -18,7 +18,7 @@ export function requireNumbers(where: string, what: string, list: unknown): void
 }
 
 /** The list as it is now: the program may change or transfer its own while the call is in progress. */
-export function copyOf<L extends ArrayLike<number> | undefined>(list: L): L {
+export function snapshotOf<L extends ArrayLike<number> | undefined>(list: L): L {
   if (list === undefined) return list
   return (ArrayBuffer.isView(list)
     ? (list as unknown as TypedArray).slice()

@@ -7,7 +7,7 @@ import { checkCartShape, sizeOf } from '../topology/cart-shape.js'
 import { cartTopology } from '../topology/generate/cartesian.js'
 import type { CartShape, ProcessTopology } from '../topology/process-topology.js'
 import { topologyFromEdges, topologyFromLists } from '../topology/topology-builders.js'
-import { copyOf, requireDegrees, requireLength, requireNumbers, requireRanks } from './arguments.js'
+import { requireDegrees, requireLength, requireNumbers, requireRanks, snapshotOf } from './arguments.js'
 import { CartCommunicator } from './cart-communicator.js'
 import { createWith, strategyOf, type TopologyOptions } from './create.js'
 import { type AdjacentEdges, type DistributedEdges, gatherEdges } from './distributed/gather-lists.js'
@@ -147,8 +147,8 @@ export function createDistGraphAdjacent(
   const made = createWith(comm, options, {
     ranks: comm.size,
     contribution: {
-      ...{ sources: copyOf(sources), destinations: copyOf(destinations) },
-      ...{ sourceWeights: copyOf(sourceWeights), destinationWeights: copyOf(destinationWeights) },
+      ...{ sources: snapshotOf(sources), destinations: snapshotOf(destinations) },
+      ...{ sourceWeights: snapshotOf(sourceWeights), destinationWeights: snapshotOf(destinationWeights) },
     } as AdjacentEdges,
     make: (state, exchange, hosted) =>
       topologyOrPlan(state, exchange, hosted, { isWeighted, strategy, machine, planFrom }),
@@ -175,8 +175,8 @@ export function createDistGraph(
   const made = createWith(comm, options, {
     ranks: comm.size,
     contribution: {
-      ...{ sources: copyOf(sources), degrees: copyOf(degrees) },
-      ...{ destinations: copyOf(destinations), weights: copyOf(weights) },
+      ...{ sources: snapshotOf(sources), degrees: snapshotOf(degrees) },
+      ...{ destinations: snapshotOf(destinations), weights: snapshotOf(weights) },
     } as DistributedEdges,
     make: async (state, exchange, hosted) => {
       const edges = await gatherEdges(state, exchange, hosted, isWeighted)

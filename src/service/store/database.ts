@@ -179,6 +179,23 @@ export async function rehearseOpening(folder: string): Promise<void> {
     throw engineError(Object.assign(new Error('the engine ended its process'), { code: 'LEVEL_CORRUPTION' }))
 }
 
+/**
+ * The engine makes a new database where its first file is missing, and removes the tables of the old one.
+ *
+ * @throws ERR_STORE where there is something to lose
+ */
+export function requireDatabase(folder: string): void {
+  const records = join(folder, 'records')
+  if (existsSync(join(records, 'CURRENT'))) return
+  const filesOf = (path: string) => (existsSync(path) ? readdirSync(path) : [])
+  const isOld = filesOf(records).some((name) => /\.(ldb|log)$/.test(name))
+  if (isOld || filesOf(join(folder, 'bodies')).length > 0)
+    throw new RankweaveError(
+      'ERR_STORE',
+      `${records}: expected the database of the data, got none: put a copy of ${folder} in its place, or move it away`,
+    )
+}
+
 const sumOf = (key: string, json: string) => createHash('sha256').update(`${key}\n${json}`).digest('hex')
 
 function written(key: string, value: unknown): string {

@@ -7,7 +7,7 @@ import type { ServiceLimits } from '../../client/protocol/limits.js'
 import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { Log } from '../log.js'
 import type { Tenant } from '../tenant.js'
-import { Database, type FoundRecord } from './database.js'
+import { Database, type FoundRecord, requireDatabase } from './database.js'
 import {
   createdAt,
   type JobRecord,
@@ -424,23 +424,6 @@ export class Store {
     for (const path of bodies) await rename(path, join(this.#root, 'damaged', name)).catch(() => {})
     await this.#write([[key, undefined]])
   }
-}
-
-/**
- * The engine makes a new database where its first file is missing, and removes the tables of the old one.
- *
- * @throws ERR_STORE where there is something to lose
- */
-function requireDatabase(folder: string): void {
-  const records = join(folder, 'records')
-  if (existsSync(join(records, 'CURRENT'))) return
-  const filesOf = (path: string) => (existsSync(path) ? readdirSync(path) : [])
-  const isOld = filesOf(records).some((name) => /\.(ldb|log)$/.test(name))
-  if (isOld || filesOf(join(folder, 'bodies')).length > 0)
-    throw new RankweaveError(
-      'ERR_STORE',
-      `${records}: expected the database of the data, got none: put a copy of ${folder} in its place, or move it away`,
-    )
 }
 
 const keyOf = (shelf: Shelf, tenant: string, id: string) => `${shelf}/${tenant}/${id}`
