@@ -5,6 +5,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ClassicLevel } from 'classic-level'
 import { RankweaveError, reasonText } from '../../errors.js'
+import { shelves } from './records.js'
 import { reasonWithoutPath } from './storing.js'
 
 /** Of the engine's log, in bytes: what a start has to write again before it reads. */
@@ -182,9 +183,17 @@ export async function rehearseOpening(folder: string): Promise<void> {
 /**
  * The engine makes a new database where its first file is missing, and removes the tables of the old one.
  *
- * @throws ERR_STORE where there is something to lose
+ * @throws ERR_STORE where there is something to lose, and for files of the layout before the database
  */
 export function requireDatabase(folder: string): void {
+  const old = readdirSync(folder).find((name) =>
+    Object.keys(shelves).some((shelf) => existsSync(join(folder, name, shelf))),
+  )
+  if (old !== undefined)
+    throw new RankweaveError(
+      'ERR_STORE',
+      `${join(folder, old)}: expected no files of an older layout; move ${old} away, upload its topologies again, and ask for its plans again`,
+    )
   const records = join(folder, 'records')
   if (existsSync(join(records, 'CURRENT'))) return
   const filesOf = (path: string) => (existsSync(path) ? readdirSync(path) : [])

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { getOrAdd } from '../../base/maps.js'
@@ -51,9 +51,8 @@ interface TenantEntries extends Taken {
 
 /**
  * Topologies, plans and accepted jobs: records in the database `DATA/records`, and bodies as files
- * `DATA/bodies/TENANT.ID.SHA256`, which are there before their records. What a process that was killed has
- * left is removed when the store is opened, what is damaged is moved to `DATA/damaged`, and a body is verified
- * before it is first used.
+ * `DATA/bodies/TENANT.ID.SHA256`, which are there before their records. What is damaged, and bodies without a
+ * record, are moved to `DATA/damaged` when the store is opened; a body is verified before it is first used.
  *
  * One write follows the other, and memory changes when the disk has: what could not be removed is still there.
  *
@@ -104,14 +103,6 @@ export class Store {
     return storing(async () => {
       mkdirSync(root, { recursive: true, mode: 0o700 })
       const folder = realpathSync(root)
-      const old = readdirSync(folder).find((name) =>
-        Object.keys(shelves).some((shelf) => existsSync(join(folder, name, shelf))),
-      )
-      if (old !== undefined)
-        throw new RankweaveError(
-          'ERR_STORE',
-          `${join(folder, old)}: expected no files of an older layout; move ${old} away, upload its topologies again, and ask for its plans again`,
-        )
       requireDatabase(folder)
       // The engine's lock comes first: the files may be those of another process.
       const database = await Database.open(join(folder, 'records'))
@@ -410,7 +401,7 @@ export class Store {
     return join(this.#root, 'bodies', bodyName(tenant, id, sha256))
   }
 
-  /** What cannot be removed now has no record, and goes when the store is opened again. */
+  /** What cannot be removed now has no record, and is put aside when the store is opened again. */
   async #removeBody(entry: Entry<unknown> | undefined): Promise<void> {
     if (entry !== undefined && entry.path !== '') await rm(entry.path, { force: true }).catch(() => {})
   }
