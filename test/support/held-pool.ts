@@ -17,14 +17,15 @@ export interface HeldPlan {
 }
 
 /** Takes the place of the threads that plan: tasks end when the test says so. */
-export function heldPool() {
+export function heldPool({ heedsAbort = true } = {}) {
   const held: HeldPlan[] = []
   const waiting: (() => void)[] = []
   const run = (_kind: string, input: Tasks['plan']['input'], options: RunOptions = {}) =>
     new Promise<Tasks['plan']['output']>((resolve, reject) => {
       const { signal } = options
       if (signal?.aborted === true) return reject(new RankweaveError('ERR_CANCELLED', 'cancelled'))
-      signal?.addEventListener('abort', () => reject(new RankweaveError('ERR_CANCELLED', 'cancelled')))
+      if (heedsAbort)
+        signal?.addEventListener('abort', () => reject(new RankweaveError('ERR_CANCELLED', 'cancelled')))
       held.push({
         k: (input.request.strategy as CommonNeighbor).k,
         isAborted: () => signal?.aborted === true,

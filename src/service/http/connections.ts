@@ -16,8 +16,8 @@ const nameOf = ({ localAddress, remoteAddress, remotePort }: Socket) =>
 /**
  * The connections of a service, from their first byte to their last. Of each address there are at most
  * `addressConnections`, loopback exempted. Where the service has tokens, a quarter of `connections` is for
- * those that have shown one: when a stranger arrives and strangers have no place left, the one that has been
- * there longest is cut off. So a client that says its token soon gets in, though others fill all places with silence.
+ * clients that have shown one. When a stranger arrives and strangers have no place left, the oldest stranger is
+ * cut off. So a client that shows its token soon gets in, even while silent connections fill all other places.
  *
  * Memory: an entry per connection.
  */

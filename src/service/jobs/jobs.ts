@@ -309,7 +309,7 @@ export class Jobs {
       )
       const createdAt = this.#now().toISOString()
       const planned = { id: plan, request, createdAt, bytes: body.bytes, sha256: body.sha256, statistics }
-      if (isEnded(job.record.state)) return
+      if (isEnded(job.record.state)) throw new RankweaveError('ERR_CANCELLED', 'the plan came too late')
       await this.#store.add(
         'plans',
         tenant,
@@ -320,7 +320,7 @@ export class Jobs {
       await this.#end(job, 'done', null)
       this.#log.info({ tenant: tenant.id, plan, ms: Math.round(performance.now() - began) }, 'planned')
     } catch (error) {
-      // First, as what failed may need the room to be recorded.
+      // First, as it may take the room in which the failure is to be recorded.
       await rm(into, { force: true }).catch(() => {})
       // Stays queued on the disk, as if it had not been begun.
       if (this.#isClosing && isRankweaveError(error, 'ERR_BUSY')) {

@@ -21,12 +21,15 @@ const request = (k: number): CompletePlanRequest => ({
 })
 
 /** Jobs over a store of their own; `again` is what a service does that starts after this one was killed. */
-async function newJobs(limits: { queuedJobs?: number; endedJobs?: number; workers?: number } = {}) {
+async function newJobs(
+  limits: { queuedJobs?: number; endedJobs?: number; workers?: number } = {},
+  poolOptions: Parameters<typeof heldPool>[0] = {},
+) {
   const root = join(folder(), `${folders++}`)
   const errors: string[] = []
   const log = { ...silentLog, error: (fields: object) => void errors.push(JSON.stringify(fields)) }
   const onStore = async (store: Store) => {
-    const { pool, held, asked } = heldPool()
+    const { pool, held, asked } = heldPool(poolOptions)
     const all = { queuedJobs: 100, endedJobs: 100, workers: 1, ...limits }
     return { jobs: new Jobs({ store, pool, limits: all, log }), held, asked, store }
   }
@@ -110,6 +113,16 @@ describe('cancelling', () => {
     ;(await asked(1)).finish()
     expect((await endOf(jobs, next)).state).toBe('done')
     expect(jobs.ended).toEqual({ done: 1, failed: 0, cancelled: 1 })
+    await jobs.close(60_000)
+    expect(readdirSync(join(root, 'temporary'))).toEqual([])
+  })
+
+  it('leaves no file of a job whose plan comes after it was cancelled', async () => {
+    const { jobs, asked, root } = await newJobs({}, { heedsAbort: false })
+    const { info } = await jobs.request(tenant, request(2))
+    const running = await asked(0)
+    expect((await jobs.cancel(tenant, info.id)).state).toBe('cancelled')
+    running.finish()
     await jobs.close(60_000)
     expect(readdirSync(join(root, 'temporary'))).toEqual([])
   })
