@@ -17,7 +17,7 @@ export function requireNumbers(where: string, what: string, list: unknown): void
   throw wrongValue('ERR_ARGUMENT', `${where}: expected ${what} as an array of numbers`, list)
 }
 
-/** The list as it is now: the program may change or transfer its own while the call is in progress. */
+/** A copy of a list, which the program may change or transfer while the call is in progress. */
 export function snapshotOf<L extends ArrayLike<number> | undefined>(list: L): L {
   if (list === undefined) return list
   return (ArrayBuffer.isView(list)

@@ -57,8 +57,9 @@ export function createCart(
 ): Promise<CartCommunicator | null> {
   requireNumbers('createCart', 'dims', dims)
   checkOptions('createCart', cartOptions, options)
-  const shape: CartShape = { dims: [...dims], periods: options.periods ?? Array.from(dims, () => false) }
-  checkCartShape(shape)
+  const given: CartShape = { dims: [...dims], periods: options.periods ?? Array.from(dims, () => false) }
+  checkCartShape(given)
+  const shape: CartShape = { dims: given.dims, periods: [...given.periods] }
   const ranks = sizeOf(shape)
   if (ranks > comm.size) {
     throw new RankweaveError(
@@ -78,13 +79,14 @@ export function createCart(
 
 export function createGraph(
   comm: Communicator,
-  index: ArrayLike<number>,
-  edges: ArrayLike<number>,
+  givenIndex: ArrayLike<number>,
+  givenEdges: ArrayLike<number>,
   options: TopologyOptions = {},
 ): Promise<TopologyCommunicator | null> {
   checkOptions('createGraph', topologyOptions, options)
-  requireNumbers('createGraph', 'index', index)
-  requireNumbers('createGraph', 'edges', edges)
+  requireNumbers('createGraph', 'index', givenIndex)
+  requireNumbers('createGraph', 'edges', givenEdges)
+  const [index, edges] = [snapshotOf(givenIndex), snapshotOf(givenEdges)]
   const ranks = index.length
   if (ranks > comm.size) {
     const message = `createGraph: expected at most ${comm.size} ranks, got an index of ${ranks}`

@@ -9,6 +9,7 @@ import type { Strategy } from '../../../src/neighborhood/strategies/strategy.js'
 import { mooreTopology } from '../../../src/topology/generate/moore.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { installNeighborhood } from '../../../src/topology-communicator/install.js'
+import type { TopologyCommunicator } from '../../../src/topology-communicator/topology-communicator.js'
 import { contextsOf, inWorlds } from '../../support/in-worlds.js'
 
 installNeighborhood()
@@ -32,21 +33,31 @@ it.each(['transferred', 'overwritten'])(
         const { rank, size } = world
         const [next, before] = [Int32Array.of((rank + 1) % size), Int32Array.of((rank + size - 1) % size)]
         const one = Int32Array.of(1)
+        // Every rank sends to itself.
+        const [index, edges] = [Int32Array.of(1, 2, 3, 4), Int32Array.of(0, 1, 2, 3)]
+        const periods = [true]
         const made = [
           world.createDistGraph({ sources: Int32Array.of(rank), degrees: one, destinations: next }),
           world.createDistGraphAdjacent({ sources: before, destinations: next }),
+          world.createGraph(index, edges) as Promise<TopologyCommunicator>,
+          world.createCart([4], { periods }) as Promise<TopologyCommunicator>,
         ]
-        for (const list of [next, before, one])
+        periods.fill(false)
+        for (const list of [next, before, one, index, edges])
           if (how === 'overwritten') list.fill(2)
           else structuredClone(list, { transfer: [list.buffer] })
         const results = []
         for (const graph of await Promise.all(made))
-          results.push(...(await graph.neighborAllgather(Int32Array.of(rank))))
+          results.push([...(await graph.neighborAllgather(Int32Array.of(rank)))])
         return results
       },
       { ranks: 4, fabric: local({ processes: 2 }) },
     )
-    expect(graphs).toEqual([0, 1, 2, 3].map((rank) => Array(2).fill((rank + 3) % 4)))
+    const expected = [0, 1, 2, 3].map((rank) => {
+      const [before, next] = [(rank + 3) % 4, (rank + 1) % 4]
+      return [[before], [before], [rank], [before, next]]
+    })
+    expect(graphs).toEqual(expected)
   },
 )
 
