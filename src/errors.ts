@@ -148,7 +148,7 @@ export function shown(value: unknown): string {
  * Refuses a value.
  *
  * @param expected where, and what was expected: `send: expected a rank from 0 to 7`
- * @param value what arrived; the message ends with it, as it is {@link shown}
+ * @param value what arrived; the message ends with its text, which {@link shown} makes
  */
 export function wrongValue(
   code: ErrorCode,

@@ -47,9 +47,9 @@ export function lower(schedule: Schedule, placement: Int32Array, processes?: num
  * frames without communication. Every schedule that verifies can be lowered; in others not every fault is
  * detected.
  *
- * @param rounds of messages: by `messageRounds`, once for several processes, or by `roundsByPhase` where a
- *   process knows the operations of its own ranks only, those of all others being empty; then ranks must hold
- *   no blocks of other origins before
+ * @param rounds of messages. `messageRounds` makes them once for several processes. `roundsByPhase` makes them
+ *   where a process knows the operations of its own ranks only, and all other ranks have none; then no rank
+ *   may hold blocks of other origins before
  * @throws ERR_PLACEMENT when `placement` does not give every rank a process.
  * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a value
  *   it needs.
