@@ -48,8 +48,11 @@ it.each(Object.entries(ignoring))(
     const options = { eagerLimitBytes: 65_536, creditBytes }
     const runtimes = [victim, other].map((fabric) => new Runtime(fabric, layout, options))
     const { reports } = world.members[0]
-    while (reports.length === 0) {
-      for (let n = 0; n < 64; n++) modified.send(0, header, bytes)
+    // No more than the victim has taken, lest the modified process exceeds the limit of its own queue.
+    const { processCounters: counters } = runtimes[0]
+    for (let sent = 0; reports.length === 0; ) {
+      if (counters.framesReceived >= sent)
+        for (const batchEnd = sent + 64; sent < batchEnd; sent++) modified.send(0, header, bytes)
       await new Promise((resolve) => setImmediate(resolve))
     }
     const what = name.startsWith('frames')
