@@ -1,3 +1,4 @@
+import { type Headline, headlines } from './headline-ratios.js'
 import { markdown } from './markdown-table.js'
 import type {
   Origin,
@@ -8,20 +9,31 @@ import type {
   ResultTable,
 } from './results-file.js'
 import { paperSeconds, phases } from './split/paper-table.js'
-import { phasesSection, replicationSection } from './split/phases-page.js'
+import { phasesSection, phasesTitle, replicationSection, replicationTitle } from './split/phases-page.js'
 
 /** A link to a decision record, as the page in docs/ has it. */
 const recordLink = (name: string) => `[${name}](decisions/${name}.md)`
 
+/** Pages in docs/, as links name them. */
+const [ratiosPage, strategiesPage] = ['benchmarks', 'neighborhood-strategies'].map((name) => `${name}.md`)
+
+const generated = '<!-- Generated from bench/results by `npm run bench:docs`. -->'
+
 const opening = `# Benchmarks
 
-<!-- Generated from bench/results by \`npm run bench:docs\`. -->
+${generated}
 
-Every figure is the median of the runs; the best run is in brackets.
-\`ratio\` is ours / baseline in the unit of the row.
-A target is met or missed; ratios of times below 0.2 are printed as "times faster".
+This page has ratios; the tables with times, machines and commits are behind the links.
+A ratio is ours / baseline in the unit of the row.
+For times below 1x is faster, for bandwidths and rates above 1x.
+Ratios of times below 0.2 are printed as "times faster".
+A target is met or missed.
+`
+
+const tableOpening = `Every figure is the median of the runs; the best run is in brackets.
+\`ratio\` is ours / baseline in the unit of the row; ratios of times below 0.2 are printed as "times faster".
 Where the samples of single runs were not retained, figures are the medians documented at the time; \`source\` in bench/results names them.
-[How the figures are measured](#method) is at the end.
+[All ratios](../${ratiosPage}), and [how the figures are measured](../${ratiosPage}#method).
 `
 
 const closing = `## Method
@@ -41,13 +53,120 @@ The baselines need \`apt-get install libopenmpi-dev openmpi-bin libmpich-dev mpi
 The decision records explain the figures: ${['0005-threads', '0014-mpi', '0015-split-at-scale'].map(recordLink).join(', ')}.
 `
 
-/** docs/benchmarks.md. */
-export function benchmarksPage(files: readonly ResultFile[]): string {
-  return [opening, ...files.map(section), closing].join('\n')
+/** The pages below docs/ by their paths: ratios on one, and a page of tables for each file of results. */
+export function benchmarkPages(files: readonly ResultFile[]): ReadonlyMap<string, string> {
+  return new Map([
+    [
+      ratiosPage,
+      [opening, ...headlines.map((one) => headlineSection(one, files)), summary(files), closing].join('\n'),
+    ],
+    ...files.map((file) => [`benchmarks/${file.name}.md`, tablesPage(file)] as const),
+  ])
 }
 
-function section({ title, command, paperTable, phases: whole, replication, tables }: ResultFile): string {
-  const parts = [`## ${title}\n\n    ${command}\n`]
+/** A table of the page of ratios: one row per case, wherever its figure is recorded. */
+function headlineSection({ title, rows }: Headline, files: readonly ResultFile[]): string {
+  const lines = rows.map(([name, heading, wanted, label = wanted]) => {
+    const file = files.find((each) => each.name === name)
+    const table = file?.tables.find((each) => each.title === heading)
+    const figure = table?.figures.find((each) => each.case === wanted)
+    if (file === undefined || table === undefined || figure === undefined)
+      throw new Error(`${name} has no '${wanted}' in '${heading}'`)
+    const unit = times.includes(figure.unit) ? 'time' : figure.unit
+    const baseline = tableLink(name, heading, table.baseline)
+    return [file.title, label, unit, ratioText(figure), targetText(figure), baseline]
+  })
+  return `## ${title}\n\n${markdown(['of', 'what', 'unit', 'ratio', 'target', 'compared with'], lines)}\n`
+}
+
+/** A row for every table: how its ratios are spread, and how many of its targets are met. */
+function summary(files: readonly ResultFile[]): string {
+  const lines = files.flatMap(({ name, title, phases, replication, paperTable, tables }) => [
+    ...[phases].flatMap((whole) =>
+      whole === undefined
+        ? []
+        : [
+            summaryRow(
+              name,
+              title,
+              phasesTitle,
+              whole.rows.flatMap(({ sum, peer }) => (peer === undefined ? [] : [sum / peer])),
+            ),
+          ],
+    ),
+    ...(replication === undefined ? [] : [summaryRow(name, title, replicationTitle, [])]),
+    ...[paperTable].flatMap((paper) =>
+      paper === undefined
+        ? []
+        : [
+            summaryRow(
+              name,
+              title,
+              paperTitle,
+              paper.baselines.flatMap((each) => [1 / each.timesCppConventional, 1 / each.timesCppMerging]),
+              paper.targets.map((target) => paperTargetIsMet(paper, target)),
+            ),
+          ],
+    ),
+    ...tables.map(({ title: heading, figures }) =>
+      summaryRow(
+        name,
+        title,
+        heading,
+        spreadRatios(figures),
+        figures.flatMap((figure) => isMet(figure) ?? []),
+      ),
+    ),
+  ])
+  const heads = ['subject', 'table', 'ratios', 'least', 'median', 'greatest', 'targets met']
+  return `## All tables\n\nThe ratios are those of times, or of what a table without times counts.\nOf whole splits the ratio is to \`std::sort\` on one core, of Table 2.1 to the splits in C++.\nStrategies of neighbor allgathers have [a page of their figures](${strategiesPage}).\n\n${markdown(heads, lines)}\n`
+}
+
+/** Ratios of times; of a table that has none, all ratios. */
+function spreadRatios(figures: readonly ResultFigure[]): number[] {
+  const compared = figures.filter((figure) => ratioOf(figure) !== null)
+  const timed = compared.filter(({ unit }) => times.includes(unit))
+  return (timed.length > 0 ? timed : compared).map((figure) => ratioOf(figure)!)
+}
+
+function summaryRow(
+  page: string,
+  subject: string,
+  heading: string,
+  ratios: readonly number[],
+  met: readonly boolean[] = [],
+): string[] {
+  const sorted = [...ratios].sort((a, b) => a - b)
+  const last = sorted.length - 1
+  const spread =
+    last < 0
+      ? ['', '', '', '']
+      : [`${sorted.length}`, ...[0, last >> 1, last].map((at) => timesText(sorted[at]))]
+  const targets = met.length === 0 ? '' : `${met.filter(Boolean).length} of ${met.length}`
+  return [subject, tableLink(page, heading, heading), ...spread, targets]
+}
+
+/** A link to a table by its heading, with the anchor that code hosts make. */
+function tableLink(page: string, heading: string, text: string): string {
+  const anchor = heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-')
+  return `[${text}](benchmarks/${page}.md#${anchor})`
+}
+
+/** A page of docs/benchmarks: every figure of a file of results. */
+export function tablesPage({
+  title,
+  command,
+  paperTable,
+  phases: whole,
+  replication,
+  tables,
+}: ResultFile): string {
+  const parts = [
+    `# Benchmarks: ${title.charAt(0).toLowerCase()}${title.slice(1)}\n\n${generated}\n\n${tableOpening}\n    ${command}\n`,
+  ]
   if (whole !== undefined) parts.push(phasesSection(whole, origin(whole)))
   if (replication !== undefined) parts.push(replicationSection(replication, origin(replication)))
   if (paperTable !== undefined) parts.push(paperSection(paperTable))
@@ -59,13 +178,13 @@ function tableSection(table: ResultTable): string {
   const hasBaseline = figures.some(({ peer }) => peer !== undefined)
   const heads = ['what', ours, ...(hasBaseline ? [baseline, 'ratio'] : []), 'target', 'runs']
   const lines = figures.map((figure) => row(figure, table.runs, hasBaseline))
-  return `### ${title}\n\n${origin(table)}\n\n${markdown(heads, lines)}\n`
+  return `## ${title}\n\n${origin(table)}\n\n${markdown(heads, lines)}\n`
 }
 
 /** Sentences about where figures come from. */
 function origin({ commit, date, machine, software, note, image }: Origin): string {
   const where = `${machine}, ${software.join(', ')}, commit ${commit}, ${date}.`
-  const drawn = image === undefined ? [] : [`![the same as a picture](${image})`]
+  const drawn = image === undefined ? [] : [`![the same as a picture](../${image})`]
   return [where, ...(note === undefined ? [] : [note]), ...drawn].join('\n')
 }
 
@@ -92,16 +211,28 @@ function ratioText(figure: ResultFigure): string {
   const ratio = ratioOf(figure)
   if (ratio === null) return ''
   if (ratio < 0.2 && times.includes(figure.unit)) return `${number(Math.round(1 / ratio))} times faster`
+  return timesText(ratio)
+}
+
+function timesText(ratio: number): string {
   if (ratio >= 9.95) return `${Math.round(ratio)}x`
   return `${ratio >= 1 ? ratio.toFixed(1) : Number(ratio.toPrecision(2))}x`
 }
 
-function targetText(figure: ResultFigure): string {
-  const { target, judged: verdict, unit, ours } = figure
-  if (verdict !== undefined) return `${verdict.bound}: ${verdict.isMet ? 'met' : 'missed'}`
-  if (target === undefined) return ''
+/** Whether a figure meets its target; null without one. */
+function isMet(figure: ResultFigure): boolean | null {
+  const { target, judged: verdict, ours } = figure
+  if (verdict !== undefined) return verdict.isMet
+  if (target === undefined) return null
   const judged = target.of === 'ours' ? ours : ratioOf(figure)!
-  const isMet = target.is === 'at most' ? judged <= target.value : judged >= target.value
+  return target.is === 'at most' ? judged <= target.value : judged >= target.value
+}
+
+function targetText(figure: ResultFigure): string {
+  const { target, judged: verdict, unit } = figure
+  const met = isMet(figure) ? 'met' : 'missed'
+  if (verdict !== undefined) return `${verdict.bound}: ${met}`
+  if (target === undefined) return ''
   const sign = target.is === 'at most' ? '<=' : '>='
   const faster = 1 / target.value
   const bound =
@@ -110,12 +241,17 @@ function targetText(figure: ResultFigure): string {
       : target.is === 'at most' && faster > 1
         ? `${Number(faster.toFixed(1))} times faster`
         : `${sign} ${target.value}x`
-  return `${bound}: ${isMet ? 'met' : 'missed'}`
+  return `${bound}: ${met}`
 }
 
 function number(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 3 })
 }
+
+const paperTitle = 'Table 2.1 of Sack 2011: kernels in one memory'
+
+const paperTargetIsMet = ({ baselines }: PaperResults, { of, is, from }: PaperTarget) =>
+  baselines.every((each) => each.millions < from || each[of] >= is)
 
 function paperSection(results: PaperResults): string {
   const { rows, baselines, targets, alphaSeconds } = results
@@ -130,10 +266,8 @@ function paperSection(results: PaperResults): string {
       return [`${millions}M`, phase === 'withAlpha' ? 'with alpha' : phase, ...cells]
     })
   })
-  const paperTarget = ({ of, is, from, name }: PaperTarget) => {
-    const isMet = baselines.every((each) => each.millions < from || each[of] >= is)
-    return `${is} times as fast as ${name} from ${from}M entries on: ${isMet ? 'met' : 'missed'}`
-  }
+  const paperTarget = (target: PaperTarget) =>
+    `${target.is} times as fast as ${target.name} from ${target.from}M entries on: ${paperTargetIsMet(results, target) ? 'met' : 'missed'}`
   const cell = (took: number, faster: number) => `${took.toFixed(2)} s: ${faster.toFixed(1)} times`
   const compared = baselines.map((each) => [
     `${each.millions}M`,
@@ -141,7 +275,7 @@ function paperSection(results: PaperResults): string {
     cell(each.cppMerging, each.timesCppMerging),
     cell(each.merging, each.timesMerging),
   ])
-  return `### Table 2.1 of Sack 2011: kernels in one memory
+  return `## ${paperTitle}
 
 ${origin(results)}
 

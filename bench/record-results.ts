@@ -1,14 +1,13 @@
 // npm run bench:record -- NAME.. [--from FILE]: runs these benches, or takes the lines that
-// `bench -- NAME --json` printed, and writes bench/results and docs/benchmarks.md; of neighborhood
+// `bench -- NAME --json` printed, and writes bench/results and docs/benchmarks; of neighborhood
 // docs/neighborhood-strategies.md.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { benchmarksPage } from './benchmarks-page.js'
+import { writeBenchmarkPages } from './docs.js'
 import { recordNeighborhood } from './neighborhood/record-neighborhood.js'
 import { recorded, recordedNames } from './recorded-lines.js'
-import { readResults } from './results-file.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { from: { type: 'string' } } })
@@ -29,7 +28,7 @@ for (const name of positionals) {
   const file = recorded(name, lines, date)
   writeFileSync(`${root}bench/results/${name}.json`, `${JSON.stringify(file, null, 2)}\n`)
 }
-writeFileSync(`${root}docs/benchmarks.md`, benchmarksPage(readResults()))
+writeBenchmarkPages()
 
 /** What the bench prints; it ends with 1 where a target is missed. */
 function measured(name: string): string {

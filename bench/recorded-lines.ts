@@ -1,5 +1,5 @@
 import type { Figure } from './bench.js'
-import type { ResultFigure, ResultFile } from './results-file.js'
+import type { ResultFigure, StoredResults } from './results-file.js'
 
 /** Where a bench is on the page. */
 interface Section {
@@ -116,7 +116,7 @@ type Line = Figure & {
  * The figures of one bench as a file of results, from the lines that it printed; lines of other benches are
  * left out.
  */
-export function recorded(name: string, lines: readonly string[], date: string): ResultFile {
+export function recorded(name: string, lines: readonly string[], date: string): StoredResults {
   const { title, order, tables } = sections[name]
   const figures = lines.map((line) => JSON.parse(line) as Line).filter(({ bench }) => bench === name)
   const [first] = figures

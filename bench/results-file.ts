@@ -98,6 +98,8 @@ export interface SplitResults extends Origin {
 
 /** One file of bench/results: the figures of one command. */
 export interface ResultFile {
+  /** That of the command and of its page in docs/benchmarks. */
+  readonly name: string
   readonly title: string
   readonly command: string
   /** Place on the page. */
@@ -109,10 +111,16 @@ export interface ResultFile {
   readonly tables: readonly ResultTable[]
 }
 
+/** What is stored in a file, whose name is that of the bench. */
+export type StoredResults = Omit<ResultFile, 'name'>
+
 /** All files of bench/results, in the order of the page. */
 export function readResults(): readonly ResultFile[] {
   const folder = fileURLToPath(new URL('results/', import.meta.url))
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'))
-  const files = names.map((name) => JSON.parse(readFileSync(folder + name, 'utf8')) as ResultFile)
+  const files = names.map((name) => ({
+    ...(JSON.parse(readFileSync(folder + name, 'utf8')) as StoredResults),
+    name: name.slice(0, -'.json'.length),
+  }))
   return files.sort((a, b) => a.order - b.order)
 }

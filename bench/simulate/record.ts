@@ -2,7 +2,7 @@
 // FILE to bench/results/simulate.json; `npm run bench:docs` then writes the page.
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Figure } from '../bench.js'
-import type { ResultFigure, ResultFile, ResultTable } from '../results-file.js'
+import type { ResultFigure, ResultTable, StoredResults } from '../results-file.js'
 
 const [file, date] = process.argv.slice(2)
 if (file === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(date ?? '')) throw new Error('expected FILE YYYY-MM-DD')
@@ -19,7 +19,7 @@ const isOnThreads = (figure: Figure): boolean => /on 2 threads|^predicted|^measu
 const isPrinted = (figure: Figure): boolean => figure['targetIs'] === 'to the printed digits'
 
 const simgrid = ['SimGrid 3.32']
-const results: ResultFile = {
+const results: StoredResults = {
   title: 'Simulation',
   command: 'npm run bench -- simulate --json',
   order: 4,

@@ -2,6 +2,9 @@ import { markdown } from '../markdown-table.js'
 import type { SplitResults, SplitRow } from '../results-file.js'
 import { leastGain, printed } from './printed.js'
 
+export const phasesTitle = 'Whole splits of many ranks'
+export const replicationTitle = 'Figures 2.2 and 2.3 of Sack 2011, by whole splits'
+
 const phaseNames = ['collect', 'splitters', 'exchange', 'merge', 'ranks', 'table'] as const
 
 /** Whole splits on real processes: every phase. @param origin sentences about where the figures come from */
@@ -36,7 +39,7 @@ export function phasesSection({ rows }: SplitResults, origin: string): string {
     ])
     return `2^${Math.log2(ranks)} ranks, ${where}${sorted}${gainOf(of)}:\n\n${markdown(heads, lines)}\n`
   })
-  return `### Whole splits of many ranks
+  return `## ${phasesTitle}
 
 ${origin}
 
@@ -96,7 +99,7 @@ export function replicationSection({ rows }: SplitResults, origin: string): stri
       return `${ms(row.sum / row.processes)} ms, ${megabytes(row.peak)} / ${megabytes(row.retained)} MB`
     }),
   ])
-  return `### Figures 2.2 and 2.3 of Sack 2011, by whole splits
+  return `## ${replicationTitle}
 
 ${origin}
 

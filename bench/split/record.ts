@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Figure } from '../bench.js'
 import { phaseNames } from '../programs/split-phases.js'
-import type { ResultFile, SplitResults, SplitRow } from '../results-file.js'
+import type { SplitResults, SplitRow, StoredResults } from '../results-file.js'
 
 const [file, date] = process.argv.slice(2)
 if (file === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(date ?? '')) throw new Error('expected FILE YYYY-MM-DD')
@@ -12,7 +12,7 @@ const lines = readFileSync(file, 'utf8')
   .filter((line) => line.startsWith('{'))
 const figures = lines.map((line) => JSON.parse(line) as Figure & Record<string, string | number>)
 const results = new URL('../results/split.json', import.meta.url)
-const before = JSON.parse(readFileSync(results, 'utf8')) as ResultFile
+const before = JSON.parse(readFileSync(results, 'utf8')) as StoredResults
 const { tables, ...head } = before
 
 const phases = resultsOf('phases', 'Medians of alternating splits.', ['Open MPI 4.1.4', 'MPICH 4.0.2'])

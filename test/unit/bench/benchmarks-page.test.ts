@@ -1,13 +1,29 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { benchmarksPage } from '../../../bench/benchmarks-page.js'
+import { benchmarkPages, tablesPage } from '../../../bench/benchmarks-page.js'
 import { type ResultFigure, readResults } from '../../../bench/results-file.js'
 
-const page = readFileSync(new URL('../../../docs/benchmarks.md', import.meta.url), 'utf8')
+const docs = new URL('../../../docs/', import.meta.url)
+const pages = benchmarkPages(readResults())
 
-describe('docs/benchmarks.md', () => {
-  it('equals the page that npm run bench:docs generates from bench/results', () => {
-    expect(page).toBe(benchmarksPage(readResults()))
+describe('docs/benchmarks', () => {
+  it.each([...pages])(
+    '%s equals the page that npm run bench:docs generates from bench/results',
+    (path, text) => {
+      expect(readFileSync(new URL(path, docs), 'utf8')).toBe(text)
+    },
+  )
+
+  it('has no other page', () => {
+    const found = readdirSync(new URL('benchmarks/', docs)).map((name) => `benchmarks/${name}`)
+    expect(['benchmarks.md', ...found].sort()).toEqual([...pages.keys()].sort())
+  })
+
+  it('has every recorded figure in a table', () => {
+    for (const { name, tables } of readResults()) {
+      const cells = tables.flatMap(({ figures }) => figures.map((figure) => `| ${figure.case} | `))
+      for (const cell of cells) expect(pages.get(`benchmarks/${name}.md`)).toContain(cell)
+    }
   })
 
   it('every table has a commit, a date, a machine, software, runs and a source', () => {
@@ -37,7 +53,7 @@ function rowOf(figure: ResultFigure): string {
     source: 't',
   }
   const table = { ...origin, title: 'T', ours: 'ours', baseline: 'C', figures: [figure] }
-  const text = benchmarksPage([{ title: 'F', command: 'c', order: 1, tables: [table] }])
+  const text = tablesPage({ name: 'f', title: 'F', command: 'c', order: 1, tables: [table] })
   return text.match(/^\| case .*$/m)![0]
 }
 
