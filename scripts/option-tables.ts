@@ -33,9 +33,9 @@ const heads = ['option', 'meaning', 'values', 'default'] as const
 /** A table, its page in docs/, and what marks its place there. */
 const tables: readonly { readonly page: string; readonly mark: string; readonly table: string }[] = [
   { page: 'splits-at-scale.md', mark: 'options of split', table: tableOf(heads, rowsOf(splitOptions)) },
-  { page: 'topologies-and-plans.md', mark: 'options of tune', table: tableOf(heads, rowsOf(tuneOptions)) },
+  { page: 'choosing-a-strategy.md', mark: 'options of tune', table: tableOf(heads, rowsOf(tuneOptions)) },
   {
-    page: 'topologies-and-plans.md',
+    page: 'strategies.md',
     mark: 'options of strategies',
     table: tableOf(
       ['strategy', ...heads],

@@ -25,7 +25,7 @@ export interface AdjacentOptions extends AdjacentEdges, TopologyOptions {
   /**
    * `graph`: every process gathers the lists of all ranks and plans for all. `neighbors`: every process plans
    * for its own ranks, from their lists and by messages. Default: by the size of the graph
-   * (docs/topologies-and-plans.md#larger-graphs), and `neighbors` with the engine `distributed`. The plan is the same.
+   * (docs/plans-at-scale.md#larger-graphs), and `neighbors` with the engine `distributed`. The plan is the same.
    */
   readonly planFrom?: PlanFrom
 }

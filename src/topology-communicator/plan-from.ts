@@ -22,7 +22,7 @@ export type PlanFrom = (typeof choices)[number]
 
 /**
  * Edges, counted with their multiplicity, of the largest graphs that `createDistGraphAdjacent` gathers by
- * default, by the kind of the strategy (docs/topologies-and-plans.md#larger-graphs).
+ * default, by the kind of the strategy (docs/plans-at-scale.md#larger-graphs).
  */
 export const planningLimits = Object.fromEntries(
   strategyKinds.map((kind) => [kind, strategies[kind].planningLimit]),

@@ -13,7 +13,7 @@ import type { Routed } from './routed.js'
 
 /**
  * How to turn a topology into a neighbor-allgather schedule: what kinds there are, and what each does, is in
- * the table of strategies (docs/topologies-and-plans.md#strategies).
+ * the table of strategies (docs/strategies.md#options).
  */
 export type Strategy =
   | Direct

@@ -10,7 +10,7 @@ import {
 import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
 import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
 
-const docs = readFileSync(new URL('../../../../docs/topologies-and-plans.md', import.meta.url), 'utf8')
+const docs = readFileSync(new URL('../../../../docs/strategies.md', import.meta.url), 'utf8')
 
 /** A value that an option takes, found from its description. */
 function sampleOf({ kind, words, least, expected }: Option<unknown>): unknown {
