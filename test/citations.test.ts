@@ -129,6 +129,44 @@ describe.each([...pages])('%s', (path, text) => {
   })
 })
 
+describe('the order of docs/README.md', () => {
+  const index = pages.get('docs/README.md')!
+  const guide = Array.from(index.matchAll(/^\d+\. \[([^\]]+)\]\(([\w-]+\.md)\)/gm), ([, title, page]) => ({
+    title: title,
+    page: page,
+  }))
+  const nextOf = (page: string) => pages.get(`docs/${page}`)!.match(/^Next: .*$/gm) ?? []
+  const others = Array.from(pages.keys(), (path) => /^docs\/([\w-]+\.md)$/.exec(path)?.[1]).filter(
+    (page) => page !== undefined && page !== 'README.md',
+  )
+
+  it.each(guide.map((one, i) => [one.page, guide[i + 1]] as const))(
+    '%s names the next page',
+    (page, next) => {
+      expect(nextOf(page)).toEqual(next === undefined ? [] : [`Next: [${next.title}](${next.page}).`])
+    },
+  )
+
+  it.each(guide)('$page has the title by which it is listed', ({ title, page }) => {
+    expect(pages.get(`docs/${page}`)).toMatch(new RegExp(`^# ${title}\\b`))
+  })
+
+  it('has no next page for a page of reference', () => {
+    const steps = new Set(guide.map(({ page }) => page))
+    expect(others.filter((page) => !steps.has(page!) && nextOf(page!).length > 0)).toEqual([])
+  })
+
+  it('lists every page once, as a step or as reference', () => {
+    const [listed] = index.split('## What to import')
+    const entries = Array.from(
+      listed.matchAll(/^(?:\d+\.|-) \[[^\]]+\]\(([\w-]+\.md)\)/gm),
+      ([, page]) => page,
+    )
+    const contributors = ['architecture.md']
+    expect([...entries, ...contributors].sort()).toEqual(others.sort())
+  })
+})
+
 it('numbers the decisions of the architecture from 1 without gaps', () => {
   expect([...decisions]).toEqual(Array.from({ length: decisions.size }, (_, i) => String(i + 1)))
 })
