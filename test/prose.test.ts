@@ -60,6 +60,59 @@ function stumbles(path: string, text: string): string[] {
   })
 }
 
+/** Words in the longest sentence. */
+const mostWords = 25
+
+/** Pages whose sentences are still longer, or come from comments and data of a generator. */
+const longPages = [
+  ...['diagnosing-hangs', 'errors', 'fault-matrix', 'getting-started', 'neighborhood-strategies'],
+  ...['predicting-cost', 'service', 'service-protocol', 'sparse-products', 'study', 'tutorial', 'websocket'],
+].map((name) => `docs/${name}.md`)
+
+/** Sentences with more words, by their lines. Code in backquotes counts as one word; tables are left out. */
+function longSentences(path: string, text: string): string[] {
+  let isCode = false
+  return text.split('\n').flatMap((line, index) => {
+    if (line.trimStart().startsWith('```')) isCode = !isCode
+    if (isCode || /^( {4}|[|#]|<!--)/.test(line)) return []
+    const prose = line
+      .replace(/^\s*(?:[-*>]|\d+\.)\s+/, '')
+      .replace(/`[^`]*`/g, 'code')
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    return prose.split(/(?<=[.!?])\s+/).flatMap((sentence) => {
+      const words = sentence.split(/\s+/).filter((word) => /\w/.test(word)).length
+      return words > mostWords ? [`${path}:${index + 1}: ${words} words: ${sentence}`] : []
+    })
+  })
+}
+
+describe('the lint of sentences', () => {
+  const word = 'word '
+  it.each([
+    ['a line', `${word.repeat(26)}.`],
+    ['the second sentence of a line', `Short. ${word.repeat(26)}.`],
+    ['an item of a list', `- ${word.repeat(26)}.`],
+    ['a link', `[${word.repeat(25)}](page.md) more.`],
+  ])('finds one that is too long in %s', (_, text) => {
+    expect(longSentences('page.md', text)).toHaveLength(1)
+  })
+
+  it.each([
+    ['two sentences', `${word.repeat(20)}. ${word.repeat(20)}.`],
+    ['code', `Run \`${word.repeat(30)}\`.`],
+    ['a block of code', `\`\`\`\n${word.repeat(30)}\n\`\`\``],
+    ['a table', `| ${word.repeat(30)} |`],
+  ])('finds none in %s', (_, text) => {
+    expect(longSentences('page.md', text)).toEqual([])
+  })
+})
+
+it('sentences of docs have at most 25 words', () => {
+  const checked = pages.filter((path) => /^docs\/[\w-]+\.md$/.test(path) && !longPages.includes(path))
+  expect(checked.length).toBeGreaterThan(25)
+  expect(checked.flatMap((path) => longSentences(path, readFileSync(root + path, 'utf8')))).toEqual([])
+})
+
 describe('the lint of prose', () => {
   it.each([
     ...['Whoever asks', 'nobody waits', 'told to everybody', 'a process of its own.', 'a world goes on'],
