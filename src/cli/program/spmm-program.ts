@@ -14,6 +14,8 @@ export interface SpmmJob extends SpmmOptions {
   /** A Matrix Market file, or seeded numbers. */
   readonly b: string | { readonly cols: number; readonly seed: number }
   readonly compare: boolean
+  /** Times each product is timed; default: as {@link spmm} does. */
+  readonly turns?: number
   /** Whether ranks return their rows of A and B, so that the product can be checked. */
   readonly returnRows: boolean
 }
