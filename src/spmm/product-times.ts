@@ -16,8 +16,8 @@ export interface ProductTime {
   readonly differing: number
 }
 
-/** Turns of every product, if all together take no longer than {@link mostSeconds}. */
-export const usualTurns = 9
+/** Turns of every product unless a number is given, if all together take no longer than {@link mostSeconds}. */
+const usualTurns = 9
 const mostSeconds = 2
 /** Products are repeated until a turn takes this long. */
 const leastTurnSeconds = 0.005
@@ -27,13 +27,14 @@ const leastTurnSeconds = 0.005
  * Collective.
  *
  * @param expected what the first computed
+ * @param turns of every product; without, as many as 2 seconds allow, at least 1 and at most {@link usualTurns}
  */
 export async function timeProducts(
   world: Communicator,
   products: readonly { readonly name: string; readonly product: SparseProduct }[],
   b: Float64Array,
   expected: Float64Array,
-  mostTurns: number,
+  turns?: number,
 ): Promise<readonly ProductTime[]> {
   const into = new Float64Array(expected.length)
   const samples = products.map(() => ({ seconds: [] as number[], local: [] as number[], differing: 0 }))
@@ -52,8 +53,8 @@ export async function timeProducts(
   }
   const repeats = Math.max(1, Math.ceil((leastTurnSeconds * products.length) / total))
   const fitting = Math.floor(mostSeconds / (repeats * total))
-  const turns = Math.max(1, Math.min(mostTurns, fitting % 2 === 0 ? fitting - 1 : fitting))
-  for (let t = 0; t < turns; t++) {
+  const most = turns ?? Math.max(1, Math.min(usualTurns, fitting % 2 === 0 ? fitting - 1 : fitting))
+  for (let t = 0; t < most; t++) {
     for (let k = 0; k < products.length; k++) {
       // Another one begins every time: none always comes after the same.
       const i = (k + t) % products.length

@@ -1,6 +1,6 @@
 import { requireOptions } from '../base/known-options.js'
 import type { Communicator } from '../comm/communicator.js'
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, wrongValue } from '../errors.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
 import { planStatistics } from '../neighborhood/plan/plan.js'
 import type { PlanStatistics } from '../neighborhood/strategies/strategy.js'
@@ -12,7 +12,7 @@ import { type DenseRows, requireDense, requireReal } from './dense-matrix.js'
 import { ordinaryName, type TriedExchange } from './fastest-exchange.js'
 import { type MatrixRows, requireCommunicator, requireMatrixRows } from './matrix-rows.js'
 import { type PreparedProduct, prepareProduct, requireColumns, type SpmmOptions } from './prepared-product.js'
-import { type ProductTime, timeProducts, usualTurns } from './product-times.js'
+import { type ProductTime, timeProducts } from './product-times.js'
 import { allgatherExchange, neighborExchange, SparseProduct } from './sparse-product.js'
 
 /** C = A x B, rows of A, B and C distributed by `blockBounds`: what one rank passes. */
@@ -21,7 +21,7 @@ export interface SpmmProblem extends SpmmOptions {
   readonly b: DenseRows
   /** Also multiply with direct sends and with an ordinary allgather, for comparison. */
   readonly compare: boolean
-  /** How often each product is timed, at most. Default {@link usualTurns}. */
+  /** How often each product is timed, at least 1. Default: up to 9 times, fewer where all would take over 2 s. */
   readonly turns?: number
 }
 
@@ -52,10 +52,10 @@ export interface SpmmFacts {
   readonly times: readonly ProductTime[]
 }
 
-/** @throws ERR_ARGUMENT complex matrices; A and B that do not fit; columnsAtOnce < 1 */
-export function checkProblem(problem: Pick<SpmmProblem, 'a' | 'b' | 'columnsAtOnce'>): void {
+/** @throws ERR_ARGUMENT complex matrices; A and B that do not fit; columnsAtOnce < 1; turns < 1 */
+export function checkProblem(problem: Pick<SpmmProblem, 'a' | 'b' | 'columnsAtOnce' | 'turns'>): void {
   requireOptions('spmm', problem)
-  const { a, b, columnsAtOnce } = problem
+  const { a, b, columnsAtOnce, turns } = problem
   requireMatrixRows('spmm: a', a)
   requireDense('spmm: b', b, 'values')
   requireReal(a.block, 'A')
@@ -67,6 +67,8 @@ export function checkProblem(problem: Pick<SpmmProblem, 'a' | 'b' | 'columnsAtOn
     )
   }
   requireColumns(columnsAtOnce)
+  if (turns !== undefined && (!Number.isSafeInteger(turns) || turns < 1))
+    throw wrongValue('ERR_ARGUMENT', 'spmm: expected at least 1 turn', turns)
 }
 
 /**
@@ -80,7 +82,7 @@ export function checkProblem(problem: Pick<SpmmProblem, 'a' | 'b' | 'columnsAtOn
 export async function spmm(world: Communicator, problem: SpmmProblem): Promise<SpmmShare> {
   requireCommunicator('spmm', world)
   checkProblem(problem)
-  const { a, b, machine, columnsAtOnce, compare, turns = usualTurns } = problem
+  const { a, b, machine, columnsAtOnce, compare, turns } = problem
   const prepared = await prepareProduct(world, a, b.cols, problem)
   const { graph, topology } = prepared
   const first = await prepared.product.multiply(b.values)

@@ -11,6 +11,7 @@ import { predictExchanges } from '../../spmm/predicted-exchanges.js'
 import { parseSpmmStrategy } from '../../spmm/prepared-product.js'
 import type { ProductTime } from '../../spmm/product-times.js'
 import { maxRelativeError, serialProduct } from '../../spmm/serial.js'
+import { medianInterval, turnRatios } from '../../spmm/turn-ratios.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
@@ -39,8 +40,10 @@ const help = `${machineHelp}
 C = A x B. The rows of A, B and C are distributed over the ranks in blocks. A rank needs the rows of B that match the
 columns of its part of A: these needs are the process topology. The exchange is a neighbor allgather, planned once and
 repeated for every --columns columns of B. Rows of A that need own rows of B only are multiplied while the others' rows are
-in flight. Beside it the same product is computed with direct sends and with an ordinary allgather, which sends all of B
-to every rank; all are timed in turn. All products are compared with a serial product, for which this process collects A.
+in flight. The same product is also computed with direct sends and with an ordinary allgather, which sends all of B to
+every rank. All are timed in turn. The first is called faster or slower than another one where the 95% interval of the
+ratio of their times in the same turn, from 6 turns or more, excludes 1. All products are compared with a serial product,
+for which this process collects A.
 
 --strategy auto tries direct sends, blocks that neighbors read in shared memory where there is such memory, an ordinary
 allgather and, where processes have many peers, strategies that combine messages on the fabric, and uses the fastest; with
@@ -53,7 +56,8 @@ Examples:
   rankweave spmm -n 64
   rankweave spmm A.mtx -n 32 --strategy auto
   rankweave spmm A.mtx -n 64 --k 4 --machine cluster:nodes=4,cores=16 --processes 4
-  rankweave spmm -n 64 --processes 64 --k 4 --predict cluster:nodes=16,cores=4,profile=simgrid-fast --svg spmm.svg
+  rankweave spmm -n 256 --processes 256 --strategy routed --width 1 --turns 15 --svg spmm.svg
+  rankweave spmm -n 64 --k 4 --predict cluster:nodes=16,cores=4,profile=simgrid-fast
   rankweave spmm A.mtx B.mtx -n 16 --columns 8 --no-check --json`
 
 const schema = z.object({
@@ -62,6 +66,7 @@ const schema = z.object({
   columns: whole(1, 2 ** 20),
   width: whole(1, 2 ** 20),
   compare: z.boolean(),
+  turns: whole(1, 999).optional(),
   check: z.boolean(),
   predict: z.string().optional(),
   svg: z.string().optional(),
@@ -81,6 +86,7 @@ export const spmmCommand: AddCommand = (program, act) => {
     .option('--width <number>', 'columns of a generated B', '8')
     .option('--compare', 'also multiply with direct sends and an ordinary allgather', true)
     .option('--no-compare', 'leave these out')
+    .option('--turns <number>', 'how often each product is timed; default: up to 9 times in 2 s')
     .option('--no-check', 'no serial product: no process collects A, B or C')
     .option('--predict <machine>', 'also predict an exchange on a machine with a profile, a rank per core')
     .option('--svg <file>', 'draw the times, measured and predicted (-: to standard output)')
@@ -112,6 +118,7 @@ export const spmmCommand: AddCommand = (program, act) => {
           ...(machine === null ? {} : { machine }),
           columnsAtOnce: options.columns,
           compare: options.compare,
+          ...(options.turns === undefined ? {} : { turns: options.turns }),
           returnRows: options.check,
         }
         report.step('reading, planning and multiplying')
@@ -162,9 +169,11 @@ export const spmmCommand: AddCommand = (program, act) => {
           tried: facts!.tried,
           measured: times.map((time) => ({
             ...time,
+            interval: medianInterval(time.turnSeconds),
             gflops: (2 * shape.entries * width) / time.seconds / 1e9,
             communication: communicationOf(time, fabric),
           })),
+          comparison: turnRatios(times),
           predicted: predictions,
           maxRelativeError: error,
           verified: options.check ? isRight : null,

@@ -1,15 +1,25 @@
-import { largestOf } from '../../base/search.js'
+import { largestOf, smallestOf } from '../../base/search.js'
 import { ordinaryName } from '../../spmm/fastest-exchange.js'
+import type { Interval } from '../../spmm/turn-ratios.js'
 import { escapeXml } from '../../text/printable.js'
 import { figure, secondsText } from './reporter.js'
 import { microseconds } from './simulation-report.js'
-import { productName, type SpmmOutcome } from './spmm-report.js'
+import {
+  comparisonTitle,
+  productName,
+  ratioText,
+  type SpmmOutcome,
+  turnsText,
+  verdictText,
+} from './spmm-report.js'
 
 interface Bar {
   readonly name: string
   readonly value: number
   readonly shown: string
-  readonly isOurs: boolean
+  /** Of the median, drawn as a line over the end of the bar. */
+  readonly interval: Interval | null
+  readonly isFastest: boolean
 }
 
 const width = 760
@@ -25,41 +35,72 @@ const mostCharacters = 84
 /**
  * The times of a product as bars: measured ones above, predicted ones below, each on its own scale and
  * labelled. A name stands above its bar, so that it may be as long as the picture is wide; what is longer is
- * cut.
+ * cut. A measured bar is a median with its 95% interval. A bar is colored where it is the fastest: of the
+ * measured ones the first, if it is faster than all others by {@link turnRatios}; of the predicted ones the
+ * shortest.
  */
 export function spmmPicture(outcome: SpmmOutcome): string {
-  const { matrix, b, ranks, processes, fabric, measured, predicted, exchange } = outcome
-  const barOf = (name: string, value: number, shown: string): Bar => {
-    const isChosen = name === 'planned' && exchange !== ordinaryName
-    const isOurs = name !== 'direct' && name !== ordinaryName
-    return { name: `${productName(name, exchange)}${isChosen ? `, ${exchange}` : ''}`, value, shown, isOurs }
-  }
-  const charts = [
+  const { matrix, b, ranks, processes, fabric, measured, comparison, predicted, exchange } = outcome
+  const nameOf = (name: string) =>
+    `${productName(name, exchange)}${name === 'planned' && exchange !== ordinaryName ? `, ${exchange}` : ''}`
+  const wins = comparison.length > 0 && comparison.every(({ verdict }) => verdict === 'faster')
+  const charts: { title: string; notes: readonly string[]; bars: readonly Bar[] }[] = [
     {
       title: `measured here: the product, ${figure(processes)} processes on the ${fabric} fabric`,
-      bars: measured.map(({ name, seconds: took }) => barOf(name, took, secondsText(took))),
+      notes: [
+        turnsText(outcome),
+        ...(comparison.length === 0 ? [] : [comparisonTitle(outcome)]),
+        ...comparison.map((each) => `${verdictText(each)}, ${ratioText(each)}`),
+      ],
+      bars: measured.map(({ name, seconds: took, interval }, i) => ({
+        name: nameOf(name),
+        value: took,
+        shown: secondsText(took),
+        interval,
+        isFastest: wins && i === 0,
+      })),
     },
   ]
   if (predicted !== null) {
+    const exchanges = predicted.exchanges.flatMap(({ name, timeUs }) =>
+      timeUs === null ? [] : [{ name, timeUs }],
+    )
+    const least = smallestOf(exchanges.map(({ timeUs }) => timeUs))
     charts.push({
       title: `predicted: one exchange on ${predicted.machine}`,
-      bars: predicted.exchanges.flatMap(({ name, timeUs }) =>
-        timeUs === null ? [] : [barOf(name, timeUs, microseconds(timeUs))],
-      ),
+      notes: [],
+      bars: exchanges.map(({ name, timeUs }) => ({
+        name: nameOf(name),
+        value: timeUs,
+        shown: microseconds(timeUs),
+        interval: null,
+        isFastest: timeUs === least,
+      })),
     })
   }
   const parts: string[] = []
   let y = 82
-  for (const { title, bars } of charts) {
+  for (const { title, notes, bars } of charts) {
     parts.push(text(margin, y, cut(title, mostCharacters), 'chart'))
-    y += 24
-    const longest = Math.max(largestOf(bars.map(({ value }) => value)), Number.MIN_VALUE)
-    for (const { name, value, shown, isOurs } of bars) {
-      const length = Math.max(1, ((width - margin - right) * value) / longest)
+    y += 20
+    for (const note of notes) {
+      parts.push(text(margin, y, cut(note, mostCharacters), 'note'))
+      y += 18
+    }
+    y += 8
+    const longest = Math.max(
+      largestOf(bars.map(({ value, interval }) => interval?.[1] ?? value)),
+      Number.MIN_VALUE,
+    )
+    const lengthOf = (value: number) => Math.max(1, ((width - margin - right) * value) / longest)
+    for (const { name, value, shown, interval, isFastest } of bars) {
+      const length = lengthOf(value)
+      const end = interval === null ? length : lengthOf(interval[1])
       parts.push(
         text(margin, y, cut(name, mostCharacters), 'name'),
-        `<rect x="${margin}" y="${y + 6}" width="${length.toFixed(1)}" height="${barHeight}" class="${isOurs ? 'ours' : 'other'}"/>`,
-        text(margin + length + 6, y + 19, shown, 'value'),
+        `<rect x="${margin}" y="${y + 6}" width="${length.toFixed(1)}" height="${barHeight}" class="${isFastest ? 'fastest' : 'other'}"/>`,
+        ...(interval === null ? [] : [whiskers(margin + lengthOf(interval[0]), margin + end, y + 6)]),
+        text(margin + end + 6, y + 19, shown, 'value'),
       )
       y += step
     }
@@ -70,7 +111,7 @@ export function spmmPicture(outcome: SpmmOutcome): string {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y}" width="${width}" height="${y}" role="img">`,
     `<title>${escapeXml(`Sparse times dense on ${figure(ranks)} ranks by ${exchange}, direct sends and an ordinary allgather: ${matrix.file ?? 'a generated matrix'}`)}</title>`,
     '<style>text{font:13px system-ui,sans-serif;fill:#1f2937}.title{font-size:16px;font-weight:600}.chart{font-weight:600}' +
-      '.ours{fill:#c2410c}.other{fill:#94a3b8}</style>',
+      '.fastest{fill:#c2410c}.other{fill:#94a3b8}path{stroke:#1f2937;fill:none}</style>',
     `<rect width="${width}" height="${y}" fill="#ffffff"/>`,
     text(margin, 30, `${of}, ${figure(ranks)} ranks`, 'title'),
     text(margin, 50, cut(matrix.file ?? 'a generated matrix', mostCharacters), 'name'),
@@ -78,6 +119,12 @@ export function spmmPicture(outcome: SpmmOutcome): string {
     '</svg>',
     '',
   ].join('\n')
+}
+
+/** An interval as a line with an end at each side, in the middle of a bar that begins at `top`. */
+function whiskers(low: number, high: number, top: number): string {
+  const [from, to] = [low.toFixed(1), high.toFixed(1)]
+  return `<path d="M${from} ${top + 4}v8M${to} ${top + 4}v8M${from} ${top + 8}H${to}"/>`
 }
 
 /** The end of a text matters as much as its beginning: of a path, and of a machine with its profile. */

@@ -1,5 +1,6 @@
 import { mostAllgatherRanks } from '../../cost/simulate/fastest-allgather.js'
 import { ordinaryName } from '../../spmm/fastest-exchange.js'
+import type { Interval, TurnRatio } from '../../spmm/turn-ratios.js'
 import type { TopologyStatistics } from '../../topology/topology-statistics.js'
 import { change, counted, figure, rangeText, secondsText, table } from './reporter.js'
 import { microseconds } from './simulation-report.js'
@@ -11,7 +12,12 @@ export const tolerance = 1e-12
 export interface TimedProductOutcome {
   /** `planned`, `direct` or `ordinary allgather`. */
   readonly name: string
+  /** Median of the turns. */
   readonly seconds: number
+  /** Seconds of every turn. */
+  readonly turnSeconds: readonly number[]
+  /** 95% interval of the median; null of fewer than 6 turns. */
+  readonly interval: Interval | null
   readonly gflops: number
   /** Share of the time outside of local products, 0 to 1. */
   readonly communication: number
@@ -59,6 +65,8 @@ export interface SpmmOutcome {
   /** What `auto` measured before it chose; null where it did not. */
   readonly tried: readonly { readonly name: string; readonly seconds: number }[] | null
   readonly measured: readonly TimedProductOutcome[]
+  /** The first product compared with each of the others. */
+  readonly comparison: readonly TurnRatio[]
   readonly predicted: { readonly machine: string; readonly exchanges: readonly ExchangePrediction[] } | null
   /** Null without a check. */
   readonly maxRelativeError: number | null
@@ -105,14 +113,15 @@ export function spmmText(outcome: SpmmOutcome): string {
       ['check', checkText(outcome)],
     ]),
     '',
-    `measured here, ${counted(processes, 'process', 'processes')} on the ${outcome.fabric} fabric`,
+    `measured here, ${counted(processes, 'process', 'processes')} on the ${outcome.fabric} fabric, ${turnsText(outcome)}`,
     '',
     table(
-      measured.map(({ name, seconds: took, gflops, communication }) => [
+      measured.map(({ name, seconds: took, interval, gflops, communication }) => [
         productName(name, exchange),
-        `${secondsText(took)}, ${gflops.toPrecision(3)} GFLOP/s, ${Math.round(100 * communication)}% communication`,
+        `${secondsText(took)}${spreadText(interval)}, ${gflops.toPrecision(3)} GFLOP/s, ${Math.round(100 * communication)}% communication`,
       ]),
     ),
+    ...comparisonLines(outcome),
   ]
   if (predicted === null) return lines.join('\n')
   return [
@@ -124,6 +133,43 @@ export function spmmText(outcome: SpmmOutcome): string {
       predicted.exchanges.map(({ name, timeUs }) => [productName(name, exchange), predictedText(timeUs)]),
     ),
   ].join('\n')
+}
+
+/** `15 turns each, median [95% interval]` */
+export function turnsText({ measured: [{ turnSeconds, interval }] }: SpmmOutcome): string {
+  const turns = counted(turnSeconds.length, 'turn', 'turns')
+  return `${turns} each, median${interval === null ? '' : ' [95% interval]'}`
+}
+
+/** ` [35.2 ms, 39.1 ms]`, or nothing where there is no interval. */
+function spreadText(interval: Interval | null): string {
+  return interval === null ? '' : ` [${interval.map(secondsText).join(', ')}]`
+}
+
+/** `faster than direct sends` */
+export function verdictText({ name, verdict }: TurnRatio): string {
+  const other = name === ordinaryName ? `an ${name}` : productName(name, '')
+  return verdict === 'no difference seen' ? `${verdict} from ${other}` : `${verdict} than ${other}`
+}
+
+/** `2.41 times as fast [2.12, 2.93]` */
+export function ratioText({ ratio, interval }: TurnRatio): string {
+  const digits = (value: number) => value.toPrecision(3)
+  const spread =
+    interval === null ? ', too few turns for an interval' : ` [${interval.map(digits).join(', ')}]`
+  return `${digits(ratio)} times as fast${spread}`
+}
+
+/** Above verdicts and ratios: what is compared. */
+export function comparisonTitle({ exchange }: SpmmOutcome): string {
+  return `${productName('planned', exchange)} compared turn by turn, median [95% interval]`
+}
+
+function comparisonLines(outcome: SpmmOutcome): readonly string[] {
+  const { comparison } = outcome
+  if (comparison.length === 0) return []
+  const rows = comparison.map((each) => [verdictText(each), ratioText(each)] as const)
+  return ['', comparisonTitle(outcome), '', table(rows)]
 }
 
 function predictedText(timeUs: number | null): string {

@@ -53,6 +53,11 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+/** Null where a busy machine leaves time for fewer than 6 turns. */
+const anyInterval = expect.toSatisfy(
+  (value: unknown) => value === null || (Array.isArray(value) && value.length === 2 && value[0] <= value[1]),
+)
+
 describe('spmm', () => {
   it('the generated matrix on 64 ranks takes fewer messages than edges', async () => {
     const answer = await cli('spmm', '-n', '64', '--json')
@@ -77,6 +82,15 @@ describe('spmm', () => {
         communication: expect.any(Number),
         differing: 0,
         turnSeconds: expect.any(Array),
+        interval: anyInterval,
+      })),
+    )
+    expect(object['comparison']).toEqual(
+      ['direct', 'ordinary allgather'].map((name) => ({
+        name,
+        ratio: expect.any(Number),
+        interval: anyInterval,
+        verdict: expect.stringMatching(/^(faster|slower|no difference seen)$/),
       })),
     )
     expect(object['seconds']).toEqual({ plan: expect.any(Number), total: expect.any(Number) })
@@ -140,6 +154,23 @@ describe('spmm', () => {
     const object = onlyObject(await cli('spmm', at('a.mtx'), '-n', '2', '--no-compare', '--json'))
     expect(object).toMatchObject({ measured: [{ name: 'planned' }], verified: true })
     expect(object['measured']).toHaveLength(1)
+  })
+
+  it('--turns times each product so often, and six turns give an interval', async () => {
+    const words = ['spmm', at('a.mtx'), '-n', '2', '--turns']
+    const object = onlyObject(await cli(...words, '6', '--json'))
+    for (const { turnSeconds, interval } of object['measured'] as {
+      turnSeconds: number[]
+      interval: unknown
+    }[])
+      expect([turnSeconds.length, interval]).toEqual([
+        6,
+        [Math.min(...turnSeconds), Math.max(...turnSeconds)],
+      ])
+    const few = await cli(...words, '5')
+    expect(few.stdout).toContain('on the local fabric, 5 turns each, median\n')
+    expect(few.stdout).toMatch(/no difference seen from direct sends +\S+ times as fast, too few turns/)
+    expect(await cli(...words, '0')).toMatchObject({ exitCode: 2 })
   })
 
   it('--no-check collects nothing and says so', async () => {

@@ -1,0 +1,63 @@
+import { medianOf } from '../base/search.js'
+import type { ProductTime } from './product-times.js'
+
+/** What the turns of two products show: `no difference seen` where the interval of the ratio includes 1. */
+export type Verdict = 'faster' | 'slower' | 'no difference seen'
+
+/** A product compared with another one, turn by turn. */
+export interface TurnRatio {
+  /** The other product, as {@link ProductTime.name}. */
+  readonly name: string
+  /** Time of the other over time of this one in the same turn: median of the turns; 2 is twice as fast. */
+  readonly ratio: number
+  /** 95% interval of that median; null of fewer than 6 turns. */
+  readonly interval: Interval | null
+  /** Of this product, compared with the other. */
+  readonly verdict: Verdict
+}
+
+export type Interval = readonly [low: number, high: number]
+
+/** Chance that the median lies outside of an interval, at most. */
+const mostOutside = 0.05
+
+/**
+ * An interval that holds the median of what values are drawn from with a chance of at least 95%: the d-th
+ * smallest to the d-th largest value, whatever the distribution is.
+ *
+ * @returns null of fewer than 6 values, which have no such interval
+ * @see David and Nagaraja, Order Statistics, 3rd edition, section 7.1
+ */
+export function medianInterval(values: readonly number[]): Interval | null {
+  const { length } = values
+  // The chance that `below` values lie below the median.
+  let chance = 0.5 ** length
+  let below = 0
+  for (let outside = 2 * chance; outside <= mostOutside; outside += 2 * chance) {
+    chance *= (length - below) / (below + 1)
+    below++
+  }
+  if (below === 0) return null
+  const ascending = values.toSorted((a, b) => a - b)
+  return [ascending[below - 1], ascending[length - below]]
+}
+
+/**
+ * Compares the first product with every other. Turns with the same number ran one after the other, so load of
+ * other programs affects both times of a ratio.
+ */
+export function turnRatios(times: readonly ProductTime[]): readonly TurnRatio[] {
+  const [first, ...others] = times
+  return others.map(({ name, turnSeconds }) => {
+    const ratios = turnSeconds.map((seconds, turn) => seconds / first.turnSeconds[turn])
+    const interval = medianInterval(ratios)
+    return { name, ratio: medianOf(ratios), interval, verdict: verdictOf(interval) }
+  })
+}
+
+/** The verdict of a ratio, other over this, by its interval. */
+export function verdictOf(interval: Interval | null): Verdict {
+  if (interval !== null && interval[0] > 1) return 'faster'
+  if (interval !== null && interval[1] < 1) return 'slower'
+  return 'no difference seen'
+}
