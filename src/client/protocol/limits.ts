@@ -46,6 +46,8 @@ export const serviceLimits = {
   connections: integerOption({ least: 1, most: 2 ** 20, default: 4096 }),
   /** Connections of one address, of IPv6 one network of 64 bits; loopback is exempt. */
   addressConnections: integerOption({ least: 1, most: 2 ** 20, default: 1024 }),
+  /** Requests of a connection that have arrived and whose answers have not been read; a further one ends it. */
+  connectionRequests: integerOption({ least: 1, most: 2 ** 16, default: 64 }),
   /** Streams of events of a tenant. */
   eventStreams: integerOption({ least: 1, most: 2 ** 20, default: 256 }),
   /** Milliseconds in which a request must have arrived completely. */

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import Fastify, {
   type FastifyBaseLogger,
@@ -14,6 +16,7 @@ import { bearerOf } from './guard.js'
 import { addJobRoutes } from './job-routes.js'
 import type { ServiceMetrics } from './metrics.js'
 import { addPlanRoutes } from './plan-routes.js'
+import { RequestTurns } from './request-turns.js'
 import { addStaticFiles, type StaticFile } from './static-files.js'
 import { addTopologyRoutes } from './topology-routes.js'
 import { wantsSocket } from './upgrades.js'
@@ -52,19 +55,22 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     headersTimeout,
     // Of TLS.
     handshakeTimeout: headersTimeout,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: 10_000,
     // Otherwise a slow client would be noticed half a minute late.
-    connectionsCheckingInterval: Math.min(limits.requestMs, 5_000),
+    connectionsCheckingInterval: Math.min(limits.requestMs, 1_000),
     // The guard refuses requests without one, with a code.
     requireHostHeader: false,
   }
   const app = Fastify({
-    // Both servers have what is used of them here.
-    ...(tls === undefined ? { http: checks } : { https: { ...checks, ...tls } as never }),
+    serverFactory: (handle) => {
+      const turns = new RequestTurns(limits.connectionRequests, handle)
+      const take = turns.take.bind(turns)
+      return tls === undefined ? createServer(checks, take) : createTlsServer({ ...checks, ...tls }, take)
+    },
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: limits.requestBytes,
-    requestTimeout: limits.requestMs,
-    keepAliveTimeout: 10_000,
     routerOptions: { maxParamLength: 100 },
     forceCloseConnections: 'idle',
     // What is refused before there is a route: paths that cannot be decoded.
@@ -85,7 +91,8 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     if (status === 401) reply.header('www-authenticate', 'Bearer')
     if (status === 503) reply.header('retry-after', '1')
     // The rest of a body that was refused is not read, nor what follows a WebSocket that was.
-    if (status === 413 || wantsSocket(request.raw)) reply.header('connection', 'close')
+    // A client without its token has no use for the connection.
+    if ([401, 413].includes(status) || wantsSocket(request.raw)) reply.header('connection', 'close')
     return reply.code(status).send(answer)
   })
   app.setNotFoundHandler((request) => {

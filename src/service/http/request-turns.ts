@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { RankweaveError } from '../../errors.js'
+import { errorAnswer } from './error-answer.js'
+
+type Handle = (request: IncomingMessage, answer: ServerResponse) => void
+
+/** A request, and where its answer goes. */
+type Asked = readonly [IncomingMessage, ServerResponse]
+
+/** A connection that has requests in flight. */
+interface Asking {
+  readonly waiting: Asked[]
+  /** Whether one of them is handled, or its answer is not read completely. */
+  isBusy: boolean
+  /** Whether it has sent more requests than it may. */
+  isRefused: boolean
+}
+
+/** Requests that begin in one turn of the event loop: a millisecond or two. */
+const mostPerTurn = 16
+
+/**
+ * Connections take turns. Of each, one request is handled at a time: the next one begins when the client has
+ * read the answer ahead of it. So a connection holds the bytes of one answer, however many requests it
+ * pipelines, and a request waits for at most one of every other connection.
+ *
+ * A connection that has more than so many requests in flight is refused: the next answer is ERR_BUSY, and the
+ * last one.
+ *
+ * Memory: the heads of `inFlight` requests for each connection.
+ */
+export class RequestTurns {
+  readonly #inFlight: number
+  readonly #handle: Handle
+  readonly #asking = new WeakMap<Socket, Asking>()
+  /** Each has a request that can begin; the one at the front is next. */
+  readonly #ready: Asking[] = []
+  #begun = 0
+  #isNextTurnSet = false
+
+  constructor(inFlight: number, handle: Handle) {
+    this.#inFlight = inFlight
+    this.#handle = handle
+  }
+
+  /** Takes a request that has arrived; those of a connection in their order. */
+  take(request: IncomingMessage, answer: ServerResponse): void {
+    const { socket } = request
+    const asking = this.#asking.get(socket) ?? this.#watched(socket)
+    if (asking.isRefused) return
+    asking.waiting.push([request, answer])
+    if (asking.waiting.length + (asking.isBusy ? 1 : 0) > this.#inFlight) {
+      asking.isRefused = true
+      asking.waiting.length = 1
+      stopReading(socket)
+    }
+    if (asking.isBusy || asking.waiting.length > 1) return
+    this.#ready.push(asking)
+    this.#begin()
+  }
+
+  #watched(socket: Socket): Asking {
+    const asking: Asking = { waiting: [], isBusy: false, isRefused: false }
+    this.#asking.set(socket, asking)
+    socket.once('close', () => {
+      asking.waiting.length = 0
+      asking.isRefused = true
+    })
+    return asking
+  }
+
+  #begin(): void {
+    for (; this.#begun < mostPerTurn && this.#ready.length > 0; this.#begun++)
+      this.#next(this.#ready.shift()!)
+    if (this.#isNextTurnSet || this.#begun === 0) return
+    this.#isNextTurnSet = true
+    setImmediate(() => {
+      this.#isNextTurnSet = false
+      this.#begun = 0
+      this.#begin()
+    })
+  }
+
+  #next(asking: Asking): void {
+    const asked = asking.waiting.shift()
+    if (asked === undefined) return
+    const [request, answer] = asked
+    asking.isBusy = true
+    answer.once('close', () => {
+      asking.isBusy = false
+      // An answer that was the last of its connection has ended it.
+      if (!request.socket.writable) asking.waiting.length = 0
+      if (asking.waiting.length === 0) return
+      this.#ready.push(asking)
+      this.#begin()
+    })
+    answer.once('prefinish', () => {
+      const isLast = answer.getHeader('connection') === 'close'
+      if (isLast && asking.waiting.length > 0) stopReading(request.socket)
+    })
+    if (asking.isRefused) refuse(answer, this.#inFlight)
+    else this.#handle(request, answer)
+  }
+}
+
+/** For good: HTTP would read on as soon as it has answered, and what it reads it parses. */
+function stopReading(socket: Socket): void {
+  socket.pause()
+  socket.resume = () => socket
+}
+
+function refuse(answer: ServerResponse, inFlight: number): void {
+  const message = `expected at most ${inFlight} requests in flight on a connection (connectionRequests)`
+  const { status, answer: body } = errorAnswer(new RankweaveError('ERR_BUSY', message))
+  answer
+    .writeHead(status, { 'content-type': 'application/json', 'retry-after': '1', connection: 'close' })
+    .end(JSON.stringify(body))
+}
