@@ -87,12 +87,20 @@ export interface ErrorRecord {
   readonly details: ErrorDetails
   readonly stack?: string
   readonly cause?: CauseRecord
+  /** World rank whose `main` threw it, as {@link rankOf} returns it. */
+  readonly rank?: number
 }
 
 /** What caused an error, or crossed in its place: an error of ours, another error, or a plain value. */
 export type CauseRecord =
   | { readonly kind: 'rankweave'; readonly record: ErrorRecord }
-  | { readonly kind: 'foreign'; readonly name: string; readonly message: string; readonly stack?: string }
+  | {
+      readonly kind: 'foreign'
+      readonly name: string
+      readonly message: string
+      readonly stack?: string
+      readonly rank?: number
+    }
   | { readonly kind: 'value'; readonly value: string | number | boolean | bigint | null }
 
 /** The one error class. The message says what was expected, what arrived, and where. */
@@ -128,6 +136,7 @@ export class RankweaveError extends Error {
       cause: record.cause === undefined ? undefined : fromCauseRecord(record.cause),
     })
     if (record.stack !== undefined) error.stack = record.stack
+    if (record.rank !== undefined) noteRank(error, record.rank)
     return error
   }
 }
@@ -189,15 +198,38 @@ export function isRankweaveError(error: unknown, ...codes: readonly ErrorCode[])
   return error instanceof RankweaveError && (codes.length === 0 || codes.includes(error.code))
 }
 
+/** The world rank whose `main` threw an error first. Errors themselves stay as they were thrown. */
+const ranks = new WeakMap<object, number>()
+
+/** @internal Notes the rank whose `main` threw it; values that are not objects have none. */
+export function noteRank(error: unknown, rank: number): void {
+  if (typeof error === 'object' && error !== null && !ranks.has(error)) ranks.set(error, rank)
+}
+
+/**
+ * The world rank whose `main` threw the error with which `run` rejected, also in another thread or process;
+ * undefined when no rank did, or when what was thrown is not an object.
+ */
+export function rankOf(error: unknown): number | undefined {
+  return typeof error === 'object' && error !== null ? ranks.get(error) : undefined
+}
+
+function recordedRank(error: object): { readonly rank?: number } {
+  const rank = ranks.get(error)
+  return rank === undefined ? {} : { rank }
+}
+
 /** Causes of causes that a record keeps; an error may be its own. */
 const deepestCause = 8
 
-function recordOf({ code, message, details, stack, cause }: RankweaveError, depth: number): ErrorRecord {
+function recordOf(error: RankweaveError, depth: number): ErrorRecord {
+  const { code, message, details, stack, cause } = error
   return {
     code,
     message,
     details,
     ...(stack === undefined ? {} : { stack }),
+    ...recordedRank(error),
     ...(cause === undefined || depth === 0 ? {} : { cause: toCauseRecord(cause, depth - 1) }),
   }
 }
@@ -207,7 +239,11 @@ export function toCauseRecord(cause: unknown, depth = deepestCause): CauseRecord
   if (cause instanceof RankweaveError) return { kind: 'rankweave', record: recordOf(cause, depth) }
   if (cause instanceof Error) {
     const { name, message, stack } = cause
-    return { kind: 'foreign', name, message, ...(stack === undefined ? {} : { stack }) }
+    return {
+      ...{ kind: 'foreign', name, message },
+      ...(stack === undefined ? {} : { stack }),
+      ...recordedRank(cause),
+    }
   }
   const isPlain = cause === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof cause)
   return {
@@ -223,5 +259,6 @@ export function fromCauseRecord(cause: CauseRecord): unknown {
   const error = new Error(cause.message)
   error.name = cause.name
   if (cause.stack !== undefined) error.stack = cause.stack
+  if (cause.rank !== undefined) noteRank(error, cause.rank)
   return error
 }

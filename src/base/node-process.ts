@@ -10,6 +10,7 @@ export interface NodeProcess {
   readonly execArgv: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   nextTick(run: () => void): void
+  cwd(): string
   getActiveResourcesInfo(): readonly string[]
   on(event: 'unhandledRejection', listener: (reason: unknown) => void): void
   off(event: 'unhandledRejection', listener: (reason: unknown) => void): void

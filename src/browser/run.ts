@@ -1,4 +1,5 @@
 import {
+  flagOption,
   integerOption,
   type OptionTable,
   signalOption,
@@ -55,6 +56,7 @@ const runOptions: OptionTable<PageRunOptions> = {
   signal: signalOption,
   eagerLimitBytes: integerOption({ least: 0 }),
   creditBytes: integerOption({ least: 0 }),
+  diagnose: flagOption(),
 }
 
 /** @throws ERR_ARGUMENT, ERR_WORLD */

@@ -1,4 +1,5 @@
 import { RankweaveError } from '../errors.js'
+import { type CallSite, calledAt } from '../messages/process/call-sites.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import { collectiveWord } from '../messages/process/frames.js'
 import { calledBy, describeContext, localCall } from './call-report.js'
@@ -17,11 +18,13 @@ export function callMismatch(
   slot: Slot,
   localIndex: number,
   call: AnyCall,
+  site: CallSite | undefined,
 ): RankweaveError | undefined {
   const first = slot.call!
   if (first === call || sameSignature(first.signature, call.signature)) return undefined
-  const firstCall = localCall(state, slot.firstCaller, first.signature)
-  return mismatched(state, lane, slot.seq, firstCall, localCall(state, localIndex, call.signature))
+  const { firstCaller, seq, sites } = slot
+  const firstCall = localCall(state, firstCaller, first.signature, sites?.get(firstCaller))
+  return mismatched(state, lane, seq, firstCall, localCall(state, localIndex, call.signature, site))
 }
 
 /** For the first rank of this process that joins a slot, when frames of the collective arrived before it. */
@@ -45,8 +48,9 @@ export function frameMismatch(
 ): RankweaveError | undefined {
   const own = slot.exchange!.header
   if (sameWords(own, collectiveWord.signature, header, collectiveWord.signature)) return undefined
-  const ownCall = localCall(state, slot.firstCaller, slot.call!.signature)
-  return mismatched(state, lane, slot.seq, remoteCall(state, src, header), ownCall)
+  const { firstCaller, call, sites } = slot
+  const ownCall = localCall(state, firstCaller, call!.signature, sites?.get(firstCaller))
+  return mismatched(state, lane, slot.seq, remoteCall(state, src, header), ownCall, src)
 }
 
 /**
@@ -60,23 +64,29 @@ export function lateFrameMismatch(
   src: number,
   header: Int32Array,
 ): RankweaveError {
-  return mismatched(state, lane, seq, remoteCall(state, src, header), completedCall(state, lane, seq))
+  return mismatched(state, lane, seq, remoteCall(state, src, header), completedCall(state, lane, seq), src)
 }
 
-/** @param one `rank 0 called barrier()`, and what another rank called */
+/**
+ * @param one `rank 0 called barrier()`, and what another rank called
+ * @param process the process of one of them, where it is not this one
+ */
 export function mismatched(
-  state: Pick<CommContext, 'id' | 'size'>,
+  state: Pick<CommContext, 'id' | 'label' | 'size'> & Partial<Pick<CommContext, 'runtime'>>,
   lane: Pick<Lane, 'id'>,
   seq: number,
   one: string,
   other: string,
+  process?: number,
 ): RankweaveError {
   const where =
     lane.id === plainLane ? `collective #${seq}` : `start #${seq} of persistent operation #${lane.id}`
   return new RankweaveError(
     'ERR_COLLECTIVE_MISMATCH',
-    `${where} of ${describeContext(state)}: expected the same call of every rank, but ${one}, ${other}`,
-    { details: { seq } },
+    `${where} of ${describeContext(state)}: expected the same call of every rank, but ${one}, ${other}${
+      state.runtime === undefined ? '' : calledAt(state.runtime.callSites, undefined)
+    }`,
+    { details: { seq, ...(process === undefined ? {} : { process }) } },
   )
 }
 

@@ -1,22 +1,73 @@
+import { addToList, getOrAdd } from '../base/maps.js'
 import { isRankweaveError, RankweaveError, reasonText } from '../errors.js'
-import type { CommContext, CommProcesses } from '../messages/process/comm-context.js'
+import type { CallSite } from '../messages/process/call-sites.js'
+import { type CommContext, type CommProcesses, communicatorText } from '../messages/process/comm-context.js'
 import type { Lane } from './lane.js'
 import { detachedIn, isOfDetached } from './offered-message.js'
 import { describeSignature, type Signature } from './signature.js'
 import type { Slot } from './slot.js'
 
 /** The communicator as error messages and reports name it. */
-export function describeContext({ id, size }: Pick<CommContext, 'id' | 'size'>): string {
-  return `communicator ${id.leader}.${id.counter} of ${size} ranks`
+export function describeContext(state: Pick<CommContext, 'id' | 'label' | 'size'>): string {
+  return `${communicatorText(state)} of ${state.size} ranks`
 }
 
 export function calledBy(rank: number, call: string): string {
   return `rank ${rank} called ${call}`
 }
 
-/** What the rank with this local index called. */
-export function localCall(state: CommContext, localIndex: number, signature: Signature): string {
-  return calledBy(state.localRanks[localIndex], describeSignature(signature))
+/** What the rank with this local index called, and where. */
+export function localCall(
+  state: CommContext,
+  localIndex: number,
+  signature: Signature,
+  site?: CallSite,
+): string {
+  const at = site === undefined || site.text === '' ? '' : ` at ${site.text}`
+  return `${calledBy(state.localRanks[localIndex], describeSignature(signature))}${at}`
+}
+
+const ascending = (a: number, b: number) => a - b
+
+/** Most lines of a program that a message names for one collective. */
+const mostSites = 8
+
+/** Where the ranks here called a collective: those with the same line together. */
+export function sitesOf({ localRanks }: Pick<CommContext, 'localRanks'>, { sites }: Slot): CallPlace[] {
+  const ranks = new Map<string, number[]>()
+  for (const [localIndex, { text }] of sites ?? []) {
+    if (text !== '') addToList(ranks, text, localRanks[localIndex])
+  }
+  return [...ranks].slice(0, mostSites).map(([site, called]) => ({ site, ranks: called.sort(ascending) }))
+}
+
+/** A mismatch with the lines from which ranks of this process made their call of the same number. */
+export function withPlaces(state: CommContext, lanes: Iterable<Lane>, error: RankweaveError): RankweaveError {
+  const seq = error.details['seq']
+  const places: CallPlace[] = []
+  for (const lane of lanes) {
+    for (const slot of lane.slots.values()) if (slot.seq === seq) places.push(...sitesOf(state, slot))
+  }
+  if (places.length === 0) return error
+  const { code, message, details } = error
+  const lines = places.map(({ site, ranks }) => `${listRanks(ranks)} called at ${site}`).join(', ')
+  return new RankweaveError(code, `${message}; ${lines}`, { details })
+}
+
+/** A line of the program and the ranks that called from there, ascending. */
+export interface CallPlace {
+  readonly site: string
+  readonly ranks: readonly number[]
+}
+
+/** `; called at a.ts:3:9`, with the ranks where there are several places; empty without a place. */
+export function placesText(places: readonly CallPlace[]): string {
+  const bySite = new Map<string, number[]>()
+  for (const { site, ranks } of places) getOrAdd(bySite, site, () => []).push(...ranks)
+  if (bySite.size === 0) return ''
+  if (bySite.size === 1) return `; called at ${places[0].site}`
+  const named = [...bySite].slice(0, mostSites)
+  return `; called at ${named.map(([site, ranks]) => `${site} (${listRanks(ranks.sort(ascending))})`).join(', ')}`
 }
 
 export function abortedCollective(
@@ -70,8 +121,9 @@ function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
   const call = `${describeSignature(slot.call!.signature)} #${slot.seq}`
   const verb = waiting.length > 1 ? 'wait' : 'waits'
   const who = `${describeContext(state)}: ${listRanks(waiting)} ${verb} in ${call}`
+  const places = placesText(sitesOf(state, slot))
   if (missing.length > 0)
-    return `${who}; ${listRanks(missing)} ${missing.length > 1 ? 'have' : 'has'} not called it`
+    return `${who}; ${listRanks(missing)} ${missing.length > 1 ? 'have' : 'has'} not called it${places}`
   const named = (peers: readonly number[]) =>
     [...new Set(peers)]
       .sort((a, b) => a - b)
@@ -85,7 +137,7 @@ function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
   if (senders.length > 0) reasons.push(`for data from ${named(senders)}`)
   const receivers = slot.exchange?.offeredTo() ?? []
   if (receivers.length > 0) reasons.push(`for ${named(receivers)} to receive`)
-  return reasons.length === 0 ? who : `${who} ${reasons.join(' and ')}`
+  return `${reasons.length === 0 ? who : `${who} ${reasons.join(' and ')}`}${places}`
 }
 
 const mostParts = 16

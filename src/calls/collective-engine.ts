@@ -5,12 +5,12 @@ import { inTurn } from '../messages/process/completion-budget.js'
 import { decodeError, encodeError } from '../messages/process/error-record.js'
 import { collectiveWord, frameKind, headerWord } from '../messages/process/frames.js'
 import { callMismatch, earlyMismatch, frameMismatch, lateFrameMismatch } from './call-agreement.js'
-import { abortedCollective, describeWaits, failedIn, revokedBy } from './call-report.js'
+import { abortedCollective, describeWaits, failedIn, revokedBy, withPlaces } from './call-report.js'
 import type { AnyCall, CollectiveCall } from './collective-call.js'
 import { returnCharge } from './collective-frame.js'
 import type { Exchange } from './exchange.js'
 import { CallLanes, type Lane, plainLane } from './lane.js'
-import { passRevocation, startRevocation } from './revocation.js'
+import { answerRevocation, passRevocation, startRevocation } from './revocation.js'
 import { quietRejection, type Slot } from './slot.js'
 import type { ExchangeOwner, SlotExchange } from './slot-exchange.js'
 
@@ -28,6 +28,8 @@ export class CollectiveEngine implements ExchangeOwner {
   #lastCallWaiter: { resolve(): void; reject(error: RankweaveError): void } | undefined
   #failed: RankweaveError | undefined
   #isRevoked = false
+  /** A mismatch to which its other process adds its own line of the program before ranks here get it. */
+  #unanswered: { readonly process: number; readonly error: RankweaveError } | undefined
   #hasLastCall = false
 
   constructor(state: CommContext) {
@@ -91,7 +93,7 @@ export class CollectiveEngine implements ExchangeOwner {
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     if (header[headerWord.kind] === frameKind.revoke) {
-      this.#revoked(payload)
+      this.#revoked(src, payload)
       return
     }
     if (!this.#accept(src, header, payload)) returnCharge(this.#state.runtime, src, header)
@@ -99,11 +101,11 @@ export class CollectiveEngine implements ExchangeOwner {
 
   /** False for a message that is dropped: of a communicator that has failed, or that this message revokes. */
   #accept(src: number, header: Int32Array, payload: Uint8Array): boolean {
-    if (this.#failed !== undefined) return false
+    if (this.#failed !== undefined || this.#unanswered !== undefined) return false
     const lane = this.#laneOf(header[collectiveWord.lane])
     const seq = header[collectiveWord.seq] >>> 0
     if (lane.hasCompleted(seq)) {
-      this.revoke(lateFrameMismatch(this.#state, lane, seq, src, header))
+      this.#disagree(lateFrameMismatch(this.#state, lane, seq, src, header))
       return false
     }
     const slot = lane.slot(seq)
@@ -114,7 +116,7 @@ export class CollectiveEngine implements ExchangeOwner {
     } else {
       const mismatch = frameMismatch(this.#state, lane, slot, src, header)
       if (mismatch !== undefined) {
-        this.revoke(mismatch)
+        this.#disagree(mismatch)
         return false
       }
     }
@@ -135,15 +137,46 @@ export class CollectiveEngine implements ExchangeOwner {
    * Another process reports that the communicator is revoked. The first error that fails it here remains its
    * error.
    */
-  #revoked(payload: Uint8Array): void {
-    if (this.#isRevoked) return
+  #revoked(src: number, payload: Uint8Array): void {
+    const unanswered = this.#unanswered
+    if (this.#isRevoked && unanswered === undefined) return
     // Before it is passed on: who passes a malformed frame on is taken for its author.
     const error = decodeError(payload)
     if (!isRankweaveError(error))
       throw wrongValue('ERR_PROTOCOL', 'revoke: expected an error with a code', error.name)
+    const state = this.#state
+    const isMismatch = error.code === 'ERR_COLLECTIVE_MISMATCH'
+    const { process } = error.details
+    if (unanswered !== undefined) {
+      // The answer, or a mismatch that another process found at the same time.
+      const isAnswer = process === unanswered.process && src === process
+      const found = isMismatch ? withPlaces(state, this.lanes, error) : unanswered.error
+      state.fail(isAnswer ? error : found)
+      return
+    }
     this.#isRevoked = true
-    passRevocation(this.#state, payload)
-    this.#state.fail(error)
+    const told = isMismatch ? withPlaces(state, this.lanes, error) : error
+    if (isMismatch && process === state.runtime.process)
+      answerRevocation(state, src, encodeError(told, state.runtime.fabric.maxPayloadBytes))
+    passRevocation(state, payload)
+    state.fail(told)
+  }
+
+  /**
+   * Calls differ. Where the world diagnoses and the other call is of another process, the ranks here get the
+   * error once that process has answered, or has failed.
+   */
+  #disagree(error: RankweaveError): void {
+    const state = this.#state
+    const { process } = error.details
+    if (state.runtime.callSites === undefined || typeof process !== 'number') {
+      this.revoke(error)
+      return
+    }
+    if (state.failed !== undefined || this.#unanswered !== undefined) return
+    this.#unanswered = { process, error }
+    this.#isRevoked = true
+    startRevocation(state, encodeError(error, state.runtime.fabric.maxPayloadBytes), this.#hasLastCall)
   }
 
   /**
@@ -184,6 +217,7 @@ export class CollectiveEngine implements ExchangeOwner {
   fail(error: RankweaveError): void {
     if (this.#failed !== undefined) return
     this.#failed = error
+    this.#unanswered = undefined
     this.#lastCallWaiter?.reject(error)
     for (const lane of this.#lanes.values()) {
       for (const slot of lane.clear()) {
@@ -228,13 +262,19 @@ export class CollectiveEngine implements ExchangeOwner {
       return quietRejection(error)
     }
     const slot = lane.slot(seq)
+    const { callSites } = state.runtime
+    const site = callSites?.take(state.worldRank(localIndex))
+    if (site !== undefined) {
+      slot.sites ??= new Map()
+      slot.sites.set(localIndex, site)
+    }
     const mismatch =
       slot.call === undefined
         ? this.#open(lane, slot, localIndex, call)
-        : callMismatch(state, lane, slot, localIndex, call)
+        : callMismatch(state, lane, slot, localIndex, call, site)
     if (mismatch !== undefined) {
-      this.revoke(mismatch)
-      return quietRejection(mismatch)
+      this.#disagree(mismatch)
+      if (this.#unanswered === undefined) return quietRejection(mismatch)
     }
     lane.next[localIndex] = seq + 1
     const hostedIndex = state.hostedIndex(localIndex)
@@ -251,7 +291,8 @@ export class CollectiveEngine implements ExchangeOwner {
       slot.awake ??= new Set()
       slot.awake.add(localIndex)
     }
-    if (slot.arrived === this.#hosted) this.#runNow(lane, slot, localIndex, waits)
+    if (slot.arrived === this.#hosted && this.#unanswered === undefined)
+      this.#runNow(lane, slot, localIndex, waits)
     if (waits && !slot.settled) state.runtime.waits.block(hostedIndex, signal !== undefined)
     return promise as Promise<R>
   }
@@ -344,8 +385,8 @@ export class CollectiveEngine implements ExchangeOwner {
   }
 
   #unblock(lane: Lane, slot: Slot): void {
-    const { waits } = this.#state.runtime
-    const { signals, runner, awake } = slot
+    const { waits, callSites } = this.#state.runtime
+    const { signals, runner, awake, sites } = slot
     for (let i = 0; i < this.#hosted; i++) {
       if (!lane.hasJoined(slot, i)) continue
       const detach = signals?.get(i)
@@ -353,6 +394,7 @@ export class CollectiveEngine implements ExchangeOwner {
       if (i !== runner && awake?.has(i) !== true)
         waits.unblock(this.#state.hostedIndex(i), detach !== undefined)
     }
+    for (const localIndex of sites?.keys() ?? []) callSites!.release(this.#state.worldRank(localIndex))
     slot.signals = undefined
     slot.settled = true
   }

@@ -41,6 +41,11 @@ export function passRevocation(state: CommContext, payload: Uint8Array): void {
   inform(state, payload, false)
 }
 
+/** Returns the error to the process that revoked, with what this process knows of its own call. */
+export function answerRevocation({ id, runtime }: CommContext, process: number, payload: Uint8Array): void {
+  runtime.send(process, Int32Array.of(frameKind.revoke, id.leader, id.counter), payload)
+}
+
 function inform(state: CommContext, payload: Uint8Array, direct: boolean): void {
   const { id, runtime, processIndex } = state
   const { count, processes } = state.processes

@@ -1,4 +1,5 @@
 import type { RankweaveError } from '../errors.js'
+import type { CallSite } from '../messages/process/call-sites.js'
 import { type AnyCall, RankFailure } from './collective-call.js'
 import type { SlotExchange } from './slot-exchange.js'
 
@@ -27,6 +28,8 @@ export class Slot {
   runner = -1
   /** Local indices of ranks that have joined and do not wait. */
   awake: Set<number> | undefined
+  /** Where each rank called it, by local index; undefined unless the world diagnoses. */
+  sites: Map<number, CallSite> | undefined
   /** Completed or failed here. */
   settled = false
   /**

@@ -1,4 +1,5 @@
 import {
+  flagOption,
   integerOption,
   type OptionTable,
   objectOption,
@@ -59,6 +60,11 @@ export interface RunOptions<A = unknown> {
   /** False: ranks that can never continue are left waiting. Default true: ERR_DEADLOCK with a report. */
   readonly detectDeadlock?: boolean
   /**
+   * True: errors and reports name the line of the program that made a call. Costs a stack trace per call that
+   * waits; a process retains at most 64 per rank. Default false: nothing is paid.
+   */
+  readonly diagnose?: boolean
+  /**
    * When to report who waits for what while the world runs. Default: never; `worldReport` covers this
    * thread's worlds.
    */
@@ -112,10 +118,10 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   const eventLoop = new EventLoopWatch()
   const factory = checked(main, options)
   const { ranksPerProcess } = factory
-  const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock, report } = options
+  const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock, diagnose, report } = options
   const world: WorldOptions<A> = {
     ranks,
-    ...givenOptions({ ranksPerProcess, args, eagerLimitBytes, creditBytes, detectDeadlock }),
+    ...givenOptions({ ranksPerProcess, args, eagerLimitBytes, creditBytes, detectDeadlock, diagnose }),
   }
   if (factory.kind !== 'mpi') warnOfCopies(factory.kind)
   const launch = launchers[factory.kind] ?? launchSession
@@ -158,6 +164,7 @@ const runOptions: OptionTable<RunOptions> = {
   eagerLimitBytes: integerOption({ least: 0 }),
   creditBytes: integerOption({ least: 0 }),
   detectDeadlock: uncheckedOption,
+  diagnose: flagOption(),
   report: objectOption(reportOptions),
 }
 

@@ -2,6 +2,7 @@ import { realClock } from '../base/clock.js'
 import type { CommRuntime } from '../comm/comm-state.js'
 import { RankweaveError } from '../errors.js'
 import type { FabricSession } from '../fabric/fabric.js'
+import { hintLine } from '../messages/process/call-sites.js'
 import { completionsHeld } from '../messages/process/completion-budget.js'
 import type { EventLoopWatch, LoopActivity } from './event-loop.js'
 import { callsOf, mismatchAmong } from './open-calls.js'
@@ -148,11 +149,12 @@ export class DeadlockWatch {
 
   #report({ waits, blocked, ended, calls }: Evidence): void {
     const mismatch = mismatchAmong(calls)
+    const report = `${waits}${hintLine(this.#runtimes()[0]?.callSites)}`
     const what = `deadlock: ${blocked} ${blocked === 1 ? 'rank is' : 'ranks are'} blocked and nothing can wake them`
     this.#onDeadlock?.(
       mismatch === undefined
-        ? new RankweaveError('ERR_DEADLOCK', `${what}\n${waits}`, { details: { blocked, ended } })
-        : new RankweaveError(mismatch.code, `${mismatch.message}\n${waits}`, {
+        ? new RankweaveError('ERR_DEADLOCK', `${what}\n${report}`, { details: { blocked, ended } })
+        : new RankweaveError(mismatch.code, `${mismatch.message}\n${report}`, {
             details: { ...mismatch.details, blocked, ended },
           }),
     )

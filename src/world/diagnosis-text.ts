@@ -1,3 +1,4 @@
+import { type CallPlace, placesText } from '../calls/call-report.js'
 import { plainLane } from '../calls/lane.js'
 import type { WorldLayout } from '../messages/process/world-layout.js'
 import { type CollectiveState, type OpenCollective, type ProcessState, survivorLane } from './diagnosis.js'
@@ -69,13 +70,19 @@ function countsText(layout: WorldLayout, states: readonly ProcessState[]): strin
   return `${here - runs - ends} blocked, ${runs} running${named(runs, running)}, ${ends} finished${named(ends, ended)}`
 }
 
+interface OpenCall {
+  readonly call: string
+  readonly waiting: Map<number, readonly number[]>
+  readonly places: CallPlace[]
+}
+
 /** One lane of one communicator according to all processes that answered. */
 interface Lane {
   readonly communicator: string
   readonly lane: number
   readonly size: number
   readonly parts: CollectiveState[]
-  readonly open: Map<number, { readonly call: string; readonly waiting: Map<number, readonly number[]> }>
+  readonly open: Map<number, OpenCall>
 }
 
 function collectiveLines(states: readonly ProcessState[]): string[] {
@@ -87,7 +94,7 @@ function collectiveLines(states: readonly ProcessState[]): string[] {
       const whole: Lane = lanes.get(key) ?? { communicator, lane, size, parts: [], open: new Map() }
       lanes.set(key, whole)
       whole.parts.push(part)
-      for (const { seq, call, awaited } of open) noteOpen(whole, process, seq, call, awaited)
+      for (const each of open) noteOpen(whole, process, each)
     }
   }
   const lines: string[] = []
@@ -97,15 +104,10 @@ function collectiveLines(states: readonly ProcessState[]): string[] {
   return lines
 }
 
-function noteOpen(
-  lane: Lane,
-  process: number,
-  seq: number,
-  call: string,
-  awaited: OpenCollective['awaited'],
-): void {
-  const open = lane.open.get(seq) ?? { call, waiting: new Map() }
+function noteOpen(lane: Lane, process: number, { seq, call, awaited, places }: OpenCollective): void {
+  const open: OpenCall = lane.open.get(seq) ?? { call, waiting: new Map(), places: [] }
   lane.open.set(seq, open)
+  open.places.push(...places)
   if (awaited.length > 0) open.waiting.set(process, awaited)
 }
 
@@ -115,7 +117,7 @@ function laneText(lane: number): string {
 }
 
 function collectiveLine({ communicator, lane, size, parts, open }: Lane, seq: number): string {
-  const { call, waiting } = open.get(seq)!
+  const { call, waiting, places } = open.get(seq)!
   const called: Ranges[] = []
   const missing: Ranges[] = []
   for (const { progress } of parts) {
@@ -137,5 +139,5 @@ function collectiveLine({ communicator, lane, size, parts, open }: Lane, seq: nu
       )
     }
   }
-  return `${where}: ${facts.join('; ')}`
+  return `${where}: ${facts.join('; ')}${placesText(places)}`
 }

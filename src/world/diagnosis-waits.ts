@@ -18,6 +18,7 @@ export function limited(lines: readonly string[]): readonly string[] {
 interface Call {
   readonly communicator: string
   readonly call: PointToPointWaits['call']
+  readonly site: string
   readonly tag: number
   /** Rank, world rank, peer. */
   readonly waits: (readonly [rank: number, worldRank: number, peer: number])[]
@@ -29,18 +30,18 @@ interface Call {
  */
 export function pointToPointLines(waits: readonly PointToPointWaits[]): string[] {
   const calls = new Map<string, Call>()
-  for (const { communicator, call, words } of waits) {
+  for (const { communicator, call, site, words } of waits) {
     for (let i = 0; i < words.length; i += 4) {
       const tag = words[i + 3]
-      const key = `${communicator} ${call} ${tag}`
-      const found = getOrAdd(calls, key, () => ({ communicator, call, tag, waits: [] }))
+      const key = `${communicator} ${call} ${tag} ${site}`
+      const found = getOrAdd(calls, key, () => ({ communicator, call, site, tag, waits: [] }))
       found.waits.push([words[i], words[i + 1], words[i + 2]])
     }
   }
   return [...calls.values()].flatMap(callLines)
 }
 
-function callLines({ communicator, call, tag, waits }: Call): string[] {
+function callLines({ communicator, call, site, tag, waits }: Call): string[] {
   waits.sort(([a], [b]) => a - b)
   // By rank, or by offset from the waiting rank: whichever makes fewer groups.
   const byPeer = grouped(waits, ([, , peer]) => peer)
@@ -48,12 +49,13 @@ function callLines({ communicator, call, tag, waits }: Call): string[] {
   const offsets = byOffset.size < byPeer.size
   const groups = [...(offsets ? byOffset : byPeer)].sort(([, a], [, b]) => b.length - a.length)
   const role = call === 'send' || call === 'ssend' ? 'dest' : 'source'
+  const at = site === '' ? '' : `; called at ${site}`
   const lines = groups.slice(0, mostGroups).map(([key, members]) => {
     const alone = members.length === 1 ? members[0][2] : undefined
     const peer = offsets && alone === undefined ? offsetText(key) : peerText(alone ?? key)
     const said = `${call}(${role} ${peer}, tag ${tag === ANY_TAG ? 'any' : tag}) on ${communicator}`
     const count = new Set(members.map(([rank]) => rank)).size
-    return `${whoText(members)} ${count === 1 ? 'waits' : 'wait'} in ${said}`
+    return `${whoText(members)} ${count === 1 ? 'waits' : 'wait'} in ${said}${at}`
   })
   const rest = groups.slice(mostGroups).reduce((sum, [, members]) => sum + members.length, 0)
   if (rest > 0)

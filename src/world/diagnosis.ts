@@ -1,8 +1,10 @@
 import { getOrAdd } from '../base/maps.js'
+import { type CallPlace, sitesOf } from '../calls/call-report.js'
 import { plainLane } from '../calls/lane.js'
 import { describeSignature } from '../calls/signature.js'
 import type { CommRuntime, CommState } from '../comm/comm-state.js'
 import { Send } from '../messages/matching/send.js'
+import { communicatorText } from '../messages/process/comm-context.js'
 import { RangeList, type Ranges } from './rank-ranges.js'
 
 /** Who waits for what in one process: plain data that crosses threads. */
@@ -20,6 +22,8 @@ export interface ProcessState {
 export interface PointToPointWaits {
   readonly communicator: string
   readonly call: 'send' | 'ssend' | 'recv' | 'probe' | 'mprobe'
+  /** The line of the program that made it; empty unless the world diagnoses. */
+  readonly site: string
   /** Four words for each: rank, its world rank, the rank that it waits for, the tag. */
   readonly words: Int32Array
 }
@@ -46,6 +50,8 @@ export interface OpenCollective {
   /** The n-th call of every rank, from 0. */
   readonly seq: number
   readonly call: string
+  /** Lines of the program that made it, with the ranks of each; none unless the world diagnoses. */
+  readonly places: readonly CallPlace[]
   /** World processes whose data are awaited; none until all ranks here have called. */
   readonly awaited: readonly number[]
 }
@@ -73,18 +79,24 @@ export function stateOf(runtime: CommRuntime): ProcessState {
 }
 
 export function pointToPointWaits(state: CommState): PointToPointWaits[] {
-  const words = new Map<PointToPointWaits['call'], number[]>()
+  const found = new Map<string, { call: PointToPointWaits['call']; site: string; words: number[] }>()
   for (const operation of state.openedMatching?.awaited() ?? []) {
     const { rank, worldRank } = operation.owner
     const sends = operation instanceof Send
-    const call = sends ? (operation.synchronous ? 'ssend' : 'send') : operation.kind
-    const list = getOrAdd(words, call, () => [])
-    list.push(rank, worldRank, sends ? operation.dest : operation.source, operation.tag)
+    const call: PointToPointWaits['call'] = sends
+      ? operation.synchronous
+        ? 'ssend'
+        : 'send'
+      : operation.kind
+    const site = operation.site?.text ?? ''
+    const { words } = getOrAdd(found, `${call} ${site}`, () => ({ call, site, words: [] }))
+    words.push(rank, worldRank, sends ? operation.dest : operation.source, operation.tag)
   }
-  return [...words].map(([call, list]) => ({
-    communicator: nameOf(state),
+  return [...found.values()].map(({ call, site, words }) => ({
+    communicator: communicatorText(state),
     call,
-    words: Int32Array.from(list),
+    site,
+    words: Int32Array.from(words),
   }))
 }
 
@@ -92,15 +104,16 @@ function collectives(state: CommState): CollectiveState[] {
   const found: CollectiveState[] = []
   for (const lane of state.collectives.lanes) {
     const open: OpenCollective[] = []
-    for (const { seq, call, exchange } of lane.slots.values()) {
+    for (const slot of lane.slots.values()) {
+      const { seq, call, exchange } = slot
       if (call === undefined) continue
       const awaited = (exchange?.awaited() ?? []).map((index) => state.processes.processes.at(index))
-      open.push({ seq, call: describeSignature(call.signature), awaited })
+      open.push({ seq, call: describeSignature(call.signature), places: sitesOf(state, slot), awaited })
     }
     // Concerns no other process, and no rank waits for it.
     if (open.length === 0 && state.processes.count === 1) continue
     found.push({
-      communicator: nameOf(state),
+      communicator: communicatorText(state),
       size: state.size,
       lane: lane.id,
       progress: progressOf(state.localRanks, lane.next),
@@ -110,7 +123,13 @@ function collectives(state: CommState): CollectiveState[] {
   // Other processes may wait for ranks here that have not called anything yet.
   if (state.processes.count > 1 && !found.some(({ lane }) => lane === plainLane)) {
     const progress = progressOf(state.localRanks, new Uint32Array(state.localRanks.length))
-    found.push({ communicator: nameOf(state), size: state.size, lane: plainLane, progress, open: [] })
+    found.push({
+      communicator: communicatorText(state),
+      size: state.size,
+      lane: plainLane,
+      progress,
+      open: [],
+    })
   }
   return found
 }
@@ -120,9 +139,14 @@ function survivorCalls(state: CommState): CollectiveState[] {
   const { openedSurvival: survival, processes, localRanks, size } = state
   if (survival === undefined && processes.count === 1) return []
   const next = survival?.calls ?? new Int32Array(localRanks.length)
-  const open = (survival?.open ?? []).map(({ seq, kind }) => ({ seq, call: `${kind}()`, awaited: [] }))
+  const open = (survival?.open ?? []).map(({ seq, kind }) => ({
+    seq,
+    call: `${kind}()`,
+    places: [],
+    awaited: [],
+  }))
   const progress = progressOf(localRanks, next)
-  return [{ communicator: nameOf(state), size, lane: survivorLane, progress, open }]
+  return [{ communicator: communicatorText(state), size, lane: survivorLane, progress, open }]
 }
 
 function progressOf(localRanks: Int32Array, next: Uint32Array | Int32Array): CollectiveState['progress'] {
@@ -132,8 +156,4 @@ function progressOf(localRanks: Int32Array, next: Uint32Array | Int32Array): Col
     getOrAdd(byCalls, calls, () => new RangeList()).add(rank)
   })
   return [...byCalls].map(([calls, { ranges }]) => ({ ranks: ranges, calls }))
-}
-
-function nameOf({ id }: CommState): string {
-  return `communicator ${id.leader}.${id.counter}`
 }

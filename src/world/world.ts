@@ -1,7 +1,7 @@
 import { CommRuntime } from '../comm/comm-state.js'
 import { Communicator } from '../comm/communicator.js'
 import { stridedTable } from '../comm/table/rank-table.js'
-import { isRankweaveError, RankweaveError, reasonText } from '../errors.js'
+import { isRankweaveError, noteRank, RankweaveError, reasonText } from '../errors.js'
 import type { FabricSession } from '../fabric/fabric.js'
 import { isSurvived } from '../messages/process/acknowledgements.js'
 import type { RuntimeOptions } from '../messages/process/frame-port.js'
@@ -214,14 +214,17 @@ class World<T, A> {
     )
     const args = this.#options.args as A
     this.#hosts.forEach((host, n) => {
-      const onRejected = (error: unknown) => this.#threw(host, error)
       for (let index = 0; index < host.runtime.hostedRanks && !this.#ending.failed; index++) {
         const world = new Communicator(states[n]!, index)
         try {
           const returned = Promise.resolve(main(world, args))
           this.#running++
-          returned.then((value) => this.#returned(host, index, value), onRejected)
+          returned.then(
+            (value) => this.#returned(host, index, value),
+            (error) => this.#threw(host, index, error),
+          )
         } catch (error) {
+          this.#noteRank(host, index, error)
           this.#ending.fail(error)
         }
       }
@@ -238,10 +241,17 @@ class World<T, A> {
     if (--this.#unreturned === 0) this.#allReturned()
   }
 
-  #threw(host: Host, error: unknown): void {
+  #threw(host: Host, index: number, error: unknown): void {
     this.#mainSettled()
     // A killed process cannot report that its ranks failed.
-    if (!host.lost) this.#ending.fail(error)
+    if (host.lost) return
+    this.#noteRank(host, index, error)
+    this.#ending.fail(error)
+  }
+
+  /** Errors after the first one follow from it. */
+  #noteRank({ runtime }: Host, index: number, error: unknown): void {
+    if (!this.#ending.failed) noteRank(error, runtime.firstRank + index)
   }
 
   #mainSettled(): void {

@@ -46,6 +46,7 @@ const schema = z.object({
   processes: whole(1, 1024).optional(),
   ...listenSchema,
   tokenFile: z.string().optional(),
+  diagnose: z.boolean(),
   silence: seconds(86_400, shortestSilenceMs / 1000).optional(),
 })
 
@@ -59,6 +60,7 @@ export const hostCommand: AddCommand = (program, act) => {
   addListenOptions(command, '127.0.0.1:0')
     .option('--token-file <file>', 'write the token there instead of printing it')
     .option('--silence <seconds>', 'a process that has been silent for so long is lost (default: 30)')
+    .option('--diagnose', 'every process names the line of its program in errors and reports', false)
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
@@ -69,6 +71,7 @@ export const hostCommand: AddCommand = (program, act) => {
         const world = await host({
           ranks,
           ...(processes === undefined ? {} : { processes }),
+          ...(options.diagnose ? { diagnose: true } : {}),
           ...(listen === undefined ? {} : { listen }),
           ...(silence === undefined ? {} : { limits: silenceLimits(Math.round(silence * 1000)) }),
         })

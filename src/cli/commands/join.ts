@@ -56,6 +56,7 @@ const schema = z.object({
   node: z.string().optional(),
   process: whole(0, 2 ** 24).optional(),
   tagOutput: z.boolean(),
+  diagnose: z.boolean(),
   reportAfter: seconds(longestReportSeconds).optional(),
 })
 
@@ -75,6 +76,7 @@ export const joinCommand: AddCommand = (program, act) => {
     .option('--node <label>', 'node of this process (default: the name of this host)')
     .option('--process <number>', 'number of this process (default: by order of joining)')
     .option('--tag-output', 'begin every line with the rank that wrote it', false)
+    .option('--diagnose', 'name the line of the program in errors and reports of this process', false)
     .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
@@ -98,6 +100,7 @@ export const joinCommand: AddCommand = (program, act) => {
             tagOutput,
             report: reportOf(options),
           },
+          ...(options.diagnose ? { diagnose: true } : {}),
           ...(chosen === undefined ? {} : { listen: chosen }),
           ...(ca === undefined ? {} : { ca: readNamedFile(ca) }),
           ...(node === undefined ? {} : { node }),

@@ -25,9 +25,10 @@ Examples:
   rankweave run program.ts -n 8 --fabric websocket --processes 4   on 4 processes of this host
   rankweave run program.ts -n 8 --tag-output        every line begins with the rank that wrote it
   rankweave run program.ts -n 8 -- input.txt fast   arguments after -- are passed to the program
+  rankweave run program.ts -n 8 --diagnose          errors name the lines of the calls that wait
   rankweave run program.ts -n 8 --json              results as one JSON object; the program's output on stderr`
 
-const schema = z.object({ ...worldSchema, tagOutput: z.boolean() })
+const schema = z.object({ ...worldSchema, tagOutput: z.boolean(), diagnose: z.boolean() })
 
 /** `rankweave run`: a program on a world of ranks. */
 export const runCommand: AddCommand = (program, act) => {
@@ -38,6 +39,7 @@ export const runCommand: AddCommand = (program, act) => {
     .argument('[args...]', 'arguments for the program, after --')
   addWorldOptions(command)
     .option('--tag-output', 'begin every line with the rank that wrote it', false)
+    .option('--diagnose', 'name the line of the program in errors and reports', false)
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
@@ -54,6 +56,7 @@ export const runCommand: AddCommand = (program, act) => {
           fabric,
           args,
           tagOutput: options.tagOutput,
+          diagnose: options.diagnose,
           report: reportOf(options),
         })
         const took = (performance.now() - started) / 1000

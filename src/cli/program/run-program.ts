@@ -16,6 +16,7 @@ export interface ProgramOptions {
   readonly fabric: FabricFactory
   readonly args: readonly string[]
   readonly tagOutput: boolean
+  readonly diagnose: boolean
   readonly report: ReportOptions
 }
 
@@ -25,8 +26,8 @@ export interface ProgramOptions {
  * @throws ERR_PROGRAM when it cannot be loaded; WorldFailure whose cause is the world's first error
  */
 export async function runUserProgram(options: ProgramOptions): Promise<readonly unknown[]> {
-  const { file, ranks, fabric, args, tagOutput, report } = options
-  const world = { ranks, fabric, report }
+  const { file, ranks, fabric, args, tagOutput, diagnose, report } = options
+  const world = { ranks, fabric, diagnose, report }
   if (fabric.needsModule === true) {
     checkProgramFile(file)
     const inThread: LoadedProgramArgs = { file, args, tagOutput }

@@ -10,6 +10,7 @@ export interface WorldData {
   readonly eagerLimitBytes?: number
   readonly creditBytes?: number
   readonly detectDeadlock?: boolean
+  readonly diagnose?: boolean
 }
 
 /** What a worker is started with. */

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
-import { type OptionTable, objectOption, uncheckedOptions } from '../../base/option.js'
-import { checkOptions } from '../../base/option-table.js'
+import { flagOption, type OptionTable, objectOption, uncheckedOptions } from '../../base/option.js'
+import { checkOptions, givenOptions } from '../../base/option-table.js'
 import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { connectMs } from '../../websocket/socket/socket.js'
 import { hostUntilEmpty } from '../../world/empty-loop.js'
@@ -28,6 +28,8 @@ export interface NodeJoinOptions<A = unknown> extends JoinOptions<A> {
    * trusts.
    */
   readonly ca?: string
+  /** As of `run`, for the calls of this process. Default: as the host of the world has it. */
+  readonly diagnose?: boolean
   /** When to report who waits for what: of the ranks of this process. */
   readonly report?: ReportOptions
 }
@@ -82,13 +84,13 @@ export async function join<T, A = undefined>(
 async function hostedHere<T, A>(
   member: OpenMember,
   main: Main<T, A>,
-  { args, signal, report }: NodeJoinOptions<A>,
+  { args, signal, report, diagnose }: NodeJoinOptions<A>,
   eventLoop: EventLoopWatch,
 ): Promise<Joined<T>> {
   const { hostMember } = await import('./member.js')
   const { membership } = member
   const settings = parseSettings(membership.settings)
-  const world: WorldOptions<A> = { ...settings, ...(args === undefined ? {} : { args }) }
+  const world: WorldOptions<A> = { ...settings, ...givenOptions({ args, diagnose }) }
   return hostJoined(membership, settings, (onFailed) =>
     hostHere<T, A>({ main, world, signal, report, eventLoop }, Promise.resolve(main), (loaded, given) =>
       hostUntilEmpty({ ...given, onFailed }, (options) => hostMember(member, loaded, options)),
@@ -122,6 +124,7 @@ async function listenTowards(url: string, signal?: AbortSignal): Promise<ListenO
 const joinOptions: OptionTable<NodeJoinOptions> = {
   ...memberOptions,
   ...uncheckedOptions('listen', 'ca'),
+  diagnose: flagOption(),
   report: objectOption(reportOptions),
 }
 

@@ -1,4 +1,10 @@
-import { integerOption, type OptionTable, uncheckedOption, valueOption } from '../../base/option.js'
+import {
+  flagOption,
+  integerOption,
+  type OptionTable,
+  uncheckedOption,
+  valueOption,
+} from '../../base/option.js'
 import { requireOption } from '../../base/option-table.js'
 import { isRankweaveError, type RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { maxWorldRanks, worldLayout } from '../../messages/process/world-layout.js'
@@ -19,6 +25,8 @@ export interface RanksOptions {
   readonly eagerLimitBytes?: number
   /** What a process holds at most of each process that sends to it, in bytes. Default: as of `run`. */
   readonly creditBytes?: number
+  /** Whether every process retains the lines of calls, as of `run`. Default false. */
+  readonly diagnose?: boolean
 }
 
 /** What the opener of a world decides for all its processes. */
@@ -31,6 +39,7 @@ export const ranksOptions: OptionTable<RanksOptions> = {
   ranksPerProcess: valueOption('an array', Array.isArray, { code: 'ERR_WORLD' }),
   eagerLimitBytes: integerOption({ least: 0 }),
   creditBytes: integerOption({ least: 0 }),
+  diagnose: flagOption(),
 }
 
 /**
@@ -41,14 +50,17 @@ export const ranksOptions: OptionTable<RanksOptions> = {
  */
 export function settingsOf(
   where: string,
-  { processes: given, ranks, ranksPerProcess, eagerLimitBytes, creditBytes }: RanksOptions,
+  { processes: given, ranks, ranksPerProcess, eagerLimitBytes, creditBytes, diagnose }: RanksOptions,
 ): { readonly processes: number; readonly settings: string } {
   const processes = given ?? ranksPerProcess?.length ?? ranks
   requireOption(where, 'processes', { ...ranksOptions.processes, required: true }, processes)
   // Checks the numbers.
   worldLayout(ranks, new Array<string>(processes).fill('any'), ranksPerProcess)
   // What is undefined is left out of the text.
-  return { processes, settings: JSON.stringify({ ranks, ranksPerProcess, eagerLimitBytes, creditBytes }) }
+  return {
+    processes,
+    settings: JSON.stringify({ ranks, ranksPerProcess, eagerLimitBytes, creditBytes, diagnose }),
+  }
 }
 
 /** Several heartbeats fit into the time of silence. */

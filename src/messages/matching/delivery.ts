@@ -1,9 +1,10 @@
 import { bytesOf, copyBytes } from '../../base/bytes.js'
-import type { RankweaveError } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
 import { elementsIn, newArray, type TypedArray, typeCode } from '../datatype/elements.js'
 import { misfit } from '../datatype/payload.js'
 import { copyElements, pack, StridedView, unpack } from '../datatype/strided-view.js'
 import { decodeValue } from '../datatype/value-encoding.js'
+import { calledAt } from '../process/call-sites.js'
 import type { Envelope } from './envelope.js'
 import type { Receive } from './receive.js'
 
@@ -61,10 +62,32 @@ export function countReceived(receive: Receive<unknown>, envelope: Envelope): vo
   counters.bytesReceived += envelope.sizeBytes
 }
 
+/** Why a message does not fit its receive, with the rank, the sender and the tag; undefined when it does. */
+export function misfitOf(
+  receive: Receive<unknown>,
+  { type, countElems, source, tag }: Pick<Envelope, 'type' | 'countElems' | 'source' | 'tag'>,
+): RankweaveError | undefined {
+  const found = misfit(type, countElems, receive.into)
+  if (found === undefined) return undefined
+  const { code, message, details } = found
+  const { owner, call, site } = receive
+  const where = `${owner.name}, ${call} on ${owner.communicatorName}`
+  const from = `(from rank ${source}, tag ${tag})`
+  return new RankweaveError(code, `${where}: ${message} ${from}${calledAt(owner.callSites, site)}`, {
+    details: {
+      ...details,
+      rank: owner.rank,
+      source,
+      tag,
+      ...(site === undefined ? {} : { calledAt: site.text }),
+    },
+  })
+}
+
 /** The message is consumed either way; false when it does not fit and the receive has failed. */
 function admit(receive: Receive<unknown>, envelope: Envelope): boolean {
   countReceived(receive, envelope)
-  const error = misfit(envelope.type, envelope.countElems, receive.into)
+  const error = misfitOf(receive, envelope)
   if (error === undefined) return true
   receive.reject(error)
   return false

@@ -1,5 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
-import type { CommContext } from '../process/comm-context.js'
+import type { CallSites } from '../process/call-sites.js'
+import { type CommContext, communicatorText } from '../process/comm-context.js'
 import type { ProcessCounters, RankCounters } from '../process/counters.js'
 import type { Arrived } from './arrived.js'
 import { EntryList } from './entry-list.js'
@@ -22,6 +23,7 @@ export class Mailbox implements Sender, Receiver {
   readonly worldRank: number
   readonly counters: RankCounters
   readonly processCounters: ProcessCounters
+  readonly callSites: CallSites | undefined
   /** Receives and matched probes without a message, in the order they were posted. */
   readonly posted = new EntryList<Receive<unknown>>('patterns')
   /** Messages without a receive, in the order they arrived. */
@@ -39,6 +41,7 @@ export class Mailbox implements Sender, Receiver {
     this.worldRank = worldRank
     this.counters = context.runtime.rankCounters(worldRank)
     this.processCounters = context.runtime.processCounters
+    this.callSites = context.runtime.callSites
   }
 
   /** One object for all sends that were complete when they were started. */
@@ -52,8 +55,7 @@ export class Mailbox implements Sender, Receiver {
   }
 
   get communicatorName(): string {
-    const { leader, counter } = this.#context.id
-    return `communicator ${leader}.${counter}`
+    return communicatorText(this.#context)
   }
 
   block(hasSignal: boolean): void {

@@ -1,5 +1,6 @@
 import { RankweaveError } from '../../errors.js'
 import { abortedError, misfitSignal, onAbort } from '../process/abort.js'
+import type { CallSite, CallSites } from '../process/call-sites.js'
 import { inTurn, resolvedInTurn } from '../process/completion-budget.js'
 import type { RankCounters } from '../process/counters.js'
 
@@ -11,6 +12,8 @@ export interface OperationOwner {
   readonly counters: RankCounters
   readonly name: string
   readonly communicatorName: string
+  /** Where operations were called, if the world diagnoses. */
+  readonly callSites?: CallSites | undefined
   /** A wait of the rank begins. */
   block(hasSignal: boolean): void
   /** Undoes one `block` with the same argument. */
@@ -40,6 +43,8 @@ export interface JointWaiter {
  */
 export abstract class Pending<T> {
   readonly owner: OperationOwner
+  /** Where it was called; undefined unless the world diagnoses. */
+  readonly site: CallSite | undefined
   /**
    * The wait for several operations that this one is part of; another one at the same time attaches a waiter.
    */
@@ -53,6 +58,7 @@ export abstract class Pending<T> {
 
   constructor(owner: OperationOwner) {
     this.owner = owner
+    this.site = owner.callSites?.take(owner.worldRank)
   }
 
   /** The call as reports show it. */
@@ -179,6 +185,7 @@ export abstract class Pending<T> {
 
   #settle(): void {
     this.#ignoreSignal?.()
+    if (this.site !== undefined) this.owner.callSites!.release(this.owner.worldRank)
     const { joint } = this
     const waiters = this.#waiters
     if (waiters !== undefined) {

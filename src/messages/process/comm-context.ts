@@ -48,9 +48,17 @@ export interface CommProcesses extends RankRuns {
   endOfRun(rank: number): number
 }
 
+/** A communicator as messages and reports name it: `communicator 0.1`, with its name where it has one. */
+export function communicatorText({ id, label }: Pick<CommContext, 'id' | 'label'>): string {
+  const name = label === undefined || label === '' ? '' : ` '${label}'`
+  return `communicator ${id.leader}.${id.counter}${name}`
+}
+
 /** One communicator in one process, as messages and collective calls see it. */
 export interface CommContext {
   readonly id: ContextId
+  /** What `setName` gave it; empty without. */
+  readonly label?: string
   readonly runtime: ProcessPort
   /** Payload that follows its envelope when the receiver is ready. */
   readonly transfers: Transfers

@@ -16,6 +16,8 @@ export interface RuntimeOptions {
    * Default: no.
    */
   readonly sendsAhead?: boolean
+  /** Whether call sites are retained. Default: no. */
+  readonly diagnose?: boolean
 }
 
 /** Handles the frames of one service, outside any communicator. */

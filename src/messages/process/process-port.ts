@@ -1,4 +1,5 @@
 import type { Acknowledgements } from './acknowledgements.js'
+import type { CallSites } from './call-sites.js'
 import type { ProcessCounters, RankCounters } from './counters.js'
 import type { Credit } from './credit.js'
 import type { FramePort } from './frame-port.js'
@@ -18,6 +19,8 @@ export interface ProcessPort extends FramePort {
   /** Messages of at most this many payload bytes go in one frame, with their envelope. */
   readonly shortBytes: number
   readonly waits: WaitTracker
+  /** Undefined unless the world diagnoses: then nothing is paid for it. */
+  readonly callSites?: CallSites | undefined
   readonly progress: Progress
   /** Flow control of payload, over all communicators. */
   readonly credit: Credit

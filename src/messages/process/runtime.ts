@@ -1,6 +1,7 @@
 import { RankweaveError, reasonText } from '../../errors.js'
 import type { Fabric } from '../../fabric/fabric.js'
 import { Acknowledgements } from './acknowledgements.js'
+import { CallSites } from './call-sites.js'
 import { HostedCounters, newProcessCounters, type RankCounters } from './counters.js'
 import { Credit } from './credit.js'
 import { Failures } from './failures.js'
@@ -27,6 +28,7 @@ export function runtimeOptions(
     eagerLimitBytes: given.eagerLimitBytes ?? defaultRuntimeOptions.eagerLimitBytes,
     creditBytes: given.creditBytes ?? Math.max(defaultRuntimeOptions.creditBytes, ahead?.windowBytes ?? 0),
     sendsAhead: given.eagerLimitBytes === undefined,
+    ...(given.diagnose === true ? { diagnose: true } : {}),
   }
 }
 
@@ -42,6 +44,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
   readonly hostedRanks: number
   readonly shortBytes: number
   readonly waits: WaitTracker
+  readonly callSites: CallSites | undefined
   readonly progress: Progress
   readonly credit: Credit
   readonly processCounters = newProcessCounters()
@@ -63,6 +66,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     this.shortBytes = Math.min(options.eagerLimitBytes, fabric.maxPayloadBytes)
     this.#rankCounters = new HostedCounters(this.hostedRanks)
     this.waits = new WaitTracker(this.hostedRanks)
+    this.callSites = options.diagnose === true ? new CallSites(this.firstRank, this.hostedRanks) : undefined
     this.progress = new Progress(fabric, this.waits, this.processCounters, this.#failures)
     this.waits.listener = {
       waiting: () => fabric.ref(),

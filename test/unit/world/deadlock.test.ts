@@ -43,7 +43,7 @@ describe('a deadlock is reported', () => {
       const failure = await failureOf(main, { ranks: 6, processes })
       expect(failure.code).toBe('ERR_DEADLOCK')
       expect(failure.message).toMatch(/barrier/)
-      expect(failure.message).toMatch(/finished: rank 5$/)
+      expect(failure.message).toMatch(/finished: rank 5$/m)
       expect(failure.details).toEqual({ blocked: 5, ended: 1 })
     })
 
@@ -53,7 +53,7 @@ describe('a deadlock is reported', () => {
       }
       const failure = await failureOf(main, { ranks: 3, processes })
       expect(failure.code).toBe('ERR_DEADLOCK')
-      expect(failure.message).toMatch(/finished: ranks 1 to 2$/)
+      expect(failure.message).toMatch(/finished: ranks 1 to 2$/m)
     })
 
     it(`after much has gone well (${processes} processes)`, async () => {
@@ -99,7 +99,7 @@ describe('a deadlock is reported', () => {
     expect(failure.details).toEqual({ blocked: 9900, ended: 100 })
     expect(failure.message.split('\n').length).toBeLessThan(50)
     expect(failure.message).toMatch(/ranks 0-98, .* more wait in recv\(source rank itself, tag any\)/)
-    expect(failure.message).toMatch(/finished: rank 99, rank 199, .* more ranges$/)
+    expect(failure.message).toMatch(/finished: rank 99, rank 199, .* more ranges$/m)
   })
 
   it('of every world that is stuck, when several run', async () => {
