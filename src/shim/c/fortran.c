@@ -93,27 +93,18 @@ ALLTOALL(ompi_neighbor_alltoall_f)
 ALLTOALLV(mpi_neighbor_alltoallv_)
 ALLTOALLV(ompi_neighbor_alltoallv_f)
 
-/* `after` is done once the library has returned. */
-#define FIRST(name, parameters, arguments, after)               \
+#define CREATE(name, parameters, arguments)                     \
   RW_EXPORT void name parameters;                               \
   void name parameters {                                        \
     static void(*library) parameters;                           \
-    RW_REQUIRE_OWN_MPI();                                       \
     if (library == NULL) find(&library, #name);                 \
     if (library == NULL) {                                      \
       *code = MPI_ERR_INTERN;                                   \
       return;                                                   \
     }                                                           \
     library arguments;                                          \
-    after;                                                      \
+    attach(comm, code);                                         \
   }
-
-#define INIT(name) FIRST(name, (MPI_Fint *code), (code), (void)0)
-
-#define INIT_THREAD(name)                                                                                             \
-  FIRST(name, (MPI_Fint *required, MPI_Fint *provided, MPI_Fint *code), (required, provided, code), (void)0)
-
-#define CREATE(name, parameters, arguments) FIRST(name, parameters, arguments, attach(comm, code))
 
 #define ADJACENT(name)                                                                                                \
   CREATE(name,                                                                                                        \
@@ -133,10 +124,6 @@ ALLTOALLV(ompi_neighbor_alltoallv_f)
           MPI_Fint *comm, MPI_Fint *code),                                                                            \
          (old, dimensions, extents, periods, reorder, comm, code))
 
-INIT(mpi_init_)
-INIT(ompi_init_f)
-INIT_THREAD(mpi_init_thread_)
-INIT_THREAD(ompi_init_thread_f)
 ADJACENT(mpi_dist_graph_create_adjacent_)
 ADJACENT(ompi_dist_graph_create_adjacent_f)
 ADJACENT(pmpi_dist_graph_create_adjacent_)

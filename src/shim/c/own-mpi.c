@@ -1,13 +1,14 @@
 /*
  * Handles and constants of MPI differ between Open MPI and MPICH, so a program of the other one is ended
- * before any of its handles arrives here.
+ * before any of its handles arrives here: they could not even be passed on.
  */
 #include "shim.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
@@ -29,20 +30,14 @@ enum { WRONG_MPI = 78, LONGEST_VERSION = 1 << 14 };
 
 typedef int get_version(char *, int *);
 
-/*
- * The version of the MPI with which the object at `caller` is linked. An interpreter loads MPI with an
- * extension, and then the MPI of this library comes first for every other object.
- */
-static int version_of(void *caller, char *version) {
-  Dl_info info;
+/* Whether the object, with what it is linked with, has another MPI; then that one's version. */
+static int has_another(void *object, char *version) {
   int length = 0;
-  void *object = dladdr(caller, &info) != 0 && info.dli_fname != NULL ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-  void *found = dlsym(object != NULL ? object : RTLD_DEFAULT, "PMPI_Get_library_version");
+  void *found = dlsym(object, "PMPI_Get_library_version");
+  if (found == NULL || (dlsym(object, "ompi_mpi_comm_world") != NULL) == IS_OPEN_MPI) return 0;
   get_version *get;
   memcpy(&get, &found, sizeof get);
-  int is_found = found != NULL && get(version, &length) == MPI_SUCCESS;
-  if (object != NULL) dlclose(object);
-  return is_found;
+  return get(version, &length) == MPI_SUCCESS;
 }
 
 /* The first words of a version, on one line. */
@@ -52,17 +47,47 @@ static void shorten(char *version) {
     if (*at == '\t') *at = ' ';
 }
 
-void rw_require_own_mpi(void *caller) {
-  static int is_checked;
-  static char version[LONGEST_VERSION];
+static void refuse(char *version) {
   Dl_info self;
-  if (__atomic_exchange_n(&is_checked, 1, __ATOMIC_RELAXED) || !IS_KNOWN || !version_of(caller, version)) return;
-  if ((strstr(version, "Open MPI") != NULL) == IS_OPEN_MPI) return;
+  const char *library = dladdr(version, &self) != 0 && self.dli_fname != NULL ? self.dli_fname : "this library";
   shorten(version);
-  const char *library = dladdr(&is_checked, &self) != 0 && self.dli_fname != NULL ? self.dli_fname : "this library";
+  fflush(NULL);
   fprintf(stderr,
           "rankweave shim: %s is compiled for " COMPILED_FOR ", and this program uses %s: compile it with the mpicc of the "
           "program: rankweave shim --mpicc MPICC\n",
           library, version);
-  exit(WRONG_MPI);
+  _exit(WRONG_MPI);
+}
+
+/*
+ * Every object is asked for itself: for all together the MPI of this library may hide the program's. The
+ * first object is the program; the libraries with which it is linked follow.
+ */
+static void require_own_mpi(void) {
+  static char version[LONGEST_VERSION];
+  struct link_map *loaded = NULL;
+  void *program = dlopen(NULL, RTLD_LAZY);
+  if (program == NULL) return;
+  if (IS_KNOWN && dlinfo(program, RTLD_DI_LINKMAP, &loaded) != 0) loaded = NULL;
+  for (; loaded != NULL; loaded = loaded->l_next) {
+    void *object = loaded->l_name[0] == '\0' ? NULL : dlopen(loaded->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (object == NULL) continue;
+    if (has_another(object, version)) refuse(version);
+    dlclose(object);
+  }
+  dlclose(program);
+}
+
+/* A program that is linked with MPI has it from the start. */
+__attribute__((constructor)) static void at_load(void) { require_own_mpi(); }
+
+/* An interpreter loads it with an extension, which calls one of these. */
+RW_EXPORT int MPI_Init(int *argc, char ***argv) {
+  require_own_mpi();
+  return PMPI_Init(argc, argv);
+}
+
+RW_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+  require_own_mpi();
+  return PMPI_Init_thread(argc, argv, required, provided);
 }

@@ -55,18 +55,6 @@ int rw_agree(MPI_Comm comm, rw_settings *settings, double *is_ready, double name
 int rw_agree_on_memory(MPI_Comm comm, int has_memory);
 
 /*
- * --- own-mpi.c
- * -------------------------------------------------------------------------------------------------------
- */
-
-/*
- * Ends the process, with exit code 78, if its MPI is not the one for which this library is compiled. An
- * intercepted function calls it before anything else; all but the first call do nothing.
- */
-void rw_require_own_mpi(void *caller);
-#define RW_REQUIRE_OWN_MPI() rw_require_own_mpi(__builtin_return_address(0))
-
-/*
  * --- lists.c
  * ---------------------------------------------------------------------------------------------------------
  */
