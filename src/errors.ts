@@ -122,6 +122,11 @@ export class RankweaveError extends Error {
     this.details = options.details ?? {}
   }
 
+  /** `RankweaveError [ERR_RANK]: message`, as errors of Node have their codes in their texts. */
+  override toString(): string {
+    return `${this.name} [${this.code}]: ${this.message}`
+  }
+
   /**
    * A structured-cloneable copy; {@link RankweaveError.fromRecord} rebuilds the error on the other side.
    * Causes go along, and theirs, 8 deep; of a foreign one what it says, of an object its text.

@@ -1,6 +1,7 @@
 import { run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import * as haloExchange from '../examples/halo-exchange.js'
+import * as persistentHalo from '../examples/persistent-halo.js'
 import * as ring from '../examples/ring.js'
 import * as splitGrid from '../examples/split-grid.js'
 import * as spmm from '../examples/spmm.js'
@@ -14,6 +15,7 @@ const resultsOf = <T>(main: (world: never) => Promise<T>, ranks: number, process
 describe.each([
   { name: 'split-grid', example: splitGrid },
   { name: 'halo-exchange', example: haloExchange },
+  { name: 'persistent-halo', example: persistentHalo },
   { name: 'spmm', example: spmm },
   { name: 'ring', example: ring },
 ])('$name', ({ example: { default: main, rankCounts } }) => {
@@ -41,6 +43,15 @@ describe('what the examples compute', () => {
       const [result] = await resultsOf(haloExchange.default, ranks, 2)
       expect(result!.differing).toBe(0)
       expect(result!.plate.some((temperature) => temperature > 1)).toBe(true)
+    },
+  )
+
+  it.each(persistentHalo.rankCounts)(
+    'persistent-halo: every bit of the serial torus, %i ranks',
+    async (ranks) => {
+      const [result] = await resultsOf(persistentHalo.default, ranks, 2)
+      expect(result!.differing).toBe(0)
+      expect(result!.tiles).toHaveLength(80 * ranks)
     },
   )
 

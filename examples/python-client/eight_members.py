@@ -1,6 +1,6 @@
 """Eight members of one world: they split it twice, free what they made, lose one of them, and continue without it.
 
-    python3 eight_members.py ws://127.0.0.1:8080/v1/worlds [FILE_WITH_TOKEN]
+    python3 eight_members.py ws://127.0.0.1:7878/v1/worlds [FILE_WITH_TOKEN]
 """
 
 import asyncio

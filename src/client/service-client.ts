@@ -1,7 +1,7 @@
 import { functionOption, type OptionTable, signalOption, uncheckedOptions } from '../base/option.js'
 import { checkOptions } from '../base/option-table.js'
 import type { simulationObject } from '../cost/simulate/simulation.js'
-import { RankweaveError } from '../errors.js'
+import { causeText, RankweaveError } from '../errors.js'
 import type { PlanView } from '../report/plan-view.js'
 import type { TopologyView } from '../report/topology-view.js'
 import { parseScheduleStream } from '../schedule/file/reader.js'
@@ -44,6 +44,13 @@ const clientOptions: OptionTable<ServiceClientOptions> = {
   ...uncheckedOptions('url', 'token'),
   fetch: functionOption,
   signal: signalOption,
+}
+
+/** A graph of graphology, of any class, as {@link ServiceClient.upload} takes it. */
+export interface UploadedGraph {
+  readonly order: number
+  readonly size: number
+  export(): object
 }
 
 /** What pictures are to show. */
@@ -112,21 +119,28 @@ export class ServiceClient {
   /**
    * Stores a topology, or finds it: its id is made of its graph, its weights and its grid.
    *
-   * @param content an unchanged file, also one compressed by gzip, or the text of a topology such as
-   *   `moore:64x64:r=4` for the format `spec`
+   * @param content a graph of graphology, whose nodes become ranks as in `topologyFromGraph`; an unchanged
+   *   file, also one compressed by gzip; or the text of a topology such as `moore:64x64:r=4` for the format
+   *   `spec`
    * @param options `name`: for people. `ranks`: over how many ranks the rows of a matrix are distributed;
    *   default: one per row
-   * @throws ERR_MESSAGE_TOO_LARGE, ERR_LIMIT; and as the reader of the format, ERR_MATRIX_MARKET,
-   *   ERR_TOPOLOGY, ERR_SPEC
+   * @throws ERR_MESSAGE_TOO_LARGE, ERR_LIMIT; ERR_ARGUMENT for a graph with attributes that JSON cannot hold;
+   *   and as the reader of the format, ERR_MATRIX_MARKET, ERR_TOPOLOGY, ERR_SPEC
    */
-  async upload(
+  upload(graph: UploadedGraph, options?: { readonly name?: string }): Promise<TopologyInfo>
+  upload(
     content: string | Blob | Uint8Array<ArrayBuffer>,
     options: { readonly format: UploadFormat; readonly name?: string; readonly ranks?: number },
+  ): Promise<TopologyInfo>
+  async upload(
+    content: string | Blob | Uint8Array<ArrayBuffer> | UploadedGraph,
+    options: { readonly format?: UploadFormat; readonly name?: string; readonly ranks?: number } = {},
   ): Promise<TopologyInfo> {
-    const { format, name, ranks } = options
+    const isGraph = typeof content === 'object' && 'export' in content
+    const { format = isGraph ? 'json' : undefined, name, ranks } = options
     return this.#json<TopologyInfo>(`topologies${queryText({ format, name, ranks })}`, {
       method: 'POST',
-      body: content,
+      body: isGraph ? graphText(content) : content,
       headers: { 'content-type': 'application/octet-stream' },
     })
   }
@@ -328,6 +342,16 @@ export class ServiceClient {
 
 function planPath(id: string): string {
   return `plans/${idText('a plan', id)}`
+}
+
+/** @throws ERR_ARGUMENT */
+function graphText(graph: UploadedGraph): string {
+  try {
+    return JSON.stringify(graph.export())
+  } catch (cause) {
+    const message = `upload: expected a graph that JSON can hold: ${causeText(cause)}`
+    throw new RankweaveError('ERR_ARGUMENT', message, { cause })
+  }
 }
 
 /** @throws ERR_PROTOCOL */

@@ -26,6 +26,7 @@ export {
   ServiceClient,
   type ServiceClientOptions,
   type SimulationAnswer,
+  type UploadedGraph,
   type ViewOptions,
 } from '../client/service-client.js'
 export {

@@ -102,6 +102,9 @@ export interface RunOptions<A = unknown> {
  * distinguish timers, nor report what a rank awaits. Node does not report compression and cryptography on its
  * thread pool: if such work is to wake a rank while all of them wait, pass `detectDeadlock: false`.
  *
+ * A URL says nothing about the type of the results: state it, `run<Result>(new URL('./program.ts',
+ * import.meta.url), options)`, or get `unknown[]`. The type of `args` is then stated too, `run<Result, Args>`.
+ *
  * @returns the values that the ranks' mains returned, in rank order, `undefined` for lost ranks whose loss
  *   was survived; on `mpi` see above
  * @throws the first error of a rank, that same object; from another thread, an error rebuilt from its record

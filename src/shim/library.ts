@@ -5,6 +5,7 @@ import { RankweaveError } from '../errors.js'
 import { runtimeFiles } from '../export/c-program.js'
 import { ownFile } from '../package-paths.js'
 import { makeDirectory } from '../text/whole-file.js'
+import type { MpiName } from './mpi-command.js'
 
 const libraryName = 'librankweave_shim.so'
 
@@ -25,6 +26,8 @@ export interface CompiledLibrary {
   readonly library: string
   /** Path of the folder with its sources. */
   readonly sources: string
+  /** The MPI for which it is compiled; null for one that is neither. */
+  readonly mpi: MpiName | null
 }
 
 /**
@@ -51,16 +54,27 @@ export function compileLibrary(
   const library = join(folder, libraryName)
   const units = files.filter(({ name }) => name.endsWith('.c')).map(({ name }) => join(sources, name))
   runCompiler(mpicc, [...flags, ...extra, '-o', library, ...units, '-ldl', '-lrt'])
-  return { library, sources }
+  const macros = runCompiler(mpicc, ['-E', '-dM', ...extra, join(sources, 'shim.h')])
+  return { library, sources, mpi: mpiOfMacros(macros) }
 }
 
-function runCompiler(mpicc: string, args: readonly string[]): void {
-  const { error, signal, status, stderr } = spawnSync(mpicc, args, { encoding: 'utf8' })
+/** Which MPI a header `mpi.h` belongs to, by the macros that it defines. */
+function mpiOfMacros(macros: string): MpiName | null {
+  if (/^#define OPEN_MPI\b/m.test(macros)) return 'Open MPI'
+  return /^#define MPICH_VERSION\b/m.test(macros) ? 'MPICH' : null
+}
+
+/** Returns what the compiler prints. */
+function runCompiler(mpicc: string, args: readonly string[]): string {
+  const { error, signal, status, stderr, stdout } = spawnSync(mpicc, args, {
+    encoding: 'utf8',
+    maxBuffer: Number.POSITIVE_INFINITY,
+  })
   if (error !== undefined) {
     const message = `expected an MPI compiler, but ${mpicc} does not start: ${error.message}`
     throw new RankweaveError('ERR_SHIM', message, { cause: error })
   }
-  if (status === 0) return
+  if (status === 0) return stdout
   const how = signal === null ? `exit code ${status}` : signal
   throw new RankweaveError('ERR_SHIM', `${mpicc} failed (${how}):\n${stderr.trim()}`)
 }

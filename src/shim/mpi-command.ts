@@ -2,10 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { basename, dirname, join } from 'node:path'
 import { RankweaveError } from '../errors.js'
 
+export type MpiName = 'Open MPI' | 'MPICH'
+
 type Variables = Readonly<Record<string, string>>
 
 /** How a launcher hands variables of the environment to the processes of a program, and not to itself. */
 interface Launcher {
+  readonly name: MpiName
   readonly version: RegExp
   /** Whether each program of a command, divided by `:`, has its own. */
   readonly perProgram: boolean
@@ -14,11 +17,13 @@ interface Launcher {
 
 const launchers: readonly Launcher[] = [
   {
+    name: 'Open MPI',
     version: /Open ?MPI|OpenRTE|PRRTE/i,
     perProgram: true,
     option: (name, value) => ['-x', `${name}=${value}`],
   },
   {
+    name: 'MPICH',
     version: /HYDRA/i,
     perProgram: false,
     option: (name, value) => ['-genv', name, value],
@@ -36,6 +41,44 @@ export function compilerOfCommand([launcher = '']: readonly string[]): string {
     .replace(launcherName, 'mpicc')
     .replace(/\.hydra$/, '')
   return launcher.includes('/') ? join(dirname(launcher), name) : name
+}
+
+/** The launcher that belongs to a compiler: `mpirun.mpich` of `mpicc.mpich`. */
+function launcherOfCompiler(mpicc: string): string {
+  const name = basename(mpicc).startsWith('mpicc') ? basename(mpicc).replace('mpicc', 'mpirun') : 'mpirun'
+  return mpicc.includes('/') ? join(dirname(mpicc), name) : name
+}
+
+/** Where a program is to be launched. */
+export interface LaunchSite {
+  readonly cores: number
+  readonly isRoot: boolean
+}
+
+/**
+ * A line for a shell that starts `./program` on so many processes, with variables of the environment. Open
+ * MPI starts more processes than cores, and processes of root, only when an option permits it.
+ */
+export function launchLine(
+  mpi: MpiName,
+  mpicc: string,
+  processes: number,
+  variables: Variables,
+  { cores, isRoot }: LaunchSite,
+): string {
+  const { option } = launchers.find(({ name }) => name === mpi)!
+  const permitted =
+    mpi === 'Open MPI'
+      ? [...(isRoot ? ['--allow-run-as-root'] : []), ...(processes > cores ? ['--oversubscribe'] : [])]
+      : []
+  const options = Object.entries(variables).flatMap(([name, value]) => option(name, value))
+  return [launcherOfCompiler(mpicc), ...permitted, '-n', String(processes), ...options, './program']
+    .map(shellWord)
+    .join(' ')
+}
+
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
 /**

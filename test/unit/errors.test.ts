@@ -77,6 +77,13 @@ function expectsCode(text: string, code: string): boolean {
 }
 
 describe('RankweaveError', () => {
+  it('has its code in its text, also once it is rebuilt from a record', () => {
+    const error = new RankweaveError('ERR_RANK', 'expected a rank')
+    const text = 'RankweaveError [ERR_RANK]: expected a rank'
+    expect([String(error), `${error}`]).toEqual([text, text])
+    expect(String(RankweaveError.fromRecord(structuredClone(error.toRecord())))).toBe(text)
+  })
+
   it('carries code, message, details and cause', () => {
     const cause = new TypeError('deep')
     const error = new RankweaveError('ERR_RANK', 'expected 0 to 3, got 4', { details: { rank: 4 }, cause })

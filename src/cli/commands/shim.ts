@@ -1,10 +1,12 @@
 import { writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import { verify } from '../../schedule/verify/verify.js'
-import { compileLibrary } from '../../shim/library.js'
+import { type CompiledLibrary, compileLibrary } from '../../shim/library.js'
+import { launchLine } from '../../shim/mpi-command.js'
 import { planWords } from '../../shim/plan-words.js'
 import { openInput } from '../input/open-input.js'
 import { parseOptions } from '../input/options.js'
@@ -14,9 +16,11 @@ import { type Reporter, table } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
 const help = `
-The library is preloaded into MPI programs as they are. On communicators with a topology it plans neighborhood collectives
+The library is preloaded into unmodified MPI programs. On communicators with a topology it plans neighborhood collectives
 and runs the plans where a trial in the program itself shows that they are faster; everything else is left to MPI.
-Preload it into all processes of a job. Compile it with the MPI with which the program was compiled.
+Preload it into all processes of a job. Compile it with the MPI with which the program was compiled: where Open MPI and MPICH
+differ, the library ends the program at its start with exit code 78 and names both. The command prints a line that launches a
+program with that MPI on this machine.
 
 Environment of the program:
   RANKWEAVE_SHIM=report         print what was planned, run and measured
@@ -53,10 +57,10 @@ export const shimCommand: AddCommand = (program, act) => {
         const words = plan === undefined ? null : await wordsOf(report, plan)
         if (words === 'violated') return exitCodes.checkFailed
         report.step(`compiling with ${mpicc}`)
-        const { library, sources } = compileLibrary(folder, mpicc)
+        const compiled = compileLibrary(folder, mpicc)
         const planFile = words === null ? null : join(folder, 'plan.rwplan')
         if (words !== null && planFile !== null) writePlan(planFile, words)
-        return finish(report, { library, sources, plan: planFile })
+        return finish(report, mpicc, { ...compiled, plan: planFile })
       }),
     )
 }
@@ -78,23 +82,32 @@ function writePlan(file: string, words: Int32Array): void {
   }
 }
 
-interface Written {
-  readonly library: string
-  readonly sources: string
+interface Written extends CompiledLibrary {
   readonly plan: string | null
 }
 
-function finish(report: Reporter, written: Written): ExitCode {
-  const { library, plan, sources } = written
-  const exported = plan === null ? '' : ` -x RANKWEAVE_SHIM_PLAN=${plan}`
-  const set = plan === null ? '' : ` -env RANKWEAVE_SHIM_PLAN ${plan}`
+const processes = 64
+
+function finish(report: Reporter, mpicc: string, { library, mpi, plan, sources }: Written): ExitCode {
+  const variables = {
+    LD_PRELOAD: library,
+    ...(plan === null ? {} : { RANKWEAVE_SHIM_PLAN: plan }),
+    RANKWEAVE_SHIM: 'report',
+  }
+  const site = { cores: availableParallelism(), isRoot: process.getuid?.() === 0 }
+  const launch = mpi === null ? null : launchLine(mpi, mpicc, processes, variables, site)
   const rows: [string, string][] = [
     ['library', library],
     ['sources', sources],
     ...(plan === null ? [] : [['plan', plan] as [string, string]]),
-    ['Open MPI', `mpirun -x LD_PRELOAD=${library}${exported} -x RANKWEAVE_SHIM=report -n 64 ./program`],
-    ['MPICH', `mpirun -env LD_PRELOAD ${library}${set} -env RANKWEAVE_SHIM report -n 64 ./program`],
+    [
+      mpi ?? 'launch',
+      launch ??
+        `set for every process: ${Object.entries(variables)
+          .map((set) => set.join('='))
+          .join(' ')}`,
+    ],
   ]
-  report.result(written, table(rows))
+  report.result({ library, sources, plan, mpi, launch }, table(rows))
   return exitCodes.ok
 }

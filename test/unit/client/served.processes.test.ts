@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
+import { UndirectedGraph } from 'graphology'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TopologyInfo } from '../../../src/client/protocol/http.js'
 import { ServiceClient } from '../../../src/client/service-client.js'
@@ -49,6 +50,16 @@ describe('a client of a service', () => {
     expect(simulated.timeUs).toBeGreaterThan(0)
     expect(await client.cProgram(plan)).toContain('MPI_Init')
     expect(await client.goalText(plan, 8)).toMatch(/num_ranks 193\n/)
+  })
+
+  it('uploads a graph of graphology, whose topology is that of its edges', async () => {
+    const graph = new UndirectedGraph()
+    for (const node of ['a', 'b', 'c']) graph.addNode(node)
+    graph.addEdge('a', 'c', { weight: 2 })
+    const uploaded = await client.upload(graph, { name: 'path' })
+    expect(uploaded).toMatchObject({ ranks: 3, edges: 2, name: 'path' })
+    graph.setAttribute('cost', 1n)
+    await expect(client.upload(graph)).rejects.toEqual(code('ERR_ARGUMENT'))
   })
 
   it('gets errors with their codes, and what is of another token is not there', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compilerOfCommand, withVariables } from '../../../src/shim/mpi-command.js'
+import { compilerOfCommand, launchLine, withVariables } from '../../../src/shim/mpi-command.js'
 
 const openMpi = () => 'mpirun (Open MPI) 4.1.4\n'
 const mpich = () => 'HYDRA build details:\n    Version:  4.0.2\n'
@@ -38,5 +38,20 @@ describe('the command of an MPI program', () => {
     expect(compilerOfCommand(['mpiexec.mpich'])).toBe('mpicc.mpich')
     expect(compilerOfCommand(['/opt/mpich/bin/mpiexec.hydra'])).toBe('/opt/mpich/bin/mpicc')
     expect(compilerOfCommand(['/opt/mpi/bin/orterun', '-n', '2'])).toBe('/opt/mpi/bin/mpicc')
+  })
+
+  it('is printed with the options that Open MPI demands on a machine', () => {
+    const preloaded = { LD_PRELOAD: '/my lib.so' }
+    const large = { cores: 64, isRoot: false }
+    const small = { cores: 2, isRoot: true }
+    expect(launchLine('Open MPI', 'mpicc', 64, preloaded, large)).toBe(
+      "mpirun -n 64 -x 'LD_PRELOAD=/my lib.so' ./program",
+    )
+    expect(launchLine('Open MPI', '/opt/bin/mpicc.openmpi', 64, preloaded, small)).toBe(
+      "/opt/bin/mpirun.openmpi --allow-run-as-root --oversubscribe -n 64 -x 'LD_PRELOAD=/my lib.so' ./program",
+    )
+    expect(launchLine('MPICH', 'mpicc.mpich', 64, preloaded, small)).toBe(
+      "mpirun.mpich -n 64 -genv LD_PRELOAD '/my lib.so' ./program",
+    )
   })
 })

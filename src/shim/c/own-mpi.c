@@ -1,0 +1,93 @@
+/*
+ * Handles and constants of MPI differ between Open MPI and MPICH, so a program of the other one is ended
+ * before any of its handles arrives here: they could not even be passed on.
+ */
+#include "shim.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT(number) TEXT_OF(number)
+#define TEXT_OF(number) #number
+
+/* Several libraries have the handles of MPICH: Intel MPI, MVAPICH, Cray MPICH. Those of Open MPI have its name. */
+#if defined OPEN_MPI
+enum { IS_KNOWN = 1, IS_OPEN_MPI = 1 };
+#define COMPILED_FOR "Open MPI " TEXT(OMPI_MAJOR_VERSION) "." TEXT(OMPI_MINOR_VERSION) "." TEXT(OMPI_RELEASE_VERSION)
+#elif defined MPICH_VERSION
+enum { IS_KNOWN = 1, IS_OPEN_MPI = 0 };
+#define COMPILED_FOR "MPICH " MPICH_VERSION
+#else
+enum { IS_KNOWN = 0, IS_OPEN_MPI = 0 };
+#define COMPILED_FOR "another MPI"
+#endif
+
+/* An exit code: EX_CONFIG of sysexits.h. Bytes of a version: MPICH's may have 8,192. */
+enum { WRONG_MPI = 78, LONGEST_VERSION = 1 << 14 };
+
+typedef int get_version(char *, int *);
+
+/* Whether the object, with what it is linked with, has another MPI; then that one's version. */
+static int has_another(void *object, char *version) {
+  int length = 0;
+  void *found = dlsym(object, "PMPI_Get_library_version");
+  if (found == NULL || (dlsym(object, "ompi_mpi_comm_world") != NULL) == IS_OPEN_MPI) return 0;
+  get_version *get;
+  memcpy(&get, &found, sizeof get);
+  return get(version, &length) == MPI_SUCCESS;
+}
+
+/* The first words of a version, on one line. */
+static void shorten(char *version) {
+  version[strcspn(version, "\n,")] = '\0';
+  for (char *at = version; *at != '\0'; at++)
+    if (*at == '\t') *at = ' ';
+}
+
+static void refuse(char *version) {
+  Dl_info self;
+  const char *library = dladdr(version, &self) != 0 && self.dli_fname != NULL ? self.dli_fname : "this library";
+  shorten(version);
+  fflush(NULL);
+  fprintf(stderr,
+          "rankweave shim: %s is compiled for " COMPILED_FOR ", and this program uses %s: compile it with the mpicc of the "
+          "program: rankweave shim --mpicc MPICC\n",
+          library, version);
+  _exit(WRONG_MPI);
+}
+
+/*
+ * Every object is asked for itself: for all together the MPI of this library may hide the program's. The
+ * first object is the program; the libraries with which it is linked follow.
+ */
+static void require_own_mpi(void) {
+  static char version[LONGEST_VERSION];
+  struct link_map *loaded = NULL;
+  void *program = dlopen(NULL, RTLD_LAZY);
+  if (program == NULL) return;
+  if (IS_KNOWN && dlinfo(program, RTLD_DI_LINKMAP, &loaded) != 0) loaded = NULL;
+  for (; loaded != NULL; loaded = loaded->l_next) {
+    void *object = loaded->l_name[0] == '\0' ? NULL : dlopen(loaded->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (object == NULL) continue;
+    if (has_another(object, version)) refuse(version);
+    dlclose(object);
+  }
+  dlclose(program);
+}
+
+/* A program that is linked with MPI has it from the start. */
+__attribute__((constructor)) static void at_load(void) { require_own_mpi(); }
+
+/* An interpreter loads it with an extension, which calls one of these. */
+RW_EXPORT int MPI_Init(int *argc, char ***argv) {
+  require_own_mpi();
+  return PMPI_Init(argc, argv);
+}
+
+RW_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+  require_own_mpi();
+  return PMPI_Init_thread(argc, argv, required, provided);
+}
