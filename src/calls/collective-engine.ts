@@ -100,6 +100,9 @@ export class CollectiveEngine implements ExchangeOwner {
   /** False for a message that is dropped: of a communicator that has failed, or that this message revokes. */
   #accept(src: number, header: Int32Array, payload: Uint8Array): boolean {
     if (this.#failed !== undefined) return false
+    const peer = this.#state.indexOfProcess(src)
+    if (peer < 0)
+      throw wrongValue('ERR_PROTOCOL', 'a collective: expected a process of the communicator', src)
     const lane = this.#laneOf(header[collectiveWord.lane])
     const seq = header[collectiveWord.seq] >>> 0
     if (lane.hasCompleted(seq)) {
@@ -118,7 +121,7 @@ export class CollectiveEngine implements ExchangeOwner {
         return false
       }
     }
-    exchange.frame(this.#state.indexOfProcess(src), header, payload)
+    exchange.frame(peer, header, payload)
     return true
   }
 

@@ -1,5 +1,5 @@
 import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } from '../base/number-map.js'
-import type { RankweaveError } from '../errors.js'
+import { isRankweaveError, type RankweaveError } from '../errors.js'
 import { requireIntact } from '../messages/datatype/elements.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import type { Credit } from '../messages/process/credit.js'
@@ -195,13 +195,15 @@ export class SlotExchange implements Exchange {
   /**
    * Takes in a frame of this collective: a message, a part of one, or the offer of one. Frames of a message
    * arrive in order.
+   *
+   * @throws ERR_PROTOCOL for a part or an offer that does not fit those before
    */
   frame(peer: number, header: Int32Array, payload: Uint8Array): void {
     const key = this.#key(peer, header[collectiveWord.step])
     if (header[headerWord.kind] === frameKind.collectiveOffer) this.#offerArrived(peer, key, header, payload)
     else if (payload.length === totalOf(header) && header[collectiveWord.offset] === 0)
       this.#deliver(peer, key, payload, false)
-    else this.#attempt(() => this.#partArrived(peer, key, header, payload))
+    else this.#attempt(() => this.#partArrived(peer, key, header, payload), true)
   }
 
   #partArrived(peer: number, key: number, header: Int32Array, payload: Uint8Array): void {
@@ -321,11 +323,16 @@ export class SlotExchange implements Exchange {
     })
   }
 
-  /** Runs a part of the algorithm outside of any call of it: if it throws, the collective fails. */
-  #attempt(part: () => void): void {
+  /**
+   * Runs a part of the algorithm outside of any call of it: if it throws, the collective fails.
+   *
+   * @throws ERR_PROTOCOL, when it takes in a frame: the fault of the peer alone
+   */
+  #attempt(part: () => void, isFrame = false): void {
     try {
       part()
     } catch (error) {
+      if (isFrame && isRankweaveError(error, 'ERR_PROTOCOL')) throw error
       this.#owner.failed(this, error)
     }
   }

@@ -1,5 +1,5 @@
 import { bytesOf } from '../../base/bytes.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { type Arrived, lostMessageError } from '../matching/arrived.js'
 import { countReceived, deliverBytes, deliverCopy, deliverHeld } from '../matching/delivery.js'
 import { freedError } from '../matching/pending.js'
@@ -40,9 +40,16 @@ export class UnexpectedMessages {
     return receives
   }
 
-  /** A message of process `src` to which later frames refer by this id. */
+  /**
+   * A message of process `src` to which later frames refer by this id.
+   *
+   * @throws ERR_PROTOCOL where they would refer to two messages
+   */
   open(src: number, transferId: number, message: Arrived): void {
-    this.#open.set(transferKey(src, transferId), message)
+    const key = transferKey(src, transferId)
+    if (this.#open.has(key))
+      throw new RankweaveError('ERR_PROTOCOL', `expected one message by the id ${transferId}, got two`)
+    this.#open.set(key, message)
     if (message.content.kind === 'filling') this.#filling++
   }
 
@@ -50,10 +57,19 @@ export class UnexpectedMessages {
     return this.#open.get(transferKey(src, transferId))
   }
 
-  /** A further frame of an eager message that is longer than one. */
+  /**
+   * A further frame of an eager message that is longer than one.
+   *
+   * @throws ERR_PROTOCOL for more than the message has
+   */
   fill(message: Arrived, payload: Uint8Array): void {
     const { content } = message
     if (content.kind !== 'filling') return
+    const leftBytes = message.sizeBytes - content.filledBytes
+    if (payload.byteLength > leftBytes) {
+      const expected = `a message of ${message.sizeBytes} bytes: expected at most ${leftBytes} more`
+      throw wrongValue('ERR_PROTOCOL', expected, payload.byteLength)
+    }
     bytesOf(content.data).set(payload, content.filledBytes)
     this.#state.runtime.processCounters.bytesCopied += payload.byteLength
     content.filledBytes += payload.byteLength

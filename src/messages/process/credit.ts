@@ -79,7 +79,13 @@ export class Credit {
     this.#lastTransferId = lastTransferId
     this.#limitBytes = Math.min(runtime.options.creditBytes, 2 ** 31)
     runtime.onService(frameKind.credit, (src, header) => {
-      this.#peer(src).inFlightBytes -= header[creditWord.bytes] >>> 0
+      const peer = this.#peer(src)
+      const returnedBytes = header[creditWord.bytes] >>> 0
+      if (returnedBytes > peer.inFlightBytes) {
+        const fault = 'returns more credit than it was sent'
+        throw excess(src, fault, 'in flight', peer.inFlightBytes, returnedBytes)
+      }
+      peer.inFlightBytes -= returnedBytes
     })
   }
 

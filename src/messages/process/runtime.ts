@@ -1,5 +1,5 @@
 import { RankweaveError, reasonText } from '../../errors.js'
-import type { Fabric } from '../../fabric/fabric.js'
+import type { Fabric, FrameSink } from '../../fabric/fabric.js'
 import { Acknowledgements } from './acknowledgements.js'
 import { HostedCounters, newProcessCounters, type RankCounters } from './counters.js'
 import { Credit } from './credit.js'
@@ -8,6 +8,7 @@ import type { RuntimeOptions, ServiceHandler, Trouble } from './frame-port.js'
 import { type FrameContext, FrameRouter } from './frame-router.js'
 import type { ProcessPort } from './process-port.js'
 import { Progress } from './progress.js'
+import { requireFrame } from './require-frame.js'
 import { Scratch } from './scratch.js'
 import { Staging } from './staging.js'
 import { WaitTracker } from './wait-tracker.js'
@@ -85,7 +86,20 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     )
     this.credit = new Credit(this)
     this.staging = fabric.staging === undefined ? undefined : new Staging(fabric.staging)
-    fabric.attach(this.router)
+    fabric.attach(fabric.kind === 'websocket' ? this.#checked(fabric.maxPayloadBytes) : this.router)
+  }
+
+  /** Frames that other programs may have made are checked before they are routed. */
+  #checked(maxPayloadBytes: number): FrameSink {
+    const { router } = this
+    return {
+      frame: (src, header, payload) => {
+        requireFrame(header, payload, maxPayloadBytes)
+        router.frame(src, header, payload)
+      },
+      peerLost: (peer, reason) => router.peerLost(peer, reason),
+      worldLost: (error) => router.worldLost(error),
+    }
   }
 
   get process(): number {

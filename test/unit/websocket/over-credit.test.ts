@@ -6,6 +6,7 @@ import {
   envelopeWords,
   frameKind,
   headerWord,
+  transferWord,
 } from '../../../src/messages/process/frames.js'
 import { Runtime } from '../../../src/messages/process/runtime.js'
 import { worldLayout } from '../../../src/messages/process/world-layout.js'
@@ -35,7 +36,10 @@ const ignoring = {
     headerOf(frameKind.collective, collectiveWords, { [collectiveWord.total]: 3 * 2 ** 30 }),
     payload,
   ],
-  'frames for which no credit is taken': [headerOf(frameKind.data, 6), payload],
+  'frames for which no credit is taken': [
+    headerOf(frameKind.data, 6, { [transferWord.transferId]: 1 }),
+    payload,
+  ],
 } as const
 
 it.each(Object.entries(ignoring))(
@@ -58,7 +62,7 @@ it.each(Object.entries(ignoring))(
     const what = name.startsWith('frames')
       ? 'process 1 sends to communicators that are not open'
       : name.includes('longer')
-        ? 'expected no more in its frame'
+        ? 'expected 0 bytes of a message of 0'
         : 'process 1 exceeds its credit'
     expect(reports).toEqual([{ peer: 1, reason: expect.stringContaining(what), cause: 'malformed' }])
     const lost = runtimes.map((runtime) => new Promise((resolve) => (runtime.onPeerLost = resolve)))
