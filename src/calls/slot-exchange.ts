@@ -2,7 +2,7 @@ import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } f
 import { isRankweaveError, type RankweaveError } from '../errors.js'
 import { requireIntact } from '../messages/datatype/elements.js'
 import type { CommContext } from '../messages/process/comm-context.js'
-import type { Credit } from '../messages/process/credit.js'
+import { type Credit, waitCharge } from '../messages/process/credit.js'
 import {
   collectiveWord,
   collectiveWords,
@@ -275,6 +275,7 @@ export class SlotExchange implements Exchange {
 
   #offerArrived(peer: number, key: number, header: Int32Array, location: Uint8Array): void {
     const process = this.#state.processes.processes.at(peer)
+    this.#credit.waits(process, waitCharge.offer)
     const message = this.#partial.offer(key, process, header, location, this.#pieceBytes)
     if (message === undefined) return
     const waiting = takeFirstLinked(this.#waiting, key)
@@ -299,6 +300,7 @@ export class SlotExchange implements Exchange {
 
   #fetch(peer: number, message: OfferedMessage, waiting: AwaitedReceive): void {
     const { transfers } = this.#state
+    this.#noLongerWaits(message)
     if (message.location !== undefined) {
       this.#inPlace ??= new MessagesInPlace(this.#state)
       this.#inPlace.read(message, waiting)
@@ -344,6 +346,10 @@ export class SlotExchange implements Exchange {
     this.#owner.failed(this, error)
   }
 
+  #noLongerWaits({ process, pieces }: OfferedMessage): void {
+    this.#credit.waits(process, -pieces * waitCharge.offer)
+  }
+
   /** What this process delivers to itself has not been charged. */
   #consumed(peer: number, sizeBytes: number): void {
     if (peer !== this.me) this.#credit.consumed(this.#state.processes.processes.at(peer), sizeBytes)
@@ -352,7 +358,9 @@ export class SlotExchange implements Exchange {
   #dropMessage(key: number, message: Uint8Array | OfferedMessage | PartialMessage): void {
     const { runtime, transfers } = this.#state
     if (runtime.ended !== undefined) return
-    if (message instanceof OfferedMessage) message.decline(transfers)
-    else this.#consumed(key % this.count, 'totalBytes' in message ? message.totalBytes : message.byteLength)
+    if (message instanceof OfferedMessage) {
+      this.#noLongerWaits(message)
+      message.decline(transfers)
+    } else this.#consumed(key % this.count, 'totalBytes' in message ? message.totalBytes : message.byteLength)
   }
 }

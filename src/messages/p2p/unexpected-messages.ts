@@ -6,7 +6,7 @@ import { freedError } from '../matching/pending.js'
 import type { Receive } from '../matching/receive.js'
 import type { Send } from '../matching/send.js'
 import type { CommContext } from '../process/comm-context.js'
-import type { Credit } from '../process/credit.js'
+import { type Credit, waitCharge } from '../process/credit.js'
 import { cancelReason } from '../process/frames.js'
 import { transferKey } from '../process/transfers.js'
 import type { RendezvousProtocol } from './rendezvous-protocol.js'
@@ -43,12 +43,13 @@ export class UnexpectedMessages {
   /**
    * A message of process `src` to which later frames refer by this id.
    *
-   * @throws ERR_PROTOCOL where they would refer to two messages
+   * @throws ERR_PROTOCOL where they would refer to two messages, and for too many that no receive has matched
    */
   open(src: number, transferId: number, message: Arrived): void {
     const key = transferKey(src, transferId)
     if (this.#open.has(key))
       throw new RankweaveError('ERR_PROTOCOL', `expected one message by the id ${transferId}, got two`)
+    if (message.content.kind === 'remote') this.#credit.waits(src, waitCharge.envelope)
     this.#open.set(key, message)
     if (message.content.kind === 'filling') this.#filling++
   }
@@ -107,6 +108,7 @@ export class UnexpectedMessages {
         this.#giveLocal(message, content.send, receive)
         break
       case 'remote':
+        this.#noLongerWaits(content)
         this.#open.delete(transferKey(content.process, content.transferId))
         if (content.bytes !== undefined) {
           deliverBytes(receive, message, content.bytes)
@@ -146,6 +148,7 @@ export class UnexpectedMessages {
         content.send.reject(freedError(content.send))
         break
       case 'remote':
+        this.#noLongerWaits(content)
         this.#refuse(content.process, content.transferId, reason)
     }
     message.content = { kind: 'gone', error: freedMessage(message) }
@@ -161,10 +164,15 @@ export class UnexpectedMessages {
     const { content } = message
     if (content.kind === 'gone') return
     message.content = { kind: 'gone', error }
+    if (content.kind === 'remote') this.#noLongerWaits(content)
     if (content.kind === 'held' || content.kind === 'filling') this.#consumed(message, content.process)
     if (content.kind !== 'filling') return
     content.receive?.reject(error)
     this.#filled()
+  }
+
+  #noLongerWaits({ process }: { readonly process: number }): void {
+    this.#credit.waits(process, -waitCharge.envelope)
   }
 
   #consumed(message: Arrived, process: number): void {
