@@ -1,4 +1,4 @@
-import { RankweaveError, reasonText } from '../../errors.js'
+import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import type { Fabric, FrameSink } from '../../fabric/fabric.js'
 import { Acknowledgements } from './acknowledgements.js'
 import { HostedCounters, newProcessCounters, type RankCounters } from './counters.js'
@@ -16,17 +16,30 @@ import type { WorldLayout } from './world-layout.js'
 
 export const defaultRuntimeOptions: RuntimeOptions = { eagerLimitBytes: 65_536, creditBytes: 16 * 2 ** 20 }
 
+/** Of the queue of a link, what its credit may fill: frames have headers, and others go there, too. */
+const queueShare = 3 / 4
+
 /**
  * The limits on a fabric: those given, else the defaults. An eager limit that is set applies to
- * collectives, too.
+ * collectives, too. The default credit fits in the queues of the fabric.
+ *
+ * @throws ERR_ARGUMENT for more credit than three quarters of the queue of a link: a peer that computes would
+ *   be lost
  */
 export function runtimeOptions(
   given: Partial<RuntimeOptions>,
   { ahead }: Pick<Fabric, 'ahead'>,
 ): RuntimeOptions {
+  const mostBytes = ahead === undefined ? Number.POSITIVE_INFINITY : Math.floor(ahead.queueBytes * queueShare)
+  const wanted = Math.max(defaultRuntimeOptions.creditBytes, ahead?.windowBytes ?? 0)
+  const creditBytes = given.creditBytes ?? Math.min(wanted, mostBytes)
+  if (creditBytes > mostBytes) {
+    const expected = `creditBytes: expected at most ${mostBytes}, three quarters of maxQueuedBytes of the world`
+    throw wrongValue('ERR_ARGUMENT', expected, creditBytes)
+  }
   return {
     eagerLimitBytes: given.eagerLimitBytes ?? defaultRuntimeOptions.eagerLimitBytes,
-    creditBytes: given.creditBytes ?? Math.max(defaultRuntimeOptions.creditBytes, ahead?.windowBytes ?? 0),
+    creditBytes,
     sendsAhead: given.eagerLimitBytes === undefined,
   }
 }
