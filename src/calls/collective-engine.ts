@@ -2,6 +2,7 @@ import { isRankweaveError, RankweaveError, wrongValue } from '../errors.js'
 import { onAbort, type WaitOptions } from '../messages/process/abort.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import { inTurn } from '../messages/process/completion-budget.js'
+import { waitCharge } from '../messages/process/credit.js'
 import { decodeError, encodeError } from '../messages/process/error-record.js'
 import { collectiveWord, frameKind, headerWord } from '../messages/process/frames.js'
 import { callMismatch, earlyMismatch, frameMismatch, lateFrameMismatch } from './call-agreement.js'
@@ -102,6 +103,9 @@ export class CollectiveEngine implements ExchangeOwner {
   /** False for a message that is dropped: of a communicator that has failed, or that this message revokes. */
   #accept(src: number, header: Int32Array, payload: Uint8Array): boolean {
     if (this.#failed !== undefined || this.#unanswered !== undefined) return false
+    const peer = this.#state.indexOfProcess(src)
+    if (peer < 0)
+      throw wrongValue('ERR_PROTOCOL', 'a collective: expected a process of the communicator', src)
     const lane = this.#laneOf(header[collectiveWord.lane])
     const seq = header[collectiveWord.seq] >>> 0
     if (lane.hasCompleted(seq)) {
@@ -109,6 +113,10 @@ export class CollectiveEngine implements ExchangeOwner {
       return false
     }
     const slot = lane.slot(seq)
+    if (slot.call === undefined && slot.openedBy < 0) {
+      this.#state.runtime.credit.waits(src, waitCharge.collective)
+      slot.openedBy = src
+    }
     const exchange = lane.exchange(slot)
     if (slot.call === undefined) {
       slot.early ??= new Map()
@@ -120,7 +128,7 @@ export class CollectiveEngine implements ExchangeOwner {
         return false
       }
     }
-    exchange.frame(this.#state.indexOfProcess(src), header, payload)
+    exchange.frame(peer, header, payload)
     return true
   }
 
@@ -221,6 +229,7 @@ export class CollectiveEngine implements ExchangeOwner {
     this.#lastCallWaiter?.reject(error)
     for (const lane of this.#lanes.values()) {
       for (const slot of lane.clear()) {
+        this.#uncharge(slot)
         // A rank that is rejected may use its buffers again.
         const reject = () => {
           this.#unblock(lane, slot)
@@ -297,9 +306,16 @@ export class CollectiveEngine implements ExchangeOwner {
     return promise as Promise<R>
   }
 
+  /** What a frame opened belongs to a call now, or is gone. */
+  #uncharge(slot: Slot): void {
+    if (slot.openedBy >= 0) this.#state.runtime.credit.waits(slot.openedBy, -waitCharge.collective)
+    slot.openedBy = -1
+  }
+
   /** The first local rank joins: frames that arrived earlier are compared with its call. */
   #open(lane: Lane, slot: Slot, localIndex: number, call: AnyCall): RankweaveError | undefined {
     slot.call = call
+    this.#uncharge(slot)
     lane.lastCall = call
     slot.firstCaller = localIndex
     slot.exchange?.sign(call.signature)

@@ -62,6 +62,10 @@ export class OfferedMessage {
     this.#pieceBytes = pieceBytes
   }
 
+  get pieces(): number {
+    return this.#transferIds.length
+  }
+
   /**
    * The next piece: true when no other is missing.
    * @param location payload of the offer: empty, or where it is

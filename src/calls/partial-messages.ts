@@ -1,5 +1,5 @@
 import { copyBytes } from '../base/bytes.js'
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, wrongValue } from '../errors.js'
 import { detachedError } from '../messages/datatype/elements.js'
 import { collectiveWord, offsetOf, totalOf } from '../messages/process/frames.js'
 import type { Room } from './exchange.js'
@@ -36,11 +36,20 @@ export class PartialMessage {
    * The next frame: true when no other is missing.
    *
    * @throws ERR_FABRIC where the message goes to a buffer that was detached meanwhile
+   * @throws ERR_PROTOCOL for a frame that does not continue the message
    */
   add(header: Int32Array, payload: Uint8Array): boolean {
+    const at = offsetOf(header)
+    if (at !== this.#filledBytes || totalOf(header) !== this.totalBytes) {
+      const expected = `byte ${this.#filledBytes} of ${this.totalBytes}, got ${at} of ${totalOf(header)}`
+      throw new RankweaveError(
+        'ERR_PROTOCOL',
+        `a message of a collective: expected its frame from ${expected}`,
+      )
+    }
     const into = this.#place ?? this.bytes
     if (into.byteLength !== this.totalBytes) throw detachedError()
-    copyBytes(into, offsetOf(header), payload)
+    copyBytes(into, at, payload)
     this.#filledBytes += payload.byteLength
     return this.#filledBytes === this.totalBytes
   }
@@ -69,7 +78,8 @@ export class PartialMessages {
     payload: Uint8Array,
     room: Room | undefined,
   ): PartialMessage | undefined {
-    let message = this.#messages.get(key) as PartialMessage | undefined
+    let message = this.#messages.get(key)
+    if (message instanceof OfferedMessage) throw mixed()
     if (message === undefined) {
       const total = totalOf(header)
       const at = offsetOf(header)
@@ -89,6 +99,8 @@ export class PartialMessages {
   /**
    * A piece of an offered message of world process `process`, which is returned once all its pieces are
    * offered.
+   *
+   * @throws ERR_PROTOCOL for a piece of another message
    */
   offer(
     key: number,
@@ -97,9 +109,14 @@ export class PartialMessages {
     location: Uint8Array,
     pieceBytes: number,
   ): OfferedMessage | undefined {
-    const message =
-      (this.#messages.get(key) as OfferedMessage | undefined) ??
-      new OfferedMessage(process, totalOf(header), pieceBytes)
+    const begun = this.#messages.get(key)
+    if (begun instanceof PartialMessage) throw mixed()
+    const total = totalOf(header)
+    if (begun !== undefined && begun.sizeBytes !== total) {
+      const expected = `an offer in pieces: expected one of ${begun.sizeBytes} bytes`
+      throw wrongValue('ERR_PROTOCOL', expected, total)
+    }
+    const message = begun ?? new OfferedMessage(process, total, pieceBytes)
     if (message.add(header[collectiveWord.offset], location)) {
       this.#messages.delete(key)
       return message
@@ -113,4 +130,11 @@ export class PartialMessages {
     for (const [key, message] of this.#messages) dropped(key, message)
     this.#messages.clear()
   }
+}
+
+function mixed(): RankweaveError {
+  return new RankweaveError(
+    'ERR_PROTOCOL',
+    'a message of a collective: expected it offered, or sent, not both',
+  )
 }

@@ -1,8 +1,8 @@
 import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } from '../base/number-map.js'
-import type { RankweaveError } from '../errors.js'
+import { isRankweaveError, type RankweaveError } from '../errors.js'
 import { requireIntact } from '../messages/datatype/elements.js'
 import type { CommContext } from '../messages/process/comm-context.js'
-import type { Credit } from '../messages/process/credit.js'
+import { type Credit, waitCharge } from '../messages/process/credit.js'
 import {
   collectiveWord,
   collectiveWords,
@@ -195,13 +195,15 @@ export class SlotExchange implements Exchange {
   /**
    * Takes in a frame of this collective: a message, a part of one, or the offer of one. Frames of a message
    * arrive in order.
+   *
+   * @throws ERR_PROTOCOL for a part or an offer that does not fit those before
    */
   frame(peer: number, header: Int32Array, payload: Uint8Array): void {
     const key = this.#key(peer, header[collectiveWord.step])
     if (header[headerWord.kind] === frameKind.collectiveOffer) this.#offerArrived(peer, key, header, payload)
     else if (payload.length === totalOf(header) && header[collectiveWord.offset] === 0)
       this.#deliver(peer, key, payload, false)
-    else this.#attempt(() => this.#partArrived(peer, key, header, payload))
+    else this.#attempt(() => this.#partArrived(peer, key, header, payload), true)
   }
 
   #partArrived(peer: number, key: number, header: Int32Array, payload: Uint8Array): void {
@@ -273,6 +275,7 @@ export class SlotExchange implements Exchange {
 
   #offerArrived(peer: number, key: number, header: Int32Array, location: Uint8Array): void {
     const process = this.#state.processes.processes.at(peer)
+    this.#credit.waits(process, waitCharge.offer)
     const message = this.#partial.offer(key, process, header, location, this.#pieceBytes)
     if (message === undefined) return
     const waiting = takeFirstLinked(this.#waiting, key)
@@ -297,6 +300,7 @@ export class SlotExchange implements Exchange {
 
   #fetch(peer: number, message: OfferedMessage, waiting: AwaitedReceive): void {
     const { transfers } = this.#state
+    this.#noLongerWaits(message)
     if (message.location !== undefined) {
       this.#inPlace ??= new MessagesInPlace(this.#state)
       this.#inPlace.read(message, waiting)
@@ -321,11 +325,16 @@ export class SlotExchange implements Exchange {
     })
   }
 
-  /** Runs a part of the algorithm outside of any call of it: if it throws, the collective fails. */
-  #attempt(part: () => void): void {
+  /**
+   * Runs a part of the algorithm outside of any call of it: if it throws, the collective fails.
+   *
+   * @throws ERR_PROTOCOL, when it takes in a frame: the fault of the peer alone
+   */
+  #attempt(part: () => void, isFrame = false): void {
     try {
       part()
     } catch (error) {
+      if (isFrame && isRankweaveError(error, 'ERR_PROTOCOL')) throw error
       this.#owner.failed(this, error)
     }
   }
@@ -337,6 +346,10 @@ export class SlotExchange implements Exchange {
     this.#owner.failed(this, error)
   }
 
+  #noLongerWaits({ process, pieces }: OfferedMessage): void {
+    this.#credit.waits(process, -pieces * waitCharge.offer)
+  }
+
   /** What this process delivers to itself has not been charged. */
   #consumed(peer: number, sizeBytes: number): void {
     if (peer !== this.me) this.#credit.consumed(this.#state.processes.processes.at(peer), sizeBytes)
@@ -345,7 +358,9 @@ export class SlotExchange implements Exchange {
   #dropMessage(key: number, message: Uint8Array | OfferedMessage | PartialMessage): void {
     const { runtime, transfers } = this.#state
     if (runtime.ended !== undefined) return
-    if (message instanceof OfferedMessage) message.decline(transfers)
-    else this.#consumed(key % this.count, 'totalBytes' in message ? message.totalBytes : message.byteLength)
+    if (message instanceof OfferedMessage) {
+      this.#noLongerWaits(message)
+      message.decline(transfers)
+    } else this.#consumed(key % this.count, 'totalBytes' in message ? message.totalBytes : message.byteLength)
   }
 }

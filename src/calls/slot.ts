@@ -19,6 +19,8 @@ export class Slot {
   exchange: SlotExchange | undefined
   /** Headers of frames that arrived before any local rank joined: one per process. */
   early: Map<number, Int32Array> | undefined
+  /** World process whose frame opened it before any local rank joined, which is charged for that; else -1. */
+  openedBy = -1
   /** The call of the first rank to join; its `run` is the one that runs. */
   call: AnyCall | undefined
   /** Local index of that rank. */

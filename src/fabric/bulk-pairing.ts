@@ -64,7 +64,8 @@ export interface BulkMover {
  * transfer that has ended never concerns a later one with the same id.
  *
  * Memory: an entry per side that has not settled, and one at the sender's process per receiver that has
- * announced itself before its sender; the receiver's end removes it.
+ * announced itself before its sender; the receiver's end removes it. Of each process there are at most 65,536
+ * of the latter.
  */
 export class BulkPairing {
   readonly #mover: BulkMover
@@ -72,6 +73,8 @@ export class BulkPairing {
   readonly #receivers = new Map<number, BulkSide>()
   /** Receivers that joined before their senders. */
   readonly #ready = new Map<number, { readonly round: number; readonly sizeBytes: number }>()
+  /** How many, by process. */
+  readonly #readyOf = new Map<number, number>()
   #lastRound = 0
 
   constructor(mover: BulkMover) {
@@ -131,7 +134,11 @@ export class BulkPairing {
       : undefined
   }
 
-  /** A record other than `data`. */
+  /**
+   * A record other than `data`.
+   *
+   * @throws ERR_PROTOCOL for a receiver more than a process may announce before their senders
+   */
   record(src: number, kind: number, header: Int32Array): void {
     const key = keyOf(src, header[word.transferId])
     const round = header[word.round]
@@ -142,10 +149,11 @@ export class BulkPairing {
     }
     const sender = this.#senders.get(key)
     if (kind === bulkRecord.ready) {
+      if (!this.#ready.has(key)) this.#countReady(src, 1)
       this.#ready.set(key, { round, sizeBytes: sizeIn(header, word.size) })
       if (sender?.round === 0) this.#pair(sender)
     } else if (this.#ready.get(key)?.round === round) {
-      this.#ready.delete(key)
+      this.#deleteReady(key)
       // Nothing was moved: the header says so already.
       if (header[word.wantsReply] === 1) this.#mover.post(src, bulkRecord.stopped, header)
     } else if (sender?.round === round && sender.error === undefined) {
@@ -179,8 +187,22 @@ export class BulkPairing {
       }
     }
     for (const key of [...this.#ready.keys()]) {
-      if (peer === undefined || peerOf(key) === peer) this.#ready.delete(key)
+      if (peer === undefined || peerOf(key) === peer) this.#deleteReady(key)
     }
+  }
+
+  #deleteReady(key: number): void {
+    if (this.#ready.delete(key)) this.#countReady(peerOf(key), -1)
+  }
+
+  #countReady(peer: number, change: 1 | -1): void {
+    const count = (this.#readyOf.get(peer) ?? 0) + change
+    if (count > mostReady) {
+      const expected = `at most ${mostReady} receivers of process ${peer} before their senders`
+      throw new RankweaveError('ERR_PROTOCOL', `expected ${expected}`)
+    }
+    if (count === 0) this.#readyOf.delete(peer)
+    else this.#readyOf.set(peer, count)
   }
 
   #announce(side: BulkSide): void {
@@ -197,7 +219,7 @@ export class BulkPairing {
     const key = keyOf(side.peer, side.transferId)
     const ready = this.#ready.get(key)
     if (ready === undefined || this.#isDetached(side)) return
-    this.#ready.delete(key)
+    this.#deleteReady(key)
     this.#enter(side, ready.round)
     if (ready.sizeBytes === side.sizeBytes) {
       this.#mover.begin(side)
@@ -267,6 +289,9 @@ export function detachedInTransfer(side: Pick<BulkSide, 'role' | 'peer' | 'trans
   const what = `the buffer of the ${role} was detached during transfer ${transferId}`
   return new RankweaveError('ERR_FABRIC', `${what} with process ${peer}`, { details: { detached: true } })
 }
+
+/** A receiver announces itself just before the frame by which its sender joins. */
+const mostReady = 65_536
 
 const keyOf = (peer: number, transferId: number): number => peer * 2 ** 32 + (transferId >>> 0)
 const peerOf = (key: number): number => Math.floor(key / 2 ** 32)

@@ -266,6 +266,8 @@ export interface SendingAhead {
    * at least this.
    */
   readonly windowBytes: number
+  /** The most that may be queued for one peer, in bytes: a peer that takes nothing beyond that is lost. */
+  readonly queueBytes: number
   /** The largest message that may go to `peer` ahead now, in bytes: what the fabric queues stays bounded. */
   spaceFor(peer: number): number
 }

@@ -77,7 +77,11 @@ export class WebSocketProcess implements Fabric {
       message: (link, bytes) => this.#receive(link, bytes),
       frame: (peer, reader) => this.#deliver(peer, reader),
     })
-    this.ahead = { windowBytes: this.#links.windowBytes, spaceFor: (peer) => this.#links.spaceFor(peer) }
+    this.ahead = {
+      windowBytes: this.#links.windowBytes,
+      queueBytes: membership.limits.maxQueuedBytes,
+      spaceFor: (peer) => this.#links.spaceFor(peer),
+    }
     membership.attach({
       lost: (peer, reason) => this.lose(peer, reason),
       worldLost: (error) => this.#loseWorld(error),

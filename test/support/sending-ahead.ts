@@ -10,7 +10,7 @@ export function sendingAhead(
     ...factory,
     async open() {
       const session = await factory.open()
-      const ahead: SendingAhead = { windowBytes, spaceFor: () => spaceBytes }
+      const ahead: SendingAhead = { windowBytes, queueBytes: 2 ** 26, spaceFor: () => spaceBytes }
       for (const fabric of session.hosted) Object.assign(fabric, { ahead })
       return session
     },

@@ -1,4 +1,6 @@
 import { bytesOf, copyBytes } from '../../base/bytes.js'
+import { indexIn } from '../../base/search.js'
+import { wrongValue } from '../../errors.js'
 import { newArray, typeCode } from '../datatype/elements.js'
 import { Arrived } from '../matching/arrived.js'
 import { deliverBytes } from '../matching/delivery.js'
@@ -130,9 +132,22 @@ export class Arrivals {
     return message
   }
 
+  /** @throws ERR_PROTOCOL for a rank that is not here, and for a source that is no rank */
   #mailboxOf(header: Int32Array): Mailbox {
+    const { size } = this.#state
+    const source = header[envelopeWord.source]
+    if (source < 0 || source >= size)
+      throw wrongValue('ERR_PROTOCOL', `a message: expected a source from 0 to ${size - 1}`, source)
     const rank = header[envelopeWord.dest]
-    return this.#mailboxes.get(rank) ?? this.#mailboxes.add(rank, header[envelopeWord.destWorldRank])
+    return this.#mailboxes.get(rank) ?? this.#newMailbox(rank, header[envelopeWord.destWorldRank])
+  }
+
+  #newMailbox(rank: number, worldRank: number): Mailbox {
+    const { localRanks } = this.#state
+    const at = indexIn(localRanks, rank)
+    if (at < 0 || this.#state.worldRank(at) !== worldRank)
+      throw wrongValue('ERR_PROTOCOL', 'a message: expected a rank of this process', rank)
+    return this.#mailboxes.add(rank, worldRank)
   }
 }
 

@@ -155,7 +155,7 @@ export class Matching implements Withdrawal {
       }
     }
     if (Transfers.concerns(header)) this.#state.transfers.frame(src, header, payload)
-    else this.#rendezvous.frame(header)
+    else this.#rendezvous.frame(src, header)
   }
 
   /**

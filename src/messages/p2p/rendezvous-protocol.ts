@@ -1,5 +1,5 @@
 import { bytesOf } from '../../base/bytes.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { type Landing, landing } from '../datatype/payload.js'
 import { StridedView } from '../datatype/strided-view.js'
 import { type Arrived, lostMessageError } from '../matching/arrived.js'
@@ -108,9 +108,18 @@ export class RendezvousProtocol {
     if (matched !== undefined) this.#state.transfers.abandon(matched.process, matched.transferId, error)
   }
 
-  /** Replies of receivers to offered messages. */
-  frame(header: Int32Array): void {
+  /**
+   * Replies of receivers to offered messages.
+   *
+   * @throws ERR_PROTOCOL for a reply of another process
+   */
+  frame(src: number, header: Int32Array): void {
     const transferId = header[transferWord.transferId]
+    const receiver = this.#offered.get(transferId)?.process ?? src
+    if (receiver !== src) {
+      const expected = `transfer ${transferId}: expected an answer of process ${receiver}`
+      throw wrongValue('ERR_PROTOCOL', expected, src)
+    }
     if (header[headerWord.kind] === frameKind.acknowledge) this.#state.transfers.settle(transferId)
     else if (header[headerWord.kind] === frameKind.cancelled)
       this.#cancelled(transferId, header[transferWord.argument])

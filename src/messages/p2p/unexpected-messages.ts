@@ -1,12 +1,12 @@
 import { bytesOf } from '../../base/bytes.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { type Arrived, lostMessageError } from '../matching/arrived.js'
 import { countReceived, deliverBytes, deliverCopy, deliverHeld } from '../matching/delivery.js'
 import { freedError } from '../matching/pending.js'
 import type { Receive } from '../matching/receive.js'
 import type { Send } from '../matching/send.js'
 import type { CommContext } from '../process/comm-context.js'
-import type { Credit } from '../process/credit.js'
+import { type Credit, waitCharge } from '../process/credit.js'
 import { cancelReason } from '../process/frames.js'
 import { transferKey } from '../process/transfers.js'
 import type { RendezvousProtocol } from './rendezvous-protocol.js'
@@ -40,9 +40,17 @@ export class UnexpectedMessages {
     return receives
   }
 
-  /** A message of process `src` to which later frames refer by this id. */
+  /**
+   * A message of process `src` to which later frames refer by this id.
+   *
+   * @throws ERR_PROTOCOL where they would refer to two messages, and for too many that no receive has matched
+   */
   open(src: number, transferId: number, message: Arrived): void {
-    this.#open.set(transferKey(src, transferId), message)
+    const key = transferKey(src, transferId)
+    if (this.#open.has(key))
+      throw new RankweaveError('ERR_PROTOCOL', `expected one message by the id ${transferId}, got two`)
+    if (message.content.kind === 'remote') this.#credit.waits(src, waitCharge.envelope)
+    this.#open.set(key, message)
     if (message.content.kind === 'filling') this.#filling++
   }
 
@@ -50,10 +58,19 @@ export class UnexpectedMessages {
     return this.#open.get(transferKey(src, transferId))
   }
 
-  /** A further frame of an eager message that is longer than one. */
+  /**
+   * A further frame of an eager message that is longer than one.
+   *
+   * @throws ERR_PROTOCOL for more than the message has
+   */
   fill(message: Arrived, payload: Uint8Array): void {
     const { content } = message
     if (content.kind !== 'filling') return
+    const leftBytes = message.sizeBytes - content.filledBytes
+    if (payload.byteLength > leftBytes) {
+      const expected = `a message of ${message.sizeBytes} bytes: expected at most ${leftBytes} more`
+      throw wrongValue('ERR_PROTOCOL', expected, payload.byteLength)
+    }
     bytesOf(content.data).set(payload, content.filledBytes)
     this.#state.runtime.processCounters.bytesCopied += payload.byteLength
     content.filledBytes += payload.byteLength
@@ -91,6 +108,7 @@ export class UnexpectedMessages {
         this.#giveLocal(message, content.send, receive)
         break
       case 'remote':
+        this.#noLongerWaits(content)
         this.#open.delete(transferKey(content.process, content.transferId))
         if (content.bytes !== undefined) {
           deliverBytes(receive, message, content.bytes)
@@ -130,6 +148,7 @@ export class UnexpectedMessages {
         content.send.reject(freedError(content.send))
         break
       case 'remote':
+        this.#noLongerWaits(content)
         this.#refuse(content.process, content.transferId, reason)
     }
     message.content = { kind: 'gone', error: freedMessage(message) }
@@ -145,10 +164,15 @@ export class UnexpectedMessages {
     const { content } = message
     if (content.kind === 'gone') return
     message.content = { kind: 'gone', error }
+    if (content.kind === 'remote') this.#noLongerWaits(content)
     if (content.kind === 'held' || content.kind === 'filling') this.#consumed(message, content.process)
     if (content.kind !== 'filling') return
     content.receive?.reject(error)
     this.#filled()
+  }
+
+  #noLongerWaits({ process }: { readonly process: number }): void {
+    this.#credit.waits(process, -waitCharge.envelope)
   }
 
   #consumed(message: Arrived, process: number): void {

@@ -2,6 +2,7 @@ import { RankweaveError, wrongValue } from '../../errors.js'
 import type { FrameSink } from '../../fabric/fabric.js'
 import { type ContextId, contextKey } from './context-id.js'
 import type { ProcessCounters } from './counters.js'
+import { waitCharge } from './credit.js'
 import type { Failures } from './failures.js'
 import type { ServiceHandler } from './frame-port.js'
 import { creditedBytes, envelopeWords, frameKind, headerWord, lastCommunicatorKind } from './frames.js'
@@ -40,19 +41,15 @@ export interface EagerSink {
 export interface ArrivalCount {
   /** A message has begun to arrive for which its sender has taken credit. @throws ERR_PROTOCOL */
   received(src: number, sizeBytes: number): void
-  /** So many bytes more, or fewer, of another frame wait for their communicator. @throws ERR_PROTOCOL */
+  /** So many bytes more, or fewer, wait for their communicator. @throws ERR_PROTOCOL */
   waits(src: number, sizeBytes: number): void
 }
-
-/** What a frame that waits is charged: the objects that hold it. */
-const earlyFrameBytes = 64
 
 /** A frame of a communicator that is not open here. */
 interface EarlyFrame {
   readonly src: number
   readonly header: Int32Array
   readonly payload: Uint8Array
-  /** 0 for a message with credit. */
   readonly chargeBytes: number
 }
 
@@ -113,7 +110,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     const early = this.#early.get(key)
     this.#early.delete(key)
     for (const { src, header, payload, chargeBytes } of early ?? []) {
-      if (chargeBytes > 0) this.#count.waits(src, -chargeBytes)
+      this.#count.waits(src, -chargeBytes)
       context.frame(src, header, payload)
     }
     return context
@@ -202,8 +199,9 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
       retired.frame(src, header, payload)
       return
     }
-    const chargeBytes = sizeBytes >= 0 ? 0 : earlyFrameBytes + header.length * 4 + payload.length
-    if (chargeBytes > 0) this.#count.waits(src, chargeBytes)
+    // The bytes of a message with credit are charged there.
+    const chargeBytes = waitCharge.frame + (sizeBytes >= 0 ? 0 : header.length * 4 + payload.length)
+    this.#count.waits(src, chargeBytes)
     // The memory is borrowed: what has to wait is copied.
     const early = this.#early.get(key) ?? []
     early.push({ src, header: header.slice(), payload: payload.slice(), chargeBytes })

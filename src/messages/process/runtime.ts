@@ -1,5 +1,5 @@
-import { RankweaveError, reasonText } from '../../errors.js'
-import type { Fabric } from '../../fabric/fabric.js'
+import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
+import type { Fabric, FrameSink } from '../../fabric/fabric.js'
 import { Acknowledgements } from './acknowledgements.js'
 import { CallSites } from './call-sites.js'
 import { HostedCounters, newProcessCounters, type RankCounters } from './counters.js'
@@ -9,6 +9,7 @@ import type { RuntimeOptions, ServiceHandler, Trouble } from './frame-port.js'
 import { type FrameContext, FrameRouter } from './frame-router.js'
 import type { ProcessPort } from './process-port.js'
 import { Progress } from './progress.js'
+import { requireFrame } from './require-frame.js'
 import { Scratch } from './scratch.js'
 import { Staging } from './staging.js'
 import { WaitTracker } from './wait-tracker.js'
@@ -16,17 +17,30 @@ import type { WorldLayout } from './world-layout.js'
 
 export const defaultRuntimeOptions: RuntimeOptions = { eagerLimitBytes: 65_536, creditBytes: 16 * 2 ** 20 }
 
+/** Of the queue of a link, what its credit may fill: frames have headers, and others go there, too. */
+const queueShare = 3 / 4
+
 /**
  * The limits on a fabric: those given, else the defaults. An eager limit that is set applies to
- * collectives, too.
+ * collectives, too. The default credit fits in the queues of the fabric.
+ *
+ * @throws ERR_ARGUMENT for more credit than three quarters of the queue of a link: a peer that computes would
+ *   be lost
  */
 export function runtimeOptions(
   given: Partial<RuntimeOptions>,
   { ahead }: Pick<Fabric, 'ahead'>,
 ): RuntimeOptions {
+  const mostBytes = ahead === undefined ? Number.POSITIVE_INFINITY : Math.floor(ahead.queueBytes * queueShare)
+  const wanted = Math.max(defaultRuntimeOptions.creditBytes, ahead?.windowBytes ?? 0)
+  const creditBytes = given.creditBytes ?? Math.min(wanted, mostBytes)
+  if (creditBytes > mostBytes) {
+    const expected = `creditBytes: expected at most ${mostBytes}, three quarters of maxQueuedBytes of the world`
+    throw wrongValue('ERR_ARGUMENT', expected, creditBytes)
+  }
   return {
     eagerLimitBytes: given.eagerLimitBytes ?? defaultRuntimeOptions.eagerLimitBytes,
-    creditBytes: given.creditBytes ?? Math.max(defaultRuntimeOptions.creditBytes, ahead?.windowBytes ?? 0),
+    creditBytes,
     sendsAhead: given.eagerLimitBytes === undefined,
     ...(given.diagnose === true ? { diagnose: true } : {}),
   }
@@ -89,7 +103,20 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     )
     this.credit = new Credit(this)
     this.staging = fabric.staging === undefined ? undefined : new Staging(fabric.staging)
-    fabric.attach(this.router)
+    fabric.attach(fabric.kind === 'websocket' ? this.#checked(fabric.maxPayloadBytes) : this.router)
+  }
+
+  /** Frames that other programs may have made are checked before they are routed. */
+  #checked(maxPayloadBytes: number): FrameSink {
+    const { router } = this
+    return {
+      frame: (src, header, payload) => {
+        requireFrame(header, payload, maxPayloadBytes)
+        router.frame(src, header, payload)
+      },
+      peerLost: (peer, reason) => router.peerLost(peer, reason),
+      worldLost: (error) => router.worldLost(error),
+    }
   }
 
   get process(): number {

@@ -41,6 +41,8 @@ export interface OutgoingState {
   readonly outgoing: Outgoing
   /** Set once the receiver is ready. */
   bytes: Uint8Array | undefined
+  /** Of the payload, once the receiver is ready: a buffer that is detached has no length. */
+  sizeBytes: number
   sentBytes: number
   /** The fabric reads the payload. */
   moves: boolean

@@ -1,4 +1,4 @@
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { detachedError } from '../datatype/elements.js'
 import type { ContextId } from './context-id.js'
 import { cancelStage, frameKind, headerWord, transferMode, transferWord } from './frames.js'
@@ -55,6 +55,7 @@ export class Transfers {
     this.#outgoing.set(transferId, {
       outgoing,
       bytes: undefined,
+      sizeBytes: 0,
       sentBytes: 0,
       moves: false,
       outcome: undefined,
@@ -150,7 +151,11 @@ export class Transfers {
     )
   }
 
-  /** A frame that {@link concerns} payload; others are ignored. */
+  /**
+   * A frame that {@link concerns} payload; others are ignored.
+   *
+   * @throws ERR_PROTOCOL for what the other side of a transfer does not say
+   */
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const transferId = header[transferWord.transferId]
     switch (header[headerWord.kind]) {
@@ -191,12 +196,16 @@ export class Transfers {
   #clearToSend(src: number, transferId: number, mode: number, grantedBytes: number): void {
     const state = this.#outgoing.get(transferId)
     if (state === undefined) {
-      if (mode === transferMode.discard) this.#endLingering(transferId)
+      if (mode === transferMode.discard) {
+        requireSide(this.#lingering.get(transferId)?.process ?? src, src, transferId)
+        this.#endLingering(transferId)
+      }
       // Where the communicator has failed, the receiver learns that by itself.
       if (!this.#failed && mode !== transferMode.discard) this.#withdraw(src, transferId)
       return
     }
     const { process } = state.outgoing
+    requireSide(process, src, transferId)
     if (mode === transferMode.discard) {
       this.settle(transferId)
       return
@@ -209,6 +218,9 @@ export class Transfers {
         return
       }
       state.bytes = begun
+      state.sizeBytes = begun.byteLength
+    } else if (state.moves) {
+      throw new RankweaveError('ERR_PROTOCOL', `expected one request for transfer ${transferId}, got two`)
     }
     const { bytes } = state
     if (mode === transferMode.bulk) {
@@ -223,11 +235,16 @@ export class Transfers {
       )
       return
     }
+    const { sentBytes, sizeBytes } = state
+    if (grantedBytes < sentBytes || grantedBytes > sizeBytes) {
+      const expected = `transfer ${transferId}: expected a grant of ${sentBytes} to ${sizeBytes} bytes`
+      throw wrongValue('ERR_PROTOCOL', expected, grantedBytes)
+    }
     if (bytes.byteLength < grantedBytes) {
       this.settle(transferId, detachedError())
       return
     }
-    this.#frames.data(process, transferId, bytes, state.sentBytes, grantedBytes)
+    this.#frames.data(process, transferId, bytes, sentBytes, grantedBytes)
     state.sentBytes = grantedBytes
     if (grantedBytes === bytes.byteLength) this.settle(transferId)
   }
@@ -235,6 +252,11 @@ export class Transfers {
   #data(src: number, transferId: number, payload: Uint8Array): void {
     const state = this.#incoming.get(transferKey(src, transferId))
     if (state === undefined) return
+    const leftBytes = state.grantedBytes - state.receivedBytes
+    if (payload.byteLength > leftBytes) {
+      const expected = `transfer ${transferId}: expected at most ${leftBytes} bytes more`
+      throw wrongValue('ERR_PROTOCOL', expected, payload.byteLength)
+    }
     if (state.incoming.into.byteLength !== state.sizeBytes) {
       this.abandon(src, transferId, detachedError())
       return
@@ -303,6 +325,12 @@ export class Transfers {
 
 /** What the fabric reports of a side that was cancelled: its owner gets its own reason. */
 const cancelled = new RankweaveError('ERR_ABORTED', 'the transfer was cancelled')
+
+/** @throws ERR_PROTOCOL unless a frame comes from the receiver of a transfer */
+function requireSide(receiver: number, src: number, transferId: number): void {
+  if (receiver === src) return
+  throw wrongValue('ERR_PROTOCOL', `transfer ${transferId}: expected an answer of process ${receiver}`, src)
+}
 
 /** Identifies a transfer among those of all processes: the id is unique to its sender. */
 export function transferKey(process: number, transferId: number): number {

@@ -109,7 +109,7 @@ export const toRendezvous = {
   probe: z
     .strictObject({ kind: z.literal('probe'), process })
     .describe(
-      'Whether a process answers, from whose data connection nothing has come for `silenceMs`. It is passed on.',
+      'Whether a process answers, from whose data connection nothing has come for `silenceMs`. It is passed on, unless that process has not answered the one before.',
     ),
   present: z
     .strictObject({ kind: z.literal('present'), process })

@@ -40,6 +40,8 @@ export class HostedMember {
   heartbeats: Socket | undefined
   /** Bytes of its relayed messages that are in queues of others. */
   relayedBytes = 0
+  /** Members whose probe it has not answered. */
+  readonly #probing = new Set<number>()
   readonly #clock: Clock
 
   /** @param handed a relayed message of that process to this member has been handed on */
@@ -66,6 +68,23 @@ export class HostedMember {
   sendText(text: string): boolean {
     if (this.socket.readyState === socketState.open) this.socket.send(text)
     return this.socket.bufferedAmount <= mostBuffered
+  }
+
+  /**
+   * Another member probes this one. False while an earlier probe of it is not answered: probes must not pile
+   * up at a member that computes.
+   */
+  isProbed(by: number): boolean {
+    if (this.#probing.has(by)) return false
+    this.#probing.add(by)
+    return true
+  }
+
+  /** This member says that it is present: whether that one has probed it. An answer does not count as a message. */
+  hasAnswered(prober: number): boolean {
+    if (!this.#probing.delete(prober)) return false
+    this.rate.uncount()
+    return true
   }
 
   /** Ends its sockets: after the reason why, if there is one. */

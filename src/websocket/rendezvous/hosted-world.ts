@@ -85,7 +85,9 @@ export class HostedWorld {
     this.#silence = new SilenceMonitor(limits, clock, (member) =>
       this.#fail(member, lost(`it was silent for ${limits.silenceMs} ms`)),
     )
+    const living = () => this.#members.filter(({ state }) => state === 'joined').length
     this.#links = new BrokenLinks(clock, limits, {
+      living,
       isOverdue: (process) => this.#silence.isOverdue(this.#members[process]),
       lose: (process, reason) => this.#fail(this.#members[process], lost(reason)),
     })
@@ -202,10 +204,16 @@ export class HostedWorld {
         this.#links.report({ reporter: member.process, peer, fault, isSilent, reason })
         break
       }
-      case 'probe':
+      case 'probe': {
+        const peer = this.#other(member, message.process)
+        if (peer?.isProbed(member.process) === true)
+          this.#send(peer, { kind: 'probe', process: member.process })
+        break
+      }
       case 'present': {
         const peer = this.#other(member, message.process)
-        if (peer !== undefined) this.#send(peer, { kind: message.kind, process: member.process })
+        if (member.hasAnswered(message.process) && peer !== undefined)
+          this.#send(peer, { kind: 'present', process: member.process })
         break
       }
       case 'decide':

@@ -10,7 +10,9 @@ export interface BrokenLink {
  * Who is to be declared lost so that no broken link connects two survivors: again and again
  *
  * 1. the process with most broken links, by any reporter: so one that is cut off from many is lost, and
- *    not they, even where it is the only one that notices; and one that blames many others loses only itself;
+ *    not they, even where it is the only one that notices; and one that blames many others loses only itself.
+ *    Processes that it has reported before, against the silence of most others, count like broken links,
+ *    unless the heartbeats of all that it reports now are overdue;
  * 2. of several the one to whom most report a fault: who saw it knows more than who sees a closed connection;
  * 3. of these one whose heartbeats are overdue;
  * 4. of these the one that most report;
@@ -19,11 +21,13 @@ export interface BrokenLink {
  *    network in between reset it, both are innocent and one of them has to go.
  *
  * @param links in the order in which they were reported
+ * @param earlier how many processes were lost before by the word of this one and few others
  * @returns in order
  */
 export function lostBy(
   links: readonly BrokenLink[],
   isOverdue: (process: number) => boolean = () => false,
+  earlier: (process: number) => number = () => 0,
 ): number[] {
   const blamed = new Map<number, Blamed>()
   const of = (process: number): Blamed => {
@@ -44,7 +48,8 @@ export function lostBy(
     let most = noMarks
     for (const [process, each] of blamed) {
       if (each.peers.size === 0) continue
-      const marks = marksOf(each, isOverdue(process))
+      const isTrusted = [...each.peers].every((peer) => isOverdue(peer))
+      const marks = marksOf(each, isOverdue(process), isTrusted ? 0 : earlier(process))
       if (worst !== undefined && !isWorse(marks, most)) continue
       worst = process
       most = marks
@@ -74,9 +79,9 @@ interface Blamed {
 const noMarks: readonly number[] = []
 
 /** By rule; more is worse. */
-function marksOf({ peers, faults, reports }: Blamed, isOverdue: boolean): readonly number[] {
+function marksOf({ peers, faults, reports }: Blamed, isOverdue: boolean, earlier: number): readonly number[] {
   const [first = Number.POSITIVE_INFINITY] = reports.values()
-  return [peers.size, faults.size, isOverdue ? 1 : 0, reports.size, -first]
+  return [peers.size + earlier, faults.size, isOverdue ? 1 : 0, reports.size, -first]
 }
 
 function isWorse(marks: readonly number[], than: readonly number[]): boolean {

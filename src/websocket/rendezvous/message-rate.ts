@@ -19,6 +19,11 @@ export class MessageRate {
     return ++this.#count > most
   }
 
+  /** The last message does not count: others have caused it. */
+  uncount(): void {
+    if (this.#count > 0) this.#count--
+  }
+
   stop(): void {
     this.#cancel?.()
     this.#cancel = undefined

@@ -1,4 +1,8 @@
 import { expect, it } from 'vitest'
+import { CommRuntime } from '../../../src/comm/comm-state.js'
+import { Communicator } from '../../../src/comm/communicator.js'
+import { stridedTable } from '../../../src/comm/table/rank-table.js'
+import { waitCharge, waitingBytes } from '../../../src/messages/process/credit.js'
 import {
   collectiveWord,
   collectiveWords,
@@ -6,6 +10,7 @@ import {
   envelopeWords,
   frameKind,
   headerWord,
+  transferWord,
 } from '../../../src/messages/process/frames.js'
 import { Runtime } from '../../../src/messages/process/runtime.js'
 import { worldLayout } from '../../../src/messages/process/world-layout.js'
@@ -35,7 +40,10 @@ const ignoring = {
     headerOf(frameKind.collective, collectiveWords, { [collectiveWord.total]: 3 * 2 ** 30 }),
     payload,
   ],
-  'frames for which no credit is taken': [headerOf(frameKind.data, 6), payload],
+  'frames for which no credit is taken': [
+    headerOf(frameKind.data, 6, { [transferWord.transferId]: 1 }),
+    payload,
+  ],
 } as const
 
 it.each(Object.entries(ignoring))(
@@ -56,9 +64,9 @@ it.each(Object.entries(ignoring))(
       await new Promise((resolve) => setImmediate(resolve))
     }
     const what = name.startsWith('frames')
-      ? 'process 1 sends to communicators that are not open'
+      ? 'process 1 sends what no rank here has called for'
       : name.includes('longer')
-        ? 'expected no more in its frame'
+        ? 'expected 0 bytes of a message of 0'
         : 'process 1 exceeds its credit'
     expect(reports).toEqual([{ peer: 1, reason: expect.stringContaining(what), cause: 'malformed' }])
     const lost = runtimes.map((runtime) => new Promise((resolve) => (runtime.onPeerLost = resolve)))
@@ -76,3 +84,94 @@ it.each(Object.entries(ignoring))(
     await world.close()
   },
 )
+
+/** Enough for empty messages that open more collectives than may wait. */
+const floodCreditBytes = 2 ** 22
+const open = { [headerWord.counter]: 0 }
+const offer = (more: Readonly<Record<number, number>>) =>
+  headerOf(frameKind.collectiveOffer, collectiveWords, { ...open, [collectiveWord.total]: 9, ...more })
+
+/** The n-th frame of a flood, and what each is charged. */
+const floods: Readonly<Record<string, readonly [(n: number) => Int32Array, number]>> = {
+  'offers to collectives': [
+    (n) => offer({ [collectiveWord.seq]: n, [collectiveWord.offset]: n + 1 }),
+    waitCharge.collective + waitCharge.offer,
+  ],
+  'offers to persistent operations': [
+    (n) => offer({ [collectiveWord.lane]: n + 1, [collectiveWord.offset]: n + 1 }),
+    waitCharge.collective + waitCharge.offer,
+  ],
+  'offers to one collective': [
+    (n) => offer({ [collectiveWord.step]: n, [collectiveWord.offset]: n + 1 }),
+    waitCharge.offer,
+  ],
+  'empty messages of collectives': [
+    (n) => headerOf(frameKind.collective, collectiveWords, { ...open, [collectiveWord.seq]: n }),
+    waitCharge.collective,
+  ],
+  'envelopes of long messages': [
+    (n) =>
+      headerOf(frameKind.rendezvous, envelopeWords, {
+        ...open,
+        [envelopeWord.sizeBytes]: 2 ** 20,
+        [envelopeWord.transferId]: n + 1,
+      }),
+    waitCharge.envelope,
+  ],
+  'frames for communicators of all names': [
+    (n) => headerOf(frameKind.data, 6, { [headerWord.counter]: n + 7, [transferWord.transferId]: 1 }),
+    waitCharge.frame,
+  ],
+}
+
+it.each(Object.entries(floods))(
+  'a process that floods others with %s is lost, and the others end',
+  async (_, [frameOf, chargeBytes]) => {
+    const world = await MemoryWorld.open(3)
+    const layout = worldLayout(3, ['a', 'b', 'c'])
+    const [victim, modified, other] = world.sessions.map(({ hosted }) => hosted[0])
+    modified.attach({ frame: () => {}, peerLost: () => {} })
+    const options = { eagerLimitBytes: 65_536, creditBytes: floodCreditBytes }
+    const comms = [victim, other].map((fabric) => {
+      const runtime = new CommRuntime(fabric, layout, options)
+      return new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(3)), 0)
+    })
+    const { reports } = world.members[0]
+    for (let sent = 0; reports.length === 0; ) {
+      if (victim.counters.framesReceived >= sent)
+        for (const batchEnd = sent + 512; sent < batchEnd; sent++) modified.send(0, frameOf(sent))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const reason = expect.stringContaining('process 1 sends what no rank here has called for')
+    expect(reports).toEqual([{ peer: 1, reason, cause: 'malformed' }])
+    const most = (floodCreditBytes + waitingBytes) / chargeBytes
+    expect(victim.counters.framesReceived).toBeLessThanOrEqual(most + 1)
+    expect(victim.counters.framesReceived).toBeGreaterThan(most / 2)
+    const ended = comms.map((comm) => comm.recv(1).catch(({ code }) => code))
+    world.lose(1, reports[0].reason)
+    expect(await Promise.all(ended)).toEqual(['ERR_PEER_LOST', 'ERR_PEER_LOST'])
+    await world.close()
+  },
+)
+
+it('what calls have taken is no longer counted', async () => {
+  const world = await MemoryWorld.open(2)
+  const layout = worldLayout(2, ['a', 'b'])
+  const options = { eagerLimitBytes: 8, creditBytes: 0 }
+  const runtimes = world.sessions.map(({ hosted: [fabric] }) => new CommRuntime(fabric, layout, options))
+  const [one, two] = runtimes.map(
+    (runtime) => new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(2)), 0),
+  )
+  const input = new Float64Array(4)
+  const ahead = Array.from({ length: 100 }, () => one.allreduce(input, 'sum'))
+  const sends = Array.from({ length: 100 }, () => one.send(input, 1, 1))
+  const { processCounters: counters, credit } = runtimes[1]
+  while (counters.framesReceived < 200) await new Promise((resolve) => setImmediate(resolve))
+  const charge = waitCharge.collective + waitCharge.offer + waitCharge.envelope
+  expect(credit.outstanding(0).waitingBytes).toBe(100 * charge)
+  const after = ahead.map(() => two.allreduce(input, 'sum'))
+  const receives = sends.map(() => two.recv(0, 1))
+  await Promise.all([...ahead, ...after, ...sends, ...receives])
+  expect(runtimes.map(({ credit }, process) => credit.outstanding(1 - process).waitingBytes)).toEqual([0, 0])
+  await world.close()
+})

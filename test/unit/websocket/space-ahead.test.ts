@@ -1,4 +1,11 @@
 import { expect, it } from 'vitest'
+import { CommRuntime } from '../../../src/comm/comm-state.js'
+import { Communicator } from '../../../src/comm/communicator.js'
+import { stridedTable } from '../../../src/comm/table/rank-table.js'
+import { envelopeChargeBytes } from '../../../src/messages/process/credit.js'
+import { frameKind, headerWord } from '../../../src/messages/process/frames.js'
+import { runtimeOptions } from '../../../src/messages/process/runtime.js'
+import { worldLayout } from '../../../src/messages/process/world-layout.js'
 import { MemoryWorld, type MemoryWorldOptions } from '../../support/memory-membership.js'
 
 const mebibyte = 2 ** 20
@@ -39,4 +46,46 @@ it('the window is at most half of what a link may queue, and none for a process 
     expect(aheadOf(world, 2).spaceFor(0)).toBe(0)
     expect(aheadOf(world, 0).spaceFor(0)).toBe(0)
   })
+})
+
+it('credit fits in what a link may queue: by default, and else it is refused in words', async () => {
+  await inWorld({ limits: { maxQueuedBytes: 2 * mebibyte } }, (world) => {
+    const fabric = world.sessions[0].hosted[0]
+    expect(runtimeOptions({}, fabric).creditBytes).toBe(1.5 * mebibyte)
+    expect(runtimeOptions({ creditBytes: 1.5 * mebibyte }, fabric).creditBytes).toBe(1.5 * mebibyte)
+  })
+  await inWorld({}, (world) => {
+    const fabric = world.sessions[0].hosted[0]
+    expect(runtimeOptions({}, fabric).creditBytes).toBe(32 * mebibyte)
+    const refused = () => runtimeOptions({ creditBytes: 128 * mebibyte }, fabric)
+    expect(refused).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+    expect(refused).toThrow('expected at most 50331648, three quarters of maxQueuedBytes of the world')
+  })
+  expect(runtimeOptions({ creditBytes: 2 ** 30 }, {}).creditBytes).toBe(2 ** 30)
+})
+
+it('a process that sends all its credit to one that takes nothing loses no process', async () => {
+  const limits = { maxQueuedBytes: 2 * mebibyte }
+  const world = await MemoryWorld.open(2, { limits })
+  const layout = worldLayout(2, ['a', 'b'])
+  const [fabric, other] = world.sessions.map(({ hosted }) => hosted[0])
+  const runtime = new CommRuntime(fabric, layout, runtimeOptions({}, fabric))
+  const comm = new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(2)), 0)
+  const inCredit = Math.floor((1.5 * mebibyte) / envelopeChargeBytes)
+  // All in one turn: the network takes nothing meanwhile.
+  const sends = Array.from({ length: inCredit + 1 }, () => comm.send(new Uint8Array(0), 1, 1))
+  let eager = 0
+  await new Promise<void>((resolve) => {
+    other.attach({
+      frame: (_, header) => {
+        if (header[headerWord.kind] === frameKind.eager) eager++
+        if (header[headerWord.kind] === frameKind.rendezvous) resolve()
+      },
+      peerLost: () => {},
+    })
+  })
+  expect(eager).toBe(inCredit)
+  expect(world.members.map(({ reports }) => reports)).toEqual([[], []])
+  for (const each of sends) each.catch(() => {})
+  await world.close()
 })

@@ -16,7 +16,7 @@ function connected({ creditBytes, processes = 2, maxPayloadBytes = 24, lastTrans
   const credits = Array.from({ length: processes }, (_, process) => {
     const port: Partial<FramePort> = {
       process,
-      fabric: { maxPayloadBytes } as FramePort['fabric'],
+      fabric: { kind: 'websocket', maxPayloadBytes } as FramePort['fabric'],
       options: { eagerLimitBytes: 0, creditBytes },
       onService: (kind, handler) => {
         expect(kind).toBe(frameKind.credit)
@@ -107,6 +107,7 @@ describe('credit', () => {
       inFlightBytes: 0,
       owedBytes: 0,
       heldBytes: 0,
+      waitingBytes: 0,
       grantedBytes: 0,
     })
     expect(frames).toEqual([])

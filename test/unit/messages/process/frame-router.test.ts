@@ -103,9 +103,21 @@ describe('the frame router', () => {
     router.frame(2, part, new Uint8Array(20))
     part[collectiveWord.offset] = 20
     router.frame(2, part, new Uint8Array(30))
-    expect(charged.splice(0)).toEqual(['100 from 1', '168 of 1 wait', '50 from 2', '158 of 2 wait'])
+    expect(charged.splice(0)).toEqual([
+      '100 from 1',
+      '640 of 1 wait',
+      '744 of 1 wait',
+      '50 from 2',
+      '640 of 2 wait',
+      '734 of 2 wait',
+    ])
     open(3, 3)
-    expect(charged.splice(0)).toEqual(['-168 of 1 wait', '-158 of 2 wait'])
+    expect(charged.splice(0)).toEqual([
+      '-640 of 1 wait',
+      '-744 of 1 wait',
+      '-640 of 2 wait',
+      '-734 of 2 wait',
+    ])
     router.frame(1, Int32Array.of(frameKind.data, 3, 3), new Uint8Array(92))
     expect(charged).toEqual([])
   })

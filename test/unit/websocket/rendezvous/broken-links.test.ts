@@ -12,6 +12,7 @@ describe('collecting reports', () => {
       clock,
       { verdictMs: 250, heartbeatMs: 1_000 },
       {
+        living: () => 3,
         isOverdue: () => false,
         lose: (process, reason) => lost.push(`${process}: ${reason}`),
       },
@@ -70,7 +71,7 @@ describe('collecting reports', () => {
     const limits = { verdictMs: 10, heartbeatMs: 1_000 }
     let broken!: BrokenLinks
     const lost = new Promise<number>((lose) => {
-      broken = new BrokenLinks(realClock, limits, { isOverdue: () => false, lose })
+      broken = new BrokenLinks(realClock, limits, { living: () => 3, isOverdue: () => false, lose })
     })
     const { port1, port2 } = new MessageChannel()
     port2.once('message', (report: BrokenReport) => broken.report(report))

@@ -267,6 +267,63 @@ describe('broken data connections', () => {
   })
 })
 
+describe('a member that reports others, one after the other', () => {
+  it.each(['malformed', 'unread', 'closed', 'silent'] as const)(
+    'costs the world one other member at most: %s',
+    async (cause) => {
+      const rendezvous = new RendezvousCase()
+      const { members } = await rendezvous.world(6, { limits })
+      for (const peer of [0, 1, 2, 4, 5]) {
+        members[3].membership.reportBroken(peer, 'as it says', cause)
+        await rendezvous.pass(600)
+      }
+      const told = [
+        expect.stringMatching(/^lost 0: its connection to process 3 broke/),
+        'lost 3: it alone reports process 1, and has reported 1 other process that few others did',
+      ]
+      for (const survivor of [1, 2, 4, 5]) expect(members[survivor].events).toEqual(told)
+    },
+  )
+
+  it('costs it one for each member that does so together with another', async () => {
+    const rendezvous = new RendezvousCase()
+    const { members } = await rendezvous.world(9, { limits })
+    for (const peer of [0, 1, 2, 3, 4, 5, 6]) {
+      for (const liar of [7, 8]) members[liar].membership.reportBroken(peer, 'as it says', 'malformed')
+      await rendezvous.pass(600)
+    }
+    const lost = members[6].events.map((event) => event.slice(0, 6))
+    expect(lost).toEqual(['lost 0', 'lost 1', 'lost 7', 'lost 8'])
+  })
+
+  it('is no liar where most others report the same', async () => {
+    const rendezvous = new RendezvousCase()
+    const { members } = await rendezvous.world(6, { limits })
+    for (const peer of [0, 1]) {
+      for (const each of [2, 3, 4]) members[each].membership.reportBroken(peer, 'two bytes', 'malformed')
+      await rendezvous.pass(600)
+    }
+    members[2].membership.reportBroken(5, 'two bytes', 'malformed')
+    await rendezvous.pass(600)
+    expect(members[3].events.map((event) => event.slice(0, 6))).toEqual(['lost 0', 'lost 1', 'lost 5'])
+  })
+})
+
+it('probes of a member do not make another one exceed the limit of its messages', async () => {
+  const rendezvous = new RendezvousCase({ limits: { maxControlMessages: 10 } })
+  const { members } = await rendezvous.world(3)
+  let answers = 0
+  members[1].socket.peer.addEventListener('message', ({ data }) => {
+    if (String(data).includes('present')) answers++
+  })
+  for (let n = 0; n < 4; n++) {
+    for (const asker of [0, 2]) for (let k = 0; k < 2; k++) members[asker].membership.probe(1)
+    await rendezvous.turn()
+  }
+  expect(members.map(({ events }) => events)).toEqual([[], [], []])
+  expect(answers).toBe(8)
+})
+
 describe('a broken member', () => {
   it.each<[string, string | Uint8Array<ArrayBuffer>, string]>([
     ['no JSON', '{', 'ERR_PROTOCOL'],
