@@ -40,6 +40,7 @@ export function choiceRows(compared: ReportedChoice): string {
 type Row = Pick<Alternative, 'timeUs' | 'messages' | 'bytes'>
 
 const reasons = {
+  slower: 'a lower bound of their time exceeds the fastest',
   budget: 'the budget is used up',
   moves: 'their plans move more blocks than the budget allows',
   friends: 'the search for friends takes longer than the budget allows',
@@ -50,9 +51,16 @@ function leftRows(left: Choice['notSimulated']): string[] {
   return Object.entries(reasons).flatMap(([because, reason]) => {
     const names = left
       .filter((each) => each.because === because)
-      .map(({ strategy, estimatedUs }) => `${strategy} (about ${Number(estimatedUs.toPrecision(2))} us)`)
+      .map(({ strategy, atLeastUs }) => `${strategy} (at least ${figure(roundedDown(atLeastUs))} us)`)
     return names.length === 0 ? [] : [`  not simulated, as ${reason}: ${names.join(', ')}`]
   })
+}
+
+/** At most two digits, and two after the point: a bound is printed no higher than it is. */
+function roundedDown(us: number): number {
+  if (us <= 0) return 0
+  const unit = Math.max(0.01, 10 ** (Math.floor(Math.log10(us)) - 1))
+  return Number((Math.floor(us / unit) * unit).toPrecision(2))
 }
 
 function allBytes(bytes: Alternative['bytes']): number {
