@@ -3,7 +3,7 @@ import type { Alternative, Choice } from '../../neighborhood/choose/choice.js'
 import type { ReportedChoice } from '../../neighborhood/choose/comparison.js'
 import { columns, figure, secondsText } from './reporter.js'
 
-/** The strategies that were compared, by predicted time; the planned one is marked. */
+/** The strategies that were compared, by simulated time; the planned one is marked. */
 export function choiceRows(compared: ReportedChoice): string {
   const { alternatives, bytesPerBlock, considered, chosen, ordinaryAllgather: ordinary } = compared
   const farthest = alternatives.some((alternative) => alternative.bytes.network > 0)
@@ -28,9 +28,11 @@ export function choiceRows(compared: ReportedChoice): string {
   }
   const sent = farthest ? 'bytes between nodes' : 'bytes'
   return [
-    `strategies for blocks of ${figure(bytesPerBlock)} bytes, ${figure(considered)} considered, ${figure(alternatives.length)} simulated (* planned; times are predicted)`,
+    `strategies for blocks of ${figure(bytesPerBlock)} bytes, ${figure(considered)} considered, ${figure(alternatives.length)} simulated (* planned)`,
+    `times are simulated with profile ${compared.profile}; planning is measured`,
+    ...(compared.remark === null ? [] : [compared.remark]),
     columns([
-      ['  strategy', 'time', 'messages', sent, 'planning', 'pays after'],
+      ['  strategy', 'simulated', 'messages', sent, 'planning', 'pays after'],
       ...timed.map(({ row }) => row),
     ]),
     ...leftRows(compared.notSimulated),

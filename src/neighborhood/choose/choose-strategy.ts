@@ -19,7 +19,7 @@ import { isGrouped } from './candidates.js'
 import { type Choice, type ChosenOperation, checkedChosen, type Unsimulated } from './choice.js'
 import { estimateUs } from './estimate.js'
 import { extentsOf, localSearch } from './local-search.js'
-import { lowerBound } from './lower-bound.js'
+import { type LowerBound, lowerBound } from './lower-bound.js'
 import { alternativeOf, type Simulated, simulated, type Trial } from './simulated.js'
 
 export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
@@ -176,6 +176,7 @@ function* choosing(
     notSimulated: notSimulated(
       left.filter(({ strategy }) => !isKnown.has(formatStrategy(strategy))),
       boundUs,
+      trials[best].simulated.timeUs,
     ),
     considered,
     searched,
@@ -281,16 +282,22 @@ function movedBlocks(ranks: number, load: Ranked['load']): number {
   return ranks * load.reduce((sum, { blocks }) => sum + blocks[0] + blocks[1], 0)
 }
 
-/** The first few routes by estimate, those that a bound excludes, and all with friend groups. */
-function notSimulated(
-  left: readonly Left[],
-  boundUs: (strategy: Strategy) => number,
-): Choice['notSimulated'] {
+/**
+ * The first few routes by estimate, the best of kinds that a bound excludes, and all with friend groups.
+ *
+ * @param fastestUs of what was simulated
+ */
+function notSimulated(left: readonly Left[], boundUs: LowerBound, fastestUs: number): Choice['notSimulated'] {
   const routes = left.filter(({ role }) => role === 'route').sort(byEstimate)
   return [
     ...routes.filter(({ because }, i) => i < mostNamed || because === 'slower'),
     ...left.filter(({ role }) => role === 'friends'),
   ].map(({ strategy, because }) => {
-    return { strategy: formatStrategy(strategy), atLeastUs: boundUs(strategy), because }
+    const atLeastUs = boundUs(strategy)
+    return {
+      strategy: formatStrategy(strategy),
+      atLeastUs,
+      because: atLeastUs > fastestUs ? 'slower' : because,
+    }
   })
 }
