@@ -1,10 +1,10 @@
 import { assumed, inProcess, type MessageCosts, messageCosts, type Profile } from './profile.js'
 
 /** EDR InfiniBand; what is not its bandwidth is assumed, as usual for such nodes. */
-function edrInfiniBand(name: string, nodes: string): Profile {
+function edrInfiniBand(name: string, coresPerNode: number, nodes: string): Profile {
   const inPackage = messageCosts({ latencyNs: 200, overheadNs: 150, gapNs: 0, nsPerByte: 0.1 })
   return {
-    name,
+    ...{ name, coresPerNode },
     ...assumed(
       `usual for ${nodes} with EDR InfiniBand: overhead 0.3 us, 1.2 us end to end, copies at 10 GB/s`,
     ),
@@ -24,16 +24,17 @@ function edrInfiniBand(name: string, nodes: string): Profile {
 }
 
 /** Niagara: 1,500 nodes of 40 Skylake cores at 2.4 GHz. */
-export const niagara = edrInfiniBand('niagara', 'nodes of 40 Skylake cores at 2.4 GHz')
+export const niagara = edrInfiniBand('niagara', 40, 'nodes of 40 Skylake cores at 2.4 GHz')
 
 /** Graham: 924 nodes of 32 cores, E5-2683 v4 at 2.1 GHz. */
-export const graham = edrInfiniBand('graham', 'nodes of 32 cores, E5-2683 v4 at 2.1 GHz,')
+export const graham = edrInfiniBand('graham', 32, 'nodes of 32 cores, E5-2683 v4 at 2.1 GHz,')
 
 const power5Node = messageCosts({ latencyNs: 400, overheadNs: 300, gapNs: 300, nsPerByte: 0.5 })
 
 /** POWER5+ nodes of 16 cores at 1.9 GHz with the Federation switch. */
 export const power5plus: Profile = {
   name: 'power5plus',
+  coresPerNode: 16,
   source: 'EuroBen, overview of recent supercomputers 2007, p575: 2 GB/s per link, MPI latency 5 to 7 us',
   provenance: 'given',
   exceptions: {

@@ -93,6 +93,8 @@ export interface Profile extends Origin {
   readonly levels: Readonly<Record<Level, MessageCosts>>
   readonly hop: HopCosts
   readonly memory: MemoryCosts
+  /** Cores of a node whose costs these are; absent where the source names none. */
+  readonly coresPerNode?: number
   /** Longer messages wait for their receiver (rendezvous); bytes, Infinity where none does. */
   readonly eagerLimitBytes: number
 }

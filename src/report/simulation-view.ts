@@ -2,7 +2,9 @@ import { meanOf } from '../base/search.js'
 import { simulate } from '../cost/simulate/simulate.js'
 import type { Simulation, Timeline, Traffic } from '../cost/simulate/simulation.js'
 import type { Machine } from '../machine/machine.js'
+import { profileOf } from '../machine/network.js'
 import type { Level } from '../machine/profile.js'
+import { profileOrigin, profileRemark } from '../machine/profile-remarks.js'
 import { startsUntilPaid } from '../neighborhood/choose/simulated.js'
 import type { LoweredSchedule } from '../schedule/lower/program.js'
 import { type Histogram, histograms } from './histogram.js'
@@ -11,6 +13,10 @@ import { type TimelineView, timelineView } from './timeline-view.js'
 /** A plan and direct sends on a machine, for one length of a block. All times are simulated. */
 export interface SimulationView {
   readonly machine: string
+  /** Of the costs, and how they came about. */
+  readonly profile: string
+  /** Why the times say less than they seem to; null for no reason. */
+  readonly remark: string | null
   readonly bytes: number
   readonly planned: SimulatedView
   readonly direct: SimulatedView
@@ -70,6 +76,8 @@ export function simulationView(
   const [ofDirect, ofPlanned] = histograms(directEnds, plannedEnds)
   return {
     machine: machine.text,
+    profile: profileOrigin(profileOf(machine.machine)),
+    remark: profileRemark(machine.machine),
     bytes,
     planned: plannedView,
     direct: directView,

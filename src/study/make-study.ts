@@ -1,4 +1,5 @@
 import { longestBlockBytes } from '../cost/simulate/block-lengths.js'
+import { fastestAllgather, mostAllgatherRanks } from '../cost/simulate/fastest-allgather.js'
 import { simulate } from '../cost/simulate/simulate.js'
 import { RankweaveError, wrongValue } from '../errors.js'
 import { checkMachine } from '../machine/check-machine.js'
@@ -6,6 +7,8 @@ import { formatMachine } from '../machine/format-machine.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
 import { profileOf } from '../machine/network.js'
 import { type Level, levels } from '../machine/profile.js'
+import { profileRemark } from '../machine/profile-remarks.js'
+import { chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
 import { startsUntilPaid } from '../neighborhood/choose/simulated.js'
 import { plan, planStatistics } from '../neighborhood/plan/plan.js'
 import type { Plan, Strategy } from '../neighborhood/strategies/strategy.js'
@@ -16,7 +19,16 @@ import { distinctOut } from '../topology/neighbors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { topologyStatistics } from '../topology/topology-statistics.js'
 import { selectStrategies } from './select-strategies.js'
-import type { Fastest, LeftOut, SimulatedTime, StudiedStrategy, Study, Subject } from './study.js'
+import { sensitivityOf } from './sensitivity.js'
+import type {
+  Fastest,
+  LeftOut,
+  OrdinaryAllgather,
+  SimulatedTime,
+  StudiedStrategy,
+  Study,
+  Subject,
+} from './study.js'
 
 export interface StudyOptions {
   /** What the topology is called. */
@@ -41,7 +53,8 @@ export const mostLengths = 32
 export const defaultPlanSeconds = 10
 
 /**
- * Plans and simulates the strategies of a topology on a machine. Memory: one schedule at a time.
+ * Plans and simulates the strategies of a topology on a machine: what `auto` chooses for every length among
+ * them, unless strategies are given. Memory: one schedule at a time.
  *
  * The same topology, machine and options give the same counts and simulated times everywhere; planning times
  * are measured, and which friend groups exceed `planSeconds` depends on the computer.
@@ -60,11 +73,13 @@ export function makeStudy(topology: ProcessTopology, machine: Machine, options: 
   if (!(planSeconds > 0))
     throw wrongValue('ERR_ARGUMENT', 'planSeconds: expected a time above 0', planSeconds)
   const subject = subjectOf(topology, machine, nodes, options.name)
-  const selected = selectStrategies(topology, machine, nodes, { bytes, given: options.strategies ?? null })
+  const given = options.strategies ?? null
+  const auto = given === null ? bytes.map((length) => autoChoice(topology, machine, length, options)) : []
+  const selected = selectStrategies(topology, machine, nodes, { bytes, given, auto })
   const leftOut: LeftOut[] = [...selected.leftOut]
   const studied: StudiedStrategy[] = []
-  for (const strategy of selected.strategies) {
-    const text = formatStrategy(strategy)
+  const byText = new Map(selected.strategies.map((strategy) => [formatStrategy(strategy), strategy]))
+  for (const [text, strategy] of byText) {
     onStrategy?.(text)
     const planned = leastOfThree(() =>
       planWithin(topology, strategy, { nodeOf: nodes, seconds: planSeconds, now }),
@@ -75,8 +90,40 @@ export function makeStudy(topology: ProcessTopology, machine: Machine, options: 
     }
     studied.push(studiedStrategy(text, planned, { machine, nodes, bytes, direct: studied[0] ?? null }))
   }
-  const fastest = bytes.map((_, i) => fastestAt(studied, i))
-  return { subject, bytes, strategies: studied, leftOut, fastest, measurements: null }
+  const ordinaryAllgather = ordinaryAllgathers(topology.ranks, machine, bytes)
+  const fastest = bytes.map((_, i) => {
+    return fastestAt(studied, i, ordinaryAllgather, auto[i] === undefined ? null : formatStrategy(auto[i]))
+  })
+  const sensitivity = sensitivityOf(studied, bytes, machine, (text) => {
+    onStrategy?.(`${text} with other costs`)
+    return lower(plan(topology, byText.get(text)!, { nodeOf: nodes }).schedule, upTo(topology.ranks))
+  })
+  const found = { strategies: studied, leftOut, fastest, ordinaryAllgather, sensitivity }
+  return { subject, bytes, ...found, measurements: null }
+}
+
+/** As `rankweave plan --strategy auto` chooses for blocks of this length. */
+function autoChoice(
+  topology: ProcessTopology,
+  machine: Machine,
+  bytes: number,
+  { onStrategy }: StudyOptions,
+): Strategy {
+  onStrategy?.(`what auto chooses for ${bytes} bytes`)
+  return chooseStrategy(topology, machine, { bytes }).strategy
+}
+
+/** By the fastest algorithm of every length; null beyond the ranks of {@link fastestAllgather}. */
+function ordinaryAllgathers(
+  ranks: number,
+  machine: Machine,
+  bytes: readonly number[],
+): readonly OrdinaryAllgather[] | null {
+  if (ranks > mostAllgatherRanks) return null
+  return bytes.map((length) => {
+    const { algorithm, simulation } = fastestAllgather(ranks, machine, length)
+    return { bytes: length, algorithm, timeUs: simulation.timeUs }
+  })
 }
 
 /** Ascending, each once. @throws ERR_ARGUMENT */
@@ -107,6 +154,7 @@ function subjectOf(topology: ProcessTopology, machine: Machine, nodes: Int32Arra
     machine: formatMachine(machine),
     nodes: new Set(nodes).size,
     profile: { name: profile, source, provenance },
+    remark: profileRemark(machine),
   }
 }
 
@@ -194,9 +242,15 @@ function byLevel(of: (level: Level) => number): Record<Level, number> {
   return Object.fromEntries(levels.map((level) => [level, of(level)])) as Record<Level, number>
 }
 
-function fastestAt(strategies: readonly StudiedStrategy[], i: number): Fastest {
+function fastestAt(
+  strategies: readonly StudiedStrategy[],
+  i: number,
+  ordinary: Study['ordinaryAllgather'],
+  auto: string | null,
+): Fastest {
   let best = strategies[0]
   for (const each of strategies) if (each.simulated[i].timeUs < best.simulated[i].timeUs) best = each
-  const { bytes, timeUs, speedup } = best.simulated[i]
-  return { bytes, strategy: best.strategy, timeUs, speedup }
+  const { bytes, timeUs, speedup, breakEvenStarts } = best.simulated[i]
+  const speedupOverAllgather = ordinary === null ? null : timeUs === 0 ? 1 : ordinary[i].timeUs / timeUs
+  return { bytes, strategy: best.strategy, timeUs, speedup, speedupOverAllgather, breakEvenStarts, auto }
 }

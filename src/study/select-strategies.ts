@@ -12,6 +12,8 @@ export interface SelectOptions {
   readonly bytes: readonly number[]
   /** Null: those that are worth a study. */
   readonly given: readonly Strategy[] | null
+  /** What `auto` chooses for the lengths: studied in any case. */
+  readonly auto: readonly Strategy[]
 }
 
 /**
@@ -38,7 +40,8 @@ const byFriends: readonly Strategy[] = [
 
 /**
  * The strategies of a study: direct sends first, then those given; or else, of every kind, at most
- * {@link perKind} that an estimate finds best for some length, and strategies by friend groups.
+ * {@link perKind} that an estimate finds best for some length, what `auto` chooses, and strategies by friend
+ * groups.
  * Deterministic.
  *
  * @throws ERR_STRATEGY for a given strategy that cannot be planned for the topology
@@ -47,7 +50,7 @@ export function selectStrategies(
   topology: ProcessTopology,
   machine: Machine,
   nodes: Int32Array,
-  { bytes, given }: SelectOptions,
+  { bytes, given, auto }: SelectOptions,
 ): { readonly strategies: readonly Strategy[]; readonly leftOut: readonly LeftOut[] } {
   if (given !== null) return { strategies: distinct([direct, ...given]), leftOut: [] }
   const byKind = new Map<string, LoadedCandidate[]>()
@@ -72,7 +75,7 @@ export function selectStrategies(
         })
     }
   }
-  return { strategies: distinct([...strategies, ...byFriends]), leftOut }
+  return { strategies: distinct([...strategies, ...auto, ...byFriends]), leftOut }
 }
 
 /**

@@ -1,7 +1,9 @@
+import { mostAllgatherRanks } from '../cost/simulate/fastest-allgather.js'
 import { levels } from '../machine/profile.js'
 import type { Cell, Column, LinePlot, Plot, Section, StudyDocument, Table } from './document.js'
 import { bytesText, numberText } from './figure-text.js'
 import { measuredSection } from './measured-section.js'
+import { closeEnough, comparedKinds } from './sensitivity.js'
 import type { StudiedStrategy, Study } from './study.js'
 
 /**
@@ -18,10 +20,12 @@ export function studyDocument(study: Study): StudyDocument {
         `(out-degree min ${degree.min}, mean ${numberText(degree.mean)}, max ${degree.max}), ` +
         `on ${numberText(nodes)} ${nodes === 1 ? 'node' : 'nodes'}.`,
       `Messages cost what the profile ${profile.name} says (${profile.provenance}: ${profile.source}).`,
+      ...(subject.remark === null ? [] : [subject.remark]),
       'Every table and plot names the origin of its figures: counted in schedules, simulated, measured, or derived from figures of several origins.',
     ],
     sections: [
       fastestSection(study),
+      ...sensitivitySections(study),
       timesSection(study),
       messagesSection(study),
       ...(measurements === null ? [] : [measuredSection(study.subject, measurements)]),
@@ -33,21 +37,80 @@ export function studyDocument(study: Study): StudyDocument {
 
 const column = (title: string): Column => ({ title })
 
-function fastestSection({ fastest, subject }: Study): Section {
+function fastestSection({ fastest, subject, ordinaryAllgather }: Study): Section {
+  const source = `on ${subject.machine}; microseconds until the last rank is done`
   const table: Table = {
     kind: 'table',
-    title: 'The fastest strategy by block length',
+    title: 'The fastest of those studied, by block length',
     origin: 'simulated',
-    source: `on ${subject.machine}; microseconds until the last rank is done`,
-    columns: ['block', 'strategy', 'us', 'direct sends / this'].map(column),
-    rows: fastest.map(({ bytes, strategy, timeUs, speedup }) => [
-      bytesText(bytes),
-      strategy,
-      timeUs,
-      speedup,
+    source,
+    columns: ['block', 'strategy', 'us', 'direct sends / this', 'ordinary allgather / this'].map(column),
+    rows: fastest.map(({ bytes, strategy, timeUs, speedup, speedupOverAllgather }) => [
+      ...[bytesText(bytes), strategy, timeUs, speedup, speedupOverAllgather],
     ]),
   }
-  return { title: 'Which strategy, for which block', text: [], parts: [table] }
+  const ordinary: Table[] =
+    ordinaryAllgather === null
+      ? []
+      : [
+          {
+            kind: 'table',
+            title: 'An ordinary allgather of all blocks to all ranks',
+            ...{ origin: 'simulated', source },
+            columns: ['block', 'algorithm', 'us'].map(column),
+            rows: ordinaryAllgather.map(({ bytes, algorithm, timeUs }) => [
+              ...[bytesText(bytes), algorithm, timeUs],
+            ]),
+          },
+        ]
+  return {
+    title: 'Which strategy, for which block',
+    text: [
+      'Other strategies may be faster: the fastest of those studied is not the fastest of all.',
+      ...(ordinaryAllgather === null
+        ? [`An ordinary allgather is simulated for up to ${numberText(mostAllgatherRanks)} ranks.`]
+        : []),
+      ...autoText(fastest),
+    ],
+    parts: [table, ...ordinary],
+  }
+}
+
+/** Where `auto` chooses otherwise. */
+function autoText(fastest: Study['fastest']): string[] {
+  const others = fastest.filter(({ auto, strategy }) => auto !== null && auto !== strategy)
+  if (fastest.every(({ auto }) => auto === null)) return []
+  if (others.length === 0) return ['For every length, auto chooses this strategy.']
+  return others.map(({ bytes, auto }) => `For blocks of ${bytesText(bytes)}, auto chooses ${auto}.`)
+}
+
+function sensitivitySections({ sensitivity, subject }: Study): Section[] {
+  const variations = sensitivity.flatMap((each) => each.variations)
+  const close = variations.filter(({ ratio }) => ratio <= 1 + closeEnough).length
+  const table: Table = {
+    kind: 'table',
+    title: 'Time of the choice divided by that of the fastest compared, where one cost changes',
+    origin: 'simulated',
+    source: `on ${subject.machine}, with one cost of the profile halved or doubled`,
+    columns: [
+      ...['block', 'strategy'],
+      ...(sensitivity[0]?.variations ?? []).map(({ cost, factor }) => `${cost} x ${factor}`),
+    ].map(column),
+    rows: sensitivity.map(({ bytes, strategy, variations: ratios }): Cell[] => [
+      ...[bytesText(bytes), strategy],
+      ...ratios.map(({ ratio }) => ratio),
+    ]),
+  }
+  return [
+    {
+      title: 'If the machine has other costs',
+      text: [
+        `The choice stays within ${100 * closeEnough}% of the fastest in ${close} of ${variations.length} cases.`,
+        `It is compared with the best of ${comparedKinds} other kinds of the same length, not with all strategies.`,
+      ],
+      parts: [table],
+    },
+  ]
 }
 
 function timesSection({ strategies, bytes, subject, fastest }: Study): Section {
@@ -77,7 +140,7 @@ function timesSection({ strategies, bytes, subject, fastest }: Study): Section {
     })),
   }
   const { bytes: shortest, strategy } = fastest[0]
-  const text = `For blocks of ${bytesText(shortest)}, ${strategy} takes the least simulated time.`
+  const text = `For blocks of ${bytesText(shortest)}, ${strategy} takes the least simulated time of those studied.`
   return { title: 'Simulated time', text: [text], parts: [plot, table] }
 }
 

@@ -12,8 +12,12 @@ export interface Study {
   /** In the order in which they were studied, direct sends first. */
   readonly strategies: readonly StudiedStrategy[]
   readonly leftOut: readonly LeftOut[]
-  /** Per length, the strategy that takes the least simulated time. */
+  /** Per length, the strategy that takes the least simulated time of those studied. */
   readonly fastest: readonly Fastest[]
+  /** Per length; null where there are too many ranks. */
+  readonly ordinaryAllgather: readonly OrdinaryAllgather[] | null
+  /** Per length, how the fastest compares with others where costs are not those of the profile. */
+  readonly sensitivity: readonly Sensitivity[]
   /** Null where no fabric was at hand. */
   readonly measurements: Measurements | null
 }
@@ -26,6 +30,8 @@ export interface Subject {
   readonly machine: string
   readonly nodes: number
   readonly profile: { readonly name: string; readonly source: string; readonly provenance: Provenance }
+  /** Why the times say less than they seem to, such as more cores per node than the profile describes. */
+  readonly remark: string | null
 }
 
 export interface StudiedStrategy {
@@ -75,6 +81,39 @@ export interface Fastest {
   readonly timeUs: number
   /** Compared with direct sends, simulated. */
   readonly speedup: number
+  /** Compared with an ordinary allgather, simulated; null where there are too many ranks. */
+  readonly speedupOverAllgather: number | null
+  /** Of this strategy, as in {@link SimulatedTime}. */
+  readonly breakEvenStarts: number | null
+  /** What `auto` chooses for this length; null where the strategies were given. */
+  readonly auto: string | null
+}
+
+/** An allgather of all blocks to all ranks, by the algorithm that takes the least simulated time. */
+export interface OrdinaryAllgather {
+  readonly bytes: number
+  readonly algorithm: string
+  readonly timeUs: number
+}
+
+/** The costs that are halved and doubled. `overhead` is that of both ends. */
+export const varied = ['latency', 'overhead', 'bandwidth'] as const
+
+export interface Sensitivity {
+  readonly bytes: number
+  /** The fastest of those studied with the costs of the profile. */
+  readonly strategy: string
+  /** With which it is compared. */
+  readonly others: readonly string[]
+  readonly variations: readonly Variation[]
+}
+
+export interface Variation {
+  readonly cost: (typeof varied)[number]
+  /** 0.5 or 2. */
+  readonly factor: number
+  /** Simulated time of the strategy divided by that of the fastest of those compared: at least 1. */
+  readonly ratio: number
 }
 
 /** What a fabric took on this computer. */

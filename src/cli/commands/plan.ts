@@ -59,7 +59,7 @@ export const planCommand: AddCommand = (program, act) => {
     .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
   addServerOptions(addStrategyOptions(command, ['auto']))
     .option('--bytes <number>', 'bytes of every block, for --strategy auto and --compare')
-    .option('--compare', 'compare the predicted times of the best strategies', false)
+    .option('--compare', 'compare the simulated times of the best strategies', false)
     .option('-o, --output <file>', 'write the plan as JSON Lines (.gz: compressed, -: to standard output)')
     .option('--cache <dir>', 'retain plans in a directory, and use those that are there')
     .option('--schedule-version <number>', 'version of the schedule format, 1 or 2', '2')
@@ -137,7 +137,7 @@ function text(
         messages.interNode === null ? null : compared(direct.interNode ?? 0, messages.interNode),
       ],
       ['blocks sent', compared(direct.volumeBlocks, planned.volumeBlocks)],
-      ['planning time', secondsText(planned.planMs / 1000)],
+      ['planning time', `${secondsText(planned.planMs / 1000)}, measured`],
       ['read from cache', cachedMs === null ? null : `in ${secondsText(cachedMs / 1000)}, verified`],
       [
         'verified',

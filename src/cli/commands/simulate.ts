@@ -9,6 +9,7 @@ import { traceEvents } from '../../cost/simulate/trace-events.js'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { profileOf } from '../../machine/network.js'
+import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { oneOf, whole } from '../input/options.js'
 import { addServerOptions, serverSchema } from '../input/server-options.js'
@@ -119,11 +120,13 @@ export const simulateCommand: AddCommand = (program, act) => {
             ranks,
             processes: processes ?? ranks,
             machine: formatMachine(machine),
+            profile: profileOrigin(profileOf(machine)),
+            remark: profileRemark(machine),
             bytesPerContribution: bytes,
             progress,
             ...simulationObject(simulation),
           },
-          `${source}: ${subject}, ${where}\n${simulationRows(simulation)}`,
+          `${source}: ${subject}, ${where}\n${simulationRows(simulation, machine)}`,
         )
         return exitCodes.ok
       }),

@@ -3,7 +3,7 @@ import type { Alternative, Choice } from '../../neighborhood/choose/choice.js'
 import type { ReportedChoice } from '../../neighborhood/choose/comparison.js'
 import { columns, figure, secondsText } from './reporter.js'
 
-/** The strategies that were compared, by predicted time; the planned one is marked. */
+/** The strategies that were compared, by simulated time; the planned one is marked. */
 export function choiceRows(compared: ReportedChoice): string {
   const { alternatives, bytesPerBlock, considered, chosen, ordinaryAllgather: ordinary } = compared
   const farthest = alternatives.some((alternative) => alternative.bytes.network > 0)
@@ -28,9 +28,11 @@ export function choiceRows(compared: ReportedChoice): string {
   }
   const sent = farthest ? 'bytes between nodes' : 'bytes'
   return [
-    `strategies for blocks of ${figure(bytesPerBlock)} bytes, ${figure(considered)} considered, ${figure(alternatives.length)} simulated (* planned; times are predicted)`,
+    `strategies for blocks of ${figure(bytesPerBlock)} bytes, ${figure(considered)} considered, ${figure(alternatives.length)} simulated (* planned)`,
+    `times are simulated with profile ${compared.profile}; planning is measured`,
+    ...(compared.remark === null ? [] : [compared.remark]),
     columns([
-      ['  strategy', 'time', 'messages', sent, 'planning', 'pays after'],
+      ['  strategy', 'simulated', 'messages', sent, 'planning', 'pays after'],
       ...timed.map(({ row }) => row),
     ]),
     ...leftRows(compared.notSimulated),
@@ -40,6 +42,7 @@ export function choiceRows(compared: ReportedChoice): string {
 type Row = Pick<Alternative, 'timeUs' | 'messages' | 'bytes'>
 
 const reasons = {
+  slower: 'a lower bound of their time exceeds the fastest',
   budget: 'the budget is used up',
   moves: 'their plans move more blocks than the budget allows',
   friends: 'the search for friends takes longer than the budget allows',
@@ -50,9 +53,16 @@ function leftRows(left: Choice['notSimulated']): string[] {
   return Object.entries(reasons).flatMap(([because, reason]) => {
     const names = left
       .filter((each) => each.because === because)
-      .map(({ strategy, estimatedUs }) => `${strategy} (about ${Number(estimatedUs.toPrecision(2))} us)`)
+      .map(({ strategy, atLeastUs }) => `${strategy} (at least ${figure(roundedDown(atLeastUs))} us)`)
     return names.length === 0 ? [] : [`  not simulated, as ${reason}: ${names.join(', ')}`]
   })
+}
+
+/** At most two digits, and two after the point: a bound is printed no higher than it is. */
+function roundedDown(us: number): number {
+  if (us <= 0) return 0
+  const unit = Math.max(0.01, 10 ** (Math.floor(Math.log10(us)) - 1))
+  return Number((Math.floor(us / unit) * unit).toPrecision(2))
 }
 
 function allBytes(bytes: Alternative['bytes']): number {

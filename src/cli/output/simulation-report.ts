@@ -1,13 +1,16 @@
 import { meanOf } from '../../base/search.js'
 import type { Activity, PathStep, Simulation } from '../../cost/simulate/simulation.js'
+import type { Machine } from '../../machine/machine.js'
+import { profileOf } from '../../machine/network.js'
 import { levels } from '../../machine/profile.js'
+import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
 import { counted, figure, table } from './reporter.js'
 
 /** What a simulation's table says. */
-export function simulationRows({ criticalPath, timeUs, traffic, waitUs }: Simulation) {
+export function simulationRows({ criticalPath, timeUs, traffic, waitUs }: Simulation, machine: Machine) {
   const wait = `mean ${microseconds(meanOf(waitUs))}, max ${microseconds(waitUs.reduce((a, b) => Math.max(a, b), 0))}`
-  return table([
-    ['predicted time', microseconds(timeUs)],
+  const rows = table([
+    ['simulated time', microseconds(timeUs)],
     ['wait per rank', wait],
     ['critical path', pathText(criticalPath)],
     ...levels.map((level): readonly [string, string | null] => {
@@ -15,7 +18,10 @@ export function simulationRows({ criticalPath, timeUs, traffic, waitUs }: Simula
       const text = `${counted(messages, 'message', 'messages')}, ${counted(bytes, 'byte', 'bytes')}`
       return [levelLabels[level], messages === 0 ? null : text]
     }),
+    ['profile', profileOrigin(profileOf(machine))],
   ])
+  const remark = profileRemark(machine)
+  return remark === null ? rows : `${rows}\n${remark}`
 }
 
 const levelLabels = {

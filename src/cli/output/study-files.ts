@@ -3,6 +3,7 @@ import { plotsOf, type StudyDocument } from '../../study/document.js'
 import { htmlOf } from '../../study/html.js'
 import { markdownOf } from '../../study/markdown.js'
 import { plotSvg } from '../../study/plot-svg.js'
+import { closeEnough } from '../../study/sensitivity.js'
 import type { Study } from '../../study/study.js'
 import { fileError, makeDirectory, requireWritable } from '../../text/whole-file.js'
 import { checkOutputs, isStandardOutput, writeOutput } from './output-file.js'
@@ -56,16 +57,41 @@ export async function writeStudy(
   if (!isStandardOutput(output)) report.note(`wrote ${output}`)
 }
 
-/** What a study says in short: the fastest strategy of every length. */
-export function fastestRows({ subject, fastest, strategies, leftOut }: Study): string {
+/** What a study says in short: the fastest of the strategies studied for every length, and when it pays. */
+export function fastestRows({ subject, fastest, strategies, leftOut, sensitivity }: Study): string {
   const left = leftOut.length === 0 ? '' : `, ${leftOut.length} left out`
   return [
-    `${subject.topology} on ${subject.machine}: ${counted(strategies.length, 'strategy', 'strategies')}${left} (times are simulated)`,
+    `${subject.topology} on ${subject.machine}: ${counted(strategies.length, 'strategy', 'strategies')}${left}`,
+    `times are simulated with profile ${subject.profile.name} (costs ${subject.profile.provenance}); planning is measured`,
+    ...(subject.remark === null ? [] : [subject.remark]),
     columns([
-      ['bytes', 'fastest', 'time', 'direct sends / this'],
-      ...fastest.map(({ bytes, strategy, timeUs, speedup }) => [
+      [
+        'bytes',
+        'fastest of those studied',
+        'simulated',
+        'direct sends / this',
+        'allgather / this',
+        'pays after',
+      ],
+      ...fastest.map(({ bytes, strategy, timeUs, speedup, speedupOverAllgather: over, breakEvenStarts }) => [
         ...[figure(bytes), strategy, `${figure(timeUs)} us`, figure(speedup)],
+        ...[over === null ? '–' : figure(over), startsText(breakEvenStarts)],
       ]),
     ]),
+    ...fastest
+      .filter(({ auto, strategy }) => auto !== null && auto !== strategy)
+      .map(({ bytes, auto }) => `for ${figure(bytes)} bytes auto chooses ${auto}`),
+    sensitivityText(sensitivity),
   ].join('\n')
+}
+
+/** Two digits: planning is measured. */
+function startsText(starts: number | null): string {
+  return starts === null ? 'never' : counted(Number(starts.toPrecision(2)), 'start', 'starts')
+}
+
+function sensitivityText(sensitivity: Study['sensitivity']): string {
+  const ratios = sensitivity.flatMap(({ variations }) => variations.map(({ ratio }) => ratio))
+  const close = ratios.filter((ratio) => ratio <= 1 + closeEnough).length
+  return `with latency, overhead or bandwidth halved or doubled: within ${100 * closeEnough}% of the fastest compared in ${close} of ${ratios.length} cases`
 }

@@ -86,7 +86,8 @@ const packageLevel = levels.indexOf('package')
 const nodeLevel = levels.indexOf('node')
 export const networkLevel = levels.indexOf('network')
 
-function levelBetween({ node, packageIndex }: ProcessPlaces, a: number, b: number): number {
+/** Index in `levels` of the messages between two processes. */
+export function levelBetween({ node, packageIndex }: ProcessPlaces, a: number, b: number): number {
   if (packageIndex[a] === packageIndex[b]) return packageLevel
   return node[a] === node[b] ? nodeLevel : networkLevel
 }

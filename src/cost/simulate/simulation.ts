@@ -76,9 +76,10 @@ export interface Timeline {
 /** The JSON object holds no more steps of the critical path than this: the last ones. */
 export const mostPathSteps = 10_000
 
-/** What a simulation's JSON object says besides its input. */
+/** What a simulation's JSON object says besides its input; all times are simulated. */
 export function simulationObject({ criticalPath, timeUs, traffic, waitUs }: Simulation) {
   return {
+    origin: 'simulated' as const,
     timeUs,
     waitUs: { mean: meanOf(waitUs), max: waitUs.reduce((most, us) => Math.max(most, us), 0) },
     messages: Object.fromEntries(levels.map((level) => [level, traffic[level].messages])),

@@ -16,7 +16,9 @@ export interface AutoStrategy {
    * Work that is spent on the choice. Per unit: 4 candidates are simulated, 8 strategies similar to the
    * fastest as well, and one of all is planned; for alltoalls and reductions one candidate is simulated and
    * planned. In proportion: the blocks that they move, and the work of searches for friends. Besides: direct
-   * sends, an ordinary allgather and friend groups. 1 to 2^20, default 10.
+   * sends, an ordinary allgather, friend groups, and the best candidate of every kind that has none, if it
+   * moves at most 2^18 blocks per unit, or is 2^19 pairs and blocks of work with friends. 1 to 2^20, default
+   * 10.
    */
   readonly budget?: number
 }

@@ -50,13 +50,14 @@ export const exactMs = 20
 /** A candidate that was not simulated. */
 export interface Unsimulated {
   readonly strategy: string
-  /** What candidates were ranked by; of friend groups, what they take at least. */
-  readonly estimatedUs: number
+  /** A lower bound of what the simulator would predict, not an estimate: it may take far longer. */
+  readonly atLeastUs: number
   /**
-   * `budget`: as many as it allows were simulated; `moves`: the plan would move more blocks than the budget
-   * allows; `friends`: the search for friends and the plan would take more work than it allows.
+   * `slower`: `atLeastUs` exceeds the time of the fastest that was simulated. `budget`: as many as it allows
+   * were simulated; `moves`: the plan would move more blocks than the budget allows; `friends`: the search
+   * for friends and the plan would take more work than it allows.
    */
-  readonly because: 'budget' | 'moves' | 'friends'
+  readonly because: 'slower' | 'budget' | 'moves' | 'friends'
 }
 
 /** What was chosen, and among what. */
@@ -68,7 +69,10 @@ export interface Choice {
    * them.
    */
   readonly alternatives: readonly Alternative[]
-  /** The first few of those that were not simulated, by estimate, and all with friend groups. */
+  /**
+   * Of those that were not simulated the first few by estimate, the best of every kind, and all with friend
+   * groups.
+   */
   readonly notSimulated: readonly Unsimulated[]
   /** Candidates whose time was estimated. */
   readonly considered: number

@@ -19,6 +19,7 @@ import { isGrouped } from './candidates.js'
 import { type Choice, type ChosenOperation, checkedChosen, type Unsimulated } from './choice.js'
 import { estimateUs } from './estimate.js'
 import { extentsOf, localSearch } from './local-search.js'
+import { type LowerBound, lowerBound } from './lower-bound.js'
 import { alternativeOf, type Simulated, simulated, type Trial } from './simulated.js'
 
 export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
@@ -49,6 +50,9 @@ const perUnit = {
   similarMoves: 2 ** 16,
   /** Blocks that strategies with friend groups move, and pairs that their searches for friends go through. */
   friendWork: 2 ** 16,
+  /** The best candidate of a kind that has none simulated yet may take as much work, alone. */
+  movesOfKind: 2 ** 18,
+  friendWorkOfKind: 2 ** 19,
 }
 
 /** The order of strategies that are compared, but not chosen. */
@@ -59,7 +63,8 @@ const mostNamed = 5
 
 /**
  * The strategy by which a neighbor allgather, or another operation, takes the least time on a machine, as the
- * simulator predicts it. Candidates are ranked by an estimate, and the best are simulated. Of allgathers,
+ * simulator predicts it. Candidates are ranked by an estimate, and the best are simulated. Then the best of
+ * every kind that has none yet is, unless a lower bound of its time exceeds the fastest. Of allgathers,
  * strategies similar to the fastest are simulated next. The fastest of all and the best of every kind are
  * planned too, as far as the budget goes, and so are direct sends, an ordinary allgather without what no rank
  * needs, and friend groups. The choice is a function of topology, operation, machine, bytes and budget: the
@@ -121,18 +126,26 @@ function* choosing(
   const refusal = withinBudget(budget, operation, ranks, friendPairs)
   const tried: Tried[] = []
   const left: Left[] = []
+  const trySimulating = ({ strategy, order, role }: Ranked): void => {
+    const text = formatStrategy(strategy)
+    const known = tried.find((other) => other.text === text)
+    tried.push({ ...(known ?? simulated(strategy, setting)), order, role })
+  }
   for (const each of [...inTurn(estimated), ...included]) {
     const because = refusal(each)
     if (because !== null) left.push({ ...each, because })
-    else {
-      const { strategy, order, role } = each
-      const text = formatStrategy(strategy)
-      const known = tried.find((other) => other.text === text)
-      tried.push({ ...(known ?? simulated(strategy, setting)), order, role })
-    }
+    else trySimulating(each)
+    yield
+  }
+  const boundUs = lowerBound(setting)
+  const isWithin = isWithinKind(budget, ranks, friendPairs)
+  for (const each of bestOfOtherKinds(left, tried)) {
+    if (boundUs(each.strategy) > leastUs(tried)) left[left.indexOf(each)] = { ...each, because: 'slower' }
+    else if (isWithin(each)) trySimulating(each)
     yield
   }
   const routes = tried.filter(({ role }) => role === 'route').sort(byTime)
+  const kinds = new Set(routes.map(({ strategy }) => strategy.kind)).size
   const units = operation === 'neighbor-allgather' ? budget : 0
   const { best: similar, tried: searched } = yield* localSearch(
     routes,
@@ -142,7 +155,7 @@ function* choosing(
   )
   const found = new Map<string, Trial & { readonly order: number }>()
   for (const each of [
-    ...bestOfKindsFirst(routes).slice(0, budget),
+    ...bestOfKindsFirst(routes).slice(0, Math.max(budget, kinds)),
     ...(similar === null ? [] : [{ ...similar, order: considered }]),
     ...tried.filter(({ role }) => role !== 'route'),
   ]) {
@@ -150,6 +163,7 @@ function* choosing(
     found.set(each.text, { simulated: each, planMs: each.planMs(), order: each.order })
     yield
   }
+  const isKnown = new Set([...found.keys(), ...tried.map(({ text }) => text)])
   const trials = [...found.values()].sort(
     (a, b) => a.simulated.timeUs - b.simulated.timeUs || a.order - b.order,
   )
@@ -159,7 +173,11 @@ function* choosing(
     strategy: trials[best].simulated.strategy,
     chosen: alternatives[best],
     alternatives,
-    notSimulated: notSimulated(left.filter(({ strategy }) => !found.has(formatStrategy(strategy)))),
+    notSimulated: notSimulated(
+      left.filter(({ strategy }) => !isKnown.has(formatStrategy(strategy))),
+      boundUs,
+      trials[best].simulated.timeUs,
+    ),
     considered,
     searched,
     operation,
@@ -207,6 +225,20 @@ function bestOfKindsFirst<T extends { readonly strategy: Strategy }>(all: readon
   return [...all.filter(isFirst), ...all.filter((each) => !isFirst(each))]
 }
 
+/** The best by estimate of every kind of which none was simulated. */
+function bestOfOtherKinds(left: readonly Left[], tried: readonly Tried[]): Left[] {
+  const simulatedKinds = new Set(
+    tried.filter(({ order }) => order < never).map(({ strategy }) => strategy.kind),
+  )
+  const others = left.filter(({ strategy }) => !simulatedKinds.has(strategy.kind)).sort(byEstimate)
+  return [...new Map(others.toReversed().map((each) => [each.strategy.kind, each])).values()].sort(byEstimate)
+}
+
+/** Of those that may be chosen. */
+function leastUs(tried: readonly Tried[]): number {
+  return tried.reduce((least, { timeUs, order }) => (order < never ? Math.min(least, timeUs) : least), never)
+}
+
 /** Says of one candidate after the other why it is not simulated; null: it is, and its work is counted. */
 function withinBudget(
   budget: number,
@@ -218,7 +250,7 @@ function withinBudget(
   let [routes, moves, friendWork] = [0, 0, 0]
   return ({ strategy, load, role }) => {
     if (role === 'always') return null
-    const moved = ranks * load.reduce((sum, { blocks }) => sum + blocks[0] + blocks[1], 0)
+    const moved = movedBlocks(ranks, load)
     if (isGrouped(strategy)) {
       const work = friendPairs[strategy.mode] + moved
       if (friendWork + work > budget * perUnit.friendWork) return 'friends'
@@ -233,10 +265,39 @@ function withinBudget(
   }
 }
 
-/** The first few routes by estimate, and all with friend groups. */
-function notSimulated(left: readonly Left[]): Choice['notSimulated'] {
-  const of = (wanted: Ranked['role']) => left.filter(({ role }) => role === wanted)
-  return [...of('route').sort(byEstimate).slice(0, mostNamed), ...of('friends')].map(
-    ({ strategy, estimatedUs, because }) => ({ strategy: formatStrategy(strategy), estimatedUs, because }),
-  )
+/** Whether the best candidate of a kind is simulated beyond what the budget allows all together. */
+function isWithinKind(
+  budget: number,
+  ranks: number,
+  friendPairs: CandidateLoads['friendPairs'],
+): (candidate: Ranked) => boolean {
+  return ({ strategy, load }) => {
+    const moved = movedBlocks(ranks, load)
+    if (!isGrouped(strategy)) return moved <= budget * perUnit.movesOfKind
+    return friendPairs[strategy.mode] + moved <= budget * perUnit.friendWorkOfKind
+  }
+}
+
+function movedBlocks(ranks: number, load: Ranked['load']): number {
+  return ranks * load.reduce((sum, { blocks }) => sum + blocks[0] + blocks[1], 0)
+}
+
+/**
+ * The first few routes by estimate, the best of kinds that a bound excludes, and all with friend groups.
+ *
+ * @param fastestUs of what was simulated
+ */
+function notSimulated(left: readonly Left[], boundUs: LowerBound, fastestUs: number): Choice['notSimulated'] {
+  const routes = left.filter(({ role }) => role === 'route').sort(byEstimate)
+  return [
+    ...routes.filter(({ because }, i) => i < mostNamed || because === 'slower'),
+    ...left.filter(({ role }) => role === 'friends'),
+  ].map(({ strategy, because }) => {
+    const atLeastUs = boundUs(strategy)
+    return {
+      strategy: formatStrategy(strategy),
+      atLeastUs,
+      because: atLeastUs > fastestUs ? 'slower' : because,
+    }
+  })
 }

@@ -1,5 +1,7 @@
 import { fastestAllgather, mostAllgatherRanks } from '../../cost/simulate/fastest-allgather.js'
 import type { Machine } from '../../machine/machine.js'
+import { profileOf } from '../../machine/network.js'
+import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Strategy } from '../strategies/strategy.js'
 import type { Alternative, Choice } from './choice.js'
@@ -10,6 +12,10 @@ import { sentIn } from './simulated.js'
 export interface Compared {
   readonly choice: Choice
   readonly ordinary: Ordinary | null
+  /** Of the costs that times are simulated with, and how they came about. */
+  readonly profile: string
+  /** Why the times say less than they seem to; null for no reason. */
+  readonly remark: string | null
 }
 
 /** An allgather of all blocks to all ranks, of which a rank picks those of its neighbors. */
@@ -25,7 +31,12 @@ export function compareStrategies(
 ): Compared {
   const include = [...(options.include ?? []), ...friendGroups(topology, machine)]
   const choice = chooseStrategy(topology, machine, { ...options, include })
-  return { choice, ordinary: ordinaryAllgather(topology.ranks, machine, options.bytes) }
+  return {
+    choice,
+    ordinary: ordinaryAllgather(topology.ranks, machine, options.bytes),
+    profile: profileOrigin(profileOf(machine)),
+    remark: profileRemark(machine),
+  }
 }
 
 /** Edges beyond which friend groups are not searched for to be compared, unless the budget covers it. */
@@ -51,9 +62,18 @@ export interface ReportedChoice extends Pick<Choice, 'considered' | 'alternative
   /** The text of the strategy that is planned. */
   readonly chosen: string
   readonly ordinaryAllgather: Ordinary | null
+  readonly profile: string
+  readonly remark: string | null
+  /** How the figures of alternatives came about; derived: from both. */
+  readonly origins: typeof origins
 }
 
-export function choiceObject({ choice, ordinary }: Compared, planned: string): ReportedChoice {
+const origins = { timeUs: 'simulated', planMs: 'measured', breakEvenStarts: 'derived' } as const
+
+export function choiceObject(
+  { choice, ordinary, profile, remark }: Compared,
+  planned: string,
+): ReportedChoice {
   const { alternatives, notSimulated, bytes, considered } = choice
   return {
     bytesPerBlock: bytes,
@@ -62,5 +82,6 @@ export function choiceObject({ choice, ordinary }: Compared, planned: string): R
     alternatives,
     notSimulated,
     ordinaryAllgather: ordinary,
+    ...{ profile, remark, origins },
   }
 }

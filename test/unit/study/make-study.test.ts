@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { fastestAllgather } from '../../../src/cost/simulate/fastest-allgather.js'
 import { parseMachine } from '../../../src/machine/machine-text.js'
+import { chooseStrategy } from '../../../src/neighborhood/choose/choose-strategy.js'
 import { parseStrategy } from '../../../src/neighborhood/strategies/strategy-text.js'
 import { makeStudy, type StudyOptions } from '../../../src/study/make-study.js'
 import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
@@ -55,6 +57,60 @@ describe('a study', () => {
       expect(timeUs).toBe(Math.min(...times))
       expect(strategies.find((each) => each.strategy === strategy)!.simulated[i].timeUs).toBe(timeUs)
     }
+  })
+
+  it('has the choice of auto for every length, with the time that auto predicts', () => {
+    const { fastest, strategies, bytes } = study()
+    for (const [i, length] of bytes.entries()) {
+      const { chosen } = chooseStrategy(torus, machine, { bytes: length })
+      const same = strategies.find(({ strategy }) => strategy === chosen.strategy)!
+      expect(fastest[i].auto).toBe(chosen.strategy)
+      expect(same.simulated[i].timeUs).toBeCloseTo(chosen.timeUs, 9)
+      expect(fastest[i].timeUs).toBeLessThanOrEqual(same.simulated[i].timeUs)
+    }
+    expect(study({ strategies: [] }).fastest.map(({ auto }) => auto)).toEqual([null, null])
+  })
+
+  it('compares the fastest with an ordinary allgather, simulated', () => {
+    const { fastest, ordinaryAllgather } = study()
+    for (const [i, { bytes, timeUs, speedupOverAllgather }] of fastest.entries()) {
+      const { algorithm, simulation } = fastestAllgather(16, machine, bytes)
+      expect(ordinaryAllgather![i]).toEqual({ bytes, algorithm, timeUs: simulation.timeUs })
+      expect(speedupOverAllgather).toBe(simulation.timeUs / timeUs)
+    }
+  })
+
+  it('divides the time of the fastest by the least compared, where a cost is halved or doubled', () => {
+    const strategies = ['cartesian:windows=3/3,order=1.0', 'routed:radices=4.4'].map(parseStrategy)
+    const { sensitivity } = study({ strategies })
+    const slow = parseMachine('cluster:nodes=4,cores=4,profile=simgrid-fast')
+    const { levels, hop } = slow.profile!
+    const network = { ...levels.network, latencyNs: 2 * levels.network.latencyNs }
+    const near = (costs: typeof network) => ({ ...costs, latencyNs: 2 * costs.latencyNs })
+    const changed = {
+      ...slow.profile!,
+      levels: { process: levels.process, package: near(levels.package), node: near(levels.node), network },
+      hop: { ...hop, latencyNs: 2 * hop.latencyNs },
+    }
+    const again = makeStudy(torus, { ...slow, profile: changed }, { name: 'x', bytes: [4, 4096], strategies })
+    for (const [i, { strategy, others, variations }] of sensitivity.entries()) {
+      expect(variations.map(({ cost, factor }) => `${cost} ${factor}`)).toEqual([
+        ...['latency 0.5', 'latency 2', 'overhead 0.5', 'overhead 2', 'bandwidth 0.5', 'bandwidth 2'],
+      ])
+      const times = [strategy, ...others].map(
+        (text) => again.strategies.find((each) => each.strategy === text)!.simulated[i].timeUs,
+      )
+      expect(variations[1].ratio).toBe(times[0] / Math.min(...times))
+    }
+  })
+
+  it('remarks that nodes have more cores than those that the profile describes', () => {
+    const remarkOn = (text: string) =>
+      makeStudy(torus, parseMachine(text), { name: 'x', bytes: [4], strategies: [] }).subject.remark
+    expect(remarkOn('cluster:nodes=1,cores=40,profile=niagara')).toBeNull()
+    expect(remarkOn('cluster:nodes=1,cores=48,profile=niagara')).toBe(
+      'Profile niagara describes nodes of 40 cores; this machine has nodes of 48.',
+    )
   })
 
   it('computes break-even starts from planning beyond that of direct sends', () => {

@@ -26,7 +26,7 @@ export function keyFigures({ statistics }: TopologyView, plan: PlanView | null):
       const { speedup, planned: after, direct: before } = plan.simulation
       figures.push(
         ['simulated time', time(after.timeUs), `${time(before.timeUs)} direct`],
-        ['speedup', `${figure(speedup)}×`, `${bytes(plan.simulation.bytes)} per block`],
+        ['speedup, simulated', `${figure(speedup)}×`, `${bytes(plan.simulation.bytes)} per block`],
       )
     }
   }
@@ -83,7 +83,7 @@ export function statisticsPanel(topology: TopologyView, plan: PlanView | null): 
     const { direct: before, planned: after } = plan.simulation
     rows.push(
       row('simulated time', before.timeUs, after.timeUs, time),
-      row('mean wait per rank', before.meanWaitUs, after.meanWaitUs, time),
+      row('mean wait per rank, simulated', before.meanWaitUs, after.meanWaitUs, time),
       row('bytes in the network', before.traffic.network.bytes, after.traffic.network.bytes, bytes),
       row(
         'bytes inside nodes',
@@ -103,7 +103,11 @@ export function statisticsPanel(topology: TopologyView, plan: PlanView | null): 
       'friend groups',
       `${figure(plan.groups.count)} in ${plan.groups.steps} ${plan.groups.steps === 1 ? 'step' : 'steps'}`,
     ])
-  if (plan.simulation !== null) facts.push(['machine', plan.simulation.machine])
+  if (plan.simulation !== null) {
+    const { machine, profile, remark } = plan.simulation
+    facts.push(['machine', machine], ['profile', profile])
+    if (remark !== null) facts.push(['remark', remark])
+  }
   if (plan.planMs !== null) facts.push(['planning, measured', time(plan.planMs * 1000)])
   return panel(
     'Statistics',

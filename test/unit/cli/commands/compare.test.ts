@@ -10,6 +10,8 @@ describe('plan --strategy auto', () => {
     expect(object).toMatchObject({
       parameters: expect.any(Object),
       notSimulated: expect.any(Array),
+      origins: { timeUs: 'simulated', planMs: 'measured' },
+      remark: null,
       ordinaryAllgather: { algorithm: 'allgather-recursive-doubling', timeUs: expect.any(Number) },
     })
     const { chosen, alternatives, strategy } = object as {
@@ -29,11 +31,14 @@ describe('plan --strategy auto', () => {
     expect(exitCode).toBe(0)
     // "about" where planning takes long on a busy machine.
     expect(stdout).toMatch(/pays after\n {2}\* \S+ +[\d.]+ us .* (?:at most|about) [\d,]+ starts?\n/)
+    expect(stdout).toMatch(
+      /^times are simulated with profile simgrid-fast \(costs given.*\); planning is measured$/m,
+    )
     expect(stdout).toMatch(/^moore:4x4:r=1: \S+:\S+=\S+\n/)
     expect(stdout).toMatch(/ - allgather-recursive-doubling, all to all +[\d.]+ us/)
     expect(stdout).toMatch(/ {4}allgather:radices=\S+ +[\d.]+ us/)
     for (const k of [2, 4, 8]) expect(stdout).toMatch(` common-neighbor:k=${k},mode=aware `)
-    expect(stdout).toMatch(/not simulated, as the budget is used up: \S+:\S+ \(about [\d.]+ us\)/)
+    expect(stdout).toMatch(/not simulated, as the budget is used up: \S+:\S+ \(at least [\d.]+ us\)/)
     expect(stdout).toMatch(/ {4}direct +[\d.]+ us .* never\n/)
   })
 })

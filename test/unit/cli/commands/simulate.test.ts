@@ -18,6 +18,9 @@ describe('simulate', () => {
     expect(answer).toMatchObject({ exitCode: 0, stderr: '' })
     const { timeUs, criticalPath, ...rest } = onlyObject(answer)
     expect(rest).toEqual({
+      origin: 'simulated',
+      profile: 'simgrid-fast (costs given, 8 of them assumed)',
+      remark: null,
       source: 'allgather-ring',
       collective: 'allgather',
       strategy: 'allgather-ring',
@@ -37,7 +40,8 @@ describe('simulate', () => {
     expect(timeUs).toBeLessThan(15 * 1.4)
     expect((criticalPath as { endUs: number }[]).at(-1)!.endUs).toBe(timeUs)
     const text = await cli('simulate', 'allgather-ring', ...machine, '--bytes', '4')
-    expect(text.stdout).toMatch(/^ {2}predicted time +[\d.]+ us$/m)
+    expect(text.stdout).toMatch(/^ {2}simulated time +[\d.]+ us$/m)
+    expect(text.stdout).toMatch(/^ {2}profile +simgrid-\w+ \(costs given/m)
     expect(text.stdout).toMatch(/^ {2}between nodes +60 messages, 240 bytes$/m)
   })
 
@@ -76,7 +80,7 @@ describe('simulate', () => {
     expect(traceEvents.filter(({ ph }) => ph === 'f')).toHaveLength(15)
     const beside = await cli('simulate', 'bcast-binomial', ...machine, '--bytes', '99', '--svg', '-')
     expect(beside.stdout).toMatch(/^<svg .*<\/svg>\n$/s)
-    expect(beside.stderr).toContain('predicted time')
+    expect(beside.stderr).toContain('simulated time')
   })
 
   it.each([

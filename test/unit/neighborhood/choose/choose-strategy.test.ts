@@ -47,17 +47,45 @@ describe('chooseStrategy', () => {
     for (const k of [2, 4, 8]) {
       expect(alternatives.map(({ strategy }) => strategy)).toContain(`common-neighbor:k=${k},mode=aware`)
     }
-    expect(notSimulated.filter(({ because }) => because === 'budget')).toHaveLength(5)
+    expect(
+      notSimulated.filter(({ because }) => because === 'budget' || because === 'slower').length,
+    ).toBeGreaterThan(4)
   })
 
-  it('does not search for friends beyond the budget, and says so', () => {
+  it('searches beyond the budget for the friends of the best candidate of a kind alone, and says so', () => {
     const dense = erdosRenyiTopology({ ranks: 120, density: 0.9, seed: 1 })
     const two = cluster({ nodes: 2, cores: 60, profile: simgridSlow })
-    const because = (budget: number) =>
-      chooseStrategy(dense, two, { bytes: 4, budget })
-        .notSimulated.filter(({ strategy }) => strategy.startsWith('common'))
-        .map((each) => each.because)
-    expect(because(1)).toEqual(Array(6).fill('friends'))
+    const { alternatives, notSimulated } = chooseStrategy(dense, two, { bytes: 4, budget: 1 })
+    const ofKind = ({ strategy }: { readonly strategy: string }) => strategy.startsWith('common')
+    expect(alternatives.filter(ofKind)).toHaveLength(1)
+    expect(
+      notSimulated
+        .filter(ofKind)
+        .map(({ because, atLeastUs }) => [because, atLeastUs > alternatives[0].timeUs]),
+    ).toEqual(notSimulated.filter(ofKind).map(({ because }) => [because, because === 'slower']))
+    expect(notSimulated.filter(ofKind)).toHaveLength(5)
+  })
+
+  it('simulates the best candidate of every kind, unless its lower bound exceeds the fastest', () => {
+    for (let seed = 0; seed < cases(16); seed++) {
+      const topology = erdosRenyiTopology({ ranks: 40 + seed, density: 0.05 + 0.05 * (seed % 16), seed })
+      const machine = seed % 2 === 0 ? fast : slow
+      const options = { bytes: 4 ** (seed % 9), budget: 1 }
+      const { alternatives, chosen, notSimulated } = chooseStrategy(topology, machine, options)
+      const kindOf = (text: string) => text.split(':')[0]
+      const compared = new Set(alternatives.map(({ strategy }) => kindOf(strategy)))
+      const kinds = new Set(candidatesOf(topology, nodeOf(machine, topology.ranks)).map(({ kind }) => kind))
+      for (const kind of kinds) {
+        if (compared.has(kind)) continue
+        const excluded = notSimulated.filter((each) => kindOf(each.strategy) === kind)
+        expect(
+          excluded.map(({ because }) => because),
+          `${kind}, case ${seed}`,
+        ).toContain('slower')
+        for (const { because, atLeastUs } of excluded)
+          if (because === 'slower') expect(atLeastUs).toBeGreaterThan(chosen.timeUs)
+      }
+    }
   })
 
   it('compares what is included, but does not choose it', () => {
