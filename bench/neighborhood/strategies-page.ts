@@ -18,9 +18,12 @@ This page compares them in [SimGrid](https://simgrid.org), a simulator that is n
 \`npm run bench -- neighborhood\` repeats the comparison.
 
 Nodes have 16 cores, ranks are on them in blocks.
-A message between nodes has a latency of 0.6 us on the fast network and 5 us on the slow one, at 12.5 and 1.25 GB/s per node, and takes 0.35 us and 2 us of the processor at each end; inside a node 0.05 us and 0.35 us at each end.
+A message between nodes has a latency of 0.6 us on the fast network and 5 us on the slow one.
+The bandwidth per node is 12.5 and 1.25 GB/s.
+A message between nodes takes 0.35 us and 2 us of the processor at each end.
+Inside a node the latency is 0.05 us, and a message takes 0.35 us at each end.
 Packing and unpacking take 2 ns per block and 0.1 ns per byte; every message has a header of 16 bytes.
-All times are simulated microseconds until the last rank is done.
+All times are simulated microseconds until the last rank has finished.
 `
 
 /** docs/neighborhood-strategies.md. */
@@ -133,16 +136,21 @@ function whySection(cells: readonly Figure[]): string {
   })
   return `## Why
 
-A processor spends its overhead on every message at both ends, so short blocks cost messages: a direct exchange has as many as the degree, digits have the sum of the radices less one each, whatever the degree.
+A processor spends its overhead on every message at both ends, so short blocks cost messages.
+A direct exchange has as many as the degree; digits have the sum of the radices less one each, whatever the degree.
 Long blocks cost bytes between nodes, where a block may cross once for each node with a destination, not once for each destination.
 
-- \`cartesian\` has the fewest messages on a grid, and a block crosses to a node once where the first dimension is the one between nodes: short and middle blocks on a fast network.
-- \`lanes\` sends each rank's share of a pair of nodes as one message: short blocks on random graphs, and wherever overheads between nodes are high. Two lanes gather in one step less, and on a fast network a second message costs less than that step.
-- \`lanes\` of different \`widths\` have messages of different lengths, which share the link of a node: the short ones arrive first and are spread while the others are on their way. Middle blocks on a slow network, long ones on a fast one.
-- \`hierarchical\` crosses once per node too, without a message for each pair of nodes: middle blocks on graphs without a grid on a fast network. Radices grow with the blocks. With \`digits=offset\` all ranks have equal work whatever the radices, so 6.3 serves for 16 nodes.
-- \`pipelined\` sends several messages inside a node for one of \`hierarchical\`, and the bytes between nodes are the same; but processors spread what has come while the network carries the rest: long blocks. With other steps \`back\` the last blocks of both sides do not come together, so fewer are left to spread at the end.
+- \`cartesian\` has the fewest messages on a grid. A block crosses to a node once where the first dimension is the one between nodes. It suits short and middle blocks on a fast network.
+- \`lanes\` sends each rank's share of a pair of nodes as one message. It suits short blocks on random graphs, and any graph where overheads between nodes are high. Two lanes gather in one step less, and on a fast network a second message costs less than that step.
+- \`lanes\` of different \`widths\` have messages of different lengths, which share the link of a node. The short ones arrive first and are spread while the others are in flight. It suits middle blocks on a slow network, long ones on a fast one.
+- \`hierarchical\` crosses once per node too, without a message for each pair of nodes. It suits middle blocks on graphs without a grid on a fast network. Radices grow with the blocks. With \`digits=offset\` all ranks have equal work whatever the radices, so 6.3 serves for 16 nodes.
+- \`pipelined\` sends several messages inside a node for one of \`hierarchical\`, and the bytes between nodes are the same. Processors spread blocks that have arrived while the network carries the rest, so it suits long blocks. With other steps \`back\` the last blocks of both sides do not arrive together, so fewer are left to spread at the end.
 
-Where blocks of 4 bytes are no faster than in the reference, they take few messages already: \`moore:16x16:r=2\` on the fast network takes 6 messages of 0.7 us, 0.12 us of packing, and twice 0.25 us of waiting for another node. No five offsets reach a window of 5 x 5 (${record('0036-offsets-and-uneven-lanes')}), digits of both dimensions in turn wait longer (${record('0040-search-around-candidates')}), and a message less would be needed to save 5%. This is no proof that there is no other way.
+Where blocks of 4 bytes are no faster than in the reference, they take few messages already.
+On the fast network \`moore:16x16:r=2\` takes 6 messages of 0.7 us, 0.12 us of packing, and twice 0.25 us of waiting for another node.
+To save 5% it would have to send one message less.
+No five offsets reach a window of 5 x 5 (${record('0036-offsets-and-uneven-lanes')}), and digits of both dimensions in turn wait longer (${record('0040-search-around-candidates')}).
+This does not prove that no faster strategy exists.
 
 An empty cell was not counted.
 
@@ -154,8 +162,13 @@ function otherSections(figures: readonly Figure[]): string[] {
   const sections = [
     {
       title: 'Regret of the choice',
-      intro:
-        'How much longer the chosen strategy takes than the best of all that were tried, on other graphs: every candidate on 64 ranks; on 256 and 1,024 the first 60 and 25 by estimate and two of every kind; and those made by hand. They were searched for before `pipelined` had `back`, before `auto` searched around candidates and before profiles had headers, and timed again with headers. In 33 of the 60 cases the choice is faster than all of them and counts as regret 0, so the mean is a lower bound. Both predicted by our simulator, which agrees with SimGrid to about 1%.',
+      intro: [
+        'Regret is how much longer the chosen strategy takes than the best of all that were tried, on other graphs.',
+        'Tried were every candidate on 64 ranks; on 256 and 1,024 the first 60 and 25 by estimate and two of every kind. Those made by hand were tried, too.',
+        'They were found before `pipelined` had `back`, before `auto` searched around candidates and before profiles had headers, and timed again with headers.',
+        'In 33 of the 60 cases the choice is faster than all of them. Regret then counts as 0, so the mean is a lower bound.',
+        'Our simulator predicted both; it agrees with SimGrid to about 1%.',
+      ].join('\n'),
       of: ({ unit, case: name }: Figure) => unit === 'us predicted' || name.startsWith('regret'),
       heads: ['what', 'chosen', 'best'],
     },
@@ -169,7 +182,7 @@ function otherSections(figures: readonly Figure[]): string[] {
     {
       title: 'Order of strategies',
       intro:
-        'Executed on `local` with their data in virtual time: frames take as long as on the slow network, but links are not shared and packing takes no time. Blocks of 4 bytes.',
+        'Strategies with blocks of 4 bytes are executed on `local` with their data, in virtual time. Frames take as long as on the slow network, but links are not shared and packing takes no time.',
       of: ({ case: name }: Figure) => /of local: virtual|in another order$/.test(name),
       heads: ['what', 'virtual time', 'predicted'],
     },
