@@ -31,10 +31,24 @@ const blocksOf = (page: string): readonly Block[] =>
     }),
   )
 
+/** Sentences outside of code and of tables; a link counts as its text. */
+const proseOf = (page: string) =>
+  readFileSync(join(root, page), 'utf8')
+    .replace(/^```[\s\S]*?^```$/gm, '')
+    .split('\n')
+    .filter((line) => !/^(?:\||!|#|\[.* · )/.test(line))
+    .flatMap((line) => line.replace(/\]\([^)]*\)/g, ']').split(/(?<=[.?])\s+/))
+    .filter((sentence) => sentence !== '')
+
 const withoutTimes = (text: string) =>
   text
     .replace(/[\d.]+ (?:m|u)?s\b/g, 'TIME')
     .replace(/[\d.e-]+ GFLOP\/s, \d+%/g, 'RATE')
+    .replace(
+      /^ {2}(?:faster than|slower than|no difference seen from) (.*?) {2,}.*times as fast.*$/gm,
+      'VERDICT $1',
+    )
+    .replace(/^( {2}(?:neighbor allgather|direct sends|ordinary allgather)) +/gm, '$1 ')
     .trim()
 
 const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)].filter((page) =>
@@ -101,6 +115,24 @@ describe('README', () => {
     const { exitCode, stdout } = await spawnCli(words, { cwd: folder })
     expect(exitCode).toBe(0)
     expect(withoutTimes(stdout)).toBe(withoutTimes(shown!.text))
+    expect(shown!.text).toMatch(/^ {2}faster than direct sends /m)
+  })
+
+  it('its sentences have at most 25 words', () => {
+    const sentences = proseOf('README.md')
+    expect(sentences.length).toBeGreaterThan(50)
+    expect(sentences.filter((sentence) => sentence.split(/\s+/).length > 25)).toEqual([])
+  })
+
+  it('names commands that exist', async () => {
+    const { stdout } = await spawnCli(['--help'])
+    const known = new Set(Array.from(stdout.matchAll(/^ {2}([\w-]+) \[/gm), ([, name]) => name))
+    const named = readFileSync(join(root, 'README.md'), 'utf8').matchAll(
+      /(?:`|npx |\$ |^)rankweave ([\w-]+)/gm,
+    )
+    const names = Array.from(named, ([, name]) => name)
+    expect(names.length).toBeGreaterThan(20)
+    expect(names.filter((name) => !known.has(name))).toEqual([])
   })
 })
 
@@ -110,31 +142,31 @@ describe('the first numbers of README', () => {
   const [opening] = readFileSync(join(root, 'README.md'), 'utf8').split('## Try it')
   const messagesBy = (name: string) => strategies.find(({ strategy }) => strategy === name)!.messages.all
   const us = (timeUs: number) => String(Number(timeUs.toPrecision(3)))
-  const fastestAt = (bytes: number) => {
+  const timesAt = (bytes: number) => {
     const { timeUs } = fastest.find((each) => each.bytes === bytes)!
     const direct = strategies[0].simulated.find((each) => each.bytes === bytes)!
-    return `${us(timeUs)} us instead of ${us(direct.timeUs)} us`
+    return `| ${us(direct.timeUs)} us | ${us(timeUs)} us | simulated |`
   }
 
   it('are those of the recorded study, and there are no others', () => {
     const combined = messagesBy('common-neighbor:k=4,mode=aware')
     const phrases = [
       `${subject.ranks.toLocaleString('en-US')} ranks on a grid, each with ${subject.degree.max} neighbors`,
-      `${combined.toLocaleString('en-US')} messages instead of ${messagesBy('direct').toLocaleString('en-US')}`,
-      `${fastestAt(4)} by direct sends for blocks of 4 bytes`,
-      `${fastestAt(4096)} for 4 KiB`,
+      `| messages, friend groups of 4 | ${messagesBy('direct').toLocaleString('en-US')} | ${combined.toLocaleString('en-US')} | counted |`,
+      `| time for blocks of 4 bytes ${timesAt(4)}`,
+      `| time for blocks of 4 KiB ${timesAt(4096)}`,
     ]
     let rest = opening
     for (const phrase of phrases) {
       expect(rest).toContain(phrase)
       rest = rest.replace(phrase, '')
     }
-    expect(rest.match(/\d[\d.,]*/)?.[0] ?? 'a thousand in words').toBe('a thousand in words')
+    expect(rest.match(/\d[\d.,]*/)).toBeNull()
   })
 
   it('are those of a machine whose costs README says are assumed', () => {
     expect(subject.profile).toMatchObject({ name: 'niagara', provenance: 'assumed' })
-    expect(opening).toContain('the profile of the cluster Niagara, whose costs are assumed')
+    expect(opening).toContain('The costs of the profile niagara are assumed.')
   })
 
   it('are in the tables of the page beside it', () => {

@@ -99,9 +99,9 @@ export function spmmPicture(outcome: SpmmOutcome): string {
       parts.push(
         text(margin, y, cut(name, mostCharacters), 'name'),
         `<rect x="${margin}" y="${y + 6}" width="${length.toFixed(1)}" height="${barHeight}" class="${isFastest ? 'fastest' : 'other'}"/>`,
-        ...(interval === null ? [] : [whiskers(margin + lengthOf(interval[0]), margin + end, y + 6)]),
         text(margin + end + 6, y + 19, shown, 'value'),
       )
+      if (interval !== null) parts.push(whiskers(margin + lengthOf(interval[0]), margin + end, y + 6))
       y += step
     }
     y += 20
