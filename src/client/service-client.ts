@@ -28,6 +28,7 @@ import type {
   TopologyList,
   UploadFormat,
 } from './protocol/http.js'
+import { longestPage } from './protocol/http.js'
 import type { WorldInfo } from './protocol/worlds.js'
 
 export interface ServiceClientOptions extends ServiceAddress {
@@ -106,9 +107,9 @@ export class ServiceClient {
 
   // topologies
 
-  /** The topologies of this token. */
+  /** All topologies of this token, the oldest first, in one request for each 1,000 of them or each MiB. */
   async topologies(): Promise<readonly TopologyInfo[]> {
-    return (await this.#json<TopologyList>('topologies')).topologies
+    return this.#pages<TopologyInfo, TopologyList>('topologies', (list) => list.topologies)
   }
 
   /** @throws ERR_NOT_FOUND */
@@ -219,9 +220,9 @@ export class ServiceClient {
 
   // plans
 
-  /** The plans of this token. */
+  /** All plans of this token, the oldest first, in one request for each 1,000 of them or each MiB. */
   async plans(): Promise<readonly PlanInfo[]> {
-    return (await this.#json<PlanList>('plans')).plans
+    return this.#pages<PlanInfo, PlanList>('plans', (list) => list.plans)
   }
 
   /**
@@ -306,6 +307,21 @@ export class ServiceClient {
   /** The worlds of members that ask, and their communicators. To be one of them: `WorldMember`. */
   async worlds(): Promise<readonly WorldInfo[]> {
     return (await this.#json<{ readonly worlds: readonly WorldInfo[] }>('worlds')).worlds
+  }
+
+  /** A list to its end. */
+  async #pages<T, List extends { readonly next: string | null }>(
+    path: string,
+    itemsOf: (list: List) => readonly T[],
+  ): Promise<readonly T[]> {
+    const all: T[] = []
+    for (let after: string | undefined; ; ) {
+      const list: List = await this.#json<List>(`${path}${queryText({ limit: longestPage, after })}`)
+      const items = itemsOf(list)
+      all.push(...items)
+      if (items.length === 0 || typeof list.next !== 'string') return all
+      after = list.next
+    }
   }
 
   async #json<T>(path: string, init: RequestInit = {}): Promise<T> {

@@ -3,7 +3,6 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { cartNeighborSlots, cartShift } from '../../src/topology/cart-shape.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 import { dimsCreate } from '../../src/topology/generate/dims-create.js'
-import { smallWorldTopology } from '../../src/topology/generate/small-world.js'
 import {
   stencilOffsets,
   stencilShapes,
@@ -15,6 +14,19 @@ import { topologyLimits } from '../../src/topology/limits.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
 import { cases } from '../support/soak.js'
 import { thrown } from '../unit/topology/thrown.js'
+
+const draws = { count: 0 }
+vi.mock('../../src/base/random.js', async (original) => {
+  const random = await original<typeof import('../../src/base/random.js')>()
+  const mulberry32 = (seed: number) => {
+    const next = random.mulberry32(seed)
+    return () => {
+      draws.count++
+      return next()
+    }
+  }
+  return { ...random, mulberry32 }
+})
 
 const limits = { ...topologyLimits }
 
@@ -70,13 +82,20 @@ describe('a short text that asks for much is refused before an array is allocate
   })
 })
 
-test('a search for ranks to rewire to ends after so many steps', () => {
-  Object.assign(topologyLimits, { edges: 515 * 512 })
-  // Two ranks are free for each: about 250 draws find one, and each looks at about as many edges.
-  expect(thrown(() => smallWorldTopology({ ranks: 515, degree: 512, rewiring: 1 }))).toMatchObject({
-    code: 'ERR_TOPOLOGY',
-    message: expect.stringContaining('steps') as string,
-  })
+/** The draws that an act takes. */
+function drawsOf(act: () => unknown): number {
+  draws.count = 0
+  act()
+  return draws.count
+}
+
+test.each([
+  ['few edges among many pairs', 'er:65536:d=0.00001', 43_000],
+  ['a density below that of one draw', 'er:65536:d=1e-300', 0],
+  ['a small world with two free ranks for each', 'ws:515:k=512:p=1', 515 * 256],
+  ['a small world with one free rank for each', 'ws:256:k=254:p=0.5', 256 * 127],
+])('random numbers are drawn for edges only: %s', (_, text, edges) => {
+  expect(drawsOf(() => buildTopology(text))).toBeLessThanOrEqual(32 * edges)
 })
 
 test('offsets that are too many for a stencil do not end the search for grids', () => {

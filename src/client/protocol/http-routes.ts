@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   exportQuery,
   jobInfo,
+  listQuery,
   planInfo,
   planList,
   planRequest,
@@ -58,7 +59,8 @@ export const httpRoutes: readonly HttpRoute[] = [
   },
   {
     ...{ method: 'GET', path: '/v1/topologies', statuses: [200], answer: topologyList },
-    summary: 'The topologies of the tenant.',
+    summary: 'The topologies of the tenant by age, a page at a time.',
+    query: listQuery,
   },
   {
     ...{ method: 'GET', path: '/v1/topologies/:topology', statuses: [200], answer: topologyInfo },
@@ -76,7 +78,8 @@ export const httpRoutes: readonly HttpRoute[] = [
   },
   {
     ...{ method: 'GET', path: '/v1/plans', statuses: [200], answer: planList },
-    summary: 'The plans of the tenant.',
+    summary: 'The plans of the tenant by age, a page at a time.',
+    query: listQuery,
   },
   {
     ...{ method: 'GET', path: '/v1/plans/:plan', statuses: [200], answer: planInfo },

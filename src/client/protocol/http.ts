@@ -111,8 +111,25 @@ export const planInfo = z.strictObject({
 })
 
 export const errorAnswerSchema = z.strictObject({ error: serviceError })
-export const topologyList = z.strictObject({ topologies: z.array(topologyInfo) })
-export const planList = z.strictObject({ plans: z.array(planInfo) })
+const next = z.string().nullable().describe('`after` of the next page; null on the last one')
+export const topologyList = z.strictObject({ topologies: z.array(topologyInfo), next })
+export const planList = z.strictObject({ plans: z.array(planInfo), next })
+
+/** Records of the longest page. */
+export const longestPage = 1000
+export const listQuery = z.strictObject({
+  limit: z
+    .string()
+    .regex(/^([1-9]\d{0,2}|1000)$/)
+    .transform(Number)
+    .default(100)
+    .describe('records of a page, at most 1000; a page of more than 1 MiB is shorter'),
+  after: z
+    .string()
+    .regex(/^[0-9TZ:.-]{1,40}\.[tp]-[0-9a-f]{64}$/)
+    .optional()
+    .describe('`next` of the page before'),
+})
 
 export const scheduleQuery = z.strictObject({ version: z.enum(['1', '2']).default('2') })
 const bytesText = z
@@ -140,6 +157,7 @@ export type JobInfo = z.infer<typeof jobInfo>
 export type PlanInfo = z.infer<typeof planInfo>
 export type ServiceError = z.infer<typeof serviceError>
 export type ErrorAnswer = z.infer<typeof errorAnswerSchema>
+export type ListQuery = z.output<typeof listQuery>
 export type TopologyList = z.infer<typeof topologyList>
 export type PlanList = z.infer<typeof planList>
 

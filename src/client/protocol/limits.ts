@@ -48,6 +48,8 @@ export const serviceLimits = {
   addressConnections: integerOption({ least: 1, most: 2 ** 20, default: 1024 }),
   /** Requests of a connection that have arrived and whose answers have not been read; a further one ends it. */
   connectionRequests: integerOption({ least: 1, most: 2 ** 16, default: 64 }),
+  /** Bytes of answers to a tenant that its clients have not read; one answer may be longer. */
+  unreadBytes: integerOption({ least: 1, most: 2 ** 40, default: 2 ** 28 }),
   /** Streams of events of a tenant. */
   eventStreams: integerOption({ least: 1, most: 2 ** 20, default: 256 }),
   /** Milliseconds in which a request must have arrived completely. */

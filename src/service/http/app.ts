@@ -19,6 +19,7 @@ import { addPlanRoutes } from './plan-routes.js'
 import { RequestTurns } from './request-turns.js'
 import { addStaticFiles, type StaticFile } from './static-files.js'
 import { addTopologyRoutes } from './topology-routes.js'
+import { UnreadBytes } from './unread-bytes.js'
 import { wantsSocket } from './upgrades.js'
 import { addViewRoutes } from './view-routes.js'
 
@@ -50,6 +51,7 @@ export interface AppOptions {
 /** The routes of the service, and what every request passes first. */
 export function makeApp({ context, metrics, files, tls, logger }: AppOptions): FastifyInstance {
   const { limits, tenants, guard, connections } = context
+  const unread = new UnreadBytes(limits.unreadBytes)
   const headersTimeout = Math.min(limits.requestMs, 15_000)
   const checks = {
     headersTimeout,
@@ -151,7 +153,9 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
         request.tenant = tenants.find(bearerOf(request.raw))
         connections.trust(request.raw.socket)
       })
-      v1.addHook('onSend', async (_request, reply) => {
+      v1.addHook('onSend', async ({ tenant }, reply, payload) => {
+        const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
+        if (isWhole && tenant) unread.add(tenant.id, reply.raw, payload.length)
         if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
       })
       addTopologyRoutes(v1, context)

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import {
   exportQuery,
+  listQuery,
   planId,
   planRequest,
   scheduleQuery,
@@ -13,6 +14,7 @@ import type { Tasks } from '../jobs/task.js'
 import { storing } from '../store/storing.js'
 import { leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
+import { listed } from './listing.js'
 import { notThere, reading } from './reading.js'
 
 const params = z.strictObject({ id: planId })
@@ -72,7 +74,11 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
     const { info } = await jobs.request(request.tenant, parsed(planRequest, request.body))
     return reply.code(info.state === 'done' ? 200 : 202).send(info)
   })
-  app.get('/plans', ({ tenant }) => ({ plans: store.records('plans', tenant).map(({ info }) => info) }))
+  app.get('/plans', ({ tenant, query }) => {
+    const all = store.records('plans', tenant).map(({ info }) => info)
+    const { page: plans, next } = listed(all, parsed(listQuery, query))
+    return { plans, next }
+  })
   app.get('/plans/:id', (request) => {
     const { id } = parsed(params, request.params)
     const stored = store.get('plans', request.tenant, id)

@@ -2,11 +2,12 @@ import { open, rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { type TopologyInfo, topologyId, topologyQuery } from '../../client/protocol/http.js'
+import { listQuery, type TopologyInfo, topologyId, topologyQuery } from '../../client/protocol/http.js'
 import { RankweaveError } from '../../errors.js'
 import { storeError } from '../store/storing.js'
 import { leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
+import { listed } from './listing.js'
 import { notThere } from './reading.js'
 
 const params = z.strictObject({ id: topologyId })
@@ -19,9 +20,11 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
   const { store, tasks, jobs, limits, now } = context
   /** Uploads in flight, by tenant: each may fill a file of `uploadBytes`. */
   const uploads = new Map<string, number>()
-  app.get('/topologies', ({ tenant }) => ({
-    topologies: store.records('topologies', tenant).map(({ info }) => info),
-  }))
+  app.get('/topologies', ({ tenant, query }) => {
+    const all = store.records('topologies', tenant).map(({ info }) => info)
+    const { page: topologies, next } = listed(all, parsed(listQuery, query))
+    return { topologies, next }
+  })
   app.get('/topologies/:id', (request) => {
     const { id } = parsed(params, request.params)
     const stored = store.get('topologies', request.tenant, id)

@@ -2,13 +2,17 @@ import { GrowingInt32Array } from '../../base/growing-array.js'
 import { requireOptions } from '../../base/known-options.js'
 import { mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
+import type { CompressedRows } from '../compressed-rows.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../topology-builders.js'
 import { checkProbability, checkSeed } from './check-random.js'
 
-/** Every ordered pair takes one draw: 2^16 ranks take about half a minute. */
+/** So that positions of pairs are exact, and few digits of a gap are needed. */
 const maxRanks = 2 ** 16
+/** Up to so many pairs each takes one draw; so it does where at least one pair in 16 is an edge. */
+const mostDrawn = 2 ** 26
+const densestSkipped = 2 ** 28
 
 export interface ErdosRenyi {
   readonly ranks: number
@@ -21,6 +25,9 @@ export interface ErdosRenyi {
 /**
  * A random directed graph: each ordered pair of different ranks is an edge with probability `density`. For i,
  * for j != i, ascending, one draw u of {@link mulberry32}; an edge from i to j iff u < floor(density * 2^32).
+ * Of more than 2^26 pairs, at a density below 1/16, the gaps between edges are drawn instead, so that the time
+ * is that of the edges: binary digits of a geometric variable are independent, digit k is 1 with the
+ * probability q^(2^k) / (1 + q^(2^k)), where q is that of no edge; one draw each, the lowest first.
  * Destinations and sources ascend.
  *
  * @throws ERR_TOPOLOGY
@@ -37,6 +44,13 @@ export function erdosRenyiTopology(options: ErdosRenyi): ProcessTopology {
     throw new RankweaveError('ERR_TOPOLOGY', `random graph: expected at most ${maxRanks} ranks, got ${ranks}`)
   const next = mulberry32(seed)
   const threshold = Math.floor(density * 2 ** 32)
+  const isSkipped = ranks * (ranks - 1) > mostDrawn && threshold < densestSkipped
+  return unweightedTopology(
+    isSkipped ? skippedRows(ranks, threshold, next) : drawnRows(ranks, threshold, next),
+  )
+}
+
+function drawnRows(ranks: number, threshold: number, next: () => number): CompressedRows {
   const start = new Int32Array(ranks + 1)
   const destinations = new GrowingInt32Array()
   for (let i = 0; i < ranks; i++) {
@@ -44,5 +58,38 @@ export function erdosRenyiTopology(options: ErdosRenyi): ProcessTopology {
     start[i + 1] = destinations.length
     checkTopologySize('random graph', ranks, destinations.length)
   }
-  return unweightedTopology({ start, rank: destinations.toArray() })
+  return { start, rank: destinations.toArray() }
+}
+
+function skippedRows(ranks: number, threshold: number, next: () => number): CompressedRows {
+  const start = new Int32Array(ranks + 1)
+  const destinations = new GrowingInt32Array()
+  const digits = gapDigits(threshold)
+  const gap = () => {
+    let sum = 0
+    for (let k = 0, one = 1; k < digits.length; k++, one *= 2) if (next() < digits[k]) sum += one
+    return sum
+  }
+  // Positions among all pairs, row by row; without edges there is no first one.
+  let position = threshold === 0 ? Number.POSITIVE_INFINITY : gap()
+  for (let i = 0; i < ranks; i++) {
+    for (const end = (i + 1) * (ranks - 1); position < end; position += 1 + gap()) {
+      const j = position - i * (ranks - 1)
+      destinations.push(j < i ? j : j + 1)
+    }
+    start[i + 1] = destinations.length
+    checkTopologySize('random graph', ranks, destinations.length)
+  }
+  return { start, rank: destinations.toArray() }
+}
+
+/** By digit of a gap, the lowest first: it is 1 iff a draw is below. Digits that are never 1 are left out. */
+function gapDigits(threshold: number): readonly number[] {
+  const digits: number[] = []
+  if (threshold === 0) return digits
+  for (let none = 1 - threshold / 2 ** 32; ; none *= none) {
+    const digit = Math.floor((none / (1 + none)) * 2 ** 32)
+    if (digit === 0) return digits
+    digits.push(digit)
+  }
 }

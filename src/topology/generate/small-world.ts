@@ -1,3 +1,4 @@
+import { ones } from '../../base/ascending-set.js'
 import { requireOptions } from '../../base/known-options.js'
 import { below, mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
@@ -23,7 +24,8 @@ export interface SmallWorld {
  * A small world: a ring whose ranks are linked to the `degree` nearest ones, with some of those edges
  * rewired; symmetric. As published: lap by lap, first the edges to the next rank, then those to the one after
  * it, and so on, every edge from p is rewired with the given probability to a rank drawn uniformly, drawn
- * again if it is p or already a neighbor. An edge of a rank that is linked to all others stays. One draw u of
+ * again if it is p or already a neighbor. Where fewer than one rank in 32 is free, one draw chooses among the
+ * free ones in ascending order instead. An edge of a rank that is linked to all others stays. One draw u of
  * {@link mulberry32} decides (u < floor(rewiring * 2^32)), further draws choose the rank. Destinations and
  * sources ascend.
  *
@@ -46,8 +48,13 @@ export function smallWorldTopology(options: SmallWorld): ProcessTopology {
   for (let lap = 0; lap < degree / 2; lap++) {
     for (let p = 0; p < ranks; p++) {
       if (next() >= threshold || ring.degree[p] === ranks - 1) continue
-      let to = below(next, ranks)
-      while (to === p || ring.areNeighbors(p, to)) to = below(next, ranks)
+      const free = ranks - 1 - ring.degree[p]
+      let to: number
+      if (32 * free < ranks && ring.marks !== null) to = ring.marks.free(p, below(next, free))
+      else {
+        to = below(next, ranks)
+        while (to === p || ring.areNeighbors(p, to)) to = below(next, ranks)
+      }
       if (ring.steps > mostSteps)
         throw new RankweaveError(
           'ERR_TOPOLOGY',
@@ -57,6 +64,45 @@ export function smallWorldTopology(options: SmallWorld): ProcessTopology {
     }
   }
   return ring.toTopology()
+}
+
+/** Which ranks are neighbors, as a symmetric matrix of bits; a rank is marked as one of its own, so never free. */
+class NeighborMarks {
+  readonly #words: number
+  readonly #bits: Int32Array
+
+  constructor(ranks: number) {
+    this.#words = (ranks + 31) >> 5
+    this.#bits = new Int32Array(ranks * this.#words)
+    for (let p = 0; p < ranks; p++) this.#flip(p, p)
+  }
+
+  has(p: number, q: number): boolean {
+    return ((this.#bits[p * this.#words + (q >> 5)] >>> (q & 31)) & 1) === 1
+  }
+
+  flip(p: number, q: number): void {
+    this.#flip(p, q)
+    this.#flip(q, p)
+  }
+
+  /** The rank with that index among those that are free for p, ascending. There must be one. */
+  free(p: number, index: number): number {
+    let left = index
+    for (let w = p * this.#words; ; w++) {
+      let free = ~this.#bits[w]
+      const count = ones(free)
+      if (left >= count) left -= count
+      else {
+        for (let below = left; below > 0; below--) free &= free - 1
+        return 32 * (w - p * this.#words) + 31 - Math.clz32(free & -free)
+      }
+    }
+  }
+
+  #flip(p: number, q: number): void {
+    this.#bits[p * this.#words + (q >> 5)] ^= 1 << (q & 31)
+  }
 }
 
 /** The edges of the ring: the edge of p in lap j led to rank p+j+1 and now leads to `to[p * laps + j]`. */
@@ -73,6 +119,8 @@ class Ring {
    */
   readonly #last: Int32Array
   readonly #before: Int32Array
+  /** Of a ring whose ranks have at least one rank in 32 as neighbors, so that they take no more memory than it. */
+  readonly marks: NeighborMarks | null
 
   constructor(ranks: number, laps: number) {
     this.#ranks = ranks
@@ -81,6 +129,9 @@ class Ring {
     this.#to = Int32Array.from({ length: ranks * laps }, (_, e) => this.#home(e))
     this.#last = new Int32Array(ranks).fill(-1)
     this.#before = new Int32Array(ranks * laps)
+    this.marks = 64 * laps >= ranks ? new NeighborMarks(ranks) : null
+    if (this.marks !== null)
+      for (let e = 0; e < this.#to.length; e++) this.marks.flip(Math.floor(e / laps), this.#to[e])
   }
 
   /** Where an edge led before rewiring. */
@@ -89,6 +140,7 @@ class Ring {
   }
 
   areNeighbors(p: number, q: number): boolean {
+    if (this.marks !== null) return this.marks.has(p, q)
     return this.#leadsTo(p, q) || this.#leadsTo(q, p)
   }
 
@@ -106,6 +158,8 @@ class Ring {
     const e = p * this.#laps + lap
     this.degree[this.#to[e]]--
     this.degree[to]++
+    this.marks?.flip(p, this.#to[e])
+    this.marks?.flip(p, to)
     this.#to[e] = to
     this.#before[e] = this.#last[to]
     this.#last[to] = e

@@ -50,7 +50,7 @@ const json = (value: unknown, status = 200) => ({ status, pieces: [JSON.stringif
 const code = (expected: string) => expect.objectContaining({ name: 'RankweaveError', code: expected })
 
 it('asks below /v1 of the origin, with the token in a header, and never in the address', async () => {
-  answer = json({ topologies: [] })
+  answer = json({ topologies: [], next: null })
   expect(await client.topologies()).toEqual([])
   answer = json({ id: 't' }, 201)
   await client.upload('moore:4x4:r=1', { format: 'spec', name: 'a b&c', ranks: 3 })
@@ -58,7 +58,7 @@ it('asks below /v1 of the origin, with the token in a header, and never in the a
   await client.simulation(`p-${digits}`, { machine: 'cluster:nodes=2,cores=2', bytes: 8 })
   await client.program(`p-${digits}`, 7)
   expect(asked.splice(0)).toMatchObject([
-    { method: 'GET', url: '/v1/topologies', token: 'Bearer secret' },
+    { method: 'GET', url: '/v1/topologies?limit=1000', token: 'Bearer secret' },
     { method: 'POST', url: '/v1/topologies?format=spec&name=a+b%26c&ranks=3', body: 'moore:4x4:r=1' },
     { url: `/v1/plans/p-${digits}/simulation?machine=cluster%3Anodes%3D2%2Ccores%3D2&bytes=8` },
     { url: `/v1/plans/p-${digits}/ranks/7` },

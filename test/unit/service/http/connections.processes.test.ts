@@ -82,11 +82,11 @@ describe('places of connections', () => {
       return told().slice(before)
     }
     const tenant = await opened(service.url, '')
-    expect(await answer('/v1/plans', tenant)).toContain('{"plans":[]}')
+    expect(await answer('/v1/plans', tenant)).toContain('{"plans":[],"next":null}')
     const gone = strangers.map((socket) => socket.readableEnded || once(socket, 'end'))
     strangers.push(...(await Promise.all(Array.from({ length: 20 }, silent))))
     await Promise.all(gone)
-    expect(await answer('/v1/topologies', tenant)).toContain('{"topologies":[]}')
+    expect(await answer('/v1/topologies', tenant)).toContain('{"topologies":[],"next":null}')
     for (const socket of [...strangers, tenant.socket]) socket.destroy()
     await end()
   })

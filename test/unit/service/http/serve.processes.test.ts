@@ -98,7 +98,7 @@ describe('a plan by the service', () => {
     }
     expect((await theirs.get(`/v1/plans/${planId}`, { method: 'DELETE' })).status).toBe(404)
     expect(await theirs.plan({ topology })).toMatchObject({ status: 404 })
-    expect((await theirs.json('/v1/plans')).body).toEqual({ plans: [] })
+    expect((await theirs.json('/v1/plans')).body).toEqual({ plans: [], next: null })
     expect((await asking(started.service).json('/v1/plans')).body).toMatchObject({
       error: { code: 'ERR_TOKEN' },
     })

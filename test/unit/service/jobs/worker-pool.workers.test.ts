@@ -203,8 +203,8 @@ it('a plan that needs more arrays than it may have fails with a code before they
   ).toBe(true)
 })
 
-describe('tasks that take half a minute each, on one thread', () => {
-  const long = () => uploaded('long', 'er:65536:d=0')
+describe('tasks that take seconds each, on one thread', () => {
+  const long = () => uploaded('long', 'rmat:1048576:d=16')
   const small = () => uploaded('small', 'moore:8x8:r=1')
 
   /** Starts a long task of a tenant; its states so far. */

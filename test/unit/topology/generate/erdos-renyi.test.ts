@@ -53,3 +53,24 @@ test.each([
   expect(error.code).toBe('ERR_TOPOLOGY')
   expect(error.message).toContain(message)
 })
+
+test('a graph of many pairs and few edges has the edges of its density, in every part alike', () => {
+  const ranks = 2 ** 14
+  const topology = erdosRenyiTopology({ ranks, density: 2 ** -10, seed: 3 })
+  checkTopology(topology)
+  const expected = ranks * (ranks - 1) * 2 ** -10
+  const within = (count: number, mean: number) =>
+    expect(Math.abs(count - mean)).toBeLessThan(5 * Math.sqrt(mean))
+  within(topology.outRank.length, expected)
+  const eighths = new Array<number>(8).fill(0)
+  for (const to of topology.outRank) eighths[to >> 11]++
+  for (const count of eighths) within(count, expected / 8)
+  for (let part = 0; part < 8; part++)
+    within(topology.outStart[(part + 1) << 11] - topology.outStart[part << 11], expected / 8)
+  // The variance of a row's edges is that of independent pairs.
+  const mean = ranks * 2 ** -10
+  let squares = 0
+  for (let p = 0; p < ranks; p++) squares += (topology.outStart[p + 1] - topology.outStart[p] - mean) ** 2
+  expect(squares / ranks / mean).toBeGreaterThan(0.9)
+  expect(squares / ranks / mean).toBeLessThan(1.1)
+})
