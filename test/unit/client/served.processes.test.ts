@@ -163,7 +163,7 @@ it('the examples of the documentation do what they say', async () => {
   const printed: unknown[][] = []
   const log = (...values: unknown[]) => printed.push(values)
   await plans(ServiceClient, WorldMember, { log })
-  expect(printed.at(-1)).toMatchObject([{ direct: 6144 }])
+  expect(printed.at(-1)).toMatchObject([{ direct: 12288, planned: 6144 }])
   await Promise.all(Array.from({ length: 4 }, () => worlds(ServiceClient, WorldMember, { log })))
   expect(await client.worlds()).toEqual([])
 })
