@@ -1,3 +1,4 @@
+import { requireNotAborted } from '../base/abort.js'
 import { longestBlockBytes } from '../cost/simulate/block-lengths.js'
 import { simulate } from '../cost/simulate/simulate.js'
 import { RankweaveError, wrongValue } from '../errors.js'
@@ -30,6 +31,8 @@ export interface StudyOptions {
    * planning of others is not interrupted. Default {@link defaultPlanSeconds}.
    */
   readonly planSeconds?: number
+  /** Ends the study with ERR_ABORTED: looked at before each strategy, and inside searches for friend groups. */
+  readonly signal?: AbortSignal
   /** Called before each strategy. */
   readonly onStrategy?: (strategy: string) => void
   /** Milliseconds; only differences count. Default `performance.now`. */
@@ -49,10 +52,11 @@ export const defaultPlanSeconds = 10
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
  * @throws ERR_TOPOLOGY for a topology without edges between different ranks
  * @throws ERR_ARGUMENT for invalid lengths, or an invalid time
- * @throws ERR_STRATEGY for a strategy that cannot be planned for the topology
+ * @throws ERR_STRATEGY for a strategy that cannot be planned for the topology; ERR_ABORTED through `signal`
  */
 export function makeStudy(topology: ProcessTopology, machine: Machine, options: StudyOptions): Study {
-  const { planSeconds = defaultPlanSeconds, onStrategy, now = () => performance.now() } = options
+  const { planSeconds = defaultPlanSeconds, onStrategy, signal, now = () => performance.now() } = options
+  requireNotAborted('makeStudy', signal)
   checkMachine(machine)
   profileOf(machine)
   const nodes = nodeOf(machine, topology.ranks)
@@ -66,8 +70,9 @@ export function makeStudy(topology: ProcessTopology, machine: Machine, options: 
   for (const strategy of selected.strategies) {
     const text = formatStrategy(strategy)
     onStrategy?.(text)
+    requireNotAborted('makeStudy', signal)
     const planned = leastOfThree(() =>
-      planWithin(topology, strategy, { nodeOf: nodes, seconds: planSeconds, now }),
+      planWithin(topology, strategy, { nodeOf: nodes, seconds: planSeconds, now, signal }),
     )
     if (planned === null) {
       leftOut.push({ strategy: text, reason: `planning took more than ${planSeconds} s` })
@@ -128,7 +133,12 @@ class OverTime extends Error {}
 function planWithin(
   topology: ProcessTopology,
   strategy: Strategy,
-  { nodeOf, seconds, now }: { nodeOf: Int32Array; seconds: number; now: () => number },
+  {
+    nodeOf,
+    seconds,
+    now,
+    signal,
+  }: { nodeOf: Int32Array; seconds: number; now: () => number; signal: AbortSignal | undefined },
 ): Plan | null {
   const latest = now() + 1000 * seconds
   const over = new OverTime()
@@ -136,6 +146,7 @@ function planWithin(
     return plan(topology, strategy, {
       nodeOf,
       now,
+      ...(signal === undefined ? {} : { signal }),
       onProgress: () => {
         if (now() > latest) throw over
       },
