@@ -45,7 +45,7 @@ export interface PlanOptions {
   readonly onProgress?: (progress: GroupingProgress) => void
   /**
    * Ends the planning with ERR_ABORTED, as `signal` of `groupFriends`: looked at in the beginning, and inside the
-   * search for friend groups, which is what may take long.
+   * search for friend groups, which may take long.
    */
   readonly signal?: AbortSignal
 }

@@ -41,7 +41,7 @@ export class ProgressMeter {
     this.#requireNotAborted()
   }
 
-  /** Whether somebody follows the search, or can end it. */
+  /** Whether a caller follows the search, or can end it. */
   get isWatched(): boolean {
     return this.#onProgress !== undefined || this.#signal !== undefined
   }

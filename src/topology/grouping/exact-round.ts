@@ -11,7 +11,7 @@ const mostGroups = 20_000
 
 /** In this thread; it reports nothing, and nothing can end it. */
 let solver: Solver | null = null
-/** In a thread of its own. */
+/** In another thread. */
 let watchedSolver: Solver | null = null
 
 /**
