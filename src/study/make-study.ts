@@ -1,4 +1,6 @@
 import { requireNotAborted } from '../base/abort.js'
+import { requireKnownOptions } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { longestBlockBytes } from '../cost/simulate/block-lengths.js'
 import { simulate } from '../cost/simulate/simulate.js'
 import { RankweaveError, wrongValue } from '../errors.js'
@@ -39,6 +41,16 @@ export interface StudyOptions {
   readonly now?: () => number
 }
 
+const knownOptions: OptionTable<StudyOptions> = uncheckedOptions(
+  'name',
+  'bytes',
+  'strategies',
+  'planSeconds',
+  'signal',
+  'onStrategy',
+  'now',
+)
+
 export const defaultLengths: readonly number[] = [4, 64, 512, 4096, 65_536]
 export const mostLengths = 32
 export const defaultPlanSeconds = 10
@@ -55,6 +67,7 @@ export const defaultPlanSeconds = 10
  * @throws ERR_STRATEGY for a strategy that cannot be planned for the topology; ERR_ABORTED through `signal`
  */
 export function makeStudy(topology: ProcessTopology, machine: Machine, options: StudyOptions): Study {
+  requireKnownOptions('makeStudy', options, knownOptions)
   const { planSeconds = defaultPlanSeconds, onStrategy, signal, now = () => performance.now() } = options
   requireNotAborted('makeStudy', signal)
   checkMachine(machine)

@@ -1,5 +1,6 @@
 import { untilAborted } from '../../base/abort.js'
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { atOnce, inSlices } from '../../base/slices.js'
 import { checkMachine } from '../../machine/check-machine.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
@@ -42,6 +43,15 @@ export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
    */
   readonly include?: readonly Strategy[]
 }
+
+const knownOptions: OptionTable<ChooseOptions> = uncheckedOptions(
+  'signal',
+  'bytes',
+  'operation',
+  'budget',
+  'include',
+  'now',
+)
 
 /** What a unit of the budget allows, whatever the computer. */
 const perUnit = {
@@ -115,7 +125,7 @@ function* choosing(
   options: ChooseOptions,
 ): Generator<void, Choice> {
   requireTopology(topology)
-  requireOptions('chooseStrategy', options)
+  requireKnownOptions('chooseStrategy', options, knownOptions)
   const { bytes, budget = defaultBudget, include = [], now = () => performance.now() } = options
   const operation = checkedChosen('chooseStrategy', options.operation ?? 'neighbor-allgather')
   checkAuto({ kind: 'auto', bytes, budget })

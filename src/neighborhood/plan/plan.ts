@@ -1,5 +1,6 @@
 import { requireNotAborted } from '../../base/abort.js'
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
 import { opKind } from '../../schedule/ir.js'
@@ -50,6 +51,16 @@ export interface PlanOptions {
   readonly signal?: AbortSignal
 }
 
+const knownOptions: OptionTable<PlanOptions> = uncheckedOptions(
+  'operation',
+  'machine',
+  'nodeOf',
+  'now',
+  'onGroup',
+  'onProgress',
+  'signal',
+)
+
 /**
  * Plans a neighbor allgather, or another operation over a topology: the same arguments give the same schedule
  * on every machine. What a strategy does to a neighbor allgather, it does to the others by the same routes; a
@@ -62,7 +73,7 @@ export interface PlanOptions {
  */
 export function plan(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Plan {
   requireTopology(topology)
-  requireOptions('plan', options)
+  requireKnownOptions('plan', options, knownOptions)
   const { operation = 'neighbor-allgather', now = () => performance.now() } = options
   if (!operations.includes(operation))
     throw wrongValue('ERR_ARGUMENT', `plan: expected an operation among ${operations.join(', ')}`, operation)
