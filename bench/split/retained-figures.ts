@@ -31,6 +31,7 @@ const variants: readonly (readonly [SplitAlgorithmName, 'distributed' | 'replica
  */
 export function* retainedFigures(quick: boolean): Generator<Figure> {
   yield* accountFigures(quick)
+  yield oneProcessFigure(quick ? 1 : 3)
   for (const [algorithm, table] of variants) yield measuredFigure(algorithm, table, quick ? 1 : 3)
 }
 
@@ -58,6 +59,24 @@ export function measuredFigure(algorithm: string, table: string, runs: number): 
     account: of('account'),
     heap: of('heap'),
   }
+}
+
+/** A table and the list of ranks here, 4 bytes of each per rank, and little else. */
+const mostPerRank = 8.1
+
+/** Bytes per rank by which the array buffers of one process grew: a split of 10^6 ranks into two. */
+export function oneProcessFigure(runs: number): Figure {
+  const ranks = 1_000_000
+  const samples = Array.from({ length: runs }, () =>
+    child<Measured>('measured', 'conventional', 'replicated', ranks, 1, 2),
+  )
+  const perRank = samples.map(({ arrayBuffers }) => arrayBuffers / ranks)
+  return ownFigure(
+    `${ranks} ranks on one process, 2 random colors: array buffers`,
+    'bytes per rank',
+    perRank,
+    mostPerRank,
+  )
 }
 
 function accountFigure(ranks: number, processes: number, sorters: number, colors: number): Figure {

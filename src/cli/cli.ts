@@ -37,6 +37,7 @@ Exit codes:
   2   bad input: options, files, a full disk, a program that cannot be loaded, no MPI
   3   the program's world failed: a rank threw, a deadlock, a lost process
   70  a defect of rankweave
+  130 Ctrl-C ended a command that runs neither a world nor a service
   141 the reader of the output left early (| head), which ends a program's world`
 
 /**

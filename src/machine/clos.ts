@@ -1,4 +1,5 @@
-import { requireOptions } from '../base/known-options.js'
+import { requireKnownOptions } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
 import { mostNodesOf, type Tree } from './clos-interior.js'
@@ -10,14 +11,7 @@ import { failMachine } from './profile-figures.js'
 const mostPorts = 2 ** 16
 const mostLevels = 16
 
-/**
- * A Clos network (fat tree) of equal switches in levels, and nodes of `cores` cores below it. Nodes fill leaf
- * switches in order.
- *
- * @throws ERR_MACHINE for a tree that cannot be built, for more nodes than it has room for, and beyond 2^24
- *   cores; ERR_ARGUMENT unless `options` is an object
- */
-export function clos(options: {
+interface ClosOptions {
   /** Ports of every switch. */
   readonly radix: number
   /** Levels of switches. */
@@ -30,8 +24,27 @@ export function clos(options: {
   readonly cores?: number
   readonly packages?: number
   readonly profile?: Profile | null
-}): ClosMachine {
-  requireOptions('clos', options)
+}
+
+const knownOptions: OptionTable<ClosOptions> = uncheckedOptions(
+  'radix',
+  'levels',
+  'nodesPerLeaf',
+  'nodes',
+  'cores',
+  'packages',
+  'profile',
+)
+
+/**
+ * A Clos network (fat tree) of equal switches in levels, and nodes of `cores` cores below it. Nodes fill leaf
+ * switches in order.
+ *
+ * @throws ERR_MACHINE for a tree that cannot be built, for more nodes than it has room for, and beyond 2^24
+ *   cores; ERR_ARGUMENT unless `options` is an object
+ */
+export function clos(options: ClosOptions): ClosMachine {
+  requireKnownOptions('clos', options, knownOptions)
   const { radix, levels, cores = 1, packages = 1, profile = null } = options
   checkSwitches(radix, levels)
   const tree = { radix, levels, nodesPerLeaf: options.nodesPerLeaf ?? (levels === 1 ? radix : radix / 2) }

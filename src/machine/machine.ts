@@ -1,4 +1,5 @@
-import { requireOptions } from '../base/known-options.js'
+import { requireKnownOptions } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { rangeAt } from '../base/search.js'
 import { shown } from '../errors.js'
 import type { Tree } from './clos-interior.js'
@@ -49,18 +50,22 @@ export function requireMachine(value: unknown): asserts value is Machine {
   if (!isMachine(value)) failMachine(`expected a machine, such as parseMachine returns, got ${shown(value)}`)
 }
 
+interface ClusterOptions {
+  readonly nodes: number
+  readonly cores: number
+  readonly packages?: number
+  readonly profile?: Profile | null
+}
+
+const knownOptions: OptionTable<ClusterOptions> = uncheckedOptions('nodes', 'cores', 'packages', 'profile')
+
 /**
  * A cluster of equal nodes; each node's cores are divided equally among its packages, one unless given.
  *
  * @throws ERR_MACHINE; ERR_ARGUMENT unless `options` is an object
  */
-export function cluster(options: {
-  readonly nodes: number
-  readonly cores: number
-  readonly packages?: number
-  readonly profile?: Profile | null
-}): ClusterMachine {
-  requireOptions('cluster', options)
+export function cluster(options: ClusterOptions): ClusterMachine {
+  requireKnownOptions('cluster', options, knownOptions)
   const { nodes, cores, packages = 1, profile = null } = options
   return { kind: 'cluster', ...nodesOf([{ nodes, packages: equalPackages(cores, packages) }]), profile }
 }

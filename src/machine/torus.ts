@@ -1,4 +1,5 @@
-import { requireOptions } from '../base/known-options.js'
+import { requireKnownOptions } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
 import { equalPackages, type TorusMachine } from './machine.js'
@@ -13,14 +14,7 @@ const mostDimensions = 24
 /** Links on a route; more would take longer to name than to pass. */
 export const longestRoute = 2 ** 16
 
-/**
- * A torus or, where no dimension wraps, a mesh: routers in a grid, one node of `cores` cores at each. Ranks
- * fill nodes in order, the first dimension fastest.
- *
- * @throws ERR_MACHINE beyond 24 dimensions, 2^24 cores and routes of 2^16 links; ERR_ARGUMENT unless
- *   `options` is an object
- */
-export function torus(options: {
+interface TorusOptions {
   readonly dims: readonly number[]
   /** Default: every dimension wraps. */
   readonly wraps?: readonly boolean[]
@@ -28,8 +22,25 @@ export function torus(options: {
   readonly cores?: number
   readonly packages?: number
   readonly profile?: Profile | null
-}): TorusMachine {
-  requireOptions('torus', options)
+}
+
+const knownOptions: OptionTable<TorusOptions> = uncheckedOptions(
+  'dims',
+  'wraps',
+  'cores',
+  'packages',
+  'profile',
+)
+
+/**
+ * A torus or, where no dimension wraps, a mesh: routers in a grid, one node of `cores` cores at each. Ranks
+ * fill nodes in order, the first dimension fastest.
+ *
+ * @throws ERR_MACHINE beyond 24 dimensions, 2^24 cores and routes of 2^16 links; ERR_ARGUMENT unless
+ *   `options` is an object
+ */
+export function torus(options: TorusOptions): TorusMachine {
+  requireKnownOptions('torus', options, knownOptions)
   const { dims, cores = 1, packages = 1, profile = null } = options
   const wraps = options.wraps ?? Array.from(dims ?? [], () => true)
   const nodes = checkGrid({ dims, wraps })

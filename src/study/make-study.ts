@@ -1,3 +1,6 @@
+import { requireNotAborted } from '../base/abort.js'
+import { requireKnownOptions } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { longestBlockBytes } from '../cost/simulate/block-lengths.js'
 import { fastestAllgather, mostAllgatherRanks } from '../cost/simulate/fastest-allgather.js'
 import { simulate } from '../cost/simulate/simulate.js'
@@ -42,11 +45,23 @@ export interface StudyOptions {
    * planning of others is not interrupted. Default {@link defaultPlanSeconds}.
    */
   readonly planSeconds?: number
+  /** Ends the study with ERR_ABORTED: looked at before each strategy, and inside searches for friend groups. */
+  readonly signal?: AbortSignal
   /** Called before each strategy. */
   readonly onStrategy?: (strategy: string) => void
   /** Milliseconds; only differences count. Default `performance.now`. */
   readonly now?: () => number
 }
+
+const knownOptions: OptionTable<StudyOptions> = uncheckedOptions(
+  'name',
+  'bytes',
+  'strategies',
+  'planSeconds',
+  'signal',
+  'onStrategy',
+  'now',
+)
 
 export const defaultLengths: readonly number[] = [4, 64, 512, 4096, 65_536]
 export const mostLengths = 32
@@ -62,10 +77,12 @@ export const defaultPlanSeconds = 10
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
  * @throws ERR_TOPOLOGY for a topology without edges between different ranks
  * @throws ERR_ARGUMENT for invalid lengths, or an invalid time
- * @throws ERR_STRATEGY for a strategy that cannot be planned for the topology
+ * @throws ERR_STRATEGY for a strategy that cannot be planned for the topology; ERR_ABORTED through `signal`
  */
 export function makeStudy(topology: ProcessTopology, machine: Machine, options: StudyOptions): Study {
-  const { planSeconds = defaultPlanSeconds, onStrategy, now = () => performance.now() } = options
+  requireKnownOptions('makeStudy', options, knownOptions)
+  const { planSeconds = defaultPlanSeconds, onStrategy, signal, now = () => performance.now() } = options
+  requireNotAborted('makeStudy', signal)
   checkMachine(machine)
   profileOf(machine)
   const nodes = nodeOf(machine, topology.ranks)
@@ -81,8 +98,9 @@ export function makeStudy(topology: ProcessTopology, machine: Machine, options: 
   const byText = new Map(selected.strategies.map((strategy) => [formatStrategy(strategy), strategy]))
   for (const [text, strategy] of byText) {
     onStrategy?.(text)
+    requireNotAborted('makeStudy', signal)
     const planned = leastOfThree(() =>
-      planWithin(topology, strategy, { nodeOf: nodes, seconds: planSeconds, now }),
+      planWithin(topology, strategy, { nodeOf: nodes, seconds: planSeconds, now, signal }),
     )
     if (planned === null) {
       leftOut.push({ strategy: text, reason: `planning took more than ${planSeconds} s` })
@@ -176,7 +194,12 @@ class OverTime extends Error {}
 function planWithin(
   topology: ProcessTopology,
   strategy: Strategy,
-  { nodeOf, seconds, now }: { nodeOf: Int32Array; seconds: number; now: () => number },
+  {
+    nodeOf,
+    seconds,
+    now,
+    signal,
+  }: { nodeOf: Int32Array; seconds: number; now: () => number; signal: AbortSignal | undefined },
 ): Plan | null {
   const latest = now() + 1000 * seconds
   const over = new OverTime()
@@ -184,6 +207,7 @@ function planWithin(
     return plan(topology, strategy, {
       nodeOf,
       now,
+      ...(signal === undefined ? {} : { signal }),
       onProgress: () => {
         if (now() > latest) throw over
       },

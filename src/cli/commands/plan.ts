@@ -58,7 +58,7 @@ export const planCommand: AddCommand = (program, act) => {
     .description('Plan a neighbor allgather over a topology, verify the plan and count its messages.')
     .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
   addServerOptions(addStrategyOptions(command, ['auto']))
-    .option('--bytes <number>', 'bytes of every block, for --strategy auto and --compare')
+    .option('--bytes <number>', 'bytes of every block, 0 to 2^40, for --strategy auto and --compare')
     .option('--compare', 'compare the simulated times of the best strategies', false)
     .option('-o, --output <file>', 'write the plan as JSON Lines (.gz: compressed, -: to standard output)')
     .option('--cache <dir>', 'retain plans in a directory, and use those that are there')

@@ -39,8 +39,9 @@ function flagsOf(table: NamedOptions): NamedFlag[] {
   })
 }
 
-/** The words that a flag takes. */
-function wordsOf({ kind, words = [], computed }: Option<unknown>): string | undefined {
+/** The words that a flag takes, or the numbers. */
+function wordsOf({ kind, words = [], computed, expected }: Option<unknown>): string | undefined {
+  if (kind === 'integer' || kind === 'number') return expected
   if (kind !== 'word') return undefined
   return [...(computed === undefined ? [] : [auto]), ...words].join(', ')
 }

@@ -62,10 +62,15 @@ function printable(text: string): string {
 
 /** Progress of planning, from inside the search for friend groups. */
 export function groupProgress(report: Reporter, what = 'planning'): (progress: GroupingProgress) => void {
-  return ({ step, groups, searches }) =>
+  return ({ step, groups, searches, activity, possible }) =>
     report.progress(() => {
+      if (activity === 'listing' || activity === 'solving') {
+        const listed = counted(possible, 'possible group', 'possible groups')
+        return `${what}: step ${step + 1}, ${activity === 'listing' ? 'listing' : 'choosing among'} ${listed}`
+      }
       const found = groups === 0 ? '' : `, ${counted(groups, 'group', 'groups')}`
-      return `${what}: step ${step + 1}, ${counted(searches, 'search', 'searches')}${found}`
+      const improving = activity === 'improving' ? ', improving' : ''
+      return `${what}: step ${step + 1}${improving}, ${counted(searches, 'search', 'searches')}${found}`
     })
 }
 

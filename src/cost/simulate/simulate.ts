@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { shown } from '../../errors.js'
 import { checkMachine } from '../../machine/check-machine.js'
 import type { Machine } from '../../machine/machine.js'
@@ -34,6 +35,13 @@ export interface SimulateOptions {
   readonly timeline?: boolean
 }
 
+const knownOptions: OptionTable<SimulateOptions> = uncheckedOptions(
+  'bytes',
+  'placement',
+  'progress',
+  'timeline',
+)
+
 /**
  * Predicts what a schedule costs on a machine by the model of docs/simulation.md. Deterministic.
  *
@@ -49,7 +57,7 @@ export function simulate(
   machine: Machine,
   options: SimulateOptions,
 ): Simulation {
-  requireOptions('simulate', options)
+  requireKnownOptions('simulate', options, knownOptions)
   const { bytes, progress = 'dependencies', placement, timeline = false } = options
   checkMachine(machine)
   const profile = profileOf(machine)

@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import {
   kindOf,
@@ -22,6 +23,8 @@ export interface StridedShape {
   readonly stride: number
 }
 
+const knownOptions: OptionTable<StridedShape> = uncheckedOptions('offset', 'count', 'blockLength', 'stride')
+
 /**
  * Elements of a typed array at a regular distance (MPI_Type_vector, MPI-4.1 §5.1.2): `count` blocks of
  * `blockLength` elements, the first at `offset`, each `stride` elements after the one before. Blocks may
@@ -44,7 +47,7 @@ export class StridedView<T extends TypedArray = TypedArray> {
     if (typeCodeOf(array) === typeCode.value)
       throw new RankweaveError('ERR_TYPE', `a strided view needs a typed array, got ${kindOf(array)}`)
     requireFixed(array)
-    requireOptions('strided', shape)
+    requireKnownOptions('strided', shape, knownOptions)
     const { offset = 0, count, blockLength, stride } = shape
     requireCount('offset', offset, 0)
     requireCount('count', count, 0)

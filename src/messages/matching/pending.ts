@@ -1,5 +1,6 @@
+import { abortedError, misfitSignal } from '../../base/abort.js'
 import { RankweaveError } from '../../errors.js'
-import { abortedError, misfitSignal, onAbort } from '../process/abort.js'
+import { onAbort } from '../process/abort.js'
 import type { CallSite, CallSites } from '../process/call-sites.js'
 import { inTurn, resolvedInTurn } from '../process/completion-budget.js'
 import type { RankCounters } from '../process/counters.js'

@@ -1,6 +1,6 @@
+import { abortedError } from '../../base/abort.js'
 import type { RankweaveError } from '../../errors.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
-import { abortedError } from '../process/abort.js'
 import type { ProcessCounters } from '../process/counters.js'
 import type { Entry } from './entry-list.js'
 import { ANY_SOURCE, ANY_TAG } from './envelope.js'

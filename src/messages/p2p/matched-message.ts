@@ -1,3 +1,4 @@
+import { abortedError } from '../../base/abort.js'
 import { RankweaveError } from '../../errors.js'
 import { requireReceiveBuffer } from '../datatype/payload.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
@@ -11,7 +12,7 @@ import {
 import { ANY_TAG, PROC_NULL } from '../matching/envelope.js'
 import type { Mailbox } from '../matching/mailbox.js'
 import { Receive } from '../matching/receive.js'
-import { abortedError, requireWaitOptions, type WaitOptions } from '../process/abort.js'
+import { requireWaitOptions, type WaitOptions } from '../process/abort.js'
 import type { Matching } from './message-matching.js'
 import { Request } from './request.js'
 

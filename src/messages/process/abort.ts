@@ -1,6 +1,6 @@
+import { misfitSignal } from '../../base/abort.js'
 import { requireKnownOptions } from '../../base/known-options.js'
 import { type OptionTable, signalOption } from '../../base/option.js'
-import { RankweaveError, wrongValue } from '../../errors.js'
 
 const subscribers = new WeakMap<AbortSignal, Set<() => void>>()
 
@@ -25,18 +25,6 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const set = callbacks
   set.add(callback)
   return () => set.delete(callback)
-}
-
-/** Why `signal` is not a valid signal, if it is not. */
-export function misfitSignal(signal: unknown): RankweaveError | undefined {
-  if (signal === undefined || signal instanceof AbortSignal) return undefined
-  return wrongValue('ERR_ARGUMENT', 'expected an AbortSignal as signal', signal)
-}
-
-/** The error of a wait or an operation that `signal` ended, or, without one, `cancel`. */
-export function abortedError(what: string, signal?: AbortSignal): RankweaveError {
-  if (signal === undefined) return new RankweaveError('ERR_ABORTED', `${what} was cancelled`)
-  return new RankweaveError('ERR_ABORTED', `${what} was aborted`, { cause: signal.reason })
 }
 
 export interface WaitOptions {

@@ -1,4 +1,6 @@
-import { requireOptions } from '../../base/known-options.js'
+import { untilAborted } from '../../base/abort.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { atOnce, inSlices } from '../../base/slices.js'
 import { checkMachine } from '../../machine/check-machine.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
@@ -23,6 +25,10 @@ import { type LowerBound, lowerBound } from './lower-bound.js'
 import { alternativeOf, type Simulated, simulated, type Trial } from './simulated.js'
 
 export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
+  /**
+   * Ends the choice with ERR_ABORTED: looked at before each candidate, and inside searches for friend groups.
+   */
+  readonly signal?: AbortSignal
   /** Of every block: an integer from 0 to 2^40. */
   readonly bytes: number
   /** Default `neighbor-allgather`. */
@@ -38,6 +44,15 @@ export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
    */
   readonly include?: readonly Strategy[]
 }
+
+const knownOptions: OptionTable<ChooseOptions> = uncheckedOptions(
+  'signal',
+  'bytes',
+  'operation',
+  'budget',
+  'include',
+  'now',
+)
 
 /** What a unit of the budget allows, whatever the computer. */
 const perUnit = {
@@ -76,9 +91,10 @@ const mostNamed = 5
  *
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
  * @throws ERR_STRATEGY for invalid bytes or budget; ERR_ARGUMENT for an invalid operation
+ * @throws ERR_ABORTED through `signal`
  */
 export function chooseStrategy(topology: ProcessTopology, machine: Machine, options: ChooseOptions): Choice {
-  return atOnce(choosing(topology, machine, options))
+  return atOnce(choosingUntilAborted(topology, machine, options))
 }
 
 /** As {@link chooseStrategy}, without holding the event loop longer than one plan and its simulation take. */
@@ -88,7 +104,7 @@ export async function chooseInSlices(
   options: ChooseOptions,
 ): Promise<Choice> {
   await prepareChoices(topology, machine, Object(options).operation)
-  return inSlices(choosing(topology, machine, options))
+  return inSlices(choosingUntilAborted(topology, machine, options))
 }
 
 /** Does what choices for all lengths of blocks share, without holding the event loop for long. */
@@ -100,20 +116,29 @@ export async function prepareChoices(
   await loadsInSlices(topology, nodeOf(machine, topology.ranks), operation)
 }
 
+function choosingUntilAborted(
+  topology: ProcessTopology,
+  machine: Machine,
+  options: ChooseOptions,
+): Generator<void, Choice> {
+  return untilAborted('chooseStrategy', choosing(topology, machine, options), Object(options).signal)
+}
+
 function* choosing(
   topology: ProcessTopology,
   machine: Machine,
   options: ChooseOptions,
 ): Generator<void, Choice> {
   requireTopology(topology)
-  requireOptions('chooseStrategy', options)
+  requireKnownOptions('chooseStrategy', options, knownOptions)
   const { bytes, budget = defaultBudget, include = [], now = () => performance.now() } = options
   const operation = checkedChosen('chooseStrategy', options.operation ?? 'neighbor-allgather')
   checkAuto({ kind: 'auto', bytes, budget })
   checkMachine(machine)
   profileOf(machine)
   const { ranks } = topology
-  const facts = { topology, nodeOf: nodeOf(machine, ranks) }
+  const signal = options.signal === undefined ? {} : { signal: options.signal }
+  const facts = { topology, nodeOf: nodeOf(machine, ranks), progress: signal }
   const setting = { facts, machine, operation, bytes, now }
   const { candidates, considered, friendPairs } = yield* candidateLoads(topology, facts.nodeOf, operation)
   const estimated = candidates.map((each) => ({

@@ -142,7 +142,7 @@ function usageError(message: string): RankweaveError {
 }
 
 /** How planning is followed, and where a plan may come from instead. */
-export interface PlanHooks extends Pick<PlanOptions, 'onProgress'> {
+export interface PlanHooks extends Pick<PlanOptions, 'onProgress' | 'signal'> {
   readonly onStep?: (what: string) => void
   /** Default: calls `make`. */
   readonly retained?: (
@@ -177,7 +177,7 @@ export async function requestedPlan(
   machine: Machine | null,
   hooks: PlanHooks & Pick<PlanOptions, 'nodeOf'> = {},
 ): Promise<RequestedPlan> {
-  const { onStep = () => {}, onProgress, retained = made } = hooks
+  const { onStep = () => {}, onProgress, signal, retained = made } = hooks
   const nodes = hooks.nodeOf ?? (machine === null ? null : nodeOf(machine, topology.ranks))
   let compared: Compared | null = null
   const isExact = (strategy: Strategy | AutoStrategy) =>
@@ -188,6 +188,7 @@ export async function requestedPlan(
     const budget = isAuto(asked) ? asked.budget : undefined
     compared = compareStrategies(topology, machine!, {
       bytes,
+      ...(signal === undefined ? {} : { signal }),
       ...(budget === undefined ? {} : { budget }),
       ...(isAuto(asked) ? {} : { include: [asked] }),
     })
@@ -200,6 +201,7 @@ export async function requestedPlan(
       operation,
       ...(nodes === null ? {} : { nodeOf: nodes }),
       ...(onProgress === undefined ? {} : { onProgress }),
+      ...(signal === undefined ? {} : { signal }),
     })
   const begin = performance.now()
   const { plan: planned, isFromStore } = await retained(topology, strategy, nodes, make)

@@ -41,7 +41,7 @@ export interface Simulated extends Pick<Simulation, 'timeUs' | 'traffic'> {
 export function simulated(strategy: Strategy, setting: Setting): Simulated {
   const { facts, machine, operation, bytes, now } = setting
   const { topology } = facts
-  const planned = () => plan(topology, strategy, { operation, machine, now })
+  const planned = () => plan(topology, strategy, { operation, machine, now, ...facts.progress })
   const kind = checkedKind(strategy, topology.ranks)
   const hasRoute = kind.schedule === undefined || strategy.kind === 'direct'
   const text = formatStrategy(strategy)

@@ -1,4 +1,6 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireNotAborted } from '../../base/abort.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
 import { opKind } from '../../schedule/ir.js'
@@ -42,7 +44,22 @@ export interface PlanOptions {
    * the planning.
    */
   readonly onProgress?: (progress: GroupingProgress) => void
+  /**
+   * Ends the planning with ERR_ABORTED, as `signal` of `groupFriends`: looked at in the beginning, and inside the
+   * search for friend groups, which may take long.
+   */
+  readonly signal?: AbortSignal
 }
+
+const knownOptions: OptionTable<PlanOptions> = uncheckedOptions(
+  'operation',
+  'machine',
+  'nodeOf',
+  'now',
+  'onGroup',
+  'onProgress',
+  'signal',
+)
 
 /**
  * Plans a neighbor allgather, or another operation over a topology: the same arguments give the same schedule
@@ -51,14 +68,16 @@ export interface PlanOptions {
  *
  * @throws ERR_STRATEGY an unknown strategy, impossible parameters, a strategy that needs nodes without a
  *   machine, engine `distributed`, of which one process could only simulate all ranks
- * @throws ERR_MACHINE fewer cores than ranks; ERR_ARGUMENT an unknown operation
+ * @throws ERR_MACHINE fewer cores than ranks; ERR_ARGUMENT an unknown operation, or an invalid signal
+ * @throws ERR_ABORTED through `signal`; what `onProgress` throws
  */
 export function plan(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Plan {
   requireTopology(topology)
-  requireOptions('plan', options)
+  requireKnownOptions('plan', options, knownOptions)
   const { operation = 'neighbor-allgather', now = () => performance.now() } = options
   if (!operations.includes(operation))
     throw wrongValue('ERR_ARGUMENT', `plan: expected an operation among ${operations.join(', ')}`, operation)
+  requireNotAborted('plan', options.signal)
   const begin = now()
   const planned = scheduleOf(topology, strategy, operation, options)
   return { ...planned, planMs: now() - begin }
@@ -121,13 +140,14 @@ function allgatherSchedule(strategy: Strategy, facts: RouteFacts): GroupedSchedu
 }
 
 function factsOf(topology: ProcessTopology, options: PlanOptions): RouteFacts {
-  const { onGroup, onProgress } = options
+  const { onGroup, onProgress, signal } = options
   return {
     topology,
     nodeOf: knownNodes(topology.ranks, options),
     progress: {
       ...(onGroup === undefined ? {} : { onGroup }),
       ...(onProgress === undefined ? {} : { onProgress }),
+      ...(signal === undefined ? {} : { signal }),
     },
   }
 }

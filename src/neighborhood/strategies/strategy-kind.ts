@@ -24,7 +24,7 @@ export interface RouteFacts {
   /** Node of every rank; null where it is not known. */
   readonly nodeOf: Int32Array | null
   /** Of a search for friend groups. */
-  readonly progress?: Pick<GroupingOptions, 'onGroup' | 'onProgress'>
+  readonly progress?: Pick<GroupingOptions, 'onGroup' | 'onProgress' | 'signal'>
 }
 
 /** A schedule, and the friend groups behind it. */

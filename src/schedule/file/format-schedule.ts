@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import type { Schedule } from '../ir.js'
 import { requireSchedule } from '../require-schedule.js'
 import { currentVersion, type FormatVersion, requireExpressible } from './format-version.js'
@@ -13,6 +14,8 @@ export interface FormatOptions {
   readonly version?: FormatVersion
 }
 
+const knownOptions: OptionTable<FormatOptions> = uncheckedOptions('version')
+
 /**
  * A schedule as JSON Lines, one string per line without its line end: the header, then every rank. Generated
  * rank by rank, so that the text of a large schedule need not fit in memory. Weights of the topology are left
@@ -25,7 +28,7 @@ export function formatSchedule(
   options: FormatOptions = {},
 ): Generator<string, void, undefined> {
   requireSchedule(schedule)
-  requireOptions('formatSchedule', options)
+  requireKnownOptions('formatSchedule', options, knownOptions)
   const { version = currentVersion } = options
   requireExpressible(schedule, version)
   return linesOf(schedule, version)

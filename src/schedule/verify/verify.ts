@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { wrongValue } from '../../errors.js'
 import { requireTopology } from '../../topology/check-topology.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
@@ -30,6 +31,8 @@ export interface VerifyOptions {
   readonly ordered?: boolean
 }
 
+const knownOptions: OptionTable<VerifyOptions> = uncheckedOptions('limit', 'ordered')
+
 /**
  * Decides whether a schedule does what its collective demands: every send has its receive and both name the
  * same blocks in the same order, every read finds its block, no place is written twice, every slot ends with
@@ -54,7 +57,7 @@ export function verify(
   requireSchedule(schedule)
   const expected = topology === undefined ? schedule.topology : topology
   if (expected !== null) requireTopology(expected)
-  requireOptions('verify', options)
+  requireKnownOptions('verify', options, knownOptions)
   const found = new ViolationList(options.limit ?? 100)
   const difference = topologyDifference(schedule, expected)
   if (difference !== null) {
@@ -73,7 +76,7 @@ export function verify(
  * part, whatever it combines. `unproven` names the rest; it is empty when the slice has all ranks.
  */
 export function verifySlice(slice: ScheduleSlice, options: VerifyOptions = {}): Verification {
-  requireOptions('verifySlice', options)
+  requireKnownOptions('verifySlice', options, knownOptions)
   const { schedule, ranks } = Object(slice) as ScheduleSlice
   requireSchedule(schedule)
   if (!(ranks instanceof Int32Array)) throw wrongValue('ERR_SCHEDULE', 'expected the ranks of a slice', ranks)

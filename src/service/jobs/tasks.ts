@@ -54,9 +54,13 @@ export const work: Work = {
         requireMemory(arraysMb)
         report({ step, done: 0, total: null })
       },
-      onProgress: ({ searches, groups }) => {
+      onProgress: ({ searches, groups, activity, possible }) => {
         requireMemory(arraysMb)
-        report({ step: `searching for friend groups, ${groups} found`, done: searches, total: null })
+        const step =
+          activity === 'solving'
+            ? `choosing among ${possible} friend groups`
+            : `searching for friend groups, ${groups} found`
+        report({ step, done: searches, total: null })
       },
     })
     const { verification, plan } = planned

@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { wrongValue } from '../../errors.js'
 import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
 import { checkExtents, sizeOf } from '../cart-shape.js'
@@ -25,6 +26,8 @@ interface FileOptions {
   readonly onProgress?: ReadProgress
 }
 
+const knownOptions: OptionTable<FileOptions> = uncheckedOptions('open', 'onProgress')
+
 /**
  * Makes the topology, reading its file if it has one: from disk, or from what `open` returns, such as
  * `sourceOf(text)`.
@@ -34,7 +37,7 @@ interface FileOptions {
  */
 export function buildTopology(specOrText: TopologySpec | string, options: FileOptions = {}): ProcessTopology {
   const spec = typeof specOrText === 'string' ? parseTopologySpec(specOrText) : specOrText
-  requireOptions('buildTopology', options)
+  requireKnownOptions('buildTopology', options, knownOptions)
   const { kind } = Object(spec) as Partial<TopologySpec>
   if (typeof kind !== 'string' || !Object.hasOwn(builders, kind))
     throw wrongValue('ERR_SPEC', 'expected a specification of a topology', spec)
@@ -51,7 +54,7 @@ type SpecOf<K, S = TopologySpec> = S extends { readonly kind: infer Kinds }
   : never
 
 const builders: { readonly [K in TopologySpec['kind']]: Builder<SpecOf<K>> } = {
-  moore: mooreTopology,
+  moore: ({ kind: _, ...options }) => mooreTopology(options),
   stencil: ({ dims, periods, neighbors }) => {
     if ('offsets' in neighbors) return stencilTopology({ dims, periods, offsets: neighbors.offsets })
     const { shape, radius } = neighbors
@@ -61,11 +64,11 @@ const builders: { readonly [K in TopologySpec['kind']]: Builder<SpecOf<K>> } = {
     return stencilTopology({ dims, periods, offsets: stencilOffsets(shape, dims.length, radius) })
   },
   cart: cartTopology,
-  er: erdosRenyiTopology,
-  rgg: randomGeometricTopology,
-  ws: smallWorldTopology,
-  powerlaw: powerLawTopology,
-  rmat: rmatTopology,
+  er: ({ kind: _, ...options }) => erdosRenyiTopology(options),
+  rgg: ({ kind: _, ...options }) => randomGeometricTopology(options),
+  ws: ({ kind: _, ...options }) => smallWorldTopology(options),
+  powerlaw: ({ kind: _, ...options }) => powerLawTopology(options),
+  rmat: ({ kind: _, ...options }) => rmatTopology(options),
   mtx: (spec, options) => withSource(spec.file, (source) => topologyFromMatrixMarket(source, spec), options),
   metis: ({ file }, options) => withSource(file, (source) => parseMetis(source, file).topology, options),
   csv: (spec, options) => withSource(spec.file, (source) => parseCsv(source, spec), options),

@@ -42,6 +42,11 @@ export interface GroupingOptions {
    * so timers and signals wait for its end. What it throws ends the search and is thrown to the caller.
    */
   readonly onProgress?: (progress: GroupingProgress) => void
+  /**
+   * Ends the search with ERR_ABORTED: looked at before it begins, and where `onProgress` is called, before and
+   * after. Nothing but `onProgress` and `onGroup` can abort it while the search holds the event loop.
+   */
+  readonly signal?: AbortSignal
   /** Milliseconds; only differences count. Default `performance.now`. */
   readonly now?: () => number
 }

@@ -1,26 +1,49 @@
+import { requireNotAborted } from '../../base/abort.js'
+
 /** How far the search for friend groups has come. */
 export interface GroupingProgress {
   /** Rounds that are done. With engine `distributed`, where every rank is in its own round, 0. */
   readonly step: number
   /** Groups found in all rounds; with engine `distributed`, where each rank knows its own only, 0. */
   readonly groups: number
-  /** Searches for the best group of one rank. */
+  /** Searches for the best group of one rank and, with engine `improved`, for better groups of a few ranks. */
   readonly searches: number
+  /**
+   * `searching`: for the heaviest groups; `improving`: by local search; engine `exact` is `listing` all possible
+   * groups, then `solving`.
+   */
+  readonly activity: 'searching' | 'improving' | 'listing' | 'solving'
+  /** Possible groups of the round that engine `exact` has listed; 0 with the others. */
+  readonly possible: number
 }
 
 /** Steps between two reports: some milliseconds, so that reports are frequent and cost little. */
 const stepsPerReport = 2 ** 22
 
-/** Counts the work of a search, and reports it from inside: a search of one rank alone may take seconds. */
+/**
+ * Counts the work of a search, and reports it from inside: a search of one rank alone may take seconds. An
+ * aborted signal ends the search where it is reported.
+ */
 export class ProgressMeter {
   step = 0
   groups = 0
   searches = 0
+  activity: GroupingProgress['activity'] = 'searching'
+  possible = 0
   #steps = 0
-  readonly #report: ((progress: GroupingProgress) => void) | undefined
+  readonly #onProgress: ((progress: GroupingProgress) => void) | undefined
+  readonly #signal: AbortSignal | undefined
 
-  constructor(report?: (progress: GroupingProgress) => void) {
-    this.#report = report
+  /** @throws ERR_ABORTED when `signal` has been aborted */
+  constructor(onProgress?: (progress: GroupingProgress) => void, signal?: AbortSignal) {
+    this.#onProgress = onProgress
+    this.#signal = signal
+    this.#requireNotAborted()
+  }
+
+  /** Whether a caller follows the search, or can end it. */
+  get isWatched(): boolean {
+    return this.#onProgress !== undefined || this.#signal !== undefined
   }
 
   /** @param steps words of bitsets read, about */
@@ -28,7 +51,18 @@ export class ProgressMeter {
     this.#steps += steps
     if (this.#steps < stepsPerReport) return
     this.#steps = 0
-    const { step, groups, searches } = this
-    this.#report?.({ step, groups, searches })
+    this.report()
+  }
+
+  /** @throws ERR_ABORTED when the signal has been aborted; what `onProgress` throws */
+  report(): void {
+    this.#requireNotAborted()
+    const { step, groups, searches, activity, possible } = this
+    this.#onProgress?.({ step, groups, searches, activity, possible })
+    this.#requireNotAborted()
+  }
+
+  #requireNotAborted(): void {
+    requireNotAborted('the search for friend groups', this.#signal)
   }
 }

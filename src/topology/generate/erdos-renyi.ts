@@ -1,5 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
 import type { CompressedRows } from '../compressed-rows.js'
@@ -22,6 +23,8 @@ export interface ErdosRenyi {
   readonly seed?: number
 }
 
+const knownOptions: OptionTable<ErdosRenyi> = uncheckedOptions('ranks', 'density', 'seed')
+
 /**
  * A random directed graph: each ordered pair of different ranks is an edge with probability `density`. For i,
  * for j != i, ascending, one draw u of {@link mulberry32}; an edge from i to j iff u < floor(density * 2^32).
@@ -34,7 +37,7 @@ export interface ErdosRenyi {
  * @see Ghazimirsaeed 2019 §7.6.2
  */
 export function erdosRenyiTopology(options: ErdosRenyi): ProcessTopology {
-  requireOptions('erdosRenyiTopology', options)
+  requireKnownOptions('erdosRenyiTopology', options, knownOptions)
   const { ranks, density, seed = 1 } = options
   checkProbability('a density', density)
   checkSeed(seed)

@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { checkExtents, coordsOf, sizeOf } from '../cart-shape.js'
 import { checkTopologySize } from '../limits.js'
@@ -14,6 +15,8 @@ export interface Moore {
   readonly periodic?: boolean
 }
 
+const knownOptions: OptionTable<Moore> = uncheckedOptions('dims', 'radius', 'periodic')
+
 /**
  * All ranks within `radius` in every dimension are neighbors: (2r+1)^d - 1 of them on a periodic grid. Ranks
  * are row-major, the last dimension fastest. Sources and destinations of a rank are equal, ordered by offset
@@ -25,7 +28,7 @@ export interface Moore {
  * @see Ghazimirsaeed 2019 §7.6.1
  */
 export function mooreTopology(options: Moore): ProcessTopology {
-  requireOptions('mooreTopology', options)
+  requireKnownOptions('mooreTopology', options, knownOptions)
   const { dims, radius, periodic = true } = options
   checkExtents(dims)
   if (dims.length === 0) throw new RankweaveError('ERR_DIMS', 'expected at least one dimension, got none')

@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { mulberry32 } from '../../base/random.js'
 import { distinctEdges } from '../distinct-edges.js'
 import { checkTopologySize } from '../limits.js'
@@ -16,6 +17,8 @@ export interface PowerLaw {
   readonly seed?: number
 }
 
+const knownOptions: OptionTable<PowerLaw> = uncheckedOptions('ranks', 'degree', 'gamma', 'seed')
+
 /**
  * A random graph whose degrees follow a power law: few ranks have many neighbors, rank 0 the most; symmetric.
  * Rank i has weight (i+1)^(-1/(gamma-1)); `ranks * degree / 2` edges are drawn, both ends with a probability
@@ -28,7 +31,7 @@ export interface PowerLaw {
  *   graphs
  */
 export function powerLawTopology(options: PowerLaw): ProcessTopology {
-  requireOptions('powerLawTopology', options)
+  requireKnownOptions('powerLawTopology', options, knownOptions)
   const { ranks, degree, gamma = 2.5, seed = 1 } = options
   checkTopologySize('power-law graph', ranks, 0)
   checkNumber(`a degree above 0, below ${ranks}, the ranks`, degree, (d) => d > 0 && d < ranks)

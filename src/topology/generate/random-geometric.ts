@@ -1,5 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { mulberry32 } from '../../base/random.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { rowStarts } from '../compressed-rows.js'
@@ -20,6 +21,14 @@ export interface RandomGeometric {
   readonly seed?: number
 }
 
+const knownOptions: OptionTable<RandomGeometric> = uncheckedOptions(
+  'ranks',
+  'radius',
+  'dimensions',
+  'periodic',
+  'seed',
+)
+
 /**
  * Ranks at random positions in the unit cube, neighbors within a distance of `radius`; symmetric. Positions
  * are drawn with {@link mulberry32}, coordinate by coordinate; then ranks are numbered cell by cell of a
@@ -30,7 +39,7 @@ export interface RandomGeometric {
  * @see Gilbert 1961, Random Plane Networks; Penrose 2003, Random Geometric Graphs
  */
 export function randomGeometricTopology(options: RandomGeometric): ProcessTopology {
-  requireOptions('randomGeometricTopology', options)
+  requireKnownOptions('randomGeometricTopology', options, knownOptions)
   const { ranks, radius, dimensions = 2, periodic = false, seed = 1 } = options
   checkNumber('a radius above 0, at most 1', radius, (r) => r > 0 && r <= 1)
   if (dimensions !== 1 && dimensions !== 2 && dimensions !== 3)

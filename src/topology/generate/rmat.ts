@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { mulberry32 } from '../../base/random.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { distinctEdges } from '../distinct-edges.js'
@@ -22,6 +23,8 @@ export interface Rmat {
   readonly seed?: number
 }
 
+const knownOptions: OptionTable<Rmat> = uncheckedOptions('ranks', 'degree', 'quarters', 'seed')
+
 /** The probabilities that Graph500 prescribes. */
 export const graph500Quarters = [0.57, 0.19, 0.19, 0.05] as const
 
@@ -35,7 +38,7 @@ export const graph500Quarters = [0.57, 0.19, 0.19, 0.05] as const
  * @see Chakrabarti, Zhan, Faloutsos 2004, R-MAT: A Recursive Model for Graph Mining
  */
 export function rmatTopology(options: Rmat): ProcessTopology {
-  requireOptions('rmatTopology', options)
+  requireKnownOptions('rmatTopology', options, knownOptions)
   const { ranks, degree, quarters = graph500Quarters, seed = 1 } = options
   checkTopologySize('R-MAT graph', ranks, 0)
   checkNumber('a degree above 0', degree, (d) => d > 0)

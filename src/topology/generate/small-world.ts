@@ -1,5 +1,10 @@
+<<<<<<< HEAD
 import { ones } from '../../base/ascending-set.js'
 import { requireOptions } from '../../base/known-options.js'
+=======
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
+>>>>>>> w-mem
 import { below, mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
 import { checkTopologySize, topologyLimits } from '../limits.js'
@@ -20,6 +25,8 @@ export interface SmallWorld {
   readonly seed?: number
 }
 
+const knownOptions: OptionTable<SmallWorld> = uncheckedOptions('ranks', 'degree', 'rewiring', 'seed')
+
 /**
  * A small world: a ring whose ranks are linked to the `degree` nearest ones, with some of those edges
  * rewired; symmetric. As published: lap by lap, first the edges to the next rank, then those to the one after
@@ -34,7 +41,7 @@ export interface SmallWorld {
  * @see Watts, Strogatz 1998, Collective dynamics of 'small-world' networks
  */
 export function smallWorldTopology(options: SmallWorld): ProcessTopology {
-  requireOptions('smallWorldTopology', options)
+  requireKnownOptions('smallWorldTopology', options, knownOptions)
   const { ranks, degree, rewiring, seed = 1 } = options
   checkTopologySize('small world', ranks, 0)
   checkNumber(`an even degree from 2 to ${ranks - 1}`, degree, (d) => d % 2 === 0 && d >= 2 && d < ranks)

@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { checkCartShape, checkDimensions, checkExtents, sizeOf } from '../cart-shape.js'
 import { checkTopologySize } from '../limits.js'
@@ -20,6 +21,8 @@ export interface Stencil {
   /** The destinations of every rank relative to it: one step per dimension each. */
   readonly offsets: readonly (readonly number[])[]
 }
+
+const knownOptions: OptionTable<Stencil> = uncheckedOptions('dims', 'periods', 'offsets')
 
 /** Longer offsets lead out of every grid, and products of offsets must stay exact. */
 const longestStep = 2 ** 24
@@ -79,7 +82,7 @@ export function stencilOffsets(shape: StencilShape, dimensions: number, radius: 
  *   for Parallel Stencil Computations
  */
 export function stencilTopology(options: Stencil): ProcessTopology {
-  requireOptions('stencilTopology', options)
+  requireKnownOptions('stencilTopology', options, knownOptions)
   const { dims, offsets } = options
   checkExtents(dims)
   const { periods = dims.map(() => false) } = options

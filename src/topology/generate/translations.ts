@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { largestOf } from '../../base/search.js'
 import { requireTopology } from '../check-topology.js'
 import { distinctOut } from '../neighbors.js'
@@ -36,6 +37,8 @@ export interface TranslationOptions {
   readonly workLimit?: number
 }
 
+const knownOptions: OptionTable<TranslationOptions> = uncheckedOptions('mostDims', 'workLimit')
+
 /**
  * Whether a topology is a stencil on a grid: ranks row-major, the last dimension fastest, and the same
  * offsets from every rank, except those that lead out of a dimension that does not wrap. The answer has as
@@ -49,7 +52,7 @@ export function findTranslations(
   options: TranslationOptions = {},
 ): TranslationFinding {
   requireTopology(topology)
-  requireOptions('findTranslations', options)
+  requireKnownOptions('findTranslations', options, knownOptions)
   const { mostDims = 4, workLimit = 1e9 } = options
   const { ranks } = topology
   if (ranks === 1) return { kind: 'invariant', dims: [1], periods: [true], offsets: [], stencil: null }

@@ -9,7 +9,10 @@ import { type Solver, solverInThread } from './solver-thread.js'
 /** Most groups that the solver may choose from. */
 const mostGroups = 20_000
 
+/** In this thread; it reports nothing, and nothing can end it. */
 let solver: Solver | null = null
+/** In another thread. */
+let watchedSolver: Solver | null = null
 
 /**
  * Loads what an engine needs before it can plan: the HiGHS solver for `exact`, nothing for the others. Callers
@@ -34,16 +37,20 @@ export async function prepareEngine(engine: GroupingEngine = 'greedy'): Promise<
 }
 
 /**
- * The solver that was loaded before, else one in a thread, for which the caller blocks.
+ * The solver that was loaded before, else one in a thread, for which the caller blocks. A search that is
+ * watched gets the thread where there can be one: only that can be followed and ended.
+ *
  * @throws ERR_STRATEGY when the optional package `highs` is not installed
  */
-export function preparedSolver(): Solver {
+export function preparedSolver(isWatched = false): Solver {
+  if (solver !== null && !isWatched) return solver
   try {
-    solver ??= solverInThread()
+    watchedSolver ??= solverInThread()
+    return watchedSolver
   } catch (cause) {
+    if (solver !== null) return solver
     throw withoutSolver(cause)
   }
-  return solver
 }
 
 function withoutSolver(cause: unknown): RankweaveError {
@@ -55,7 +62,7 @@ function withoutSolver(cause: unknown): RankweaveError {
  * The heaviest grouping of a round: every possible group is a variable, every rank in at most one group
  * (integer programming by HiGHS).
  *
- * @throws ERR_STRATEGY when there are more groups than the solver is given
+ * @throws ERR_STRATEGY when there are more groups than the solver is given; what reporting progress throws
  */
 export function exactRound(
   highs: Solver,
@@ -65,9 +72,12 @@ export function exactRound(
 ): readonly FormedGroup[] {
   const groups = allGroups(active, settings, meter)
   if (groups.length === 0) return []
-  const { Status, Columns } = highs.solve(programOf(groups, settings))
+  meter.activity = 'solving'
+  const { Status, Columns } = highs.solve(programOf(groups, settings), () => meter.report())
   if (Status !== 'Optimal') throw new Error(`HiGHS: expected an optimal grouping, got ${Status}`)
-  return groups.filter((_, g) => Math.round(Columns[`x${g}`].Primal ?? 0) === 1)
+  const chosen = groups.filter((_, g) => Math.round(Columns[`x${g}`].Primal ?? 0) === 1)
+  meter.groups += chosen.length
+  return chosen
 }
 
 /** The program in CPLEX LP format, with the short lines that it demands. */
@@ -101,20 +111,22 @@ function allGroups(
   const { start, end, rank } = active
   const groups: FormedGroup[] = []
   const members: number[] = []
+  meter.activity = 'listing'
+  meter.possible = 0
   const extend = (from: number, common: Int32Array): void => {
     if (members.length === k) {
       if (groups.length === mostGroups)
         throw strategyError(
           `engine exact is for small topologies: expected at most ${mostGroups} groups, got more`,
         )
-      groups.push({ members: Int32Array.from(members), common })
+      meter.possible = groups.push({ members: Int32Array.from(members), common })
       return
     }
     for (let p = from; p < end.length; p++) {
       if (end[p] - start[p] <= theta) continue
       if (nodeOf !== null && members.length > 0 && nodeOf[p] !== nodeOf[members[0]]) continue
-      meter.work(end[p] - start[p])
       const own = rank.slice(start[p], end[p])
+      meter.work(own.length * (1 + common.length))
       const shared = members.length === 0 ? own : common.filter((q) => own.includes(q))
       if (shared.length <= theta) continue
       members.push(p)

@@ -30,7 +30,7 @@ import { improveRound } from './improve-round.js'
  *
  * @throws ERR_STRATEGY k < 2, theta not an integer >= 0, aware mode without a node for every rank, more
  *   friends than fit in memory; engine `exact` without the package `highs`, or with too much to choose from;
- *   engine `distributed`, of which one process could only simulate all ranks; what `onProgress` throws
+ *   engine `distributed`, of which one process could only simulate all ranks; what `onProgress` throws; ERR_ABORTED through `signal`
  * @see Ghazimirsaeed 2019 §7.3, Algorithms 7.1-7.3 (equal weights are not ordered there)
  */
 export function groupFriends(topology: ProcessTopology, options: GroupingOptions): Grouping {
@@ -38,12 +38,12 @@ export function groupFriends(topology: ProcessTopology, options: GroupingOptions
   requireOptions('groupFriends', options)
   refuseSimulation('groupFriends', options.engine)
   const settings = groupingSettings(topology.ranks, options)
-  if (settings.engine === 'exact') preparedSolver()
   if (options.cumulative && (settings.engine !== 'greedy' || settings.labelSeed !== null))
     throw strategyError('cumulative groups: expected engine greedy, without labels')
   const { now = () => performance.now() } = options
   const begin = now()
-  const meter = new ProgressMeter(options.onProgress)
+  const meter = new ProgressMeter(options.onProgress, options.signal)
+  if (settings.engine === 'exact') preparedSolver(meter.isWatched)
   const groups = groupCentrally(topology, settings, meter, options)
   const weight = groups.common.length
   const { engine } = settings
@@ -103,10 +103,11 @@ function engineRounds(
 ): Rounds {
   const { engine, k, theta, nodeOf } = settings
   if (engine === 'exact') {
-    const solver = preparedSolver()
+    const solver = preparedSolver(meter.isWatched)
     return {
       find: () => exactRound(solver, active, settings, meter),
       serve: (groups) => {
+        meter.step++
         for (const { members, common } of groups) for (const p of members) active.remove(p, common)
       },
     }

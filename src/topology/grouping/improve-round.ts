@@ -24,6 +24,9 @@ export function improveRound(
   return new RoundImprover(found, friends, active, settings).run()
 }
 
+/** What counting a friend in a map takes, compared with a step of the search. */
+const stepsPerFriend = 16
+
 interface ImproveSettings {
   readonly k: number
   readonly theta: number
@@ -64,6 +67,7 @@ class RoundImprover {
   }
 
   run(): readonly FormedGroup[] {
+    this.#meter.activity = 'improving'
     // A pool is tried again only when one of its ranks has moved since.
     const triedAt = new Map<string, number>()
     for (let gained = true; gained; ) {
@@ -80,6 +84,7 @@ class RoundImprover {
         }
       }
     }
+    this.#meter.activity = 'searching'
     return this.#groups
       .filter((members) => members.length > 0)
       .map((members) => ({ members, common: this.#active.common(members) }))
@@ -116,7 +121,9 @@ class RoundImprover {
     const groupWeight = new Map<number, number>()
     const freeWeight = new Map<number, number>()
     const own = this.#groupOf[members[0]]
+    let met = 0
     const meet = (f: number) => {
+      met++
       const g = this.#groupOf[f]
       if (g === own) return
       if (g >= 0) groupWeight.set(g, (groupWeight.get(g) ?? 0) + 1)
@@ -126,6 +133,7 @@ class RoundImprover {
       for (let i = this.#friends.start[p]; i < this.#friends.start[p + 1]; i++) meet(this.#friends.rank[i])
       for (let i = this.#smaller.start[p]; i < this.#smaller.start[p + 1]; i++) meet(this.#smaller.rank[i])
     }
+    this.#meter.work(stepsPerFriend * met)
     const byWeight = (weights: Map<number, number>) =>
       [...weights].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([what]) => what)
     return { near: byWeight(groupWeight), free: byWeight(freeWeight) }
@@ -133,12 +141,13 @@ class RoundImprover {
 
   /** Regroups the ranks of whole groups and free ranks if that weighs more. */
   #regroup(pool: readonly number[]): boolean {
-    this.#meter.work(1 << pool.length)
     const old = [...new Set(pool.map((p) => this.#groupOf[p]))].filter((g) => g >= 0)
     const better = this.#pool.regroup(
       pool,
       old.map((g) => this.#groups[g]),
     )
+    this.#meter.searches++
+    this.#meter.work(this.#pool.steps)
     if (better === null) return false
     this.#now++
     for (const p of pool) {

@@ -19,6 +19,7 @@ export class PoolGrouping {
   /** Pool members that send to a rank. */
   readonly #senders: Int32Array
   /** Groups by their first member. */
+  #steps = 0
   readonly #groups: number[][] = Array.from({ length: largestPool }, () => [])
 
   constructor(sets: OpenSets, k: number, theta: number) {
@@ -28,8 +29,14 @@ export class PoolGrouping {
     this.#senders = new Int32Array(sets.end.length)
   }
 
+  /** What the last pool took: subsets and groups that were looked at. */
+  get steps(): number {
+    return this.#steps
+  }
+
   /** The heaviest grouping of the pool, if it is heavier than the current groups of its ranks; else null. */
   regroup(pool: readonly number[], present: readonly Int32Array[]): Int32Array[] | null {
+    this.#steps = 0
     if (pool.length < this.#k) return null
     this.#weigh(pool)
     let weight = 0
@@ -57,6 +64,7 @@ export class PoolGrouping {
     const weight = this.#weight
     const senders = this.#senders
     const subsets = 1 << pool.length
+    this.#steps += subsets * pool.length
     weight.fill(0, 0, subsets)
     for (const [i, p] of pool.entries()) for (let e = start[p]; e < end[p]; e++) senders[rank[e]] |= 1 << i
     for (const p of pool) {
@@ -91,7 +99,9 @@ export class PoolGrouping {
     if (this.#best[free] >= 0) return this.#best[free]
     let best = this.#heaviest(free & (free - 1))
     let taken = 0
-    for (const group of this.#groups[31 - Math.clz32(free & -free)]) {
+    const groups = this.#groups[31 - Math.clz32(free & -free)]
+    this.#steps += 1 + groups.length
+    for (const group of groups) {
       if ((group & ~free) !== 0) continue
       const weight = this.#weight[group] + this.#heaviest(free & ~group)
       if (weight <= best) continue

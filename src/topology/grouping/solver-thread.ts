@@ -2,8 +2,11 @@ import { nodeProcess } from '../../base/node-process.js'
 
 /** The part of HiGHS that is used. */
 export interface Solver {
-  /** @param program in CPLEX LP format */
-  solve(program: string): Solution
+  /**
+   * @param program in CPLEX LP format
+   * @param onWait called about ten times a second while a thread solves; what it throws ends that, and is thrown
+   */
+  solve(program: string, onWait?: () => void): Solution
 }
 
 interface Solution {
@@ -14,8 +17,13 @@ interface Solution {
 /** What is used of `node:worker_threads`; a page has neither the module nor its types. */
 interface NodeThreads {
   readonly MessageChannel: new () => { readonly port1: Port; readonly port2: Port }
-  readonly Worker: new (program: string, options: object) => { unref(): void }
+  readonly Worker: new (program: string, options: object) => Thread
   receiveMessageOnPort(port: Port): { readonly message: unknown } | undefined
+}
+
+interface Thread {
+  unref(): void
+  terminate(): Promise<unknown>
 }
 
 interface Port {
@@ -74,9 +82,12 @@ port.on('message', (program) => {
 })
 `
 
+const waitMs = 100
+
 /**
- * HiGHS in a thread, for callers that cannot wait until it is loaded: `solve` blocks, and throws when the thread
- * dies; the next program gets a new one. The thread does not keep the process alive.
+ * HiGHS in a thread, for callers that cannot wait until it is loaded, or want to follow it or end it: `solve`
+ * blocks, and throws when the thread dies or is ended; the next program gets a new one. The thread does not keep
+ * the process alive.
  *
  * @throws an error without a code where the package or what a thread needs is missing: a page, Node before
  *   20.16
@@ -88,15 +99,30 @@ export function solverInThread(): Solver {
   const modules = load('node:module') as NodeModules
   const { MessageChannel, receiveMessageOnPort, Worker } = threads
   const path = modules.createRequire(import.meta.url).resolve('highs')
-  const { port1: port, port2: theirs } = new MessageChannel()
-  const answers = new Int32Array(new SharedArrayBuffer(4))
-  const workerData = { path, port: theirs, answers }
-  new Worker(answeringProgram, { eval: true, execArgv: [], workerData, transferList: [theirs] }).unref()
+  const start = () => {
+    const { port1: port, port2: theirs } = new MessageChannel()
+    const answers = new Int32Array(new SharedArrayBuffer(4))
+    const workerData = { path, port: theirs, answers }
+    const options = { eval: true, execArgv: [], workerData, transferList: [theirs] }
+    const thread = new Worker(answeringProgram, options)
+    thread.unref()
+    return { thread, port, answers }
+  }
+  let started: ReturnType<typeof start> | null = null
   return {
-    solve: (program) => {
+    solve: (program, onWait) => {
+      started ??= start()
+      const { thread, port, answers } = started
       const before = Atomics.load(answers, 0)
       port.postMessage(program)
-      Atomics.wait(answers, 0, before)
+      try {
+        while (Atomics.wait(answers, 0, before, onWait && waitMs) === 'timed-out') onWait?.()
+      } catch (error) {
+        // An answer that comes later has no reader: the channel ends with its thread.
+        started = null
+        void thread.terminate()
+        throw error
+      }
       const { message } = receiveMessageOnPort(port)!
       const { solution, reason } = message as { readonly solution?: Solution; readonly reason?: string }
       if (solution === undefined) throw new Error(`HiGHS: ${reason}`)

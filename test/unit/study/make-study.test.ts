@@ -37,6 +37,18 @@ describe('a study', () => {
     expect(short).toMatchObject({ speedup: 1, breakEvenStarts: null })
   })
 
+  it('ends with ERR_ABORTED before it begins, and before the next strategy', () => {
+    const aborted = expect.objectContaining({ code: 'ERR_ABORTED' })
+    expect(() => study({ signal: AbortSignal.abort() })).toThrow(aborted)
+    const controller = new AbortController()
+    const seen: string[] = []
+    const onStrategy = (strategy: string) => {
+      if (seen.push(strategy) === 2) controller.abort()
+    }
+    expect(() => study({ signal: controller.signal, onStrategy })).toThrow(aborted)
+    expect(seen).toHaveLength(2)
+  })
+
   it('of a grid by windows sends 4 messages per rank, of which 2 leave the node with 3 blocks each', () => {
     const strategies = [parseStrategy('cartesian:windows=3/3,order=1.0')]
     const windows = study({ strategies }).strategies[1]

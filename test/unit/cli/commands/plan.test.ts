@@ -177,3 +177,10 @@ describe('plan -o and verify', () => {
     expect(answer.stderr).toMatch(/^ERR_SCHEDULE_FORMAT: .*cut\.jsonl/m)
   })
 })
+
+it('help states the bounds of numbers', async () => {
+  const { stdout } = await cli('plan', '--help')
+  const text = stdout.replace(/\s+/g, ' ')
+  expect(text).toContain('--k <number> friends per group: an integer from 2 to 1048576 (default: 2)')
+  expect(text).toContain('bytes of every block, 0 to 2^40')
+})

@@ -60,9 +60,19 @@ it('shows no progress without a terminal, but notes', () => {
 it('planning reports how many groups and searches there were', () => {
   const { said, report } = listen(5000)
   const follow = groupProgress(report)
-  follow({ step: 0, groups: 0, searches: 1 })
-  follow({ step: 1, groups: 1, searches: 4321 })
-  expect(said).toEqual(['planning: step 1, 1 search\n', 'planning: step 2, 4,321 searches, 1 group\n'])
+  const begun = { step: 0, groups: 0, searches: 1, activity: 'searching', possible: 0 } as const
+  follow(begun)
+  follow({ ...begun, step: 1, groups: 1, searches: 4321 })
+  follow({ ...begun, groups: 2, searches: 5, activity: 'improving' })
+  follow({ ...begun, activity: 'listing', possible: 1 })
+  follow({ ...begun, activity: 'solving', possible: 1234 })
+  expect(said).toEqual([
+    'planning: step 1, 1 search\n',
+    'planning: step 2, 4,321 searches, 1 group\n',
+    'planning: step 1, improving, 5 searches, 2 groups\n',
+    'planning: step 1, listing 1 possible group\n',
+    'planning: step 1, choosing among 1,234 possible groups\n',
+  ])
 })
 
 it('counting reports progress for every block of ranks', () => {

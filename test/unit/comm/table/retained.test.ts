@@ -13,6 +13,21 @@ async function used(part: Communicator): Promise<RetainedBytes> {
   return part.describe().retained
 }
 
+it('a split in one process accounts 8 bytes per rank: its table, and the ranks here', async () => {
+  const ranks = 4096
+  const accounts: RetainedBytes[] = []
+  await run(
+    async (world) => {
+      const part = await world.split(mixed(world.rank, 1) % 2, mixed(world.rank, 3))
+      if (part.rank === 0) accounts.push(part.describe().retained)
+    },
+    { ranks },
+  )
+  const sum = (name: keyof RetainedBytes) => accounts.reduce((bytes, each) => bytes + each[name], 0)
+  expect(accounts).toHaveLength(2)
+  expect([sum('table'), sum('ranksHere'), sum('total')]).toEqual([4 * ranks, 4 * ranks, 8 * ranks])
+})
+
 it('a distributed table takes less than a quarter of a replicated one, all arrays but plans summed, also after collectives', async () => {
   const [ranks, processes] = [8192, 64]
   await run(

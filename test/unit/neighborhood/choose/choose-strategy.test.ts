@@ -31,6 +31,16 @@ describe('chooseStrategy', () => {
     expect(simulate(schedule, slow, { bytes: 4 }).timeUs).toBe(chosen.timeUs)
   })
 
+  it('a signal ends the choice: before it begins, and between two turns of the event loop', async () => {
+    const aborted = expect.objectContaining({ code: 'ERR_ABORTED' })
+    const signal = AbortSignal.abort()
+    expect(() => chooseStrategy(grid, slow, { bytes: 4, signal })).toThrow(aborted)
+    const controller = new AbortController()
+    const choice = chooseInSlices(grid, slow, { bytes: 4, budget: 1000, signal: controller.signal })
+    controller.abort()
+    await expect(choice).rejects.toThrow(aborted)
+  })
+
   it('compares direct sends always, which never pay back against themselves', () => {
     const { alternatives } = chooseStrategy(grid, fast, { bytes: 4, budget: 1 })
     const direct = alternatives.find(({ strategy }) => strategy === 'direct')

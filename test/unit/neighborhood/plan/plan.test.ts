@@ -3,6 +3,7 @@ import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
 import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
 import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
+import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import { thrown } from '../../topology/thrown.js'
 
@@ -105,6 +106,18 @@ test('options may be left out and come in any order', () => {
     k: 3,
     mode: 'aware',
   })
+})
+
+test('a signal ends a plan: before it begins, and inside the search for friend groups', () => {
+  const topology = erdosRenyiTopology({ ranks: 200, density: 0.5, seed: 1 })
+  const aborted = expect.objectContaining({ code: 'ERR_ABORTED' })
+  expect(() => plan(topology, { kind: 'direct' }, { signal: AbortSignal.abort() })).toThrow(aborted)
+  for (const strategy of ['common-neighbor:k=3,theta=30', 'descending:ks=3', 'cumulative:k=3']) {
+    const controller = new AbortController()
+    const { signal } = controller
+    const onProgress = () => controller.abort()
+    expect(() => plan(topology, parseStrategy(strategy), { signal, onProgress }), strategy).toThrow(aborted)
+  }
 })
 
 test.each([

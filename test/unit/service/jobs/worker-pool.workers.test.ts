@@ -129,6 +129,35 @@ it('a plan that is started again writes over what was written before', async () 
   expect(statSync(into).size).toBe(body.bytes)
 })
 
+it('a plan is aborted inside the solver of the engine exact, and the next task gets a thread', async () => {
+  const pool = newPool()
+  const words = {
+    strategy: 'common-neighbor',
+    engine: 'exact',
+    k: 2,
+    mode: 'agnostic',
+    dedupe: true,
+  } as const
+  const more = { elide: true, operation: 'neighbor-allgather' } as const
+  const request = readRequest({ topology: idOf('t', 0), ...words, ...more })
+  const controller = new AbortController()
+  const steps: string[] = []
+  const plan = pool.run(
+    'plan',
+    { ...uploaded('exact', 'er:128:d=0.3:seed=1'), request, into: join(folder(), 'exact-plan') },
+    {
+      signal: controller.signal,
+      onProgress: ({ step }) => {
+        steps.push(step)
+        if (step.startsWith('choosing among')) controller.abort()
+      },
+    },
+  )
+  await expect(plan).rejects.toMatchObject({ code: 'ERR_CANCELLED' })
+  expect(steps.at(-1)).toMatch(/^choosing among \d+ friend groups$/)
+  expect(await pool.run('topology', uploaded('after', 'moore:8x8:r=1'))).toMatchObject({ ranks: 64 })
+})
+
 it('a task that is aborted ends at once, running or waiting, and the next one gets a thread', async () => {
   const pool = newPool()
   const large = uploaded('large', 'moore:1000x1000:r=1')

@@ -165,6 +165,48 @@ describe('progress', () => {
     expect(seen).toEqual([...seen].sort((a, b) => a - b))
   })
 
+  test('improved reports its local search, which takes more steps than finding the groups', () => {
+    const of = (engine: 'greedy' | 'improved') => {
+      let reports = 0
+      const onProgress = () => void reports++
+      groupFriends(erdosRenyiTopology({ ranks: 256, density: 0.1, seed: 1 }), {
+        ...{ k: 2, mode: 'agnostic', engine, onProgress },
+      })
+      return reports
+    }
+    expect(of('improved')).toBeGreaterThan(of('greedy') + 10)
+  })
+
+  test.each(['greedy', 'improved'] as const)(
+    'an aborted signal ends the search of %s: before it begins, and inside',
+    (engine) => {
+      const options = { k: 3, mode: 'agnostic', theta: 30, engine } as const
+      const reason = new Error('enough')
+      const aborted = expect.objectContaining({ code: 'ERR_ABORTED', cause: reason })
+      const none = () => expect.unreachable()
+      expect(() =>
+        groupFriends(topology, { ...options, signal: AbortSignal.abort(reason), onProgress: none }),
+      ).toThrow(aborted)
+      const controller = new AbortController()
+      let reports = 0
+      const onProgress = () => {
+        reports++
+        controller.abort(reason)
+      }
+      expect(() => groupFriends(topology, { ...options, signal: controller.signal, onProgress })).toThrow(
+        aborted,
+      )
+      expect(reports).toBe(1)
+    },
+  )
+
+  test('refuses what is not a signal', () => {
+    const signal = {} as AbortSignal
+    expect(() => groupFriends(topology, { k: 3, mode: 'agnostic', signal })).toThrow(
+      expect.objectContaining({ code: 'ERR_ARGUMENT' }),
+    )
+  })
+
   test('what the report throws ends the search', () => {
     const stop = new Error('enough')
     const onProgress = () => {
