@@ -27,11 +27,17 @@ export function expectedEnd({ fault, code, others, shrink, run, victim }: FaultR
   if (code === jobKilled) return { seen: [], run }
   const all = [0, 1, 2]
   const survivors = all.filter((rank) => rank !== victim)
-  const isDetached = fault === 'detached array'
+  const isDetached = fault === 'detached array' && code !== null
   const process = code === 'ERR_PEER_LOST' || isDetached ? victim : null
   const rest = shrink === 'survivors' ? survivors : shrink === 'all' ? all : shrink
   const ranks = code === null || isDetached ? all : survivors
   return { seen: ranks.map((rank) => ({ rank, code, process, others, shrink: rest })), run }
+}
+
+/** All ends that a row permits. */
+export function expectedEnds(row: FaultRow): readonly FaultEnd[] {
+  const ends = [expectedEnd(row)]
+  return row.maySucceed === true ? [...ends, expectedEnd({ ...row, code: null })] : ends
 }
 
 /** How a row reads as the title of a test. */

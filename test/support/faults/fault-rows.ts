@@ -58,6 +58,8 @@ export type Victim = 2 | 0
 export interface FaultOutcome {
   /** How the operation fails at each survivor; null where it does not. */
   readonly code: string | null
+  /** It may also succeed, at every rank. */
+  readonly maySucceed?: boolean
   /** How operations fail that do not need the process; null where they continue. */
   readonly others: string | null
   /** Whether `shrink` returns the other ranks at the survivors, or all, or how it fails. */
@@ -140,6 +142,8 @@ const outcomes: Readonly<Record<FaultyFabric, Outcomes>> = {
     ['process killed', killed],
     ['process stopped', { ...unharmed, shrink: 'ERR_AUTHORITY' }],
     ['out of memory', killed],
+    // It succeeds where the array was read before it was transferred.
+    ['detached array', { ...refused, shrink: 'ERR_AUTHORITY', maySucceed: true }, borrowing],
   ],
 }
 

@@ -4,6 +4,9 @@ import type { Fault, Operation } from './fault-rows.js'
 import { FileNotes } from './file-notes.js'
 import { strikeOf } from './strike.js'
 
+/** Calls of every rank from the fault on; a rank that has transferred its array has no second one. */
+const stepsAfter: Partial<Record<Fault, number>> = { 'process stopped': 20, 'detached array': 1 }
+
 /** On MPI, as a program of the command: folder for notes, operation, fault. */
 export default async function main(
   world: Communicator,
@@ -14,7 +17,7 @@ export default async function main(
   await faultProgram(world, {
     operation: operation as Operation,
     stepsBefore: 2,
-    stepsAfter: fault === 'process stopped' ? 20 : null,
+    stepsAfter: stepsAfter[fault as Fault] ?? null,
     detaches: fault === 'detached array',
     strike: (data) => {
       notes.write('struck', String(process.pid))

@@ -175,3 +175,33 @@ it('what calls have taken is no longer counted', async () => {
   expect(runtimes.map(({ credit }, process) => credit.outstanding(1 - process).waitingBytes)).toEqual([0, 0])
   await world.close()
 })
+
+it.each([
+  ['no JSON', '{'],
+  ['JSON of no error', '{"kind":"value","value":7}'],
+  ['an error of no code', '{"kind":"rankweave","record":{"code":"ERR_NONE","message":"","details":{}}}'],
+  ['an error of another library', '{"kind":"foreign","name":"Error","message":"x"}'],
+])('a process that revokes a communicator with %s is lost, and the others continue', async (_, text) => {
+  const world = await MemoryWorld.open(3)
+  const layout = worldLayout(3, ['a', 'b', 'c'])
+  const [victim, modified, other] = world.sessions.map(({ hosted }) => hosted[0])
+  modified.attach({ frame: () => {}, peerLost: () => {} })
+  const options = { eagerLimitBytes: 65_536, creditBytes }
+  const [one, two] = [victim, other].map((fabric) => {
+    const runtime = new CommRuntime(fabric, layout, options)
+    return new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(3)), 0)
+  })
+  const fromModified = one.recv(1).catch(({ code }) => code)
+  const fromOther = one.recv(2)
+  modified.send(0, Int32Array.of(frameKind.revoke, 0, 0), new TextEncoder().encode(text))
+  const { reports } = world.members[0]
+  while (reports.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  const reason = expect.stringMatching(/expected an error/)
+  expect(reports).toEqual([{ peer: 1, reason, cause: 'malformed' }])
+  world.lose(1, reports[0].reason)
+  expect(await fromModified).toBe('ERR_PEER_LOST')
+  await two.send(Uint8Array.of(7), 0)
+  expect((await fromOther).data).toEqual(Uint8Array.of(7))
+  expect(world.members.map((member) => member.reports.length)).toEqual([1, 0, 0])
+  await world.close()
+})
