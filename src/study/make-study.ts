@@ -27,6 +27,7 @@ import type {
   Fastest,
   LeftOut,
   OrdinaryAllgather,
+  ProductBlock,
   SimulatedTime,
   StudiedStrategy,
   Study,
@@ -36,6 +37,8 @@ import type {
 export interface StudyOptions {
   /** What the topology is called. */
   readonly name: string
+  /** Of a matrix, rows of B of the rank that has most. Default: the topology is of no matrix. */
+  readonly blockRows?: number
   /** Lengths of a block, 1 to {@link mostLengths} integers from 0 to 2^40. Default {@link defaultLengths}. */
   readonly bytes?: readonly number[]
   /** Strategies to study besides direct sends. Default: the best of every kind, as an estimate ranks them. */
@@ -89,7 +92,7 @@ export function makeStudy(topology: ProcessTopology, machine: Machine, options: 
   const bytes = checkedLengths(options.bytes ?? defaultLengths)
   if (!(planSeconds > 0))
     throw wrongValue('ERR_ARGUMENT', 'planSeconds: expected a time above 0', planSeconds)
-  const subject = subjectOf(topology, machine, nodes, options.name)
+  const subject = subjectOf(topology, machine, nodes, options)
   const given = options.strategies ?? null
   const auto = given === null ? bytes.map((length) => autoChoice(topology, machine, length, options)) : []
   const selected = selectStrategies(topology, machine, nodes, { bytes, given, auto })
@@ -157,7 +160,12 @@ function checkedLengths(bytes: readonly number[]): number[] {
 }
 
 /** @throws ERR_TOPOLOGY */
-function subjectOf(topology: ProcessTopology, machine: Machine, nodes: Int32Array, name: string): Subject {
+function subjectOf(
+  topology: ProcessTopology,
+  machine: Machine,
+  nodes: Int32Array,
+  { name, blockRows }: StudyOptions,
+): Subject {
   if (distinctOut(topology).rank.length === 0) {
     const message = `${name}: expected edges between different ranks, got none on ${topology.ranks} ${topology.ranks === 1 ? 'rank' : 'ranks'}: there is nothing to study`
     throw new RankweaveError('ERR_TOPOLOGY', message)
@@ -172,8 +180,16 @@ function subjectOf(topology: ProcessTopology, machine: Machine, nodes: Int32Arra
     machine: formatMachine(machine),
     nodes: new Set(nodes).size,
     profile: { name: profile, source, provenance },
+    product: blockRows === undefined ? null : productBlock(blockRows),
     remark: profileRemark(machine),
   }
+}
+
+/** Columns of B per exchange that a study gives as an example. */
+const exampleColumns = 8
+
+function productBlock(rows: number): ProductBlock {
+  return { rows, columns: exampleColumns, bytes: rows * exampleColumns * Float64Array.BYTES_PER_ELEMENT }
 }
 
 /** Short planning again: the first time, code is compiled and memory is cold. */

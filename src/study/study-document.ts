@@ -4,7 +4,7 @@ import type { Cell, Column, LinePlot, Plot, Section, StudyDocument, Table } from
 import { bytesText, numberText } from './figure-text.js'
 import { measuredSection } from './measured-section.js'
 import { closeEnough, comparedKinds } from './sensitivity.js'
-import type { StudiedStrategy, Study } from './study.js'
+import type { ProductBlock, StudiedStrategy, Study } from './study.js'
 
 /**
  * A study as a document: sections by origin, so that what is simulated and what is measured never stand side
@@ -20,6 +20,7 @@ export function studyDocument(study: Study): StudyDocument {
         `(out-degree min ${degree.min}, mean ${numberText(degree.mean)}, max ${degree.max}), ` +
         `on ${numberText(nodes)} ${nodes === 1 ? 'node' : 'nodes'}.`,
       `Messages cost what the profile ${profile.name} says (${profile.provenance}: ${profile.source}).`,
+      ...(subject.product === null ? [] : [`${productText(subject.product)}.`]),
       ...(subject.remark === null ? [] : [subject.remark]),
       'Every table and plot names the origin of its figures: counted in schedules, simulated, measured, or derived from figures of several origins.',
     ],
@@ -33,6 +34,11 @@ export function studyDocument(study: Study): StudyDocument {
       ...(leftOut.length === 0 ? [] : [leftOutSection(study)]),
     ],
   }
+}
+
+/** From a matrix to the lengths of a study. */
+export function productText({ columns, bytes }: ProductBlock): string {
+  return `${columns} columns of doubles make blocks of up to ${numberText(bytes)} bytes`
 }
 
 const column = (title: string): Column => ({ title })

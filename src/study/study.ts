@@ -30,8 +30,20 @@ export interface Subject {
   readonly machine: string
   readonly nodes: number
   readonly profile: { readonly name: string; readonly source: string; readonly provenance: Provenance }
+  /** Of a matrix: what a block of a product with it is long; null for other topologies. */
+  readonly product: ProductBlock | null
   /** Why the times say less than they seem to, such as more cores per node than the profile describes. */
   readonly remark: string | null
+}
+
+/** Blocks of the row exchange of a sparse product. */
+export interface ProductBlock {
+  /** Of B, of the rank that has most. */
+  readonly rows: number
+  /** Columns of B per exchange, as an example. */
+  readonly columns: number
+  /** Of the longest block, for columns of doubles. */
+  readonly bytes: number
 }
 
 export interface StudiedStrategy {

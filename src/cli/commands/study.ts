@@ -10,6 +10,8 @@ import { markdownOf } from '../../study/markdown.js'
 import { measurableLengths, measurementsOf } from '../../study/measurements.js'
 import type { Measurements, Study } from '../../study/study.js'
 import { studyDocument } from '../../study/study-document.js'
+import type { OpenSource } from '../../text/source-file.js'
+import { openMatrixMarket } from '../../topology/files/matrix-market-part.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { installNeighborhood } from '../../topology-communicator/install.js'
@@ -105,6 +107,18 @@ export const studyCommand: AddCommand = (program, act) => {
     )
 }
 
+/**
+ * Of a matrix file, rows of B of the rank that has most; null for another topology, and for standard input,
+ * which is read once.
+ */
+function blockRowsOf(spec: string, ranks: number, open: OpenSource): number | null {
+  const file = /^mtx:([^:]+)/.exec(spec)?.[1] ?? '-'
+  if (file === '-') return null
+  const { head, close } = openMatrixMarket(file, open)
+  close()
+  return Math.ceil(head.header.cols / ranks)
+}
+
 /** The processor time of this process, which other work on the computer disturbs least. */
 function processorMs(): number {
   const { user, system } = process.cpuUsage()
@@ -124,11 +138,13 @@ async function studyOf(
   const cores = machine.firstRank[machine.cores.length]
   const text = /^[^:]+\.mtx(\.gz)?$/.test(spec) ? `mtx:${spec}:ranks=${cores}` : spec
   const topology = buildTopology(text, { open, onProgress: readProgress(report, spec) })
+  const blockRows = blockRowsOf(text, topology.ranks, open)
   const isFollower = kind === 'mpi' && (mpiLauncher(process.env)?.process ?? 0) > 0
   const settings = {
     name: text,
     planSeconds,
     now: processorMs,
+    ...(blockRows === null ? {} : { blockRows }),
     ...(bytes === undefined ? {} : { bytes }),
     ...(strategies === undefined ? {} : { strategies: strategies.map(parseStrategy) }),
     onStrategy: (strategy: string) => report.step(`studying ${strategy}`),

@@ -7,9 +7,12 @@ import { columns, figure, secondsText } from './reporter.js'
 export function choiceRows(compared: ReportedChoice): string {
   const { alternatives, bytesPerBlock, considered, chosen, ordinaryAllgather: ordinary } = compared
   const farthest = alternatives.some((alternative) => alternative.bytes.network > 0)
+  const direct = alternatives.find(({ strategy }) => strategy === 'direct')
+  const references = [direct?.timeUs ?? null, ordinary?.timeUs ?? null]
   const rowOf = (name: string, { timeUs, messages, bytes: sent }: Row, others: readonly string[]) => [
     name,
     `${figure(timeUs)} us`,
+    ...references.map((us) => ratioText(us, timeUs)),
     figure(messages),
     figure(farthest ? sent.network : allBytes(sent)),
     ...others,
@@ -32,7 +35,16 @@ export function choiceRows(compared: ReportedChoice): string {
     `times are simulated with profile ${compared.profile}; planning is measured`,
     ...(compared.remark === null ? [] : [compared.remark]),
     columns([
-      ['  strategy', 'simulated', 'messages', sent, 'planning', 'pays after'],
+      [
+        '  strategy',
+        'simulated',
+        'direct / this',
+        'allgather / this',
+        'messages',
+        sent,
+        'planning',
+        'pays after',
+      ],
       ...timed.map(({ row }) => row),
     ]),
     ...leftRows(compared.notSimulated),
@@ -56,6 +68,12 @@ function leftRows(left: Choice['notSimulated']): string[] {
       .map(({ strategy, atLeastUs }) => `${strategy} (at least ${figure(roundedDown(atLeastUs))} us)`)
     return names.length === 0 ? [] : [`  not simulated, as ${reason}: ${names.join(', ')}`]
   })
+}
+
+/** How many times as long a reference takes; an en dash where it is not simulated. */
+function ratioText(referenceUs: number | null, us: number): string {
+  if (referenceUs === null) return '–'
+  return figure(us === 0 ? 1 : referenceUs / us)
 }
 
 /** At most two digits, and two after the point: a bound is printed no higher than it is. */

@@ -5,6 +5,7 @@ import { markdownOf } from '../../study/markdown.js'
 import { plotSvg } from '../../study/plot-svg.js'
 import { closeEnough } from '../../study/sensitivity.js'
 import type { Study } from '../../study/study.js'
+import { productText } from '../../study/study-document.js'
 import { fileError, makeDirectory, requireWritable } from '../../text/whole-file.js'
 import { checkOutputs, isStandardOutput, writeOutput } from './output-file.js'
 import { columns, counted, figure, type Reporter } from './reporter.js'
@@ -63,6 +64,7 @@ export function fastestRows({ subject, fastest, strategies, leftOut, sensitivity
   return [
     `${subject.topology} on ${subject.machine}: ${counted(strategies.length, 'strategy', 'strategies')}${left}`,
     `times are simulated with profile ${subject.profile.name} (costs ${subject.profile.provenance}); planning is measured`,
+    ...(subject.product === null ? [] : [productText(subject.product)]),
     ...(subject.remark === null ? [] : [subject.remark]),
     columns([
       [

@@ -37,6 +37,10 @@ describe('plan --strategy auto', () => {
     expect(stdout).toMatch(/^moore:4x4:r=1: \S+:\S+=\S+\n/)
     expect(stdout).toMatch(/ - allgather-recursive-doubling, all to all +[\d.]+ us/)
     expect(stdout).toMatch(/ {4}allgather:radices=\S+ +[\d.]+ us/)
+    // What direct sends take, and an ordinary allgather, divided by the time of each.
+    expect(stdout).toMatch(/ simulated +direct \/ this +allgather \/ this +messages /)
+    expect(stdout).toMatch(/ - allgather-recursive-doubling, all to all +[\d.]+ us +[\d.]+ +1 /)
+    expect(stdout).toMatch(/ {4}direct +[\d.]+ us +1 +[\d.]+ /)
     for (const k of [2, 4, 8]) expect(stdout).toMatch(` common-neighbor:k=${k},mode=aware `)
     expect(stdout).toMatch(/not simulated, as the budget is used up: \S+:\S+ \(at least [\d.]+ us\)/)
     expect(stdout).toMatch(/ {4}direct +[\d.]+ us .* never\n/)

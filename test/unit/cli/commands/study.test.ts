@@ -64,6 +64,10 @@ describe('study', () => {
   it('of a matrix is for as many ranks as the machine has cores', async () => {
     const words = ['study', 'test/matrices/ash292.mtx', ...machine, '--bytes', '8', '--strategies', 'direct']
     const { subject } = onlyObject(await cli(...words, '--json')) as { subject: { ranks: number } }
+    // 292 columns: at most 19 rows of B on a rank.
+    expect(subject).toMatchObject({ product: { rows: 19, columns: 8, bytes: 19 * 8 * 8 } })
+    const { stdout } = await cli(...words, '-o', join(folder, 'matrix.md'))
+    expect(stdout).toContain('8 columns of doubles make blocks of up to 1,216 bytes\n')
     expect(subject).toMatchObject({ ranks: 16, topology: 'mtx:test/matrices/ash292.mtx:ranks=16' })
   })
 
