@@ -1,3 +1,4 @@
+import { madeBy } from '../messages/process/comm-context.js'
 import type { CommState } from './comm-state.js'
 import type { SplitOrigin } from './split/split-call.js'
 import type { PhaseCosts } from './split/split-meter.js'
@@ -41,6 +42,10 @@ export interface RetainedBytes {
 
 /** Where the time and memory of a communicator went in this process. */
 export interface CommDescription {
+  /** As `setName` gave it; empty without. */
+  readonly name: string
+  /** `communicator 0.1 was made by split() #2 of communicator 0.0`; null for the world. */
+  readonly made: string | null
   readonly size: number
   readonly processes: number
   readonly ranksHere: number
@@ -73,6 +78,8 @@ export function describeComm(state: CommState): CommDescription {
   const { table, processes, localRanks } = state
   const isDistributed = table.kind === 'distributed'
   return {
+    name: state.label,
+    made: madeBy(state) ?? null,
     size: state.size,
     processes: processes.count,
     ranksHere: localRanks.length,
