@@ -1,3 +1,4 @@
+import { type AlgorithmUse, algorithmUses } from '../calls/plan/algorithm-use.js'
 import { madeBy } from '../messages/process/comm-context.js'
 import type { CommState } from './comm-state.js'
 import type { SplitOrigin } from './split/split-call.js'
@@ -62,6 +63,8 @@ export interface CommDescription {
     readonly lookups: LookupStatistics | null
   }
   readonly retained: RetainedBytes
+  /** Algorithms that have carried out its collectives here; none where one process has all ranks. */
+  readonly collectives: readonly AlgorithmUse[]
   /**
    * The split that made it, also that of a `create`; null for the world and communicators made in other ways.
    */
@@ -90,6 +93,7 @@ export function describeComm(state: CommState): CommDescription {
       lookups: isDistributed ? table.slices.statistics : null,
     },
     retained: retainedBytes(state),
+    collectives: algorithmUses(state.plans),
     split: state.origin === undefined ? null : reportOf(state.origin),
     lastSplit: state.lastSplit === undefined ? null : reportOf(state.lastSplit),
   }
