@@ -30,7 +30,7 @@ export default async function main(world: Communicator, [kind]: readonly string[
     half.setName('halves')
     await half.recv(half.rank, 5)
   } else {
-    if (world.rank === 3) throw new TypeError('thrown on purpose')
+    if (world.rank === 3 && kind !== 'barrier') throw new TypeError('thrown on purpose')
     await world.barrier()
   }
 }
@@ -109,5 +109,14 @@ describe('without --diagnose', () => {
     const { stderr } = await spawnCli(['run', file, '-n', '4', '--processes', '2', '--', kind])
     expect(stderr).toMatch(/run with --diagnose, or diagnose: true, to see the line of the call/)
     expect(stderr).not.toMatch(/lines\.ts:/)
+  })
+})
+
+describe('--report-algorithms', () => {
+  it.each(['local', 'threads'])('prints what ran on %s', async (fabric) => {
+    const flags = ['-n', '4', '--fabric', fabric, '--processes', '2', '--report-algorithms']
+    const { exitCode, stderr } = await spawnCli(['run', file, ...flags, '--', 'barrier'])
+    expect(exitCode).toBe(0)
+    expect(stderr).toMatch(/communicator 0\.0, the world\n +barrier: barrier-\w+, 2 participants, 1 call \(rule: /)
   })
 })
