@@ -2,7 +2,7 @@ import { RankweaveError } from '../errors.js'
 import { type CallSite, calledAt } from '../messages/process/call-sites.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import { collectiveWord } from '../messages/process/frames.js'
-import { calledBy, describeContext, localCall } from './call-report.js'
+import { calledBy, describeContext, localCall, originText } from './call-report.js'
 import type { AnyCall } from './collective-call.js'
 import { type Lane, plainLane } from './lane.js'
 import { describeWords, sameSignature, sameWords } from './signature.js'
@@ -72,7 +72,7 @@ export function lateFrameMismatch(
  * @param process the process of one of them, where it is not this one
  */
 export function mismatched(
-  state: Pick<CommContext, 'id' | 'label' | 'size'> & Partial<Pick<CommContext, 'runtime'>>,
+  state: Pick<CommContext, 'id' | 'label' | 'made' | 'size'> & Partial<Pick<CommContext, 'runtime'>>,
   lane: Pick<Lane, 'id'>,
   seq: number,
   one: string,
@@ -83,7 +83,7 @@ export function mismatched(
     lane.id === plainLane ? `collective #${seq}` : `start #${seq} of persistent operation #${lane.id}`
   return new RankweaveError(
     'ERR_COLLECTIVE_MISMATCH',
-    `${where} of ${describeContext(state)}: expected the same call of every rank, but ${one}, ${other}${
+    `${where} of ${describeContext(state)}: expected the same call of every rank, but ${one}, ${other}${originText(state)}${
       state.runtime === undefined ? '' : calledAt(state.runtime.callSites, undefined)
     }`,
     { details: { seq, ...(process === undefined ? {} : { process }) } },

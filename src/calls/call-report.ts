@@ -1,7 +1,12 @@
 import { addToList, getOrAdd } from '../base/maps.js'
 import { isRankweaveError, RankweaveError, reasonText } from '../errors.js'
 import type { CallSite } from '../messages/process/call-sites.js'
-import { type CommContext, type CommProcesses, communicatorText } from '../messages/process/comm-context.js'
+import {
+  type CommContext,
+  type CommProcesses,
+  communicatorText,
+  madeBy,
+} from '../messages/process/comm-context.js'
 import type { Lane } from './lane.js'
 import { detachedIn, isOfDetached } from './offered-message.js'
 import { describeSignature, type Signature } from './signature.js'
@@ -10,6 +15,12 @@ import type { Slot } from './slot.js'
 /** The communicator as error messages and reports name it. */
 export function describeContext(state: Pick<CommContext, 'id' | 'label' | 'size'>): string {
   return `${communicatorText(state)} of ${state.size} ranks`
+}
+
+/** `; communicator 0.1 was made by split() #2 of communicator 0.0`; empty for the world. */
+export function originText(state: Pick<CommContext, 'id' | 'label' | 'made'>): string {
+  const origin = madeBy(state)
+  return origin === undefined ? '' : `; ${origin}`
 }
 
 export function calledBy(rank: number, call: string): string {

@@ -3,6 +3,7 @@ import { returnCharge } from '../calls/collective-frame.js'
 import { CollectivePlans } from '../calls/plan/collective-plan.js'
 import { RankweaveError } from '../errors.js'
 import { Matching } from '../messages/p2p/message-matching.js'
+import type { MadeBy } from '../messages/process/comm-context.js'
 import type { ContextId } from '../messages/process/context-id.js'
 import type { EagerSink, FrameContext, RetiredFrames } from '../messages/process/frame-router.js'
 import { envelopeWord, frameKind, headerWord } from '../messages/process/frames.js'
@@ -66,6 +67,9 @@ export class CommState implements TableContext, FrameContext {
   readonly localRanks: Int32Array
   readonly collectives: CollectiveEngine
   readonly losses: KnownLosses
+  /** The name that a rank here gave it; empty without. */
+  label = ''
+  made: MadeBy | undefined
   /** The split that made it, if one did. */
   origin: SplitOrigin | undefined
   /** Plan and costs of its last split that completed, also where no rank of this process became a member. */
@@ -241,7 +245,11 @@ export class CommState implements TableContext, FrameContext {
     this.#survival ??= new Survival(
       this,
       () => runtime.drawCounter(),
-      (id, table) => runtime.createContext(id, table),
+      (id, table) => {
+        const survivors = runtime.createContext(id, table)
+        survivors.made = { call: 'shrink()', parent: this.id, at: '' }
+        return survivors
+      },
     )
     return this.#survival
   }

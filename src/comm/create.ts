@@ -44,7 +44,7 @@ export function create<H>(
         const message = 'create: expected every member of a group to pass that group, got different ones'
         return failAllRanks(groups.length, new RankweaveError('ERR_GROUP', message))
       }
-      return handlesOf(state, make, made)
+      return handlesOf(state, exchange, make, made)
     },
   }
   return state.collectives.call(localIndex, call, group, options)

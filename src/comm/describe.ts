@@ -1,3 +1,5 @@
+import { type AlgorithmUse, algorithmUses } from '../calls/plan/algorithm-use.js'
+import { madeBy } from '../messages/process/comm-context.js'
 import type { CommState } from './comm-state.js'
 import type { SplitOrigin } from './split/split-call.js'
 import type { PhaseCosts } from './split/split-meter.js'
@@ -41,6 +43,10 @@ export interface RetainedBytes {
 
 /** Where the time and memory of a communicator went in this process. */
 export interface CommDescription {
+  /** As `setName` gave it; empty without. */
+  readonly name: string
+  /** `communicator 0.1 was made by split() #2 of communicator 0.0`; null for the world. */
+  readonly made: string | null
   readonly size: number
   readonly processes: number
   readonly ranksHere: number
@@ -57,6 +63,8 @@ export interface CommDescription {
     readonly lookups: LookupStatistics | null
   }
   readonly retained: RetainedBytes
+  /** Algorithms that have carried out its collectives here; none where one process has all ranks. */
+  readonly collectives: readonly AlgorithmUse[]
   /**
    * The split that made it, also that of a `create`; null for the world and communicators made in other ways.
    */
@@ -73,6 +81,8 @@ export function describeComm(state: CommState): CommDescription {
   const { table, processes, localRanks } = state
   const isDistributed = table.kind === 'distributed'
   return {
+    name: state.label,
+    made: madeBy(state) ?? null,
     size: state.size,
     processes: processes.count,
     ranksHere: localRanks.length,
@@ -83,6 +93,7 @@ export function describeComm(state: CommState): CommDescription {
       lookups: isDistributed ? table.slices.statistics : null,
     },
     retained: retainedBytes(state),
+    collectives: algorithmUses(state.plans),
     split: state.origin === undefined ? null : reportOf(state.origin),
     lastSplit: state.lastSplit === undefined ? null : reportOf(state.lastSplit),
   }

@@ -3,6 +3,7 @@ import type { Exchange } from '../calls/exchange.js'
 import { bcastBytes } from '../calls/exchange-patterns.js'
 import { processOf } from '../messages/process/world-layout.js'
 import type { CommState } from './comm-state.js'
+import { madeIn } from './handle.js'
 import { processesOf } from './table/process-table.js'
 import type { LocalRankTable } from './table/rank-table.js'
 
@@ -19,9 +20,10 @@ export async function contextOver(
   const leader = table.lookup(0)
   const root = processes.processes.indexOf(processOf(runtime.layout, leader))
   const counter = await drawCounterOn(parent, exchange, root)
-  return processesOf(table, runtime.layout).includes(runtime.process)
-    ? runtime.createContext({ leader, counter }, table)
-    : null
+  if (!processesOf(table, runtime.layout).includes(runtime.process)) return null
+  const made = runtime.createContext({ leader, counter }, table)
+  made.made = madeIn(parent, exchange)
+  return made
 }
 
 /**
@@ -33,7 +35,9 @@ export async function contextLike(state: CommState, exchange: Exchange): Promise
   const counter = await drawCounterOn(state, exchange, 0)
   const { table, processes, runtime } = state
   const numbered = state.wasDistributed ? processes.processes : undefined
-  return runtime.createContext({ leader: state.leader, counter }, table, numbered)
+  const copy = runtime.createContext({ leader: state.leader, counter }, table, numbered)
+  copy.made = madeIn(state, exchange)
+  return copy
 }
 
 /** Step of the exchange that a new context takes, distinct from those of the collective around it. */

@@ -22,9 +22,15 @@ export async function range<H>(
   const parentTable = await state.place()
   // The call counts only from here, but ranks of one process get here in the order of their calls.
   state.ranges ??= new RangeContexts()
-  const child = state.ranges.next(wanted, localIndex, (nth) =>
-    state.runtime.createContext(nameOf(state.id, wanted, nth), tableOf(parentTable, wanted)),
-  )
+  const child = state.ranges.next(wanted, localIndex, (nth) => {
+    const made = state.runtime.createContext(nameOf(state.id, wanted, nth), tableOf(parentTable, wanted))
+    made.made = {
+      call: `range(${first}, ${last}${stride === 1 ? '' : `, ${stride}`})`,
+      parent: state.id,
+      at: '',
+    }
+    return made
+  })
   return make(child, child.localRanks.indexOf(place))
 }
 

@@ -1,4 +1,4 @@
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, wrongValue } from '../errors.js'
 import type { TypedArray, TypedArrayConstructor } from '../messages/datatype/elements.js'
 import type { Mailbox } from '../messages/matching/mailbox.js'
 import type { Matching } from '../messages/p2p/message-matching.js'
@@ -7,6 +7,9 @@ import { alloc } from './alloc.js'
 import type { CommState } from './comm-state.js'
 import { type CommDescription, describeComm } from './describe.js'
 import type { CommSeat } from './handle.js'
+
+/** Characters; MPI_MAX_OBJECT_NAME of most implementations, less its end. */
+const longestName = 127
 
 /** A rank's place in a communicator, its memory and its counters. */
 export abstract class RankCommunicator {
@@ -82,6 +85,27 @@ export abstract class RankCommunicator {
   alloc<C extends TypedArrayConstructor>(type: C, countElems: number): InstanceType<C>
   alloc(typeOrBytes: TypedArrayConstructor | number, countElems?: number): TypedArray {
     return alloc(this, typeOrBytes, countElems)
+  }
+
+  /** The name that `setName` gave this communicator; `world` for the world, else empty without one. */
+  get name(): string {
+    const { label, made } = this.#state
+    return label === '' && made === undefined ? 'world' : label
+  }
+
+  /**
+   * Names this communicator in messages, reports and `describe`. Local: the ranks of a process share it, and the
+   * last one counts. A communicator that is made of this one has no name.
+   *
+   * @param name at most 127 characters; empty: none
+   * @throws ERR_ARGUMENT
+   * @see MPI-4.1 §7.8 (MPI_Comm_set_name)
+   */
+  setName(name: string): void {
+    this.#requireUsable()
+    if (typeof name !== 'string' || name.length > longestName)
+      throw wrongValue('ERR_ARGUMENT', `setName: expected a text of at most ${longestName} characters`, name)
+    this.#state.label = name
   }
 
   /**

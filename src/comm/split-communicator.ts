@@ -74,7 +74,7 @@ function plannedCall<H>(
         key[i] = rows[i].key
       }
       return runSplit(state, exchange, { color, key }, plan, (outcome) => {
-        exchange.finish(handlesOf(state, make, outcome))
+        exchange.finish(handlesOf(state, exchange, make, outcome))
       })
     },
   }

@@ -12,4 +12,5 @@ export {
   errorCodes,
   isRankweaveError,
   RankweaveError,
+  rankOf,
 } from '../errors.js'

@@ -1,4 +1,5 @@
 import type { CommRuntime } from '../comm/comm-state.js'
+import { madeBy } from '../messages/process/comm-context.js'
 import { pointToPointWaits } from './diagnosis.js'
 import { limited, pointToPointLines } from './diagnosis-waits.js'
 
@@ -16,10 +17,17 @@ export function reportWaits(runtimes: readonly CommRuntime[]): string {
  */
 export function waitLines(runtimes: readonly CommRuntime[]): string[] {
   const contexts = runtimes.flatMap((runtime) => [...runtime.contexts])
+  const waits = contexts.map(pointToPointWaits)
+  const calls = contexts.map((state) => [
+    ...state.collectives.describeWaits(),
+    ...(state.openedSurvival?.describeWaits() ?? []),
+  ])
+  const named = contexts.filter((_, n) => waits[n].length + calls[n].length > 0)
   return [
-    ...pointToPointLines(contexts.flatMap(pointToPointWaits)),
-    ...contexts.flatMap((state) => state.collectives.describeWaits()),
-    ...contexts.flatMap((state) => state.openedSurvival?.describeWaits() ?? []),
+    ...pointToPointLines(waits.flat()),
+    ...calls.flat(),
+    // Each process of the communicator has it.
+    ...new Set(named.flatMap((state) => madeBy(state) ?? [])),
   ]
 }
 

@@ -144,6 +144,7 @@ function sendFromRoot(
   const { me } = exchange
   const chosen = chooseBcast(state, method, bytes.byteLength, exchange)
   if (chosen === null) {
+    state.plans.inlineBcasts++
     const head = new Uint8Array(inlineBytes + bytes.byteLength)
     head[0] = type
     head.set(bytes, inlineBytes)
@@ -200,6 +201,7 @@ function receive(
   exchange.take(parent, headStep, (head, owned) => {
     if (!isStar) sendToChildren(exchange, root, head, headStep)
     if (head[1] === 0) {
+      state.plans.inlineBcasts++
       const type = head[0]
       // A decoded value may be a view of its bytes.
       const bytes = (owned || type !== typeCode.value ? head : copyOf(head)).subarray(inlineBytes)

@@ -6,7 +6,7 @@ import { elementSizeBytes } from '../../messages/datatype/elements.js'
 import type { ReadyOperation } from '../../messages/datatype/operation.js'
 import type { Collective } from '../../schedule/specification.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
-import { type CollectivePlan, shapeOf } from '../plan/collective-plan.js'
+import { type CollectivePlan, type PlanChoice, shapeOf } from '../plan/collective-plan.js'
 import { defaultChoice, defaultSegments } from '../plan/default-rule.js'
 import type { Method } from '../plan/method.js'
 import type { Participants, WholeKind } from '../plan/participants.js'
@@ -38,13 +38,14 @@ export function planReduction(
   const required = requiredOrder(reduction, method?.isAnyOrder === true)
   const sizeBytes = reduction.countElems * elementSizeBytes(reduction.type)
   const named = method?.algorithm
+  const facts = factsOf(state, collective, sizeBytes)
   if (named !== undefined) {
     const segments = method?.segments ?? defaultSegments(named.id, sizeBytes)
     const plan = tryPlan(state, named, reduction, required, segments, root)
-    if (typeof plan !== 'string') return plan
+    if (typeof plan !== 'string') return noted(plan, { isNamed: true, facts })
     throw unserved(named, plan)
   }
-  const choice = defaultChoice(factsOf(state, collective, sizeBytes))
+  const choice = defaultChoice(facts)
   if (choice === null) return null
   const { id, segments } = choice
   for (const each of [id, `${collective}-tree`]) {
@@ -56,9 +57,15 @@ export function planReduction(
     } else if (state.wasDistributed && !isUnplaced(algorithm, required)) continue
     else if (each === 'allreduce-segmented' && !isPiecesFew(state, kind as WholeKind)) continue
     const plan = tryPlan(state, algorithm, reduction, required, method?.segments ?? segments, root)
-    if (typeof plan !== 'string') return plan
+    if (typeof plan !== 'string') return noted(plan, { isNamed: false, facts })
   }
   return null
+}
+
+function noted(plan: Planned, choice: PlanChoice): Planned {
+  if (plan instanceof Promise) return plan.then((each) => noted(each, choice))
+  plan.choice = choice
+  return plan
 }
 
 /** With more pieces, what each process sends exceeds what the tree of processes does. */

@@ -10,9 +10,17 @@ import { type ValueMemory, valueMemory } from '../../schedule/lower/value-memory
 import type { Exchange } from '../exchange.js'
 import type { BindableCall } from '../program/bound-collective.js'
 import { ProgramRun, type ProgramStore } from '../program/run-program.js'
+import type { CallFacts } from './default-rule.js'
 import type { MoveMemory } from './move-memory.js'
 import { type Participants, participantsOf, type WholeKind } from './participants.js'
 import { pathParticipants } from './path-participants.js'
+
+/** Why a call is carried out by an algorithm. */
+export interface PlanChoice {
+  /** By the call itself; else by the rule, from these facts. */
+  readonly isNamed: boolean
+  readonly facts: CallFacts
+}
 
 /** An algorithm for a shape, lowered for this process. */
 export class CollectivePlan {
@@ -24,6 +32,10 @@ export class CollectivePlan {
   readonly scratch: Scratch
   /** Of the arrays that it retains from the start. */
   readonly sizeBytes: number
+  /** Calls that it has carried out. */
+  calls = 0
+  /** Why it was chosen the last time; undefined for a choice that came with the root's message. */
+  choice: PlanChoice | undefined
   /** When it was used last, as a count of uses of all plans of its communicator. */
   lastUse = 0
   /** Blocks of the last call that moved short ones, between two runs. */
@@ -75,6 +87,7 @@ export class CollectivePlan {
 
   /** Begins a run, which receives nothing until it is posted. */
   begin(exchange: Exchange, store: ProgramStore, done: () => void): ProgramRun {
+    this.calls++
     const run = this.#spare ?? new ProgramRun(this.program, firstStep)
     this.#spare = undefined
     run.begin(exchange, store, () => {
@@ -112,6 +125,8 @@ const mostPlanBytes = 2 ** 26
 export class CollectivePlans {
   /** The call of its barriers that name no method. */
   barrier: BindableCall<undefined> | undefined
+  /** Broadcasts whose data came with their head, without a plan. */
+  inlineBcasts = 0
   readonly #state: CommContext
   #isMemoryShared: boolean | undefined
   readonly #plans = new Map<string, CollectivePlan>()
@@ -128,6 +143,11 @@ export class CollectivePlans {
   /** Of the arrays of the plans that are retained. */
   get sizeBytes(): number {
     return this.#planBytes
+  }
+
+  /** The plans that are retained. */
+  get retained(): Iterable<CollectivePlan> {
+    return this.#plans.values()
   }
 
   /** Whether all its processes can read each other's memory. The same on all of them. */

@@ -72,6 +72,28 @@ export function defaultChoice(facts: CallFacts): AlgorithmChoice | null {
   }
 }
 
+/** Why {@link defaultChoice} chooses what it does, in a few words. */
+export function reasonOf(facts: CallFacts): string {
+  const { collective, processes, isOversubscribed, isMemoryShared, eagerLimitBytes, sizeBytes } = facts
+  const isCrowded = isOversubscribed && processes > 2
+  const cores = isCrowded ? 'processes share cores' : 'processes do not share cores'
+  switch (collective) {
+    case 'barrier':
+    case 'reduce-scatter':
+      return cores
+    case 'allreduce':
+      if (isCrowded && sizeBytes <= eagerLimitBytes) return `${cores}, up to the eager limit`
+      return isLongPart(facts) ? 'long: a part for each process' : 'short parts per process'
+    case 'bcast':
+      if (sizeBytes <= eagerLimitBytes) return 'up to the eager limit'
+      return `past the eager limit, memory ${isMemoryShared ? 'is' : 'is not'} shared`
+    case 'allgather':
+      return isLongBlock(facts) ? 'long blocks' : 'short blocks'
+    default:
+      return 'the only one of the rule'
+  }
+}
+
 /**
  * Whether a rank's block is sent by itself, from where it is to where it belongs; shorter ones are copied
  * into one message with those of the other ranks of the process.

@@ -3,7 +3,7 @@ import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { RankweaveError } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
 import type { CollectiveContext } from './collective-context.js'
-import { type CollectivePlan, shapeOf } from './collective-plan.js'
+import { type CollectivePlan, type PlanChoice, shapeOf } from './collective-plan.js'
 import { type CallFacts, defaultChoice, defaultSegments } from './default-rule.js'
 import type { Method } from './method.js'
 
@@ -11,6 +11,8 @@ import type { Method } from './method.js'
 export interface Chosen {
   readonly algorithm: Algorithm
   readonly segments: number
+  /** Undefined for a choice that came with the root's message. */
+  readonly choice?: PlanChoice
 }
 
 /**
@@ -25,13 +27,16 @@ export function chooseMove(
   method: Method | undefined,
   sizeBytes: number,
 ): Chosen | null {
+  const facts = factsOf(state, collective, sizeBytes)
   if (method?.algorithm !== undefined) {
     const { algorithm } = method
-    return { algorithm, segments: method.segments ?? defaultSegments(algorithm.id, sizeBytes) }
+    const segments = method.segments ?? defaultSegments(algorithm.id, sizeBytes)
+    return { algorithm, segments, choice: { isNamed: true, facts } }
   }
-  const choice = defaultChoice(factsOf(state, collective, sizeBytes))
+  const choice = defaultChoice(facts)
   if (choice === null) return null
-  return { algorithm: algorithmOf(choice.id), segments: method?.segments ?? choice.segments }
+  const segments = method?.segments ?? choice.segments
+  return { algorithm: algorithmOf(choice.id), segments, choice: { isNamed: false, facts } }
 }
 
 /** What the rule takes into account. */
@@ -58,11 +63,13 @@ export function factsOf(
  */
 export function planMove(
   state: CollectiveContext,
-  { algorithm, segments }: Chosen,
+  { algorithm, segments, choice }: Chosen,
   root = 0,
 ): CollectivePlan {
   requireServed(state, algorithm, segments, root)
-  return state.plans.plan(algorithm, state.plans.participants('processes')!, root, segments)
+  const plan = state.plans.plan(algorithm, state.plans.participants('processes')!, root, segments)
+  if (choice !== undefined) plan.choice = choice
+  return plan
 }
 
 /** @throws ERR_ALGORITHM */

@@ -11,6 +11,7 @@ import type { Collective } from '../../schedule/specification.js'
 import { readText } from '../../text/byte-source.js'
 import { openInput } from '../input/open-input.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
+import { withoutFormula, withoutSchedule } from '../output/algorithm-names.js'
 import { columns, counted, figure, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
@@ -62,9 +63,15 @@ export const modelsCommand: AddCommand = (program, act) => {
           segmentBytes === null ? 'one' : `${figure(segments)} of ${counted(segmentBytes, 'byte', 'bytes')}`,
         ])
         const title = `${collective} of ${counted(bytes, 'byte', 'bytes')} on ${counted(ranks, 'rank', 'ranks')}, predicted by ${model}, ${profile.name} (${level})`
+        const missing = withoutFormula().filter((each) => each.collective === collective)
+        const unscheduled = withoutSchedule().filter((each) => each.collective === collective)
+        const lines = [...missing, ...unscheduled].map(({ id, why }) => `  ${id}: ${why}`)
         report.result(
-          { collective, ranks, bytes, profile: profile.name, level, parameters, algorithms },
-          `${title}\n${columns([['', 'predicted', 'segments'], ...rows])}`,
+          {
+            ...{ collective, ranks, bytes, profile: profile.name, level, parameters, algorithms },
+            ...{ withoutFormula: missing, withoutSchedule: unscheduled },
+          },
+          [title, columns([['', 'predicted', 'segments'], ...rows]), ...lines].join('\n'),
         )
       }),
     )

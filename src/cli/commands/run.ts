@@ -28,7 +28,12 @@ Examples:
   rankweave run program.ts -n 8 --diagnose          errors name the lines of the calls that wait
   rankweave run program.ts -n 8 --json              results as one JSON object; the program's output on stderr`
 
-const schema = z.object({ ...worldSchema, tagOutput: z.boolean(), diagnose: z.boolean() })
+const schema = z.object({
+  ...worldSchema,
+  tagOutput: z.boolean(),
+  diagnose: z.boolean(),
+  reportAlgorithms: z.boolean(),
+})
 
 /** `rankweave run`: a program on a world of ranks. */
 export const runCommand: AddCommand = (program, act) => {
@@ -40,6 +45,7 @@ export const runCommand: AddCommand = (program, act) => {
   addWorldOptions(command)
     .option('--tag-output', 'begin every line with the rank that wrote it', false)
     .option('--diagnose', 'name the line of the program in errors and reports', false)
+    .option('--report-algorithms', 'print the algorithms of collectives that ran on standard error', false)
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
@@ -57,6 +63,7 @@ export const runCommand: AddCommand = (program, act) => {
           args,
           tagOutput: options.tagOutput,
           diagnose: options.diagnose,
+          reportAlgorithms: options.reportAlgorithms,
           report: reportOf(options),
         })
         const took = (performance.now() - started) / 1000

@@ -9,6 +9,7 @@ import { opKind, type Schedule } from '../../schedule/ir.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
 import { parseOptions, refuseNeedlessRoot, whole } from '../input/options.js'
+import { withoutSchedule } from '../output/algorithm-names.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations, reductionRows } from '../output/proof-report.js'
@@ -95,7 +96,12 @@ function listAlgorithms(report: Reporter): ExitCode {
       .filter((algorithm) => algorithm.collective === collective)
       .map(({ id }) => id)
       .join(', ')
-  report.result({ algorithms: list }, table(collectives.map((name) => [name, idsOf(name)])))
+  const missing = withoutSchedule()
+  const lines = missing.map(({ id, why }) => `  ${id}: ${why}`)
+  report.result(
+    { algorithms: list, withoutSchedule: missing },
+    [table(collectives.map((name) => [name, idsOf(name)])), 'only in rankweave models:', ...lines].join('\n'),
+  )
   return exitCodes.ok
 }
 

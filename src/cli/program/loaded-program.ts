@@ -2,13 +2,14 @@ import type { Communicator } from '../../comm/communicator.js'
 import { hostedArgs } from '../../launch/processes/hosted-program.js'
 import { refuseExit } from './guard-user-code.js'
 import { loadProgram } from './load-program.js'
-import { captureRankOutput, type RankOutput } from './rank-output.js'
+import { captureRankOutput, type RankOutput, thenReport } from './rank-output.js'
 
 /** The arguments of a user's program in a worker thread or its own process. */
 export interface LoadedProgramArgs {
   readonly file: string
   readonly args: readonly string[]
   readonly tagOutput: boolean
+  readonly reportAlgorithms: boolean
 }
 
 // Loaded together with this module: a program that cannot be loaded starts no world.
@@ -38,7 +39,10 @@ export default async function main(world: Communicator, options: LoadedProgramAr
   running++
   try {
     output ??= captureRankOutput({ tag: options.tagOutput })
-    const result = output.asRank(world.rank, () => program(world, options.args))
+    const { args, reportAlgorithms } = options
+    const result = output.asRank(world.rank, () =>
+      reportAlgorithms && world.rank === 0 ? thenReport(program, world, args) : program(world, args),
+    )
     return await Promise.race([result, exited])
   } finally {
     if (--running === 0) output?.restore()

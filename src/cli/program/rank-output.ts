@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { StringDecoder } from 'node:string_decoder'
+import type { Communicator } from '../../comm/communicator.js'
+import { algorithmReport } from '../output/algorithm-report.js'
 
 /** How a program's writes to standard output and error reach the terminal while its ranks run. */
 export interface RankOutput {
@@ -70,4 +72,15 @@ class LineTagger {
     }
     this.#unfinished.clear()
   }
+}
+
+/** Runs rank 0's part of a program, then writes which algorithms its collectives used to standard error. */
+export async function thenReport<A>(
+  main: (world: Communicator, args: A) => unknown,
+  world: Communicator,
+  args: A,
+): Promise<unknown> {
+  const result = await main(world, args)
+  process.stderr.write(`${algorithmReport(world)}\n`)
+  return result
 }

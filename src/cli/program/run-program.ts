@@ -5,7 +5,7 @@ import { run } from '../../launch/run.js'
 import { guardUserCode } from './guard-user-code.js'
 import { checkProgramFile, loadProgram, type Program } from './load-program.js'
 import type { LoadedProgramArgs } from './loaded-program.js'
-import { captureRankOutput } from './rank-output.js'
+import { captureRankOutput, thenReport } from './rank-output.js'
 import { leaveMpi, ownProgram } from './run-own-program.js'
 import { watchOutput, worldFailure } from './world-failure.js'
 
@@ -17,6 +17,7 @@ export interface ProgramOptions {
   readonly args: readonly string[]
   readonly tagOutput: boolean
   readonly diagnose: boolean
+  readonly reportAlgorithms: boolean
   readonly report: ReportOptions
 }
 
@@ -26,11 +27,11 @@ export interface ProgramOptions {
  * @throws ERR_PROGRAM when it cannot be loaded; WorldFailure whose cause is the world's first error
  */
 export async function runUserProgram(options: ProgramOptions): Promise<readonly unknown[]> {
-  const { file, ranks, fabric, args, tagOutput, diagnose, report } = options
+  const { file, ranks, fabric, args, tagOutput, diagnose, reportAlgorithms, report } = options
   const world = { ranks, fabric, diagnose, report }
   if (fabric.needsModule === true) {
     checkProgramFile(file)
-    const inThread: LoadedProgramArgs = { file, args, tagOutput }
+    const inThread: LoadedProgramArgs = { file, args, tagOutput, reportAlgorithms }
     return asWorld((signal) =>
       run<unknown, LoadedProgramArgs>(ownProgram('loaded-program'), { ...world, args: inThread, signal }),
     )
@@ -38,7 +39,11 @@ export async function runUserProgram(options: ProgramOptions): Promise<readonly 
   const main = await loadProgram(file)
   const output = captureRankOutput({ tag: tagOutput })
   const asRank: Program = (communicator, programArgs) =>
-    output.asRank(communicator.rank, () => main(communicator, programArgs))
+    output.asRank(communicator.rank, () =>
+      reportAlgorithms && communicator.rank === 0
+        ? thenReport(main, communicator, programArgs)
+        : main(communicator, programArgs),
+    )
   try {
     // The world itself detects an empty event loop, and reports the ranks that wait.
     return await asWorld((signal) => run(asRank, { ...world, args, signal }), true)

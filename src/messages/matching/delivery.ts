@@ -73,15 +73,19 @@ export function misfitOf(
   const { owner, call, site } = receive
   const where = `${owner.name}, ${call} on ${owner.communicatorName}`
   const from = `(from rank ${source}, tag ${tag})`
-  return new RankweaveError(code, `${where}: ${message} ${from}${calledAt(owner.callSites, site)}`, {
-    details: {
-      ...details,
-      rank: owner.rank,
-      source,
-      tag,
-      ...(site === undefined ? {} : { calledAt: site.text }),
+  return new RankweaveError(
+    code,
+    `${where}: ${message} ${from}${calledAt(owner.callSites, site)}${owner.origin ?? ''}`,
+    {
+      details: {
+        ...details,
+        rank: owner.rank,
+        source,
+        tag,
+        ...(site === undefined ? {} : { calledAt: site.text }),
+      },
     },
-  })
+  )
 }
 
 /** The message is consumed either way; false when it does not fit and the receive has failed. */

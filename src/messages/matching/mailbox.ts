@@ -1,6 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
 import type { CallSites } from '../process/call-sites.js'
-import { type CommContext, communicatorText } from '../process/comm-context.js'
+import { type CommContext, communicatorText, madeBy } from '../process/comm-context.js'
 import type { ProcessCounters, RankCounters } from '../process/counters.js'
 import type { Arrived } from './arrived.js'
 import { EntryList } from './entry-list.js'
@@ -56,6 +56,11 @@ export class Mailbox implements Sender, Receiver {
 
   get communicatorName(): string {
     return communicatorText(this.#context)
+  }
+
+  get origin(): string {
+    const origin = madeBy(this.#context)
+    return origin === undefined ? '' : `; ${origin}`
   }
 
   block(hasSignal: boolean): void {

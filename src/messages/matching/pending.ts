@@ -13,6 +13,8 @@ export interface OperationOwner {
   readonly counters: RankCounters
   readonly name: string
   readonly communicatorName: string
+  /** `; communicator 0.1 was made by ...`; empty for the world. */
+  readonly origin?: string
   /** Where operations were called, if the world diagnoses. */
   readonly callSites?: CallSites | undefined
   /** A wait of the rank begins. */

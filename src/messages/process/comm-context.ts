@@ -48,6 +48,26 @@ export interface CommProcesses extends RankRuns {
   endOfRun(rank: number): number
 }
 
+/** The call that made a communicator. */
+export interface MadeBy {
+  /** `split()`, `range(0, 3)`. */
+  readonly call: string
+  readonly parent: ContextId
+  /** Number of the collective on the parent; undefined for calls that are not collective. */
+  readonly seq?: number
+  /** `; called at program.ts:3:9`, empty unless the world diagnoses. */
+  readonly at: string
+}
+
+/** Where a communicator comes from: `communicator 0.1 was made by split() #2 of communicator 0.0`. */
+export function madeBy({ id, label, made }: Pick<CommContext, 'id' | 'label' | 'made'>): string | undefined {
+  if (made === undefined) return undefined
+  const { call, parent, seq, at } = made
+  const number = seq === undefined ? '' : ` #${seq}`
+  const of = communicatorText({ id: parent })
+  return `${communicatorText({ id, ...(label === undefined ? {} : { label }) })} was made by ${call}${number} of ${of}${at}`
+}
+
 /** A communicator as messages and reports name it: `communicator 0.1`, with its name where it has one. */
 export function communicatorText({ id, label }: Pick<CommContext, 'id' | 'label'>): string {
   const name = label === undefined || label === '' ? '' : ` '${label}'`
@@ -59,6 +79,8 @@ export interface CommContext {
   readonly id: ContextId
   /** What `setName` gave it; empty without. */
   readonly label?: string
+  /** The call that made it, as {@link madeBy} shows it; undefined for the world. */
+  readonly made?: MadeBy | undefined
   readonly runtime: ProcessPort
   /** Payload that follows its envelope when the receiver is ready. */
   readonly transfers: Transfers

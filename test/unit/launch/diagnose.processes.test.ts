@@ -30,7 +30,7 @@ export default async function main(world: Communicator, [kind]: readonly string[
     half.setName('halves')
     await half.recv(half.rank, 5)
   } else {
-    if (world.rank === 3) throw new TypeError('thrown on purpose')
+    if (world.rank === 3 && kind !== 'barrier') throw new TypeError('thrown on purpose')
     await world.barrier()
   }
 }
@@ -59,6 +59,10 @@ const said: Readonly<Record<string, readonly RegExp[]>> = {
     /^ERR_TRUNCATE: rank 3 \(world 3\), recv\(source 0, tag 7\) on communicator 0\.0: /m,
     /the message carries 40000 \(from rank 0, tag 7\); called at \S*lines\.ts:19:\d+/,
     /thrown by rank 3/,
+  ],
+  split: [
+    /rank 0 \(world 0\) waits in recv\(source rank itself|ranks 0-1 .*wait in recv\(source rank itself, tag 5\) on communicator \d\.1 'halves'; called at \S*lines\.ts:24:\d+/,
+    /communicator [01]\.1 'halves' was made by split\(\) #0 of communicator 0\.0; called at \S*lines\.ts:22:\d+/,
   ],
   exception: [/^TypeError: thrown on purpose/m, /thrown by rank 3/, /lines\.ts:26:\d+/],
 }
@@ -105,5 +109,14 @@ describe('without --diagnose', () => {
     const { stderr } = await spawnCli(['run', file, '-n', '4', '--processes', '2', '--', kind])
     expect(stderr).toMatch(/run with --diagnose, or diagnose: true, to see the line of the call/)
     expect(stderr).not.toMatch(/lines\.ts:/)
+  })
+})
+
+describe('--report-algorithms', () => {
+  it.each(['local', 'threads'])('prints what ran on %s', async (fabric) => {
+    const flags = ['-n', '4', '--fabric', fabric, '--processes', '2', '--report-algorithms']
+    const { exitCode, stderr } = await spawnCli(['run', file, ...flags, '--', 'barrier'])
+    expect(exitCode).toBe(0)
+    expect(stderr).toMatch(/communicator 0\.0, the world\n +barrier: barrier-\w+, 2 participants, 1 call \(rule: /)
   })
 })

@@ -1,0 +1,50 @@
+import type { Collective } from '../../schedule/specification.js'
+import type { CollectivePlans, PlanChoice } from './collective-plan.js'
+import { reasonOf } from './default-rule.js'
+
+/** One algorithm that has carried out calls of a collective on a communicator, in this process. */
+export interface AlgorithmUse {
+  readonly collective: Collective
+  /** Its id, as `schedule --list` has it; null for messages that the collective writes without a plan. */
+  readonly algorithm: string | null
+  /** Into how many segments it cuts every unit of data. */
+  readonly segments: number
+  /** Its participants: processes, or pieces of ranks in the order of a reduction. */
+  readonly participants: number
+  /** Calls since its plan was made, those of persistent operations excepted. */
+  readonly calls: number
+  /** Why the last of these calls used it. */
+  readonly why: string
+}
+
+/**
+ * What has run, most calls first: of the plans that are retained, at most 32 per communicator. Plans for
+ * several roots count together.
+ */
+export function algorithmUses(plans: CollectivePlans): AlgorithmUse[] {
+  const uses = new Map<string, AlgorithmUse>()
+  for (const { algorithm, shape, calls, choice, participants } of plans.retained) {
+    if (calls === 0) continue
+    const { collective, id } = algorithm
+    const { segments = 1 } = shape
+    const key = `${collective} ${id} ${segments} ${participants.process.length}`
+    const found = uses.get(key)
+    uses.set(key, {
+      ...{ collective, algorithm: id, segments, participants: participants.process.length },
+      calls: calls + (found?.calls ?? 0),
+      why: whyOf(choice),
+    })
+  }
+  if (plans.inlineBcasts > 0) {
+    uses.set('bcast', {
+      ...{ collective: 'bcast', algorithm: null, segments: 1, participants: 0, calls: plans.inlineBcasts },
+      why: 'short data travel with the head of the call',
+    })
+  }
+  return [...uses.values()].sort((a, b) => b.calls - a.calls)
+}
+
+function whyOf(choice: PlanChoice | undefined): string {
+  if (choice === undefined) return 'chosen by the root'
+  return choice.isNamed ? 'named by the call' : `rule: ${reasonOf(choice.facts)}`
+}
