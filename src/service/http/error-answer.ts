@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { FastifyError } from 'fastify'
 import type { z } from 'zod'
 import type { ErrorAnswer } from '../../client/protocol/http.js'
-import { type ErrorCode, RankweaveError } from '../../errors.js'
+import { type ErrorCode, RankweaveError, shown, wrongValue } from '../../errors.js'
 import { endSoon } from './connections.js'
 
 const statuses: Partial<Record<ErrorCode, number>> = {
@@ -50,10 +50,40 @@ function answerOf(status: number, code: ErrorCode, message: string) {
   return { status, answer: { error: { code, message: message.slice(0, 2000) } } }
 }
 
-/** What arrived, as its schema has it. @throws ERR_ARGUMENT naming the field */
+/** What arrived, as its schema has it. @throws ERR_ARGUMENT naming the field, what was expected and what arrived */
 export function parsed<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const result = schema.safeParse(value ?? {})
+  const given = value ?? {}
+  const result = schema.safeParse(given)
   if (result.success) return result.data
-  const { path, message } = result.error.issues[0]
-  throw new RankweaveError('ERR_ARGUMENT', `${path.length === 0 ? 'request' : path.join('.')}: ${message}`)
+  const [issue] = result.error.issues
+  const { path } = issue
+  const where = path.length === 0 ? 'request' : path.join('.')
+  const words = expectedOf(issue)
+  if (issue.code === 'unrecognized_keys')
+    throw new RankweaveError('ERR_ARGUMENT', `${where}: ${words}, got ${issue.keys.map(shown).join(', ')}`)
+  throw wrongValue('ERR_ARGUMENT', `${where}: ${words}`, valueAt(given, path))
+}
+
+/** In words of other errors, those of a type by the name that JSON has for it. */
+function expectedOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${issue.expected === 'int' ? 'an integer' : `a value of the type ${issue.expected}`}`
+    case 'too_small':
+      return `expected at least ${issue.minimum}${issue.origin === 'string' ? ' characters' : ''}`
+    case 'too_big':
+      return `expected at most ${issue.maximum}${issue.origin === 'string' ? ' characters' : ''}`
+    case 'invalid_value':
+      return `expected one of ${issue.values.map(String).join(', ')}`
+    case 'invalid_format':
+      return issue.format === 'regex' ? `expected a text like ${issue.pattern}` : `expected ${issue.format}`
+    case 'unrecognized_keys':
+      return 'expected no other fields'
+    default:
+      return `expected another value (${issue.message})`
+  }
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((below, name) => Object(below)[name], value)
 }

@@ -35,7 +35,8 @@ export type FoundRecord =
  * a sum over its key and its text.
  *
  * After a write that failed the engine may have it or not, and may lose what it writes next. So the database
- * is opened again before the next write, which first writes what the keys of the failed one are to have.
+ * is opened again before the next write, which first writes what the keys of the failed one are to have. So it
+ * is where the engine's lock was removed: what another process has had meanwhile is refused.
  */
 export class Database {
   readonly #folder: string
@@ -44,6 +45,8 @@ export class Database {
   /** Keys of writes that failed, with what they had before; undefined for nothing. */
   readonly #doubtful = new Map<string, unknown>()
   #level: ClassicLevel | null = null
+  /** The file by which the engine locks, while it is open. */
+  #lock = 0
 
   private constructor(folder: string, engine: typeof ClassicLevel) {
     this.#folder = folder
@@ -86,6 +89,8 @@ export class Database {
     changes: readonly (readonly [key: string, value: unknown])[],
     before: (key: string) => unknown,
   ): Promise<number[]> {
+    // Another process may have the database when the lock was removed.
+    if (this.#level !== null && this.#lockFile() !== this.#lock) await this.close()
     await this.#mend()
     try {
       return await this.#put(changes)
@@ -140,10 +145,16 @@ export class Database {
     }
   }
 
+  /** Its number on the disk; 0 where it is not there. */
+  #lockFile(): number {
+    return statSync(join(this.#folder, 'LOCK'), { throwIfNoEntry: false })?.ino ?? 0
+  }
+
   async #opened(): Promise<ClassicLevel> {
     const level = new this.#engine(this.#folder, { writeBufferSize })
     try {
       await level.open()
+      this.#lock = this.#lockFile()
       return level
     } catch (cause) {
       throw engineError((cause as Error).cause ?? cause)

@@ -47,3 +47,28 @@ it('what does not match its schema is an error that names the field', () => {
       expect.objectContaining({ code: 'ERR_ARGUMENT', message: expect.stringContaining(where) as string }),
     )
 })
+
+it.each([
+  [{ k: 'x' }, "k: expected a value of the type number, got 'x'"],
+  [{ k: 1.5 }, 'k: expected an integer, got 1.5'],
+  [{ k: 1 }, 'k: expected at least 2, got 1'],
+  [{ k: 9 }, 'k: expected at most 8, got 9'],
+  [{ mode: 'fast' }, "mode: expected one of aware, agnostic, got 'fast'"],
+  [{ name: 'long name' }, "name: expected at most 4 characters, got 'long name'"],
+  [{ id: 'x' }, "id: expected a text like /^t-[0-9]$/, got 'x'"],
+  [{ at: { b: true } }, 'at.b: expected a value of the type number, got true'],
+  [{ other: 1 }, "request: expected no other fields, got 'other'"],
+  [7, 'request: expected a value of the type object, got 7'],
+])('%j is refused in the words of other errors', (value, message) => {
+  const schema = z.strictObject({
+    k: z.int().min(2).max(8).optional(),
+    mode: z.enum(['aware', 'agnostic']).optional(),
+    name: z.string().max(4).optional(),
+    id: z
+      .string()
+      .regex(/^t-[0-9]$/)
+      .optional(),
+    at: z.strictObject({ b: z.int() }).optional(),
+  })
+  expect(() => parsed(schema, value)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT', message }))
+})

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { Database } from '../../../../src/service/store/database.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
+
+const folder = temporaryFolder('store-lock')
+const nothing = () => undefined
+
+/** Another process that opens the database, writes who opened it, and ends. */
+const another = `
+  const { default: { ClassicLevel } } = await import(process.argv[1])
+  const level = new ClassicLevel(process.argv[2])
+  await level.open()
+  await level.put('opener', 'another process')
+  await level.close()
+`
+const openElsewhere = (path: string) =>
+  execFileSync(
+    process.execPath,
+    ['--input-type=module', '--eval', another, import.meta.resolve('classic-level'), path],
+    { stdio: 'ignore' },
+  )
+
+it('where the lock was removed and another process had the database, no write is taken', async () => {
+  const path = join(folder(), 'records')
+  const database = await Database.open(path)
+  await database.write([['a', 1]], nothing)
+  rmSync(join(path, 'LOCK'))
+  openElsewhere(path)
+  for (const key of ['b', 'c'])
+    await expect(database.write([[key, 1]], nothing)).rejects.toMatchObject({
+      code: 'ERR_STORE',
+      message: 'the data was used by another process meanwhile: start again',
+    })
+  await database.close()
+})
+
+it('where only the lock was removed, the next write takes it again', async () => {
+  const path = join(folder(), 'records')
+  const database = await Database.open(path)
+  rmSync(join(path, 'LOCK'))
+  await database.write([['a', 1]], nothing)
+  expect(() => openElsewhere(path)).toThrow()
+  await database.close()
+})
