@@ -58,6 +58,7 @@ export interface StudyOptions {
 
 const knownOptions: OptionTable<StudyOptions> = uncheckedOptions(
   'name',
+  'blockRows',
   'bytes',
   'strategies',
   'planSeconds',

@@ -1,10 +1,6 @@
-<<<<<<< HEAD
 import { ones } from '../../base/ascending-set.js'
-import { requireOptions } from '../../base/known-options.js'
-=======
 import { requireKnownOptions } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
->>>>>>> w-mem
 import { below, mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
 import { checkTopologySize, topologyLimits } from '../limits.js'
