@@ -38,7 +38,7 @@ export async function prepareEngine(engine: GroupingEngine = 'greedy'): Promise<
 
 /**
  * The solver that was loaded before, else one in a thread, for which the caller blocks. A search that is
- * watched gets the thread where there can be one: only that can be followed and ended.
+ * watched gets the thread where one can be started: only that can be followed and ended.
  *
  * @throws ERR_STRATEGY when the optional package `highs` is not installed
  */

@@ -108,7 +108,7 @@ export function solverInThread(): Solver {
     thread.unref()
     return { thread, port, answers }
   }
-  let started: ReturnType<typeof start> | null = null
+  let started: ReturnType<typeof start> | null = start()
   return {
     solve: (program, onWait) => {
       started ??= start()
