@@ -78,6 +78,11 @@ export function checkProfile(profile: Profile): void {
     if (!isUnlimited && value > mostCost)
       failMachine(`profile '${name}', ${path}: expected at most ${mostCost}, got ${value}`)
   }
+  const { coresPerNode } = profile
+  if (coresPerNode !== undefined && !(Number.isSafeInteger(coresPerNode) && coresPerNode >= 1))
+    failMachine(
+      `profile '${name}', coresPerNode: expected an integer of at least 1, got ${shown(coresPerNode)}`,
+    )
   checkOrigin(name, 'profile', profile)
   for (const [begin, origin] of Object.entries(exceptions)) {
     if (!values.some(([path]) => path === begin || path.startsWith(`${begin}.`)))

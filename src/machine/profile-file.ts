@@ -40,7 +40,7 @@ export function parseProfile(text: string): Profile {
   requireText('parseProfile', text)
   if (text.length > longestProfileText)
     failMachine(`profile: expected at most ${longestProfileText} characters, got ${text.length}`)
-  const file = withKeys(jsonOf(text), 'profile', fileKeys)
+  const file = withKeys(jsonOf(text), 'profile', fileKeys, ['coresPerNode'])
   if (file.format !== format) failMachine(`profile, format: expected '${format}', got ${shown(file.format)}`)
   if (file.version !== 1) failMachine(`profile, version: expected 1, got ${shown(file.version)}`)
   const costs = withKeys(file.levels, 'profile, levels', levels)
@@ -53,6 +53,7 @@ export function parseProfile(text: string): Profile {
     name: file.name as string,
     provenance: file.provenance as Origin['provenance'],
     source: file.source as string,
+    ...(Object.hasOwn(file, 'coresPerNode') ? { coresPerNode: coresOf(file) } : {}),
     exceptions: exceptions as Record<string, Origin>,
     levels: costs as Record<Level, MessageCosts>,
     hop: withKeys(file.hop, 'profile, hop', hopKeys) as unknown as HopCosts,
@@ -62,6 +63,11 @@ export function parseProfile(text: string): Profile {
   }
   checkProfile(profile)
   return profile
+}
+
+/** `checkProfile` checks it. */
+function coresOf(file: object): number {
+  return (file as { readonly coresPerNode: number }).coresPerNode
 }
 
 /**
@@ -99,9 +105,10 @@ function jsonOf(text: string): unknown {
 /** A profile as JSON text, which {@link parseProfile} reads. @throws ERR_MACHINE as {@link checkProfile} */
 export function formatProfile(profile: Profile): string {
   checkProfile(profile)
-  const { name, provenance, source, exceptions, levels, hop, memory, eagerLimitBytes } = profile
+  const { name, provenance, source, exceptions, levels, hop, memory, eagerLimitBytes, coresPerNode } = profile
   const file = {
     ...{ format, version: 1, name, provenance, source, exceptions, levels, hop, memory },
+    ...(coresPerNode === undefined ? {} : { coresPerNode }),
     eagerLimitBytes: Number.isFinite(eagerLimitBytes) ? eagerLimitBytes : null,
   }
   return `${JSON.stringify(file, null, 2)}\n`
