@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL('../src', import.meta.url))
  * than some 125,000 arguments throws a RangeError. Spreads into arrays are not limited.
  */
 const shortLists: Readonly<Record<string, readonly (readonly [spread: string, why: string])[]>> = {
+  'calls/call-report.ts': [['...sitesOf(state, slot)', 'limited']],
   'cli/cli.ts': [['...args', 'arguments of a command']],
   'cli/commands/export.ts': [['...operations', 'a constant']],
   'cli/commands/models.ts': [['...levels', 'a constant']],
@@ -24,6 +25,7 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   'cli/program/world-failure.ts': [['...notStarted', 'a constant']],
   'comm/table/shared-tables.ts': [['...header', 'words of a header']],
   'world/diagnosis-text.ts': [
+    ['...places', 'limited'],
     ['...limited(collectiveLines(known))', 'limited'],
     ['...limited(pointToPointLines(known.flatMap(({ waits }) => waits)))', 'limited'],
   ],
