@@ -25,9 +25,9 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   'cli/program/world-failure.ts': [['...notStarted', 'a constant']],
   'comm/table/shared-tables.ts': [['...header', 'words of a header']],
   'world/diagnosis-text.ts': [
-    ['...places', 'limited'],
     ['...limited(collectiveLines(known))', 'limited'],
     ['...limited(pointToPointLines(known.flatMap(({ waits }) => waits)))', 'limited'],
+    ['...places', 'limited'],
   ],
   'conformance/expect.ts': [['...codes', 'codes of a case']],
   'conformance/scalar-checks.ts': [
