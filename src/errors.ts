@@ -87,7 +87,7 @@ export interface ErrorRecord {
   readonly details: ErrorDetails
   readonly stack?: string
   readonly cause?: CauseRecord
-  /** World rank whose `main` threw it, as {@link rankOf} returns it. */
+  /** World rank whose `main` threw it, as {@link throwingRank} returns it. */
   readonly rank?: number
 }
 
@@ -215,7 +215,7 @@ export function noteRank(error: unknown, rank: number): void {
  * The world rank whose `main` threw the error with which `run` rejected, also in another thread or process;
  * undefined when no rank did, or when what was thrown is not an object.
  */
-export function rankOf(error: unknown): number | undefined {
+export function throwingRank(error: unknown): number | undefined {
   return typeof error === 'object' && error !== null ? ranks.get(error) : undefined
 }
 

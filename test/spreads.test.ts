@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL('../src', import.meta.url))
  * than some 125,000 arguments throws a RangeError. Spreads into arrays are not limited.
  */
 const shortLists: Readonly<Record<string, readonly (readonly [spread: string, why: string])[]>> = {
+  'calls/call-report.ts': [['...sitesOf(state, slot)', 'limited']],
   'cli/cli.ts': [['...args', 'arguments of a command']],
   'cli/commands/export.ts': [['...operations', 'a constant']],
   'cli/commands/models.ts': [['...levels', 'a constant']],
@@ -26,6 +27,7 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   'world/diagnosis-text.ts': [
     ['...limited(collectiveLines(known))', 'limited'],
     ['...limited(pointToPointLines(known.flatMap(({ waits }) => waits)))', 'limited'],
+    ['...places', 'limited'],
   ],
   'conformance/expect.ts': [['...codes', 'codes of a case']],
   'conformance/scalar-checks.ts': [

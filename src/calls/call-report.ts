@@ -74,7 +74,10 @@ export interface CallPlace {
 /** `; called at a.ts:3:9`, with the ranks where there are several places; empty without a place. */
 export function placesText(places: readonly CallPlace[]): string {
   const bySite = new Map<string, number[]>()
-  for (const { site, ranks } of places) getOrAdd(bySite, site, () => []).push(...ranks)
+  for (const { site, ranks } of places) {
+    const called = getOrAdd(bySite, site, () => [])
+    for (const rank of ranks) called.push(rank)
+  }
   if (bySite.size === 0) return ''
   if (bySite.size === 1) return `; called at ${places[0].site}`
   const named = [...bySite].slice(0, mostSites)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { type ErrorDetails, isRankweaveError, RankweaveError, rankOf } from '../errors.js'
+import { type ErrorDetails, isRankweaveError, RankweaveError, throwingRank } from '../errors.js'
 import { manifestFile } from '../package-paths.js'
 import type { AddCommand } from './commands/command.js'
 import { type ExitCode, exitCodes } from './output/exit-codes.js'
@@ -108,7 +108,7 @@ function fail(error: unknown, report: Reporter): number {
 function refuse(error: unknown, exitCode: number, report: Reporter): number {
   const { code, message, details } = describe(error)
   report.note(`${code}: ${message}`)
-  const rank = exitCode === exitCodes.worldFailed ? rankOf(error) : undefined
+  const rank = exitCode === exitCodes.worldFailed ? throwingRank(error) : undefined
   if (rank !== undefined) report.note(`  thrown by rank ${rank}`)
   const stack = stackOf(error, exitCode)
   if (stack !== '') report.note(stack)

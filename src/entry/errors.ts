@@ -12,5 +12,5 @@ export {
   errorCodes,
   isRankweaveError,
   RankweaveError,
-  rankOf,
+  throwingRank,
 } from '../errors.js'

@@ -14,6 +14,7 @@ installNeighborhood()
 // communicators
 
 export type { CollectiveName } from '../calls/collective-name.js'
+export type { AlgorithmUse } from '../calls/plan/algorithm-use.js'
 export type { MethodOptions, OrderOptions } from '../calls/plan/method.js'
 export type {
   BlockPlaces,

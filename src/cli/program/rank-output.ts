@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { StringDecoder } from 'node:string_decoder'
 import type { Communicator } from '../../comm/communicator.js'
-import { algorithmReport } from '../output/algorithm-report.js'
+import { algorithmReport } from './algorithm-report.js'
 
 /** How a program's writes to standard output and error reach the terminal while its ranks run. */
 export interface RankOutput {

@@ -63,7 +63,7 @@ export function countReceived(receive: Receive<unknown>, envelope: Envelope): vo
 }
 
 /** Why a message does not fit its receive, with the rank, the sender and the tag; undefined when it does. */
-export function misfitOf(
+export function receiveMisfit(
   receive: Receive<unknown>,
   { type, countElems, source, tag }: Pick<Envelope, 'type' | 'countElems' | 'source' | 'tag'>,
 ): RankweaveError | undefined {
@@ -91,7 +91,7 @@ export function misfitOf(
 /** The message is consumed either way; false when it does not fit and the receive has failed. */
 function admit(receive: Receive<unknown>, envelope: Envelope): boolean {
   countReceived(receive, envelope)
-  const error = misfitOf(receive, envelope)
+  const error = receiveMisfit(receive, envelope)
   if (error === undefined) return true
   receive.reject(error)
   return false

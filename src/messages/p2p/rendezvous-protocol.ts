@@ -3,7 +3,7 @@ import { RankweaveError, wrongValue } from '../../errors.js'
 import { type Landing, landing } from '../datatype/payload.js'
 import { StridedView } from '../datatype/strided-view.js'
 import { type Arrived, lostMessageError } from '../matching/arrived.js'
-import { misfitOf } from '../matching/delivery.js'
+import { receiveMisfit } from '../matching/delivery.js'
 import { freedError } from '../matching/pending.js'
 import type { Receive } from '../matching/receive.js'
 import type { Send } from '../matching/send.js'
@@ -86,7 +86,7 @@ export class RendezvousProtocol {
   /** Fetches the data of an offered message into its receive. */
   accept(process: number, transferId: number, message: Arrived, receive: Receive<unknown>): void {
     const { transfers } = this.#state
-    const error = misfitOf(receive, message)
+    const error = receiveMisfit(receive, message)
     if (error !== undefined) {
       transfers.decline(process, transferId)
       receive.reject(error)

@@ -71,7 +71,7 @@ const place = /[\s(]((?:file:\/\/|\/|[A-Za-z]:\\|https?:)[^()]*:\d+:\d+)\)?$/
 function firstOfProgram(stack: string): string {
   const places = stack.split('\n').flatMap((line) => place.exec(line.trim())?.[1] ?? [])
   // The first frame is that of this module, or of the bundle that it is in. A program in the same bundle has
-  // no frames of its own.
+  // no separate frames.
   const own = /^.*?[\\/](?=messages[\\/]process[\\/]call-sites\.|[^\\/]*$)/.exec(
     plainPath(places[0] ?? ''),
   )?.[0]

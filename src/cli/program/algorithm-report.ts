@@ -1,7 +1,6 @@
 import type { Communicator } from '../../comm/communicator.js'
 import { describeComm } from '../../comm/describe.js'
 import { communicatorText, madeBy } from '../../messages/process/comm-context.js'
-import { figure } from './reporter.js'
 
 /** Communicators that the report lists; those beyond are counted. */
 const mostCommunicators = 16
@@ -26,7 +25,7 @@ export function algorithmReport(world: Communicator): string {
       const cut = segments > 1 ? `, ${segments} segments` : ''
       const among = participants > 0 ? `, ${participants} participants` : ''
       lines.push(
-        `    ${collective}: ${how}${cut}${among}, ${figure(calls)} ${calls === 1 ? 'call' : 'calls'} (${why})`,
+        `    ${collective}: ${how}${cut}${among}, ${calls} ${calls === 1 ? 'call' : 'calls'} (${why})`,
       )
     }
   }
