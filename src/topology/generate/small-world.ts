@@ -66,7 +66,7 @@ export function smallWorldTopology(options: SmallWorld): ProcessTopology {
   return ring.toTopology()
 }
 
-/** Which ranks are neighbors, as a symmetric matrix of bits; a rank is marked as one of its own, so never free. */
+/** Which ranks are neighbors, as a symmetric matrix of bits; each rank is marked as its own neighbor, so it is never free. */
 class NeighborMarks {
   readonly #words: number
   readonly #bits: Int32Array
