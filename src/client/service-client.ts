@@ -28,7 +28,6 @@ import type {
   TopologyList,
   UploadFormat,
 } from './protocol/http.js'
-import { longestPage } from './protocol/http.js'
 import type { WorldInfo } from './protocol/worlds.js'
 
 export interface ServiceClientOptions extends ServiceAddress {
@@ -81,6 +80,9 @@ export interface SimulationAnswer extends ReturnType<typeof simulationObject> {
 export type JobListener = (job: JobInfo) => void
 
 const ignore: JobListener = () => {}
+
+/** Records of the longest page of a list. */
+const longestPage = 1000
 
 /**
  * Asks a service (docs/service.md) for topologies, plans and what is known of them, over HTTP. Nothing is
@@ -318,7 +320,7 @@ export class ServiceClient {
     for (let after: string | undefined; ; ) {
       const list: List = await this.#json<List>(`${path}${queryText({ limit: longestPage, after })}`)
       const items = itemsOf(list)
-      all.push(...items)
+      for (const item of items) all.push(item)
       if (items.length === 0 || typeof list.next !== 'string') return all
       after = list.next
     }

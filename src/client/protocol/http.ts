@@ -115,8 +115,6 @@ const next = z.string().nullable().describe('`after` of the next page; null on t
 export const topologyList = z.strictObject({ topologies: z.array(topologyInfo), next })
 export const planList = z.strictObject({ plans: z.array(planInfo), next })
 
-/** Records of the longest page. */
-export const longestPage = 1000
 export const listQuery = z.strictObject({
   limit: z
     .string()
