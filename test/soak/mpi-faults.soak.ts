@@ -11,7 +11,10 @@ describeMpi('soak: a fault', (mpi) => {
   const all = rowsOf('mpi')
   const rows = all.filter(({ fault }, n) => fault !== 'detached array' && isHere(n))
   const detached = all.filter(({ fault }) => fault === 'detached array')
-  it.each([...sampled(rows, 3), ...detached].map((row) => [titleOf(row), row] as const))('%s', async (_, row) => {
-    expect(expectedEnds(row)).toContainEqual(await runMpiFault(mpi, row))
-  })
+  it.each([...sampled(rows, 3), ...detached].map((row) => [titleOf(row), row] as const))(
+    '%s',
+    async (_, row) => {
+      expect(expectedEnds(row)).toContainEqual(await runMpiFault(mpi, row))
+    },
+  )
 })

@@ -98,7 +98,9 @@ function linesOf(rows: readonly FaultRow[]): string[] {
 function cellsOf({ code, maySucceed, others, shrink, run, victim }: FaultRow): string[] {
   const ranks = [0, 1, 2].filter((rank) => shrink === 'all' || rank !== victim)
   return [
-    code === null ? 'succeeds' : `${codeText(code)}${maySucceed === true ? ' at every rank, or succeeds' : ''}`,
+    code === null
+      ? 'succeeds'
+      : `${codeText(code)}${maySucceed === true ? ' at every rank, or succeeds' : ''}`,
     others === null ? 'succeed' : codeText(others),
     shrink === 'all' || shrink === 'survivors' ? `ranks ${ranks.join(', ')}` : codeText(shrink),
     run === null ? 'resolves' : run === jobKilled ? run : `rejects with ${codeText(run)}`,
