@@ -51,6 +51,9 @@ const firstCapacity = 64
  * MPI cannot be stopped in a piece that has been matched: a cancelled sender waits for the pieces it has
  * posted, a cancelled receiver for those that its sender reports to have posted, and the rest of its pieces,
  * which no message can match, are cancelled.
+ *
+ * Nothing can retain the memory of a buffer that is detached meanwhile. MPI then accesses memory that its new
+ * owner may have released, at most the pieces in flight; the side fails when they have completed.
  */
 export class MpiBulk implements BulkTransfer, BulkMover {
   readonly process: number
@@ -259,7 +262,11 @@ export class MpiBulk implements BulkTransfer, BulkMover {
     }
     if (move.inFlight > 0 || !this.#moves.delete(side)) return
     if (move.halted || side.error !== undefined) this.#pairing.released(side)
-    else this.#pairing.settle(side)
+    else {
+      // MPI may have read or written memory that was no longer the buffer's.
+      if (side.buffer.byteLength !== side.sizeBytes) side.error = detachedInTransfer(side)
+      this.#pairing.settle(side)
+    }
   }
 
   #cancelReceive(place: number): void {
