@@ -117,6 +117,8 @@ describe('--report-algorithms', () => {
     const flags = ['-n', '4', '--fabric', fabric, '--processes', '2', '--report-algorithms']
     const { exitCode, stderr } = await spawnCli(['run', file, ...flags, '--', 'barrier'])
     expect(exitCode).toBe(0)
-    expect(stderr).toMatch(/communicator 0\.0, the world\n +barrier: barrier-\w+, 2 participants, 1 call \(rule: /)
+    expect(stderr).toMatch(
+      /communicator 0\.0, the world\n +barrier: barrier-\w+, 2 participants, 1 call \(rule: /,
+    )
   })
 })
