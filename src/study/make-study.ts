@@ -129,10 +129,10 @@ function autoChoice(
   topology: ProcessTopology,
   machine: Machine,
   bytes: number,
-  { onStrategy }: StudyOptions,
+  { onStrategy, signal }: StudyOptions,
 ): Strategy {
   onStrategy?.(`what auto chooses for ${bytes} bytes`)
-  return chooseStrategy(topology, machine, { bytes }).strategy
+  return chooseStrategy(topology, machine, { bytes, ...(signal && { signal }) }).strategy
 }
 
 /** By the fastest algorithm of every length; null beyond the ranks of {@link fastestAllgather}. */
