@@ -25,7 +25,7 @@ machines, compile it with rankweave shim in a folder that all have, and pass it 
 Examples:
   rankweave record -o graph.txt -- mpirun -n 64 ./program
   rankweave study edges:graph.txt --machine cluster:nodes=4,cores=16,profile=simgrid-fast -o study
-  rankweave plan edges:graph.txt --strategy common-neighbor -o plan.jsonl
+  rankweave plan edges:graph.txt --strategy auto --machine cluster:nodes=4,cores=16,profile=simgrid-fast --bytes 4 -o plan.jsonl
   rankweave shim -o shim --plan plan.jsonl`
 
 const schema = z.object({
