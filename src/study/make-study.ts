@@ -10,7 +10,7 @@ import { formatMachine } from '../machine/format-machine.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
 import { profileOf } from '../machine/network.js'
 import { type Level, levels } from '../machine/profile.js'
-import { profileRemark } from '../machine/profile-remarks.js'
+import { profileOrigin, profileRemark } from '../machine/profile-remarks.js'
 import { chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
 import { startsUntilPaid } from '../neighborhood/choose/simulated.js'
 import { plan, planStatistics } from '../neighborhood/plan/plan.js'
@@ -129,10 +129,10 @@ function autoChoice(
   topology: ProcessTopology,
   machine: Machine,
   bytes: number,
-  { onStrategy }: StudyOptions,
+  { onStrategy, signal }: StudyOptions,
 ): Strategy {
   onStrategy?.(`what auto chooses for ${bytes} bytes`)
-  return chooseStrategy(topology, machine, { bytes }).strategy
+  return chooseStrategy(topology, machine, { bytes, ...(signal && { signal }) }).strategy
 }
 
 /** By the fastest algorithm of every length; null beyond the ranks of {@link fastestAllgather}. */
@@ -172,7 +172,7 @@ function subjectOf(
     throw new RankweaveError('ERR_TOPOLOGY', message)
   }
   const { ranks, edges, degree } = topologyStatistics(topology)
-  const { source, provenance, name: profile } = profileOf(machine)
+  const profile = profileOf(machine)
   return {
     topology: name,
     ranks,
@@ -180,7 +180,12 @@ function subjectOf(
     degree,
     machine: formatMachine(machine),
     nodes: new Set(nodes).size,
-    profile: { name: profile, source, provenance },
+    profile: {
+      name: profile.name,
+      source: profile.source,
+      provenance: profile.provenance,
+      origin: profileOrigin(profile),
+    },
     product: blockRows === undefined ? null : productBlock(blockRows),
     remark: profileRemark(machine),
   }

@@ -19,7 +19,7 @@ export function studyDocument(study: Study): StudyDocument {
       `A neighbor allgather of ${numberText(ranks)} ranks over ${numberText(edges)} edges ` +
         `(out-degree min ${degree.min}, mean ${numberText(degree.mean)}, max ${degree.max}), ` +
         `on ${numberText(nodes)} ${nodes === 1 ? 'node' : 'nodes'}.`,
-      `Messages cost what the profile ${profile.name} says (${profile.provenance}: ${profile.source}).`,
+      `Messages cost what the profile ${profile.origin} says: ${profile.source}.`,
       ...(subject.product === null ? [] : [`${productText(subject.product)}.`]),
       ...(subject.remark === null ? [] : [subject.remark]),
       'Every table and plot names the origin of its figures: counted in schedules, simulated, measured, or derived from figures of several origins.',

@@ -29,7 +29,13 @@ export interface Subject {
   readonly degree: { readonly min: number; readonly mean: number; readonly max: number }
   readonly machine: string
   readonly nodes: number
-  readonly profile: { readonly name: string; readonly source: string; readonly provenance: Provenance }
+  readonly profile: {
+    readonly name: string
+    readonly source: string
+    readonly provenance: Provenance
+    /** The name, with the provenance of its costs and of those that differ. */
+    readonly origin: string
+  }
   /** Of a matrix: what a block of a product with it is long; null for other topologies. */
   readonly product: ProductBlock | null
   /** Why the times say less than they seem to, such as more cores per node than the profile describes. */

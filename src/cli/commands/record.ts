@@ -24,7 +24,8 @@ machines, compile it with rankweave shim in a folder that all have, and pass it 
 
 Examples:
   rankweave record -o graph.txt -- mpirun -n 64 ./program
-  rankweave plan edges:graph.txt --strategy common-neighbor -o plan.jsonl
+  rankweave study edges:graph.txt --machine cluster:nodes=4,cores=16,profile=simgrid-fast -o study
+  rankweave plan edges:graph.txt --strategy auto --machine cluster:nodes=4,cores=16,profile=simgrid-fast --bytes 4 -o plan.jsonl
   rankweave shim -o shim --plan plan.jsonl`
 
 const schema = z.object({
@@ -114,6 +115,9 @@ function preloaded(library: string): string {
   return others === '' ? library : `${library}:${others}`
 }
 
+/** The exit code with which the library ends a process of another MPI (`own-mpi.c`). */
+const anotherMpi = 78
+
 const forwarded = ['SIGTERM', 'SIGHUP'] as const
 
 const leaveToLauncher = () => {}
@@ -139,7 +143,11 @@ async function runToEnd([launcher, ...words]: readonly string[], isJson: boolean
     )
     if (code === 0) return
     const how = code === null ? `signal ${signal}` : `exit code ${code}`
-    const cause = new RankweaveError('ERR_SHIM', `${launcher} ended with ${how}, so nothing is recorded`)
+    const advice = code === anotherMpi ? '; start the program with the launcher of the MPI that it uses' : ''
+    const cause = new RankweaveError(
+      'ERR_SHIM',
+      `${launcher} ended with ${how}, so nothing is recorded${advice}`,
+    )
     throw new WorldFailure(cause.message, { cause })
   } finally {
     process.off('SIGINT', leaveToLauncher)
@@ -190,7 +198,7 @@ function finish(report: Reporter, graphs: readonly RecordedGraph[], files: reado
   ])
   report.result(
     { graphs: written },
-    table([...rows, ['next', `rankweave plan edges:${files[0]} -o plan.jsonl`]]),
+    table([...rows, ['next', `rankweave study edges:${files[0]} --machine MACHINE -o study`]]),
   )
 }
 

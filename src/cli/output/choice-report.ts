@@ -31,7 +31,7 @@ export function choiceRows(compared: ReportedChoice): string {
   }
   const sent = farthest ? 'bytes between nodes' : 'bytes'
   return [
-    `strategies for blocks of ${figure(bytesPerBlock)} bytes, ${figure(considered)} considered, ${figure(alternatives.length)} simulated (* planned)`,
+    `strategies for blocks of ${figure(bytesPerBlock)} bytes, ${figure(considered)} considered, ${figure(alternatives.length)} simulated (* planned${ordinary === null ? '' : ', - an ordinary allgather'})`,
     `times are simulated with profile ${compared.profile}; planning is measured`,
     ...(compared.remark === null ? [] : [compared.remark]),
     columns([
@@ -47,8 +47,18 @@ export function choiceRows(compared: ReportedChoice): string {
       ],
       ...timed.map(({ row }) => row),
     ]),
+    ...fastestRow(compared),
     ...leftRows(compared.notSimulated),
   ].join('\n')
+}
+
+/** Which strategy to plan instead, where the planned one is not the fastest. */
+function fastestRow({ alternatives, chosen }: ReportedChoice): string[] {
+  const [fastest] = alternatives
+  const planned = alternatives.find(({ strategy }) => strategy === chosen)
+  if (planned === undefined || planned.timeUs <= fastest.timeUs) return []
+  const times = figure(planned.timeUs / fastest.timeUs)
+  return [`  fastest simulated: --strategy ${fastest.strategy}; the planned one takes ${times} times as long`]
 }
 
 type Row = Pick<Alternative, 'timeUs' | 'messages' | 'bytes'>

@@ -63,7 +63,7 @@ export function fastestRows({ subject, fastest, strategies, leftOut, sensitivity
   const left = leftOut.length === 0 ? '' : `, ${leftOut.length} left out`
   return [
     `${subject.topology} on ${subject.machine}: ${counted(strategies.length, 'strategy', 'strategies')}${left}`,
-    `times are simulated with profile ${subject.profile.name} (costs ${subject.profile.provenance}); planning is measured`,
+    `times are simulated with profile ${subject.profile.origin}; planning is measured`,
     ...(subject.product === null ? [] : [productText(subject.product)]),
     ...(subject.remark === null ? [] : [subject.remark]),
     columns([

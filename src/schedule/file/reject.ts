@@ -22,12 +22,14 @@ export function parseLine(text: string, source: string, line: number): unknown {
     return JSON.parse(text)
   } catch (cause) {
     const reason = cause instanceof Error ? printable(cause.message) : String(cause)
-    const got = text.startsWith(gzipAsText)
-      ? 'gzip-compressed data; run gunzip first'
-      : `one that is malformed or cut off (${reason})`
-    return failAtLine(source, line, `expected a line of JSON, got ${got}`, cause)
+    const got = foreign.find(([start]) => text.startsWith(start))?.[1]
+    const shown = got ?? `one that is malformed or cut off (${reason})`
+    return failAtLine(source, line, `expected a line of JSON, got ${shown}`, cause)
   }
 }
 
-/** The first two bytes of a gzip file, decoded as UTF-8. */
-const gzipAsText = '\u001f\ufffd'
+/** How files of other formats begin, and what to do with them; the first two bytes of gzip, decoded as UTF-8. */
+const foreign = [
+  ['\u001f\ufffd', 'gzip-compressed data; run gunzip first'],
+  ['%%MatrixMarket', 'a Matrix Market file; its topology is mtx:FILE:ranks=RANKS'],
+] as const

@@ -145,7 +145,11 @@ export function parseTopologySpec(text: string): TopologySpec {
     case 'edges':
       return { kind, file: reader.file() }
     default:
-      return new SpecReader(text, 0).fail(`${words.slice(0, -1).join(', ')} or ${words.at(-1)}`)
+      return new SpecReader(text, 0).fail(
+        /\.mtx(\.gz)?$/.test(text)
+          ? "'mtx:FILE:ranks=RANKS' for a Matrix Market file"
+          : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`,
+      )
   }
 }
 

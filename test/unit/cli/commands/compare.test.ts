@@ -29,6 +29,7 @@ describe('plan --strategy auto', () => {
   it('prints a table that marks what is planned', async () => {
     const { exitCode, stdout } = await cli('plan', 'moore:4x4:r=1', ...auto, '--bytes', '4', '--compare')
     expect(exitCode).toBe(0)
+    expect(stdout).not.toContain('fastest simulated')
     // "about" where planning takes long on a busy machine.
     expect(stdout).toMatch(/pays after\n {2}\* \S+ +[\d.]+ us .* (?:at most|about) [\d,]+ starts?\n/)
     expect(stdout).toMatch(
@@ -50,6 +51,10 @@ describe('plan --strategy auto', () => {
 it('plan --compare has the named strategy among the others', async () => {
   const { stdout } = await cli('plan', 'moore:4x4:r=1', '--k', '2', ...machine, '--bytes', '4', '--compare')
   expect(stdout).toMatch(/\* common-neighbor:k=2,mode=aware/)
+  expect(stdout).toMatch(/simulated \(\* planned, - an ordinary allgather\)/)
+  expect(stdout).toMatch(
+    /^ {2}fastest simulated: --strategy \S+; the planned one takes [\d.]+ times as long$/m,
+  )
 })
 
 it('plan --help says what auto is', async () => {

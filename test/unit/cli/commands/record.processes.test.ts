@@ -63,6 +63,18 @@ ${rest}
     expect(readFileSync(output, 'utf8')).toBe('ranks 2\n0 1\n')
   })
 
+  it('reports how to start a program of another MPI, and suggests a study of what it recorded', async () => {
+    const library = join(folder, 'library.so')
+    writeFileSync(library, '')
+    const output = join(folder, 'graph.txt')
+    const words = ['record', '-o', output, '--library', library, '--']
+    const refused = await cli(...words, launcherThat('exit 78'), './program')
+    expect(refused.exitCode).toBe(3)
+    expect(refused.stderr).toContain('start the program with the launcher of the MPI that it uses')
+    const recorded = await cli(...words, launcherThat('exit 0'), './program')
+    expect(recorded.stdout).toContain(`rankweave study edges:${output} --machine MACHINE`)
+  })
+
   it('leaves Ctrl-C to the launcher, which the terminal tells, and forwards other signals', async () => {
     const launcher = launcherThat(`trap 'echo INT >> "$0.signals"' INT
 trap 'echo TERM >> "$0.signals"; exit 1' TERM

@@ -20,12 +20,17 @@ describe('study', () => {
     const answer = await cli('study', 'moore:4x4:r=1', ...machine, ...few, '-o', file)
     expect(answer).toMatchObject({ exitCode: 0, stderr: `wrote ${file}\n` })
     expect(answer.stdout).toMatch(/^moore:4x4:r=1 on cluster.*2 strategies\n/)
-    expect(answer.stdout).toContain('times are simulated with profile simgrid-fast (costs given')
+    expect(answer.stdout).toContain(
+      'profile simgrid-fast (costs given, 8 of them assumed); planning is measured',
+    )
     expect(answer.stdout).toMatch(/fastest of those studied +simulated .* pays after\n/)
     expect(answer.stdout).toMatch(/ us +[\d.]+ +[\d.]+ +(?:never|[\d,]+ starts?)\n/)
     expect(answer.stdout).toMatch(/within 5% of the fastest compared in \d+ of 12 cases/)
     const page = readFileSync(file, 'utf8')
     expect(page).toMatch(/^\| direct +\| +128 \| +8 \|/m)
+    expect(page).toContain(
+      'what the profile simgrid-fast (costs given, 8 of them assumed) says: parameters of SimGrid',
+    )
     expect(page).toContain('(SIMULATED: on cluster:nodes=4,cores=4,profile=simgrid-fast')
   })
 

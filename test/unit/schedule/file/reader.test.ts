@@ -23,6 +23,12 @@ describe.each([1, 2] as const)('parseSchedule rejects in version %i', (version) 
       'expected a line of JSON, got gzip-compressed data; run gunzip first',
     ],
     [
+      'a Matrix Market file',
+      ['%%MatrixMarket matrix coordinate real general'],
+      1,
+      'expected a line of JSON, got a Matrix Market file; its topology is mtx:FILE:ranks=RANKS',
+    ],
+    [
       'a binary file',
       ['\x7fELF\ufffd'],
       1,

@@ -106,6 +106,8 @@ describe('parseTopologySpec reads, formatTopologySpec writes', () => {
     ['cart:8x8:wrap', 10, "expected ':periodic', ':periods=1,0,...', ':open' or the end, got 'wrap'"],
     ['cart:8x8:periodic:open', 19, "expected the end, got 'open'"],
     ['mtx:a.mtx', 5, "expected 'FILE:ranks=RANKS', got 'a.mtx'"],
+    ['d/a.mtx', 1, "expected 'mtx:FILE:ranks=RANKS' for a Matrix Market file, got 'd/a.mtx'"],
+    ['a.mtx.gz', 1, "expected 'mtx:FILE:ranks=RANKS' for a Matrix Market file, got 'a.mtx.gz'"],
     ['mtx::ranks=4', 5, "expected 'FILE:ranks=RANKS', got ':ranks=4'"],
     ['mtx:a.mtx:ranks=0', 17, "expected an integer of at least 1, got '0'"],
     ['stencil:8x8', 13, "':star', ':box', ':diamond' or ':offsets=0,1/1,0/...', got the end"],
