@@ -130,7 +130,7 @@ export class ServiceClient {
    * @throws ERR_MESSAGE_TOO_LARGE, ERR_LIMIT; ERR_ARGUMENT for a graph with attributes that JSON cannot hold;
    *   and as the reader of the format, ERR_MATRIX_MARKET, ERR_TOPOLOGY, ERR_SPEC
    */
-  upload(graph: UploadedGraph, options?: { readonly name?: string }): Promise<TopologyInfo>
+  upload(content: UploadedGraph, options?: { readonly name?: string }): Promise<TopologyInfo>
   upload(
     content: string | Blob | Uint8Array<ArrayBuffer>,
     options: { readonly format: UploadFormat; readonly name?: string; readonly ranks?: number },
