@@ -52,6 +52,15 @@ export function sitesOf({ localRanks }: Pick<CommContext, 'localRanks'>, { sites
   return [...ranks].slice(0, mostSites).map(([site, called]) => ({ site, ranks: called.sort(ascending) }))
 }
 
+/** What a collective in progress is called, and from which lines; of one that no rank here has called, neither. */
+export function callOf(
+  state: Pick<CommContext, 'localRanks'>,
+  slot: Slot | undefined,
+): { readonly call: string; readonly at: string } {
+  if (slot?.call === undefined) return { call: 'a collective', at: '' }
+  return { call: `${slot.call.signature.name}()`, at: placesText(sitesOf(state, slot)) }
+}
+
 /** A mismatch with the lines from which ranks of this process made their call of the same number. */
 export function withPlaces(state: CommContext, lanes: Iterable<Lane>, error: RankweaveError): RankweaveError {
   const seq = error.details['seq']

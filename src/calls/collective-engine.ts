@@ -6,15 +6,7 @@ import { waitCharge } from '../messages/process/credit.js'
 import { decodeError, encodeError } from '../messages/process/error-record.js'
 import { collectiveWord, frameKind, headerWord } from '../messages/process/frames.js'
 import { callMismatch, earlyMismatch, frameMismatch, lateFrameMismatch } from './call-agreement.js'
-import {
-  abortedCollective,
-  describeWaits,
-  failedIn,
-  placesText,
-  revokedBy,
-  sitesOf,
-  withPlaces,
-} from './call-report.js'
+import { abortedCollective, callOf, describeWaits, failedIn, revokedBy, withPlaces } from './call-report.js'
 import type { AnyCall, CollectiveCall } from './collective-call.js'
 import { returnCharge } from './collective-frame.js'
 import type { Exchange } from './exchange.js'
@@ -251,9 +243,7 @@ export class CollectiveEngine implements ExchangeOwner {
 
   /** A collective in progress, as the communicators that it makes show it. */
   callOf(seq: number): { readonly call: string; readonly at: string } {
-    const slot = this.#main?.slots.get(seq)
-    if (slot?.call === undefined) return { call: 'a collective', at: '' }
-    return { call: `${slot.call.signature.name}()`, at: placesText(sitesOf(this.#state, slot)) }
+    return callOf(this.#state, this.#main?.slots.get(seq))
   }
 
   describeWaits(): string[] {

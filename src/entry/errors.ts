@@ -12,5 +12,4 @@ export {
   errorCodes,
   isRankweaveError,
   RankweaveError,
-  throwingRank,
 } from '../errors.js'

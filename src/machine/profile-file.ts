@@ -1,4 +1,5 @@
 import { requireText } from '../base/known-options.js'
+import { jsonDepth, mostJsonDepth } from '../text/json-places.js'
 import {
   type HopCosts,
   hopKeys,
@@ -95,6 +96,8 @@ function shown(value: unknown): string {
 }
 
 function jsonOf(text: string): unknown {
+  if (jsonDepth(text, mostJsonDepth) > mostJsonDepth)
+    return failMachine(`profile: expected values nested at most ${mostJsonDepth} deep, got deeper ones`)
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -5,6 +5,7 @@ import { RankweaveError } from '../../errors.js'
 import type { NeighborSchedule, Parameters } from '../../schedule/ir.js'
 import { neighborAllgatherSpecification } from '../../schedule/specification.js'
 import { verify } from '../../schedule/verify/verify.js'
+import { jsonDepth, mostJsonDepth } from '../../text/json-places.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
@@ -129,7 +130,9 @@ function unusable(reason: string): RankweaveError {
 
 function headOf(line: Uint8Array): Head | null {
   try {
-    const head = JSON.parse(new TextDecoder().decode(line)) as Head | null
+    const text = new TextDecoder().decode(line)
+    if (jsonDepth(text, mostJsonDepth) > mostJsonDepth) return null
+    const head = JSON.parse(text) as Head | null
     return head?.magic === magic && Array.isArray(head.lengths) ? head : null
   } catch {
     return null

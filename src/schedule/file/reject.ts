@@ -1,4 +1,5 @@
 import { RankweaveError } from '../../errors.js'
+import { jsonDepth, mostJsonDepth } from '../../text/json-places.js'
 import { printable } from '../../text/printable.js'
 
 /** Rejects a line: what was expected, what was found, and where in the line. */
@@ -18,6 +19,8 @@ export function shownJson(got: unknown): string {
 
 /** @throws ERR_SCHEDULE_FORMAT */
 export function parseLine(text: string, source: string, line: number): unknown {
+  if (jsonDepth(text, mostJsonDepth) > mostJsonDepth)
+    return failAtLine(source, line, `expected values nested at most ${mostJsonDepth} deep, got deeper ones`)
   try {
     return JSON.parse(text)
   } catch (cause) {

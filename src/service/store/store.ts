@@ -337,7 +337,7 @@ export class Store {
     value: unknown,
     recordBytes: number,
   ): Entry<Records[Shelf]> | string {
-    const { data: record, error } = shelves[shelf]?.safeParse(value) ?? {}
+    const { data: record, error } = (Object.hasOwn(shelves, shelf) && shelves[shelf].safeParse(value)) || {}
     if (record === undefined) return `its record has another form: ${reasonText(error)}`
     if (!('body' in record)) return { record, path: '', bytes: recordBytes, recordBytes }
     const path = this.#bodyPath(tenant, id, record.body.sha256)

@@ -1,7 +1,14 @@
 import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
 import { asSource, type ByteSource, readText } from '../../text/byte-source.js'
-import { type JsonPath, lineAndColumn, placeInJson, walkJson } from '../../text/json-places.js'
+import {
+  type JsonPath,
+  jsonDepth,
+  lineAndColumn,
+  mostJsonDepth,
+  placeInJson,
+  walkJson,
+} from '../../text/json-places.js'
 import { formatDouble } from '../../text/printable.js'
 import { topologyLimits } from '../limits.js'
 import { pairEdges } from '../neighbors.js'
@@ -78,6 +85,8 @@ class GraphDocument {
   }
 
   #parse(): unknown {
+    if (jsonDepth(this.#text, mostJsonDepth) > mostJsonDepth)
+      return this.#failAt(0, `values nested at most ${mostJsonDepth} deep`, 'deeper ones')
     try {
       return JSON.parse(this.#text)
     } catch {

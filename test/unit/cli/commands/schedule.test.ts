@@ -31,6 +31,13 @@ describe('schedule', () => {
     expect(stdout).toMatch(/^ {2}bcast +.*bcast-binomial/m)
     expect(onlyObject(await cli('schedule', '--list', '--json'))).toEqual({
       algorithms: expect.arrayContaining([{ collective: 'bcast', id: 'bcast-binomial' }]),
+      withoutSchedule: expect.arrayContaining([
+        {
+          collective: 'allreduce',
+          id: 'allreduce-ring-segmented',
+          why: expect.stringContaining('does not generate its messages'),
+        },
+      ]),
     })
   })
 

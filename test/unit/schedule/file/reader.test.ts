@@ -17,6 +17,12 @@ describe.each([1, 2] as const)('parseSchedule rejects in version %i', (version) 
       'expected a line of JSON, got one that is malformed or cut off',
     ],
     [
+      'a line that nests without end',
+      changed(3, () => '['.repeat(10_000_000)),
+      4,
+      'expected values nested at most 64 deep, got deeper ones',
+    ],
+    [
       'a gzip file',
       ['\x1f\ufffd\b\0'],
       1,

@@ -48,6 +48,8 @@ test('parseGraphologyJson accepts edges without attributes, and weights of anoth
 
 const one = '{"nodes":[{"key":"0"}],\n"edges":'
 test.each([
+  ['['.repeat(10_000_000), 1, 1, 'values nested at most 64 deep, got deeper ones'],
+  [`{"nodes":${'{"a":['.repeat(32)}`, 1, 1, 'values nested at most 64 deep, got deeper ones'],
   ['', 1, 1, 'a value, got the end of the text'],
   ['{"nodes":[}', 1, 11, 'a value, got "}"'],
   ['{"nodes":\n[],}', 2, 4, 'a name in quotes, got "}"'],
