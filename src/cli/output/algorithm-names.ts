@@ -28,6 +28,6 @@ export function withoutFormula(): MissingAlgorithm[] {
     .map(({ id, collective }) => ({
       id,
       collective,
-      why: 'no formula is published: rankweave simulate runs its schedule',
+      why: 'models has no formula for it: rankweave simulate runs its schedule',
     }))
 }
