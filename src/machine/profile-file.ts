@@ -1,5 +1,5 @@
+import { jsonDepth, mostJsonDepth } from '../base/json-depth.js'
 import { requireText } from '../base/known-options.js'
-import { jsonDepth, mostJsonDepth } from '../text/json-places.js'
 import {
   type HopCosts,
   hopKeys,

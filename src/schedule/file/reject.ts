@@ -1,5 +1,5 @@
+import { jsonDepth, mostJsonDepth } from '../../base/json-depth.js'
 import { RankweaveError } from '../../errors.js'
-import { jsonDepth, mostJsonDepth } from '../../text/json-places.js'
 import { printable } from '../../text/printable.js'
 
 /** Rejects a line: what was expected, what was found, and where in the line. */

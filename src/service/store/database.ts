@@ -179,16 +179,25 @@ export class Database {
 /**
  * Lets another process open the database first, as a damaged table may end the process that reads it.
  *
- * @throws ERR_STORE when it did, or the engine is not installed
+ * @throws ERR_STORE when it did, where one of its files is none, or the engine is not installed
  */
 export async function rehearseOpening(folder: string): Promise<void> {
   if (!existsSync(folder)) return
+  requireFiles(folder)
   await loadEngine()
   const args = ['--input-type=module', '--eval', rehearsal, import.meta.resolve('classic-level'), folder]
   const child = spawn(process.execPath, args, { stdio: 'ignore' })
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
   if (signal !== null || code === 134)
     throw engineError(Object.assign(new Error('the engine ended its process'), { code: 'LEVEL_CORRUPTION' }))
+}
+
+/** Opening a pipe waits for its writer. @throws ERR_STORE for what is neither a file nor a folder */
+function requireFiles(folder: string): void {
+  const entries = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []
+  const other = entries.find((entry) => !entry.isFile() && !entry.isDirectory())
+  if (other !== undefined)
+    throw new RankweaveError('ERR_STORE', `${join(folder, other.name)}: expected a file, got something else`)
 }
 
 /**
@@ -206,6 +215,7 @@ export function requireDatabase(folder: string): void {
       `${join(folder, old)}: expected no files of an older layout; move ${old} away, upload its topologies again, and ask for its plans again`,
     )
   const records = join(folder, 'records')
+  requireFiles(records)
   if (existsSync(join(records, 'CURRENT'))) return
   const filesOf = (path: string) => (existsSync(path) ? readdirSync(path) : [])
   const isOld = filesOf(records).some((name) => /\.(ldb|log)$/.test(name))
@@ -225,9 +235,13 @@ function written(key: string, value: unknown): string {
 
 function found(key: string, text: string): FoundRecord {
   const json = text.slice(65)
-  return text.slice(0, 65) === `${sumOf(key, json)} `
-    ? { key, value: JSON.parse(json) as unknown, bytes: Buffer.byteLength(text) }
-    : { key, text, reason: 'its record is not what was written' }
+  if (text.slice(0, 65) !== `${sumOf(key, json)} `)
+    return { key, text, reason: 'its record is not what was written' }
+  try {
+    return { key, value: JSON.parse(json), bytes: Buffer.byteLength(text) }
+  } catch {
+    return { key, text, reason: 'its record is not JSON' }
+  }
 }
 
 /** What the engine refused, without its paths. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { constants, mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { access, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { getOrAdd } from '../../base/maps.js'
 import type { ServiceLimits } from '../../client/protocol/limits.js'
@@ -272,6 +272,7 @@ export class Store {
         } finally {
           await rm(path, { force: true })
         }
+        await access(join(this.#root, 'bodies'), constants.W_OK)
         await this.#database.probe()
       })
       this.#problem = null

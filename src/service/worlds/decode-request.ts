@@ -1,8 +1,8 @@
+import { jsonDepth } from '../../base/json-depth.js'
 import type { CallError } from '../../client/protocol/world-events.js'
 import { maxMessageDepth } from '../../client/protocol/world-limits.js'
 import { type WorldRequest, worldRequests } from '../../client/protocol/worlds.js'
 import { isRankweaveError, RankweaveError, reasonText, shortened } from '../../errors.js'
-import { jsonDepth } from '../../text/json-places.js'
 
 /** A message of a client: its request, or what is wrong with it. `id` is null where it could not be told. */
 export type Decoded =

@@ -1,14 +1,8 @@
+import { jsonDepth, mostJsonDepth } from '../../base/json-depth.js'
 import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
 import { asSource, type ByteSource, readText } from '../../text/byte-source.js'
-import {
-  type JsonPath,
-  jsonDepth,
-  lineAndColumn,
-  mostJsonDepth,
-  placeInJson,
-  walkJson,
-} from '../../text/json-places.js'
+import { type JsonPath, lineAndColumn, placeInJson, walkJson } from '../../text/json-places.js'
 import { formatDouble } from '../../text/printable.js'
 import { topologyLimits } from '../limits.js'
 import { pairEdges } from '../neighbors.js'

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
+import { jsonDepth } from '../../base/json-depth.js'
 import { RankweaveError, shortened } from '../../errors.js'
-import { jsonDepth } from '../../text/json-places.js'
 import { maxControlDepth, maxControlLength, maxWelcomeLength, protocolVersion } from './limits.js'
 import { type FromRendezvous, fromRendezvous, type ToRendezvous, toRendezvous } from './messages.js'
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   appendFileSync,
   existsSync,
@@ -83,6 +84,10 @@ async function editRecords(root: string, change: (key: string, text: string) => 
   await level.close()
 }
 
+/** A record whose sum is right, whatever it says. */
+const signed = (key: string, json: string) =>
+  [key, `${createHash('sha256').update(`${key}\n${json}`).digest('hex')} ${json}`] as const
+
 describe('what is damaged is not there, and is put aside', () => {
   const [damagedId, anotherId] = [idOf('p', 1), idOf('p', 'another')]
   const inRecord = (from: string, to: string) => (root: string) =>
@@ -109,6 +114,11 @@ describe('what is damaged is not there, and is put aside', () => {
           text,
         ]),
       'not what was written',
+    ],
+    [
+      'a record that is no JSON, with a right sum',
+      (root) => editRecords(root, (key, text) => (key.includes(damagedId) ? signed(key, '{') : [key, text])),
+      'is not JSON',
     ],
     ['a record without its body', (_, body) => rmSync(body), 'no bytes'],
     ['a body that was cut short', (_, body) => truncateSync(body, 3), '3 bytes'],
@@ -196,6 +206,37 @@ it.each(['CURRENT', ''])(
     await reopened.close()
   },
 )
+
+it.each(['constructor', '__proto__', 'toString', 'other'])(
+  'a record of the kind %s, with a right sum, is put aside',
+  async (shelf) => {
+    const { store, root } = await newStore()
+    const id = await addPlan(store, tenant, 1)
+    await store.close()
+    await editRecords(root, (key, text) =>
+      key.includes(id) ? signed(`${shelf}/local/${id}`, '{}') : [key, text],
+    )
+    const reopened = await Store.open(root, most, silentLog)
+    expect(reopened.records('plans', tenant)).toEqual([])
+    expect(readdirSync(join(root, 'damaged')).length).toBeGreaterThan(0)
+    await reopened.close()
+  },
+)
+
+it('where the folder of bodies is gone, the store knows that it cannot write', async () => {
+  const { store, root } = await newStore()
+  const writable = new Promise<void>((resolve) => {
+    store.onWritable = resolve
+  })
+  renameSync(join(root, 'bodies'), join(root, 'away'))
+  await expect(addPlan(store, tenant, 1)).rejects.toMatchObject({ code: 'ERR_STORE' })
+  expect(store.problem).not.toBeNull()
+  renameSync(join(root, 'away'), join(root, 'bodies'))
+  await writable
+  expect(store.problem).toBeNull()
+  await addPlan(store, tenant, 1)
+  await store.close()
+})
 
 it('files of the layout before the database are refused, and left alone', async () => {
   const { store, root } = await newStore()
