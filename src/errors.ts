@@ -257,6 +257,18 @@ export function toCauseRecord(cause: unknown, depth = deepestCause): CauseRecord
   }
 }
 
+/**
+ * What a program threw or, where reading it throws, an error that says so: a world must end whatever was thrown.
+ */
+export function readableError(thrown: unknown): unknown {
+  try {
+    toCauseRecord(thrown)
+    return thrown
+  } catch {
+    return new TypeError(`the program threw ${reasonText(thrown)}`)
+  }
+}
+
 /** What {@link toCauseRecord} was given, as far as it could be recorded. */
 export function fromCauseRecord(cause: CauseRecord): unknown {
   if (cause.kind === 'value') return cause.value

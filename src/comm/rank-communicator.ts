@@ -97,14 +97,16 @@ export abstract class RankCommunicator {
    * Names this communicator in messages, reports and `describe`. Local: the ranks of a process share it, and the
    * last one counts. A communicator that is made of this one has no name.
    *
-   * @param name at most 127 characters; empty: none
+   * @param name at most 127 characters, no control characters; empty: none
    * @throws ERR_ARGUMENT
    * @see MPI-4.1 §7.8 (MPI_Comm_set_name)
    */
   setName(name: string): void {
     this.#requireUsable()
-    if (typeof name !== 'string' || name.length > longestName)
-      throw wrongValue('ERR_ARGUMENT', `setName: expected a text of at most ${longestName} characters`, name)
+    if (typeof name !== 'string' || name.length > longestName || /\p{C}/u.test(name)) {
+      const expected = `a text of at most ${longestName} characters without control characters`
+      throw wrongValue('ERR_ARGUMENT', `setName: expected ${expected}`, name)
+    }
     this.#state.label = name
   }
 

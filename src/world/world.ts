@@ -1,7 +1,7 @@
 import { CommRuntime } from '../comm/comm-state.js'
 import { Communicator } from '../comm/communicator.js'
 import { stridedTable } from '../comm/table/rank-table.js'
-import { isRankweaveError, noteRank, RankweaveError, reasonText } from '../errors.js'
+import { isRankweaveError, noteRank, RankweaveError, readableError, reasonText } from '../errors.js'
 import type { FabricSession } from '../fabric/fabric.js'
 import { isSurvived } from '../messages/process/acknowledgements.js'
 import type { RuntimeOptions } from '../messages/process/frame-port.js'
@@ -224,8 +224,7 @@ class World<T, A> {
             (error) => this.#threw(host, index, error),
           )
         } catch (error) {
-          this.#noteRank(host, index, error)
-          this.#ending.fail(error)
+          this.#failed(host, index, error)
         }
       }
     })
@@ -245,13 +244,14 @@ class World<T, A> {
     this.#mainSettled()
     // A killed process cannot report that its ranks failed.
     if (host.lost) return
-    this.#noteRank(host, index, error)
-    this.#ending.fail(error)
+    this.#failed(host, index, error)
   }
 
-  /** Errors after the first one follow from it. */
-  #noteRank({ runtime }: Host, index: number, error: unknown): void {
+  #failed({ runtime }: Host, index: number, thrown: unknown): void {
+    const error = readableError(thrown)
+    // Errors after the first one follow from it.
     if (!this.#ending.failed) noteRank(error, runtime.firstRank + index)
+    this.#ending.fail(error)
   }
 
   #mainSettled(): void {

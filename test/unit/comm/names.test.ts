@@ -33,6 +33,7 @@ it('setName refuses what is not a text of at most 127 characters', async () => {
     async (world) => {
       expect(() => world.setName('x'.repeat(128))).toThrow(/at most 127 characters/)
       expect(() => world.setName(7 as never)).toThrow(/setName: expected a text/)
+      expect(() => world.setName('a\x1b[2Jb')).toThrow(/without control characters/)
       world.setName('x'.repeat(127))
     },
     { ranks: 1 },

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { run } from '../../../src/launch/run.js'
+
+const throwing = () => {
+  throw new Error('a trap')
+}
+
+it.each([
+  ['a proxy whose prototype cannot be read', () => new Proxy({}, { getPrototypeOf: throwing })],
+  [
+    'a proxy of an error, none of whose properties can be read',
+    () => new Proxy(new Error('x'), { get: throwing }),
+  ],
+  [
+    'an error without a message that can be read',
+    () => Object.defineProperty(new Error('x'), 'message', { get: throwing }),
+  ],
+])('a world ends when a rank throws %s', async (_what, make) => {
+  const ended = run(
+    async (world) => {
+      if (world.rank === 1) throw make()
+      await world.barrier()
+    },
+    { ranks: 2 },
+  )
+  await expect(ended).rejects.toThrow(/the program threw a value of type object that has no text/)
+})
