@@ -5,15 +5,15 @@ export const uploadFormats = ['mtx', 'edges', 'csv', 'metis', 'json', 'spec'] as
 
 export const topologyId = z
   .string()
-  .regex(/^t-[0-9a-f]{64}$/)
+  .regex(/^t-[0-9a-f]{64}$/, 'the id of a topology, t- and 64 hexadecimal digits')
   .describe('names a topology by its content')
 export const planId = z
   .string()
-  .regex(/^p-[0-9a-f]{64}$/)
+  .regex(/^p-[0-9a-f]{64}$/, 'the id of a plan, p- and 64 hexadecimal digits')
   .describe('names a plan by its request')
 export const jobId = z
   .string()
-  .regex(/^j-[0-9a-f]{64}$/)
+  .regex(/^j-[0-9a-f]{64}$/, 'the id of a job, j- and 64 hexadecimal digits')
   .describe('names the job of a plan')
 
 const count = z.int().min(0)
@@ -26,7 +26,7 @@ export const topologyQuery = z.strictObject({
   name: z.string().max(200).optional().describe('for people; not part of the id'),
   ranks: z
     .string()
-    .regex(/^\d{1,8}$/)
+    .regex(/^\d{1,8}$/, 'a number of at most 8 digits')
     .transform(Number)
     .optional()
     .describe('of a matrix: its rows are distributed over so many ranks. Default: one per row'),
@@ -118,13 +118,13 @@ export const planList = z.strictObject({ plans: z.array(planInfo), next })
 export const listQuery = z.strictObject({
   limit: z
     .string()
-    .regex(/^([1-9]\d{0,2}|1000)$/)
+    .regex(/^([1-9]\d{0,2}|1000)$/, 'a number from 1 to 1000')
     .transform(Number)
     .default(100)
     .describe('records of a page, at most 1000; a page of more than 1 MiB is shorter'),
   after: z
     .string()
-    .regex(/^[0-9TZ:.-]{1,40}\.[tp]-[0-9a-f]{64}$/)
+    .regex(/^[0-9TZ:.-]{1,40}\.[tp]-[0-9a-f]{64}$/, 'next of the page before')
     .optional()
     .describe('`next` of the page before'),
 })
@@ -132,7 +132,7 @@ export const listQuery = z.strictObject({
 export const scheduleQuery = z.strictObject({ version: z.enum(['1', '2']).default('2') })
 const bytesText = z
   .string()
-  .regex(/^\d{1,10}$/)
+  .regex(/^\d{1,10}$/, 'a number of at most 10 digits')
   .transform(Number)
 export const simulationQuery = z.strictObject({ machine: line, bytes: bytesText })
 export const exportQuery = z.strictObject({ as: z.enum(['c', 'goal']), bytes: bytesText.optional() })

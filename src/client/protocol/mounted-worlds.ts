@@ -15,7 +15,7 @@ export const mountedWorldRequest = z
       .describe('that are to join; ranks are distributed evenly. Default: one per rank'),
     program: z
       .string()
-      .regex(/^[0-9a-f]{64}$/)
+      .regex(/^[0-9a-f]{64}$/, 'a SHA-256, 64 hexadecimal digits')
       .optional()
       .describe('SHA-256 of the file that processes must run. Default: that of the first to join'),
   })
@@ -23,7 +23,7 @@ export const mountedWorldRequest = z
 
 export const mountedWorldId = z
   .string()
-  .regex(/^[0-9a-f]{16}$/)
+  .regex(/^[0-9a-f]{16}$/, 'the id of a world, 16 hexadecimal digits')
   .describe('names a world; it is the beginning of its token')
 
 const text = z.string()

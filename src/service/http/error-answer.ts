@@ -31,6 +31,12 @@ export function errorAnswer(error: unknown): Refusal {
   const { statusCode = 500, message } = error as FastifyError
   if (statusCode === 413) return answerOf(413, 'ERR_MESSAGE_TOO_LARGE', message)
   if (statusCode === 503) return answerOf(503, 'ERR_BUSY', 'the service shuts down')
+  if (statusCode === 415)
+    return answerOf(
+      415,
+      'ERR_ARGUMENT',
+      'expected the header content-type: application/json, got another or none',
+    )
   if (statusCode < 500) return answerOf(statusCode, 'ERR_ARGUMENT', message)
   return answerOf(500, 'ERR_WORKER', 'a defect of the service, which is in its log')
 }
@@ -76,7 +82,8 @@ function expectedOf(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `expected one of ${issue.values.map(String).join(', ')}`
     case 'invalid_format':
-      return issue.format === 'regex' ? `expected a text like ${issue.pattern}` : `expected ${issue.format}`
+      // Schemas name what their patterns mean; without that the library's own message begins so.
+      return `expected ${issue.message.startsWith('Invalid') ? (issue.pattern ?? issue.format) : issue.message}`
     case 'unrecognized_keys':
       return 'expected no other fields'
     default:

@@ -22,7 +22,7 @@ const rankParams = z.strictObject({
   id: planId,
   rank: z
     .string()
-    .regex(/^\d{1,8}$/)
+    .regex(/^\d{1,8}$/, 'a number of at most 8 digits')
     .transform(Number),
 })
 

@@ -55,7 +55,8 @@ it.each([
   [{ k: 9 }, 'k: expected at most 8, got 9'],
   [{ mode: 'fast' }, "mode: expected one of aware, agnostic, got 'fast'"],
   [{ name: 'long name' }, "name: expected at most 4 characters, got 'long name'"],
-  [{ id: 'x' }, "id: expected a text like /^t-[0-9]$/, got 'x'"],
+  [{ id: 'x' }, "id: expected the id of a topology, got 'x'"],
+  [{ sum: 'x' }, "sum: expected /^[0-9]$/, got 'x'"],
   [{ at: { b: true } }, 'at.b: expected a value of the type number, got true'],
   [{ other: 1 }, "request: expected no other fields, got 'other'"],
   [7, 'request: expected a value of the type object, got 7'],
@@ -66,7 +67,11 @@ it.each([
     name: z.string().max(4).optional(),
     id: z
       .string()
-      .regex(/^t-[0-9]$/)
+      .regex(/^t-[0-9]$/, 'the id of a topology')
+      .optional(),
+    sum: z
+      .string()
+      .regex(/^[0-9]$/)
       .optional(),
     at: z.strictObject({ b: z.int() }).optional(),
   })
