@@ -2,8 +2,12 @@ import { expect, it } from 'vitest'
 import { describeMpi, program, runJob } from '../../../support/mpi.js'
 
 describeMpi('a send whose array is transferred while MPI reads it', (mpi) => {
-  it('fails, unless all of it has been read', async () => {
+  it('fails, unless all of it has been read; MPI may end the job where the memory is gone', async () => {
     const { code, stdout, stderr } = await runJob(mpi, 2, program('detached-sender-mpi.ts'))
+    if (code !== 0) {
+      expect(stderr).toMatch(/Bad address|signal (11|6)|SIGSEGV|Segmentation fault/)
+      return
+    }
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const [[sent], [arrived]] = JSON.parse(stdout) as [[string], [string]]
     expect(['sent right', 'ERR_TYPE right', 'ERR_TYPE wrong', 'ERR_TYPE ERR_TYPE']).toContain(
