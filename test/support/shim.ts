@@ -21,7 +21,7 @@ export function compileProgram(
   const program = join(folder, name)
   const source = fileURLToPath(new URL(`shim/${name}.c`, import.meta.url))
   // MPICH declares constants such as MPI_UNWEIGHTED as arrays of no length.
-  const flags = ['-std=c99', '-O2', ...strict, '-Wno-stringop-overread', ...extra]
+  const flags = ['-std=c99', '-O2', ...strict, '-Wno-stringop-overread', '-Wno-stringop-overflow', ...extra]
   execFileSync(mpicc, [...flags, '-o', program, source])
   return program
 }

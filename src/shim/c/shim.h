@@ -219,6 +219,7 @@ typedef struct {
   MPI_Datatype type;
   MPI_Aint extent;
   int size;          /* bytes of an element */
+  int is_named;      /* not derived from other types */
   int is_contiguous; /* elements are bytes one after the other */
 } rw_buffer;
 
@@ -229,6 +230,25 @@ int rw_buffer_count(const rw_buffer *buffer, int block);
 /* The bytes of a block; a block that is too long for its place is MPI_ERR_TRUNCATE. */
 int rw_buffer_read(const rw_buffer *buffer, int block, char *data, MPI_Comm comm);
 int rw_buffer_write(const rw_buffer *buffer, int block, const char *data, int length, MPI_Comm comm);
+
+/*
+ * --- calls.c
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+/* A call as the user made it, so that it can be handed on. */
+typedef struct {
+  const void *from;
+  void *to;
+  int send_count, receive_count;
+  const int *send_counts, *send_displacements, *receive_counts, *receive_displacements;
+  MPI_Datatype send_type, receive_type;
+  MPI_Comm comm;
+} rw_call;
+
+/* What the library refuses, it refuses itself. */
+int rw_call_is_wrong(const rw_call *call, const rw_lists *lists, int is_v_send, int is_v_receive);
+int rw_call_buffers(const rw_call *call, rw_buffer *from, rw_buffer *to);
 
 /*
  * --- run.c
@@ -287,6 +307,8 @@ int rw_choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw_set
 /* A trial: turns of the plan and as many of the library; calls of a turn; times of each side. */
 enum { RW_TURNS = 2, RW_TURN = 4, RW_TRIAL = RW_TURNS * (RW_TURN - 1) };
 
+typedef struct rw_publisher rw_publisher;
+
 /* A plan of a communicator, made in the first call. */
 typedef struct {
   int is_made;
@@ -314,6 +336,8 @@ typedef struct rw_state {
   rw_lists lists;
   int number; /* of the communicator, in the order of creation */
   rw_plan plans[RW_COLLECTIVES];
+  unsigned nonblocking_calls[RW_COLLECTIVES];
+  rw_publisher *publishers[RW_COLLECTIVES];
   int *graph_starts, *graph; /* recorded, on rank 0: destinations of every rank */
 } rw_state;
 
@@ -330,6 +354,36 @@ int rw_state_plan(rw_state *state, int collective);
 int rw_state_limit(rw_state *state, int collective, double longest);
 /* Hands an error to the communicator's handler. */
 int rw_raise(MPI_Comm comm, int code);
+
+/*
+ * --- publish.c
+ * -------------------------------------------------------------------------------------------------------
+ */
+
+/* Exchanges of a communicator and a collective, which sources start without waiting for any other rank. */
+typedef struct rw_exchange rw_exchange;
+
+/* NULL: all calls are left to MPI. */
+rw_publisher *rw_publisher_make(const rw_state *state, int collective);
+void rw_publisher_free(rw_publisher *publisher);
+/* Never blocks, as advancing does. The buffers' arrays and datatypes must outlive the exchange. */
+int rw_exchange_start(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to, rw_exchange **started);
+int rw_exchange_advance(rw_exchange *exchange, int *is_done);
+void rw_exchange_free(rw_exchange *exchange);
+
+/*
+ * --- requests.c
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+/* Whether MPI advances requests of this library in whatever call the program completes them. */
+int rw_requests_work(void);
+/* Starts an exchange and hands out the request that completes with it. */
+int rw_request_start(MPI_Comm comm, rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
+                     MPI_Request *request);
+/* Advances what is in progress, as MPI does. */
+void rw_requests_advance(void);
+void rw_requests_end(void);
 
 /*
  * --- trial.c

@@ -31,6 +31,7 @@ static void free_state(rw_state *state) {
   for (int c = 0; c < RW_COLLECTIVES; c++) {
     rw_runner_free(state->plans[c].runner);
     rw_part_free(state->plans[c].part);
+    rw_publisher_free(state->publishers[c]);
   }
   if (state->shadow != MPI_COMM_NULL) PMPI_Comm_free(&state->shadow);
   rw_lists_free(&state->lists);
@@ -64,6 +65,7 @@ static int at_end(MPI_Comm comm, int keyval, void *hung, void *extra) {
   for (const rw_state *state = live; state != NULL; state = state->after) describe(state);
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0 && rw_wants_report()) rw_report_print();
+  rw_requests_end();
   return PMPI_Comm_free_keyval(&key);
 }
 
