@@ -16,8 +16,8 @@ int rw_buffer_set(rw_buffer *buffer, const void *start, int count, const int *co
   if (code == MPI_SUCCESS) code = PMPI_Type_get_extent(type, &low, &buffer->extent);
   if (code == MPI_SUCCESS) code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   /* A derived type may list its bytes in another order than they have in memory. */
-  buffer->is_named = code == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
-  buffer->is_contiguous = buffer->is_named && low == 0 && buffer->extent == buffer->size;
+  buffer->is_contiguous =
+      code == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED && low == 0 && buffer->extent == buffer->size;
   return code;
 }
 

@@ -93,6 +93,61 @@ ALLTOALL(ompi_neighbor_alltoall_f)
 ALLTOALLV(mpi_neighbor_alltoallv_)
 ALLTOALLV(ompi_neighbor_alltoallv_f)
 
+/* Requests in Fortran are numbers. */
+static int handed_out(int code, MPI_Request made, MPI_Fint *request) {
+  if (code == MPI_SUCCESS) *request = MPI_Request_c2f(made);
+  return code;
+}
+
+#define START(name, parameters, arguments, planned)             \
+  RW_EXPORT void name parameters;                               \
+  void name parameters {                                        \
+    static void(*library) parameters;                           \
+    if (is_planned(comm)) {                                     \
+      MPI_Request made = MPI_REQUEST_NULL;                      \
+      int own = planned;                                        \
+      *code = handed_out(own, made, request);                   \
+      return;                                                   \
+    }                                                           \
+    if (library == NULL) find(&library, #name);                 \
+    if (library != NULL) library arguments;                     \
+    else *code = MPI_ERR_INTERN;                                \
+  }
+
+#define START_EQUAL(name, function)                                                                                   \
+  START(name,                                                                                                         \
+        (void *from, MPI_Fint *sent, MPI_Fint *send_type, void *to, MPI_Fint *received, MPI_Fint *receive_type,       \
+         MPI_Fint *comm, MPI_Fint *request, MPI_Fint *code),                                                          \
+        (from, sent, send_type, to, received, receive_type, comm, request, code),                                     \
+        function(buffer_of(from), *sent, TYPE(send_type), buffer_of(to), *received, TYPE(receive_type),               \
+                 MPI_Comm_f2c(*comm), &made))
+
+#define START_ALLGATHERV(name)                                                                                        \
+  START(name,                                                                                                         \
+        (void *from, MPI_Fint *sent, MPI_Fint *send_type, void *to, MPI_Fint *received, MPI_Fint *places,             \
+         MPI_Fint *receive_type, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *code),                                  \
+        (from, sent, send_type, to, received, places, receive_type, comm, request, code),                             \
+        MPI_Ineighbor_allgatherv(buffer_of(from), *sent, TYPE(send_type), buffer_of(to), (const int *)received,       \
+                                 (const int *)places, TYPE(receive_type), MPI_Comm_f2c(*comm), &made))
+
+#define START_ALLTOALLV(name)                                                                                         \
+  START(name,                                                                                                         \
+        (void *from, MPI_Fint *sent, MPI_Fint *send_places, MPI_Fint *send_type, void *to, MPI_Fint *received,        \
+         MPI_Fint *places, MPI_Fint *receive_type, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *code),                \
+        (from, sent, send_places, send_type, to, received, places, receive_type, comm, request, code),                \
+        MPI_Ineighbor_alltoallv(buffer_of(from), (const int *)sent, (const int *)send_places, TYPE(send_type),        \
+                                buffer_of(to), (const int *)received, (const int *)places, TYPE(receive_type),        \
+                                MPI_Comm_f2c(*comm), &made))
+
+START_EQUAL(mpi_ineighbor_allgather_, MPI_Ineighbor_allgather)
+START_EQUAL(ompi_ineighbor_allgather_f, MPI_Ineighbor_allgather)
+START_EQUAL(mpi_ineighbor_alltoall_, MPI_Ineighbor_alltoall)
+START_EQUAL(ompi_ineighbor_alltoall_f, MPI_Ineighbor_alltoall)
+START_ALLGATHERV(mpi_ineighbor_allgatherv_)
+START_ALLGATHERV(ompi_ineighbor_allgatherv_f)
+START_ALLTOALLV(mpi_ineighbor_alltoallv_)
+START_ALLTOALLV(ompi_ineighbor_alltoallv_f)
+
 #define CREATE(name, parameters, arguments)                     \
   RW_EXPORT void name parameters;                               \
   void name parameters {                                        \

@@ -28,11 +28,11 @@ static int library_alltoallv(const rw_call *c, MPI_Request *request) {
 
 /* Counts of calls are equal on all ranks, so all of them come to their first exchange in the same call. */
 static rw_publisher *publisher_of(rw_state *state, int collective) {
+  unsigned *calls = &state->nonblocking_calls[collective];
   if (!rw_requests_work()) return NULL;
-  unsigned first = state->settings.always > 0 ? 0 : FIRST_CALL, call = state->nonblocking_calls[collective];
-  if (call <= first) state->nonblocking_calls[collective]++;
-  if (call == first) state->publishers[collective] = rw_publisher_make(state, collective);
-  return state->publishers[collective];
+  if (*calls >= FIRST_CALL || state->settings.always > 0) return rw_publisher_make(state, collective);
+  ++*calls;
+  return NULL;
 }
 
 static int start(const rw_call *c, MPI_Request *request, int collective, int is_v_send, int is_v_receive,

@@ -24,7 +24,6 @@ typedef struct pending {
   struct pending *after;
   rw_exchange *exchange;
   MPI_Request request;
-  MPI_Datatype types[2]; /* copies of derived ones, which the program may free */
   int code;
   int users; /* the list and MPI; the last one frees it */
 } pending;
@@ -71,12 +70,6 @@ static void release(pending *p) {
   if (__atomic_sub_fetch(&p->users, 1, __ATOMIC_ACQ_REL) == 0) free(p);
 }
 
-static void end(pending *p) {
-  rw_exchange_free(p->exchange);
-  for (int i = 0; i < 2; i++)
-    if (p->types[i] != MPI_DATATYPE_NULL) PMPI_Type_free(&p->types[i]);
-}
-
 /*
  * Takes those that are done out of the list. Once a request is complete another thread may free it, so its
  * exchange is freed before.
@@ -105,7 +98,7 @@ static int complete(pending *done) {
   while (done != NULL) {
     pending *p = done;
     done = p->after;
-    end(p);
+    rw_exchange_free(p->exchange);
     PMPI_Grequest_complete(p->request);
     release(p);
     count++;
@@ -173,26 +166,14 @@ static int make_request(pending *p) {
   return PMPI_Grequest_start(query, drop, cancel, p, &p->request);
 }
 
-/* A derived type may be freed as soon as the call returns. */
-static int keep_type(rw_buffer *buffer, MPI_Datatype *copy) {
-  *copy = MPI_DATATYPE_NULL;
-  if (buffer->is_named) return MPI_SUCCESS;
-  int code = PMPI_Type_dup(buffer->type, copy);
-  if (code == MPI_SUCCESS) buffer->type = *copy;
-  return code;
-}
-
 int rw_request_start(MPI_Comm comm, rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
                      MPI_Request *request) {
-  rw_buffer own_from = *from, own_to = *to;
   pending *p = calloc(1, sizeof *p);
   if (p == NULL) return rw_raise(comm, MPI_ERR_NO_MEM);
   p->users = 2;
-  int code = keep_type(&own_from, &p->types[0]);
-  if (code == MPI_SUCCESS) code = keep_type(&own_to, &p->types[1]);
   pthread_mutex_lock(&lock);
-  if (code == MPI_SUCCESS) code = make_request(p);
-  if (code == MPI_SUCCESS) code = rw_exchange_start(publisher, &own_from, &own_to, &p->exchange);
+  int code = make_request(p);
+  if (code == MPI_SUCCESS) code = rw_exchange_start(publisher, from, to, &p->exchange);
   if (code == MPI_SUCCESS) {
     *request = p->request;
     *last = p;

@@ -219,7 +219,6 @@ typedef struct {
   MPI_Datatype type;
   MPI_Aint extent;
   int size;          /* bytes of an element */
-  int is_named;      /* not derived from other types */
   int is_contiguous; /* elements are bytes one after the other */
 } rw_buffer;
 
@@ -307,8 +306,6 @@ int rw_choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw_set
 /* A trial: turns of the plan and as many of the library; calls of a turn; times of each side. */
 enum { RW_TURNS = 2, RW_TURN = 4, RW_TRIAL = RW_TURNS * (RW_TURN - 1) };
 
-typedef struct rw_publisher rw_publisher;
-
 /* A plan of a communicator, made in the first call. */
 typedef struct {
   int is_made;
@@ -337,7 +334,6 @@ typedef struct rw_state {
   int number; /* of the communicator, in the order of creation */
   rw_plan plans[RW_COLLECTIVES];
   unsigned nonblocking_calls[RW_COLLECTIVES];
-  rw_publisher *publishers[RW_COLLECTIVES];
   int *graph_starts, *graph; /* recorded, on rank 0: destinations of every rank */
 } rw_state;
 
@@ -354,22 +350,6 @@ int rw_state_plan(rw_state *state, int collective);
 int rw_state_limit(rw_state *state, int collective, double longest);
 /* Hands an error to the communicator's handler. */
 int rw_raise(MPI_Comm comm, int code);
-
-/*
- * --- publish.c
- * -------------------------------------------------------------------------------------------------------
- */
-
-/* Exchanges of a communicator and a collective, which sources start without waiting for any other rank. */
-typedef struct rw_exchange rw_exchange;
-
-/* NULL: all calls are left to MPI. */
-rw_publisher *rw_publisher_make(const rw_state *state, int collective);
-void rw_publisher_free(rw_publisher *publisher);
-/* Never blocks, as advancing does. The buffers' arrays and datatypes must outlive the exchange. */
-int rw_exchange_start(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to, rw_exchange **started);
-int rw_exchange_advance(rw_exchange *exchange, int *is_done);
-void rw_exchange_free(rw_exchange *exchange);
 
 /*
  * --- requests.c

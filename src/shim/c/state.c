@@ -31,7 +31,6 @@ static void free_state(rw_state *state) {
   for (int c = 0; c < RW_COLLECTIVES; c++) {
     rw_runner_free(state->plans[c].runner);
     rw_part_free(state->plans[c].part);
-    rw_publisher_free(state->publishers[c]);
   }
   if (state->shadow != MPI_COMM_NULL) PMPI_Comm_free(&state->shadow);
   rw_lists_free(&state->lists);
