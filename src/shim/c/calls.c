@@ -57,18 +57,18 @@ static int perform_planned(rw_state *state, int collective, const call *c, libra
   int runs_plan = rw_trial_runs_plan(state, plan), is_trial = rw_trial_is_on(plan);
   if (code == MPI_SUCCESS && (runs_plan || is_trial)) code = rw_call_buffers(c, &from, &to);
   if (code == MPI_SUCCESS && is_trial && rw_trial_begins(plan))
-    code = rw_state_limit(state, collective, rw_longest(&from, plan->part));
+    code = rw_state_limit(state, collective, &from);
   if (code != MPI_SUCCESS) return rw_raise(c->comm, code);
-  runs_plan = runs_plan && plan->part != NULL;
+  runs_plan = runs_plan && rw_plan_exists(plan);
   double begin = is_trial ? PMPI_Wtime() : 0;
   plan->calls++;
   if (runs_plan) {
     plan->planned_calls++;
-    code = rw_run(plan->runner, &from, &to);
+    code = plan->publisher != NULL ? rw_exchange_run(plan->publisher, &from, &to) : rw_run(plan->runner, &from, &to);
   } else code = by_library(c);
   /* After an error too: trials go by the number of calls. */
   int noted = MPI_SUCCESS;
-  if (is_trial && plan->part != NULL) noted = rw_trial_note(state, plan, (PMPI_Wtime() - begin) * 1e6);
+  if (is_trial && rw_plan_exists(plan)) noted = rw_trial_note(state, plan, (PMPI_Wtime() - begin) * 1e6);
   if (code != MPI_SUCCESS) return runs_plan ? rw_raise(c->comm, code) : code;
   return noted == MPI_SUCCESS ? noted : rw_raise(c->comm, noted);
 }

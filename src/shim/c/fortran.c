@@ -24,9 +24,9 @@ static int is_planned(const MPI_Fint *comm) {
   return sizeof(MPI_Fint) == sizeof(int) && rw_state_of(MPI_Comm_f2c(*comm)) != NULL;
 }
 
-static void attach(const MPI_Fint *comm, MPI_Fint *code) {
+static void attach(const MPI_Fint *old, const MPI_Fint *comm, MPI_Fint *code) {
   if (*code != MPI_SUCCESS) return;
-  int own = rw_state_attach(MPI_Comm_f2c(*comm));
+  int own = rw_state_attach(MPI_Comm_f2c(*old), MPI_Comm_f2c(*comm));
   if (own != MPI_SUCCESS) *code = rw_raise(MPI_Comm_f2c(*comm), own);
 }
 
@@ -158,7 +158,7 @@ START_ALLTOALLV(ompi_ineighbor_alltoallv_f)
       return;                                                   \
     }                                                           \
     library arguments;                                          \
-    attach(comm, code);                                         \
+    attach(old, comm, code);                                       \
   }
 
 #define ADJACENT(name)                                                                                                \
@@ -188,3 +188,22 @@ GRAPH(pmpi_dist_graph_create_)
 CART(mpi_cart_create_)
 CART(ompi_cart_create_f)
 CART(pmpi_cart_create_)
+
+/* MPI's own may call PMPI_Init, so that the function of C is not seen. */
+#define INIT(name, parameters, arguments)                       \
+  RW_EXPORT void name parameters;                               \
+  void name parameters {                                        \
+    static void(*library) parameters;                           \
+    if (library == NULL) find(&library, #name);                 \
+    if (library == NULL) {                                      \
+      *code = MPI_ERR_INTERN;                                   \
+      return;                                                   \
+    }                                                           \
+    library arguments;                                          \
+    if (*code == MPI_SUCCESS) rw_arena_make();                  \
+  }
+
+INIT(mpi_init_, (MPI_Fint *code), (code))
+INIT(ompi_init_f, (MPI_Fint *code), (code))
+INIT(mpi_init_thread_, (MPI_Fint *required, MPI_Fint *provided, MPI_Fint *code), (required, provided, code))
+INIT(ompi_init_thread_f, (MPI_Fint *required, MPI_Fint *provided, MPI_Fint *code), (required, provided, code))
