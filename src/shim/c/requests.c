@@ -23,7 +23,9 @@ enum { SPINS = 16, PROGRESS = 16 };
 typedef struct pending {
   struct pending *after;
   rw_exchange *exchange;
-  MPI_Request request;
+  MPI_Request request; /* or a receive, which this completes: */
+  void (*complete)(void *, int);
+  void *with;
   int code;
   int users; /* the list and MPI; the last one frees it */
 } pending;
@@ -61,10 +63,12 @@ static void look_up(void) {
   if (get_status != MPI_Request_get_status) polled = NULL;
 }
 
-int rw_requests_work(void) {
+int rw_requests_have_progress(void) {
   pthread_once(&looked_up, look_up);
-  return (add_progress != NULL && remove_progress != NULL) || polled != NULL;
+  return add_progress != NULL && remove_progress != NULL;
 }
+
+int rw_requests_work(void) { return rw_requests_have_progress() || polled != NULL; }
 
 static void release(pending *p) {
   if (__atomic_sub_fetch(&p->users, 1, __ATOMIC_ACQ_REL) == 0) free(p);
@@ -99,7 +103,8 @@ static int complete(pending *done) {
     pending *p = done;
     done = p->after;
     rw_exchange_free(p->exchange);
-    PMPI_Grequest_complete(p->request);
+    if (p->complete != NULL) p->complete(p->with, p->code);
+    else PMPI_Grequest_complete(p->request);
     release(p);
     count++;
   }
@@ -159,11 +164,21 @@ static int cancel(void *given, int is_complete) {
 }
 
 /* The first one needs the function registered; it remains, since others may be calling it. */
-static int make_request(pending *p) {
-  if (add_progress == NULL) return polled(query, drop, cancel, poll_once, wait_once, p, &p->request);
+static int register_once(void) {
   if (!is_registered && add_progress(advance) != 0) return MPI_ERR_INTERN;
   is_registered = 1;
-  return PMPI_Grequest_start(query, drop, cancel, p, &p->request);
+  return MPI_SUCCESS;
+}
+
+static int make_request(pending *p) {
+  if (add_progress == NULL) return polled(query, drop, cancel, poll_once, wait_once, p, &p->request);
+  int code = register_once();
+  return code == MPI_SUCCESS ? PMPI_Grequest_start(query, drop, cancel, p, &p->request) : code;
+}
+
+static void append(pending *p) {
+  *last = p;
+  last = &p->after;
 }
 
 int rw_request_start(MPI_Comm comm, rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
@@ -176,13 +191,28 @@ int rw_request_start(MPI_Comm comm, rw_publisher *publisher, const rw_buffer *fr
   if (code == MPI_SUCCESS) code = rw_exchange_start(publisher, from, to, &p->exchange);
   if (code == MPI_SUCCESS) {
     *request = p->request;
-    *last = p;
-    last = &p->after;
+    append(p);
   }
   pthread_mutex_unlock(&lock);
   if (code == MPI_SUCCESS) return code;
   free(p);
   return rw_raise(comm, code);
+}
+
+int rw_requests_start_receive(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
+                              void (*complete)(void *, int), void *with) {
+  pending *p = calloc(1, sizeof *p);
+  if (p == NULL) return MPI_ERR_NO_MEM;
+  p->users = 1;
+  p->complete = complete;
+  p->with = with;
+  pthread_mutex_lock(&lock);
+  int code = register_once();
+  if (code == MPI_SUCCESS) code = rw_exchange_start(publisher, from, to, &p->exchange);
+  if (code == MPI_SUCCESS) append(p);
+  pthread_mutex_unlock(&lock);
+  if (code != MPI_SUCCESS) free(p);
+  return code;
 }
 
 void rw_requests_end(void) {

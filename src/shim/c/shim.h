@@ -426,6 +426,13 @@ int rw_requests_work(void);
 /* Starts an exchange and hands out the request that completes with it. */
 int rw_request_start(MPI_Comm comm, rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
                      MPI_Request *request);
+/*
+ * Whether MPI also advances them while it waits for something else, such as a receive. So an exchange may complete a
+ * request of another kind: `complete` is called, with the code, in any call of MPI.
+ */
+int rw_requests_have_progress(void);
+int rw_requests_start_receive(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
+                              void (*complete)(void *, int), void *with);
 /* Advances what is in progress, as MPI does. */
 void rw_requests_advance(void);
 void rw_requests_end(void);
