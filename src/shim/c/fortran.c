@@ -148,6 +148,39 @@ START_ALLGATHERV(ompi_ineighbor_allgatherv_f)
 START_ALLTOALLV(mpi_ineighbor_alltoallv_)
 START_ALLTOALLV(ompi_ineighbor_alltoallv_f)
 
+/*
+ * Where starts of persistent requests are intercepted, a request that C made may be started and freed here.
+ */
+#ifdef OPEN_MPI
+
+#define ON_REQUEST(name, function)                              \
+  RW_EXPORT void name(MPI_Fint *request, MPI_Fint *code);       \
+  void name(MPI_Fint *request, MPI_Fint *code) {                \
+    MPI_Request own = MPI_Request_f2c(*request);                \
+    *code = function(&own);                                     \
+    if (*code == MPI_SUCCESS) *request = MPI_Request_c2f(own);  \
+  }
+
+#define STARTALL(name)                                                                    \
+  RW_EXPORT void name(MPI_Fint *count, MPI_Fint *requests, MPI_Fint *code);               \
+  void name(MPI_Fint *count, MPI_Fint *requests, MPI_Fint *code) {                        \
+    *code = MPI_SUCCESS;                                                                  \
+    for (MPI_Fint i = 0; *code == MPI_SUCCESS && i < *count; i++) {                       \
+      MPI_Request own = MPI_Request_f2c(requests[i]);                                     \
+      *code = MPI_Start(&own);                                                            \
+      if (*code == MPI_SUCCESS) requests[i] = MPI_Request_c2f(own);                       \
+    }                                                                                     \
+  }
+
+ON_REQUEST(mpi_start_, MPI_Start)
+ON_REQUEST(ompi_start_f, MPI_Start)
+ON_REQUEST(mpi_request_free_, MPI_Request_free)
+ON_REQUEST(ompi_request_free_f, MPI_Request_free)
+STARTALL(mpi_startall_)
+STARTALL(ompi_startall_f)
+
+#endif
+
 #define CREATE(name, parameters, arguments)                     \
   RW_EXPORT void name parameters;                               \
   void name parameters {                                        \
