@@ -24,8 +24,8 @@ typedef struct {
   uint64_t known[2];
   uint64_t refusals; /* and the numbers of the first ones */
   uint64_t refused[REFUSED + 3];
-  uint64_t key[BUCKETS][BUCKET]; /* a number and one more; 0 if free */
-  rw_entry entry[BUCKETS][BUCKET];
+  uint64_t key[BUCKETS * BUCKET]; /* a number and one more; 0 if free */
+  rw_entry entry[BUCKETS * BUCKET];
 } head;
 
 static rw_arena arena;
@@ -167,17 +167,17 @@ int rw_arena_tag(int number, int collective, int is_apart) {
   return FIRST_TAG + number * TAGS + collective * 2 + is_apart;
 }
 
-/* A number's bucket: children of the world and others fill all of them in turn. */
-static int bucket_of(int number) { return number / 2 % BUCKETS; }
+/* The first key of a number's bucket: children of the world and others fill all of them in turn. */
+static int bucket_of(int number) { return number / 2 % BUCKETS * BUCKET; }
 
 rw_entry *rw_entry_make(int number) {
   head *own = head_of(arena.process);
-  uint64_t *key = own->key[bucket_of(number)];
+  uint64_t *key = &own->key[bucket_of(number)];
   rw_entry *made = NULL;
   pthread_mutex_lock(&lock);
   for (int i = 0; made == NULL && i < BUCKET; i++) {
     if (key[i] != 0) continue;
-    made = &own->entry[bucket_of(number)][i];
+    made = &own->entry[bucket_of(number) + i];
     memset(made, 0, sizeof *made);
     __atomic_store_n(&key[i], (uint64_t)number + 1, __ATOMIC_RELEASE);
   }
@@ -191,7 +191,7 @@ rw_entry *rw_entry_make(int number) {
 }
 
 static uint64_t *key_of(int process, int number) {
-  uint64_t *key = head_of(process)->key[bucket_of(number)];
+  uint64_t *key = &head_of(process)->key[bucket_of(number)];
   for (int i = 0; i < BUCKET; i++)
     if (__atomic_load_n(&key[i], __ATOMIC_ACQUIRE) == (uint64_t)number + 1) return &key[i];
   return NULL;
@@ -200,7 +200,7 @@ static uint64_t *key_of(int process, int number) {
 rw_entry *rw_entry_find(int process, int number) {
   head *theirs = head_of(process);
   uint64_t *key = key_of(process, number);
-  return key == NULL ? NULL : &theirs->entry[0][key - theirs->key[0]];
+  return key == NULL ? NULL : &theirs->entry[key - theirs->key];
 }
 
 /* What is stored where the entry was must not be seen before its key is gone. */
