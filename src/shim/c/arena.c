@@ -1,6 +1,9 @@
 /*
  * Memory that the processes of a node share: a region for each, in which it alone allocates and writes.
  *
+ * A region has lines and space behind them. Lines of one number are next to each other for all processes:
+ * they mostly serve the same communicator, so the lines that a process polls share few pages.
+ *
  * It is made once, in MPI_Init. After that a process publishes without an agreement: it makes an entry for a
  * communicator, and others find it by the communicator's number. Entries never become anything else, so a
  * process may read one that belongs to another communicator by now; it looks at the key again afterwards.
@@ -16,38 +19,52 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NAME = 64, BUCKET = 8, BUCKETS = 32, REFUSED = 122, STEP = 1 << 16, TAGS = 4, FIRST_TAG = 4 };
+enum { NAME = 64, BUCKET = 8, BUCKETS = 32, STEP = 1 << 16, TAGS = 4, FIRST_TAG = 4 };
+/* Lines by number: what is known, a bucket of keys each, entries; then those that can be taken. */
+enum { ENTRY = 1 + RW_COLLECTIVES, FIRST_ENTRY = 1 + BUCKETS, FIRST_FREE = FIRST_ENTRY + BUCKETS * BUCKET * ENTRY, REFUSED = 4 };
 
-/* The start of a region. */
 typedef struct {
   /* The last number of either kind for which the process has an entry or was refused one, and one more. */
   uint64_t known[2];
   uint64_t refusals; /* and the numbers of the first ones */
-  uint64_t refused[REFUSED + 3];
-  uint64_t key[BUCKETS][BUCKET]; /* a number and one more; 0 if free */
-  rw_entry entry[BUCKETS][BUCKET];
+  uint64_t refused[REFUSED];
 } head;
+
+/* What is taken of the own region, and reserved of the file. */
+typedef struct {
+  unsigned char *is_taken; /* units of 64 bytes */
+  size_t units, reserved;
+} part;
 
 static rw_arena arena;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned char *is_taken; /* lines of the own region */
+static part lines, space;
 static int file = -1;
-static size_t reserved; /* bytes of the own region that have memory */
 static uint64_t next_number[2];
 static int most_number;
 
 const rw_arena *rw_arena_of_process(void) { return arena.is_there ? &arena : NULL; }
 
-static head *head_of(int process) { return (head *)(void *)(arena.memory + (size_t)process * arena.region); }
+char *rw_line_of(int process, size_t line) {
+  return arena.memory + (line * (size_t)arena.processes + (size_t)process) * RW_LINE;
+}
 
-/* Memory of the own region up to a place; near to the core of this process. */
-static int reserve(size_t end) {
-  if (end <= reserved) return 1;
-  end = (end + STEP - 1) / STEP * STEP;
-  if (end > arena.region) end = arena.region;
-  off_t from = (off_t)((size_t)arena.process * arena.region + reserved);
-  if (posix_fallocate(file, from, (off_t)(end - reserved)) != 0) return 0;
-  reserved = end;
+static head *head_of(int process) { return (head *)(void *)rw_line_of(process, 0); }
+
+static char *space_of_process(int process) {
+  return rw_line_of(0, lines.units) + (size_t)process * space.units * RW_LINE;
+}
+
+/* Memory of the own part up to a unit. Lines are those of all processes. */
+static int reserve(part *of, size_t end) {
+  size_t each = of == &lines ? (size_t)arena.processes * RW_LINE : RW_LINE;
+  size_t start = of == &lines ? 0 : (size_t)(space_of_process(arena.process) - arena.memory);
+  if (end <= of->reserved) return 1;
+  end = (end * each + STEP - 1) / STEP * STEP / each;
+  if (end > of->units) end = of->units;
+  size_t from = start + of->reserved * each;
+  if (posix_fallocate(file, (off_t)from, (off_t)((end - of->reserved) * each)) != 0) return 0;
+  of->reserved = end;
   return 1;
 }
 
@@ -70,16 +87,19 @@ static int create_memory(char name[NAME], size_t bytes) {
 static int map_memory(MPI_Comm node, int *is_there) {
   char name[NAME] = "";
   size_t bytes = arena.region * (size_t)arena.processes;
-  is_taken = calloc(arena.region / RW_LINE, 1);
+  lines.units = arena.region / 4 / RW_LINE;
+  space.units = arena.region / RW_LINE - lines.units;
+  lines.is_taken = calloc(lines.units, 1);
+  space.is_taken = calloc(space.units, 1);
   if (arena.process == 0) file = create_memory(name, bytes);
   int code = PMPI_Bcast(name, NAME, MPI_CHAR, 0, node);
   if (arena.process != 0 && code == MPI_SUCCESS && name[0] != '\0') file = shm_open(name, O_RDWR, 0);
-  if (file >= 0 && is_taken != NULL) {
+  if (file >= 0 && lines.is_taken != NULL && space.is_taken != NULL) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory != MAP_FAILED) arena.memory = memory;
   }
-  *is_there = arena.memory != NULL && reserve(sizeof(head));
-  if (*is_there) memset(is_taken, 1, (sizeof(head) + RW_LINE - 1) / RW_LINE);
+  *is_there = arena.memory != NULL && reserve(&lines, FIRST_FREE);
+  if (*is_there) memset(lines.is_taken, 1, FIRST_FREE);
   if (code == MPI_SUCCESS) code = PMPI_Allreduce(MPI_IN_PLACE, is_there, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (arena.process == 0 && name[0] != '\0') shm_unlink(name);
   return code;
@@ -127,9 +147,9 @@ void rw_arena_make(void) {
   if (is_made) return;
   is_made = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (agree(rank, values) != MPI_SUCCESS || values[0] == 0 || values[3] < sizeof(head)) return;
+  if (agree(rank, values) != MPI_SUCCESS || values[0] == 0) return;
   arena.region = (size_t)values[3] / STEP * STEP;
-  if (arena.region < sizeof(head)) arena.region = STEP * (sizeof(head) / STEP + 1);
+  if (arena.region < 4 * FIRST_FREE * RW_LINE) return;
   arena.limit = (size_t)(values[1] < (double)arena.region / 16 ? values[1] : (double)arena.region / 16);
   arena.is_threaded = values[4] == -MPI_THREAD_MULTIPLE;
   arena.has_route = values[5] < 0;
@@ -167,18 +187,29 @@ int rw_arena_tag(int number, int collective, int is_apart) {
   return FIRST_TAG + number * TAGS + collective * 2 + is_apart;
 }
 
-/* A number's bucket: children of the world and others fill all of them in turn. */
+/* Children of the world and others fill all buckets in turn. */
 static int bucket_of(int number) { return number / 2 % BUCKETS; }
+
+static uint64_t *keys_of(int process, int bucket) { return (uint64_t *)(void *)rw_line_of(process, (size_t)(1 + bucket)); }
+
+static rw_entry *entry_of(int process, int number, int i) {
+  return (rw_entry *)(void *)rw_line_of(process, (size_t)(FIRST_ENTRY + (bucket_of(number) * BUCKET + i) * ENTRY));
+}
+
+uint64_t *rw_entry_consumed(const rw_entry *entry, int collective) {
+  return (uint64_t *)(uintptr_t)((const char *)entry + (size_t)(1 + collective) * (size_t)arena.processes * RW_LINE);
+}
 
 rw_entry *rw_entry_make(int number) {
   head *own = head_of(arena.process);
-  uint64_t *key = own->key[bucket_of(number)];
+  uint64_t *key = keys_of(arena.process, bucket_of(number));
   rw_entry *made = NULL;
   pthread_mutex_lock(&lock);
   for (int i = 0; made == NULL && i < BUCKET; i++) {
     if (key[i] != 0) continue;
-    made = &own->entry[bucket_of(number)][i];
+    made = entry_of(arena.process, number, i);
     memset(made, 0, sizeof *made);
+    for (int c = 0; c < RW_COLLECTIVES; c++) *rw_entry_consumed(made, c) = 0;
     __atomic_store_n(&key[i], (uint64_t)number + 1, __ATOMIC_RELEASE);
   }
   if (made == NULL) {
@@ -191,16 +222,15 @@ rw_entry *rw_entry_make(int number) {
 }
 
 static uint64_t *key_of(int process, int number) {
-  uint64_t *key = head_of(process)->key[bucket_of(number)];
+  uint64_t *key = keys_of(process, bucket_of(number));
   for (int i = 0; i < BUCKET; i++)
     if (__atomic_load_n(&key[i], __ATOMIC_ACQUIRE) == (uint64_t)number + 1) return &key[i];
   return NULL;
 }
 
 rw_entry *rw_entry_find(int process, int number) {
-  head *theirs = head_of(process);
-  uint64_t *key = key_of(process, number);
-  return key == NULL ? NULL : &theirs->entry[0][key - theirs->key[0]];
+  const uint64_t *key = key_of(process, number);
+  return key == NULL ? NULL : entry_of(process, number, (int)(key - keys_of(process, bucket_of(number))));
 }
 
 /* What is stored where the entry was must not be seen before its key is gone. */
@@ -223,22 +253,29 @@ int rw_entry_may_be_refused(int process, int number) {
   return refusals > 0;
 }
 
-char *rw_region_of(int process) { return arena.memory + (size_t)process * arena.region; }
+char *rw_space_of(int process, size_t unit) { return space_of_process(process) + unit * RW_LINE; }
 
 /* The first place that is large enough. */
-size_t rw_region_take(size_t bytes) {
-  size_t lines = arena.region / RW_LINE, wanted = (bytes + RW_LINE - 1) / RW_LINE, free_lines = 0, at = 0;
+static size_t take(part *of, size_t wanted) {
+  size_t found = 0, at = of == &lines ? FIRST_FREE : 1; /* unit 0 means nothing */
   pthread_mutex_lock(&lock);
-  while (at < lines && free_lines < wanted) free_lines = is_taken[at++] ? 0 : free_lines + 1;
-  size_t first = at - free_lines;
-  int ok = free_lines == wanted && wanted > 0 && reserve(at * RW_LINE);
-  if (ok) memset(is_taken + first, 1, wanted);
+  while (at < of->units && found < wanted) found = of->is_taken[at++] ? 0 : found + 1;
+  int ok = found == wanted && wanted > 0 && reserve(of, at);
+  if (ok) memset(of->is_taken + at - wanted, 1, wanted);
   pthread_mutex_unlock(&lock);
-  return ok ? first * RW_LINE : 0;
+  return ok ? at - wanted : 0;
 }
 
-void rw_region_give(size_t offset, size_t bytes) {
+static void give(part *of, size_t first, size_t count) {
   pthread_mutex_lock(&lock);
-  memset(is_taken + offset / RW_LINE, 0, (bytes + RW_LINE - 1) / RW_LINE);
+  memset(of->is_taken + first, 0, count);
   pthread_mutex_unlock(&lock);
 }
+
+size_t rw_lines_take(size_t count) { return take(&lines, count); }
+
+void rw_lines_give(size_t first, size_t count) { give(&lines, first, count); }
+
+size_t rw_space_take(size_t units) { return take(&space, units); }
+
+void rw_space_give(size_t first, size_t units) { give(&space, first, units); }

@@ -52,7 +52,8 @@ rw_publishers *rw_publishers_allocate(const rw_lists *lists) {
 static void free_all(rw_publishers *all) {
   for (int c = 0; c < RW_COLLECTIVES; c++) {
     rw_publisher *p = &all->each[c];
-    if (p->ring != 0) rw_region_give(p->ring, p->ring_bytes);
+    if (p->ring != 0) rw_lines_give(p->ring, p->ring_lines);
+    if (p->space != 0) rw_space_give(p->space, places_of[c] * p->blocks * p->space_each);
     if (p->all != NULL) pthread_mutex_destroy(&p->lock);
     free(p->source);
     free(p->own_request);
@@ -66,7 +67,7 @@ static void free_all(rw_publishers *all) {
 static int is_done(const rw_publisher *p, rw_end *reader) {
   if (!rw_entry_is_known(reader->process, p->number)) return 0;
   const rw_entry *entry = rw_entry_find(reader->process, p->number);
-  uint64_t calls = entry == NULL ? 0 : __atomic_load_n(&entry->consumed[p->collective].calls, __ATOMIC_ACQUIRE);
+  uint64_t calls = entry == NULL ? 0 : __atomic_load_n(rw_entry_consumed(entry, p->collective), __ATOMIC_ACQUIRE);
   if (entry != NULL && calls >= p->started) return 1;
   return rw_entry_find(reader->process, p->number) == NULL && !rw_entry_may_be_refused(reader->process, p->number);
 }
@@ -182,46 +183,58 @@ rw_publisher *rw_publisher_make(const rw_state *state, int collective) {
   p->is_shared = ranks <= arena->processes && count_common(group, ranks, arena->node) == ranks;
   p->sources = set_ends(group, state->lists.in, state->lists.in_count, p->source, &p->all_sources);
   p->readers = set_ends(group, state->lists.out, state->lists.out_count, p->reader, &p->all_readers);
-  p->stride = (RW_PLACE_HEAD + arena->limit + RW_LINE - 1) / RW_LINE * RW_LINE;
-  p->call_stride = p->stride * (collective == RW_ALLGATHER ? 1 : (size_t)p->readers);
+  p->blocks = collective == RW_ALLGATHER ? 1 : (size_t)p->readers;
+  p->space_each = (arena->limit + RW_LINE - 1) / RW_LINE;
   PMPI_Group_free(&group);
   return p->is_made > 0 ? p : NULL;
 }
 
 int rw_publisher_is_shared(const rw_publisher *publisher) { return publisher->is_shared; }
 
-/* In front of the places of an alltoall: the number of readers and the process of each. */
-static size_t table_bytes(const rw_publisher *p) {
-  if (p->collective == RW_ALLGATHER) return 0;
-  return (sizeof(int) * (size_t)(p->readers + 1) + RW_LINE - 1) / RW_LINE * RW_LINE;
+enum { WORDS = RW_LINE / sizeof(int) };
+
+/* A word of the table in front of the places of an alltoall: the number of readers, then the process of each. */
+static int *word_of(int process, size_t ring, int word) {
+  return (int *)(void *)rw_line_of(process, ring + (size_t)word / WORDS) + (size_t)word % WORDS;
+}
+
+static size_t table_lines(int collective, int readers) {
+  return collective == RW_ALLGATHER ? 0 : (size_t)readers / WORDS + 1;
 }
 
 static int make_ring(rw_publisher *p) {
-  if (p->entry == NULL || p->started < p->next_try) return 0;
-  p->next_try = p->started + RETRY;
-  size_t table = table_bytes(p), places = places_of[p->collective];
-  p->ring_bytes = table + places * p->call_stride;
-  p->ring = rw_region_take(p->ring_bytes);
+  size_t table = table_lines(p->collective, p->readers), places = places_of[p->collective] * p->blocks;
+  int own = rw_arena_of_process()->process;
+  p->ring_lines = table + places;
+  p->ring = rw_lines_take(p->ring_lines);
   if (p->ring == 0) return 0;
-  char *start = rw_region_of(rw_arena_of_process()->process) + p->ring;
-  int *word = (int *)(void *)start;
-  p->places = start + table;
-  if (table > 0) *word++ = p->readers;
-  for (int i = 0; table > 0 && i < p->readers; i++) *word++ = p->reader[i].process;
-  for (size_t at = 0; at < places * p->call_stride; at += p->stride) ((rw_place *)(void *)(p->places + at))->calls = 0;
+  p->first_line = p->ring + table;
+  if (table > 0) *word_of(own, p->ring, 0) = p->readers;
+  for (int i = 0; table > 0 && i < p->readers; i++) *word_of(own, p->ring, i + 1) = p->reader[i].process;
+  for (size_t at = 0; at < places; at++) ((rw_place *)(void *)rw_line_of(own, p->first_line + at))->calls = 0;
   __atomic_store_n(&p->entry->ring[p->collective], (uint64_t)p->ring, __ATOMIC_RELEASE);
   return 1;
+}
+
+static int make_room(rw_publisher *p, int needs_space) {
+  if (p->entry == NULL || p->started < p->next_try) return 0;
+  if (p->ring != 0 || make_ring(p)) {
+    if (needs_space && p->space == 0) p->space = rw_space_take(places_of[p->collective] * p->blocks * p->space_each);
+    if (!needs_space || p->space != 0) return 1;
+  }
+  p->next_try = p->started + RETRY;
+  return 0;
 }
 
 /* Calls that a reader has consumed, as far as is known. */
 static uint64_t consumed_by(const rw_publisher *p, rw_end *reader) {
   if (reader->entry == NULL) reader->entry = rw_entry_find(reader->process, p->number);
-  return reader->entry == NULL ? 0 : __atomic_load_n(&reader->entry->consumed[p->collective].calls, __ATOMIC_ACQUIRE);
+  return reader->entry == NULL ? 0 : __atomic_load_n(rw_entry_consumed(reader->entry, p->collective), __ATOMIC_ACQUIRE);
 }
 
-int rw_publisher_has_place(rw_publisher *p, uint64_t call) {
+int rw_publisher_has_place(rw_publisher *p, uint64_t call, int needs_space) {
   uint64_t places = places_of[p->collective];
-  if (p->places == NULL && !make_ring(p)) return 0;
+  if ((p->ring == 0 || (needs_space && p->space == 0)) && !make_room(p, needs_space)) return 0;
   if (call < p->consumed + places) return 1;
   if (consumed_by(p, &p->reader[p->slowest]) + places <= call) return 0;
   uint64_t least = UINT64_MAX;
@@ -235,24 +248,38 @@ int rw_publisher_has_place(rw_publisher *p, uint64_t call) {
   return call < least + places;
 }
 
-rw_place *rw_publisher_place(rw_publisher *p, int reader, uint64_t call) {
-  size_t number = (size_t)(call % places_of[p->collective]), block = p->collective == RW_ALLGATHER ? 0 : (size_t)reader;
-  return (rw_place *)(void *)(p->places + number * p->call_stride + block * p->stride);
+rw_place *rw_publisher_place(rw_publisher *p, int reader, uint64_t call, char **data) {
+  int own = rw_arena_of_process()->process;
+  size_t number = (size_t)(call % places_of[p->collective]) * p->blocks;
+  if (p->collective == RW_ALLTOALL) number += (size_t)reader;
+  rw_place *place = (rw_place *)(void *)rw_line_of(own, p->first_line + number);
+  uint64_t unit = p->space + number * p->space_each;
+  if (p->space != 0) {
+    *data = rw_space_of(own, (size_t)unit);
+    memcpy(place->data, &unit, sizeof unit);
+  }
+  return place;
+}
+
+const char *rw_place_data(const rw_place *place, int process) {
+  uint64_t unit;
+  if (place->length <= RW_IN_PLACE) return place->data;
+  memcpy(&unit, place->data, sizeof unit);
+  return rw_space_of(process, (size_t)unit);
 }
 
 static int find_ring(const rw_publisher *p, rw_end *source) {
+  const rw_arena *arena = rw_arena_of_process();
   if (source->entry == NULL) source->entry = rw_entry_find(source->process, p->number);
-  uint64_t ring = source->entry == NULL ? 0 : __atomic_load_n(&source->entry->ring[p->collective], __ATOMIC_ACQUIRE);
+  size_t ring = source->entry == NULL ? 0 : (size_t)__atomic_load_n(&source->entry->ring[p->collective], __ATOMIC_ACQUIRE);
   if (ring == 0) return 0;
-  const char *start = rw_region_of(source->process) + ring;
-  source->stride = p->stride;
-  source->place = start;
-  if (p->collective == RW_ALLGATHER) return 1;
-  const int *word = (const int *)(const void *)start;
-  int readers = *word++, own = 0, process = rw_arena_of_process()->process;
-  while (own < readers && word[own] != process) own++;
-  source->stride = p->stride * (size_t)readers;
-  source->place = start + (sizeof(int) * (size_t)(readers + 1) + RW_LINE - 1) / RW_LINE * RW_LINE + (size_t)own * p->stride;
+  int readers = 1, own = 0;
+  if (p->collective == RW_ALLTOALL) {
+    readers = *word_of(source->process, ring, 0);
+    while (own < readers && *word_of(source->process, ring, own + 1) != arena->process) own++;
+  }
+  source->stride = (size_t)readers * (size_t)arena->processes * RW_LINE;
+  source->place = rw_line_of(source->process, ring + table_lines(p->collective, readers) + (size_t)own);
   return 1;
 }
 

@@ -14,20 +14,20 @@ typedef struct {
   /* Of a process of the node, once they are found: its entry; of a source, its first place for this rank. */
   const rw_entry *entry;
   const char *place;
-  size_t stride; /* bytes to its next place */
+  size_t stride; /* bytes to that of the next call */
 } rw_end;
 
 /*
- * A place has the call whose block it holds and one more, stored last, then the block: so a short block is in
- * the line that its reader polls.
+ * A place is a line: the call whose block it holds and one more, stored last, then a block that is short
+ * enough, so that it is in the line that its reader polls. A longer one is elsewhere.
  */
 typedef struct {
   uint64_t calls;
   uint32_t length;
-  char data[];
+  char data[RW_LINE - 12];
 } rw_place;
 
-enum { RW_PLACE_HEAD = 12 };
+enum { RW_IN_PLACE = RW_LINE - 12 };
 
 struct rw_exchange {
   rw_publisher *publisher;
@@ -48,8 +48,9 @@ struct rw_publisher {
   pthread_mutex_t lock;
   uint64_t started, consumed, next_try; /* calls; consumed by all readers; at which a ring is tried again */
   int slowest;                /* a reader that had not consumed enough */
-  char *places;               /* the own ring: a place for every block, call by call */
-  size_t ring, ring_bytes, stride, call_stride;
+  size_t ring, ring_lines, first_line; /* the own lines: a table, then a place for every block, call by call */
+  size_t blocks;                  /* of a call */
+  size_t space, space_each;       /* units for blocks that are not in their place */
   int sources, readers; /* on the node; those of other nodes follow */
   int all_sources, all_readers;
   rw_end *source, *reader;
@@ -68,11 +69,12 @@ struct rw_publishers {
   rw_publisher each[RW_COLLECTIVES];
 };
 
-/* Where the block of a reader goes in a call; NULL: not all have read what is there. */
-rw_place *rw_publisher_place(rw_publisher *publisher, int reader, uint64_t call);
-int rw_publisher_has_place(rw_publisher *publisher, uint64_t call);
+/* Where the block of a reader goes in a call; data is space for one that is too long for the place. */
+rw_place *rw_publisher_place(rw_publisher *publisher, int reader, uint64_t call, char **data);
+int rw_publisher_has_place(rw_publisher *publisher, uint64_t call, int needs_space);
 /* The block of a source in a call; NULL: it is not there. */
 const rw_place *rw_publisher_find(const rw_publisher *publisher, rw_end *source, uint64_t call);
+const char *rw_place_data(const rw_place *place, int process);
 /* The exchange is over. */
 void rw_publishers_leave(rw_publishers *all);
 /* Sends the packed block of a reader as a message; *is_sent is 0 if there is no memory. */

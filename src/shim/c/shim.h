@@ -276,11 +276,7 @@ typedef struct {
 typedef struct {
   /* Calls up to the last one that has copies sent as messages, or blocks too long to be published. */
   uint64_t direct[RW_COLLECTIVES], apart[RW_COLLECTIVES];
-  uint64_t ring[RW_COLLECTIVES]; /* where its blocks are; 0: nowhere */
-  uint64_t line[2];
-  struct {
-    uint64_t calls, line[7];
-  } consumed[RW_COLLECTIVES]; /* calls whose blocks it has all read */
+  uint64_t ring[RW_COLLECTIVES]; /* the first line of its places; 0: it has none */
 } rw_entry;
 
 /* Once, after MPI_Init of all processes. Collective. */
@@ -301,10 +297,16 @@ rw_entry *rw_entry_find(int process, int number);
 /* Whether the process has had to make one; whether it may have got none. */
 int rw_entry_is_known(int process, int number);
 int rw_entry_may_be_refused(int process, int number);
-char *rw_region_of(int process);
-/* Where so many bytes are in the own region; 0: nowhere. */
-size_t rw_region_take(size_t bytes);
-void rw_region_give(size_t offset, size_t bytes);
+/* Calls whose blocks the process of an entry has all read. */
+uint64_t *rw_entry_consumed(const rw_entry *entry, int collective);
+/* Lines of the own region, in a row by number; 0: there are not so many. */
+size_t rw_lines_take(size_t count);
+void rw_lines_give(size_t first, size_t count);
+char *rw_line_of(int process, size_t line);
+/* Space of the own region, in units of a line; 0: there is not so much. */
+size_t rw_space_take(size_t units);
+void rw_space_give(size_t first, size_t units);
+char *rw_space_of(int process, size_t unit);
 
 /*
  * --- publish.c
@@ -411,8 +413,6 @@ int rw_state_plan(rw_state *state, int collective);
  * Collective.
  */
 int rw_state_limit(rw_state *state, int collective, const rw_buffer *from);
-/* Without one every call falls through. */
-int rw_plan_exists(const rw_plan *plan);
 /* Hands an error to the communicator's handler. */
 int rw_raise(MPI_Comm comm, int code);
 
@@ -442,6 +442,8 @@ void rw_requests_end(void);
  * ---------------------------------------------------------------------------------------------------------
  */
 
+/* Without one every call falls through. */
+int rw_plan_exists(const rw_plan *plan);
 /* Whether the next call runs the plan. */
 int rw_trial_runs_plan(const rw_state *state, const rw_plan *plan);
 /* Whether all ranks are at a call from which a trial begins. */

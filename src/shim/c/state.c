@@ -216,8 +216,6 @@ static void give_up(rw_plan *plan) {
   plan->part = NULL;
 }
 
-int rw_plan_exists(const rw_plan *plan) { return plan->publisher != NULL || plan->part != NULL; }
-
 int rw_state_limit(rw_state *state, int collective, const rw_buffer *from) {
   rw_plan *plan = &state->plans[collective];
   if (plan->publisher != NULL) return MPI_SUCCESS;

@@ -19,6 +19,8 @@ static double median(double *times) {
   return times[(RW_TRIAL - 1) / 2];
 }
 
+int rw_plan_exists(const rw_plan *plan) { return plan->publisher != NULL || plan->part != NULL; }
+
 int rw_trial_begins(const rw_plan *plan) { return rw_plan_exists(plan) && plan->calls == plan->next_trial; }
 
 int rw_trial_is_on(const rw_plan *plan) { return rw_plan_exists(plan) && plan->calls >= plan->next_trial; }
