@@ -149,7 +149,7 @@ START_ALLTOALLV(mpi_ineighbor_alltoallv_)
 START_ALLTOALLV(ompi_ineighbor_alltoallv_f)
 
 /*
- * Where starts of persistent requests are intercepted, a request that C made may be started and freed here.
+ * Open MPI's persistent requests, made in C or here, are started and freed through this library.
  */
 #ifdef OPEN_MPI
 
@@ -171,6 +171,48 @@ START_ALLTOALLV(ompi_ineighbor_alltoallv_f)
       if (*code == MPI_SUCCESS) requests[i] = MPI_Request_c2f(own);                       \
     }                                                                                     \
   }
+
+#define INIT_EQUAL(name, function)                                                                                    \
+  RW_EXPORT int function(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);\
+  START(name,                                                                                                         \
+        (void *from, MPI_Fint *sent, MPI_Fint *send_type, void *to, MPI_Fint *received, MPI_Fint *receive_type,       \
+         MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *code),                                          \
+        (from, sent, send_type, to, received, receive_type, comm, info, request, code),                               \
+        function(buffer_of(from), *sent, TYPE(send_type), buffer_of(to), *received, TYPE(receive_type),               \
+                 MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), &made))
+
+#define INIT_ALLGATHERV(name)                                                                                         \
+  START(name,                                                                                                         \
+        (void *from, MPI_Fint *sent, MPI_Fint *send_type, void *to, MPI_Fint *received, MPI_Fint *places,             \
+         MPI_Fint *receive_type, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *code),                  \
+        (from, sent, send_type, to, received, places, receive_type, comm, info, request, code),                       \
+        MPIX_Neighbor_allgatherv_init(buffer_of(from), *sent, TYPE(send_type), buffer_of(to), (const int *)received,  \
+                                      (const int *)places, TYPE(receive_type), MPI_Comm_f2c(*comm),                   \
+                                      MPI_Info_f2c(*info), &made))
+
+#define INIT_ALLTOALLV(name)                                                                                          \
+  START(name,                                                                                                         \
+        (void *from, MPI_Fint *sent, MPI_Fint *send_places, MPI_Fint *send_type, void *to, MPI_Fint *received,        \
+         MPI_Fint *places, MPI_Fint *receive_type, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,                 \
+         MPI_Fint *code),                                                                                             \
+        (from, sent, send_places, send_type, to, received, places, receive_type, comm, info, request, code),          \
+        MPIX_Neighbor_alltoallv_init(buffer_of(from), (const int *)sent, (const int *)send_places, TYPE(send_type),   \
+                                     buffer_of(to), (const int *)received, (const int *)places, TYPE(receive_type),   \
+                                     MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), &made))
+
+int MPIX_Neighbor_allgatherv_init(const void *, int, MPI_Datatype, void *, const int[], const int[], MPI_Datatype,
+                                  MPI_Comm, MPI_Info, MPI_Request *);
+int MPIX_Neighbor_alltoallv_init(const void *, const int[], const int[], MPI_Datatype, void *, const int[], const int[],
+                                 MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
+
+INIT_EQUAL(mpix_neighbor_allgather_init_, MPIX_Neighbor_allgather_init)
+INIT_EQUAL(ompix_neighbor_allgather_init_f, MPIX_Neighbor_allgather_init)
+INIT_EQUAL(mpix_neighbor_alltoall_init_, MPIX_Neighbor_alltoall_init)
+INIT_EQUAL(ompix_neighbor_alltoall_init_f, MPIX_Neighbor_alltoall_init)
+INIT_ALLGATHERV(mpix_neighbor_allgatherv_init_)
+INIT_ALLGATHERV(ompix_neighbor_allgatherv_init_f)
+INIT_ALLTOALLV(mpix_neighbor_alltoallv_init_)
+INIT_ALLTOALLV(ompix_neighbor_alltoallv_init_f)
 
 ON_REQUEST(mpi_start_, MPI_Start)
 ON_REQUEST(ompi_start_f, MPI_Start)
