@@ -28,7 +28,13 @@ export const shimBench: Bench = {
 
 function suitesOf(built: BuiltPrograms, mpi: MpiName): readonly Suite[] {
   const prefix = mpi === 'Open MPI' ? 'openmpi' : 'mpich'
-  const suites = [inC(built, mpi), passedOn(built, mpi), ...(mpi === 'Open MPI' ? inPython(built) : [])]
+  const suites = [
+    inC(built, mpi),
+    started(built, mpi, 16),
+    started(built, mpi, 64),
+    passedOn(built, mpi),
+    ...(mpi === 'Open MPI' ? inPython(built) : []),
+  ]
   return suites.map((suite) => ({ ...suite, name: `${prefix}-${suite.name}` }))
 }
 
@@ -69,6 +75,41 @@ function inC(built: BuiltPrograms, mpi: MpiName): Suite {
       built.inC('without', mpi, 'collectives', 64, words, 120),
     ],
     cases: cases(mpi, 64, 'C', mpi === 'Open MPI' ? timesFaster(2) : ratioAtMost(1)),
+  }
+}
+
+/** By processes and key: the topology. */
+const startedGraphs = {
+  16: { random: 'er:16:d=0.05:seed=1', moore: 'moore:4x4:r=2' },
+  64: { random: 'er:64:d=0.05:seed=1', moore: 'moore:8x8:r=2' },
+} as const
+const startedBytes = [4, 16, 64, 256, 4096, 65_536]
+
+/** Published blocks gain, longer ones are sent as MPI would. */
+function started(built: BuiltPrograms, mpi: MpiName, ranks: 16 | 64): Suite {
+  const topologies = Object.entries(startedGraphs[ranks])
+  const [calls, batches] = mpi === 'Open MPI' ? [40, 9] : [4, 5]
+  const words = topologies.flatMap(([graph, spec]) => {
+    const file = built.graphFile(`started-${graph}-${ranks}`, buildTopology(spec))
+    return startedBytes.map((bytes) => `${graph}-${bytes}:${bytes}:${calls}:${batches}:${file}`)
+  })
+  return {
+    name: `started-${ranks}`,
+    implementations: [
+      built.inC('with', mpi, 'started', ranks, words, 300, { isPreloaded: true }),
+      built.inC('without', mpi, 'started', ranks, words, 300),
+    ],
+    cases: topologies.flatMap(([graph, topology]) =>
+      startedBytes.map((bytes) => ({
+        case: `${mpi}: MPI_Ineighbor_allgather and MPI_Wait, ${bytes} B, ${topology}, ${ranks} processes`,
+        unit: 'us',
+        ours: 'with',
+        key: `${graph}-${bytes}`,
+        baselines: ['without'],
+        ...(bytes <= 256 ? { target: ratioAtMost(0.7) } : { intervalLimit: 1.05 }),
+        details: { mpi, ranks, topology, bytes },
+      })),
+    ),
   }
 }
 

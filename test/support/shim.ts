@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type CompiledLibrary, compileLibrary } from '../../src/shim/library.js'
@@ -21,9 +22,22 @@ export function compileProgram(
   const program = join(folder, name)
   const source = fileURLToPath(new URL(`shim/${name}.c`, import.meta.url))
   // MPICH declares constants such as MPI_UNWEIGHTED as arrays of no length.
-  const flags = ['-std=c99', '-O2', ...strict, '-Wno-stringop-overread', ...extra]
+  const flags = ['-std=c99', '-O2', ...strict, '-Wno-stringop-overread', '-Wno-stringop-overflow', ...extra]
   execFileSync(mpicc, [...flags, '-o', program, source])
   return program
+}
+
+/** The program that drives the publishers of the library, linked with it; returns its path. */
+export function compileExchanges(folder: string, mpicc: string): string {
+  const { sources } = compileShim(folder, mpicc)
+  const units = readdirSync(sources).filter((name) => name.endsWith('.c'))
+  const flags = ['-pthread', '-D_GNU_SOURCE', '-DRW_MPI(name)=PMPI_##name', `-I${sources}`]
+  return compileProgram(folder, mpicc, 'exchanges', [
+    ...flags,
+    ...units.map((name) => join(sources, name)),
+    '-ldl',
+    '-lrt',
+  ])
 }
 
 /**

@@ -22,6 +22,8 @@ static int read_named(MPI_Comm comm, const rw_lists *lists, const rw_layout *lay
   *is_named = code == MPI_SUCCESS && named->name[0] != '\0';
   if (!*is_named || rw_route_parse(named->name, lists->ranks, layout, &named->route)) return code;
   *is_named = 0;
+  /* A name does not make memory. */
+  if (layout->nodes == 1 && strcmp(named->name, "shared") == 0) return code;
   if (lists->rank == 0)
     fprintf(stderr,
             "rankweave shim: RANKWEAVE_SHIM_STRATEGY: expected routed:radices=2.2, hierarchical:between=2,inside=2.2, or on one "
@@ -121,28 +123,12 @@ static int choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw
   return MPI_SUCCESS;
 }
 
-/* Reading in memory is cheaper than any message, so it is worth a trial if there is anything to read. */
-static int choose_shared(MPI_Comm comm, const rw_lists *lists, const rw_layout *layout, candidate *chosen, int *is_worth) {
-  int is_used = 0;
-  for (int i = 0; i < lists->out_count; i++) is_used |= lists->out[i] != MPI_PROC_NULL && lists->out[i] != lists->rank;
-  int code = PMPI_Allreduce(MPI_IN_PLACE, &is_used, 1, MPI_INT, MPI_MAX, comm);
-  if (code == MPI_SUCCESS && is_used) *is_worth = add(chosen, 0, lists->ranks, layout, "shared");
-  return code;
-}
-
 int rw_choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw_settings *settings, rw_layout *layout,
               rw_route *route, char name[RW_NAME], int *is_worth) {
   candidate chosen;
   int code = rw_layout_make(comm, (int)settings->cores, layout);
   *is_worth = 0;
   if (code == MPI_SUCCESS) code = read_named(comm, lists, layout, &chosen, is_worth);
-  /*
-   * A name does not make memory: without this the plan that is to replace one without memory would be the
-   * same again.
-   */
-  if (*is_worth && chosen.route.is_shared && settings->shares == 0) *is_worth = 0;
-  if (code == MPI_SUCCESS && !*is_worth && settings->shares > 0 && settings->cores == 0)
-    code = choose_shared(comm, lists, layout, &chosen, is_worth);
   if (code == MPI_SUCCESS && !*is_worth) code = choose(comm, lists, collective, settings, layout, &chosen, is_worth);
   if (code != MPI_SUCCESS || !*is_worth) return code;
   *route = chosen.route;

@@ -2,9 +2,9 @@
 #include "shim.h"
 
 /* A communicator that exists is handed over even if the shim fails on it: its calls fall through. */
-static int attached(int code, MPI_Comm comm) {
-  if (code != MPI_SUCCESS || comm == MPI_COMM_NULL) return code;
-  int own = rw_state_attach(comm);
+static int attached(MPI_Comm old, int code, MPI_Comm comm) {
+  if (code != MPI_SUCCESS) return code;
+  int own = rw_state_attach(old, comm);
   return own == MPI_SUCCESS ? code : rw_raise(comm, own);
 }
 
@@ -13,29 +13,29 @@ RW_EXPORT int MPI_Dist_graph_create_adjacent(MPI_Comm old, int indegree, const i
                                              MPI_Info info, int reorder, MPI_Comm *comm) {
   int code = PMPI_Dist_graph_create_adjacent(old, indegree, sources, source_weights, outdegree, destinations,
                                              destination_weights, info, reorder, comm);
-  return attached(code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL);
+  return attached(old, code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL);
 }
 
 RW_EXPORT int MPI_Dist_graph_create(MPI_Comm old, int count, const int sources[], const int degrees[],
                                     const int destinations[], const int weights[], MPI_Info info, int reorder,
                                     MPI_Comm *comm) {
   int code = PMPI_Dist_graph_create(old, count, sources, degrees, destinations, weights, info, reorder, comm);
-  return attached(code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL);
+  return attached(old, code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL);
 }
 
 RW_EXPORT int MPI_Cart_create(MPI_Comm old, int dimensions, const int extents[], const int periods[], int reorder,
                               MPI_Comm *comm) {
   int code = PMPI_Cart_create(old, dimensions, extents, periods, reorder, comm);
-  return attached(code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL);
+  return attached(old, code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL);
 }
 
 /* A copy has the same lists; its plans are its own, as its calls are. */
 RW_EXPORT int MPI_Comm_dup(MPI_Comm old, MPI_Comm *comm) {
   int code = PMPI_Comm_dup(old, comm);
-  return code == MPI_SUCCESS && rw_state_of(old) != NULL ? attached(code, *comm) : code;
+  return code == MPI_SUCCESS && rw_state_of(old) != NULL ? attached(old, code, *comm) : code;
 }
 
 RW_EXPORT int MPI_Comm_dup_with_info(MPI_Comm old, MPI_Info info, MPI_Comm *comm) {
   int code = PMPI_Comm_dup_with_info(old, info, comm);
-  return code == MPI_SUCCESS && rw_state_of(old) != NULL ? attached(code, *comm) : code;
+  return code == MPI_SUCCESS && rw_state_of(old) != NULL ? attached(old, code, *comm) : code;
 }

@@ -24,9 +24,9 @@ static int is_planned(const MPI_Fint *comm) {
   return sizeof(MPI_Fint) == sizeof(int) && rw_state_of(MPI_Comm_f2c(*comm)) != NULL;
 }
 
-static void attach(const MPI_Fint *comm, MPI_Fint *code) {
+static void attach(const MPI_Fint *old, const MPI_Fint *comm, MPI_Fint *code) {
   if (*code != MPI_SUCCESS) return;
-  int own = rw_state_attach(MPI_Comm_f2c(*comm));
+  int own = rw_state_attach(MPI_Comm_f2c(*old), MPI_Comm_f2c(*comm));
   if (own != MPI_SUCCESS) *code = rw_raise(MPI_Comm_f2c(*comm), own);
 }
 
@@ -93,6 +93,136 @@ ALLTOALL(ompi_neighbor_alltoall_f)
 ALLTOALLV(mpi_neighbor_alltoallv_)
 ALLTOALLV(ompi_neighbor_alltoallv_f)
 
+/* Requests in Fortran are numbers. */
+static int handed_out(int code, MPI_Request made, MPI_Fint *request) {
+  if (code == MPI_SUCCESS) *request = MPI_Request_c2f(made);
+  return code;
+}
+
+#define START(name, parameters, arguments, planned)             \
+  RW_EXPORT void name parameters;                               \
+  void name parameters {                                        \
+    static void(*library) parameters;                           \
+    if (is_planned(comm)) {                                     \
+      MPI_Request made = MPI_REQUEST_NULL;                      \
+      int own = planned;                                        \
+      *code = handed_out(own, made, request);                   \
+      return;                                                   \
+    }                                                           \
+    if (library == NULL) find(&library, #name);                 \
+    if (library != NULL) library arguments;                     \
+    else *code = MPI_ERR_INTERN;                                \
+  }
+
+#define START_EQUAL(name, function)                                                                                   \
+  START(name,                                                                                                         \
+        (void *from, MPI_Fint *sent, MPI_Fint *send_type, void *to, MPI_Fint *received, MPI_Fint *receive_type,       \
+         MPI_Fint *comm, MPI_Fint *request, MPI_Fint *code),                                                          \
+        (from, sent, send_type, to, received, receive_type, comm, request, code),                                     \
+        function(buffer_of(from), *sent, TYPE(send_type), buffer_of(to), *received, TYPE(receive_type),               \
+                 MPI_Comm_f2c(*comm), &made))
+
+#define START_ALLGATHERV(name)                                                                                        \
+  START(name,                                                                                                         \
+        (void *from, MPI_Fint *sent, MPI_Fint *send_type, void *to, MPI_Fint *received, MPI_Fint *places,             \
+         MPI_Fint *receive_type, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *code),                                  \
+        (from, sent, send_type, to, received, places, receive_type, comm, request, code),                             \
+        MPI_Ineighbor_allgatherv(buffer_of(from), *sent, TYPE(send_type), buffer_of(to), (const int *)received,       \
+                                 (const int *)places, TYPE(receive_type), MPI_Comm_f2c(*comm), &made))
+
+#define START_ALLTOALLV(name)                                                                                         \
+  START(name,                                                                                                         \
+        (void *from, MPI_Fint *sent, MPI_Fint *send_places, MPI_Fint *send_type, void *to, MPI_Fint *received,        \
+         MPI_Fint *places, MPI_Fint *receive_type, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *code),                \
+        (from, sent, send_places, send_type, to, received, places, receive_type, comm, request, code),                \
+        MPI_Ineighbor_alltoallv(buffer_of(from), (const int *)sent, (const int *)send_places, TYPE(send_type),        \
+                                buffer_of(to), (const int *)received, (const int *)places, TYPE(receive_type),        \
+                                MPI_Comm_f2c(*comm), &made))
+
+START_EQUAL(mpi_ineighbor_allgather_, MPI_Ineighbor_allgather)
+START_EQUAL(ompi_ineighbor_allgather_f, MPI_Ineighbor_allgather)
+START_EQUAL(mpi_ineighbor_alltoall_, MPI_Ineighbor_alltoall)
+START_EQUAL(ompi_ineighbor_alltoall_f, MPI_Ineighbor_alltoall)
+START_ALLGATHERV(mpi_ineighbor_allgatherv_)
+START_ALLGATHERV(ompi_ineighbor_allgatherv_f)
+START_ALLTOALLV(mpi_ineighbor_alltoallv_)
+START_ALLTOALLV(ompi_ineighbor_alltoallv_f)
+
+/*
+ * Open MPI's persistent requests, made in C or here, are started and freed through this library.
+ */
+#ifdef OPEN_MPI
+
+#define ON_REQUEST(name, function)                              \
+  RW_EXPORT void name(MPI_Fint *request, MPI_Fint *code);       \
+  void name(MPI_Fint *request, MPI_Fint *code) {                \
+    MPI_Request own = MPI_Request_f2c(*request);                \
+    *code = function(&own);                                     \
+    if (*code == MPI_SUCCESS) *request = MPI_Request_c2f(own);  \
+  }
+
+#define STARTALL(name)                                                                    \
+  RW_EXPORT void name(MPI_Fint *count, MPI_Fint *requests, MPI_Fint *code);               \
+  void name(MPI_Fint *count, MPI_Fint *requests, MPI_Fint *code) {                        \
+    *code = MPI_SUCCESS;                                                                  \
+    for (MPI_Fint i = 0; *code == MPI_SUCCESS && i < *count; i++) {                       \
+      MPI_Request own = MPI_Request_f2c(requests[i]);                                     \
+      *code = MPI_Start(&own);                                                            \
+      if (*code == MPI_SUCCESS) requests[i] = MPI_Request_c2f(own);                       \
+    }                                                                                     \
+  }
+
+#define INIT_EQUAL(name, function)                                                                                    \
+  RW_EXPORT int function(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);\
+  START(name,                                                                                                         \
+        (void *from, MPI_Fint *sent, MPI_Fint *send_type, void *to, MPI_Fint *received, MPI_Fint *receive_type,       \
+         MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *code),                                          \
+        (from, sent, send_type, to, received, receive_type, comm, info, request, code),                               \
+        function(buffer_of(from), *sent, TYPE(send_type), buffer_of(to), *received, TYPE(receive_type),               \
+                 MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), &made))
+
+#define INIT_ALLGATHERV(name)                                                                                         \
+  START(name,                                                                                                         \
+        (void *from, MPI_Fint *sent, MPI_Fint *send_type, void *to, MPI_Fint *received, MPI_Fint *places,             \
+         MPI_Fint *receive_type, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *code),                  \
+        (from, sent, send_type, to, received, places, receive_type, comm, info, request, code),                       \
+        MPIX_Neighbor_allgatherv_init(buffer_of(from), *sent, TYPE(send_type), buffer_of(to), (const int *)received,  \
+                                      (const int *)places, TYPE(receive_type), MPI_Comm_f2c(*comm),                   \
+                                      MPI_Info_f2c(*info), &made))
+
+#define INIT_ALLTOALLV(name)                                                                                          \
+  START(name,                                                                                                         \
+        (void *from, MPI_Fint *sent, MPI_Fint *send_places, MPI_Fint *send_type, void *to, MPI_Fint *received,        \
+         MPI_Fint *places, MPI_Fint *receive_type, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,                 \
+         MPI_Fint *code),                                                                                             \
+        (from, sent, send_places, send_type, to, received, places, receive_type, comm, info, request, code),          \
+        MPIX_Neighbor_alltoallv_init(buffer_of(from), (const int *)sent, (const int *)send_places, TYPE(send_type),   \
+                                     buffer_of(to), (const int *)received, (const int *)places, TYPE(receive_type),   \
+                                     MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), &made))
+
+int MPIX_Neighbor_allgatherv_init(const void *, int, MPI_Datatype, void *, const int[], const int[], MPI_Datatype,
+                                  MPI_Comm, MPI_Info, MPI_Request *);
+int MPIX_Neighbor_alltoallv_init(const void *, const int[], const int[], MPI_Datatype, void *, const int[], const int[],
+                                 MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
+
+INIT_EQUAL(mpix_neighbor_allgather_init_, MPIX_Neighbor_allgather_init)
+INIT_EQUAL(ompix_neighbor_allgather_init_f, MPIX_Neighbor_allgather_init)
+INIT_EQUAL(mpix_neighbor_alltoall_init_, MPIX_Neighbor_alltoall_init)
+INIT_EQUAL(ompix_neighbor_alltoall_init_f, MPIX_Neighbor_alltoall_init)
+INIT_ALLGATHERV(mpix_neighbor_allgatherv_init_)
+INIT_ALLGATHERV(ompix_neighbor_allgatherv_init_f)
+INIT_ALLTOALLV(mpix_neighbor_alltoallv_init_)
+INIT_ALLTOALLV(ompix_neighbor_alltoallv_init_f)
+
+ON_REQUEST(mpi_start_, MPI_Start)
+ON_REQUEST(ompi_start_f, MPI_Start)
+ON_REQUEST(mpi_request_free_, MPI_Request_free)
+ON_REQUEST(ompi_request_free_f, MPI_Request_free)
+STARTALL(mpi_startall_)
+STARTALL(ompi_startall_f)
+
+#endif
+
 #define CREATE(name, parameters, arguments)                     \
   RW_EXPORT void name parameters;                               \
   void name parameters {                                        \
@@ -103,7 +233,7 @@ ALLTOALLV(ompi_neighbor_alltoallv_f)
       return;                                                   \
     }                                                           \
     library arguments;                                          \
-    attach(comm, code);                                         \
+    attach(old, comm, code);                                       \
   }
 
 #define ADJACENT(name)                                                                                                \
@@ -133,3 +263,22 @@ GRAPH(pmpi_dist_graph_create_)
 CART(mpi_cart_create_)
 CART(ompi_cart_create_f)
 CART(pmpi_cart_create_)
+
+/* MPI's own may call PMPI_Init, so that the function of C is not seen. */
+#define INIT(name, parameters, arguments)                       \
+  RW_EXPORT void name parameters;                               \
+  void name parameters {                                        \
+    static void(*library) parameters;                           \
+    if (library == NULL) find(&library, #name);                 \
+    if (library == NULL) {                                      \
+      *code = MPI_ERR_INTERN;                                   \
+      return;                                                   \
+    }                                                           \
+    library arguments;                                          \
+    if (*code == MPI_SUCCESS) rw_arena_make();                  \
+  }
+
+INIT(mpi_init_, (MPI_Fint *code), (code))
+INIT(ompi_init_f, (MPI_Fint *code), (code))
+INIT(mpi_init_thread_, (MPI_Fint *required, MPI_Fint *provided, MPI_Fint *code), (required, provided, code))
+INIT(ompi_init_thread_f, (MPI_Fint *required, MPI_Fint *provided, MPI_Fint *code), (required, provided, code))

@@ -86,7 +86,7 @@ static int fill_slots(rw_part *part, const rw_lists *lists, int collective, cons
   return ok;
 }
 
-void rw_part_list_edges(rw_part *part, const rw_lists *lists, int collective) {
+static void list_edges(rw_part *part, const rw_lists *lists, int collective) {
   for (int i = 0; i < lists->out_count; i++) {
     if (lists->out[i] == MPI_PROC_NULL) continue;
     part->block[part->edges] = collective == RW_ALLGATHER ? 0 : i;
@@ -99,7 +99,8 @@ static int compare_sources(const void *left, const void *right) {
   return *a < *b ? -1 : *a > *b;
 }
 
-rw_part *rw_part_allocate(const rw_lists *lists, size_t words) {
+/* Without tables and lists; `words` of memory. */
+static rw_part *allocate(const rw_lists *lists, size_t words) {
   rw_part *part = calloc(1, sizeof *part);
   if (part == NULL) return NULL;
   part->words = malloc((words + 1) * sizeof *part->words);
@@ -131,7 +132,7 @@ static void copy_tables(struct rw_program *program, int32_t *words) {
 rw_part *rw_part_of_program(const rw_lists *lists, const struct rw_program *program, const int32_t *slot_source) {
   size_t tables = 2 * (size_t)program->sends + 2 * (size_t)program->receives + 2;
   tables += (size_t)program->send_start[program->sends];
-  rw_part *part = rw_part_allocate(lists, tables + (size_t)program->slots);
+  rw_part *part = allocate(lists, tables + (size_t)program->slots);
   int32_t(*value)[2] = malloc(sizeof *value * (size_t)(program->slots + 1));
   if (part != NULL && value != NULL) {
     int32_t *slot_value = part->words + tables;
@@ -150,7 +151,7 @@ rw_part *rw_part_of_program(const rw_lists *lists, const struct rw_program *prog
       part->slot[part->program.slots] = s;
       slot_value[part->program.slots++] = (*found)[1];
     }
-    rw_part_list_edges(part, lists, RW_ALLGATHER);
+    list_edges(part, lists, RW_ALLGATHER);
   } else {
     rw_part_free(part);
     part = NULL;
@@ -185,13 +186,13 @@ static int fill(rw_part *part, const rw_lists *lists, int collective, const rw_m
   program->receive_start = receive_start;
   program->slot_value = slot_value;
   program->left = program->right = slot_value;
-  rw_part_list_edges(part, lists, collective);
+  list_edges(part, lists, collective);
   return ok && rw_program_check(program) == NULL;
 }
 
 rw_part *rw_part_make(const rw_lists *lists, int collective, const rw_moves *sends, const rw_moves *receives) {
   size_t words = 3 * (size_t)sends->count + 2 * (size_t)receives->count + (size_t)lists->in_count + 3;
-  rw_part *part = rw_part_allocate(lists, words);
+  rw_part *part = allocate(lists, words);
   if (part == NULL || fill(part, lists, collective, sends, receives)) return part;
   rw_part_free(part);
   return NULL;

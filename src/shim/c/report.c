@@ -25,7 +25,7 @@ void rw_report_plan(const rw_state *state, int collective, const rw_plan *plan) 
   char *line = lines[line_count++];
   int used = snprintf(line, LENGTH, "communicator %d, %d ranks: %u calls of %s, %u by the plan (%s), planned in %.3f ms",
                       state->number, state->lists.ranks, plan->calls, names[collective], plan->planned_calls,
-                      plan->part == NULL ? "none is cheaper" : plan->name, plan->making_us / 1e3);
+                      rw_plan_exists(plan) ? plan->name : "none is cheaper", plan->making_us / 1e3);
   /* A plan that lost the last trial saves nothing. */
   double saved_us = plan->planned_calls * (plan->library_us - plan->planned_us);
   if (plan->library_us > 0 && used < LENGTH)

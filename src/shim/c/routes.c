@@ -38,8 +38,6 @@ int rw_route_parse(const char *text, int ranks, const rw_layout *layout, rw_rout
   int radices[RW_MAX_STEPS], given;
   memset(route, 0, sizeof *route);
   route->ranks = ranks;
-  route->is_shared = strcmp(text, "shared") == 0;
-  if (route->is_shared) return layout->nodes == 1;
   if (strncmp(text, "routed:", 7) == 0) {
     text = parse_radices(text + 7, "radices", radices, &given);
     if (text != NULL) set_digits(&route->between, radices, given, ranks);

@@ -22,17 +22,12 @@ struct rw_runner {
   size_t stride;
   char *own, *slots; /* values */
   rw_request *request;
-  rw_shared *shared; /* instead of the request and the slots */
   MPI_Request *direct; /* receives, then sends */
   MPI_Status *statuses;
 };
 
 rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm comm, int limit) {
   rw_runner *runner = calloc(1, sizeof *runner);
-  if (part->source != NULL && rw_agree_on_memory(comm, runner != NULL) != MPI_SUCCESS) {
-    free(runner);
-    return NULL;
-  }
   if (runner == NULL) return NULL;
   const struct rw_program *program = &part->program;
   size_t stride = (HEAD + (size_t)limit + 7) / 8 * 8, direct = (size_t)(lists->in_count + part->edges + 1);
@@ -44,16 +39,10 @@ rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm c
   runner->stride = stride;
   runner->direct = calloc(direct, sizeof *runner->direct);
   runner->statuses = calloc(direct, sizeof *runner->statuses);
-  int ok = runner->direct && runner->statuses;
-  if (part->source != NULL) {
-    if (rw_agree_on_memory(comm, ok) == MPI_SUCCESS) runner->shared = rw_shared_make(part, lists, comm, stride);
-    if (runner->shared != NULL) return runner;
-  } else {
-    runner->own = calloc((size_t)program->own + 1, stride);
-    runner->slots = calloc((size_t)program->slots + 1, stride);
-    ok = ok && runner->own && runner->slots;
-    if (ok && rw_request_create(program, comm, PLAN_TAG, &blocks, &runner->request) == MPI_SUCCESS) return runner;
-  }
+  runner->own = calloc((size_t)program->own + 1, stride);
+  runner->slots = calloc((size_t)program->slots + 1, stride);
+  int ok = runner->direct && runner->statuses && runner->own && runner->slots;
+  if (ok && rw_request_create(program, comm, PLAN_TAG, &blocks, &runner->request) == MPI_SUCCESS) return runner;
   rw_runner_free(runner);
   return NULL;
 }
@@ -63,11 +52,10 @@ void rw_runner_free(rw_runner *runner) {
   if (runner == NULL) return;
   int code = runner->request == NULL ? MPI_SUCCESS : rw_request_free(&runner->request);
   if (code == MPI_SUCCESS) {
-    if (runner->shared == NULL) free(runner->own);
+    free(runner->own);
     free(runner->slots);
     free(runner->direct);
   }
-  rw_shared_free(runner->shared);
   free(runner->statuses);
   free(runner);
 }
@@ -105,7 +93,7 @@ static int read_own(rw_runner *runner, const rw_buffer *from) {
 }
 
 static const char *slot_value(const rw_runner *runner, int slot) {
-  return runner->shared != NULL ? rw_shared_value(runner->shared, slot) : runner->slots + (size_t)slot * runner->stride;
+  return runner->slots + (size_t)slot * runner->stride;
 }
 
 static int32_t length_of(const char *value) {
@@ -139,21 +127,14 @@ static int move_direct(rw_runner *runner, const rw_buffer *from, const rw_buffer
   return code;
 }
 
-static int move_values(rw_runner *runner) {
-  if (runner->shared != NULL) return rw_shared_exchange(runner->shared);
-  int code = rw_start(runner->request, runner->own, runner->slots);
-  return code == MPI_SUCCESS ? rw_wait(runner->request) : code;
-}
-
 /*
  * An error of this rank's own buffers keeps no message back: others wait for it, or would take it for one of
  * the next call.
  */
 int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to) {
   const rw_part *part = runner->part;
-  int moved = runner->shared != NULL ? rw_shared_begin(runner->shared, &runner->own) : MPI_SUCCESS;
-  int code = read_own(runner, from);
-  moved = first_error(moved, move_values(runner));
+  int code = read_own(runner, from), moved = rw_start(runner->request, runner->own, runner->slots);
+  if (moved == MPI_SUCCESS) moved = rw_wait(runner->request);
   if (moved != MPI_SUCCESS) return first_error(code, moved);
   for (int s = 0; s < part->program.slots; s++) {
     const char *value = slot_value(runner, s);

@@ -34,7 +34,7 @@ static void read_mode(const char *word) {
 static void read_all(void) {
   static char modes[4096];
   const char *text = getenv("RANKWEAVE_SHIM");
-  own.enabled = own.shares = 1;
+  own.enabled = 1;
   if (text != NULL) {
     snprintf(modes, sizeof modes, "%s", text);
     char *rest;
@@ -45,6 +45,7 @@ static void read_all(void) {
   own.overhead = figure("RANKWEAVE_SHIM_OVERHEAD_US", 0.5);
   own.gap = figure("RANKWEAVE_SHIM_GAP_US_PER_BYTE", 0.0005);
   own.cores = figure("RANKWEAVE_SHIM_CORES", 0);
+  own.region = figure("RANKWEAVE_SHIM_REGION", 1 << 20);
 }
 
 const rw_settings *rw_own_settings(void) {

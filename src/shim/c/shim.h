@@ -30,7 +30,7 @@ typedef struct {
   double cores;        /* ranks per node for tests; 0: as MPI says */
   double records;      /* 1: graphs are gathered and written */
   double is_simple;    /* 1: no rank has a neighbor twice */
-  double shares;       /* 1: unless memory cannot be shared */
+  double region;       /* bytes of memory that a process shares with those of its node */
 } rw_settings;
 
 enum { RW_FILES = 8 };
@@ -95,17 +95,17 @@ typedef struct {
 
 /*
  * Where a block is on its way from a source to a destination: `routed` if layout is NULL, else
- * `hierarchical`. Or there is no way: destinations read it in memory.
+ * `hierarchical`.
  */
 typedef struct {
-  int ranks, is_shared;
+  int ranks;
   rw_digits between, inside;
   const rw_layout *layout;
 } rw_route;
 
 /*
- * `routed:radices=4.4` or `hierarchical:between=4,inside=2.2`, the last radix repeats; or `shared`, on one
- * node. 0 if the text is none of them.
+ * `routed:radices=4.4` or `hierarchical:between=4,inside=2.2`, the last radix repeats. 0 if the text is
+ * neither.
  */
 int rw_route_parse(const char *text, int ranks, const rw_layout *layout, rw_route *route);
 int rw_digits_step(const rw_digits *digits, int step, int from, int to, int count);
@@ -164,16 +164,7 @@ typedef struct {
   /* Lists of direct sends: the block and destination of every edge. */
   int edges;
   int *block, *destination;
-  /*
-   * Without messages: the source of every slot of the program, and which of its blocks is read. NULL
-   * otherwise.
-   */
-  const int32_t *source, *source_block;
 } rw_part;
-
-/* Without tables and lists; `words` of memory. */
-rw_part *rw_part_allocate(const rw_lists *lists, size_t words);
-void rw_part_list_edges(rw_part *part, const rw_lists *lists, int collective);
 
 /* NULL if the moves are not a plan for these lists. */
 rw_part *rw_part_make(const rw_lists *lists, int collective, const rw_moves *sends, const rw_moves *receives);
@@ -183,17 +174,6 @@ rw_part *rw_part_make(const rw_lists *lists, int collective, const rw_moves *sen
  */
 rw_part *rw_part_of_program(const rw_lists *lists, const struct rw_program *program, const int32_t *slot_source);
 void rw_part_free(rw_part *part);
-
-/*
- * --- readings.c
- * ------------------------------------------------------------------------------------------------------
- */
-
-/*
- * The part of a plan whose values move through shared memory; `comm` has the lists as its topology. NULL
- * after an error. Collective.
- */
-int rw_part_make_readings(MPI_Comm comm, const rw_lists *lists, int collective, rw_part **made);
 
 /*
  * --- plan-file.c
@@ -231,6 +211,25 @@ int rw_buffer_read(const rw_buffer *buffer, int block, char *data, MPI_Comm comm
 int rw_buffer_write(const rw_buffer *buffer, int block, const char *data, int length, MPI_Comm comm);
 
 /*
+ * --- calls.c
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+/* A call as the user made it, so that it can be handed on. */
+typedef struct {
+  const void *from;
+  void *to;
+  int send_count, receive_count;
+  const int *send_counts, *send_displacements, *receive_counts, *receive_displacements;
+  MPI_Datatype send_type, receive_type;
+  MPI_Comm comm;
+} rw_call;
+
+/* What the library refuses, it refuses itself. */
+int rw_call_is_wrong(const rw_call *call, const rw_lists *lists, int is_v_send, int is_v_receive);
+int rw_call_buffers(const rw_call *call, rw_buffer *from, rw_buffer *to);
+
+/*
  * --- run.c
  * -----------------------------------------------------------------------------------------------------------
  */
@@ -253,22 +252,105 @@ int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to);
 double rw_longest(const rw_buffer *from, const rw_part *part);
 
 /*
- * --- shared.c
- * --------------------------------------------------------------------------------------------------------
+ * --- arena.c
+ * ---------------------------------------------------------------------------------------------------------
  */
 
-/* Memory of all ranks of a communicator, and what this one reads in it. */
-typedef struct rw_shared rw_shared;
+/* Bytes of a cache line. */
+enum { RW_LINE = 64 };
 
-/* Values of `stride` bytes. NULL on all ranks that have no memory, or do not share it. Collective. */
-rw_shared *rw_shared_make(const rw_part *part, const rw_lists *lists, MPI_Comm comm, size_t stride);
-void rw_shared_free(rw_shared *shared);
-/* Where the own values of the next call go; waits until no rank reads there. */
-int rw_shared_begin(rw_shared *shared, char **own);
-/* Own values are there; waits for those of the sources. */
-int rw_shared_exchange(rw_shared *shared);
-/* The value of a slot of the program, until the next call begins. */
-const char *rw_shared_value(const rw_shared *shared, int slot);
+/* Memory of a node, and what all processes of the world agreed on in MPI_Init. */
+typedef struct {
+  int is_there;
+  MPI_Comm comm; /* of the world, for messages */
+  MPI_Group world, node;
+  int process, processes; /* of the node */
+  int is_crowded;         /* more processes than cores */
+  int is_threaded;        /* MPI_THREAD_MULTIPLE somewhere */
+  int has_route;          /* rank 0 names another strategy than shared memory */
+  size_t region, limit;   /* bytes of a process; of the longest block that is published */
+  char *memory;
+} rw_arena;
+
+/* What a process has of a communicator, for readers and for those whose blocks it reads; by collective. */
+typedef struct {
+  /* Calls up to the last one that has copies sent as messages, or blocks too long to be published. */
+  uint64_t direct[RW_COLLECTIVES], apart[RW_COLLECTIVES];
+  uint64_t ring[RW_COLLECTIVES]; /* the first line of its places; 0: it has none */
+} rw_entry;
+
+/* Once, after MPI_Init of all processes. Collective. */
+void rw_arena_make(void);
+/* NULL: no process uses it. */
+const rw_arena *rw_arena_of_process(void);
+/*
+ * The number of a child of `old`, equal on its ranks; -1: none has one. To be called after every creation,
+ * also of MPI_COMM_NULL. Collective unless `old` is MPI_COMM_WORLD.
+ */
+int rw_arena_number(MPI_Comm old, MPI_Comm comm);
+int rw_arena_tag(int number, int collective, int is_apart);
+/* The own entry; NULL: no room. Numbers of a kind come in order. */
+rw_entry *rw_entry_make(int number);
+void rw_entry_remove(int number);
+/* That of a process of the node; NULL: not made, refused or removed. */
+rw_entry *rw_entry_find(int process, int number);
+/* Whether the process has had to make one; whether it may have got none. */
+int rw_entry_is_known(int process, int number);
+int rw_entry_may_be_refused(int process, int number);
+/* Calls whose blocks the process of an entry has all read. */
+uint64_t *rw_entry_consumed(const rw_entry *entry, int collective);
+/* Lines of the own region, in a row by number; 0: there are not so many. */
+size_t rw_lines_take(size_t count);
+void rw_lines_give(size_t first, size_t count);
+char *rw_line_of(int process, size_t line);
+/* Space of the own region, in units of a line; 0: there is not so much. */
+size_t rw_space_take(size_t units);
+void rw_space_give(size_t first, size_t units);
+char *rw_space_of(int process, size_t unit);
+
+/*
+ * --- publish.c
+ * -------------------------------------------------------------------------------------------------------
+ */
+
+/*
+ * Blocks that neighbors of a node read in memory, and messages to all others: one per communicator and
+ * collective.
+ */
+typedef struct rw_publisher rw_publisher;
+/* Those of a communicator. They outlive it until all readers are done. */
+typedef struct rw_publishers rw_publishers;
+/* A call that was started. */
+typedef struct rw_exchange rw_exchange;
+
+struct rw_state;
+
+/* NULL: no memory. */
+rw_publishers *rw_publishers_allocate(const rw_lists *lists);
+/* Of a communicator with this number; -1: it has no publishers. */
+void rw_publishers_open(rw_publishers *all, MPI_Comm comm, int number);
+void rw_publishers_close(rw_publishers *all);
+/* Waits for copies of blocks that are on their way; nothing is started afterwards. */
+void rw_publishers_end(void);
+/* The same one in every call. NULL, on all ranks alike: leave the calls to MPI. Local. */
+rw_publisher *rw_publisher_make(const struct rw_state *state, int collective);
+/* All ranks of the communicator share memory; equal on all of them. */
+int rw_publisher_is_shared(const rw_publisher *publisher);
+
+/*
+ * --- exchange.c
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+/* Never blocks. Displacements, counts and the memory of `to` must remain until the end. */
+int rw_exchange_start(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to, rw_exchange **started);
+/* Never blocks. Returns the error of the call once it is done. */
+int rw_exchange_advance(rw_exchange *exchange, int *is_done);
+int rw_exchange_wait(rw_exchange *exchange);
+/* One that is done. */
+void rw_exchange_free(rw_exchange *exchange);
+/* A start and its wait, without an allocation. */
+int rw_exchange_run(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to);
 
 /*
  * --- choose.c
@@ -290,7 +372,8 @@ enum { RW_TURNS = 2, RW_TURN = 4, RW_TRIAL = RW_TURNS * (RW_TURN - 1) };
 /* A plan of a communicator, made in the first call. */
 typedef struct {
   int is_made;
-  rw_part *part; /* NULL: every call falls through */
+  rw_publisher *publisher; /* instead of a part and its runner */
+  rw_part *part;
   rw_runner *runner;
   double limit, most; /* bytes of a block that travels by the plan; what memory permits */
   char name[RW_NAME];
@@ -313,12 +396,14 @@ typedef struct rw_state {
   rw_settings settings;
   rw_lists lists;
   int number; /* of the communicator, in the order of creation */
+  rw_publishers *publishers;
   rw_plan plans[RW_COLLECTIVES];
+  unsigned nonblocking_calls[RW_COLLECTIVES];
   int *graph_starts, *graph; /* recorded, on rank 0: destinations of every rank */
 } rw_state;
 
-/* After the creation of a topology communicator. Collective. */
-int rw_state_attach(MPI_Comm comm);
+/* After the creation of a topology communicator, or of none, from `old`. Collective. */
+int rw_state_attach(MPI_Comm old, MPI_Comm comm);
 /* NULL: calls fall through. */
 rw_state *rw_state_of(MPI_Comm comm);
 /* Makes the plan of a collective. Collective. */
@@ -327,15 +412,38 @@ int rw_state_plan(rw_state *state, int collective);
  * Which blocks are short enough for the plan: all that this call has on any rank, if memory permits.
  * Collective.
  */
-int rw_state_limit(rw_state *state, int collective, double longest);
+int rw_state_limit(rw_state *state, int collective, const rw_buffer *from);
 /* Hands an error to the communicator's handler. */
 int rw_raise(MPI_Comm comm, int code);
+
+/*
+ * --- requests.c
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+/* Whether MPI advances requests of this library in whatever call the program completes them. */
+int rw_requests_work(void);
+/* Starts an exchange and hands out the request that completes with it. */
+int rw_request_start(MPI_Comm comm, rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
+                     MPI_Request *request);
+/*
+ * Whether MPI also advances them while it waits for something else, such as a receive. So an exchange may complete a
+ * request of another kind: `complete` is called, with the code, in any call of MPI.
+ */
+int rw_requests_have_progress(void);
+int rw_requests_start_receive(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
+                              void (*complete)(void *, int), void *with);
+/* Advances what is in progress, as MPI does. */
+void rw_requests_advance(void);
+void rw_requests_end(void);
 
 /*
  * --- trial.c
  * ---------------------------------------------------------------------------------------------------------
  */
 
+/* Without one every call falls through. */
+int rw_plan_exists(const rw_plan *plan);
 /* Whether the next call runs the plan. */
 int rw_trial_runs_plan(const rw_state *state, const rw_plan *plan);
 /* Whether all ranks are at a call from which a trial begins. */

@@ -33,6 +33,7 @@ static void free_state(rw_state *state) {
     rw_part_free(state->plans[c].part);
   }
   if (state->shadow != MPI_COMM_NULL) PMPI_Comm_free(&state->shadow);
+  rw_publishers_close(state->publishers);
   rw_lists_free(&state->lists);
   free(state->graph_starts);
   free(state->graph);
@@ -61,9 +62,11 @@ static int at_end(MPI_Comm comm, int keyval, void *hung, void *extra) {
   (void)keyval;
   (void)hung;
   (void)extra;
+  rw_publishers_end();
   for (const rw_state *state = live; state != NULL; state = state->after) describe(state);
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0 && rw_wants_report()) rw_report_print();
+  rw_requests_end();
   return PMPI_Comm_free_keyval(&key);
 }
 
@@ -114,8 +117,10 @@ static void take_planned(rw_state *state, const double names[RW_FILES], rw_part 
   }
 }
 
-int rw_state_attach(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL || rw_state_of(comm) != NULL) return MPI_SUCCESS;
+int rw_state_attach(MPI_Comm old, MPI_Comm comm) {
+  int is_needed = comm != MPI_COMM_NULL && rw_state_of(comm) == NULL;
+  int number = is_needed || old == MPI_COMM_WORLD ? rw_arena_number(old, comm) : -1;
+  if (!is_needed) return MPI_SUCCESS;
   rw_settings settings = *rw_own_settings();
   rw_part *parts[RW_FILES] = {NULL};
   double is_ready = 0, names[RW_FILES] = {0};
@@ -127,7 +132,8 @@ int rw_state_attach(MPI_Comm comm) {
     state->comm = comm;
     state->shadow = MPI_COMM_NULL;
     if (code == MPI_SUCCESS) code = rw_lists_read(comm, &state->lists);
-    is_ready = code == MPI_SUCCESS;
+    if (code == MPI_SUCCESS) state->publishers = rw_publishers_allocate(&state->lists);
+    is_ready = code == MPI_SUCCESS && state->publishers != NULL;
     settings.is_simple = !state->lists.is_ambiguous;
     if (count_created() >= MOST_RECORDED) settings.records = 0;
   }
@@ -138,6 +144,7 @@ int rw_state_attach(MPI_Comm comm) {
     state->settings = settings;
     state->lists.is_ambiguous = settings.is_simple < 1;
     take_planned(state, names, parts);
+    rw_publishers_open(state->publishers, comm, number);
     agreed = settings.records > 0 ? rw_record_gather(comm, state) : MPI_SUCCESS;
     if (agreed == MPI_SUCCESS) return hang(comm, state);
     free_state(state);
@@ -183,8 +190,7 @@ static int make_part(rw_state *state, int collective, rw_plan *plan) {
   int is_worth;
   int code = rw_choose(state->shadow, &state->lists, collective, &state->settings, &layout, &route, plan->name, &is_worth);
   if (code == MPI_SUCCESS && is_worth) {
-    code = route.is_shared ? rw_part_make_readings(state->shadow, &state->lists, collective, &plan->part)
-                           : make_moves(state, collective, &route, plan);
+    code = make_moves(state, collective, &route, plan);
     if (plan->part == NULL) rw_report_fallen("a plan could not be made on this or another rank");
   }
   rw_layout_free(&layout);
@@ -210,8 +216,10 @@ static void give_up(rw_plan *plan) {
   plan->part = NULL;
 }
 
-int rw_state_limit(rw_state *state, int collective, double longest) {
+int rw_state_limit(rw_state *state, int collective, const rw_buffer *from) {
   rw_plan *plan = &state->plans[collective];
+  if (plan->publisher != NULL) return MPI_SUCCESS;
+  double longest = rw_longest(from, plan->part);
   int code = PMPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_DOUBLE, MPI_MAX, state->shadow);
   if (code != MPI_SUCCESS) return code;
   if (longest > plan->most) longest = plan->most;
@@ -219,20 +227,30 @@ int rw_state_limit(rw_state *state, int collective, double longest) {
   rw_runner_free(plan->runner);
   plan->limit = longest;
   plan->runner = rw_runner_make(plan->part, &state->lists, state->shadow, (int)longest);
-  int has_runner = plan->runner != NULL, is_shared = plan->part->source != NULL;
+  int has_runner = plan->runner != NULL;
   code = PMPI_Allreduce(MPI_IN_PLACE, &has_runner, 1, MPI_INT, MPI_MIN, state->shadow);
   if (code == MPI_SUCCESS && has_runner) return code;
   give_up(plan);
-  if (code != MPI_SUCCESS || !is_shared) return code;
-  /* By messages, then. */
-  state->settings.shares = 0;
-  code = rw_state_plan(state, collective);
-  return code == MPI_SUCCESS && plan->part != NULL ? rw_state_limit(state, collective, longest) : code;
+  return code;
+}
+
+/* Reading in memory is cheaper than any message, so it is worth a trial. */
+static rw_publisher *find_publisher(const rw_state *state, int collective) {
+  rw_publisher *publisher = rw_publisher_make(state, collective);
+  if (publisher == NULL || !rw_publisher_is_shared(publisher) || rw_arena_of_process()->has_route) return NULL;
+  return publisher;
 }
 
 int rw_state_plan(rw_state *state, int collective) {
   rw_plan *plan = &state->plans[collective];
   double begin = PMPI_Wtime();
+  if (plan->part == NULL) plan->publisher = find_publisher(state, collective);
+  if (plan->publisher != NULL) {
+    plan->is_made = 1;
+    snprintf(plan->name, RW_NAME, "shared");
+    plan->making_us = (PMPI_Wtime() - begin) * 1e6;
+    return MPI_SUCCESS;
+  }
   int code = make_shadow(state);
   if (code == MPI_SUCCESS) {
     /*

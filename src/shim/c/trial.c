@@ -19,14 +19,16 @@ static double median(double *times) {
   return times[(RW_TRIAL - 1) / 2];
 }
 
-int rw_trial_begins(const rw_plan *plan) { return plan->part != NULL && plan->calls == plan->next_trial; }
+int rw_plan_exists(const rw_plan *plan) { return plan->publisher != NULL || plan->part != NULL; }
 
-int rw_trial_is_on(const rw_plan *plan) { return plan->part != NULL && plan->calls >= plan->next_trial; }
+int rw_trial_begins(const rw_plan *plan) { return rw_plan_exists(plan) && plan->calls == plan->next_trial; }
+
+int rw_trial_is_on(const rw_plan *plan) { return rw_plan_exists(plan) && plan->calls >= plan->next_trial; }
 
 static int is_turn_of_plan(int tried) { return tried / RW_TURN % 2 == 0; }
 
 int rw_trial_runs_plan(const rw_state *state, const rw_plan *plan) {
-  if (plan->part == NULL) return 0;
+  if (!rw_plan_exists(plan)) return 0;
   if (state->settings.always > 0) return 1;
   return rw_trial_is_on(plan) ? is_turn_of_plan(plan->tried) : plan->is_chosen;
 }
@@ -45,7 +47,7 @@ int rw_trial_note(const rw_state *state, rw_plan *plan, double us) {
   plan->next_trial = plan->calls + (pause < LONGEST / AGAIN ? pause * (AGAIN - 1) : LONGEST);
   if (state->settings.always > 0) return MPI_SUCCESS;
   double both[2] = {median(plan->planned), median(plan->library)};
-  int code = PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_DOUBLE, MPI_SUM, state->shadow);
+  int code = PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_DOUBLE, MPI_SUM, state->comm);
   plan->planned_us = both[0] / state->lists.ranks;
   plan->library_us = both[1] / state->lists.ranks;
   plan->is_chosen = plan->planned_us < plan->library_us;

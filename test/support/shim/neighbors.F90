@@ -12,14 +12,17 @@ program neighbors
 #endif
 #ifdef WITH_F08
   type(MPI_Comm) :: graph, grid
+  type(MPI_Request) :: requests(4)
+  type(MPI_Status) :: status
 #else
-  integer :: graph, grid
+  integer :: graph, grid, requests(4), status(MPI_STATUS_SIZE)
 #endif
   integer, parameter :: degree = 3, room = 8
   integer :: rank, ranks, code, round, i, wrong, all_wrong
   integer :: sources(degree), destinations(degree), counts(degree), places(degree)
-  integer :: own(degree * room), theirs(degree * room), extents(1)
-  logical :: periods(1)
+  integer, asynchronous :: own(degree * room), theirs(degree * room), started(degree * room, 4), sent(degree * room)
+  integer :: extents(1)
+  logical :: periods(1), flag
 
   call MPI_Init(code)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, code)
@@ -78,6 +81,35 @@ program neighbors
     call MPI_Neighbor_allgather(own, 1, MPI_INTEGER, theirs, 1, MPI_INTEGER, grid, code)
     call expect(theirs(1), merge(block(rank - 1, 0), -1, rank > 0))
     call expect(theirs(2), merge(block(rank + 1, 0), -1, rank < ranks - 1))
+
+    ! All non-blocking forms in flight, each completed by another call. Open MPI's get_status ignores a flag
+    ! with MPI_STATUS_IGNORE.
+    do i = 1, degree
+      own(i) = block(rank, i)
+      sent(places(i) + 1) = block(rank, i)
+    end do
+    started = -1
+    call MPI_Ineighbor_allgather(own, 1, MPI_INTEGER, started(:, 1), 1, MPI_INTEGER, graph, requests(1), code)
+    call MPI_Ineighbor_allgatherv(own, 1, MPI_INTEGER, started(:, 2), counts, places, MPI_INTEGER, graph, requests(2), code)
+    call MPI_Ineighbor_alltoall(own, 1, MPI_INTEGER, started(:, 3), 1, MPI_INTEGER, graph, requests(3), code)
+    call MPI_Ineighbor_alltoallv(sent, counts, places, MPI_INTEGER, started(:, 4), counts, places, MPI_INTEGER, graph, &
+                                 requests(4), code)
+    flag = .false.
+    do while (.not. flag)
+      call MPI_Request_get_status(requests(4), flag, status, code)
+    end do
+    flag = .false.
+    do while (.not. flag)
+      call MPI_Test(requests(2), flag, MPI_STATUS_IGNORE, code)
+    end do
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE, code)
+    call MPI_Waitall(4, requests, MPI_STATUSES_IGNORE, code)
+    do i = 1, degree
+      call expect(started(i, 1), block(sources(i), 1))
+      call expect(started(places(i) + 1, 2), block(sources(i), 1))
+      call expect(started(i, 3), block(sources(i), i))
+      call expect(started(places(i) + 1, 4), block(sources(i), i))
+    end do
   end do
 
   call MPI_Comm_free(graph, code)

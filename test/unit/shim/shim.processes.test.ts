@@ -4,9 +4,9 @@ import { beforeAll, expect, it } from 'vitest'
 import { plan } from '../../../src/neighborhood/plan/plan.js'
 import { planWords } from '../../../src/shim/plan-words.js'
 import { parseEdgeList } from '../../../src/topology/files/edge-list.js'
-import { describeEitherMpi } from '../../support/mpi.js'
+import { describeEitherMpi, startCommand } from '../../support/mpi.js'
 import { compilerOf } from '../../support/mpi-collectives.js'
-import { compileProgram, compileShim, runPreloaded } from '../../support/shim.js'
+import { compileExchanges, compileProgram, compileShim, runPreloaded } from '../../support/shim.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 describeEitherMpi('the preloaded library', (mpi) => {
@@ -75,4 +75,17 @@ describeEitherMpi('the preloaded library', (mpi) => {
       ])
     },
   )
+
+  it.skipIf(mpicc === null).each([
+    ['many', '6', {}],
+    ['many', '6', { RANKWEAVE_SHIM_CORES: '2', RANKWEAVE_SHIM_REGION: '262144' }],
+    ['ahead', '1', {}],
+    ['rooms', '4', {}],
+    ['again', '60', {}],
+    ['freed', '10', {}],
+  ])('publishes blocks: %s, %s, %o', async (name, count, env) => {
+    const program = compileExchanges(folder(), mpicc!)
+    const ended = await startCommand(mpi, 3, [program, name, count, '1'], env).ended
+    expect(ended).toEqual({ code: 0, stdout: 'right: 0 wrong elements\n', stderr: '' })
+  })
 })

@@ -1,0 +1,281 @@
+/*
+ * Memory that the processes of a node share: a region for each, in which it alone allocates and writes.
+ *
+ * A region has lines and space behind them. Lines of one number are next to each other for all processes:
+ * they mostly serve the same communicator, so the lines that a process polls share few pages.
+ *
+ * It is made once, in MPI_Init. After that a process publishes without an agreement: it makes an entry for a
+ * communicator, and others find it by the communicator's number. Entries never become anything else, so a
+ * process may read one that belongs to another communicator by now; it looks at the key again afterwards.
+ */
+#include "shim.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NAME = 64, BUCKET = 8, BUCKETS = 32, STEP = 1 << 16, TAGS = 4, FIRST_TAG = 4 };
+/* Lines by number: what is known, a bucket of keys each, entries; then those that can be taken. */
+enum { ENTRY = 1 + RW_COLLECTIVES, FIRST_ENTRY = 1 + BUCKETS, FIRST_FREE = FIRST_ENTRY + BUCKETS * BUCKET * ENTRY, REFUSED = 4 };
+
+typedef struct {
+  /* The last number of either kind for which the process has an entry or was refused one, and one more. */
+  uint64_t known[2];
+  uint64_t refusals; /* and the numbers of the first ones */
+  uint64_t refused[REFUSED];
+} head;
+
+/* What is taken of the own region, and reserved of the file. */
+typedef struct {
+  unsigned char *is_taken; /* units of 64 bytes */
+  size_t units, reserved;
+} part;
+
+static rw_arena arena;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static part lines, space;
+static int file = -1;
+static uint64_t next_number[2];
+static int most_number;
+
+const rw_arena *rw_arena_of_process(void) { return arena.is_there ? &arena : NULL; }
+
+char *rw_line_of(int process, size_t line) {
+  return arena.memory + (line * (size_t)arena.processes + (size_t)process) * RW_LINE;
+}
+
+static head *head_of(int process) { return (head *)(void *)rw_line_of(process, 0); }
+
+static char *space_of_process(int process) {
+  return rw_line_of(0, lines.units) + (size_t)process * space.units * RW_LINE;
+}
+
+/* Memory of the own part up to a unit. Lines are those of all processes. */
+static int reserve(part *of, size_t end) {
+  size_t each = of == &lines ? (size_t)arena.processes * RW_LINE : RW_LINE;
+  size_t start = of == &lines ? 0 : (size_t)(space_of_process(arena.process) - arena.memory);
+  if (end <= of->reserved) return 1;
+  end = (end * each + STEP - 1) / STEP * STEP / each;
+  if (end > of->units) end = of->units;
+  size_t from = start + of->reserved * each;
+  if (posix_fallocate(file, (off_t)from, (off_t)((end - of->reserved) * each)) != 0) return 0;
+  of->reserved = end;
+  return 1;
+}
+
+/* A new name that nothing else has; -1 if there is no memory. */
+static int create_memory(char name[NAME], size_t bytes) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  snprintf(name, NAME, "/rankweave-%ld-%lld-%ld", (long)getpid(), (long long)now.tv_sec, now.tv_nsec);
+  int made = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+  if (made >= 0 && ftruncate(made, (off_t)bytes) == 0) return made;
+  if (made >= 0) {
+    close(made);
+    shm_unlink(name);
+  }
+  name[0] = '\0';
+  return -1;
+}
+
+/* Whether all processes of the world have their region. The name is removed as soon as they do. Collective. */
+static int map_memory(MPI_Comm node, int *is_there) {
+  char name[NAME] = "";
+  size_t bytes = arena.region * (size_t)arena.processes;
+  lines.units = arena.region / 4 / RW_LINE;
+  space.units = arena.region / RW_LINE - lines.units;
+  lines.is_taken = calloc(lines.units, 1);
+  space.is_taken = calloc(space.units, 1);
+  if (arena.process == 0) file = create_memory(name, bytes);
+  int code = PMPI_Bcast(name, NAME, MPI_CHAR, 0, node);
+  if (arena.process != 0 && code == MPI_SUCCESS && name[0] != '\0') file = shm_open(name, O_RDWR, 0);
+  if (file >= 0 && lines.is_taken != NULL && space.is_taken != NULL) {
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (memory != MAP_FAILED) arena.memory = memory;
+  }
+  *is_there = arena.memory != NULL && reserve(&lines, FIRST_FREE);
+  if (*is_there) memset(lines.is_taken, 1, FIRST_FREE);
+  if (code == MPI_SUCCESS) code = PMPI_Allreduce(MPI_IN_PLACE, is_there, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (arena.process == 0 && name[0] != '\0') shm_unlink(name);
+  return code;
+}
+
+/* Ranks of a node: as MPI says, or for tests so many in a row. */
+static int make_node(int rank, int cores) {
+  MPI_Comm node;
+  int code = cores > 0 ? PMPI_Comm_split(MPI_COMM_WORLD, rank / cores, rank, &node)
+                       : PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+  int is_there = 0;
+  if (code == MPI_SUCCESS) code = PMPI_Comm_rank(node, &arena.process);
+  if (code == MPI_SUCCESS) code = PMPI_Comm_size(node, &arena.processes);
+  if (code == MPI_SUCCESS) code = PMPI_Comm_group(node, &arena.node);
+  if (code == MPI_SUCCESS) code = map_memory(node, &is_there);
+  if (code == MPI_SUCCESS) code = PMPI_Comm_free(&node);
+  if (code == MPI_SUCCESS && !is_there) code = MPI_ERR_NO_MEM;
+  return code;
+}
+
+static void read_tags(void) {
+  int *most, is_there = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &is_there);
+  most_number = ((is_there ? *most : 32767) - FIRST_TAG) / TAGS;
+}
+
+/* What all processes have to agree on, the least of each: threads and a route that is named are negative. */
+static int agree(int rank, double values[6]) {
+  const rw_settings *own = rw_own_settings();
+  int threads = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&threads);
+  values[0] = own->enabled;
+  values[1] = own->block_limit;
+  values[2] = own->cores;
+  values[3] = own->region;
+  values[4] = -threads;
+  values[5] = rank > 0 || rw_strategy() == NULL || strcmp(rw_strategy(), "shared") == 0 ? 0 : -1;
+  return PMPI_Allreduce(MPI_IN_PLACE, values, 6, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+}
+
+void rw_arena_make(void) {
+  static int is_made;
+  double values[6];
+  int rank, code;
+  if (is_made) return;
+  is_made = 1;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (agree(rank, values) != MPI_SUCCESS || values[0] == 0) return;
+  arena.region = (size_t)values[3] / STEP * STEP;
+  if (arena.region < 4 * FIRST_FREE * RW_LINE) return;
+  arena.limit = (size_t)(values[1] < (double)arena.region / 16 ? values[1] : (double)arena.region / 16);
+  arena.is_threaded = values[4] == -MPI_THREAD_MULTIPLE;
+  arena.has_route = values[5] < 0;
+  code = PMPI_Comm_dup(MPI_COMM_WORLD, &arena.comm);
+  if (code == MPI_SUCCESS) code = PMPI_Comm_set_errhandler(arena.comm, MPI_ERRORS_RETURN);
+  if (code == MPI_SUCCESS) code = PMPI_Comm_group(MPI_COMM_WORLD, &arena.world);
+  if (code == MPI_SUCCESS) code = make_node(rank, (int)values[2]);
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  arena.is_crowded = arena.processes > cores;
+  read_tags();
+  arena.is_there = code == MPI_SUCCESS;
+  if (!arena.is_there && arena.memory != NULL) munmap(arena.memory, arena.region * (size_t)arena.processes);
+}
+
+/*
+ * Calls on MPI_COMM_WORLD have one order, so all processes count its children alike, also those that get
+ * none. Children of others have odd numbers: the highest that is free in all its processes. Several threads
+ * might take the same one.
+ */
+int rw_arena_number(MPI_Comm old, MPI_Comm comm) {
+  if (!arena.is_there) return -1;
+  uint64_t number = 2 * next_number[0];
+  if (old == MPI_COMM_WORLD) next_number[0]++;
+  else {
+    if (comm == MPI_COMM_NULL || arena.is_threaded) return -1;
+    uint64_t next = next_number[1];
+    if (PMPI_Allreduce(MPI_IN_PLACE, &next, 1, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS) return -1;
+    next_number[1] = next + 1;
+    number = 2 * next + 1;
+  }
+  return number <= (uint64_t)most_number ? (int)number : -1;
+}
+
+int rw_arena_tag(int number, int collective, int is_apart) {
+  return FIRST_TAG + number * TAGS + collective * 2 + is_apart;
+}
+
+/* Children of the world and others fill all buckets in turn. */
+static int bucket_of(int number) { return number / 2 % BUCKETS; }
+
+static uint64_t *keys_of(int process, int bucket) { return (uint64_t *)(void *)rw_line_of(process, (size_t)(1 + bucket)); }
+
+static rw_entry *entry_of(int process, int number, int i) {
+  return (rw_entry *)(void *)rw_line_of(process, (size_t)(FIRST_ENTRY + (bucket_of(number) * BUCKET + i) * ENTRY));
+}
+
+uint64_t *rw_entry_consumed(const rw_entry *entry, int collective) {
+  return (uint64_t *)(uintptr_t)((const char *)entry + (size_t)(1 + collective) * (size_t)arena.processes * RW_LINE);
+}
+
+rw_entry *rw_entry_make(int number) {
+  head *own = head_of(arena.process);
+  uint64_t *key = keys_of(arena.process, bucket_of(number));
+  rw_entry *made = NULL;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; made == NULL && i < BUCKET; i++) {
+    if (key[i] != 0) continue;
+    made = entry_of(arena.process, number, i);
+    memset(made, 0, sizeof *made);
+    for (int c = 0; c < RW_COLLECTIVES; c++) *rw_entry_consumed(made, c) = 0;
+    __atomic_store_n(&key[i], (uint64_t)number + 1, __ATOMIC_RELEASE);
+  }
+  if (made == NULL) {
+    if (own->refusals < REFUSED) own->refused[own->refusals] = (uint64_t)number;
+    __atomic_store_n(&own->refusals, own->refusals + 1, __ATOMIC_RELEASE);
+  }
+  __atomic_store_n(&own->known[number % 2], (uint64_t)number + 1, __ATOMIC_RELEASE);
+  pthread_mutex_unlock(&lock);
+  return made;
+}
+
+static uint64_t *key_of(int process, int number) {
+  uint64_t *key = keys_of(process, bucket_of(number));
+  for (int i = 0; i < BUCKET; i++)
+    if (__atomic_load_n(&key[i], __ATOMIC_ACQUIRE) == (uint64_t)number + 1) return &key[i];
+  return NULL;
+}
+
+rw_entry *rw_entry_find(int process, int number) {
+  const uint64_t *key = key_of(process, number);
+  return key == NULL ? NULL : entry_of(process, number, (int)(key - keys_of(process, bucket_of(number))));
+}
+
+/* What is stored where the entry was must not be seen before its key is gone. */
+void rw_entry_remove(int number) {
+  uint64_t *key = key_of(arena.process, number);
+  if (key == NULL) return;
+  __atomic_store_n(key, 0, __ATOMIC_RELEASE);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+int rw_entry_is_known(int process, int number) {
+  return __atomic_load_n(&head_of(process)->known[number % 2], __ATOMIC_ACQUIRE) > (uint64_t)number;
+}
+
+int rw_entry_may_be_refused(int process, int number) {
+  const head *theirs = head_of(process);
+  uint64_t refusals = __atomic_load_n(&theirs->refusals, __ATOMIC_ACQUIRE);
+  if (refusals > REFUSED) return 1;
+  while (refusals > 0 && theirs->refused[refusals - 1] != (uint64_t)number) refusals--;
+  return refusals > 0;
+}
+
+char *rw_space_of(int process, size_t unit) { return space_of_process(process) + unit * RW_LINE; }
+
+/* The first place that is large enough. */
+static size_t take(part *of, size_t wanted) {
+  size_t found = 0, at = of == &lines ? FIRST_FREE : 1; /* unit 0 means nothing */
+  pthread_mutex_lock(&lock);
+  while (at < of->units && found < wanted) found = of->is_taken[at++] ? 0 : found + 1;
+  int ok = found == wanted && wanted > 0 && reserve(of, at);
+  if (ok) memset(of->is_taken + at - wanted, 1, wanted);
+  pthread_mutex_unlock(&lock);
+  return ok ? at - wanted : 0;
+}
+
+static void give(part *of, size_t first, size_t count) {
+  pthread_mutex_lock(&lock);
+  memset(of->is_taken + first, 0, count);
+  pthread_mutex_unlock(&lock);
+}
+
+size_t rw_lines_take(size_t count) { return take(&lines, count); }
+
+void rw_lines_give(size_t first, size_t count) { give(&lines, first, count); }
+
+size_t rw_space_take(size_t units) { return take(&space, units); }
+
+void rw_space_give(size_t first, size_t units) { give(&space, first, units); }

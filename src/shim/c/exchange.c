@@ -1,0 +1,301 @@
+/*
+ * Calls of a neighborhood collective by a publisher.
+ *
+ * Both ends of an edge know the bytes of its block. On a node a block up to the limit is published, or sent
+ * as a copy if there is no place for it; a longer one, and every block for another node, is sent from the
+ * buffer of the program into that of its neighbor, as MPI would. So no call needs an agreement.
+ */
+#include "publish.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Polls before the core is given to others, and between calls of MPI. */
+enum { SPINS = 256, PROGRESS = 16 };
+
+static int first_error(int first, int second) { return first == MPI_SUCCESS ? second : first; }
+
+static int64_t bytes_of(const rw_buffer *buffer, int block) { return (int64_t)rw_buffer_count(buffer, block) * buffer->size; }
+
+static int block_of(const rw_publisher *p, const rw_end *reader) { return p->collective == RW_ALLGATHER ? 0 : reader->slot; }
+
+static int is_long(const rw_buffer *buffer, int block) {
+  return bytes_of(buffer, block) > (int64_t)rw_arena_of_process()->limit;
+}
+
+static void enter(rw_publisher *p) { pthread_mutex_lock(&p->lock); }
+
+/* MPI advances requests in calls that are made in here, too; then it comes again. */
+static int try_to_enter(rw_publisher *p) { return pthread_mutex_trylock(&p->lock) == 0; }
+
+static void leave(rw_publisher *p) { pthread_mutex_unlock(&p->lock); }
+
+/* Of blocks that do not come through memory. Another rank may wait for the rest of a call that failed. */
+static int receive_apart(rw_exchange *x) {
+  rw_publisher *p = x->publisher;
+  int tag = rw_arena_tag(p->number, p->collective, 1), code = MPI_SUCCESS;
+  for (int i = 0; i < p->all_sources; i++) {
+    const rw_end *source = &p->source[i];
+    if (i < p->sources && !is_long(&x->to, source->slot)) continue;
+    int posted = PMPI_Irecv(rw_buffer_at(&x->to, source->slot), rw_buffer_count(&x->to, source->slot), x->to.type,
+                            source->rank, tag, rw_arena_of_process()->comm, &x->request[x->requests]);
+    if (posted == MPI_SUCCESS) x->requests++;
+    code = first_error(code, posted);
+  }
+  x->receives = x->requests;
+  return code;
+}
+
+static int send_apart(rw_exchange *x, const rw_buffer *from, const rw_end *reader, int is_copy) {
+  rw_publisher *p = x->publisher;
+  int block = block_of(p, reader), tag = rw_arena_tag(p->number, p->collective, !is_copy);
+  int code = PMPI_Isend(rw_buffer_at(from, block), rw_buffer_count(from, block), from->type, reader->rank, tag,
+                        rw_arena_of_process()->comm, &x->request[x->requests]);
+  if (code == MPI_SUCCESS) x->requests++;
+  return code;
+}
+
+static int publish(rw_publisher *p, const rw_buffer *from, int reader, uint64_t call) {
+  char *data;
+  rw_place *place = rw_publisher_place(p, reader, call, &data);
+  int block = block_of(p, &p->reader[reader]), code = MPI_SUCCESS;
+  place->length = (uint32_t)bytes_of(from, block);
+  if (place->length <= RW_IN_PLACE) data = place->data;
+  if (place->length > 0) code = rw_buffer_read(from, block, data, rw_arena_of_process()->comm);
+  __atomic_store_n(&place->calls, call + 1, __ATOMIC_RELEASE);
+  return code;
+}
+
+/* Whether a block of the call is too long for its place. */
+static int needs_space(const rw_publisher *p, const rw_buffer *from) {
+  if (p->collective == RW_ALLGATHER || from->counts == NULL) return bytes_of(from, 0) > RW_IN_PLACE;
+  for (int i = 0; i < p->readers; i++) {
+    int64_t bytes = bytes_of(from, p->reader[i].slot);
+    if (bytes > RW_IN_PLACE && bytes <= (int64_t)rw_arena_of_process()->limit) return 1;
+  }
+  return 0;
+}
+
+static int send_on_node(rw_exchange *x, const rw_buffer *from) {
+  rw_publisher *p = x->publisher;
+  int has_place = -1, code = MPI_SUCCESS, is_direct = 0, is_apart = 0;
+  for (int i = 0; i < p->readers; i++) {
+    if (is_long(from, block_of(p, &p->reader[i]))) {
+      code = first_error(code, send_apart(x, from, &p->reader[i], 0));
+      is_apart = 1;
+      continue;
+    }
+    if (has_place < 0) has_place = rw_publisher_has_place(p, x->call, needs_space(p, from));
+    if (has_place) {
+      code = first_error(code, publish(p, from, i, x->call));
+      if (p->collective == RW_ALLGATHER) break;
+      continue;
+    }
+    int is_sent, sent = rw_publisher_send_copy(p, from, &p->reader[i], &is_sent);
+    if (!is_sent) sent = send_apart(x, from, &p->reader[i], 1);
+    code = first_error(code, sent);
+    is_direct = 1;
+  }
+  if (is_direct && p->entry != NULL) __atomic_store_n(&p->entry->direct[p->collective], x->call + 1, __ATOMIC_RELEASE);
+  if (is_apart && p->entry != NULL) __atomic_store_n(&p->entry->apart[p->collective], x->call + 1, __ATOMIC_RELEASE);
+  return code;
+}
+
+/* Requests have to suffice for a message to or from every end. */
+static void begin(rw_exchange *x, rw_publisher *p, const rw_buffer *from, const rw_buffer *to) {
+  x->publisher = p;
+  x->after = NULL;
+  x->call = p->started++;
+  x->to = *to;
+  x->own_type = MPI_DATATYPE_NULL;
+  x->next = x->receives = x->requests = x->is_read = x->is_done = 0;
+  __atomic_add_fetch(&p->all->users, 1, __ATOMIC_RELAXED);
+  x->code = receive_apart(x);
+  x->code = first_error(x->code, send_on_node(x, from));
+  for (int i = p->readers; i < p->all_readers; i++)
+    x->code = first_error(x->code, send_apart(x, from, &p->reader[i], 0));
+  if (p->last != NULL) p->last->after = x;
+  else p->first = x;
+  p->last = x;
+}
+
+static int write_block(rw_exchange *x, const rw_end *source, const char *data, int length) {
+  return rw_buffer_write(&x->to, source->slot, data, length, rw_arena_of_process()->comm);
+}
+
+/*
+ * A block that came as a message instead. One above the limit is longer than its room: it is received whole,
+ * because Open MPI 4.1 writes behind a buffer that is too short for a message of a process to itself.
+ */
+static int receive_message(rw_exchange *x, const rw_end *source, int is_apart) {
+  rw_publisher *p = x->publisher;
+  const rw_arena *arena = rw_arena_of_process();
+  int tag = rw_arena_tag(p->number, p->collective, is_apart), is_there = 0, length = 0;
+  char *data = p->copy;
+  MPI_Status status;
+  int code = PMPI_Iprobe(source->rank, tag, arena->comm, &is_there, &status);
+  if (code == MPI_SUCCESS && !is_there) return 0;
+  if (code == MPI_SUCCESS) code = PMPI_Get_count(&status, MPI_BYTE, &length);
+  if (code == MPI_SUCCESS && (size_t)length > arena->limit) data = malloc((size_t)length);
+  if (data == NULL) code = MPI_ERR_NO_MEM;
+  if (code == MPI_SUCCESS) code = PMPI_Recv(data, length, MPI_BYTE, source->rank, tag, arena->comm, &status);
+  if (code == MPI_SUCCESS) code = write_block(x, source, data, length);
+  if (data != p->copy) free(data);
+  x->code = first_error(x->code, code);
+  return 1;
+}
+
+/*
+ * A process that is to have an entry and has none was refused one: it sends messages only, and what it has
+ * sent cannot be removed before it is read.
+ */
+static int read_message(rw_exchange *x, rw_end *source) {
+  rw_publisher *p = x->publisher;
+  if (source->entry == NULL) {
+    if (!rw_entry_is_known(source->process, p->number)) return 0;
+    source->entry = rw_entry_find(source->process, p->number);
+    if (source->entry == NULL) return receive_message(x, source, 0);
+  }
+  uint64_t apart = __atomic_load_n(&source->entry->apart[p->collective], __ATOMIC_ACQUIRE);
+  uint64_t direct = __atomic_load_n(&source->entry->direct[p->collective], __ATOMIC_ACQUIRE);
+  if (apart <= x->call && direct <= x->call) return 0;
+  /* Blocks are published before messages of a later call are announced. */
+  if (rw_publisher_find(p, source, x->call) != NULL) return 0;
+  return receive_message(x, source, direct <= x->call);
+}
+
+static int read_block(rw_exchange *x, rw_end *source) {
+  const rw_place *place = rw_publisher_find(x->publisher, source, x->call);
+  if (place == NULL) return read_message(x, source);
+  x->code = first_error(x->code, write_block(x, source, rw_place_data(place, source->process), (int)place->length));
+  return 1;
+}
+
+/* Every test lets MPI make progress, so the first that is not done ends this. */
+static int test_all(rw_exchange *x, int first, int end) {
+  int is_done = 1;
+  for (int i = first; is_done && i < end; i++) {
+    if (x->request[i] == MPI_REQUEST_NULL) continue;
+    int code = PMPI_Test(&x->request[i], &is_done, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS) continue;
+    x->code = first_error(x->code, code);
+    x->request[i] = MPI_REQUEST_NULL;
+    is_done = 1;
+  }
+  return is_done;
+}
+
+/*
+ * A program whose room for a published block is above the limit is wrong, and MPI gets it its data. The
+ * receive is cancelled then.
+ */
+static void read_for_long_room(rw_exchange *x) {
+  rw_publisher *p = x->publisher;
+  for (int i = 0, r = 0; i < p->sources; i++) {
+    rw_end *source = &p->source[i];
+    if (!is_long(&x->to, source->slot)) continue;
+    MPI_Request *request = &x->request[r++];
+    if (*request == MPI_REQUEST_NULL || rw_publisher_find(p, source, x->call) == NULL) continue;
+    int code = PMPI_Cancel(request);
+    if (code == MPI_SUCCESS) code = PMPI_Wait(request, MPI_STATUS_IGNORE);
+    x->code = first_error(x->code, code);
+    (void)read_block(x, source);
+  }
+}
+
+static int has_received(rw_exchange *x) {
+  int is_done = test_all(x, 0, x->receives);
+  if (!is_done) read_for_long_room(x);
+  return is_done;
+}
+
+/* Calls are read in order. */
+static void read_all(rw_publisher *p) {
+  for (rw_exchange *x = p->first; x != NULL; x = p->first) {
+    for (; x->next < p->sources; x->next++) {
+      rw_end *source = &p->source[x->next];
+      if (!is_long(&x->to, source->slot) && !read_block(x, source)) return;
+    }
+    if (!has_received(x)) return;
+    if (p->sources > 0 && p->entry != NULL)
+      __atomic_store_n(rw_entry_consumed(p->entry, p->collective), x->call + 1, __ATOMIC_RELEASE);
+    p->first = x->after;
+    if (p->first == NULL) p->last = NULL;
+    x->is_read = 1;
+  }
+}
+
+static int advance(rw_exchange *x) {
+  if (!x->is_read) read_all(x->publisher);
+  if (!x->is_read) return 0;
+  int is_sent = test_all(x, x->receives, x->requests);
+  if (is_sent && x->own_type != MPI_DATATYPE_NULL) PMPI_Type_free(&x->own_type);
+  return x->is_done = is_sent;
+}
+
+int rw_exchange_advance(rw_exchange *x, int *is_done) {
+  rw_publisher *p = x->publisher;
+  if (x->is_done) {
+    *is_done = 1;
+    return x->code;
+  }
+  *is_done = 0;
+  if (!try_to_enter(p)) return MPI_SUCCESS;
+  *is_done = advance(x);
+  leave(p);
+  if (!*is_done) return MPI_SUCCESS;
+  rw_publishers_leave(p->all);
+  return x->code;
+}
+
+/* MPI gets to work now and then: what this process has begun there, others may wait for. */
+int rw_exchange_wait(rw_exchange *x) {
+  const rw_arena *arena = rw_arena_of_process();
+  int is_done, polls = 0, spins = arena->is_crowded ? 0 : SPINS;
+  for (;;) {
+    int code = rw_exchange_advance(x, &is_done);
+    if (is_done) return code;
+    if (++polls <= spins) continue;
+    if (polls % PROGRESS != 0) {
+      sched_yield();
+      continue;
+    }
+    polls -= PROGRESS; /* a count that grew as long as the wait would overflow */
+    int is_there;
+    MPI_Status status;
+    code = PMPI_Iprobe(MPI_ANY_SOURCE, 0, arena->comm, &is_there, &status);
+    if (code != MPI_SUCCESS) return code;
+  }
+}
+
+int rw_exchange_start(rw_publisher *p, const rw_buffer *from, const rw_buffer *to, rw_exchange **started) {
+  /* One message at most for each end. */
+  rw_exchange *x = malloc(sizeof *x + sizeof *x->request * (size_t)(p->all_sources + p->all_readers));
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  int code = x != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+  if (code == MPI_SUCCESS && !to->is_contiguous && p->sources > 0) code = PMPI_Type_dup(to->type, &type);
+  if (code != MPI_SUCCESS) {
+    free(x);
+    return code;
+  }
+  x->request = (MPI_Request *)(void *)(x + 1);
+  enter(p);
+  begin(x, p, from, to);
+  x->own_type = type;
+  if (type != MPI_DATATYPE_NULL) x->to.type = type;
+  leave(p);
+  *started = x;
+  return code;
+}
+
+void rw_exchange_free(rw_exchange *x) { free(x); }
+
+int rw_exchange_run(rw_publisher *p, const rw_buffer *from, const rw_buffer *to) {
+  rw_exchange *x = &p->own;
+  x->request = p->own_request;
+  enter(p);
+  begin(x, p, from, to);
+  leave(p);
+  return rw_exchange_wait(x);
+}

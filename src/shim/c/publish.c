@@ -1,0 +1,334 @@
+/*
+ * Rings of places in which a process publishes its blocks, call after call.
+ *
+ * A block is written into place n mod K when all readers have consumed call n - K. If they have not, or the
+ * region has no room, copies of the blocks are sent as messages: no start waits. When a communicator is
+ * freed, its ring and entry remain until all readers are done with them.
+ */
+#include "publish.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Ranks that a group translates at a time; calls until a region without room is asked again. */
+enum { CHUNK = 64, RETRY = 64 };
+/* Places of a ring. */
+static const uint64_t places_of[RW_COLLECTIVES] = {8, 4};
+
+/* A block that is sent while the program continues. */
+typedef struct copy {
+  struct copy *after;
+  MPI_Request request;
+  char data[];
+} copy;
+
+static rw_publishers *closed;
+static copy *copies;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+rw_publishers *rw_publishers_allocate(const rw_lists *lists) {
+  const rw_arena *arena = rw_arena_of_process();
+  rw_publishers *all = calloc(1, sizeof *all);
+  if (all == NULL) return NULL;
+  all->number = -1;
+  int ok = 1;
+  for (int c = 0; arena != NULL && c < RW_COLLECTIVES; c++) {
+    rw_publisher *p = &all->each[c];
+    size_t ends = (size_t)lists->in_count + (size_t)lists->out_count;
+    p->source = calloc(ends + 1, sizeof *p->source);
+    p->own_request = malloc((ends + 1) * sizeof *p->own_request);
+    p->copy = malloc(arena->limit + 1);
+    ok = ok && p->source && p->own_request && p->copy;
+    p->all = all;
+    p->collective = c;
+    pthread_mutex_init(&p->lock, NULL);
+    if (p->source != NULL) p->reader = p->source + lists->in_count;
+  }
+  if (ok) return all;
+  rw_publishers_close(all);
+  return NULL;
+}
+
+static void free_all(rw_publishers *all) {
+  for (int c = 0; c < RW_COLLECTIVES; c++) {
+    rw_publisher *p = &all->each[c];
+    if (p->ring != 0) rw_lines_give(p->ring, p->ring_lines);
+    if (p->space != 0) rw_space_give(p->space, places_of[c] * p->blocks * p->space_each);
+    if (p->all != NULL) pthread_mutex_destroy(&p->lock);
+    free(p->source);
+    free(p->own_request);
+    free(p->copy);
+  }
+  if (all->entry != NULL) rw_entry_remove(all->number);
+  free(all);
+}
+
+/* A process makes its entry in the order of numbers, so one that is known and not there was removed. */
+static int is_done(const rw_publisher *p, rw_end *reader) {
+  if (!rw_entry_is_known(reader->process, p->number)) return 0;
+  const rw_entry *entry = rw_entry_find(reader->process, p->number);
+  uint64_t calls = entry == NULL ? 0 : __atomic_load_n(rw_entry_consumed(entry, p->collective), __ATOMIC_ACQUIRE);
+  if (entry != NULL && calls >= p->started) return 1;
+  return rw_entry_find(reader->process, p->number) == NULL && !rw_entry_may_be_refused(reader->process, p->number);
+}
+
+static int are_done(rw_publishers *all) {
+  if (all->entry == NULL) return 1;
+  for (int c = 0; c < RW_COLLECTIVES; c++)
+    for (int i = 0; all->each[c].started > 0 && i < all->each[c].readers; i++)
+      if (!is_done(&all->each[c], &all->each[c].reader[i])) return 0;
+  return 1;
+}
+
+/* Those that wait for readers are at most as many as a region has entries. */
+static void sweep(void) {
+  pthread_mutex_lock(&lock);
+  for (rw_publishers **at = &closed; *at != NULL;) {
+    rw_publishers *all = *at;
+    if (all->users > 0 || !are_done(all)) at = &all->after;
+    else {
+      *at = all->after;
+      free_all(all);
+    }
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void rw_publishers_open(rw_publishers *all, MPI_Comm comm, int number) {
+  if (closed != NULL) sweep();
+  all->comm = comm;
+  all->number = number;
+  if (number < 0) return;
+  all->entry = rw_entry_make(number);
+  for (int c = 0; c < RW_COLLECTIVES; c++) {
+    all->each[c].number = number;
+    all->each[c].entry = all->entry;
+  }
+}
+
+void rw_publishers_close(rw_publishers *all) {
+  if (all == NULL) return;
+  pthread_mutex_lock(&lock);
+  all->is_closed = 1;
+  all->after = closed;
+  closed = all;
+  pthread_mutex_unlock(&lock);
+  sweep();
+}
+
+void rw_publishers_leave(rw_publishers *all) {
+  __atomic_sub_fetch(&all->users, 1, __ATOMIC_ACQ_REL);
+}
+
+/* Ranks in another group, MPI_UNDEFINED where they are not in it. */
+static void translate(MPI_Group from, MPI_Group to, rw_end *ends, int count, int is_process) {
+  int ranks[CHUNK], found[CHUNK];
+  for (int first = 0; first < count; first += CHUNK) {
+    int n = count - first < CHUNK ? count - first : CHUNK;
+    for (int i = 0; i < n; i++) ranks[i] = ends[first + i].rank;
+    PMPI_Group_translate_ranks(from, n, ranks, to, found);
+    for (int i = 0; i < n; i++) {
+      rw_end *end = &ends[first + i];
+      if (!is_process) end->rank = found[i];
+      else end->process = found[i] == MPI_UNDEFINED ? -1 : found[i];
+    }
+  }
+}
+
+/* How many of a communicator's ranks are in a group. */
+static int count_common(MPI_Group own, int size, MPI_Group group) {
+  int ranks[CHUNK], found[CHUNK], common = 0;
+  for (int first = 0; first < size; first += CHUNK) {
+    int n = size - first < CHUNK ? size - first : CHUNK;
+    for (int i = 0; i < n; i++) ranks[i] = first + i;
+    PMPI_Group_translate_ranks(own, n, ranks, group, found);
+    for (int i = 0; i < n; i++) common += found[i] != MPI_UNDEFINED;
+  }
+  return common;
+}
+
+/* Ends on the node first, in the order of the list. Returns how many; `ends` has room for as many again. */
+static int set_ends(MPI_Group group, const int *list, int count, rw_end *ends, int *all) {
+  const rw_arena *arena = rw_arena_of_process();
+  int n = 0;
+  for (int i = 0; i < count; i++) {
+    if (list[i] == MPI_PROC_NULL) continue;
+    ends[n].slot = i;
+    ends[n++].rank = list[i];
+  }
+  *all = n;
+  translate(group, arena->node, ends, n, 1);
+  translate(group, arena->world, ends, n, 0);
+  int near = 0;
+  for (int i = 0; i < n; i++) {
+    if (ends[i].process < 0) continue;
+    rw_end found = ends[i];
+    memmove(ends + near + 1, ends + near, sizeof *ends * (size_t)(i - near));
+    ends[near++] = found;
+  }
+  return near;
+}
+
+rw_publisher *rw_publisher_make(const rw_state *state, int collective) {
+  const rw_arena *arena = rw_arena_of_process();
+  rw_publishers *all = state->publishers;
+  if (arena == NULL || all == NULL || all->number < 0) return NULL;
+  if (collective == RW_ALLTOALL && state->lists.is_ambiguous) return NULL;
+  rw_publisher *p = &all->each[collective];
+  if (p->is_made) return p->is_made > 0 ? p : NULL;
+  MPI_Group group;
+  if (PMPI_Comm_group(all->comm, &group) != MPI_SUCCESS) return NULL;
+  int ranks = state->lists.ranks;
+  p->is_made = count_common(group, ranks, arena->world) == ranks ? 1 : -1;
+  p->is_shared = ranks <= arena->processes && count_common(group, ranks, arena->node) == ranks;
+  p->sources = set_ends(group, state->lists.in, state->lists.in_count, p->source, &p->all_sources);
+  p->readers = set_ends(group, state->lists.out, state->lists.out_count, p->reader, &p->all_readers);
+  p->blocks = collective == RW_ALLGATHER ? 1 : (size_t)p->readers;
+  p->space_each = (arena->limit + RW_LINE - 1) / RW_LINE;
+  PMPI_Group_free(&group);
+  return p->is_made > 0 ? p : NULL;
+}
+
+int rw_publisher_is_shared(const rw_publisher *publisher) { return publisher->is_shared; }
+
+enum { WORDS = RW_LINE / sizeof(int) };
+
+/* A word of the table in front of the places of an alltoall: the number of readers, then the process of each. */
+static int *word_of(int process, size_t ring, int word) {
+  return (int *)(void *)rw_line_of(process, ring + (size_t)word / WORDS) + (size_t)word % WORDS;
+}
+
+static size_t table_lines(int collective, int readers) {
+  return collective == RW_ALLGATHER ? 0 : (size_t)readers / WORDS + 1;
+}
+
+static int make_ring(rw_publisher *p) {
+  size_t table = table_lines(p->collective, p->readers), places = places_of[p->collective] * p->blocks;
+  int own = rw_arena_of_process()->process;
+  p->ring_lines = table + places;
+  p->ring = rw_lines_take(p->ring_lines);
+  if (p->ring == 0) return 0;
+  p->first_line = p->ring + table;
+  if (table > 0) *word_of(own, p->ring, 0) = p->readers;
+  for (int i = 0; table > 0 && i < p->readers; i++) *word_of(own, p->ring, i + 1) = p->reader[i].process;
+  for (size_t at = 0; at < places; at++) ((rw_place *)(void *)rw_line_of(own, p->first_line + at))->calls = 0;
+  __atomic_store_n(&p->entry->ring[p->collective], (uint64_t)p->ring, __ATOMIC_RELEASE);
+  return 1;
+}
+
+static int make_room(rw_publisher *p, int needs_space) {
+  if (p->entry == NULL || p->started < p->next_try) return 0;
+  if (p->ring != 0 || make_ring(p)) {
+    if (needs_space && p->space == 0) p->space = rw_space_take(places_of[p->collective] * p->blocks * p->space_each);
+    if (!needs_space || p->space != 0) return 1;
+  }
+  p->next_try = p->started + RETRY;
+  return 0;
+}
+
+/* Calls that a reader has consumed, as far as is known. */
+static uint64_t consumed_by(const rw_publisher *p, rw_end *reader) {
+  if (reader->entry == NULL) reader->entry = rw_entry_find(reader->process, p->number);
+  return reader->entry == NULL ? 0 : __atomic_load_n(rw_entry_consumed(reader->entry, p->collective), __ATOMIC_ACQUIRE);
+}
+
+int rw_publisher_has_place(rw_publisher *p, uint64_t call, int needs_space) {
+  uint64_t places = places_of[p->collective];
+  if ((p->ring == 0 || (needs_space && p->space == 0)) && !make_room(p, needs_space)) return 0;
+  if (call < p->consumed + places) return 1;
+  if (consumed_by(p, &p->reader[p->slowest]) + places <= call) return 0;
+  uint64_t least = UINT64_MAX;
+  for (int i = 0; i < p->readers; i++) {
+    uint64_t consumed = consumed_by(p, &p->reader[i]);
+    if (consumed >= least) continue;
+    least = consumed;
+    p->slowest = i;
+  }
+  p->consumed = least;
+  return call < least + places;
+}
+
+rw_place *rw_publisher_place(rw_publisher *p, int reader, uint64_t call, char **data) {
+  int own = rw_arena_of_process()->process;
+  size_t number = (size_t)(call % places_of[p->collective]) * p->blocks;
+  if (p->collective == RW_ALLTOALL) number += (size_t)reader;
+  rw_place *place = (rw_place *)(void *)rw_line_of(own, p->first_line + number);
+  uint64_t unit = p->space + number * p->space_each;
+  if (p->space != 0) {
+    *data = rw_space_of(own, (size_t)unit);
+    memcpy(place->data, &unit, sizeof unit);
+  }
+  return place;
+}
+
+const char *rw_place_data(const rw_place *place, int process) {
+  uint64_t unit;
+  if (place->length <= RW_IN_PLACE) return place->data;
+  memcpy(&unit, place->data, sizeof unit);
+  return rw_space_of(process, (size_t)unit);
+}
+
+static int find_ring(const rw_publisher *p, rw_end *source) {
+  const rw_arena *arena = rw_arena_of_process();
+  if (source->entry == NULL) source->entry = rw_entry_find(source->process, p->number);
+  size_t ring = source->entry == NULL ? 0 : (size_t)__atomic_load_n(&source->entry->ring[p->collective], __ATOMIC_ACQUIRE);
+  if (ring == 0) return 0;
+  int readers = 1, own = 0;
+  if (p->collective == RW_ALLTOALL) {
+    readers = *word_of(source->process, ring, 0);
+    while (own < readers && *word_of(source->process, ring, own + 1) != arena->process) own++;
+  }
+  source->stride = (size_t)readers * (size_t)arena->processes * RW_LINE;
+  source->place = rw_line_of(source->process, ring + table_lines(p->collective, readers) + (size_t)own);
+  return 1;
+}
+
+const rw_place *rw_publisher_find(const rw_publisher *p, rw_end *source, uint64_t call) {
+  if (source->place == NULL && !find_ring(p, source)) return NULL;
+  size_t number = (size_t)(call % places_of[p->collective]);
+  const rw_place *place = (const rw_place *)(const void *)(source->place + number * source->stride);
+  return __atomic_load_n(&place->calls, __ATOMIC_ACQUIRE) == call + 1 ? place : NULL;
+}
+
+/* Frees those that are sent. A request that failed is freed with its copy left to MPI. */
+static void test_copies(int waits) {
+  for (copy **at = &copies; *at != NULL;) {
+    copy *sent = *at;
+    int is_sent = 1;
+    int code = waits ? PMPI_Wait(&sent->request, MPI_STATUS_IGNORE) : PMPI_Test(&sent->request, &is_sent, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS && !is_sent) {
+      at = &sent->after;
+      continue;
+    }
+    *at = sent->after;
+    if (code == MPI_SUCCESS) free(sent);
+  }
+}
+
+int rw_publisher_send_copy(rw_publisher *p, const rw_buffer *from, const rw_end *reader, int *is_sent) {
+  const rw_arena *arena = rw_arena_of_process();
+  int block = p->collective == RW_ALLGATHER ? 0 : reader->slot;
+  int bytes = rw_buffer_count(from, block) * from->size;
+  copy *sent = malloc(sizeof *sent + (size_t)bytes);
+  *is_sent = sent != NULL;
+  if (sent == NULL) return MPI_SUCCESS;
+  int code = bytes > 0 ? rw_buffer_read(from, block, sent->data, arena->comm) : MPI_SUCCESS;
+  int tag = rw_arena_tag(p->number, p->collective, 0);
+  int started = PMPI_Isend(sent->data, bytes, MPI_BYTE, reader->rank, tag, arena->comm, &sent->request);
+  if (started != MPI_SUCCESS) {
+    free(sent);
+    return started;
+  }
+  pthread_mutex_lock(&lock);
+  sent->after = copies;
+  copies = sent;
+  test_copies(0);
+  pthread_mutex_unlock(&lock);
+  return code;
+}
+
+void rw_publishers_end(void) {
+  pthread_mutex_lock(&lock);
+  test_copies(1);
+  pthread_mutex_unlock(&lock);
+}

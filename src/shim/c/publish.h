@@ -1,0 +1,83 @@
+/* What the two sides of publishing share: publish.c has the memory and its life, exchange.c the calls. */
+#ifndef RANKWEAVE_PUBLISH_H
+#define RANKWEAVE_PUBLISH_H
+
+#include "shim.h"
+
+#include <pthread.h>
+
+/* One end of an edge. */
+typedef struct {
+  int slot;    /* of the receive buffer; or the block of the send buffer */
+  int rank;    /* of the world */
+  int process; /* of the node; -1: another node */
+  /* Of a process of the node, once they are found: its entry; of a source, its first place for this rank. */
+  const rw_entry *entry;
+  const char *place;
+  size_t stride; /* bytes to that of the next call */
+} rw_end;
+
+/*
+ * A place is a line: the call whose block it holds and one more, stored last, then a block that is short
+ * enough, so that it is in the line that its reader polls. A longer one is elsewhere.
+ */
+typedef struct {
+  uint64_t calls;
+  uint32_t length;
+  char data[RW_LINE - 12];
+} rw_place;
+
+enum { RW_IN_PLACE = RW_LINE - 12 };
+
+struct rw_exchange {
+  rw_publisher *publisher;
+  rw_exchange *after; /* the next one that is not read */
+  uint64_t call;
+  rw_buffer to;
+  MPI_Datatype own_type; /* a duplicate for an unpack after the program has freed its type */
+  int next;              /* of the sources on the node */
+  int receives, requests;
+  MPI_Request *request; /* receives, then sends */
+  int code, is_read, is_done;
+};
+
+struct rw_publisher {
+  rw_publishers *all;
+  int collective, number, is_made, is_shared;
+  rw_entry *entry;
+  pthread_mutex_t lock;
+  uint64_t started, consumed, next_try; /* calls; consumed by all readers; at which a ring is tried again */
+  int slowest;                /* a reader that had not consumed enough */
+  size_t ring, ring_lines, first_line; /* the own lines: a table, then a place for every block, call by call */
+  size_t blocks;                  /* of a call */
+  size_t space, space_each;       /* units for blocks that are not in their place */
+  int sources, readers; /* on the node; those of other nodes follow */
+  int all_sources, all_readers;
+  rw_end *source, *reader;
+  rw_exchange *first, *last; /* those that are not read */
+  rw_exchange own;           /* of calls that block */
+  MPI_Request *own_request;
+  char *copy; /* of a block that came as a message */
+};
+
+struct rw_publishers {
+  rw_publishers *after; /* among those that are closed */
+  MPI_Comm comm;
+  int number, is_closed;
+  int users; /* exchanges */
+  rw_entry *entry;
+  rw_publisher each[RW_COLLECTIVES];
+};
+
+/* Where the block of a reader goes in a call; data is space for one that is too long for the place. */
+rw_place *rw_publisher_place(rw_publisher *publisher, int reader, uint64_t call, char **data);
+int rw_publisher_has_place(rw_publisher *publisher, uint64_t call, int needs_space);
+/* The block of a source in a call; NULL: it is not there. */
+const rw_place *rw_publisher_find(const rw_publisher *publisher, rw_end *source, uint64_t call);
+const char *rw_place_data(const rw_place *place, int process);
+/* The exchange is over. */
+void rw_publishers_leave(rw_publishers *all);
+/* Sends the packed block of a reader as a message; *is_sent is 0 if there is no memory. */
+int rw_publisher_send_copy(rw_publisher *publisher, const rw_buffer *from, const rw_end *reader, int *is_sent);
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * Requests of non-blocking calls that this library performs.
+ *
+ * They are generalized requests, so handles, arrays of requests of any kind, statuses and threads are MPI's
+ * own. MPI itself advances them wherever they are completed, in whatever language and by whatever tool: Open
+ * MPI by its progress engine, which calls registered functions, MPICH by the poll function of a generalized
+ * request. No call that completes a request has to be intercepted, so none can be missed. Only MPICH's
+ * MPI_Request_get_status does not poll.
+ */
+#include "shim.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Vain polls of MPICH in a row: before the core is given to others, and between calls that let MPI progress. */
+enum { SPINS = 16, PROGRESS = 16 };
+
+/* One that is not complete is in a list, in the order of starts. */
+typedef struct pending {
+  struct pending *after;
+  rw_exchange *exchange;
+  MPI_Request request; /* or a receive, which this completes: */
+  void (*complete)(void *, int);
+  void *with;
+  int code;
+  int users; /* the list and MPI; the last one frees it */
+} pending;
+
+/* Of ROMIO, for MPICH and what is derived from it; it is no part of MPI. */
+typedef int poll_function(void *, MPI_Status *);
+typedef int wait_function(int, void **, double, MPI_Status *);
+typedef int start_polled(MPI_Grequest_query_function *, MPI_Grequest_free_function *, MPI_Grequest_cancel_function *,
+                         poll_function *, wait_function *, void *, MPI_Request *);
+typedef int progress_function(void);
+typedef int (*register_progress)(progress_function *);
+
+static start_polled *polled;
+static register_progress add_progress, remove_progress;
+static int is_registered;
+static pthread_once_t looked_up = PTHREAD_ONCE_INIT;
+
+/*
+ * MPI may call what is below at any time, also while this thread has the lock; so that only tries to take it.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pending *first, **last = &first;
+
+static void find(void *function, const char *name) {
+  void *found = dlsym(RTLD_DEFAULT, name);
+  memcpy(function, &found, sizeof found);
+}
+
+static void look_up(void) {
+  find(&add_progress, "opal_progress_register");
+  find(&remove_progress, "opal_progress_unregister");
+  find(&polled, "PMPIX_Grequest_start");
+  int (*get_status)(MPI_Request, int *, MPI_Status *);
+  find(&get_status, "MPI_Request_get_status");
+  if (get_status != MPI_Request_get_status) polled = NULL;
+}
+
+int rw_requests_have_progress(void) {
+  pthread_once(&looked_up, look_up);
+  return add_progress != NULL && remove_progress != NULL;
+}
+
+int rw_requests_work(void) { return rw_requests_have_progress() || polled != NULL; }
+
+static void release(pending *p) {
+  if (__atomic_sub_fetch(&p->users, 1, __ATOMIC_ACQ_REL) == 0) free(p);
+}
+
+/*
+ * Takes those that are done out of the list. Once a request is complete another thread may free it, so its
+ * exchange is freed before.
+ */
+static pending *take_done(void) {
+  pending *done = NULL, **end_of_done = &done;
+  for (pending **at = &first; *at != NULL;) {
+    pending *p = *at;
+    int is_done = 0;
+    p->code = rw_exchange_advance(p->exchange, &is_done);
+    if (!is_done && p->code == MPI_SUCCESS) {
+      at = &p->after;
+      continue;
+    }
+    *at = p->after;
+    if (p->after == NULL) last = at;
+    p->after = NULL;
+    *end_of_done = p;
+    end_of_done = &p->after;
+  }
+  return done;
+}
+
+static int complete(pending *done) {
+  int count = 0;
+  while (done != NULL) {
+    pending *p = done;
+    done = p->after;
+    rw_exchange_free(p->exchange);
+    if (p->complete != NULL) p->complete(p->with, p->code);
+    else PMPI_Grequest_complete(p->request);
+    release(p);
+    count++;
+  }
+  return count;
+}
+
+/* Requests completed; 0 also if another thread, or this one further up, is in here. */
+static int advance(void) {
+  if (__atomic_load_n(&first, __ATOMIC_RELAXED) == NULL || pthread_mutex_trylock(&lock) != 0) return 0;
+  pending *done = take_done();
+  pthread_mutex_unlock(&lock);
+  return complete(done);
+}
+
+void rw_requests_advance(void) { (void)advance(); }
+
+/* MPICH's MPI_Wait only polls: what this process sends, others may wait for before they come here. */
+static int poll_once(void *given, MPI_Status *status) {
+  static unsigned vain;
+  (void)given;
+  (void)status;
+  if (advance() > 0) {
+    __atomic_store_n(&vain, 0, __ATOMIC_RELAXED);
+    return MPI_SUCCESS;
+  }
+  unsigned polls = __atomic_add_fetch(&vain, 1, __ATOMIC_RELAXED);
+  int is_there;
+  if (polls % PROGRESS == 0) PMPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_SELF, &is_there, MPI_STATUS_IGNORE);
+  if (polls > SPINS) sched_yield();
+  return MPI_SUCCESS;
+}
+
+static int wait_once(int count, void **given, double timeout, MPI_Status *statuses) {
+  (void)timeout;
+  return count > 0 ? poll_once(given[0], statuses) : MPI_SUCCESS;
+}
+
+/* An error goes to the handler that MPI has for generalized requests. */
+static int query(void *given, MPI_Status *status) {
+  pending *p = given;
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = MPI_ANY_SOURCE;
+  status->MPI_TAG = MPI_ANY_TAG;
+  return p->code;
+}
+
+static int drop(void *given) {
+  release(given);
+  return MPI_SUCCESS;
+}
+
+static int cancel(void *given, int is_complete) {
+  (void)given;
+  (void)is_complete;
+  return MPI_SUCCESS;
+}
+
+/* The first one needs the function registered; it remains, since others may be calling it. */
+static int register_once(void) {
+  if (!is_registered && add_progress(advance) != 0) return MPI_ERR_INTERN;
+  is_registered = 1;
+  return MPI_SUCCESS;
+}
+
+static int make_request(pending *p) {
+  if (add_progress == NULL) return polled(query, drop, cancel, poll_once, wait_once, p, &p->request);
+  int code = register_once();
+  return code == MPI_SUCCESS ? PMPI_Grequest_start(query, drop, cancel, p, &p->request) : code;
+}
+
+static void append(pending *p) {
+  *last = p;
+  last = &p->after;
+}
+
+int rw_request_start(MPI_Comm comm, rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
+                     MPI_Request *request) {
+  pending *p = calloc(1, sizeof *p);
+  if (p == NULL) return rw_raise(comm, MPI_ERR_NO_MEM);
+  p->users = 2;
+  pthread_mutex_lock(&lock);
+  int code = make_request(p);
+  if (code == MPI_SUCCESS) code = rw_exchange_start(publisher, from, to, &p->exchange);
+  if (code == MPI_SUCCESS) {
+    *request = p->request;
+    append(p);
+  }
+  pthread_mutex_unlock(&lock);
+  if (code == MPI_SUCCESS) return code;
+  free(p);
+  return rw_raise(comm, code);
+}
+
+int rw_requests_start_receive(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
+                              void (*complete)(void *, int), void *with) {
+  pending *p = calloc(1, sizeof *p);
+  if (p == NULL) return MPI_ERR_NO_MEM;
+  p->users = 1;
+  p->complete = complete;
+  p->with = with;
+  pthread_mutex_lock(&lock);
+  int code = register_once();
+  if (code == MPI_SUCCESS) code = rw_exchange_start(publisher, from, to, &p->exchange);
+  if (code == MPI_SUCCESS) append(p);
+  pthread_mutex_unlock(&lock);
+  if (code != MPI_SUCCESS) free(p);
+  return code;
+}
+
+void rw_requests_end(void) {
+  if (is_registered) remove_progress(advance);
+  is_registered = 0;
+}
+
+RW_EXPORT int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
+  rw_requests_advance();
+  return PMPI_Request_get_status(request, flag, status);
+}
