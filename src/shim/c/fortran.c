@@ -133,3 +133,22 @@ GRAPH(pmpi_dist_graph_create_)
 CART(mpi_cart_create_)
 CART(ompi_cart_create_f)
 CART(pmpi_cart_create_)
+
+/* MPI's own may call PMPI_Init, so that the function of C is not seen. */
+#define INIT(name, parameters, arguments)                       \
+  RW_EXPORT void name parameters;                               \
+  void name parameters {                                        \
+    static void(*library) parameters;                           \
+    if (library == NULL) find(&library, #name);                 \
+    if (library == NULL) {                                      \
+      *code = MPI_ERR_INTERN;                                   \
+      return;                                                   \
+    }                                                           \
+    library arguments;                                          \
+    if (*code == MPI_SUCCESS) rw_settings_share();              \
+  }
+
+INIT(mpi_init_, (MPI_Fint *code), (code))
+INIT(ompi_init_f, (MPI_Fint *code), (code))
+INIT(mpi_init_thread_, (MPI_Fint *required, MPI_Fint *provided, MPI_Fint *code), (required, provided, code))
+INIT(ompi_init_thread_f, (MPI_Fint *required, MPI_Fint *provided, MPI_Fint *code), (required, provided, code))

@@ -20,6 +20,7 @@ struct rw_runner {
   MPI_Comm comm;
   int limit;
   size_t stride;
+  unsigned direct_calls;
   char *own, *slots; /* values */
   rw_request *request;
   rw_shared *shared; /* instead of the request and the slots */
@@ -75,15 +76,10 @@ void rw_runner_free(rw_runner *runner) {
 /* Whether the block of an edge has not been met with an earlier edge: edges are in the order of blocks. */
 static int is_first(const rw_part *part, int edge) { return edge == 0 || part->block[edge] != part->block[edge - 1]; }
 
-double rw_longest(const rw_buffer *from, const rw_part *part) {
-  double longest = 0;
-  for (int e = 0; e < part->edges; e++) {
-    if (!is_first(part, e)) continue;
-    int i = part->block[e];
-    double bytes = (double)rw_buffer_count(from, i) * from->size;
-    if (bytes > longest) longest = bytes;
-  }
-  return longest;
+unsigned rw_direct_calls(rw_runner *runner) {
+  unsigned calls = runner->direct_calls;
+  runner->direct_calls = 0;
+  return calls;
 }
 
 static int first_error(int first, int second) { return first == MPI_SUCCESS ? second : first; }
@@ -132,6 +128,7 @@ static int move_direct(rw_runner *runner, const rw_buffer *from, const rw_buffer
     code = PMPI_Isend(rw_buffer_at(from, block), rw_buffer_count(from, block), from->type, part->destination[i],
                       RW_DIRECT_TAG, runner->comm, &runner->direct[count++]);
   }
+  runner->direct_calls += count > 0;
   if (code != MPI_SUCCESS || count == 0) return code;
   code = PMPI_Waitall(count, runner->direct, runner->statuses);
   for (int i = 0; code == MPI_ERR_IN_STATUS && i < count; i++)

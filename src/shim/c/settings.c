@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static rw_settings own;
+static rw_settings own, world;
+static int is_shared;
 static pthread_once_t once = PTHREAD_ONCE_INIT, paths_once = PTHREAD_ONCE_INIT;
 static int wants_report;
 static const char *record_path;
@@ -51,6 +52,21 @@ const rw_settings *rw_own_settings(void) {
   pthread_once(&once, read_all);
   return &own;
 }
+
+void rw_settings_share(void) {
+  static int is_done;
+  if (is_done) return;
+  is_done = 1;
+  world = *rw_own_settings();
+  double least[] = {world.enabled, world.always, world.records};
+  if (PMPI_Allreduce(MPI_IN_PLACE, least, 3, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  world.enabled = least[0];
+  world.always = least[1];
+  world.records = least[2];
+  is_shared = 1;
+}
+
+const rw_settings *rw_world_settings(void) { return is_shared ? &world : NULL; }
 
 int rw_wants_report(void) {
   rw_own_settings();

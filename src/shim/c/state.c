@@ -7,20 +7,48 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
- * Bytes of the blocks of a plan; and what a value takes besides its block at most: its length, and 7 bytes of
+ * Bytes of the shortest limit; of the blocks of a plan; and what a value takes besides its block at most: its length, and 7 bytes of
  * padding.
  */
-enum { MEMORY = 32 << 20, BESIDES = 11 };
-/* Communicators of a process whose graphs are recorded. */
-enum { MOST_RECORDED = 256 };
+enum { LEAST_LIMIT = 16, MEMORY = 32 << 20, BESIDES = 11 };
+/*
+ * Communicators of a process whose graphs are recorded; states for times without memory: ranks that have
+ * calls count them, so that none waits for this one in an agreement.
+ */
+enum { MOST_RECORDED = 256, SPARE = 16 };
 
 static int key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
 static int created;
 /* States of communicators that are not freed; communicators may be made in several threads. */
 static rw_state *live;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static rw_state spare[SPARE];
+static char is_spare_used[SPARE];
+
+static rw_state *allocate_state(void) {
+  rw_state *state = calloc(1, sizeof *state);
+  pthread_mutex_lock(&lock);
+  for (int i = 0; state == NULL && i < SPARE; i++) {
+    if (is_spare_used[i]) continue;
+    is_spare_used[i] = 1;
+    state = memset(&spare[i], 0, sizeof spare[i]);
+  }
+  pthread_mutex_unlock(&lock);
+  return state;
+}
+
+static void release_state(rw_state *state) {
+  if (state < spare || state >= spare + SPARE) free(state);
+  else {
+    pthread_mutex_lock(&lock);
+    is_spare_used[state - spare] = 0;
+    pthread_mutex_unlock(&lock);
+  }
+}
 
 static void describe(const rw_state *state) {
   for (int c = 0; c < RW_COLLECTIVES; c++) rw_report_plan(state, c, &state->plans[c]);
@@ -36,7 +64,7 @@ static void free_state(rw_state *state) {
   rw_lists_free(&state->lists);
   free(state->graph_starts);
   free(state->graph);
-  free(state);
+  release_state(state);
 }
 
 static int delete_state(MPI_Comm comm, int keyval, void *hung, void *extra) {
@@ -88,14 +116,13 @@ static int make_keys(void) {
 
 static int count_created(void) {
   pthread_mutex_lock(&lock);
-  int count = created;
+  int count = created++;
   pthread_mutex_unlock(&lock);
   return count;
 }
 
 static int hang(MPI_Comm comm, rw_state *state) {
   pthread_mutex_lock(&lock);
-  state->number = created++;
   state->after = live;
   if (live != NULL) live->before = state;
   live = state;
@@ -114,38 +141,65 @@ static void take_planned(rw_state *state, const double names[RW_FILES], rw_part 
   }
 }
 
-int rw_state_attach(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL || rw_state_of(comm) != NULL) return MPI_SUCCESS;
+/* Whether all ranks agreed on settings in MPI_Init, and one of them changes what is done from the start. */
+static int sets_apart(MPI_Comm comm) {
+  const rw_settings *world = rw_world_settings();
+  MPI_Group own, all, others;
+  int count = 1;
+  if (world == NULL || (world->enabled > 0 && world->always < 1 && world->records < 1)) return 0;
+  if (PMPI_Comm_group(comm, &own) != MPI_SUCCESS) return 0;
+  PMPI_Comm_group(MPI_COMM_WORLD, &all);
+  PMPI_Group_difference(own, all, &others);
+  PMPI_Group_size(others, &count);
+  PMPI_Group_free(&own);
+  PMPI_Group_free(&all);
+  if (others != MPI_GROUP_EMPTY) PMPI_Group_free(&others);
+  return count == 0;
+}
+
+/*
+ * Settings of all ranks, and whether all have their lists: without, no rank plans. A rank that fails takes part
+ * all the same: no other rank must wait for it. Collective.
+ */
+static int agree(rw_state *state) {
   rw_settings settings = *rw_own_settings();
   rw_part *parts[RW_FILES] = {NULL};
-  double is_ready = 0, names[RW_FILES] = {0};
-  rw_state *state = calloc(1, sizeof *state);
-  int code = make_keys();
-  if (code == MPI_SUCCESS && state == NULL) code = MPI_ERR_NO_MEM;
-  /* Ranks that failed so far take part all the same: no other rank must wait for them. */
-  if (state != NULL) {
-    state->comm = comm;
-    state->shadow = MPI_COMM_NULL;
-    if (code == MPI_SUCCESS) code = rw_lists_read(comm, &state->lists);
-    is_ready = code == MPI_SUCCESS;
-    settings.is_simple = !state->lists.is_ambiguous;
-    if (count_created() >= MOST_RECORDED) settings.records = 0;
-  }
+  double names[RW_FILES] = {0}, is_ready = rw_lists_read(state->comm, &state->lists) == MPI_SUCCESS;
+  settings.is_simple = !state->lists.is_ambiguous;
+  if (state->number >= MOST_RECORDED) settings.records = 0;
   for (int i = 0; is_ready > 0 && i < RW_FILES; i++)
     if (rw_plan_path(i) != NULL) names[i] = rw_plan_file_read(rw_plan_path(i), &state->lists, &parts[i]);
-  int agreed = rw_agree(comm, &settings, &is_ready, names);
-  if (agreed == MPI_SUCCESS && is_ready > 0 && settings.enabled > 0) {
-    state->settings = settings;
-    state->lists.is_ambiguous = settings.is_simple < 1;
-    take_planned(state, names, parts);
-    agreed = settings.records > 0 ? rw_record_gather(comm, state) : MPI_SUCCESS;
-    if (agreed == MPI_SUCCESS) return hang(comm, state);
-    free_state(state);
-    return agreed;
+  int code = rw_agree(state->comm, &settings, &is_ready, names);
+  if (code != MPI_SUCCESS || is_ready < 1) settings.enabled = 0;
+  if (settings.enabled < 1) memset(names, 0, sizeof names);
+  state->is_agreed = 1;
+  state->settings = settings;
+  state->lists.is_ambiguous = settings.is_simple < 1;
+  take_planned(state, names, parts);
+  return code;
+}
+
+int rw_state_attach(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL || rw_state_of(comm) != NULL) return MPI_SUCCESS;
+  int is_apart = sets_apart(comm);
+  if (is_apart && rw_world_settings()->enabled < 1) return MPI_SUCCESS;
+  int code = make_keys();
+  rw_state *state = allocate_state();
+  if (state == NULL) return code == MPI_SUCCESS ? MPI_ERR_NO_MEM : code;
+  state->comm = comm;
+  state->shadow = MPI_COMM_NULL;
+  state->number = count_created();
+  for (int c = 0; c < RW_COLLECTIVES; c++)
+    rw_pace_begin(&state->plans[c], is_apart && rw_world_settings()->always > 0);
+  if (code == MPI_SUCCESS) code = rw_lists_count(comm, &state->lists);
+  if (code == MPI_SUCCESS && is_apart && rw_world_settings()->records > 0) {
+    code = agree(state);
+    if (code == MPI_SUCCESS && state->settings.enabled > 0 && state->settings.records > 0)
+      code = rw_record_gather(comm, state);
   }
-  for (int i = 0; i < RW_FILES; i++) rw_part_free(parts[i]);
-  if (state != NULL) free_state(state);
-  return agreed;
+  if (code == MPI_SUCCESS) return hang(comm, state);
+  free_state(state);
+  return code;
 }
 
 rw_state *rw_state_of(MPI_Comm comm) {
@@ -210,15 +264,23 @@ static void give_up(rw_plan *plan) {
   plan->part = NULL;
 }
 
+/* So that blocks may grow. Values in memory are copied no further than their length. */
+static double rounded_up(const rw_plan *plan, double longest) {
+  double limit = LEAST_LIMIT;
+  if (plan->part->source != NULL) return plan->most;
+  while (limit < 2 * longest && limit < plan->most) limit *= 2;
+  return limit < plan->most ? limit : plan->most;
+}
+
 int rw_state_limit(rw_state *state, int collective, double longest) {
   rw_plan *plan = &state->plans[collective];
   int code = PMPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_DOUBLE, MPI_MAX, state->shadow);
   if (code != MPI_SUCCESS) return code;
-  if (longest > plan->most) longest = plan->most;
-  if (plan->runner != NULL && longest == plan->limit) return MPI_SUCCESS;
+  double limit = rounded_up(plan, longest);
+  if (plan->runner != NULL && limit == plan->limit) return MPI_SUCCESS;
   rw_runner_free(plan->runner);
-  plan->limit = longest;
-  plan->runner = rw_runner_make(plan->part, &state->lists, state->shadow, (int)longest);
+  plan->limit = limit;
+  plan->runner = rw_runner_make(plan->part, &state->lists, state->shadow, (int)limit);
   int has_runner = plan->runner != NULL, is_shared = plan->part->source != NULL;
   code = PMPI_Allreduce(MPI_IN_PLACE, &has_runner, 1, MPI_INT, MPI_MIN, state->shadow);
   if (code == MPI_SUCCESS && has_runner) return code;
@@ -233,7 +295,9 @@ int rw_state_limit(rw_state *state, int collective, double longest) {
 int rw_state_plan(rw_state *state, int collective) {
   rw_plan *plan = &state->plans[collective];
   double begin = PMPI_Wtime();
-  int code = make_shadow(state);
+  int code = state->is_agreed ? MPI_SUCCESS : agree(state);
+  if (state->settings.enabled < 1 || (collective == RW_ALLTOALL && state->lists.is_ambiguous)) return code;
+  if (code == MPI_SUCCESS) code = make_shadow(state);
   if (code == MPI_SUCCESS) {
     /*
      * A rank that fails has no part, and takes part in the agreement all the same: then no rank has a plan.
@@ -242,7 +306,6 @@ int rw_state_plan(rw_state *state, int collective) {
     code = agree_on_most(state, plan);
   }
   if (code != MPI_SUCCESS || plan->most < 1) give_up(plan);
-  plan->is_made = 1;
   plan->making_us = (PMPI_Wtime() - begin) * 1e6;
   return code;
 }
