@@ -72,6 +72,8 @@ static int begin_trial(rw_state *state, int collective, double longest) {
   return code;
 }
 
+static int agree_now(rw_state *state, int collective, double longest);
+
 static int plan_and_try(rw_state *state, int collective, double longest) {
   rw_plan *plan = &state->plans[collective];
   int code = rw_state_plan(state, collective);
@@ -83,24 +85,32 @@ static int plan_and_try(rw_state *state, int collective, double longest) {
 
 /*
  * Calls so far, and the time of one, against the time of planning. If they do not suffice, the next agreement
- * comes when they probably do; it comes later if few blocks are short enough.
+ * comes when they probably do; it comes later if a block is too long. The graph may be known from a
+ * communicator that is freed: then its plans are taken, and the calls on it count.
  */
 static int consider(rw_state *state, int collective, double longest) {
   rw_plan *plan = &state->plans[collective];
   if (plan->calls == 0) return plan_and_try(state, collective, longest);
   qsort(plan->watched_us, RW_WATCH, sizeof(double), compare);
-  double sum[] = {plan->watched_us[RW_WATCH / 2], planning_us, planning_us > 0, longest > rw_own_settings()->block_limit};
-  int code = PMPI_Allreduce(MPI_IN_PLACE, sum, 4, MPI_DOUBLE, MPI_SUM, state->comm);
+  double known = state->id > 0 ? 0 : rw_graph_find(state), proposed = state->id > 0 ? 0 : rw_graph_propose();
+  double most[] = {plan->watched_us[RW_WATCH / 2], planning_us, longest > rw_own_settings()->block_limit,
+                   proposed, proposed == 0, known, -known};
+  int code = PMPI_Allreduce(MPI_IN_PLACE, most, 7, MPI_DOUBLE, MPI_MAX, state->comm);
   if (code != MPI_SUCCESS) {
     enter(plan, RW_PHASE_NEVER, UINT64_MAX);
     return code;
   }
-  double call_us = sum[0] / state->lists.ranks, calls = plan->calls;
-  double expected_us = sum[2] > 0 ? sum[1] / sum[2] : UNKNOWN * call_us;
-  int is_long = sum[3] * LONG_PART > state->lists.ranks;
+  if (most[5] > 0 && most[5] == -most[6]) {
+    rw_graph_take(state, known);
+    if (plan->left > 0) return MPI_SUCCESS;
+    return agree_now(state, collective, longest);
+  }
+  if (most[4] < 1) rw_graph_number(state, most[3]);
+  double call_us = most[0], calls = plan->calls_before + plan->calls;
+  double expected_us = most[1] > 0 ? most[1] : UNKNOWN * call_us;
   plan->seen_us = calls * call_us;
-  if (!is_long && plan->seen_us >= PART_OF_PLANNING * expected_us) return plan_and_try(state, collective, longest);
-  double missing = call_us > 0 && !is_long ? PART_OF_PLANNING * expected_us / call_us - calls : calls;
+  if (most[2] < 1 && plan->seen_us >= PART_OF_PLANNING * expected_us) return plan_and_try(state, collective, longest);
+  double missing = call_us > 0 && most[2] < 1 ? PART_OF_PLANNING * expected_us / call_us - calls : calls;
   if (missing < calls) missing = calls;
   if (missing > 7 * calls) missing = 7 * calls;
   enter(plan, RW_PHASE_EARLY, (uint64_t)missing);
@@ -124,7 +134,7 @@ static int judge(rw_state *state, int collective) {
   for (int i = 0; i < 2 * trial->wanted; i++) batch[i / 2][i % 2] /= ranks;
   int is_sample = trial->wanted == 1;
   rw_trial_agree(trial, batch);
-  plan->seen_us = plan->calls * batch[0][1];
+  plan->seen_us = (plan->calls_before + plan->calls) * batch[0][1];
   if (is_sample && !rw_trial_lost_last(trial)) enter(plan, RW_PHASE_PLAN, CHECK);
   else if (is_sample) {
     rw_trial_begin(trial);
@@ -161,16 +171,19 @@ static int review(rw_state *state, int collective, double longest) {
   return code;
 }
 
+static int agree_now(rw_state *state, int collective, double longest) {
+  switch (state->plans[collective].phase) {
+    case RW_PHASE_EARLY: return consider(state, collective, longest);
+    case RW_PHASE_TRIAL: return judge(state, collective);
+    case RW_PHASE_LIBRARY: return begin_trial(state, collective, longest);
+    default: return review(state, collective, longest);
+  }
+}
+
 int rw_pace_call(rw_state *state, int collective, double longest) {
   rw_plan *plan = &state->plans[collective];
-  int code = MPI_SUCCESS;
   if (plan->watched_longest > longest) longest = plan->watched_longest;
-  if (plan->left == 0) {
-    if (plan->phase == RW_PHASE_EARLY) code = consider(state, collective, longest);
-    else if (plan->phase == RW_PHASE_TRIAL) code = judge(state, collective);
-    else if (plan->phase == RW_PHASE_LIBRARY) code = begin_trial(state, collective, longest);
-    else code = review(state, collective, longest);
-  }
+  int code = plan->left == 0 ? agree_now(state, collective, longest) : MPI_SUCCESS;
   plan->left--;
   return code;
 }

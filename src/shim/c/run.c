@@ -16,7 +16,7 @@ enum { DIRECT = -1, HEAD = sizeof(int32_t), PLAN_TAG = 1 };
 
 struct rw_runner {
   const rw_part *part;
-  const rw_lists *lists;
+  const int *sources; /* of the receive buffer */
   MPI_Comm comm;
   int limit;
   size_t stride;
@@ -39,7 +39,7 @@ rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm c
   size_t stride = (HEAD + (size_t)limit + 7) / 8 * 8, direct = (size_t)(lists->in_count + part->edges + 1);
   struct rw_blocks blocks = {stride, NULL, NULL, NULL, NULL, NULL};
   runner->part = part;
-  runner->lists = lists;
+  runner->sources = lists->in;
   runner->comm = comm;
   runner->limit = limit;
   runner->stride = stride;
@@ -119,7 +119,7 @@ static int move_direct(rw_runner *runner, const rw_buffer *from, const rw_buffer
   for (int s = 0; code == MPI_SUCCESS && s < part->program.slots; s++) {
     int slot = part->slot[s];
     if (length_of(slot_value(runner, s)) != DIRECT) continue;
-    code = PMPI_Irecv(rw_buffer_at(to, slot), rw_buffer_count(to, slot), to->type, runner->lists->in[slot], RW_DIRECT_TAG,
+    code = PMPI_Irecv(rw_buffer_at(to, slot), rw_buffer_count(to, slot), to->type, runner->sources[slot], RW_DIRECT_TAG,
                       runner->comm, &runner->direct[count++]);
   }
   for (int i = 0; code == MPI_SUCCESS && i < part->edges; i++) {

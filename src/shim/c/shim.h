@@ -329,6 +329,7 @@ typedef struct {
   double limit, most; /* bytes of a block that travels by the plan; what memory permits */
   char name[RW_NAME];
   unsigned calls, planned_calls;
+  double calls_before;             /* on communicators of the same graph that are freed */
   rw_trial trial;
   int is_incumbent, checks;        /* the plan is in use; agreements since its last sample */
   uint64_t pause;                  /* calls between a lost trial and the next */
@@ -349,6 +350,8 @@ typedef struct rw_state {
   int is_agreed; /* settings are the same on all ranks, and lists are read: until then only their lengths */
   rw_lists lists;
   int number; /* of the communicator, in the order of creation */
+  double id;  /* equal on all ranks, of the graph; 0: it is not remembered */
+  MPI_Group group; /* of the ranks, if there is an id */
   rw_plan plans[RW_COLLECTIVES];
   int *graph_starts, *graph; /* recorded, on rank 0: destinations of every rank */
 } rw_state;
@@ -366,6 +369,27 @@ int rw_state_plan(rw_state *state, int collective);
 int rw_state_limit(rw_state *state, int collective, double longest);
 /* Hands an error to the communicator's handler. */
 int rw_raise(MPI_Comm comm, int code);
+
+/*
+ * --- memory.c
+ * --------------------------------------------------------------------------------------------------------
+ */
+
+/* A state of zeros. NULL: there is no memory. */
+rw_state *rw_state_allocate(void);
+void rw_state_free(rw_state *state);
+/* Of a communicator that is freed: remembered with its plans for the next one of the same graph, or freed. */
+void rw_state_remember(rw_state *state);
+/* A number that this process has not used; 0: it remembers no more graphs. */
+double rw_graph_propose(void);
+/* That all ranks take this number. */
+void rw_graph_number(rw_state *state, double id);
+/* The number of the same graph of the same processes, remembered; 0: none. Reads lists. */
+double rw_graph_find(rw_state *state);
+/* Plans and what was learned of them go to the state. */
+void rw_graph_take(rw_state *state, double id);
+/* In MPI_Finalize. */
+void rw_graphs_forget(void);
 
 /*
  * --- trial.c

@@ -14,11 +14,8 @@
  * padding.
  */
 enum { LEAST_LIMIT = 16, MEMORY = 32 << 20, BESIDES = 11 };
-/*
- * Communicators of a process whose graphs are recorded; states for times without memory: ranks that have
- * calls count them, so that none waits for this one in an agreement.
- */
-enum { MOST_RECORDED = 256, SPARE = 16 };
+/* Communicators of a process whose graphs are recorded. */
+enum { MOST_RECORDED = 256 };
 
 static int key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
 static int created;
@@ -26,45 +23,9 @@ static int created;
 static rw_state *live;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static rw_state spare[SPARE];
-static char is_spare_used[SPARE];
-
-static rw_state *allocate_state(void) {
-  rw_state *state = calloc(1, sizeof *state);
-  pthread_mutex_lock(&lock);
-  for (int i = 0; state == NULL && i < SPARE; i++) {
-    if (is_spare_used[i]) continue;
-    is_spare_used[i] = 1;
-    state = memset(&spare[i], 0, sizeof spare[i]);
-  }
-  pthread_mutex_unlock(&lock);
-  return state;
-}
-
-static void release_state(rw_state *state) {
-  if (state < spare || state >= spare + SPARE) free(state);
-  else {
-    pthread_mutex_lock(&lock);
-    is_spare_used[state - spare] = 0;
-    pthread_mutex_unlock(&lock);
-  }
-}
-
 static void describe(const rw_state *state) {
   for (int c = 0; c < RW_COLLECTIVES; c++) rw_report_plan(state, c, &state->plans[c]);
   rw_record_write(state);
-}
-
-static void free_state(rw_state *state) {
-  for (int c = 0; c < RW_COLLECTIVES; c++) {
-    rw_runner_free(state->plans[c].runner);
-    rw_part_free(state->plans[c].part);
-  }
-  if (state->shadow != MPI_COMM_NULL) PMPI_Comm_free(&state->shadow);
-  rw_lists_free(&state->lists);
-  free(state->graph_starts);
-  free(state->graph);
-  release_state(state);
 }
 
 static int delete_state(MPI_Comm comm, int keyval, void *hung, void *extra) {
@@ -78,7 +39,7 @@ static int delete_state(MPI_Comm comm, int keyval, void *hung, void *extra) {
   else live = state->after;
   if (state->after != NULL) state->after->before = state->before;
   pthread_mutex_unlock(&lock);
-  free_state(state);
+  rw_state_remember(state);
   return MPI_SUCCESS;
 }
 
@@ -90,6 +51,7 @@ static int at_end(MPI_Comm comm, int keyval, void *hung, void *extra) {
   (void)hung;
   (void)extra;
   for (const rw_state *state = live; state != NULL; state = state->after) describe(state);
+  rw_graphs_forget();
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0 && rw_wants_report()) rw_report_print();
   return PMPI_Comm_free_keyval(&key);
@@ -164,7 +126,7 @@ static int sets_apart(MPI_Comm comm) {
 static int agree(rw_state *state) {
   rw_settings settings = *rw_own_settings();
   rw_part *parts[RW_FILES] = {NULL};
-  double names[RW_FILES] = {0}, is_ready = rw_lists_read(state->comm, &state->lists) == MPI_SUCCESS;
+  double names[RW_FILES] = {0}, is_ready = state->lists.in != NULL || rw_lists_read(state->comm, &state->lists) == MPI_SUCCESS;
   settings.is_simple = !state->lists.is_ambiguous;
   if (state->number >= MOST_RECORDED) settings.records = 0;
   for (int i = 0; is_ready > 0 && i < RW_FILES; i++)
@@ -184,7 +146,7 @@ int rw_state_attach(MPI_Comm comm) {
   int is_apart = sets_apart(comm);
   if (is_apart && rw_world_settings()->enabled < 1) return MPI_SUCCESS;
   int code = make_keys();
-  rw_state *state = allocate_state();
+  rw_state *state = rw_state_allocate();
   if (state == NULL) return code == MPI_SUCCESS ? MPI_ERR_NO_MEM : code;
   state->comm = comm;
   state->shadow = MPI_COMM_NULL;
@@ -198,7 +160,7 @@ int rw_state_attach(MPI_Comm comm) {
       code = rw_record_gather(comm, state);
   }
   if (code == MPI_SUCCESS) return hang(comm, state);
-  free_state(state);
+  rw_state_free(state);
   return code;
 }
 

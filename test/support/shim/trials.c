@@ -40,6 +40,11 @@ unsigned rw_direct_calls(rw_runner *runner) {
   return calls;
 }
 
+double rw_graph_find(rw_state *state) { return state->id; }
+double rw_graph_propose(void) { return 0; }
+void rw_graph_number(rw_state *state, double id) { state->id = id; }
+void rw_graph_take(rw_state *state, double id) { state->id = id; }
+
 static unsigned seed;
 
 static double uniform(void) {
