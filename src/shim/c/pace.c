@@ -15,8 +15,8 @@
  * sample; between a lost trial and the next, least and most.
  */
 enum { FIRST = 32, CHECK = 128, CHECKS = 4, PAUSE = 1024, GROWTH = 4, LONGEST_PAUSE = 1 << 16 };
-/* Planning may take this part of the time of the calls before, a trial that part more. */
-enum { PART_OF_PLANNING = 16, PART_OF_TRIAL = 32 };
+/* A trial that the plan loses may take this part of the time of the calls before. */
+enum { PART_OF_TRIAL = 32 };
 /* Calls that planning takes as long as, as long as this process has not planned. */
 enum { UNKNOWN = 64 };
 /* Blocks were too long in this part of the calls since the last agreement. */
@@ -94,8 +94,8 @@ static int consider(rw_state *state, int collective, double longest) {
   qsort(plan->watched_us, RW_WATCH, sizeof(double), compare);
   double known = state->id > 0 ? 0 : rw_graph_find(state), proposed = state->id > 0 ? 0 : rw_graph_propose();
   double most[] = {plan->watched_us[RW_WATCH / 2], planning_us, longest > rw_own_settings()->block_limit,
-                   proposed, proposed == 0, known, -known};
-  int code = PMPI_Allreduce(MPI_IN_PLACE, most, 7, MPI_DOUBLE, MPI_MAX, state->comm);
+                   proposed, proposed == 0, known, -known, rw_own_settings()->patience};
+  int code = PMPI_Allreduce(MPI_IN_PLACE, most, 8, MPI_DOUBLE, MPI_MAX, state->comm);
   if (code != MPI_SUCCESS) {
     enter(plan, RW_PHASE_NEVER, UINT64_MAX);
     return code;
@@ -107,10 +107,10 @@ static int consider(rw_state *state, int collective, double longest) {
   }
   if (most[4] < 1) rw_graph_number(state, most[3]);
   double call_us = most[0], calls = plan->calls_before + plan->calls;
-  double expected_us = most[1] > 0 ? most[1] : UNKNOWN * call_us;
+  double needed_us = most[7] * (most[1] > 0 ? most[1] : UNKNOWN * call_us);
   plan->seen_us = calls * call_us;
-  if (most[2] < 1 && plan->seen_us >= PART_OF_PLANNING * expected_us) return plan_and_try(state, collective, longest);
-  double missing = call_us > 0 && most[2] < 1 ? PART_OF_PLANNING * expected_us / call_us - calls : calls;
+  if (most[2] < 1 && plan->seen_us >= needed_us) return plan_and_try(state, collective, longest);
+  double missing = call_us > 0 && most[2] < 1 ? needed_us / call_us - calls : calls;
   if (missing < calls) missing = calls;
   if (missing > 7 * calls) missing = 7 * calls;
   enter(plan, RW_PHASE_EARLY, (uint64_t)missing);

@@ -28,7 +28,7 @@ void rw_report_plan(const rw_state *state, int collective, const rw_plan *plan) 
                       plan->part == NULL ? "none is cheaper" : plan->name, plan->making_us / 1e3);
   double low, middle, high;
   unsigned calls = plan->planned_calls;
-  if (used < LENGTH && rw_trial_saving(&plan->trial, &low, &middle, &high))
+  if (calls > 0 && used < LENGTH && rw_trial_saving(&plan->trial, &low, &middle, &high))
     snprintf(line + used, (size_t)(LENGTH - used), "; a call by the plan saved %.1f us (95%%: %.1f to %.1f), all of them "
              "%.3f ms (95%%: %.3f to %.3f)",
              middle, low, high, calls * middle / 1e3, calls * low / 1e3, calls * high / 1e3);

@@ -45,6 +45,7 @@ static void read_all(void) {
   own.latency = figure("RANKWEAVE_SHIM_LATENCY_US", 1.0);
   own.overhead = figure("RANKWEAVE_SHIM_OVERHEAD_US", 0.5);
   own.gap = figure("RANKWEAVE_SHIM_GAP_US_PER_BYTE", 0.0005);
+  own.patience = figure("RANKWEAVE_SHIM_PATIENCE", 16);
   own.cores = figure("RANKWEAVE_SHIM_CORES", 0);
 }
 

@@ -28,6 +28,7 @@ typedef struct {
   double overhead;     /* us, of a sender or receiver, per message */
   double gap;          /* us per byte */
   double cores;        /* ranks per node for tests; 0: as MPI says */
+  double patience;     /* planning may take the time of the calls before, divided by this */
   double records;      /* 1: graphs are gathered and written */
   double is_simple;    /* 1: no rank has a neighbor twice */
   double shares;       /* 1: unless memory cannot be shared */

@@ -14,7 +14,7 @@ int PMPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI
   return MPI_SUCCESS;
 }
 
-static const rw_settings settings = {.block_limit = 1024};
+static const rw_settings settings = {.block_limit = 1024, .patience = 16};
 const rw_settings *rw_own_settings(void) { return &settings; }
 
 static rw_part part;
