@@ -86,7 +86,7 @@ describeMpi('the preloaded library on random graphs', (mpi) => {
   ])('%s', (_, name) => {
     const pathOf = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url))
     const headers = ['export/c', 'shim/c'].map((path) => `-I${pathOf(path)}`)
-    const program = compileProgram(folder(), mpicc!, name, headers)
+    const program = compileProgram(folder(), mpicc!, name, [...headers, '-Wl,--no-as-needed', '-lm'])
     expect(execFileSync(program, { encoding: 'utf8' })).toBe('right\n')
   })
 })

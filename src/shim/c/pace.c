@@ -127,14 +127,14 @@ static void lose(rw_plan *plan) {
 static int judge(rw_state *state, int collective) {
   rw_plan *plan = &state->plans[collective];
   rw_trial *trial = &plan->trial;
-  double batch[RW_BATCH][2];
+  double batch[RW_BATCH][RW_FIGURES];
   int ranks = state->lists.ranks;
   memcpy(batch, trial->own, sizeof batch);
-  int code = PMPI_Allreduce(MPI_IN_PLACE, batch, 2 * trial->wanted, MPI_DOUBLE, MPI_SUM, state->shadow);
-  for (int i = 0; i < 2 * trial->wanted; i++) batch[i / 2][i % 2] /= ranks;
+  int code = PMPI_Allreduce(MPI_IN_PLACE, batch, RW_FIGURES * trial->wanted, MPI_DOUBLE, MPI_SUM, state->shadow);
+  for (int i = 0; i < RW_FIGURES * trial->wanted; i++) batch[i / RW_FIGURES][i % RW_FIGURES] /= ranks;
   int is_sample = trial->wanted == 1;
   rw_trial_agree(trial, batch);
-  plan->seen_us = (plan->calls_before + plan->calls) * batch[0][1];
+  plan->seen_us = (plan->calls_before + plan->calls) * batch[0][RW_BY_LIBRARY_US];
   if (is_sample && !rw_trial_lost_last(trial)) enter(plan, RW_PHASE_PLAN, CHECK);
   else if (is_sample) {
     rw_trial_begin(trial);

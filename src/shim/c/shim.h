@@ -295,15 +295,17 @@ int rw_choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw_set
  * A trial: pairs of a turn of the plan and one of the library; calls of a turn; pairs that one agreement
  * judges, and most pairs.
  */
-enum { RW_TURN = 4, RW_BATCH = 3, RW_PAIRS = 24, RW_PAIR = 2 * RW_TURN };
+enum { RW_TURN = 6, RW_BATCH = 3, RW_PAIRS = 24, RW_PAIR = 2 * RW_TURN };
+/* Of a pair: us of a call of the plan, of the library, and the logarithm of their ratio. */
+enum { RW_BY_PLAN_US, RW_BY_LIBRARY_US, RW_LOG_RATIO, RW_FIGURES };
 
 /* The times of a trial, in us per call. What is agreed is equal on all ranks. */
 typedef struct {
   int tried, wanted;                /* calls of the batch so far; pairs of the batch */
   int pairs, is_odd;                /* agreed so far; whether the first turn of the batch is the library's */
   double turn[RW_TURN - 1];         /* own, of the turn in progress */
-  double own[RW_BATCH][2];          /* own, of the batch: plan, library */
-  double plan[RW_PAIRS], library[RW_PAIRS]; /* agreed, the last ones */
+  double own[RW_BATCH][RW_FIGURES]; /* own, of the batch */
+  double pair[RW_PAIRS][RW_FIGURES]; /* agreed, the last ones */
 } rw_trial;
 
 enum { RW_MORE, RW_WON, RW_LOST };
@@ -405,7 +407,7 @@ int rw_trial_runs_plan(const rw_trial *trial);
 /* The own time of that call. */
 void rw_trial_note(rw_trial *trial, double us);
 /* The times of the batch: averages over all ranks. */
-void rw_trial_agree(rw_trial *trial, double batch[RW_BATCH][2]);
+void rw_trial_agree(rw_trial *trial, double batch[RW_BATCH][RW_FIGURES]);
 /* `affordable`: us that the trial may cost. */
 int rw_trial_verdict(const rw_trial *trial, int is_incumbent, double affordable);
 /* Whether the plan was not faster in the last pair. */

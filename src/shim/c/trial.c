@@ -1,10 +1,12 @@
 /*
  * Whether a plan is faster than the library is measured, in the calls themselves: pairs of turns, one of the
  * plan and one of the library, which take turns in coming first. Only ratios within a pair count, so a machine
- * that becomes slower disturbs both sides; and their order, not their size, so that outliers count once.
+ * that becomes slower disturbs both sides; and their order, not their size, so that outliers count once. Over
+ * the ranks the average is that of logarithms: a rank that loses its core in a call counts as one rank.
  */
 #include "shim.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,14 +49,13 @@ void rw_trial_note(rw_trial *trial, double us) {
   trial->tried++;
   if (call < RW_TURN - 1 || pair >= RW_BATCH) return;
   qsort(trial->turn, RW_TURN - 1, sizeof *trial->turn, compare);
-  trial->own[pair][is_library] = trial->turn[(RW_TURN - 1) / 2];
+  double *own = trial->own[pair];
+  own[is_library ? RW_BY_LIBRARY_US : RW_BY_PLAN_US] = trial->turn[(RW_TURN - 1) / 2];
+  own[RW_LOG_RATIO] = own[RW_BY_PLAN_US] > 0 && own[RW_BY_LIBRARY_US] > 0 ? log(own[RW_BY_PLAN_US] / own[RW_BY_LIBRARY_US]) : 0;
 }
 
-void rw_trial_agree(rw_trial *trial, double batch[RW_BATCH][2]) {
-  for (int i = 0; i < trial->wanted; i++) {
-    trial->plan[trial->pairs % RW_PAIRS] = batch[i][0];
-    trial->library[trial->pairs++ % RW_PAIRS] = batch[i][1];
-  }
+void rw_trial_agree(rw_trial *trial, double batch[RW_BATCH][RW_FIGURES]) {
+  for (int i = 0; i < trial->wanted; i++) memcpy(trial->pair[trial->pairs++ % RW_PAIRS], batch[i], sizeof batch[i]);
 }
 
 static int count_of(const rw_trial *trial) { return trial->pairs < RW_PAIRS ? trial->pairs : RW_PAIRS; }
@@ -71,32 +72,36 @@ static void find_interval(double *values, int count, double *low, double *middle
   *high = values[count - k];
 }
 
-static double ratio(const rw_trial *trial, int pair) {
-  return trial->library[pair] > 0 ? trial->plan[pair] / trial->library[pair] : 1;
+static double saved_us(const rw_trial *trial, int pair) {
+  return trial->pair[pair][RW_BY_LIBRARY_US] - trial->pair[pair][RW_BY_PLAN_US];
 }
 
 int rw_trial_verdict(const rw_trial *trial, int is_incumbent, double affordable) {
-  double ratios[RW_PAIRS], low, middle, high, cost = 0;
+  double ratios[RW_PAIRS], saved[RW_PAIRS], low, middle, high, margin = log(MARGIN);
   int count = count_of(trial);
   for (int i = 0; i < count; i++) {
-    ratios[i] = ratio(trial, i);
-    if (trial->plan[i] > trial->library[i]) cost += RW_TURN * (trial->plan[i] - trial->library[i]);
+    ratios[i] = trial->pair[i][RW_LOG_RATIO];
+    saved[i] = saved_us(trial, i);
   }
-  if (count < LEAST) return !is_incumbent && cost > affordable ? RW_LOST : RW_MORE;
+  qsort(saved, (size_t)count, sizeof *saved, compare);
+  int is_expensive = !is_incumbent && -saved[count / 2] * count * RW_TURN > affordable;
+  if (count < LEAST) return is_expensive ? RW_LOST : RW_MORE;
   find_interval(ratios, count, &low, &middle, &high);
-  if (high < MARGIN) return RW_WON;
-  if (low > MARGIN) return RW_LOST;
-  if (is_incumbent && count == RW_PAIRS) return middle < MARGIN ? RW_WON : RW_LOST;
-  return count == RW_PAIRS || cost > affordable ? RW_LOST : RW_MORE;
+  if (high < margin) return RW_WON;
+  if (low > margin || is_expensive) return RW_LOST;
+  if (count < RW_PAIRS) return RW_MORE;
+  return is_incumbent && middle < margin ? RW_WON : RW_LOST;
 }
 
-int rw_trial_lost_last(const rw_trial *trial) { return ratio(trial, (trial->pairs - 1) % RW_PAIRS) > MARGIN; }
+int rw_trial_lost_last(const rw_trial *trial) {
+  return trial->pair[(trial->pairs - 1) % RW_PAIRS][RW_LOG_RATIO] > log(MARGIN);
+}
 
 int rw_trial_saving(const rw_trial *trial, double *low, double *middle, double *high) {
   double saved[RW_PAIRS];
   int count = count_of(trial);
-  for (int i = 0; i < count; i++) saved[i] = trial->library[i] - trial->plan[i];
+  for (int i = 0; i < count; i++) saved[i] = saved_us(trial, i);
   if (count < LEAST) return 0;
-  find_interval(saved, count, low, middle, high);
+  find_interval(saved, count / 3 * 3, low, middle, high);
   return 1;
 }
