@@ -33,6 +33,7 @@ function suitesOf(built: BuiltPrograms, mpi: MpiName): readonly Suite[] {
     started(built, mpi, 16),
     started(built, mpi, 64),
     passedOn(built, mpi),
+    ...neighborhoods(built, mpi),
     ...(mpi === 'Open MPI' ? inPython(built) : []),
   ]
   return suites.map((suite) => ({ ...suite, name: `${prefix}-${suite.name}` }))
@@ -111,6 +112,50 @@ function started(built: BuiltPrograms, mpi: MpiName, ranks: 16 | 64): Suite {
       })),
     ),
   }
+}
+
+/**
+ * Rounds of a communicator and so many calls; calls of a size of short blocks. MPICH's processes keep their
+ * cores while they wait, so 16 on two cores take time slices.
+ */
+const few = {
+  'Open MPI': { 1: 100, 10: 100, 100: 40, 400: 20 },
+  MPICH: { 1: 20, 10: 5, 100: 2, 400: 1 },
+} as const
+const sweptCalls = { 'Open MPI': 1_000, MPICH: 100 } as const
+const sweptBytes = Array.from({ length: 21 }, (_, power) => 2 ** power)
+
+/** Programs that make few calls, and programs whose blocks grow and shrink: the library may not cost them. */
+function neighborhoods(built: BuiltPrograms, mpi: MpiName): readonly Suite[] {
+  return [4, 16].flatMap((ranks) => {
+    const topology = ranks === 4 ? 'er:4:d=0.9:seed=1' : 'moore:4x4:r=1'
+    const file = built.graphFile(`neighborhoods-${ranks}`, buildTopology(topology))
+    const suite = (name: string, words: readonly string[], keys: readonly (readonly [string, string])[]) => ({
+      name: `${name}-${ranks}`,
+      implementations: [
+        built.inC('with', mpi, 'neighborhoods', ranks, words, 240, { isPreloaded: true }),
+        built.inC('without', mpi, 'neighborhoods', ranks, words, 240),
+      ],
+      cases: keys.map(([key, what]) => ({
+        case: `${mpi}: ${what}, ${ranks} processes`,
+        ...{ unit: 'us', ours: 'with', key, baselines: ['without'], intervalLimit: 1.05 },
+        details: { mpi, ranks, topology },
+      })),
+    })
+    const calls = Object.entries(few[mpi])
+    return [
+      suite(
+        'few-calls',
+        calls.map(([k, rounds]) => `short:${k}:${rounds}:${file}`),
+        calls.map(([k]) => [`k${k}`, `create, ${k} calls of 4 B, free`]),
+      ),
+      suite(
+        'swept',
+        [`swept:${sweptCalls[mpi]}:${file}`],
+        sweptBytes.map((bytes) => [`b${bytes}`, `sizes swept up and down, ${bytes} B`]),
+      ),
+    ]
+  })
 }
 
 /** The communicator has no plan: nothing is cheaper than direct sends. */

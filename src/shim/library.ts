@@ -53,7 +53,7 @@ export function compileLibrary(
   }
   const library = join(folder, libraryName)
   const units = files.filter(({ name }) => name.endsWith('.c')).map(({ name }) => join(sources, name))
-  runCompiler(mpicc, [...flags, ...extra, '-o', library, ...units, '-ldl', '-lrt'])
+  runCompiler(mpicc, [...flags, ...extra, '-o', library, ...units, '-ldl', '-lrt', '-lm'])
   const macros = runCompiler(mpicc, ['-E', '-dM', ...extra, join(sources, 'shim.h')])
   return { library, sources, mpi: mpiOfMacros(macros) }
 }

@@ -45,32 +45,42 @@ int rw_call_buffers(const call *c, rw_buffer *from, rw_buffer *to) {
   return rw_buffer_set(to, c->to, c->receive_count, c->receive_counts, c->receive_displacements, c->receive_type);
 }
 
+static double longest_of(const rw_buffer *from, int blocks) {
+  double longest = 0;
+  for (int i = 0; i < blocks; i++) {
+    double bytes = (double)rw_buffer_count(from, i) * from->size;
+    if (bytes > longest) longest = bytes;
+  }
+  return longest;
+}
+
 /*
- * Counts of calls are equal on all ranks, so all of them plan, begin a trial and run the plan or the library
- * in the same call.
+ * Counts of calls are equal on all ranks, so all of them run the plan or the library in the same call; after an
+ * error too.
  */
 static int perform_planned(rw_state *state, int collective, const call *c, library *by_library) {
   rw_plan *plan = &state->plans[collective];
   rw_buffer from, to;
-  int code = MPI_SUCCESS;
-  if (!plan->is_made) code = rw_state_plan(state, collective);
-  int runs_plan = rw_trial_runs_plan(state, plan), is_trial = rw_trial_is_on(plan);
-  if (code == MPI_SUCCESS && (runs_plan || is_trial)) code = rw_call_buffers(c, &from, &to);
-  if (code == MPI_SUCCESS && is_trial && rw_trial_begins(plan))
-    code = rw_state_limit(state, collective, &from);
-  if (code != MPI_SUCCESS) return rw_raise(c->comm, code);
-  runs_plan = runs_plan && rw_plan_exists(plan);
-  double begin = is_trial ? PMPI_Wtime() : 0;
+  double longest = 0, begin = 0;
+  int code = MPI_SUCCESS, agreed = MPI_SUCCESS;
+  if (plan->left <= RW_WATCH || plan->phase == RW_PHASE_TRIAL || plan->phase == RW_PHASE_PLAN) {
+    int blocks = collective == RW_ALLTOALL ? state->lists.out_count : state->lists.out_count > 0;
+    code = rw_call_buffers(c, &from, &to);
+    if (code == MPI_SUCCESS && plan->left <= RW_WATCH) longest = longest_of(&from, blocks);
+  }
+  agreed = rw_pace_call(state, collective, longest);
+  int is_watched = rw_pace_watches(plan), runs_plan = rw_pace_runs_plan(plan);
   plan->calls++;
-  if (runs_plan) {
-    plan->planned_calls++;
-    code = plan->publisher != NULL ? rw_exchange_run(plan->publisher, &from, &to) : rw_run(plan->runner, &from, &to);
-  } else code = by_library(c);
-  /* After an error too: trials go by the number of calls. */
-  int noted = MPI_SUCCESS;
-  if (is_trial && rw_plan_exists(plan)) noted = rw_trial_note(state, plan, (PMPI_Wtime() - begin) * 1e6);
+  if (code == MPI_SUCCESS) {
+    if (is_watched) begin = PMPI_Wtime();
+    if (runs_plan) {
+      plan->planned_calls++;
+      code = plan->publisher != NULL ? rw_exchange_run(plan->publisher, &from, &to) : rw_run(plan->runner, &from, &to);
+    } else code = by_library(c);
+  } else runs_plan = 1; /* the error is this library's to report */
+  if (is_watched) rw_pace_note(plan, (PMPI_Wtime() - begin) * 1e6, longest);
   if (code != MPI_SUCCESS) return runs_plan ? rw_raise(c->comm, code) : code;
-  return noted == MPI_SUCCESS ? noted : rw_raise(c->comm, noted);
+  return agreed == MPI_SUCCESS ? agreed : rw_raise(c->comm, agreed);
 }
 
 /* Calls that fall through, too. */
@@ -84,7 +94,7 @@ static int perform(const call *c, int collective, int is_v_send, int is_v_receiv
   rw_state *state = rw_state_of(c->comm);
   if (state == NULL || rw_call_is_wrong(c, &state->lists, is_v_send, is_v_receive)) return by_library(c);
   if (state->settings.records > 0) record(state, collective, c);
-  if (collective == RW_ALLTOALL && state->lists.is_ambiguous) return by_library(c);
+  if (collective == RW_ALLTOALL && state->is_agreed && state->lists.is_ambiguous) return by_library(c);
   return perform_planned(state, collective, c, by_library);
 }
 

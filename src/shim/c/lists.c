@@ -9,6 +9,22 @@
 
 static int *ints(int count) { return malloc(sizeof(int) * (size_t)(count > 0 ? count : 1)); }
 
+int rw_lists_count(MPI_Comm comm, rw_lists *lists) {
+  int topology = MPI_UNDEFINED, weighted, dimensions = 0;
+  memset(lists, 0, sizeof *lists);
+  int code = PMPI_Comm_rank(comm, &lists->rank);
+  if (code == MPI_SUCCESS) code = PMPI_Comm_size(comm, &lists->ranks);
+  if (code == MPI_SUCCESS) code = PMPI_Topo_test(comm, &topology);
+  if (code != MPI_SUCCESS) return code;
+  if (topology == MPI_DIST_GRAPH)
+    return PMPI_Dist_graph_neighbors_count(comm, &lists->in_count, &lists->out_count, &weighted);
+  if (topology != MPI_CART) return MPI_ERR_TOPOLOGY;
+  code = PMPI_Cartdim_get(comm, &dimensions);
+  lists->is_grid = 1;
+  lists->in_count = lists->out_count = 2 * dimensions;
+  return code;
+}
+
 static int read_graph(MPI_Comm comm, rw_lists *lists) {
   int weighted;
   int code = PMPI_Dist_graph_neighbors_count(comm, &lists->in_count, &lists->out_count, &weighted);
@@ -29,6 +45,7 @@ static int read_grid(MPI_Comm comm, rw_lists *lists) {
   int dimensions;
   int code = PMPI_Cartdim_get(comm, &dimensions);
   if (code != MPI_SUCCESS) return code;
+  lists->is_grid = 1;
   lists->in_count = lists->out_count = 2 * dimensions;
   lists->in = ints(2 * dimensions);
   lists->out = ints(2 * dimensions);

@@ -30,17 +30,27 @@ static int library_alltoallv(const rw_call *c, MPI_Request *request) {
 static rw_publisher *publisher_of(rw_state *state, int collective) {
   unsigned *calls = &state->nonblocking_calls[collective];
   if (!rw_requests_work()) return NULL;
-  if (*calls >= FIRST_CALL || state->settings.always > 0) return rw_publisher_make(state, collective);
+  if (*calls >= FIRST_CALL || (rw_world_settings() != NULL && rw_world_settings()->always > 0)) return rw_publisher_make(state, collective);
   ++*calls;
   return NULL;
+}
+
+/*
+ * No rank of the communicator has a neighbor twice, and all know it: from a grid, or from an agreement in a
+ * blocking call. A start cannot agree.
+ */
+static int is_simple(const rw_state *state) {
+  return !state->lists.is_ambiguous && (state->is_agreed || state->lists.is_grid);
 }
 
 static int start(const rw_call *c, MPI_Request *request, int collective, int is_v_send, int is_v_receive,
                  library *by_library) {
   rw_state *state = rw_state_of(c->comm);
   if (state == NULL || rw_call_is_wrong(c, &state->lists, is_v_send, is_v_receive)) return by_library(c, request);
-  if (collective == RW_ALLTOALL && state->lists.is_ambiguous) return by_library(c, request);
+  if (collective == RW_ALLTOALL && !is_simple(state)) return by_library(c, request);
   rw_publisher *publisher = publisher_of(state, collective);
+  /* Others publish, and cannot know that this rank has no memory to read. */
+  if (state->publishers == NULL && rw_arena_of_process() != NULL) return rw_raise(c->comm, MPI_ERR_NO_MEM);
   if (publisher == NULL) return by_library(c, request);
   rw_buffer from, to;
   int code = rw_call_buffers(c, &from, &to);

@@ -57,7 +57,7 @@ static int keep_type(rw_buffer *buffer, MPI_Datatype *kept) {
 static int prepare(persistent *p, const rw_call *c, const rw_lists *lists) {
   MPI_Errhandler handler;
   p->publishers = rw_publishers_allocate(lists);
-  if (p->publishers == NULL) return MPI_ERR_NO_MEM;
+  if (p->publishers == NULL || lists->in == NULL) return MPI_ERR_NO_MEM;
   int code = rw_call_buffers(c, &p->from, &p->to);
   if (code == MPI_SUCCESS) code = keep_type(&p->from, &p->types[0]);
   if (code == MPI_SUCCESS) code = keep_type(&p->to, &p->types[1]);
@@ -83,7 +83,8 @@ static persistent *make(const rw_state *state, const rw_call *c, int collective)
     p->request = MPI_REQUEST_NULL;
     code = prepare(p, c, &state->lists);
   }
-  int agreed = rw_agree_on_memory(state->comm, code == MPI_SUCCESS);
+  int is_simple = collective == RW_ALLGATHER || !state->lists.is_ambiguous;
+  int agreed = rw_agree_on_memory(state->comm, code == MPI_SUCCESS && is_simple);
   int number = agreed == MPI_SUCCESS ? rw_arena_number(state->comm, state->comm) : -1;
   if (p == NULL) return NULL;
   if (number >= 0) {
@@ -191,8 +192,7 @@ static int init(const char *name, const rw_call *c, int collective, int is_v_sen
   rw_state *state = rw_state_of(c->comm);
   persistent *p = NULL;
   if (state != NULL && rw_requests_have_progress() && starts_are_seen() &&
-      !rw_call_is_wrong(c, &state->lists, is_v_send, is_v_receive) &&
-      (collective == RW_ALLGATHER || !state->lists.is_ambiguous))
+      !rw_call_is_wrong(c, &state->lists, is_v_send, is_v_receive))
     p = make(state, c, collective);
   if (p == NULL) return init_by_library(name, c, info, request);
   *request = p->request;

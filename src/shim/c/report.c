@@ -26,12 +26,12 @@ void rw_report_plan(const rw_state *state, int collective, const rw_plan *plan) 
   int used = snprintf(line, LENGTH, "communicator %d, %d ranks: %u calls of %s, %u by the plan (%s), planned in %.3f ms",
                       state->number, state->lists.ranks, plan->calls, names[collective], plan->planned_calls,
                       rw_plan_exists(plan) ? plan->name : "none is cheaper", plan->making_us / 1e3);
-  /* A plan that lost the last trial saves nothing. */
-  double saved_us = plan->planned_calls * (plan->library_us - plan->planned_us);
-  if (plan->library_us > 0 && used < LENGTH)
-    snprintf(line + used, (size_t)(LENGTH - used), "; last trial measured: plan %.1f us, library %.1f us; "
-             "estimated saving %.3f ms, planning not subtracted",
-             plan->planned_us, plan->library_us, saved_us > 0 ? saved_us / 1e3 : 0);
+  double low, middle, high;
+  unsigned calls = plan->planned_calls;
+  if (calls > 0 && used < LENGTH && rw_trial_saving(&plan->trial, &low, &middle, &high))
+    snprintf(line + used, (size_t)(LENGTH - used), "; a call by the plan saved %.1f us (95%%: %.1f to %.1f), all of them "
+             "%.3f ms (95%%: %.3f to %.3f)",
+             middle, low, high, calls * middle / 1e3, calls * low / 1e3, calls * high / 1e3);
 }
 
 void rw_report_refused(const char *path, const char *reason) {

@@ -16,10 +16,11 @@ enum { DIRECT = -1, HEAD = sizeof(int32_t), PLAN_TAG = 1 };
 
 struct rw_runner {
   const rw_part *part;
-  const rw_lists *lists;
+  const int *sources; /* of the receive buffer */
   MPI_Comm comm;
   int limit;
   size_t stride;
+  unsigned direct_calls;
   char *own, *slots; /* values */
   rw_request *request;
   MPI_Request *direct; /* receives, then sends */
@@ -33,7 +34,7 @@ rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm c
   size_t stride = (HEAD + (size_t)limit + 7) / 8 * 8, direct = (size_t)(lists->in_count + part->edges + 1);
   struct rw_blocks blocks = {stride, NULL, NULL, NULL, NULL, NULL};
   runner->part = part;
-  runner->lists = lists;
+  runner->sources = lists->in;
   runner->comm = comm;
   runner->limit = limit;
   runner->stride = stride;
@@ -63,15 +64,10 @@ void rw_runner_free(rw_runner *runner) {
 /* Whether the block of an edge has not been met with an earlier edge: edges are in the order of blocks. */
 static int is_first(const rw_part *part, int edge) { return edge == 0 || part->block[edge] != part->block[edge - 1]; }
 
-double rw_longest(const rw_buffer *from, const rw_part *part) {
-  double longest = 0;
-  for (int e = 0; e < part->edges; e++) {
-    if (!is_first(part, e)) continue;
-    int i = part->block[e];
-    double bytes = (double)rw_buffer_count(from, i) * from->size;
-    if (bytes > longest) longest = bytes;
-  }
-  return longest;
+unsigned rw_direct_calls(rw_runner *runner) {
+  unsigned calls = runner->direct_calls;
+  runner->direct_calls = 0;
+  return calls;
 }
 
 static int first_error(int first, int second) { return first == MPI_SUCCESS ? second : first; }
@@ -111,7 +107,7 @@ static int move_direct(rw_runner *runner, const rw_buffer *from, const rw_buffer
   for (int s = 0; code == MPI_SUCCESS && s < part->program.slots; s++) {
     int slot = part->slot[s];
     if (length_of(slot_value(runner, s)) != DIRECT) continue;
-    code = PMPI_Irecv(rw_buffer_at(to, slot), rw_buffer_count(to, slot), to->type, runner->lists->in[slot], RW_DIRECT_TAG,
+    code = PMPI_Irecv(rw_buffer_at(to, slot), rw_buffer_count(to, slot), to->type, runner->sources[slot], RW_DIRECT_TAG,
                       runner->comm, &runner->direct[count++]);
   }
   for (int i = 0; code == MPI_SUCCESS && i < part->edges; i++) {
@@ -120,6 +116,7 @@ static int move_direct(rw_runner *runner, const rw_buffer *from, const rw_buffer
     code = PMPI_Isend(rw_buffer_at(from, block), rw_buffer_count(from, block), from->type, part->destination[i],
                       RW_DIRECT_TAG, runner->comm, &runner->direct[count++]);
   }
+  runner->direct_calls += count > 0;
   if (code != MPI_SUCCESS || count == 0) return code;
   code = PMPI_Waitall(count, runner->direct, runner->statuses);
   for (int i = 0; code == MPI_ERR_IN_STATUS && i < count; i++)

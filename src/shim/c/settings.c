@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static rw_settings own;
+static rw_settings own, world;
+static int is_shared;
 static pthread_once_t once = PTHREAD_ONCE_INIT, paths_once = PTHREAD_ONCE_INIT;
 static int wants_report;
 static const char *record_path;
@@ -44,6 +45,7 @@ static void read_all(void) {
   own.latency = figure("RANKWEAVE_SHIM_LATENCY_US", 1.0);
   own.overhead = figure("RANKWEAVE_SHIM_OVERHEAD_US", 0.5);
   own.gap = figure("RANKWEAVE_SHIM_GAP_US_PER_BYTE", 0.0005);
+  own.patience = figure("RANKWEAVE_SHIM_PATIENCE", 16);
   own.cores = figure("RANKWEAVE_SHIM_CORES", 0);
   own.region = figure("RANKWEAVE_SHIM_REGION", 1 << 20);
 }
@@ -52,6 +54,21 @@ const rw_settings *rw_own_settings(void) {
   pthread_once(&once, read_all);
   return &own;
 }
+
+void rw_settings_share(void) {
+  static int is_done;
+  if (is_done) return;
+  is_done = 1;
+  world = *rw_own_settings();
+  double least[] = {world.enabled, world.always, world.records};
+  if (PMPI_Allreduce(MPI_IN_PLACE, least, 3, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  world.enabled = least[0];
+  world.always = least[1];
+  world.records = least[2];
+  is_shared = 1;
+}
+
+const rw_settings *rw_world_settings(void) { return is_shared ? &world : NULL; }
 
 int rw_wants_report(void) {
   rw_own_settings();

@@ -28,6 +28,7 @@ typedef struct {
   double overhead;     /* us, of a sender or receiver, per message */
   double gap;          /* us per byte */
   double cores;        /* ranks per node for tests; 0: as MPI says */
+  double patience;     /* planning may take the time of the calls before, divided by this */
   double records;      /* 1: graphs are gathered and written */
   double is_simple;    /* 1: no rank has a neighbor twice */
   double region;       /* bytes of memory that a process shares with those of its node */
@@ -36,6 +37,10 @@ typedef struct {
 enum { RW_FILES = 8 };
 
 const rw_settings *rw_own_settings(void);
+/* Once, after MPI_Init of all processes. Collective. */
+void rw_settings_share(void);
+/* What all processes of the world set of `enabled`, `always` and `records`; NULL if they have not shared it. */
+const rw_settings *rw_world_settings(void);
 int rw_wants_report(void);
 /* The file of the mode `record:FILE`, or NULL. */
 const char *rw_record_path(void);
@@ -68,9 +73,11 @@ typedef struct {
    * A neighbor is listed twice, here or elsewhere: libraries differ in which block of an alltoall is for
    * which slot.
    */
-  int is_ambiguous;
+  int is_ambiguous, is_grid;
 } rw_lists;
 
+/* The rank, the ranks and the lengths of the lists; allocates nothing. */
+int rw_lists_count(MPI_Comm comm, rw_lists *lists);
 int rw_lists_read(MPI_Comm comm, rw_lists *lists);
 void rw_lists_free(rw_lists *lists);
 
@@ -248,8 +255,8 @@ rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm c
 void rw_runner_free(rw_runner *runner);
 /* Waits for other ranks as MPI's own collectives may. Returns a code of MPI. */
 int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to);
-/* Bytes of the longest block that a rank sends in a call. */
-double rw_longest(const rw_buffer *from, const rw_part *part);
+/* In how many calls a block of this rank was sent directly since the question before. */
+unsigned rw_direct_calls(rw_runner *runner);
 
 /*
  * --- arena.c
@@ -279,7 +286,7 @@ typedef struct {
   uint64_t ring[RW_COLLECTIVES]; /* the first line of its places; 0: it has none */
 } rw_entry;
 
-/* Once, after MPI_Init of all processes. Collective. */
+/* Once, in MPI_Init of all processes: after the agreement on settings. Collective. */
 void rw_arena_make(void);
 /* NULL: no process uses it. */
 const rw_arena *rw_arena_of_process(void);
@@ -366,23 +373,56 @@ int rw_choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw_set
  * ---------------------------------------------------------------------------------------------------------
  */
 
-/* A trial: turns of the plan and as many of the library; calls of a turn; times of each side. */
-enum { RW_TURNS = 2, RW_TURN = 4, RW_TRIAL = RW_TURNS * (RW_TURN - 1) };
+/*
+ * A trial: pairs of a turn of the plan and one of the library; calls of a turn; pairs that one agreement
+ * judges, and most pairs.
+ */
+enum { RW_TURN = 6, RW_BATCH = 3, RW_PAIRS = 24, RW_PAIR = 2 * RW_TURN };
+/* Of a pair: us of a call of the plan, of the library, and the logarithm of their ratio. */
+enum { RW_BY_PLAN_US, RW_BY_LIBRARY_US, RW_LOG_RATIO, RW_FIGURES };
 
-/* A plan of a communicator, made in the first call. */
+/* The times of a trial, in us per call. What is agreed is equal on all ranks. */
 typedef struct {
-  int is_made;
-  rw_publisher *publisher; /* instead of a part and its runner */
+  int tried, wanted;                /* calls of the batch so far; pairs of the batch */
+  int pairs, is_odd;                /* agreed so far; whether the first turn of the batch is the library's */
+  double turn[RW_TURN - 1];         /* own, of the turn in progress */
+  double own[RW_BATCH][RW_FIGURES]; /* own, of the batch */
+  double pair[RW_PAIRS][RW_FIGURES]; /* agreed, the last ones */
+} rw_trial;
+
+enum { RW_MORE, RW_WON, RW_LOST };
+
+/* What calls of a plan do. Equal on all ranks, as counts of calls are. */
+enum {
+  RW_PHASE_EARLY,   /* by the library: too few calls to plan */
+  RW_PHASE_TRIAL,   /* in turn */
+  RW_PHASE_PLAN,    /* by the plan */
+  RW_PHASE_LIBRARY, /* by the library: the plan lost */
+  RW_PHASE_REST,    /* by the library: blocks are too long for the plan */
+  RW_PHASE_NEVER    /* by the library: there is no plan */
+};
+
+/* Calls before an agreement that are timed. */
+enum { RW_WATCH = 8 };
+
+/* A plan of a communicator. */
+typedef struct {
+  int phase;
+  uint64_t left; /* calls before the next agreement */
+  int is_shared; /* a publisher instead of a part and its runner */
+  rw_publisher *publisher;
   rw_part *part;
   rw_runner *runner;
   double limit, most; /* bytes of a block that travels by the plan; what memory permits */
   char name[RW_NAME];
   unsigned calls, planned_calls;
-  /* Calls of the trial in progress, and their times in us. */
-  int is_chosen, tried;
-  unsigned next_trial;
-  double planned[RW_TRIAL], library[RW_TRIAL];
-  double planned_us, library_us;
+  double calls_before;             /* on communicators of the same graph that are freed */
+  rw_trial trial;
+  int is_incumbent, checks;        /* the plan is in use; agreements since its last sample */
+  uint64_t pause;                  /* calls between a lost trial and the next */
+  double seen_us;                  /* in calls so far, estimated */
+  double watched_us[RW_WATCH];     /* own, of calls before an agreement */
+  double watched_longest;          /* bytes of a block of these calls */
   double making_us;
   /* What is recorded: calls by plan or not, the number of the first among all, bytes of blocks. */
   unsigned all_calls, first_call;
@@ -392,29 +432,58 @@ typedef struct {
 /* What hangs on a communicator. */
 typedef struct rw_state {
   struct rw_state *before, *after; /* of this process */
-  MPI_Comm comm, shadow; /* the shadow is MPI_COMM_NULL until the first call */
+  MPI_Comm comm, shadow; /* the shadow is MPI_COMM_NULL until there is a plan */
   rw_settings settings;
+  int is_agreed; /* settings are the same on all ranks, and lists are read: until then only their lengths */
   rw_lists lists;
   int number; /* of the communicator, in the order of creation */
   rw_publishers *publishers;
+  double id;  /* equal on all ranks, of the graph; 0: it is not remembered */
+  MPI_Group group; /* of the ranks, if there is an id */
   rw_plan plans[RW_COLLECTIVES];
   unsigned nonblocking_calls[RW_COLLECTIVES];
   int *graph_starts, *graph; /* recorded, on rank 0: destinations of every rank */
 } rw_state;
 
-/* After the creation of a topology communicator, or of none, from `old`. Collective. */
+/*
+ * After the creation of a topology communicator, or of none, from `old`. Local, unless graphs are recorded or `old` is
+ * not MPI_COMM_WORLD.
+ */
 int rw_state_attach(MPI_Comm old, MPI_Comm comm);
 /* NULL: calls fall through. */
 rw_state *rw_state_of(MPI_Comm comm);
+/* If all ranks of the communicator share memory, alike on all of them; else NULL. Local. */
+rw_publisher *rw_state_publisher(const rw_state *state, int collective);
 /* Makes the plan of a collective. Collective. */
 int rw_state_plan(rw_state *state, int collective);
 /*
- * Which blocks are short enough for the plan: all that this call has on any rank, if memory permits.
- * Collective.
+ * Which blocks are short enough for the plan: as long as the longest on any rank and some more, if memory
+ * permits. Collective.
  */
-int rw_state_limit(rw_state *state, int collective, const rw_buffer *from);
+int rw_state_limit(rw_state *state, int collective, double longest);
 /* Hands an error to the communicator's handler. */
 int rw_raise(MPI_Comm comm, int code);
+
+/*
+ * --- memory.c
+ * --------------------------------------------------------------------------------------------------------
+ */
+
+/* A state of zeros. NULL: there is no memory. */
+rw_state *rw_state_allocate(void);
+void rw_state_free(rw_state *state);
+/* Of a communicator that is freed: remembered with its plans for the next one of the same graph, or freed. */
+void rw_state_remember(rw_state *state);
+/* A number that this process has not used; 0: it remembers no more graphs. */
+double rw_graph_propose(void);
+/* That all ranks take this number. */
+void rw_graph_number(rw_state *state, double id);
+/* The number of the same graph of the same processes, remembered; 0: none. Reads lists. */
+double rw_graph_find(rw_state *state);
+/* Plans and what was learned of them go to the state. */
+void rw_graph_take(rw_state *state, double id);
+/* In MPI_Finalize. */
+void rw_graphs_forget(void);
 
 /*
  * --- requests.c
@@ -444,14 +513,35 @@ void rw_requests_end(void);
 
 /* Without one every call falls through. */
 int rw_plan_exists(const rw_plan *plan);
-/* Whether the next call runs the plan. */
-int rw_trial_runs_plan(const rw_state *state, const rw_plan *plan);
-/* Whether all ranks are at a call from which a trial begins. */
-int rw_trial_begins(const rw_plan *plan);
-/* Whether the time of the next call has to be noted. */
-int rw_trial_is_on(const rw_plan *plan);
-/* The time of a call of a trial. Collective after the last one. */
-int rw_trial_note(const rw_state *state, rw_plan *plan, double us);
+/* Another batch of so many pairs; the first one forgets what was agreed before. */
+void rw_trial_begin(rw_trial *trial);
+void rw_trial_batch(rw_trial *trial, int pairs);
+/* Whether the next call of the batch runs the plan. */
+int rw_trial_runs_plan(const rw_trial *trial);
+/* The own time of that call. */
+void rw_trial_note(rw_trial *trial, double us);
+/* The times of the batch: averages over all ranks. */
+void rw_trial_agree(rw_trial *trial, double batch[RW_BATCH][RW_FIGURES]);
+/* `affordable`: us that the trial may cost. */
+int rw_trial_verdict(const rw_trial *trial, int is_incumbent, double affordable);
+/* Whether the plan was not faster in the last pair. */
+int rw_trial_lost_last(const rw_trial *trial);
+/* What a call by the plan saves, in us: median and 95% interval. 0 without enough pairs. */
+int rw_trial_saving(const rw_trial *trial, double *low, double *middle, double *high);
+
+/*
+ * --- pace.c
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+void rw_pace_begin(rw_plan *plan, int is_at_once);
+/* To be called before every call; the longest block of this rank. Collective in some calls, in all ranks alike. */
+int rw_pace_call(rw_state *state, int collective, double longest);
+/* Whether the call that follows has to be timed. */
+int rw_pace_watches(const rw_plan *plan);
+int rw_pace_runs_plan(const rw_plan *plan);
+/* The time of the call, and its longest block. */
+void rw_pace_note(rw_plan *plan, double us, double longest);
 
 /*
  * --- report.c

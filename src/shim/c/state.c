@@ -7,12 +7,13 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
- * Bytes of the blocks of a plan; and what a value takes besides its block at most: its length, and 7 bytes of
+ * Bytes of the shortest limit; of the blocks of a plan; and what a value takes besides its block at most: its length, and 7 bytes of
  * padding.
  */
-enum { MEMORY = 32 << 20, BESIDES = 11 };
+enum { LEAST_LIMIT = 16, MEMORY = 32 << 20, BESIDES = 11 };
 /* Communicators of a process whose graphs are recorded. */
 enum { MOST_RECORDED = 256 };
 
@@ -27,19 +28,6 @@ static void describe(const rw_state *state) {
   rw_record_write(state);
 }
 
-static void free_state(rw_state *state) {
-  for (int c = 0; c < RW_COLLECTIVES; c++) {
-    rw_runner_free(state->plans[c].runner);
-    rw_part_free(state->plans[c].part);
-  }
-  if (state->shadow != MPI_COMM_NULL) PMPI_Comm_free(&state->shadow);
-  rw_publishers_close(state->publishers);
-  rw_lists_free(&state->lists);
-  free(state->graph_starts);
-  free(state->graph);
-  free(state);
-}
-
 static int delete_state(MPI_Comm comm, int keyval, void *hung, void *extra) {
   (void)comm;
   (void)keyval;
@@ -51,7 +39,7 @@ static int delete_state(MPI_Comm comm, int keyval, void *hung, void *extra) {
   else live = state->after;
   if (state->after != NULL) state->after->before = state->before;
   pthread_mutex_unlock(&lock);
-  free_state(state);
+  rw_state_remember(state);
   return MPI_SUCCESS;
 }
 
@@ -64,6 +52,7 @@ static int at_end(MPI_Comm comm, int keyval, void *hung, void *extra) {
   (void)extra;
   rw_publishers_end();
   for (const rw_state *state = live; state != NULL; state = state->after) describe(state);
+  rw_graphs_forget();
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0 && rw_wants_report()) rw_report_print();
   rw_requests_end();
@@ -91,14 +80,13 @@ static int make_keys(void) {
 
 static int count_created(void) {
   pthread_mutex_lock(&lock);
-  int count = created;
+  int count = created++;
   pthread_mutex_unlock(&lock);
   return count;
 }
 
 static int hang(MPI_Comm comm, rw_state *state) {
   pthread_mutex_lock(&lock);
-  state->number = created++;
   state->after = live;
   if (live != NULL) live->before = state;
   live = state;
@@ -117,42 +105,75 @@ static void take_planned(rw_state *state, const double names[RW_FILES], rw_part 
   }
 }
 
+/* Whether all ranks agreed on settings in MPI_Init, and one of them changes what is done from the start. */
+static int sets_apart(MPI_Comm comm) {
+  const rw_settings *world = rw_world_settings();
+  MPI_Group own, all, others;
+  int count = 1;
+  if (world == NULL || (world->enabled > 0 && world->always < 1 && world->records < 1)) return 0;
+  if (PMPI_Comm_group(comm, &own) != MPI_SUCCESS) return 0;
+  PMPI_Comm_group(MPI_COMM_WORLD, &all);
+  PMPI_Group_difference(own, all, &others);
+  PMPI_Group_size(others, &count);
+  PMPI_Group_free(&own);
+  PMPI_Group_free(&all);
+  if (others != MPI_GROUP_EMPTY) PMPI_Group_free(&others);
+  return count == 0;
+}
+
+/*
+ * Settings of all ranks, and whether all have their lists: without, no rank plans. A rank that fails takes part
+ * all the same: no other rank must wait for it. Collective.
+ */
+static int agree(rw_state *state) {
+  rw_settings settings = *rw_own_settings();
+  rw_part *parts[RW_FILES] = {NULL};
+  double names[RW_FILES] = {0}, is_ready = state->publishers != NULL;
+  settings.is_simple = !state->lists.is_ambiguous;
+  if (state->number >= MOST_RECORDED) settings.records = 0;
+  for (int i = 0; is_ready > 0 && i < RW_FILES; i++)
+    if (rw_plan_path(i) != NULL) names[i] = rw_plan_file_read(rw_plan_path(i), &state->lists, &parts[i]);
+  int code = rw_agree(state->comm, &settings, &is_ready, names);
+  if (code != MPI_SUCCESS || is_ready < 1) settings.enabled = 0;
+  if (settings.enabled < 1) memset(names, 0, sizeof names);
+  state->is_agreed = 1;
+  state->settings = settings;
+  state->lists.is_ambiguous = settings.is_simple < 1;
+  take_planned(state, names, parts);
+  return code;
+}
+
+/* Without memory for them the first agreement says so. */
+static int read_lists(MPI_Comm comm, rw_state *state, int number) {
+  if (rw_lists_read(comm, &state->lists) != MPI_SUCCESS) return rw_lists_count(comm, &state->lists);
+  state->publishers = rw_publishers_allocate(&state->lists);
+  if (state->publishers != NULL) rw_publishers_open(state->publishers, comm, number);
+  return MPI_SUCCESS;
+}
+
 int rw_state_attach(MPI_Comm old, MPI_Comm comm) {
   int is_needed = comm != MPI_COMM_NULL && rw_state_of(comm) == NULL;
   int number = is_needed || old == MPI_COMM_WORLD ? rw_arena_number(old, comm) : -1;
   if (!is_needed) return MPI_SUCCESS;
-  rw_settings settings = *rw_own_settings();
-  rw_part *parts[RW_FILES] = {NULL};
-  double is_ready = 0, names[RW_FILES] = {0};
-  rw_state *state = calloc(1, sizeof *state);
+  int is_apart = sets_apart(comm);
+  if (is_apart && rw_world_settings()->enabled < 1) return MPI_SUCCESS;
   int code = make_keys();
-  if (code == MPI_SUCCESS && state == NULL) code = MPI_ERR_NO_MEM;
-  /* Ranks that failed so far take part all the same: no other rank must wait for them. */
-  if (state != NULL) {
-    state->comm = comm;
-    state->shadow = MPI_COMM_NULL;
-    if (code == MPI_SUCCESS) code = rw_lists_read(comm, &state->lists);
-    if (code == MPI_SUCCESS) state->publishers = rw_publishers_allocate(&state->lists);
-    is_ready = code == MPI_SUCCESS && state->publishers != NULL;
-    settings.is_simple = !state->lists.is_ambiguous;
-    if (count_created() >= MOST_RECORDED) settings.records = 0;
+  rw_state *state = rw_state_allocate();
+  if (state == NULL) return code == MPI_SUCCESS ? MPI_ERR_NO_MEM : code;
+  state->comm = comm;
+  state->shadow = MPI_COMM_NULL;
+  state->number = count_created();
+  for (int c = 0; c < RW_COLLECTIVES; c++)
+    rw_pace_begin(&state->plans[c], is_apart && rw_world_settings()->always > 0);
+  if (code == MPI_SUCCESS) code = read_lists(comm, state, number);
+  if (code == MPI_SUCCESS && is_apart && rw_world_settings()->records > 0) {
+    code = agree(state);
+    if (code == MPI_SUCCESS && state->settings.enabled > 0 && state->settings.records > 0)
+      code = rw_record_gather(comm, state);
   }
-  for (int i = 0; is_ready > 0 && i < RW_FILES; i++)
-    if (rw_plan_path(i) != NULL) names[i] = rw_plan_file_read(rw_plan_path(i), &state->lists, &parts[i]);
-  int agreed = rw_agree(comm, &settings, &is_ready, names);
-  if (agreed == MPI_SUCCESS && is_ready > 0 && settings.enabled > 0) {
-    state->settings = settings;
-    state->lists.is_ambiguous = settings.is_simple < 1;
-    take_planned(state, names, parts);
-    rw_publishers_open(state->publishers, comm, number);
-    agreed = settings.records > 0 ? rw_record_gather(comm, state) : MPI_SUCCESS;
-    if (agreed == MPI_SUCCESS) return hang(comm, state);
-    free_state(state);
-    return agreed;
-  }
-  for (int i = 0; i < RW_FILES; i++) rw_part_free(parts[i]);
-  if (state != NULL) free_state(state);
-  return agreed;
+  if (code == MPI_SUCCESS) return hang(comm, state);
+  rw_state_free(state);
+  return code;
 }
 
 rw_state *rw_state_of(MPI_Comm comm) {
@@ -216,17 +237,23 @@ static void give_up(rw_plan *plan) {
   plan->part = NULL;
 }
 
-int rw_state_limit(rw_state *state, int collective, const rw_buffer *from) {
+/* So that blocks may grow. */
+static double rounded_up(const rw_plan *plan, double longest) {
+  double limit = LEAST_LIMIT;
+  while (limit < 2 * longest && limit < plan->most) limit *= 2;
+  return limit < plan->most ? limit : plan->most;
+}
+
+int rw_state_limit(rw_state *state, int collective, double longest) {
   rw_plan *plan = &state->plans[collective];
   if (plan->publisher != NULL) return MPI_SUCCESS;
-  double longest = rw_longest(from, plan->part);
   int code = PMPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_DOUBLE, MPI_MAX, state->shadow);
   if (code != MPI_SUCCESS) return code;
-  if (longest > plan->most) longest = plan->most;
-  if (plan->runner != NULL && longest == plan->limit) return MPI_SUCCESS;
+  double limit = rounded_up(plan, longest);
+  if (plan->runner != NULL && limit == plan->limit) return MPI_SUCCESS;
   rw_runner_free(plan->runner);
-  plan->limit = longest;
-  plan->runner = rw_runner_make(plan->part, &state->lists, state->shadow, (int)longest);
+  plan->limit = limit;
+  plan->runner = rw_runner_make(plan->part, &state->lists, state->shadow, (int)limit);
   int has_runner = plan->runner != NULL;
   code = PMPI_Allreduce(MPI_IN_PLACE, &has_runner, 1, MPI_INT, MPI_MIN, state->shadow);
   if (code == MPI_SUCCESS && has_runner) return code;
@@ -235,7 +262,7 @@ int rw_state_limit(rw_state *state, int collective, const rw_buffer *from) {
 }
 
 /* Reading in memory is cheaper than any message, so it is worth a trial. */
-static rw_publisher *find_publisher(const rw_state *state, int collective) {
+rw_publisher *rw_state_publisher(const rw_state *state, int collective) {
   rw_publisher *publisher = rw_publisher_make(state, collective);
   if (publisher == NULL || !rw_publisher_is_shared(publisher) || rw_arena_of_process()->has_route) return NULL;
   return publisher;
@@ -244,14 +271,17 @@ static rw_publisher *find_publisher(const rw_state *state, int collective) {
 int rw_state_plan(rw_state *state, int collective) {
   rw_plan *plan = &state->plans[collective];
   double begin = PMPI_Wtime();
-  if (plan->part == NULL) plan->publisher = find_publisher(state, collective);
+  int code = state->is_agreed ? MPI_SUCCESS : agree(state);
+  if (state->settings.enabled < 1 || (collective == RW_ALLTOALL && state->lists.is_ambiguous)) return code;
+  if (code == MPI_SUCCESS && plan->part == NULL) plan->publisher = rw_state_publisher(state, collective);
   if (plan->publisher != NULL) {
-    plan->is_made = 1;
+    plan->is_shared = 1;
+    plan->most = (double)rw_arena_of_process()->limit;
     snprintf(plan->name, RW_NAME, "shared");
     plan->making_us = (PMPI_Wtime() - begin) * 1e6;
     return MPI_SUCCESS;
   }
-  int code = make_shadow(state);
+  if (code == MPI_SUCCESS) code = make_shadow(state);
   if (code == MPI_SUCCESS) {
     /*
      * A rank that fails has no part, and takes part in the agreement all the same: then no rank has a plan.
@@ -260,7 +290,6 @@ int rw_state_plan(rw_state *state, int collective) {
     code = agree_on_most(state, plan);
   }
   if (code != MPI_SUCCESS || plan->most < 1) give_up(plan);
-  plan->is_made = 1;
   plan->making_us = (PMPI_Wtime() - begin) * 1e6;
   return code;
 }

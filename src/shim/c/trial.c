@@ -1,55 +1,107 @@
 /*
- * Whether a plan is faster than the library is measured, in the calls themselves: some run the plan, some the
- * library.
+ * Whether a plan is faster than the library is measured, in the calls themselves: pairs of turns, one of the
+ * plan and one of the library, which take turns in coming first. Only ratios within a pair count, so a machine
+ * that becomes slower disturbs both sides; and their order, not their size, so that outliers count once. Over
+ * the ranks the average is that of logarithms: a rank that loses its core in a call counts as one rank.
  */
 #include "shim.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { ROUND = 2 * RW_TURNS * RW_TURN, AGAIN = 16, LONGEST = 1 << 16 };
+/* The plan has to be faster by this; it is worth nothing otherwise. */
+static const double MARGIN = 0.97;
 
-static int compare_times(const void *left, const void *right) {
+/* Fewer pairs have no interval. */
+enum { LEAST = 6 };
+
+void rw_trial_begin(rw_trial *trial) {
+  trial->pairs = 0;
+  rw_trial_batch(trial, RW_BATCH);
+}
+
+void rw_trial_batch(rw_trial *trial, int pairs) {
+  trial->tried = 0;
+  trial->wanted = pairs;
+  trial->is_odd = trial->pairs % 2;
+}
+
+/* Plan, library, library, plan, plan, ... */
+int rw_trial_runs_plan(const rw_trial *trial) {
+  int turn = trial->tried / RW_TURN, pair = turn / 2 + trial->is_odd;
+  return turn % 2 == pair % 2;
+}
+
+static int compare(const void *left, const void *right) {
   const double *a = left, *b = right;
   return *a < *b ? -1 : *a > *b;
-}
-
-/* Of an even number the lower one: a turn that something else disturbs has half of the times. */
-static double median(double *times) {
-  qsort(times, RW_TRIAL, sizeof *times, compare_times);
-  return times[(RW_TRIAL - 1) / 2];
-}
-
-int rw_plan_exists(const rw_plan *plan) { return plan->publisher != NULL || plan->part != NULL; }
-
-int rw_trial_begins(const rw_plan *plan) { return rw_plan_exists(plan) && plan->calls == plan->next_trial; }
-
-int rw_trial_is_on(const rw_plan *plan) { return rw_plan_exists(plan) && plan->calls >= plan->next_trial; }
-
-static int is_turn_of_plan(int tried) { return tried / RW_TURN % 2 == 0; }
-
-int rw_trial_runs_plan(const rw_state *state, const rw_plan *plan) {
-  if (!rw_plan_exists(plan)) return 0;
-  if (state->settings.always > 0) return 1;
-  return rw_trial_is_on(plan) ? is_turn_of_plan(plan->tried) : plan->is_chosen;
 }
 
 /*
  * The first call of a turn is not counted. It opens connections; and it waits for ranks that are still in the
  * call before, in which a library may poll until its time slice ends, so that what the library costs would be
- * counted as the plan's. Counts of calls are equal on all ranks, so all agree at once.
+ * counted as the plan's.
  */
-int rw_trial_note(const rw_state *state, rw_plan *plan, double us) {
-  int tried = plan->tried++, call = tried % RW_TURN, turn = tried / RW_TURN / 2;
-  if (call > 0) (is_turn_of_plan(tried) ? plan->planned : plan->library)[turn * (RW_TURN - 1) + call - 1] = us;
-  if (plan->tried < ROUND) return MPI_SUCCESS;
-  plan->tried = 0;
-  unsigned pause = plan->next_trial == 0 ? AGAIN : plan->next_trial;
-  plan->next_trial = plan->calls + (pause < LONGEST / AGAIN ? pause * (AGAIN - 1) : LONGEST);
-  if (state->settings.always > 0) return MPI_SUCCESS;
-  double both[2] = {median(plan->planned), median(plan->library)};
-  int code = PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_DOUBLE, MPI_SUM, state->comm);
-  plan->planned_us = both[0] / state->lists.ranks;
-  plan->library_us = both[1] / state->lists.ranks;
-  plan->is_chosen = plan->planned_us < plan->library_us;
-  return code;
+void rw_trial_note(rw_trial *trial, double us) {
+  int call = trial->tried % RW_TURN, pair = trial->tried / RW_PAIR, is_library = !rw_trial_runs_plan(trial);
+  if (call > 0) trial->turn[call - 1] = us;
+  trial->tried++;
+  if (call < RW_TURN - 1 || pair >= RW_BATCH) return;
+  qsort(trial->turn, RW_TURN - 1, sizeof *trial->turn, compare);
+  double *own = trial->own[pair];
+  own[is_library ? RW_BY_LIBRARY_US : RW_BY_PLAN_US] = trial->turn[(RW_TURN - 1) / 2];
+  own[RW_LOG_RATIO] = own[RW_BY_PLAN_US] > 0 && own[RW_BY_LIBRARY_US] > 0 ? log(own[RW_BY_PLAN_US] / own[RW_BY_LIBRARY_US]) : 0;
+}
+
+void rw_trial_agree(rw_trial *trial, double batch[RW_BATCH][RW_FIGURES]) {
+  for (int i = 0; i < trial->wanted; i++) memcpy(trial->pair[trial->pairs++ % RW_PAIRS], batch[i], sizeof batch[i]);
+}
+
+static int count_of(const rw_trial *trial) { return trial->pairs < RW_PAIRS ? trial->pairs : RW_PAIRS; }
+
+/*
+ * Median and interval: between the k-th lowest and the k-th highest of n values the median of their
+ * distribution is with a probability of at least 95%, for k = n / 3 - 1 and n = 6, 9, ..., 24 (sign test).
+ */
+static void find_interval(double *values, int count, double *low, double *middle, double *high) {
+  int k = count / 3 - 1;
+  qsort(values, (size_t)count, sizeof *values, compare);
+  *low = values[k - 1];
+  *middle = (values[(count - 1) / 2] + values[count / 2]) / 2;
+  *high = values[count - k];
+}
+
+static double saved_us(const rw_trial *trial, int pair) {
+  return trial->pair[pair][RW_BY_LIBRARY_US] - trial->pair[pair][RW_BY_PLAN_US];
+}
+
+int rw_trial_verdict(const rw_trial *trial, int is_incumbent, double affordable) {
+  double ratios[RW_PAIRS], saved[RW_PAIRS], low, middle, high, margin = log(MARGIN);
+  int count = count_of(trial);
+  for (int i = 0; i < count; i++) {
+    ratios[i] = trial->pair[i][RW_LOG_RATIO];
+    saved[i] = saved_us(trial, i);
+  }
+  qsort(saved, (size_t)count, sizeof *saved, compare);
+  int is_expensive = !is_incumbent && -saved[count / 2] * count * RW_TURN > affordable;
+  if (count < LEAST) return is_expensive ? RW_LOST : RW_MORE;
+  find_interval(ratios, count, &low, &middle, &high);
+  if (high < margin) return RW_WON;
+  if (low > margin || is_expensive) return RW_LOST;
+  if (count < RW_PAIRS) return RW_MORE;
+  return is_incumbent && middle < margin ? RW_WON : RW_LOST;
+}
+
+int rw_trial_lost_last(const rw_trial *trial) {
+  return trial->pair[(trial->pairs - 1) % RW_PAIRS][RW_LOG_RATIO] > log(MARGIN);
+}
+
+int rw_trial_saving(const rw_trial *trial, double *low, double *middle, double *high) {
+  double saved[RW_PAIRS];
+  int count = count_of(trial);
+  for (int i = 0; i < count; i++) saved[i] = saved_us(trial, i);
+  if (count < LEAST) return 0;
+  find_interval(saved, count / 3 * 3, low, middle, high);
+  return 1;
 }

@@ -1,6 +1,7 @@
 /*
  * An allocation of the preloaded library fails on one rank: the first, the second and so on, alone or with
- * all that follow, until the library asks for no more. The program gets its data all the same.
+ * all that follow, until the library asks for no more. The program gets its data all the same. Argument: calls on a
+ * communicator.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST = 3, CALLS = 2, SECONDS = 280 };
+enum { MOST = 3, SECONDS = 280 };
 
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
@@ -18,7 +19,7 @@ extern void *__libc_realloc(void *memory, size_t bytes);
 
 /* Of the library while `first_failing` is not 0. */
 static int allocations, first_failing, last_failing;
-static int rank, ranks, degree, wrong;
+static int rank, ranks, degree, calls, wrong;
 
 static int fails(const void *caller) {
   Dl_info place;
@@ -49,7 +50,7 @@ static void run_collectives(void) {
   }
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, sources, MPI_UNWEIGHTED, degree, destinations, MPI_UNWEIGHTED,
                                  MPI_INFO_NULL, 0, &comm);
-  for (int call = 0; call < CALLS; call++) {
+  for (int call = 0; call < calls; call++) {
     own[0] = rank * 100 + call;
     memset(theirs, 0, sizeof theirs);
     MPI_Neighbor_allgather(own, 1, MPI_INT, theirs, 1, MPI_INT, comm);
@@ -67,6 +68,7 @@ int main(int argc, char **argv) {
   alarm(SECONDS); /* a rank that waits without end */
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  calls = argc > 1 ? atoi(argv[1]) : 2;
   degree = ranks <= MOST ? ranks - 1 : MOST;
   int failed = 0, most;
   for (int n = 1, is_alone = 1;;) {

@@ -88,4 +88,20 @@ describeEitherMpi('the preloaded library', (mpi) => {
     const ended = await startCommand(mpi, 3, [program, name, count, '1'], env).ended
     expect(ended).toEqual({ code: 0, stdout: 'right: 0 wrong elements\n', stderr: '' })
   })
+
+  it.skipIf(mpicc === null)('plans a graph once that comes again, and not before call 32', async () => {
+    const again = compileProgram(folder(), mpicc!, 'again')
+    const env = { RANKWEAVE_SHIM: 'report', RANKWEAVE_SHIM_PATIENCE: '0' }
+    const ended = await runPreloaded(mpi, 3, library, [again, '5', '250'], env)
+    expect(ended).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
+    const lines = [...ended.stderr.matchAll(/communicator (\d), 3 ranks: .* planned in (\S+) ms/g)]
+    const plannedMs = new Map(lines.map(([, number, ms]) => [Number(number), ms]))
+    // Number 0 lives from the first round to the last; graphs are in turn.
+    expect([plannedMs.get(3), plannedMs.get(5)]).toEqual([plannedMs.get(1), plannedMs.get(1)])
+    expect(plannedMs.get(4)).toBe(plannedMs.get(2))
+    expect(plannedMs.get(1)).not.toBe(plannedMs.get(0))
+    const few = await runPreloaded(mpi, 3, library, [again, '3', '31'], env)
+    expect(few).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
+    expect(few.stderr.match(/planned in 0\.000 ms/g)).toHaveLength(4)
+  })
 })

@@ -1,0 +1,191 @@
+/*
+ * When ranks plan, try and change their minds. Counts of calls are equal on all ranks, and so is everything
+ * that is agreed; so all of them meet here in calls of the same number.
+ *
+ * Nothing is spent before the calls seen are worth it: planning is to take at most a part of their time, and so
+ * is a trial that the plan loses. An agreement of few numbers comes at most once in 32 calls, later in 128.
+ */
+#include "shim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Calls before the first agreement; between agreements while a plan is in use or rests, and such agreements per
+ * sample; between a lost trial and the next, least and most.
+ */
+enum { FIRST = 32, CHECK = 128, CHECKS = 4, PAUSE = 1024, GROWTH = 4, LONGEST_PAUSE = 1 << 16 };
+/* A trial that the plan loses may take this part of the time of the calls before. */
+enum { PART_OF_TRIAL = 32 };
+/* Calls that planning takes as long as, as long as this process has not planned. */
+enum { UNKNOWN = 64 };
+/* Blocks were too long in this part of the calls since the last agreement. */
+enum { LONG_PART = 8 };
+
+/* Us of planning in this process: the last one. */
+static double planning_us;
+
+void rw_pace_begin(rw_plan *plan, int is_at_once) {
+  plan->phase = RW_PHASE_EARLY;
+  plan->left = is_at_once ? 0 : FIRST;
+  plan->pause = PAUSE;
+}
+
+int rw_pace_watches(const rw_plan *plan) { return plan->phase == RW_PHASE_TRIAL || plan->left < RW_WATCH; }
+
+int rw_pace_runs_plan(const rw_plan *plan) {
+  return plan->phase == RW_PHASE_PLAN || (plan->phase == RW_PHASE_TRIAL && rw_trial_runs_plan(&plan->trial));
+}
+
+void rw_pace_note(rw_plan *plan, double us, double longest) {
+  if (longest > plan->watched_longest) plan->watched_longest = longest;
+  if (plan->phase == RW_PHASE_TRIAL) rw_trial_note(&plan->trial, us);
+  else plan->watched_us[plan->left] = us;
+}
+
+static int compare(const void *left, const void *right) {
+  const double *a = left, *b = right;
+  return *a < *b ? -1 : *a > *b;
+}
+
+static void enter(rw_plan *plan, int phase, uint64_t left) {
+  plan->phase = phase;
+  plan->left = left;
+  plan->watched_longest = 0;
+}
+
+static void try(rw_plan *plan, int pairs) {
+  rw_trial_batch(&plan->trial, pairs);
+  enter(plan, RW_PHASE_TRIAL, (uint64_t)pairs * RW_PAIR);
+}
+
+/* With a limit for the blocks of now. */
+static int begin_trial(rw_state *state, int collective, double longest) {
+  rw_plan *plan = &state->plans[collective];
+  int code = rw_state_limit(state, collective, longest);
+  if (!rw_plan_exists(plan)) enter(plan, RW_PHASE_NEVER, UINT64_MAX);
+  else if (state->settings.always > 0) enter(plan, RW_PHASE_PLAN, CHECK);
+  else {
+    rw_trial_begin(&plan->trial);
+    try(plan, RW_BATCH);
+  }
+  return code;
+}
+
+static int agree_now(rw_state *state, int collective, double longest);
+
+static int plan_and_try(rw_state *state, int collective, double longest) {
+  rw_plan *plan = &state->plans[collective];
+  int code = rw_state_plan(state, collective);
+  if (!plan->is_shared) planning_us = plan->making_us;
+  if (code == MPI_SUCCESS && rw_plan_exists(plan)) return begin_trial(state, collective, longest);
+  enter(plan, RW_PHASE_NEVER, UINT64_MAX);
+  return code;
+}
+
+/*
+ * Calls so far, and the time of one, against the time of planning. If they do not suffice, the next agreement
+ * comes when they probably do; it comes later if a block is too long. The graph may be known from a
+ * communicator that is freed: then its plans are taken, and the calls on it count.
+ */
+static int consider(rw_state *state, int collective, double longest) {
+  rw_plan *plan = &state->plans[collective];
+  if (plan->calls == 0) return plan_and_try(state, collective, longest);
+  qsort(plan->watched_us, RW_WATCH, sizeof(double), compare);
+  double known = state->id > 0 ? 0 : rw_graph_find(state), proposed = state->id > 0 ? 0 : rw_graph_propose();
+  double most[] = {plan->watched_us[RW_WATCH / 2], planning_us, longest > rw_own_settings()->block_limit,
+                   proposed, proposed == 0, known, -known, rw_own_settings()->patience,
+                   rw_state_publisher(state, collective) == NULL};
+  int code = PMPI_Allreduce(MPI_IN_PLACE, most, 9, MPI_DOUBLE, MPI_MAX, state->comm);
+  if (code != MPI_SUCCESS) {
+    enter(plan, RW_PHASE_NEVER, UINT64_MAX);
+    return code;
+  }
+  if (most[5] > 0 && most[5] == -most[6]) {
+    rw_graph_take(state, known);
+    if (plan->left > 0) return MPI_SUCCESS;
+    return agree_now(state, collective, longest);
+  }
+  if (most[4] < 1) rw_graph_number(state, most[3]);
+  double call_us = most[0], calls = plan->calls_before + plan->calls;
+  /* Publishing takes no planning. */
+  double needed_us = most[8] < 1 ? 0 : most[7] * (most[1] > 0 ? most[1] : UNKNOWN * call_us);
+  plan->seen_us = calls * call_us;
+  if (most[2] < 1 && plan->seen_us >= needed_us) return plan_and_try(state, collective, longest);
+  double missing = call_us > 0 && most[2] < 1 ? needed_us / call_us - calls : calls;
+  if (missing < calls) missing = calls;
+  if (missing > 7 * calls) missing = 7 * calls;
+  enter(plan, RW_PHASE_EARLY, (uint64_t)missing);
+  return MPI_SUCCESS;
+}
+
+static void lose(rw_plan *plan) {
+  plan->is_incumbent = 0;
+  enter(plan, RW_PHASE_LIBRARY, plan->pause);
+  if (plan->pause < LONGEST_PAUSE) plan->pause *= GROWTH;
+}
+
+/* The end of a batch. Too long blocks cost more by the plan, so they are looked at first. */
+static int judge(rw_state *state, int collective) {
+  rw_plan *plan = &state->plans[collective];
+  rw_trial *trial = &plan->trial;
+  double batch[RW_BATCH][RW_FIGURES];
+  int ranks = state->lists.ranks;
+  memcpy(batch, trial->own, sizeof batch);
+  int code = PMPI_Allreduce(MPI_IN_PLACE, batch, RW_FIGURES * trial->wanted, MPI_DOUBLE, MPI_SUM, state->comm);
+  for (int i = 0; i < RW_FIGURES * trial->wanted; i++) batch[i / RW_FIGURES][i % RW_FIGURES] /= ranks;
+  int is_sample = trial->wanted == 1;
+  rw_trial_agree(trial, batch);
+  plan->seen_us = (plan->calls_before + plan->calls) * batch[0][RW_BY_LIBRARY_US];
+  if (is_sample && !rw_trial_lost_last(trial)) enter(plan, RW_PHASE_PLAN, CHECK);
+  else if (is_sample) {
+    rw_trial_begin(trial);
+    try(plan, RW_BATCH);
+  } else {
+    int verdict = rw_trial_verdict(trial, plan->is_incumbent, plan->seen_us / PART_OF_TRIAL);
+    if (verdict == RW_MORE) try(plan, RW_BATCH);
+    else if (verdict == RW_LOST) lose(plan);
+    else {
+      plan->is_incumbent = 1;
+      plan->pause = PAUSE;
+      enter(plan, RW_PHASE_PLAN, CHECK);
+    }
+  }
+  return code;
+}
+
+/*
+ * Ranks learn here that blocks have become longer, or short again. One that is longer than the limit is sent
+ * directly besides what the plan sends, so the plan gets a new limit or rests.
+ */
+static int review(rw_state *state, int collective, double longest) {
+  rw_plan *plan = &state->plans[collective];
+  int was_used = plan->phase == RW_PHASE_PLAN;
+  double most[] = {longest, was_used && plan->runner != NULL && rw_direct_calls(plan->runner) * LONG_PART > CHECK};
+  int code = PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, state->comm);
+  int is_long = most[0] > plan->most, has_direct = most[1] > 0;
+  if (code != MPI_SUCCESS) enter(plan, RW_PHASE_NEVER, UINT64_MAX);
+  else if (was_used && !has_direct) {
+    if (state->settings.always < 1 && ++plan->checks % CHECKS == 0) try(plan, 1);
+    else enter(plan, RW_PHASE_PLAN, CHECK);
+  } else if (!is_long) return begin_trial(state, collective, longest);
+  else enter(plan, state->settings.always > 0 ? RW_PHASE_PLAN : RW_PHASE_REST, CHECK);
+  return code;
+}
+
+static int agree_now(rw_state *state, int collective, double longest) {
+  switch (state->plans[collective].phase) {
+    case RW_PHASE_EARLY: return consider(state, collective, longest);
+    case RW_PHASE_TRIAL: return judge(state, collective);
+    case RW_PHASE_LIBRARY: return begin_trial(state, collective, longest);
+    default: return review(state, collective, longest);
+  }
+}
+
+int rw_pace_call(rw_state *state, int collective, double longest) {
+  rw_plan *plan = &state->plans[collective];
+  if (plan->watched_longest > longest) longest = plan->watched_longest;
+  int code = plan->left == 0 ? agree_now(state, collective, longest) : MPI_SUCCESS;
+  plan->left--;
+  return code;
+}

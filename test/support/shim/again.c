@@ -1,0 +1,62 @@
+/*
+ * Makes communicators of the same two graphs again and again, one more than it frees, with blocks that grow and
+ * shrink, and compares each element. Arguments: rounds, calls on each communicator.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEGREE = 2, LONGEST = 600 };
+
+static int rank, ranks, wrong;
+
+/* To the next ranks, or to every second one. */
+static MPI_Comm create(int step, int sources[DEGREE]) {
+  int destinations[DEGREE];
+  MPI_Comm comm;
+  for (int i = 0; i < DEGREE; i++) {
+    sources[i] = (rank + DEGREE * ranks - step * (i + 1)) % ranks;
+    destinations[i] = (rank + step * (i + 1)) % ranks;
+  }
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, DEGREE, sources, MPI_UNWEIGHTED, DEGREE, destinations, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 0, &comm);
+  return comm;
+}
+
+static int element(int source, int i, int call) { return (source * 131 + i) * 977 + call; }
+
+static int length_of(int call) { return call / 60 % 3 == 2 ? LONGEST : 1 + call % 5; }
+
+static void run_calls(MPI_Comm comm, const int *sources, int first, int calls) {
+  static int own[LONGEST], theirs[DEGREE * LONGEST];
+  for (int call = first; call < first + calls; call++) {
+    int count = length_of(call);
+    for (int i = 0; i < count; i++) own[i] = element(rank, i, call);
+    memset(theirs, -1, sizeof theirs);
+    MPI_Neighbor_allgather(own, count, MPI_INT, theirs, count, MPI_INT, comm);
+    for (int s = 0; s < DEGREE; s++)
+      for (int i = 0; i < count; i++) wrong += theirs[s * count + i] != element(sources[s], i, call);
+  }
+}
+
+int main(int argc, char **argv) {
+  int kept_sources[DEGREE], sources[DEGREE], all;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc != 3) MPI_Abort(MPI_COMM_WORLD, 2);
+  int rounds = atoi(argv[1]), calls = atoi(argv[2]);
+  MPI_Comm kept = create(1, kept_sources);
+  for (int round = 0; round < rounds; round++) {
+    MPI_Comm comm = create(1 + round % 2, sources);
+    run_calls(comm, sources, round * calls, calls);
+    run_calls(kept, kept_sources, round * calls, calls / 4);
+    MPI_Comm_free(&comm);
+  }
+  MPI_Comm_free(&kept);
+  MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%s: %d wrong elements\n", all == 0 ? "right" : "wrong", all);
+  MPI_Finalize();
+  return wrong != 0;
+}
