@@ -19,11 +19,13 @@ describeMpi('the preloaded library on random graphs', (mpi) => {
   const folder = temporaryFolder('shim')
   let library: string
   let neighbors: string
+  let exchanges: string
 
   beforeAll(() => {
     if (mpicc === null) return
     library = compileShim(folder(), mpicc).library
     neighbors = compileProgram(folder(), mpicc, 'neighbors')
+    exchanges = compileExchanges(folder(), mpicc)
   })
 
   // With and without a trial; blocks above the limit are sent directly.
@@ -117,10 +119,9 @@ describeMpi('the preloaded library on random graphs', (mpi) => {
     ['freed', 50, {}],
     ['threads', 300, {}],
   ])('publishes blocks: %s, %i, %o', async (name, count, env) => {
-    const program = compileExchanges(folder(), mpicc!)
     const ranks = mpi.name === 'MPICH' ? 3 : 5
     for (const seed of ['1', '2', '3']) {
-      const ended = await startCommand(mpi, ranks, [program, name, String(count), seed], env).ended
+      const ended = await startCommand(mpi, ranks, [exchanges, name, String(count), seed], env).ended
       expect(ended).toEqual({ code: 0, stdout: 'right: 0 wrong elements\n', stderr: '' })
     }
   })

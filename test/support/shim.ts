@@ -27,9 +27,9 @@ export function compileProgram(
   return program
 }
 
-/** The program that drives the publishers of the library, linked with it; returns its path. */
+/** The program that drives the publishers of the library, linked with it. It is compiled after the library, in its folder; returns its path. */
 export function compileExchanges(folder: string, mpicc: string): string {
-  const { sources } = compileShim(folder, mpicc)
+  const sources = join(folder, 'sources') // of compileShim
   const units = readdirSync(sources).filter((name) => name.endsWith('.c'))
   const flags = ['-pthread', '-D_GNU_SOURCE', '-DRW_MPI(name)=PMPI_##name', `-I${sources}`]
   return compileProgram(folder, mpicc, 'exchanges', [

@@ -168,20 +168,19 @@ void rw_arena_make(void) {
 /*
  * Calls on MPI_COMM_WORLD have one order, so all processes count its children alike, also those that get
  * none. Children of others have odd numbers: the highest that is free in all its processes. Several threads
- * might take the same one.
+ * might take the same one. A process of another world may have an arena where this one has none.
  */
 int rw_arena_number(MPI_Comm old, MPI_Comm comm) {
-  if (!arena.is_there) return -1;
+  const uint64_t none = UINT32_MAX;
   uint64_t number = 2 * next_number[0];
   if (old == MPI_COMM_WORLD) next_number[0]++;
   else {
-    if (comm == MPI_COMM_NULL || arena.is_threaded) return -1;
-    uint64_t next = next_number[1];
-    if (PMPI_Allreduce(MPI_IN_PLACE, &next, 1, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS) return -1;
+    uint64_t next = arena.is_there && !arena.is_threaded ? next_number[1] : none;
+    if (PMPI_Allreduce(MPI_IN_PLACE, &next, 1, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS || next >= none) return -1;
     next_number[1] = next + 1;
     number = 2 * next + 1;
   }
-  return number <= (uint64_t)most_number ? (int)number : -1;
+  return arena.is_there && number <= (uint64_t)most_number ? (int)number : -1;
 }
 
 int rw_arena_tag(int number, int collective, int is_apart) {

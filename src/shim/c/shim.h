@@ -291,8 +291,8 @@ void rw_arena_make(void);
 /* NULL: no process uses it. */
 const rw_arena *rw_arena_of_process(void);
 /*
- * The number of a child of `old`, equal on its ranks; -1: none has one. To be called after every creation,
- * also of MPI_COMM_NULL. Collective unless `old` is MPI_COMM_WORLD.
+ * The number of a child of `old`, equal on its ranks; -1: none has one. Of MPI_COMM_WORLD also where the child
+ * is MPI_COMM_NULL. Collective on the child unless `old` is MPI_COMM_WORLD.
  */
 int rw_arena_number(MPI_Comm old, MPI_Comm comm);
 int rw_arena_tag(int number, int collective, int is_apart);
