@@ -35,6 +35,8 @@ export function compileExchanges(folder: string, mpicc: string): string {
   return compileProgram(folder, mpicc, 'exchanges', [
     ...flags,
     ...units.map((name) => join(sources, name)),
+    '-Wl,--no-as-needed',
+    '-lm',
     '-ldl',
     '-lrt',
   ])
