@@ -25,6 +25,8 @@ enum { LONG_PART = 8 };
 /* Us of planning in this process: the last one. */
 static double planning_us;
 
+int rw_plan_exists(const rw_plan *plan) { return plan->publisher != NULL || plan->part != NULL; }
+
 void rw_pace_begin(rw_plan *plan, int is_at_once) {
   plan->phase = RW_PHASE_EARLY;
   plan->left = is_at_once ? 0 : FIRST;

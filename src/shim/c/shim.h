@@ -511,8 +511,6 @@ void rw_requests_end(void);
  * ---------------------------------------------------------------------------------------------------------
  */
 
-/* Without one every call falls through. */
-int rw_plan_exists(const rw_plan *plan);
 /* Another batch of so many pairs; the first one forgets what was agreed before. */
 void rw_trial_begin(rw_trial *trial);
 void rw_trial_batch(rw_trial *trial, int pairs);
@@ -534,6 +532,8 @@ int rw_trial_saving(const rw_trial *trial, double *low, double *middle, double *
  * ----------------------------------------------------------------------------------------------------------
  */
 
+/* Without one every call falls through. */
+int rw_plan_exists(const rw_plan *plan);
 void rw_pace_begin(rw_plan *plan, int is_at_once);
 /* To be called before every call; the longest block of this rank. Collective in some calls, in all ranks alike. */
 int rw_pace_call(rw_state *state, int collective, double longest);
