@@ -97,12 +97,15 @@ describeMpi('the preloaded library on random graphs', (mpi) => {
     expect(ended.stdout).toMatch(/^right: 0 wrong elements after [1-9]\d+ failures\n$/)
   })
 
-  it.skipIf(mpicc === null)('chooses by scripted times: ties, noise, drift, outliers, blocks that grow', () => {
-    const pathOf = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url))
-    const headers = ['export/c', 'shim/c'].map((path) => `-I${pathOf(path)}`)
-    const program = compileProgram(folder(), mpicc!, 'trials', [...headers, '-Wl,--no-as-needed', '-lm'])
-    expect(execFileSync(program, { encoding: 'utf8' })).toBe('right\n')
-  })
+  it.skipIf(mpicc === null)(
+    'chooses by scripted times: ties, noise, drift, outliers, blocks that grow',
+    () => {
+      const pathOf = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url))
+      const headers = ['export/c', 'shim/c'].map((path) => `-I${pathOf(path)}`)
+      const program = compileProgram(folder(), mpicc!, 'trials', [...headers, '-Wl,--no-as-needed', '-lm'])
+      expect(execFileSync(program, { encoding: 'utf8' })).toBe('right\n')
+    },
+  )
 
   // Of 256 KiB there is no space for the longer blocks of two rings; one of two communicators alive has no entry.
   it.skipIf(mpicc === null).each([

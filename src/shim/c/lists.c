@@ -64,9 +64,10 @@ static int read_grid(MPI_Comm comm, rw_lists *lists) {
   return code;
 }
 
+/* Below 0: no memory. */
 static int has_twice(const int *list, int count, int ranks) {
   char *is_seen = calloc((size_t)ranks + 1, 1);
-  int found = is_seen == NULL;
+  int found = is_seen == NULL ? -1 : 0;
   for (int i = 0; !found && i < count; i++) {
     if (list[i] == MPI_PROC_NULL) continue;
     found = is_seen[list[i]];
@@ -86,10 +87,12 @@ int rw_lists_read(MPI_Comm comm, rw_lists *lists) {
   if (topology == MPI_DIST_GRAPH) code = read_graph(comm, lists);
   else if (topology == MPI_CART) code = read_grid(comm, lists);
   else code = MPI_ERR_TOPOLOGY;
+  if (code == MPI_SUCCESS) {
+    int in = has_twice(lists->in, lists->in_count, lists->ranks), out = has_twice(lists->out, lists->out_count, lists->ranks);
+    lists->is_ambiguous = lists->is_ambiguous || in > 0 || out > 0;
+    if (in < 0 || out < 0) code = MPI_ERR_NO_MEM;
+  }
   if (code != MPI_SUCCESS) rw_lists_free(lists);
-  else
-    lists->is_ambiguous = lists->is_ambiguous || has_twice(lists->in, lists->in_count, lists->ranks) ||
-                          has_twice(lists->out, lists->out_count, lists->ranks);
   return code;
 }
 

@@ -127,6 +127,9 @@ static rw_state *take(double id) {
 /* What is counted for the report remains that of the communicator. */
 void rw_graph_take(rw_state *state, double id) {
   rw_state *other = take(id);
+  /* Agreed, also whether a rank has a neighbor twice: those read now may not say so for want of memory. */
+  rw_lists_free(&state->lists);
+  state->lists = other->lists;
   for (int c = 0; c < RW_COLLECTIVES; c++) {
     const rw_plan own = state->plans[c];
     rw_plan *plan = &state->plans[c];
@@ -140,8 +143,6 @@ void rw_graph_take(rw_state *state, double id) {
     plan->publisher = rw_state_publisher(state, c);
     if (plan->publisher == NULL) plan->phase = RW_PHASE_NEVER;
   }
-  rw_lists_free(&state->lists);
-  state->lists = other->lists;
   state->shadow = other->shadow;
   state->settings = other->settings;
   state->is_agreed = other->is_agreed;

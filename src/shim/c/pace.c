@@ -22,6 +22,9 @@ enum { UNKNOWN = 64 };
 /* Blocks were too long in this part of the calls since the last agreement. */
 enum { LONG_PART = 8 };
 
+/* Figures are added in such parts, as integers: sums of doubles may differ between ranks in their last bits. */
+enum { PARTS = 1 << 14 };
+
 /* Us of planning in this process: the last one. */
 static double planning_us;
 
@@ -132,10 +135,11 @@ static int judge(rw_state *state, int collective) {
   rw_plan *plan = &state->plans[collective];
   rw_trial *trial = &plan->trial;
   double batch[RW_BATCH][RW_FIGURES];
-  int ranks = state->lists.ranks;
-  memcpy(batch, trial->own, sizeof batch);
-  int code = PMPI_Allreduce(MPI_IN_PLACE, batch, RW_FIGURES * trial->wanted, MPI_DOUBLE, MPI_SUM, state->comm);
-  for (int i = 0; i < RW_FIGURES * trial->wanted; i++) batch[i / RW_FIGURES][i % RW_FIGURES] /= ranks;
+  int64_t sums[RW_BATCH * RW_FIGURES];
+  int count = RW_FIGURES * trial->wanted;
+  for (int i = 0; i < count; i++) sums[i] = (int64_t)(trial->own[i / RW_FIGURES][i % RW_FIGURES] * PARTS);
+  int code = PMPI_Allreduce(MPI_IN_PLACE, sums, count, MPI_INT64_T, MPI_SUM, state->comm);
+  for (int i = 0; i < count; i++) batch[i / RW_FIGURES][i % RW_FIGURES] = (double)sums[i] / PARTS / state->lists.ranks;
   int is_sample = trial->wanted == 1;
   rw_trial_agree(trial, batch);
   plan->seen_us = (plan->calls_before + plan->calls) * batch[0][RW_BY_LIBRARY_US];
