@@ -208,6 +208,12 @@ describe('a frame that no process sends is refused with the fault in words', () 
       bytes(0),
       'rows that fit in a frame',
     ],
+    [
+      'other rows than it counts',
+      headerOf(frameKind.tableGet, 7, { 6: 3 }),
+      bytes(8),
+      'as many rows as in its payload',
+    ],
     ['half a row', headerOf(frameKind.tableGet, 7), bytes(6), 'expected whole numbers of 4 bytes'],
     ['an error that is none', headerOf(frameKind.revoke, 3), bytes(1), 'expected an error'],
   ])('%s', (_, header, payload, fault) => {
