@@ -35,6 +35,8 @@ export const waitCharge = {
   offer: 384,
   /** The envelope of a message that stays with its sender. */
   envelope: 320,
+  /** A request for rows of a rank table that is not here, or a report that it is no longer used. */
+  lookup: 640,
 } as const
 
 /** Flow control between this process and one other. */

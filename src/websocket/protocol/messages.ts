@@ -120,7 +120,12 @@ export const toRendezvous = {
     .strictObject({
       kind: z.literal('decide'),
       key,
-      members: z.array(process).min(1).describe('processes that contribute, ascending'),
+      members: z
+        .array(process)
+        .min(1)
+        .describe(
+          'processes that contribute, ascending; all of the world in the decision `end`. Only contributions that name the same members are of one decision',
+        ),
       contribution,
     })
     .describe('The contribution of this process to a decision.'),
