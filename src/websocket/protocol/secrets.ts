@@ -2,14 +2,19 @@ const { crypto } = globalThis
 
 /** Random bytes from the system's generator, for secrets. */
 export function randomBytes(count: number): Uint8Array {
-  return crypto.getRandomValues(new Uint8Array(count))
+  const bytes = new Uint8Array(count)
+  // More are refused at a time.
+  for (let at = 0; at < count; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536))
+  return bytes
 }
 
 const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** Two lower-case digits per byte. */
 export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => hexDigits[byte]).join('')
+  let text = ''
+  for (const byte of bytes) text += hexDigits[byte]
+  return text
 }
 
 /** @param text an even number of hexadecimal digits, which the caller has checked */

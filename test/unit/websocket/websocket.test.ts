@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { RankweaveError } from '../../../src/errors.js'
 import type { FrameSink } from '../../../src/fabric/fabric.js'
-import { closeCode, encodeIntroduction } from '../../../src/websocket/introduction.js'
+import { closeCode, dataVersion, encodeIntroduction } from '../../../src/websocket/introduction.js'
 import { newNonce } from '../../../src/websocket/proof.js'
 import type { Socket, SocketTransport } from '../../../src/websocket/socket/socket.js'
 import { nodeTransport } from '../../../src/websocket/socket/transport-nodejs.js'
@@ -235,7 +235,7 @@ describe('a process that computes, or is asked by many, is not lost', () => {
 describe('what a process accepts', () => {
   const hello = (over: object = {}) =>
     JSON.stringify({
-      ...{ kind: 'hello', version: 1, world: 'memory', from: 1, to: 0, nonce: newNonce() },
+      ...{ kind: 'hello', version: dataVersion, world: 'memory', from: 1, to: 0, nonce: newNonce() },
       ...over,
     })
 
@@ -245,7 +245,7 @@ describe('what a process accepts', () => {
     ['too long a text', ' '.repeat(2000)],
     ['another message', encodeIntroduction<'ready'>({ kind: 'ready' })],
     ['more than the message has', hello({ more: 1 })],
-    ['another version', hello({ version: 2 })],
+    ['another version', hello({ version: dataVersion - 1 })],
     ['another world', hello({ world: 'other' })],
     ['another process', hello({ to: 1 })],
     ['a process that there is not', hello({ from: 2 })],
