@@ -19,10 +19,7 @@ it('a receive whose array fails when its message arrives is ERR_TYPE, and the se
   const options = { eagerLimitBytes: 65_536, creditBytes: 2 ** 20 }
   const [receiver, sender] = world.sessions.map(({ hosted }) => {
     const runtime = new CommRuntime(hosted[0], layout, options)
-    return new Communicator(
-      runtime.createContext({ leader: 0, counter: 0 }, stridedTable(2)),
-      hosted[0].process,
-    )
+    return new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(2)), 0)
   })
   const failed = receiver
     .recv(1, 0, { into: new Later(4) })
