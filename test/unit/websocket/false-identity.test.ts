@@ -260,6 +260,18 @@ describe('a member that introduces itself as another is refused, and the other o
   })
 })
 
+it('a process of the version before is refused in words', () =>
+  inWorld({}, async ({ world }) => {
+    const socket = nodeTransport({ maxMessageBytes: 2 ** 20 }).dial(world.members[victim].addresses[victim]!)
+    socket.addEventListener('open', () =>
+      socket.send(JSON.stringify({ ...hello(modified, victim, newNonce()), version: dataVersion - 1 })),
+    )
+    const reason = await new Promise((resolve) =>
+      socket.addEventListener('close', (event) => resolve([event.code, event.reason])),
+    )
+    expect(reason).toEqual([closeCode.malformed, 'expected version 2 of data connections, got 1'])
+  }))
+
 /** A transport whose texts, of the connections that one process dials, a test changes on their way. */
 function changed(
   process: number,
