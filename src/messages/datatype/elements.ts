@@ -140,8 +140,8 @@ function unknownElementType(tag: string): never {
  * @throws ERR_TYPE for a resizable or detached buffer, and for a class that states another length or offset
  */
 export function requireFixed(array: TypedArray): void {
-  const extent = extentOf(array)
-  const buffer = extent.buffer as ArrayBufferLike & {
+  if (!plainPrototypes.has(Object.getPrototypeOf(array))) requireTrue(array)
+  const buffer = array.buffer as ArrayBufferLike & {
     readonly resizable?: boolean
     readonly growable?: boolean
   }
@@ -151,15 +151,20 @@ export function requireFixed(array: TypedArray): void {
   }
   if (isDetached(array))
     throw new RankweaveError('ERR_TYPE', 'expected an array with its buffer, got a detached one')
+}
+
+const plainPrototypes: ReadonlySet<object> = new Set(typedArrays.map(({ prototype }) => prototype))
+
+function requireTrue(array: TypedArray): void {
+  const { buffer, byteOffset, byteLength, length } = extentOf(array)
   const isTrue =
     array.buffer === buffer &&
-    array.byteOffset === extent.byteOffset &&
-    array.byteLength === extent.byteLength &&
-    array.length === extent.length
-  if (!isTrue) {
-    const message = `expected an array whose length and offset are those of its ${extent.byteLength} bytes, got a class that states others`
-    throw new RankweaveError('ERR_TYPE', message)
-  }
+    array.byteOffset === byteOffset &&
+    array.byteLength === byteLength &&
+    array.length === length
+  if (isTrue) return
+  const message = `expected an array whose length and offset are those of its ${byteLength} bytes, got a class that states others`
+  throw new RankweaveError('ERR_TYPE', message)
 }
 
 /**
