@@ -155,7 +155,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
       })
       v1.addHook('onSend', async ({ tenant }, reply, payload) => {
         const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
-        if (isWhole && tenant) unread.add(tenant.id, reply.raw, payload.length)
+        if (isWhole && tenant) unread.add(tenant.id, reply.raw, Buffer.byteLength(payload))
         if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
       })
       addTopologyRoutes(v1, context)
