@@ -1,6 +1,7 @@
 import { MultiDirectedGraph } from 'graphology'
 import type { AbstractGraph } from 'graphology-types'
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { wrongValue } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
 import { checkTopologySize } from '../limits.js'
@@ -26,6 +27,8 @@ export interface GraphOptions {
   readonly weight?: string | null
 }
 
+const knownOptions: OptionTable<GraphOptions> = uncheckedOptions('weight')
+
 /**
  * A topology from any graphology graph: directed, undirected, mixed, multi. Nodes become ranks in the graph's
  * order. An undirected edge is an edge each way, from its first to its second node first; an undirected self
@@ -37,7 +40,7 @@ export interface GraphOptions {
  *   edges
  */
 export function topologyFromGraph(graph: AbstractGraph, options: GraphOptions = {}): ProcessTopology {
-  requireOptions('topologyFromGraph', options)
+  requireKnownOptions('topologyFromGraph', options, knownOptions)
   if (typeof Object(graph).forEachEdge !== 'function')
     throw wrongValue('ERR_TOPOLOGY', 'expected a graph of graphology', graph)
   const { weight = 'weight' } = options
