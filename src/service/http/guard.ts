@@ -92,7 +92,7 @@ function originOf(text: string): URL {
  * Turns a request in absolute form, `GET http://host/path`, into one in origin form: its host counts, and the
  * header `Host` does not.
  *
- * @see RFC 9112 §3.2.2
+ * @see RFC 9112, section 3.2.2
  */
 export function toOriginForm(request: Pick<IncomingMessage, 'headers' | 'url'>): void {
   const [, host, path] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(request.url ?? '') ?? []

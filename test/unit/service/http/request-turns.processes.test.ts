@@ -52,7 +52,7 @@ it('as many as a connection may have in flight are answered in order', async () 
   await end()
 })
 
-it('of a request in absolute form its host counts, and the header does not (RFC 9112 §3.2.2)', async () => {
+it('of a request in absolute form its host counts, and the header does not (RFC 9112, section 3.2.2)', async () => {
   const { service, end } = await startService()
   const text = async (target: string, host: string) => {
     const socket = await dial(service.url)
