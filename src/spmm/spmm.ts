@@ -55,7 +55,13 @@ export interface SpmmFacts {
 }
 
 const knownOptions: OptionTable<SpmmProblem> = uncheckedOptions(
-  ...(['a', 'b', 'strategy', 'machine', 'columnsAtOnce', 'compare', 'turns'] as const),
+  'a',
+  'b',
+  'strategy',
+  'machine',
+  'columnsAtOnce',
+  'compare',
+  'turns',
 )
 
 /** @throws ERR_ARGUMENT complex matrices; A and B that do not fit; columnsAtOnce < 1; turns < 1 */
