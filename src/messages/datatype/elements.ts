@@ -157,11 +157,13 @@ const plainPrototypes: ReadonlySet<object> = new Set(typedArrays.map(({ prototyp
 
 function requireTrue(array: TypedArray): void {
   const { buffer, byteOffset, byteLength, length } = extentOf(array)
+  // A DataView is no list of elements: its callers say what they expect.
   const isTrue =
-    array.buffer === buffer &&
-    array.byteOffset === byteOffset &&
-    array.byteLength === byteLength &&
-    array.length === length
+    (array as ArrayBufferView) instanceof DataView ||
+    (array.buffer === buffer &&
+      array.byteOffset === byteOffset &&
+      array.byteLength === byteLength &&
+      array.length === length)
   if (isTrue) return
   const message = `expected an array whose length and offset are those of its ${byteLength} bytes, got a class that states others`
   throw new RankweaveError('ERR_TYPE', message)

@@ -178,11 +178,21 @@ it.each<[string, object]>([
   expect(() => topologyFromGraph(graph)).toThrow(expect.objectContaining({ code: 'ERR_TOPOLOGY' }))
 })
 
-it('a mixed multigraph with loops and a node named __proto__ is read', () => {
+it('a mixed multigraph with loops is read', () => {
   const graph = new MultiGraph()
-  for (const node of ['__proto__', 'b']) graph.addNode(node)
-  graph.addUndirectedEdge('__proto__', '__proto__')
-  for (let copy = 0; copy < 2; copy++) graph.addDirectedEdge('__proto__', 'b')
-  graph.addUndirectedEdge('b', '__proto__')
+  for (const node of ['a', 'b']) graph.addNode(node)
+  graph.addUndirectedEdge('a', 'a')
+  for (let copy = 0; copy < 2; copy++) graph.addDirectedEdge('a', 'b')
+  graph.addUndirectedEdge('b', 'a')
   expect(topologyFromGraph(graph)).toMatchObject({ ranks: 2, outRank: Int32Array.of(0, 1, 1, 1, 0) })
+})
+
+it('a node named __proto__ in JSON is a node, and changes no prototype', () => {
+  const before = Reflect.ownKeys(Object.prototype)
+  const text = graphText(
+    '{"source":"__proto__","target":"b"},{"source":"__proto__","target":"b"}',
+    '{"key":"__proto__"},{"key":"b"}',
+  )
+  expect(parseGraphologyJson(bytesOf(text))).toMatchObject({ ranks: 2, outRank: Int32Array.of(1, 1) })
+  expect(Reflect.ownKeys(Object.prototype)).toEqual(before)
 })
