@@ -1,9 +1,52 @@
 import { bufferFill } from './node-process.js'
 
+/** Where the memory of a view lies, whatever its class says. */
+export interface Extent {
+  readonly buffer: ArrayBuffer
+  readonly byteOffset: number
+  readonly byteLength: number
+  /** Elements; of a DataView bytes. */
+  readonly length: number
+}
+
+type Getter = (this: ArrayBufferView) => unknown
+
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object
+const getterOf = (prototype: object, name: PropertyKey) =>
+  Object.getOwnPropertyDescriptor(prototype, name)!.get as Getter
+const tagOf = getterOf(typedArray, Symbol.toStringTag)
+const bufferOf = getterOf(typedArray, 'buffer')
+const byteOffsetOf = getterOf(typedArray, 'byteOffset')
+const byteLengthOf = getterOf(typedArray, 'byteLength')
+const lengthOf = getterOf(typedArray, 'length')
+const viewBufferOf = getterOf(DataView.prototype, 'buffer')
+const viewOffsetOf = getterOf(DataView.prototype, 'byteOffset')
+const viewLengthOf = getterOf(DataView.prototype, 'byteLength')
+
+/** By the getters of %TypedArray% and DataView: a subclass may override the properties. */
+export function extentOf(view: ArrayBufferView): Extent {
+  if (tagOf.call(view) === undefined) {
+    const byteLength = viewLengthOf.call(view) as number
+    return {
+      buffer: viewBufferOf.call(view) as ArrayBuffer,
+      byteOffset: viewOffsetOf.call(view) as number,
+      byteLength,
+      length: byteLength,
+    }
+  }
+  return {
+    buffer: bufferOf.call(view) as ArrayBuffer,
+    byteOffset: byteOffsetOf.call(view) as number,
+    byteLength: byteLengthOf.call(view) as number,
+    length: lengthOf.call(view) as number,
+  }
+}
+
 /** The bytes of a typed array, not copied. */
 export function bytesOf(array: ArrayBufferView): Uint8Array {
-  if (array.constructor === Uint8Array) return array as Uint8Array
-  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
+  if (Object.getPrototypeOf(array) === Uint8Array.prototype) return array as Uint8Array
+  const { buffer, byteOffset, byteLength } = extentOf(array)
+  return new Uint8Array(buffer, byteOffset, byteLength)
 }
 
 /** A size rounded up to a multiple. */

@@ -1,4 +1,5 @@
-import { requireOptions } from '../base/known-options.js'
+import { requireKnownOptions } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { type BytesOf, lengthsOfUnits, longestBlockBytes } from '../cost/simulate/block-lengths.js'
 import { wrongValue } from '../errors.js'
 import type { Schedule } from '../schedule/ir.js'
@@ -13,6 +14,8 @@ export interface GoalOptions {
   /** What combining costs, in nanoseconds per byte: the duration of `calc` operations. Default 0. */
   readonly reduceNsPerByte?: number
 }
+
+const knownOptions: OptionTable<GoalOptions> = uncheckedOptions('bytes', 'reduceNsPerByte')
 
 /**
  * A schedule in GOAL, the text that LogGOPSim's `txt2bin` reads (Hoefler, Schneider, Lumsdaine: LogGOPSim,
@@ -34,7 +37,7 @@ export function goalText(schedule: Schedule, options: GoalOptions): string {
 /** {@link goalText} in pieces, one per rank. Throws before the first piece. */
 export function goalPieces(schedule: Schedule, options: GoalOptions): Iterable<string> {
   requireSchedule(schedule)
-  requireOptions('goalText', options)
+  requireKnownOptions('goalText', options, knownOptions)
   const { bytes, reduceNsPerByte = 0 } = options
   requireNumber('bytes', bytes, Number.isInteger(bytes), longestBlockBytes)
   requireNumber('reduceNsPerByte', reduceNsPerByte, Number.isFinite(reduceNsPerByte), 1e6)

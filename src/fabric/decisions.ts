@@ -6,6 +6,7 @@ import { type Authority, concernsEnd, type Decision, maxContributionBytes, maxKe
 export const maxOpenDecisions = 1024
 
 interface OpenDecision {
+  readonly key: string
   readonly members: readonly number[]
   readonly contributions: (Uint8Array | null)[]
   /** Members that it waits for. */
@@ -17,7 +18,10 @@ interface OpenDecision {
  * fabric; how contributions and decisions travel is theirs.
  *
  * A decision is forgotten when it is made: each member has contributed, is lost or has contributed to the end
- * of the world, so no process can ask for it again. Memory: the losses, who is at the end, and at most
+ * of the world, so no process can ask for it again.
+ *
+ * The members belong to the name of a decision: a process that names others than the rest waits by itself, and
+ * the rest wait for it as for one that does not contribute. Memory: the losses, who is at the end, and at most
  * {@link maxOpenDecisions} decisions per process.
  */
 export class Decisions {
@@ -26,6 +30,7 @@ export class Decisions {
   readonly #lost = new Set<number>()
   /** Processes that have contributed to the end of the world. */
   readonly #atEnd = new Set<number>()
+  /** By {@link nameOf}. */
   readonly #open = new Map<string, OpenDecision>()
   readonly #openOf: Int32Array
 
@@ -50,14 +55,15 @@ export class Decisions {
    *
    * @param contribution retained
    * @throws ERR_FABRIC for what a correct process does not send: a contribution that is too long or the
-   *   second one, members that are not ascending, do not contain it or differ from those of another
-   *   contribution, too many open decisions
+   *   second one, members that are not ascending, do not contain it or, at the end of the world, are not all
+   *   processes, too many open decisions
    */
   contribute(process: number, key: string, members: readonly number[], contribution: Uint8Array): void {
     if (this.#lost.has(process)) return
-    const isNew = !this.#open.has(key)
+    const name = nameOf(key, members)
+    const isNew = !this.#open.has(name)
     if (isNew && this.#atEnd.has(process) && !concernsEnd(key)) return
-    const open = this.#open.get(key) ?? this.#opened(key, members)
+    const open = this.#open.get(name) ?? this.#opened(key, members)
     if (contribution.byteLength > maxContributionBytes) {
       throw refused(
         key,
@@ -66,16 +72,16 @@ export class Decisions {
     }
     const at = open.members.indexOf(process)
     if (at < 0) throw refused(key, `a member, got process ${process}`)
-    if (members.length !== open.members.length || members.some((member, n) => member !== open.members[n]))
-      throw refused(key, `the same members from process ${process} as from others`)
+    if (key === 'end' && members.length < this.#processes)
+      throw refused(key, `all processes as members, got ${members.length} from process ${process}`)
     if (open.contributions[at] !== null) throw refused(key, `one contribution of process ${process}`)
     if (this.#openOf[process] >= maxOpenDecisions)
       throw refused(key, `at most ${maxOpenDecisions} open decisions of process ${process}`)
-    this.#open.set(key, open)
+    this.#open.set(name, open)
     this.#openOf[process]++
     open.contributions[at] = contribution
     open.awaited.delete(process)
-    if (open.awaited.size === 0) this.#decide(key, open)
+    if (open.awaited.size === 0) this.#decide(name, open)
     if (concernsEnd(key)) this.#reachedEnd(process)
   }
 
@@ -86,8 +92,8 @@ export class Decisions {
   }
 
   #expectNothing(process: number, of: (key: string) => boolean): void {
-    for (const [key, open] of [...this.#open]) {
-      if (of(key) && open.awaited.delete(process) && open.awaited.size === 0) this.#decide(key, open)
+    for (const [name, open] of [...this.#open]) {
+      if (of(open.key) && open.awaited.delete(process) && open.awaited.size === 0) this.#decide(name, open)
     }
   }
 
@@ -109,6 +115,7 @@ export class Decisions {
       last = member
     }
     return {
+      key,
       members: [...members],
       contributions: members.map(() => null),
       awaited: new Set(
@@ -117,13 +124,17 @@ export class Decisions {
     }
   }
 
-  #decide(key: string, { members, contributions }: OpenDecision): void {
-    this.#open.delete(key)
+  #decide(name: string, { key, members, contributions }: OpenDecision): void {
+    this.#open.delete(name)
     const decision: Decision = { contributions, lost: this.lost }
     const contributors = members.filter((_, at) => contributions[at] !== null)
     for (const member of contributors) this.#openOf[member]--
     for (const member of contributors) if (!this.#lost.has(member)) this.#decided(member, key, decision)
   }
+}
+
+function nameOf(key: string, members: readonly number[]): string {
+  return `${members.join()} ${key}`
 }
 
 function refused(key: string, expected: string): RankweaveError {

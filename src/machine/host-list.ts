@@ -1,4 +1,5 @@
-import { requireOptions, requireText } from '../base/known-options.js'
+import { requireKnownOptions, requireText } from '../base/known-options.js'
+import { uncheckedOptions } from '../base/option.js'
 import { mostHosts } from './host-names.js'
 import type { ClusterMachine } from './machine.js'
 import { nodesOf } from './nodes.js'
@@ -15,6 +16,8 @@ export interface HostMachine {
 const entry = /([^\s,:=#]+)(?::([^\s,]*))?/y
 const clause = /([A-Za-z_-]+)=([^\s,]*)/y
 
+const knownOptions = uncheckedOptions('profile')
+
 /**
  * The machine of a host list: a line or comma-separated word per host, with its slots as Open MPI
  * (`host slots=16`) or MPICH (`host:16`) writes them, one where not given. `max_slots=` is accepted and
@@ -28,7 +31,7 @@ export function machineFromHostList(
   options: { readonly profile?: Profile | null } = {},
 ): HostMachine {
   requireText('machineFromHostList', text)
-  requireOptions('machineFromHostList', options)
+  requireKnownOptions('machineFromHostList', options, knownOptions)
   const { profile = null } = options
   const slots = new Map<string, number>()
   for (const [index, line] of text.split(/\r?\n/).entries())

@@ -1,5 +1,6 @@
 import sax, { type Tag } from 'sax'
-import { requireOptions, requireText } from '../base/known-options.js'
+import { requireKnownOptions, requireText } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { isRankweaveError } from '../errors.js'
 import type { ClusterMachine } from './machine.js'
 import { nodesOf } from './nodes.js'
@@ -15,6 +16,8 @@ export interface HwlocOptions {
   readonly profile?: Profile | null
 }
 
+const knownOptions: OptionTable<HwlocOptions> = uncheckedOptions('nodes', 'profile')
+
 /**
  * A cluster of nodes like the one that `lstopo --of xml` describes (hwloc 2: `<topology version="2.0">`).
  * Packages are its packages, cores its cores with a hardware thread that the process may use; hardware
@@ -25,7 +28,7 @@ export interface HwlocOptions {
  */
 export function machineFromHwloc(text: string, options: HwlocOptions = {}): ClusterMachine {
   requireText('machineFromHwloc', text)
-  requireOptions('machineFromHwloc', options)
+  requireKnownOptions('machineFromHwloc', options, knownOptions)
   const { nodes = 1, profile = null } = options
   const packages = packagesOf(text)
   return { kind: 'cluster', ...nodesOf([{ nodes, packages }]), profile }

@@ -1,4 +1,5 @@
-import { requireOptions } from '../base/known-options.js'
+import { requireKnownOptions } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
 import { builtInProfiles } from './built-in-profiles.js'
@@ -18,6 +19,8 @@ export interface MachineTextOptions {
   /** The profiles that the text may name; default: {@link builtInProfiles}. */
   readonly profiles?: readonly Profile[]
 }
+
+const knownOptions: OptionTable<MachineTextOptions> = uncheckedOptions('profiles')
 
 /**
  * A machine from its line of text:
@@ -46,7 +49,7 @@ export function parseMachine(text: string, options: MachineTextOptions = {}): Ma
   if (typeof text !== 'string') failMachine(`expected a machine's line of text, got ${shown(text)}`)
   if (text.length > longestText)
     failMachine(`expected a machine's text of at most ${longestText} characters, got ${text.length}`)
-  requireOptions('parseMachine', options)
+  requireKnownOptions('parseMachine', options, knownOptions)
   const { profiles = builtInProfiles } = options
   if (!Array.isArray(profiles) || profiles.some((profile) => typeof profile?.name !== 'string'))
     failMachine(`expected a list of profiles, got ${shown(profiles)}`)

@@ -1,4 +1,5 @@
-import { requireOptions, requireText } from '../base/known-options.js'
+import { requireKnownOptions, requireOptions, requireText } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import type { HostMachine } from './host-list.js'
 import { expandHosts, mostHosts } from './host-names.js'
 import type { ClusterMachine } from './machine.js'
@@ -22,6 +23,8 @@ export interface SlurmEnvironment {
   readonly SLURM_JOB_CPUS_PER_NODE?: string | undefined
 }
 
+const knownOptions: OptionTable<SlurmOptions> = uncheckedOptions('by', 'profile')
+
 /**
  * The machine of a Slurm job from its environment: nodes of `SLURM_JOB_NODELIST` (`n[001-003,7],gpu1`), their
  * cores from `SLURM_TASKS_PER_NODE` (`16(x3),8`) or `SLURM_JOB_CPUS_PER_NODE`. Ranks are placed as
@@ -32,7 +35,7 @@ export interface SlurmEnvironment {
  */
 export function machineFromSlurm(environment: SlurmEnvironment, options: SlurmOptions = {}): HostMachine {
   requireOptions('machineFromSlurm', environment)
-  requireOptions('machineFromSlurm', options)
+  requireKnownOptions('machineFromSlurm', options, knownOptions)
   const { by, profile = null } = options
   const list = environment.SLURM_JOB_NODELIST
   if (list === undefined || list === '')

@@ -71,7 +71,12 @@ export class Tenants {
   checkMetrics(token: string | undefined): void {
     const metrics = this.#metrics
     if (metrics === null && this.#tenants === null) return
-    if (metrics === null || !timingSafeEqual(metrics, digestOfGiven(token))) throw unknownToken(token)
+    if (metrics !== null && timingSafeEqual(metrics, digestOfGiven(token))) return
+    const expected =
+      metrics === null
+        ? 'none was given to this service (--metrics-token-file)'
+        : 'that of a tenant does not show the figures of all (--metrics-token-file)'
+    throw new RankweaveError('ERR_TOKEN', `expected the token of metrics: ${expected}`)
   }
 }
 

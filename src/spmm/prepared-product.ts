@@ -1,4 +1,5 @@
-import { requireOptions } from '../base/known-options.js'
+import { requireKnownOptions } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import type { Communicator } from '../comm/communicator.js'
 import { wrongValue } from '../errors.js'
 import type { Machine } from '../machine/machine.js'
@@ -46,6 +47,8 @@ export interface PreparedProduct {
   readonly blockBytes: number
 }
 
+const knownOptions: OptionTable<SpmmOptions> = uncheckedOptions('strategy', 'machine', 'columnsAtOnce')
+
 /**
  * Prepares products of A with any number of B of `width` columns: finds out who needs rows of whom, plans,
  * and binds persistent requests. Row-wise block-striped: each rank receives the blocks of B that its columns
@@ -63,7 +66,7 @@ export async function prepareProduct(
 ): Promise<PreparedProduct> {
   requireCommunicator('prepareProduct', world)
   requireMatrixRows('prepareProduct', a)
-  requireOptions('prepareProduct', options)
+  requireKnownOptions('prepareProduct', options, knownOptions)
   if (!Number.isSafeInteger(width) || width < 0)
     throw wrongValue('ERR_ARGUMENT', 'prepareProduct: expected columns of B', width)
   const { strategy, machine, columnsAtOnce } = options

@@ -1,4 +1,5 @@
-import { requireOptions, requireText } from '../base/known-options.js'
+import { requireKnownOptions, requireText } from '../base/known-options.js'
+import { uncheckedOptions } from '../base/option.js'
 import type { Communicator } from '../comm/communicator.js'
 import { isRankweaveError, RankweaveError } from '../errors.js'
 import type { OpenSource } from '../text/source-file.js'
@@ -15,6 +16,8 @@ import { OutgoingEntries, RowEntries } from './row-entries.js'
 
 /** Entries that a process reads before they are sent to the owners of their rows. */
 const entriesPerRound = 1 << 15
+
+const knownOptions = uncheckedOptions('open')
 
 /**
  * Reads a Matrix Market file so that no rank ever holds the matrix: every process reads the lines that begin
@@ -39,7 +42,7 @@ export async function readMatrixRows(
 ): Promise<MatrixRows> {
   requireCommunicator('readMatrixRows', world)
   requireText('readMatrixRows: path', path)
-  requireOptions('readMatrixRows', options)
+  requireKnownOptions('readMatrixRows', options, knownOptions)
   const { open } = options
   const readers = await readingRanks(world)
   const opened = world.rank === 0 ? attempt(() => openMatrixMarket(path, open)) : null

@@ -1,4 +1,6 @@
-import { requireOptions } from '../base/known-options.js'
+import { requireKnownOptions } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
+import { givenOptions } from '../base/option-table.js'
 import type { Communicator } from '../comm/communicator.js'
 import { RankweaveError, wrongValue } from '../errors.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
@@ -52,9 +54,19 @@ export interface SpmmFacts {
   readonly times: readonly ProductTime[]
 }
 
+const knownOptions: OptionTable<SpmmProblem> = uncheckedOptions(
+  'a',
+  'b',
+  'strategy',
+  'machine',
+  'columnsAtOnce',
+  'compare',
+  'turns',
+)
+
 /** @throws ERR_ARGUMENT complex matrices; A and B that do not fit; columnsAtOnce < 1; turns < 1 */
 export function checkProblem(problem: Pick<SpmmProblem, 'a' | 'b' | 'columnsAtOnce' | 'turns'>): void {
-  requireOptions('spmm', problem)
+  requireKnownOptions('spmm', problem, knownOptions)
   const { a, b, columnsAtOnce, turns } = problem
   requireMatrixRows('spmm: a', a)
   requireDense('spmm: b', b, 'values')
@@ -82,8 +94,12 @@ export function checkProblem(problem: Pick<SpmmProblem, 'a' | 'b' | 'columnsAtOn
 export async function spmm(world: Communicator, problem: SpmmProblem): Promise<SpmmShare> {
   requireCommunicator('spmm', world)
   checkProblem(problem)
-  const { a, b, machine, columnsAtOnce, compare, turns } = problem
-  const prepared = await prepareProduct(world, a, b.cols, problem)
+  const { a, b, strategy, machine, columnsAtOnce, compare, turns } = problem
+  const prepared = await prepareProduct(world, a, b.cols, {
+    strategy,
+    columnsAtOnce,
+    ...givenOptions({ machine }),
+  })
   const { graph, topology } = prepared
   const first = await prepared.product.multiply(b.values)
   const traffic = { ...noTraffic(), ...graph?.traffic }

@@ -8,7 +8,7 @@ import { drop, type Socket, type SocketTransport, socketErrorText, socketState }
 
 /** What connects a process to others. */
 export interface ConnectorParts {
-  readonly membership: Pick<Membership, 'world' | 'process' | 'processes' | 'addresses' | 'peerKey'>
+  readonly membership: Pick<Membership, 'world' | 'process' | 'addresses' | 'peerKeys'>
   readonly transport: Pick<SocketTransport, 'dial'>
   /** Absent where a process cannot listen. */
   readonly listener: PeerListener | undefined
@@ -58,14 +58,12 @@ const supersededMs = 1_000
 export class Connector {
   readonly #parts: ConnectorParts
   readonly #host: ConnectorHost
-  readonly #key: ProofKey
   readonly #dials = new Map<number, Dial>()
   #closed = false
 
   constructor(parts: ConnectorParts, host: ConnectorHost) {
     this.#parts = parts
     this.#host = host
-    this.#key = new ProofKey(parts.membership.peerKey)
   }
 
   /** Accepts connections of peers from now on. */
@@ -143,8 +141,9 @@ export class Connector {
     const answer = decodeIntroduction(data, 'answer')
     const { world, process: from } = this.#parts.membership
     const meeting: Meeting = { world, from, nonceFrom: dial.nonce, to: peer, nonceTo: answer.nonce }
-    if (!(await this.#key.check('accepted', meeting, answer.proof))) throw new Error('its proof is wrong')
-    const proof = await this.#key.make('dialed', meeting)
+    const key = this.#keyWith(peer)
+    if ((await key?.check('accepted', meeting, answer.proof)) !== true) throw new Error('its proof is wrong')
+    const proof = await key!.make('dialed', meeting)
     if (this.#dials.get(peer) !== dial || socket.readyState !== socketState.open) return
     // Batches may follow `ready` in the same turn, so nothing may be awaited from here on.
     const ready = ({ data: text }: { readonly data: unknown }) => {
@@ -181,39 +180,36 @@ export class Connector {
   // ---------------------------------------------------------------------------------
 
   async #greet({ socket, hello }: IncomingSocket): Promise<void> {
-    const { world, process: to, processes } = this.#parts.membership
+    const { world, process: to } = this.#parts.membership
     const { from } = hello
-    const isForUs = hello.version === dataVersion && hello.world === world && hello.to === to
-    if (!isForUs || from >= processes || from === to) {
+    if (hello.version !== dataVersion) {
+      const reason = `expected version ${dataVersion} of data connections, got ${hello.version}`
+      this.#refuse(socket, closeCode.malformed, reason)
+      return
+    }
+    const key = this.#keyWith(from)
+    if (hello.world !== world || hello.to !== to || key === undefined) {
       this.#refuse(socket, closeCode.malformed)
       return
     }
     if (!this.#admits(from, socket)) return
     socket.binaryType = 'arraybuffer'
     const meeting: Meeting = { world, from, nonceFrom: hello.nonce, to, nonceTo: newNonce() }
-    const proof = await this.#key.make('accepted', meeting)
+    const proof = await key.make('accepted', meeting)
     if (socket.readyState !== socketState.open) return
     const proved = ({ data }: { readonly data: unknown }) => {
       socket.removeEventListener('message', proved)
-      void this.#decide(socket, meeting, data)
+      void this.#decide(socket, key, meeting, data)
     }
     socket.addEventListener('message', proved)
     socket.send(encodeIntroduction<'answer'>({ kind: 'answer', nonce: meeting.nonceTo, proof }))
   }
 
-  async #decide(socket: Socket, meeting: Meeting, data: unknown): Promise<void> {
-    const isMember = await this.#isProof(meeting, data)
-    if (!isMember) this.#refuse(socket, closeCode.proof)
+  async #decide(socket: Socket, key: ProofKey, meeting: Meeting, data: unknown): Promise<void> {
+    const isPeer = await isProof(key, meeting, data)
+    if (!isPeer) this.#refuse(socket, closeCode.proof)
     else if (socket.readyState === socketState.open && this.#admits(meeting.from, socket)) {
       this.#adopt(meeting.from, socket)
-    }
-  }
-
-  async #isProof(meeting: Meeting, data: unknown): Promise<boolean> {
-    try {
-      return await this.#key.check('dialed', meeting, decodeIntroduction(data, 'proof').proof)
-    } catch {
-      return false
     }
   }
 
@@ -237,8 +233,22 @@ export class Connector {
     this.#host.connected(peer, socket)
   }
 
-  #refuse(socket: Socket, code: number): void {
+  #refuse(socket: Socket, code: number, reason?: string): void {
     // If it does not answer, its time limit drops it.
-    socket.close(code)
+    socket.close(code, reason)
+  }
+
+  /** undefined: `peer` is no other process with which there may be a connection. */
+  #keyWith(peer: number): ProofKey | undefined {
+    const key = this.#parts.membership.peerKeys[peer] ?? undefined
+    return key && new ProofKey(key)
+  }
+}
+
+async function isProof(key: ProofKey, meeting: Meeting, data: unknown): Promise<boolean> {
+  try {
+    return await key.check('dialed', meeting, decodeIntroduction(data, 'proof').proof)
+  } catch {
+    return false
   }
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { RankweaveError, shortened } from '../errors.js'
 
 /** Version of what processes send each other. */
-export const dataVersion = 1
+export const dataVersion = 2
 
 const process = z
   .int()
@@ -15,12 +15,14 @@ const nonce = z
 const proof = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
-  .describe('HMAC-SHA-256 of role, world, both processes and both nonces, keyed by the peer key of the world')
+  .describe(
+    'HMAC-SHA-256 of role, world, both processes and both nonces, keyed by what the two processes share',
+  )
 
 /**
  * The text messages of two processes. Up to `ready` they are exchanged before the first batch, in this order;
- * the process that dials begins. Each side proves that it knows the peer key, for nonces of both, so that
- * neither an observed nor a mirrored message is of use. `end` is of either side: a close code alone could be
+ * the process that dials begins. Each side proves that it knows the key of the pair, for nonces of both, so that
+ * neither an observed nor a mirrored message is of use, nor the key of another pair. `end` is of either side: a close code alone could be
  * of anything between them.
  */
 export const introductionMessages = {

@@ -1,4 +1,4 @@
-import { reasonText } from '../errors.js'
+import { isRankweaveError, reasonText } from '../errors.js'
 import {
   type Batch,
   BatchPool,
@@ -23,8 +23,10 @@ export interface LinkHost {
   pending(link: Link): void
   /** The network has taken a message: there may be space for a piece. */
   taken(peer: number): void
-  /** The current frame of `reader`. @throws what breaks the link */
+  /** The current frame of `reader`. @throws ERR_PROTOCOL when the peer is at fault */
   frame(peer: number, reader: BatchReader): void
+  /** This process could not handle a frame of `peer`, whose fault it is not. */
+  failed(peer: number, error: unknown): void
   /** No channel carries it from now on. */
   ended(peer: number): void
   /** Frames were lost, so that no later one may be delivered. */
@@ -152,7 +154,7 @@ export class Link {
     this.#host.taken(this.peer)
   }
 
-  /** A message of the peer: delivers its frames; breaks the link, and delivers none, when it is malformed. */
+  /** A message of the peer: delivers its frames; breaks the link when it is malformed. */
   receive(message: Uint8Array, reader: BatchReader): void {
     if (this.state === 'ended') return
     const { maxMessageBytes } = this.#host
@@ -166,10 +168,11 @@ export class Link {
     try {
       reader.open(message, this.#received)
       this.#received = (this.#received + 1) >>> 0
-      // A frame that cannot be read, such as a malformed error, is the fault of the peer.
       while (!this.#hasEnded() && reader.next()) this.#host.frame(this.peer, reader)
     } catch (error) {
-      this.break(reasonText(error), 'malformed')
+      // What breaks the protocol is the fault of the peer; everything else has failed here.
+      if (isRankweaveError(error, 'ERR_PROTOCOL')) this.break(reasonText(error), 'malformed')
+      else this.#host.failed(this.peer, error)
     }
     reader.close()
   }

@@ -21,8 +21,10 @@ export interface LinksHost {
   taken(peer: number): void
   /** A message of the link has arrived. */
   message(link: Link, bytes: Uint8Array): void
-  /** The current frame of `reader`. */
+  /** The current frame of `reader`. @throws ERR_PROTOCOL when the peer is at fault */
   frame(peer: number, reader: BatchReader): void
+  /** This process could not handle a frame of `peer`, whose fault it is not. */
+  failed(peer: number, error: unknown): void
 }
 
 /** What a link of 300 MiB/s carries in a round trip of 100 ms. */
@@ -159,6 +161,7 @@ export class Links {
       },
       taken: (to) => host.taken(to),
       frame: (from, reader) => host.frame(from, reader),
+      failed: (from, error) => host.failed(from, error),
       ended: (to) => this.#watch.forget(to),
       broken: (to, reason, cause) => {
         if (!host.isClosed() && !host.isLost(to)) this.#membership.reportBroken(to, reason, cause)

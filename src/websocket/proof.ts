@@ -16,8 +16,8 @@ export interface Meeting {
 export type MeetingRole = 'dialed' | 'accepted'
 
 /**
- * Makes and checks proofs of membership: HMAC-SHA-256 (RFC 2104), by Web Crypto, keyed by what all members
- * share.
+ * Makes and checks proofs of who a process is: HMAC-SHA-256 (RFC 2104), by Web Crypto, keyed by what only the
+ * two processes and the rendezvous know.
  */
 export class ProofKey {
   readonly #key: Promise<CryptoKey>

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.js'
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, reasonText } from '../errors.js'
 import { afterLosses } from '../fabric/decisions.js'
 import type { Authority, Fabric, FabricCounters, FrameSink, SendingAhead } from '../fabric/fabric.js'
 import { alreadyAttached, checkFrame, closedToSends } from '../fabric/frame-limits.js'
@@ -76,6 +76,7 @@ export class WebSocketProcess implements Fabric {
       },
       message: (link, bytes) => this.#receive(link, bytes),
       frame: (peer, reader) => this.#deliver(peer, reader),
+      failed: (peer, error) => this.#loseWorld(ownFailure(this.process, peer, error)),
     })
     this.ahead = {
       windowBytes: this.#links.windowBytes,
@@ -303,4 +304,10 @@ export class WebSocketProcess implements Fabric {
       },
     )
   }
+}
+
+/** The peers of this process lose it, and nothing is said against the one whose frame it was. */
+function ownFailure(process: number, peer: number, cause: unknown): RankweaveError {
+  const text = `process ${process} has failed while it handled a frame of process ${peer}: ${reasonText(cause)}`
+  return new RankweaveError('ERR_FABRIC', text, { cause, details: { process } })
 }

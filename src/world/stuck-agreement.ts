@@ -73,7 +73,7 @@ export class StuckAgreement {
   #before = ''
   #stoodStill = 0
   /** Queries to answer, and whether the last answer has arrived: both wait for the task. */
-  #queries: { readonly runtime: CommRuntime; readonly asker: number; readonly wave: number }[] = []
+  #queries: { readonly runtime: CommRuntime; readonly asker: number; wave: number }[] = []
   #complete = false
   readonly #task = new Task(() => this.#runTask())
 
@@ -126,7 +126,10 @@ export class StuckAgreement {
   }
 
   #noteQuery(runtime: CommRuntime, asker: number, wave: number): void {
-    this.#queries.push({ runtime, asker, wave })
+    // Who asks again has no use for the first answer, and an answer takes much longer to make than its query.
+    const before = this.#queries.find((query) => query.runtime === runtime && query.asker === asker)
+    if (before === undefined) this.#queries.push({ runtime, asker, wave })
+    else before.wave = wave
     this.#task.schedule()
   }
 

@@ -22,7 +22,7 @@ function message(next: Next, token: string): string {
     {
       ...{
         kind: 'join',
-        protocol: 1,
+        protocol: 2,
         token,
         nonce,
         program: 'digest',
@@ -32,7 +32,7 @@ function message(next: Next, token: string): string {
       },
       process: below(next, 2) === 0 ? null : process,
     },
-    { kind: 'heartbeat', protocol: 1, world: token.slice(0, 16), process, secret },
+    { kind: 'heartbeat', protocol: 2, world: token.slice(0, 16), process, secret },
     { kind: 'beat' },
     { kind: 'leave' },
     { kind: 'broken', process, cause: 'closed', reason: 'reset' },
@@ -171,7 +171,7 @@ function join(next: Next, token: string): string {
   return JSON.stringify({
     ...{
       kind: 'join',
-      protocol: 1,
+      protocol: 2,
       token,
       nonce,
       program: 'digest',

@@ -34,6 +34,9 @@ export function faultsOf(algorithm: Algorithm, shape: Shape): readonly string[] 
       }
     })
   })
+  const { firstRank } = shape
+  const { collective } = algorithm
+  const treeOptions = firstRank === undefined ? { collective } : { collective, firstRank }
   const order = algorithm.order?.(shape)
   const { violations, isOrdered, association } = verify(schedule)
   found.push(...violations.map(({ message }) => message))
@@ -43,8 +46,7 @@ export function faultsOf(algorithm: Algorithm, shape: Shape): readonly string[] 
     found.push(`claims ${order}`)
   if (order === 'tree') {
     if (!followsTree(schedule, shape, values)) found.push('claims the tree')
-    if (association !== treeAssociation(shape.ranks, { ...shape, collective: algorithm.collective }))
-      found.push('has no tree for verify')
+    if (association !== treeAssociation(shape.ranks, treeOptions)) found.push('has no tree for verify')
   }
   if (!isAligned(schedule)) found.push('has a message in different phases at its ends')
   return found

@@ -65,6 +65,13 @@ export class MemoryWorld {
   }
 }
 
+/** One for each pair. */
+function keyOf(lower: number, higher: number): Uint8Array {
+  const key = new Uint8Array(32).fill(7)
+  key.set([lower, higher])
+  return key
+}
+
 /** What `reportBroken` was told. */
 export interface BrokenReport {
   readonly peer: number
@@ -78,7 +85,7 @@ export class MemoryMembership implements Membership {
   readonly processes: number
   readonly nodes: readonly string[]
   readonly addresses: readonly (string | null)[]
-  readonly peerKey = new Uint8Array(32).fill(7)
+  readonly peerKeys: readonly (Uint8Array | null)[]
   readonly settings = ''
   readonly limits: WorldLimits
   readonly relayBufferedBytes = 0
@@ -99,6 +106,9 @@ export class MemoryMembership implements Membership {
     this.process = process
     this.addresses = addresses
     this.processes = addresses.length
+    this.peerKeys = addresses.map((_, peer) =>
+      peer === process ? null : keyOf(Math.min(peer, process), Math.max(peer, process)),
+    )
     this.nodes = addresses.map(() => 'here')
     this.limits = limits
   }

@@ -1,16 +1,35 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { simulate } from '../../src/cost/simulate/simulate.js'
+import { timelineSvg } from '../../src/cost/simulate/timeline-svg.js'
+import { traceEvents } from '../../src/cost/simulate/trace-events.js'
+import { goalText } from '../../src/export/goal-text.js'
 import { clos } from '../../src/machine/clos.js'
+import { machineFromHostList } from '../../src/machine/host-list.js'
+import { machineFromHwloc } from '../../src/machine/hwloc.js'
 import { cluster } from '../../src/machine/machine.js'
+import { parseMachine } from '../../src/machine/machine-text.js'
 import { simgridFast } from '../../src/machine/simgrid-profiles.js'
+import { machineFromSlurm } from '../../src/machine/slurm.js'
 import { torus } from '../../src/machine/torus.js'
 import { strided } from '../../src/messages/datatype/strided-view.js'
 import { chooseStrategy } from '../../src/neighborhood/choose/choose-strategy.js'
 import { plan } from '../../src/neighborhood/plan/plan.js'
 import { formatSchedule } from '../../src/schedule/file/format-schedule.js'
-import { verify } from '../../src/schedule/verify/verify.js'
+import { parseScheduleSlice } from '../../src/schedule/file/reader.js'
+import { sliceSchedule } from '../../src/schedule/file/slice.js'
+import { treeAssociation } from '../../src/schedule/verify/tree-association.js'
+import { verify, verifySlice } from '../../src/schedule/verify/verify.js'
 import { makeStudy } from '../../src/study/make-study.js'
+import { adjacencySvg } from '../../src/topology/files/adjacency-picture.js'
+import { formatMatrixMarket } from '../../src/topology/files/format-matrix-market.js'
+import { topologyFromGraph, topologyToGraph } from '../../src/topology/files/graphology.js'
+import { readMatrixMarket } from '../../src/topology/files/matrix-market.js'
+import { topologyFromMatrix } from '../../src/topology/files/matrix-topology.js'
+import { compressTriplets } from '../../src/topology/files/sparse-matrix.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
+import { commonNeighbors } from '../../src/topology/friends/common-neighbors.js'
+import { countHyperedges } from '../../src/topology/friends/hyperedges.js'
 import { erdosRenyiTopology } from '../../src/topology/generate/erdos-renyi.js'
 import { mooreTopology } from '../../src/topology/generate/moore.js'
 import { powerLawTopology } from '../../src/topology/generate/power-law.js'
@@ -19,10 +38,17 @@ import { rmatTopology } from '../../src/topology/generate/rmat.js'
 import { smallWorldTopology } from '../../src/topology/generate/small-world.js'
 import { stencilTopology } from '../../src/topology/generate/stencil.js'
 import { findTranslations } from '../../src/topology/generate/translations.js'
+import { forecastCombining } from '../../src/topology/grouping/combining-forecast.js'
+import { groupFriends } from '../../src/topology/grouping/group-friends.js'
+import { simulateGrouping } from '../../src/topology/grouping/simulate-grouping.js'
 
 const topology = mooreTopology({ dims: [4, 4], radius: 1 })
 const machine = cluster({ nodes: 4, cores: 4, profile: simgridFast })
 const { schedule } = plan(topology, { kind: 'direct' })
+const simulation = simulate(schedule, machine, { bytes: 8, timeline: true })
+const [zero, one] = [new Int32Array(1), new Float64Array([1])]
+const matrix = compressTriplets({ rows: 1, cols: 1, count: 1, row: zero, col: zero, values: one, imag: null })
+const hwloc = readFileSync(new URL('../machines/16em64t-4s2c2t.xml', import.meta.url), 'utf8')
 
 /** Each with a valid call, its options last. */
 const calls: Readonly<Record<string, (unknown: object) => unknown>> = {
@@ -45,6 +71,27 @@ const calls: Readonly<Record<string, (unknown: object) => unknown>> = {
   verify: (unknown) => verify(schedule, topology, unknown),
   formatSchedule: (unknown) => formatSchedule(schedule, unknown),
   simulate: (unknown) => simulate(schedule, machine, { bytes: 8, ...unknown }),
+  groupFriends: (unknown) => groupFriends(topology, { k: 2, mode: 'agnostic', ...unknown }),
+  simulateGrouping: (unknown) => simulateGrouping(topology, { k: 2, mode: 'agnostic', ...unknown }),
+  commonNeighbors: (unknown) => commonNeighbors(topology, unknown),
+  countHyperedges: (unknown) => countHyperedges(topology, { k: 2, theta: 2, ...unknown }),
+  forecastCombining: (unknown) => forecastCombining(topology, { ks: [2], ...unknown }),
+  adjacencySvg: (unknown) => adjacencySvg(topology, unknown),
+  topologyFromGraph: (unknown) => topologyFromGraph(topologyToGraph(topology), unknown),
+  readMatrixMarket: (unknown) => readMatrixMarket(Buffer.from(formatMatrixMarket(matrix)), unknown),
+  formatMatrixMarket: (unknown) => formatMatrixMarket(matrix, unknown),
+  topologyFromMatrix: (unknown) => topologyFromMatrix(matrix, { ranks: 1, ...unknown }),
+  parseMachine: (unknown) => parseMachine('cluster:nodes=2,cores=2', unknown),
+  machineFromHostList: (unknown) => machineFromHostList('a:2', unknown),
+  machineFromHwloc: (unknown) => machineFromHwloc(hwloc, unknown),
+  machineFromSlurm: (unknown) =>
+    machineFromSlurm({ SLURM_JOB_NODELIST: 'a', SLURM_JOB_CPUS_PER_NODE: '2' }, unknown),
+  verifySlice: (unknown) =>
+    verifySlice(parseScheduleSlice(sliceSchedule(formatSchedule(schedule), [0])), unknown),
+  treeAssociation: (unknown) => treeAssociation(4, unknown),
+  timelineSvg: (unknown) => [...timelineSvg(simulation, unknown)],
+  traceEvents: (unknown) => [...traceEvents(simulation, unknown)],
+  goalText: (unknown) => goalText(schedule, { bytes: 8, ...unknown }),
   strided: (unknown) => strided(new Int32Array(8), { count: 2, blockLength: 1, stride: 2, ...unknown }),
 }
 

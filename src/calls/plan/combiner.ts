@@ -4,6 +4,7 @@ import {
   elementSizeBytes,
   elementsIn,
   newArray,
+  plainArray,
   type TypedArray,
   typeCode,
   typeCodeOf,
@@ -104,8 +105,9 @@ class FunctionCombiner extends ArrayCombiner {
     this.requireWhole(left, right)
     const own = leftOwned ? left : pack(left)
     const combined = callUser(this.#op.combine, own, right, this.#op.name)
-    const result = combined === undefined ? own : combined
+    const given = combined === undefined ? own : combined
     const { type, countElems } = this
+    const result = typeCodeOf(given) === type ? plainArray(given as TypedArray) : given
     if (typeCodeOf(result) !== type || (result as TypedArray).length !== countElems) {
       const got = ArrayBuffer.isView(result)
         ? `${(result as TypedArray).length} elements of a ${typeName(typeCodeOf(result))}`
@@ -115,7 +117,7 @@ class FunctionCombiner extends ArrayCombiner {
       throw new RankweaveError('ERR_OP', message)
     }
     // An operation may return `right` itself, which may be a rank's own data.
-    return result === right ? pack(right) : (result as TypedArray)
+    return given === right ? pack(right) : (result as TypedArray)
   }
 }
 

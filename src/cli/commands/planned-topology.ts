@@ -1,5 +1,11 @@
-import type { PlanRequest, TopologyInfo, UploadFormat } from '../../client/protocol/http.js'
+import {
+  longestServedBytes,
+  type PlanRequest,
+  type TopologyInfo,
+  type UploadFormat,
+} from '../../client/protocol/http.js'
 import { ServiceClient } from '../../client/service-client.js'
+import { RankweaveError } from '../../errors.js'
 import { planDirectory } from '../../launch/plan-directory.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import type { Machine } from '../../machine/machine.js'
@@ -82,7 +88,7 @@ const fileFormats = { mtx: 'mtx', metis: 'metis', csv: 'csv', graphology: 'json'
  * Lets a service plan: uploads the topology, which it may have already, and waits for the plan, which it may
  * have, too.
  *
- * @throws ERR_SPEC, ERR_FILE; ERR_SERVICE, ERR_TOKEN and the codes of the plan's job
+ * @throws ERR_USAGE for blocks that are longer than a service plans for; ERR_SPEC, ERR_FILE; ERR_SERVICE, ERR_TOKEN and the codes of the plan's job
  */
 export async function servedPlan(
   report: Reporter,
@@ -90,6 +96,10 @@ export async function servedPlan(
   spec: string,
   words: PlanWords,
 ): Promise<ServedPlan> {
+  if (words.bytes !== undefined && words.bytes > longestServedBytes) {
+    const expected = `--bytes: expected at most ${longestServedBytes} with --server`
+    throw new RankweaveError('ERR_USAGE', `${expected}, got ${words.bytes}`)
+  }
   const client = new ServiceClient(server)
   report.step(`uploading ${spec}`)
   const { id } = await uploaded(client, spec)

@@ -4,6 +4,7 @@ import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { scheduleOf } from '../../collective/patterns/schedule-size.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
+import { parseAuto } from '../../neighborhood/choose/auto.js'
 import { namedStrategy, type PlanWords, requestedPlan } from '../../neighborhood/choose/plan-request.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import type { Schedule } from '../../schedule/ir.js'
@@ -82,6 +83,11 @@ export async function scheduleFromSource(
     report.step(`reading ${source}`)
     return readScheduleFile(source, { open: openInput })
   }
+  if (parseAuto(options.strategy) !== null)
+    throw new RankweaveError(
+      'ERR_USAGE',
+      `--strategy auto: is for plan and report; run 'rankweave plan ${source} --strategy auto --machine MACHINE --bytes BYTES -o plan.jsonl', then '${command.name()} plan.jsonl'`,
+    )
   const strategy = namedStrategy(options, spelledBy(command))
   const server = serverOf(options)
   if (server !== null) {

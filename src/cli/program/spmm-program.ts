@@ -49,14 +49,15 @@ export default async function main(world: Communicator, job: SpmmJob): Promise<S
     typeof job.b === 'string'
       ? toDenseRows(await readMatrixRows(world, job.b, { open }))
       : randomRows(world, { rows: a.cols, ...job.b })
-  const problem = { ...job, a, b }
+  const { returnRows, ...options } = job
+  const problem = { ...options, a, b }
   checkProblem(problem)
   const share = await spmm(world, problem)
   const entries = await world.allreduce(a.block.values.length, 'sum')
   return {
     ...share,
-    a: job.returnRows ? a : null,
-    b: job.returnRows ? b : null,
+    a: returnRows ? a : null,
+    b: returnRows ? b : null,
     shape: { rows: a.rows, cols: a.cols, entries },
     width: b.cols,
   }

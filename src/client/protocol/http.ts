@@ -16,6 +16,9 @@ export const jobId = z
   .regex(/^j-[0-9a-f]{64}$/, 'the id of a job, j- and 64 hexadecimal digits')
   .describe('names the job of a plan')
 
+/** Longest block of a plan that a service makes. */
+export const longestServedBytes = 2 ** 31 - 1
+
 const count = z.int().min(0)
 const time = z.iso.datetime().describe('when, in UTC')
 /** As on the command line; long ones help no one. */
@@ -74,10 +77,7 @@ export const planRequest = z
     operation: z
       .enum(['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'])
       .default('neighbor-allgather'),
-    bytes: count
-      .max(2 ** 31 - 1)
-      .optional()
-      .describe('of every block, for `auto`'),
+    bytes: count.max(longestServedBytes).optional().describe('of every block, for `auto`'),
   })
   .describe('a plan, as the options of `rankweave plan` describe it')
 

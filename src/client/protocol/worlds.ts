@@ -6,20 +6,20 @@ import { maxListedRanks, mostMembers, mostMixed, worldProtocolVersion } from './
 
 export const worldId = z
   .string()
-  .regex(/^w-[0-9a-f]{16}$/)
+  .regex(/^w-[0-9a-f]{16}$/, 'the id of a world, w- and 16 hexadecimal digits')
   .describe('id of the world')
 export const worldName = z
   .string()
-  .regex(/^[A-Za-z0-9._-]{1,64}$/)
+  .regex(/^[A-Za-z0-9._-]{1,64}$/, 'a name of 1 to 64 characters of A-Z, a-z, 0-9, ., _ and -')
   .describe('name of the world, unique among the worlds of one token')
 export const communicatorId = z
   .string()
-  .regex(/^(?:world|[0-9]{1,8}\.[0-9]{1,10})$/)
+  .regex(/^(?:world|[0-9]{1,8}\.[0-9]{1,10})$/, 'the id of a communicator, such as world or 0.1')
   .describe('id of a communicator, the same at all its ranks; `world` is that of all ranks')
 const address = z
   .string()
   .max(512)
-  .regex(/^[^\p{Cc}]*$/u)
+  .regex(/^[^\p{Cc}]*$/u, 'a text without control characters')
   .describe('where this member is reached, in whatever form the members agree on')
 const members = z.int().min(1).max(mostMembers).describe('members of the world')
 const programs = z

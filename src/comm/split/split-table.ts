@@ -42,7 +42,7 @@ export async function tableOf(
   const hosted = slice === null ? undefined : await ownSlice(column!, layout, bounds, slice)
   if (hosted !== undefined) {
     call.meter.hold(hosted.worldRanks)
-    service.host(id, hosted)
+    service.host(id, hosted, home)
   }
   if (layout.home === exchange.me) keepHome(call, id, layout)
   const slices = new SharedSlices(

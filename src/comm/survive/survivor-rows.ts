@@ -1,5 +1,5 @@
 import { bytesOf } from '../../base/bytes.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { frameKind } from '../../messages/process/frames.js'
 import type { TableContext } from '../table/table-context.js'
 
@@ -78,13 +78,18 @@ export class SurvivorRows {
     const before = call.get(src)
     const isTotal = before === undefined ? total >= 0 && total <= most : total === before.pairs.length
     const end = at + payload.byteLength / 4
-    if (!isTotal || at !== (before?.filled ?? 0) || !Number.isSafeInteger(end) || end > total) {
+    if (!isTotal || at !== (before?.filled ?? 0) || !Number.isSafeInteger(end) || end > total || end <= at) {
       const message = `expected at most ${most} numbers on the ranks of process ${src}, in order, got ${at} to ${end} of ${total}`
       throw new RankweaveError('ERR_PROTOCOL', message)
     }
     const rows = before ?? { pairs: new Int32Array(total), filled: 0 }
     this.#arrived.set(seq, call.set(src, rows))
     bytesOf(rows.pairs).set(payload, at * 4)
+    for (let i = at | 1; i < end; i += 2) {
+      const worldRank = rows.pairs[i]
+      if (worldRank < firstRank[src] || worldRank >= firstRank[src + 1])
+        throw wrongValue('ERR_PROTOCOL', `rows of survivors: expected ranks of process ${src}`, worldRank)
+    }
     rows.filled = end
     this.check()
   }

@@ -1,5 +1,7 @@
-import { RankweaveError } from '../../errors.js'
+import { bytesOf } from '../../base/bytes.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import type { ContextId } from '../../messages/process/context-id.js'
+import { type Credit, waitCharge } from '../../messages/process/credit.js'
 import type { FramePort } from '../../messages/process/frame-port.js'
 import { frameKind } from '../../messages/process/frames.js'
 
@@ -10,6 +12,7 @@ export interface TableId extends ContextId {
 
 /** The process whose slices are served. */
 export interface SlicePort extends FramePort {
+  readonly credit: Pick<Credit, 'waits'>
   /**
    * Whether a communicator of this process can no longer complete a collective: its splits host no further
    * slice.
@@ -39,21 +42,28 @@ const headerWords = 7
 
 interface Pending {
   readonly process: number
+  readonly count: number
   resolve(worldRanks: Int32Array): void
   reject(error: RankweaveError): void
 }
 
+/** Rows at `positions`, or `count` rows from `from`. */
 interface RowRequest {
   readonly src: number
   readonly request: number
   readonly positions: Int32Array
+  readonly from: number
+  readonly count: number
 }
 
 interface Entry {
   readonly id: TableId
   slice: HostedSlice | undefined
+  /** The process that says when the slice is dropped. */
+  dropper: number
   home: TableHome | undefined
-  released: number
+  /** Processes that no longer use it. */
+  readonly released: Set<number>
   /** Requests that came before the slice. */
   early: RowRequest[]
 }
@@ -63,6 +73,9 @@ interface Entry {
  * ranks are doing, so no rank of the host takes part (docs/split-algorithms.md#look-ups-and-lifetime). A
  * slice is retained until every process that uses its table has reported that it no longer does: they notify
  * the table's home, which notifies the hosts. Requests for a slice of a split that failed here are refused.
+ *
+ * Memory of what other processes send of tables that are not here yet: a request is stored as it came, and
+ * each is charged to its sender ({@link waitCharge}), like a report that a table is no longer used.
  */
 export class SliceService {
   readonly #runtime: SlicePort
@@ -74,8 +87,8 @@ export class SliceService {
     this.#runtime = runtime
     runtime.onService(frameKind.tableGet, (src, header, payload) => this.#asked(src, header, payload))
     runtime.onService(frameKind.tableRows, (src, header, payload) => this.#answered(src, header, payload))
-    runtime.onService(frameKind.tableRelease, (_src, header) => this.#released(idIn(header)))
-    runtime.onService(frameKind.tableDrop, (_src, header) => this.#drop(idIn(header)))
+    runtime.onService(frameKind.tableRelease, (src, header) => this.#released(src, idIn(header)))
+    runtime.onService(frameKind.tableDrop, (src, header) => this.#dropped(src, idIn(header)))
     runtime.onTrouble({
       peerLost: (peer, error) => this.#fail(error, peer),
       ended: (error) => this.#fail(error),
@@ -94,11 +107,12 @@ export class SliceService {
     return rows
   }
 
-  /** Begins to serve a slice. */
-  host(id: TableId, slice: HostedSlice): void {
+  /** Begins to serve a slice of a table that process `home` counts the users of. */
+  host(id: TableId, slice: HostedSlice, home: number): void {
     const entry = this.#entry(id)
     entry.slice = slice
-    for (const request of entry.early.splice(0)) this.#reply(id, slice, request)
+    entry.dropper = home
+    for (const request of this.#takeEarly(entry)) this.#reply(id, slice, request)
   }
 
   /**
@@ -107,21 +121,24 @@ export class SliceService {
    */
   parentFailed({ leader, counter }: ContextId): void {
     if (this.#runtime.ended !== undefined) return
-    for (const { id, slice, early } of this.#entries.values()) {
+    for (const entry of this.#entries.values()) {
+      const { id, slice } = entry
       if (slice !== undefined || id.leader !== leader || id.counter !== counter) continue
-      for (const request of early.splice(0)) this.#refuse(id, request)
+      for (const request of this.#takeEarly(entry)) this.#refuse(id, request)
     }
   }
 
   /** Makes this process the home of a table. */
   keepHome(id: TableId, home: TableHome): void {
-    this.#entry(id).home = home
-    this.#dropWhenReleased(id)
+    const entry = this.#entry(id)
+    entry.home = home
+    for (const process of entry.released) this.#charge(process, -waitCharge.lookup)
+    this.#dropWhenReleased(entry)
   }
 
   /** Reports that this process no longer uses a table; none of its requests may be pending. */
   release(id: TableId, home: number): void {
-    if (home === this.#runtime.process) this.#released(id)
+    if (home === this.#runtime.process) this.#released(home, id)
     else this.#runtime.send(home, headerOf(frameKind.tableRelease, id))
   }
 
@@ -176,7 +193,7 @@ export class SliceService {
     header[word.from] = from
     header[word.count] = count
     const answer = new Promise<Int32Array>((resolve, reject) => {
-      this.#pending.set(request, { process, resolve, reject })
+      this.#pending.set(request, { process, count, resolve, reject })
     })
     // A request keeps the program alive until it is answered.
     runtime.fabric.ref()
@@ -187,15 +204,26 @@ export class SliceService {
 
   #asked(src: number, header: Int32Array, payload: Uint8Array): void {
     const id = idIn(header)
-    const entry = this.#entry(id)
-    const positions =
-      payload.byteLength > 0
-        ? new Int32Array(payload.slice().buffer)
-        : Int32Array.from({ length: header[word.count] }, (_, i) => header[word.from] + i)
-    const request = { src, request: header[word.request], positions }
-    if (entry.slice !== undefined) this.#reply(id, entry.slice, request)
+    const positions = payload.length === 0 ? noPositions : new Int32Array(payload.slice().buffer)
+    const [from, count] = [header[word.from], header[word.count]]
+    const request = { src, request: header[word.request], positions, from, count }
+    const slice = this.#entries.get(nameOf(id))?.slice
+    if (slice !== undefined) this.#reply(id, slice, request)
     else if (this.#runtime.hasFailed(id)) this.#refuse(id, request)
-    else entry.early.push(request)
+    else {
+      this.#charge(src, waitCharge.lookup + payload.length)
+      this.#entry(id).early.push(request)
+    }
+  }
+
+  /** Requests that no longer wait. */
+  #takeEarly({ early }: Entry): RowRequest[] {
+    for (const { src, positions } of early) this.#charge(src, -waitCharge.lookup - positions.byteLength)
+    return early.splice(0)
+  }
+
+  #charge(process: number, sizeBytes: number): void {
+    if (process !== this.#runtime.process) this.#runtime.credit.waits(process, sizeBytes)
   }
 
   #refuse(id: TableId, { src, request }: RowRequest): void {
@@ -205,19 +233,37 @@ export class SliceService {
     this.#runtime.send(src, header)
   }
 
-  #reply(id: TableId, { worldRanks, start }: HostedSlice, { src, request, positions }: RowRequest): void {
-    const found = positions.map((position) => worldRanks[position - start])
+  /** Rows that are not in the slice are refused: no process asks for them. */
+  #reply(id: TableId, { worldRanks, start }: HostedSlice, asked: RowRequest): void {
+    const { src, positions, from, count } = asked
+    const isHere = (position: number) => position >= start && position < start + worldRanks.length
+    const isRange = positions.length === 0
+    if (isRange ? count > 0 && !(isHere(from) && isHere(from + count - 1)) : !positions.every(isHere)) {
+      this.#refuse(id, asked)
+      return
+    }
+    const found = isRange
+      ? worldRanks.subarray(from - start, from - start + count)
+      : positions.map((position) => worldRanks[position - start])
     const header = headerOf(frameKind.tableRows, id)
-    header[word.request] = request
-    this.#runtime.send(src, header, new Uint8Array(found.buffer))
+    header[word.request] = asked.request
+    this.#runtime.send(src, header, bytesOf(found))
   }
 
+  /** @throws ERR_PROTOCOL for the answer of another process, or with other rows than were asked for */
   #answered(src: number, header: Int32Array, payload: Uint8Array): void {
-    const pending = this.#take(header[word.request])
-    if (header[word.refused] === 0) pending?.resolve(new Int32Array(payload.slice().buffer))
+    const pending = this.#pending.get(header[word.request])
+    if (pending === undefined) return
+    if (pending.process !== src)
+      throw wrongValue('ERR_PROTOCOL', `rows of a table: expected them of process ${pending.process}`, src)
+    const isRefused = header[word.refused] !== 0
+    if (!isRefused && payload.length !== pending.count * 4)
+      throw wrongValue('ERR_PROTOCOL', `rows of a table: expected ${pending.count}`, payload.length / 4)
+    this.#take(header[word.request])
+    if (!isRefused) pending.resolve(new Int32Array(payload.slice().buffer))
     else {
       const message = `a part of the rank table is missing: on process ${src} the split that made it failed`
-      pending?.reject(new RankweaveError('ERR_REVOKED', message, { details: { process: src } }))
+      pending.reject(new RankweaveError('ERR_REVOKED', message, { details: { process: src } }))
     }
   }
 
@@ -229,22 +275,33 @@ export class SliceService {
     return pending
   }
 
-  #released(id: TableId): void {
-    this.#entry(id).released++
-    this.#dropWhenReleased(id)
+  /** @throws ERR_PROTOCOL for the second report of a process */
+  #released(process: number, id: TableId): void {
+    const entry = this.#entry(id)
+    if (entry.released.has(process)) {
+      const message = `a rank table: expected one release of a process, got two of ${process}`
+      throw new RankweaveError('ERR_PROTOCOL', message)
+    }
+    if (entry.home === undefined) this.#charge(process, waitCharge.lookup)
+    entry.released.add(process)
+    this.#dropWhenReleased(entry)
   }
 
-  #dropWhenReleased(id: TableId): void {
-    const { home, released } = this.#entry(id)
-    if (home === undefined || released < home.users) return
+  #dropWhenReleased({ id, home, released }: Entry): void {
+    if (home === undefined || released.size < home.users) return
     for (let index = 0; index < home.hosts; index++) {
       const host = home.host(index)
       if (host !== this.#runtime.process) this.#runtime.send(host, headerOf(frameKind.tableDrop, id))
     }
-    this.#drop(id)
+    this.#entries.delete(nameOf(id))
   }
 
-  #drop(id: TableId): void {
+  /** @throws ERR_PROTOCOL unless it comes from the home of the table */
+  #dropped(src: number, id: TableId): void {
+    const entry = this.#entries.get(nameOf(id))
+    if (entry?.slice === undefined) return
+    if (src !== entry.dropper)
+      throw wrongValue('ERR_PROTOCOL', `a rank table: expected process ${entry.dropper} to drop it`, src)
     this.#entries.delete(nameOf(id))
   }
 
@@ -259,7 +316,7 @@ export class SliceService {
     const name = nameOf(id)
     let entry = this.#entries.get(name)
     if (entry === undefined) {
-      entry = { id, slice: undefined, home: undefined, released: 0, early: [] }
+      entry = { id, slice: undefined, dropper: -1, home: undefined, released: new Set(), early: [] }
       this.#entries.set(name, entry)
     }
     return entry

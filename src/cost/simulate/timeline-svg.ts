@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions, requireOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { escapeXml } from '../../text/printable.js'
 import { intervalsOf, shownRanks, timelineIn } from './shown-ranks.js'
 import { type Activity, activities, type PathStep, type Simulation, type Timeline } from './simulation.js'
@@ -38,6 +39,8 @@ const columns = width * columnsPerUnit
 const mostArrows = 500
 const mostRows = 256
 
+const knownOptions: OptionTable<TimelineSvgOptions> = uncheckedOptions('title', 'rows')
+
 /**
  * The timeline of a simulation as SVG: a row per rank; the critical path in red, its messages as arrows. At
  * most `rows` times 50 kB, whatever the number of messages.
@@ -46,7 +49,7 @@ const mostRows = 256
  */
 export function* timelineSvg(simulation: Simulation, options: TimelineSvgOptions = {}): Generator<string> {
   requireOptions('timelineSvg', simulation)
-  requireOptions('timelineSvg', options)
+  requireKnownOptions('timelineSvg', options, knownOptions)
   const timeline = timelineIn(simulation.timeline)
   const { timeUs, endUs, criticalPath } = simulation
   const limit = Math.min(mostRows, Math.max(1, Math.floor(options.rows ?? 64)))

@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions, requireOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { intervalsOf, shownRanks, timelineIn } from './shown-ranks.js'
 import { activities, type Simulation } from './simulation.js'
 
@@ -16,6 +17,8 @@ export interface TraceOptions {
   readonly intervals?: number
 }
 
+const knownOptions: OptionTable<TraceOptions> = uncheckedOptions('nodeOf', 'ranks', 'intervals')
+
 /**
  * The timeline of a simulation in the Trace Event Format, which Perfetto and chrome://tracing open: ranks as
  * threads of their nodes, what processors do as complete events, messages between shown ranks as arrows from
@@ -26,7 +29,7 @@ export interface TraceOptions {
  */
 export function* traceEvents(simulation: Simulation, options: TraceOptions = {}): Generator<string> {
   requireOptions('traceEvents', simulation)
-  requireOptions('traceEvents', options)
+  requireKnownOptions('traceEvents', options, knownOptions)
   const timeline = timelineIn(simulation.timeline)
   const { activity, bytes, message, peer, startUs, endUs } = timeline
   const ranks = shownRanks(simulation, Math.max(1, options.ranks ?? 1024))

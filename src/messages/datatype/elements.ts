@@ -1,3 +1,4 @@
+import { extentOf } from '../../base/bytes.js'
 import { RankweaveError, shown } from '../../errors.js'
 
 export type TypedArray =
@@ -136,9 +137,10 @@ function unknownElementType(tag: string): never {
  * Elements must stay where they are while a message is in flight; only buffers of fixed length guarantee
  * that.
  *
- * @throws ERR_TYPE for a resizable or detached buffer
+ * @throws ERR_TYPE for a resizable or detached buffer, and for a class that states another length or offset
  */
 export function requireFixed(array: TypedArray): void {
+  if (!plainPrototypes.has(Object.getPrototypeOf(array))) requireTrue(array)
   const buffer = array.buffer as ArrayBufferLike & {
     readonly resizable?: boolean
     readonly growable?: boolean
@@ -149,6 +151,33 @@ export function requireFixed(array: TypedArray): void {
   }
   if (isDetached(array))
     throw new RankweaveError('ERR_TYPE', 'expected an array with its buffer, got a detached one')
+}
+
+const plainPrototypes: ReadonlySet<object> = new Set(typedArrays.map(({ prototype }) => prototype))
+
+function requireTrue(array: TypedArray): void {
+  const { buffer, byteOffset, byteLength, length } = extentOf(array)
+  // A DataView is no list of elements: its callers say what they expect.
+  const isTrue =
+    (array as ArrayBufferView) instanceof DataView ||
+    (array.buffer === buffer &&
+      array.byteOffset === byteOffset &&
+      array.byteLength === byteLength &&
+      array.length === length)
+  if (isTrue) return
+  const message = `expected an array whose length and offset are those of its ${byteLength} bytes, got a class that states others`
+  throw new RankweaveError('ERR_TYPE', message)
+}
+
+/**
+ * The array without its class, not copied: what a subclass overrides, its program would run, and fail, while
+ * a frame arrives.
+ */
+export function plainArray(array: TypedArray): TypedArray {
+  const TypedArrayOf = constructors[typeCodeOf(array)]
+  if (Object.getPrototypeOf(array) === TypedArrayOf.prototype) return array
+  const { buffer, byteOffset, length } = extentOf(array)
+  return new TypedArrayOf(buffer, byteOffset, length)
 }
 
 /** Whether the buffer of an array has been transferred elsewhere. */

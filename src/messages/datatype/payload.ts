@@ -1,10 +1,11 @@
-import { bytesOf } from '../../base/bytes.js'
+import { bytesOf, extentOf } from '../../base/bytes.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import {
   elementSizeBytes,
   isDetached,
   kindOf,
   newArray,
+  plainArray,
   requireFixed,
   requireIntact,
   type TypedArray,
@@ -31,15 +32,15 @@ export interface Payload {
 
 /**
  * @param call what the data was passed to, for messages
- * @throws ERR_TYPE for arrays over detached or resizable buffers
+ * @throws ERR_TYPE for arrays over detached or resizable buffers, and of classes that state another length
  * @throws ERR_CLONE for a value that structured clone rejects
  * @throws ERR_COUNT for 4 GiB and more
  */
 export function payloadOf(data: unknown, call?: string): Payload {
   const type = typeCodeOf(data)
   if (type !== typeCode.value) {
-    const array = data as TypedArray
-    requireFixed(array)
+    requireFixed(data as TypedArray)
+    const array = plainArray(data as TypedArray)
     return checkedSize(type, array, array.length, array.byteLength)
   }
   if (data instanceof StridedView) {
@@ -131,7 +132,8 @@ export function landing(type: number, countElems: number, sizeBytes: number, int
   }
   const target = into === undefined ? newArray(type, countElems) : contiguous(into)
   if (!(target instanceof StridedView)) {
-    const bytes = new Uint8Array(target.buffer, target.byteOffset, sizeBytes)
+    const { buffer, byteOffset } = extentOf(target)
+    const bytes = new Uint8Array(buffer, byteOffset, sizeBytes)
     const finish = () => {
       requireIntact(target)
       return into ?? target

@@ -4,6 +4,7 @@ import { RankweaveError, wrongValue } from '../../errors.js'
 import {
   kindOf,
   newArray,
+  plainArray,
   requireFixed,
   requireIntact,
   type TypedArray,
@@ -93,9 +94,10 @@ export function strided<T extends TypedArray>(array: T, shape: StridedShape): St
 /** The view as a plain typed array where its elements are contiguous, else the view itself. */
 export function contiguous(data: TypedArray | StridedView): TypedArray | StridedView {
   if (!(data instanceof StridedView)) return data
-  if (data.length === 0) return data.array.subarray(0, 0)
+  const array = plainArray(data.array)
+  if (data.length === 0) return array.subarray(0, 0)
   if (data.count > 1 && data.stride !== data.blockLength) return data
-  return data.array.subarray(data.offset, data.offset + data.length)
+  return array.subarray(data.offset, data.offset + data.length)
 }
 
 /** A new array of the elements. One copy. */
@@ -124,7 +126,7 @@ export function copyElements(from: TypedArray | StridedView, into: ReceiveBuffer
 
 // All typed arrays move alike; TypeScript sees number and bigint arrays as having nothing in common.
 function assign(into: TypedArray, from: TypedArray): void {
-  ;(into as Float64Array).set(from as Float64Array)
+  ;(plainArray(into) as Float64Array).set(from as Float64Array)
 }
 
 /** Below this, a loop over elements beats `set` of a `subarray`. */
@@ -139,7 +141,7 @@ function moveBlocks(
 ): void {
   const { offset, stride, blockLength } = view
   if (to > from) requireIntact(view.array)
-  const array = view.array as Float64Array
+  const array = plainArray(view.array) as Float64Array
   const flat = packed as Float64Array
   for (let at = from, start = offset; at < to; at += blockLength, start += stride) {
     const elems = Math.min(blockLength, to - at)

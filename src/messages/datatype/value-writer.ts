@@ -1,3 +1,4 @@
+import { extentOf } from '../../base/bytes.js'
 import { deepestValue, errorKinds, shortText, valueTag, viewKinds } from './value-format.js'
 import { type Packing, packingOf, writeNumbers, writeUnits } from './value-loops.js'
 
@@ -248,9 +249,10 @@ export class ValueWriter {
     if (kind < 0) throw notCloned(brandOf(view))
     this.#byte(valueTag.view)
     this.#byte(kind)
-    this.#count(view.byteOffset)
-    this.#count(view instanceof DataView ? view.byteLength : (view as Uint8Array).length)
-    this.#write(view.buffer)
+    const { buffer, byteOffset, length } = extentOf(view)
+    this.#count(byteOffset)
+    this.#count(length)
+    this.#write(buffer)
   }
 
   /** An object whose state is not in its properties, or of a class. */

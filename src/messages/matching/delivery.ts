@@ -1,5 +1,5 @@
 import { bytesOf, copyBytes } from '../../base/bytes.js'
-import { RankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import { elementsIn, newArray, type TypedArray, typeCode } from '../datatype/elements.js'
 import { misfit } from '../datatype/payload.js'
 import { copyElements, pack, StridedView, unpack } from '../datatype/strided-view.js'
@@ -21,11 +21,11 @@ export function deliverCopy(
   }
   const { into } = receive
   receive.owner.processCounters.bytesCopied += envelope.sizeBytes
-  if (into === undefined) fulfil(receive, envelope, pack(data))
-  else {
+  fill(receive, envelope, () => {
+    if (into === undefined) return pack(data)
     copyElements(data, into)
-    fulfil(receive, envelope, into)
-  }
+    return into
+  })
 }
 
 /** Completes a receive from memory that has no other owner: handed over where no `into` is given. */
@@ -45,14 +45,30 @@ export function deliverBytes(receive: Receive<unknown>, envelope: Envelope, byte
   }
   const { into } = receive
   receive.owner.processCounters.bytesCopied += envelope.sizeBytes
-  if (into instanceof StridedView) {
-    unpack(elementsIn(envelope.type, bytes), into)
-    fulfil(receive, envelope, into)
+  fill(receive, envelope, () => {
+    if (into instanceof StridedView) {
+      unpack(elementsIn(envelope.type, bytes), into)
+      return into
+    }
+    const target = into ?? newArray(envelope.type, envelope.countElems)
+    copyBytes(bytesOf(target), 0, bytes)
+    return target
+  })
+}
+
+/** Memory that cannot be written, or is not there, fails the receive, not what has brought the message. */
+function fill(receive: Receive<unknown>, envelope: Envelope, copy: () => unknown): void {
+  let data: unknown
+  try {
+    data = copy()
+  } catch (cause) {
+    const error = new RankweaveError('ERR_TYPE', `a message cannot be stored: ${reasonText(cause)}`, {
+      cause,
+    })
+    receive.reject(isRankweaveError(cause) && cause.code !== 'ERR_FABRIC' ? cause : error)
     return
   }
-  const target = into ?? newArray(envelope.type, envelope.countElems)
-  copyBytes(bytesOf(target), 0, bytes)
-  fulfil(receive, envelope, target)
+  fulfil(receive, envelope, data)
 }
 
 /** Counts a message for its receiver. */

@@ -79,6 +79,7 @@ export function requireFrame(header: Int32Array, payload: Uint8Array, maxPayload
     case frameKind.tableGet: {
       const count = header[lookupCountWord]
       requireThat(count >= 0 && count * 4 <= maxPayloadBytes, kind, 'rows that fit in a frame', count)
+      requireThat(length === 0 || length === count * 4, kind, 'as many rows as in its payload', count)
       return
     }
     default:

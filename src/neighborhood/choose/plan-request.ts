@@ -7,12 +7,19 @@ import { profileOf } from '../../machine/network.js'
 import type { NeighborCollective } from '../../schedule/specification.js'
 import { verify } from '../../schedule/verify/verify.js'
 import type { Verification } from '../../schedule/verify/violations.js'
-import { friendOptions, groupingEngines, refuseSimulation } from '../../topology/friends/grouping-options.js'
+import {
+  friendOptions,
+  groupingEngines,
+  groupingSettings,
+  refuseSimulation,
+} from '../../topology/friends/grouping-options.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import { topologyFromEdges } from '../../topology/topology-builders.js'
 import { type PlanOptions, plan, planStatistics } from '../plan/plan.js'
 import { combiningOptions } from '../strategies/common-neighbor.js'
 import type { CommonNeighbor } from '../strategies/common-neighbor-strategy.js'
+import { checkedKind } from '../strategies/strategies.js'
 import type { Plan, PlanStatistics, Strategy } from '../strategies/strategy.js'
 import { formatStrategy, parseStrategy } from '../strategies/strategy-text.js'
 import { type AutoStrategy, isAuto, parseAuto } from './auto.js'
@@ -140,6 +147,32 @@ export function refuseNeedlessFriends(words: StrategyWords, spelled: Spelled): v
 function usageError(message: string): RankweaveError {
   return new RankweaveError('ERR_USAGE', message)
 }
+
+/** Above it, nodes are not laid out before planning: some milliseconds. */
+const mostLaidOut = 2 ** 16
+
+/**
+ * Finds what planning would refuse whatever the edges are.
+ *
+ * @param machine of at most some million cores; null where there is none, undefined where it is not known
+ * @throws ERR_STRATEGY, ERR_MACHINE as {@link requestedPlan}
+ */
+export function requirePossible(
+  { strategy }: UnderstoodRequest,
+  ranks: number,
+  machine: Machine | null | undefined,
+): void {
+  if (!isAuto(strategy)) checkedKind(strategy, ranks)
+  if (ranks > mostLaidOut || machine === undefined) return
+  const nodes = machine === null ? null : nodeOf(machine, ranks)
+  if (isAuto(strategy)) return
+  const { routeNeeds, route } = checkedKind(strategy, ranks)
+  if ('mode' in strategy) groupingSettings(ranks, { k: 2, mode: strategy.mode, nodeOf: nodes })
+  else if (routeNeeds !== undefined) route(strategy, { topology: edgeless(ranks), nodeOf: nodes })
+}
+
+const none = new Int32Array(0)
+const edgeless = (ranks: number) => topologyFromEdges(ranks, { sources: none, destinations: none })
 
 /** How planning is followed, and where a plan may come from instead. */
 export interface PlanHooks extends Pick<PlanOptions, 'onProgress' | 'signal'> {

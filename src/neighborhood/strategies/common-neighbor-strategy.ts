@@ -53,11 +53,14 @@ export const commonNeighbor: StrategyKind<CommonNeighbor> = {
   },
 }
 
-function groupsOf(strategy: CommonNeighbor, { topology, nodeOf, progress }: RouteFacts): Grouping {
+function groupsOf(
+  { kind: _kind, dedupe: _dedupe, elide: _elide, ...settings }: CommonNeighbor,
+  { topology, nodeOf, progress }: RouteFacts,
+): Grouping {
   return groupFriends(topology, {
-    ...strategy,
+    ...settings,
     ...progress,
-    nodeOf: strategy.mode === 'aware' ? nodeOf : null,
+    nodeOf: settings.mode === 'aware' ? nodeOf : null,
   })
 }
 

@@ -1,3 +1,5 @@
+import { requireKnownOptions } from '../../base/known-options.js'
+import { uncheckedOptions } from '../../base/option.js'
 import type { ByteSource } from '../../text/byte-source.js'
 import { type OpenSource, withSource } from '../../text/source-file.js'
 import { writeWholeFile } from '../../text/whole-file.js'
@@ -40,6 +42,7 @@ export async function readScheduleFile(
   path: string,
   options: { /** Opens the file. Default: from disk. */ readonly open?: OpenSource } = {},
 ): Promise<Schedule> {
+  requireKnownOptions('readScheduleFile', options, uncheckedOptions('open'))
   return withSource(path, (source) => parseSchedule(linesOf(source), path), options)
 }
 

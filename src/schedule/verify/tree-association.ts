@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import type { Collective } from '../specification.js'
 import { type Association, combined, hashOfAll, leaf } from './association.js'
@@ -20,6 +21,8 @@ export interface TreeOptions {
   readonly collective?: Collective
 }
 
+const knownOptions: OptionTable<TreeOptions> = uncheckedOptions('firstRank', 'collective')
+
 /**
  * The association of the tree that `order: 'tree'` follows: its node (l, i) combines the nodes (l - 1, 2i)
  * and (l - 1, 2i + 1), which cover the ranks `[i * 2^l, (i + 1) * 2^l)`, or is the only one of them that has
@@ -33,7 +36,7 @@ export interface TreeOptions {
  * @returns null where nothing is combined: of an exscan of one rank
  */
 export function treeAssociation(ranks: number, options: TreeOptions = {}): string | null {
-  requireOptions('treeAssociation', options)
+  requireKnownOptions('treeAssociation', options, knownOptions)
   const { firstRank, collective = 'allreduce' } = options
   if (!Number.isInteger(ranks) || ranks < 1 || ranks > mostRanks)
     throw wrongValue('ERR_ARGUMENT', `treeAssociation: expected 1 to ${mostRanks} ranks`, ranks)

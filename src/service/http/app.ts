@@ -12,7 +12,7 @@ import { mountedWorldId, mountedWorldRequest } from '../../client/protocol/mount
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { endWhenStalled, type ServiceContext } from './context.js'
 import { endWith, errorAnswer, parsed } from './error-answer.js'
-import { bearerOf } from './guard.js'
+import { bearerOf, toOriginForm } from './guard.js'
 import { addJobRoutes } from './job-routes.js'
 import type { ServiceMetrics } from './metrics.js'
 import { addPlanRoutes } from './plan-routes.js'
@@ -67,7 +67,10 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
   const app = Fastify({
     serverFactory: (handle) => {
       const turns = new RequestTurns(limits.connectionRequests, handle)
-      const take = turns.take.bind(turns)
+      const take: typeof handle = (request, answer) => {
+        toOriginForm(request)
+        turns.take(request, answer)
+      }
       return tls === undefined ? createServer(checks, take) : createTlsServer({ ...checks, ...tls }, take)
     },
     loggerInstance: logger,
@@ -155,7 +158,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
       })
       v1.addHook('onSend', async ({ tenant }, reply, payload) => {
         const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
-        if (isWhole && tenant) unread.add(tenant.id, reply.raw, payload.length)
+        if (isWhole && tenant) unread.add(tenant.id, reply.raw, Buffer.byteLength(payload))
         if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
       })
       addTopologyRoutes(v1, context)

@@ -3,6 +3,7 @@ import type { FastifyError } from 'fastify'
 import type { z } from 'zod'
 import type { ErrorAnswer } from '../../client/protocol/http.js'
 import { type ErrorCode, RankweaveError, shown, wrongValue } from '../../errors.js'
+import { expectedOf } from '../field-words.js'
 import { endSoon } from './connections.js'
 
 const statuses: Partial<Record<ErrorCode, number>> = {
@@ -64,31 +65,10 @@ export function parsed<S extends z.ZodType>(schema: S, value: unknown): z.output
   const [issue] = result.error.issues
   const { path } = issue
   const where = path.length === 0 ? 'request' : path.join('.')
-  const words = expectedOf(issue)
+  const words = expectedOf(issue, schema)
   if (issue.code === 'unrecognized_keys')
     throw new RankweaveError('ERR_ARGUMENT', `${where}: ${words}, got ${issue.keys.map(shown).join(', ')}`)
   throw wrongValue('ERR_ARGUMENT', `${where}: ${words}`, valueAt(given, path))
-}
-
-/** In words of other errors, those of a type by the name that JSON has for it. */
-function expectedOf(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return `expected ${issue.expected === 'int' ? 'an integer' : `a value of the type ${issue.expected}`}`
-    case 'too_small':
-      return `expected at least ${issue.minimum}${issue.origin === 'string' ? ' characters' : ''}`
-    case 'too_big':
-      return `expected at most ${issue.maximum}${issue.origin === 'string' ? ' characters' : ''}`
-    case 'invalid_value':
-      return `expected one of ${issue.values.map(String).join(', ')}`
-    case 'invalid_format':
-      // Schemas name what their patterns mean; without that the library's own message begins so.
-      return `expected ${issue.message.startsWith('Invalid') ? (issue.pattern ?? issue.format) : issue.message}`
-    case 'unrecognized_keys':
-      return 'expected no other fields'
-    default:
-      return `expected another value (${issue.message})`
-  }
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {

@@ -88,6 +88,19 @@ function originOf(text: string): URL {
   )
 }
 
+/**
+ * Turns a request in absolute form, `GET http://host/path`, into one in origin form: its host counts, and the
+ * header `Host` does not.
+ *
+ * @see RFC 9112, section 3.2.2
+ */
+export function toOriginForm(request: Pick<IncomingMessage, 'headers' | 'url'>): void {
+  const [, host, path] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(request.url ?? '') ?? []
+  if (host === undefined || path === undefined) return
+  request.headers.host = host
+  request.url = path.startsWith('/') ? path : `/${path}`
+}
+
 /** The token of `Authorization: Bearer TOKEN`. */
 export function bearerOf({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
   return /^Bearer ([A-Za-z0-9_-]+)$/i.exec(headers.authorization ?? '')?.[1]

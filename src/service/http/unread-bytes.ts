@@ -23,7 +23,8 @@ export class UnreadBytes {
    * @throws ERR_BUSY beyond the bound
    */
   add(tenant: string, answer: ServerResponse, bytes: number): void {
-    if (bytes <= shortBytes) return
+    // Of one whose client left while it was made, no other `close` comes.
+    if (bytes <= shortBytes || answer.destroyed) return
     const before = this.#bytes.get(tenant) ?? 0
     if (before > 0 && before + bytes > this.#most)
       throw new RankweaveError(

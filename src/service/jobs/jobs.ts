@@ -3,12 +3,13 @@ import { rm } from 'node:fs/promises'
 import type { CompletePlanRequest, JobInfo, JobState } from '../../client/protocol/http.js'
 import type { ServiceLimits } from '../../client/protocol/limits.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { requirePossible } from '../../neighborhood/choose/plan-request.js'
 import { ownVersion } from '../../package-paths.js'
 import type { Log } from '../log.js'
 import type { JobRecord } from '../store/records.js'
 import type { Store } from '../store/store.js'
 import type { Tenant } from '../tenant.js'
-import { type ReadRequest, readRequest } from './read-request.js'
+import { machineOf, type ReadRequest, readRequest } from './read-request.js'
 import { TenantQueue } from './tenant-queue.js'
 import type { WorkerPool } from './worker-pool.js'
 
@@ -114,8 +115,8 @@ export class Jobs {
   /**
    * The job of a plan: the one that there is, or a new one, which is on the disk when this resolves.
    *
-   * @throws ERR_NOT_FOUND for an unknown topology, ERR_BUSY when too many jobs wait; ERR_USAGE, ERR_STRATEGY,
-   *   ERR_MACHINE
+   * @throws ERR_NOT_FOUND for an unknown topology, ERR_BUSY when too many jobs wait; ERR_USAGE; ERR_STRATEGY
+   *   and ERR_MACHINE for what is impossible on so many ranks, whatever the edges are
    */
   async request(
     tenant: Tenant,
@@ -131,8 +132,10 @@ export class Jobs {
     if (known !== undefined && (!isEnded(known.record.state) || (known.record.state === 'done' && isThere)))
       return { info: infoOf(known), isNew: false }
     if (isThere) return { info: infoOf(this.#ofStoredPlan(tenant, plan, request)), isNew: false }
-    if (this.#store.get('topologies', tenant, request.topology) === undefined)
+    const stored = this.#store.get('topologies', tenant, request.topology)
+    if (stored === undefined)
       throw new RankweaveError('ERR_NOT_FOUND', `there is no topology ${request.topology}`)
+    requirePossible(read, stored.record.info.ranks, machineOf(read.machine))
     if (this.#isClosing) throw new RankweaveError('ERR_BUSY', 'the service shuts down')
     const active = this.#queue.sizeOf(tenant.id) + this.#acceptingOf(tenant)
     if (active >= this.#limits.queuedJobs)

@@ -21,8 +21,8 @@ export interface ReadRequest extends UnderstoodRequest {
  */
 export function readRequest(request: CompletePlanRequest): ReadRequest {
   const { topology, machine: text = null } = request
-  const machine = text === null ? undefined : machineOf(text)
-  const words = { ...request, machine, labelSeed: request.labels }
+  const { machine = largeMachine } = { machine: machineOf(text) }
+  const words = { ...request, machine: machine ?? undefined, labelSeed: request.labels }
   const understood = understand(words, (name) => (name === 'labelSeed' ? 'labels' : name))
   return { ...understood, topology, machine: text, key: keyOf(request, understood) }
 }
@@ -30,8 +30,10 @@ export function readRequest(request: CompletePlanRequest): ReadRequest {
 /** Stands for machines that are not read here: nothing of a request depends on more. */
 const largeMachine = cluster({ nodes: 2, cores: 2, profile: simgridFast })
 
-function machineOf(text: string): Machine {
-  return sizeClaimed(text) <= 2 ** 20 ? parseMachine(text) : largeMachine
+/** The machine of a text; null without one, and undefined for one that is not read here. @throws ERR_MACHINE */
+export function machineOf(text: string | null): Machine | null | undefined {
+  if (text === null) return null
+  return sizeClaimed(text) <= 2 ** 20 ? parseMachine(text) : undefined
 }
 
 /**

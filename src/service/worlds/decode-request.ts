@@ -2,7 +2,8 @@ import { jsonDepth } from '../../base/json-depth.js'
 import type { CallError } from '../../client/protocol/world-events.js'
 import { maxMessageDepth } from '../../client/protocol/world-limits.js'
 import { type WorldRequest, worldRequests } from '../../client/protocol/worlds.js'
-import { isRankweaveError, RankweaveError, reasonText, shortened } from '../../errors.js'
+import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
+import { expectedOf } from '../field-words.js'
 
 /** A message of a client: its request, or what is wrong with it. `id` is null where it could not be told. */
 export type Decoded =
@@ -38,14 +39,12 @@ export function decodeRequest(text: string, maxLength: number): Decoded {
   if (kind === 'hello' && typeof protocol === 'number' && protocol !== worldProtocol) {
     return refused(id, 'ERR_VERSION_MISMATCH', `version ${worldProtocol} of the protocol, got ${protocol}`)
   }
-  const result = worldRequests[kind as keyof typeof worldRequests].safeParse(value)
+  const schema = worldRequests[kind as keyof typeof worldRequests]
+  const result = schema.safeParse(value)
   if (result.success) return { id: result.data.id, request: result.data }
   const [issue] = result.error.issues
-  return refused(
-    id,
-    'ERR_PROTOCOL',
-    `a valid '${kind}' (${issue.path.join('.')}: ${shortened(issue.message)})`,
-  )
+  const where = [kind, ...issue.path].join('.')
+  return { id, error: new RankweaveError('ERR_PROTOCOL', `${where}: ${expectedOf(issue, schema)}`) }
 }
 
 const worldProtocol = worldRequests.hello.shape.protocol.value

@@ -1,5 +1,6 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
 import { addToList } from '../../base/maps.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { wrongValue } from '../../errors.js'
 import { escapeXml } from '../../text/printable.js'
 import { requireTopology } from '../check-topology.js'
@@ -33,6 +34,8 @@ const directColor = '#5f6b76'
 const strengths = 6
 const margin = { left: 64, right: 32, top: 56, bottom: 44 } as const
 
+const knownOptions: OptionTable<PictureOptions> = uncheckedOptions('groups', 'title', 'cells', 'size')
+
 /**
  * The adjacency matrix as an SVG image: row p, column q has a mark iff rank p sends to rank q. With friend
  * groups, an edge has one of 8 colors by the group that serves it, gray if none does. With more ranks than
@@ -44,7 +47,7 @@ const margin = { left: 64, right: 32, top: 56, bottom: 44 } as const
  */
 export function adjacencySvg(topology: ProcessTopology, options: PictureOptions = {}): string {
   requireTopology(topology)
-  requireOptions('adjacencySvg', options)
+  requireKnownOptions('adjacencySvg', options, knownOptions)
   const { groups = null, title = 'adjacency', cells = 256, size = 640 } = options
   const { ranks, outRank } = topology
   if (!Number.isInteger(cells) || cells < 8 || cells > 1024)

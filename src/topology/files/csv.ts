@@ -15,6 +15,8 @@ export interface CsvOptions {
   readonly ranks?: number
 }
 
+const mostColumns = 1024
+
 type Column = 'source' | 'destination' | 'weight' | null
 
 /** Names of columns, in lower case. */
@@ -29,7 +31,7 @@ const columnNames: Readonly<Record<string, Column>> = {
  * 0-based ranks. A first line that does not begin with a digit names the columns, in any order and case:
  * `source`, `src` or `from`; `destination`, `dst`, `dest`, `target` or `to`; `weight`; others are ignored.
  * Fields may be quoted (RFC 4180). A row without destination names a rank that need not have edges. Blank
- * lines and lines that begin with `#` are skipped. Lists are in the order of the rows.
+ * lines and lines that begin with `#` are skipped. At most 1,024 columns. Lists are in the order of the rows.
  *
  * @throws ERR_TOPOLOGY with file, line and column
  */
@@ -82,7 +84,7 @@ class CsvReader {
       const column = Object.hasOwn(columnNames, name) ? columnNames[name] : null
       if (column !== null && columns.includes(column))
         reader.fail(`one column of each kind`, `another ${column}: '${name.slice(0, 40)}'`, at)
-      columns.push(column)
+      if (columns.push(column) > mostColumns) reader.fail(`at most ${mostColumns} columns`, 'more', at)
     } while (reader.skip(this.#delimiter))
     reader.endOfLine()
     if (!columns.includes('source') || !columns.includes('destination'))

@@ -1,7 +1,10 @@
-import { requireOptions, requireText } from '../../base/known-options.js'
+import { requireKnownOptions, requireText } from '../../base/known-options.js'
+import { uncheckedOptions } from '../../base/option.js'
 import { formatDouble } from '../../text/printable.js'
 import { requireMatrix } from './require-matrix.js'
 import type { SparseMatrix } from './sparse-matrix.js'
+
+const knownOptions = uncheckedOptions('pattern', 'comment')
 
 /**
  * The text of a matrix in Matrix Market coordinate format, general: row by row, real or complex, or without
@@ -12,7 +15,7 @@ export function formatMatrixMarket(
   options: { readonly pattern?: boolean; readonly comment?: string } = {},
 ): string {
   requireMatrix('formatMatrixMarket', matrix)
-  requireOptions('formatMatrixMarket', options)
+  requireKnownOptions('formatMatrixMarket', options, knownOptions)
   const { pattern = false, comment = '' } = options
   requireText('formatMatrixMarket: comment', comment)
   const { rows, cols, rowStart, colIndex, values, imag } = matrix

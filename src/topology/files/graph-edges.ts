@@ -1,4 +1,4 @@
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { rowStarts } from '../compressed-rows.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { topologyFromEdges, topologyFromLists } from '../topology-builders.js'
@@ -19,7 +19,7 @@ export function weightsOf(edge: string, attributes: Attributes, name: string | n
   const value = name === null ? undefined : attributes[name]
   if (value === undefined || value === null) return { weight: null, inWeight: null }
   if (typeof value !== 'number' || Number.isNaN(value)) {
-    const message = `attribute '${name}' of edge '${edge}': expected a number, got ${String(value)}`
+    const message = `attribute '${name}' of edge '${edge}': expected a number, got ${shown(value)}`
     throw new RankweaveError('ERR_TOPOLOGY', message)
   }
   const { inWeight } = attributes

@@ -99,6 +99,10 @@ class GraphDocument {
   }
 
   #weights(attributes: Attributes, name: string | null, e: number) {
+    // What does not fit into a double, such as 1e999, is infinite for the parser.
+    for (const each of [name ?? '', 'inWeight', 'outSlot', 'inSlot'])
+      if (Object.hasOwn(attributes, each) && Math.abs(attributes[each] as number) === Infinity)
+        this.#fail(['edges', e, 'attributes', each], 'a number that a double can hold', 'a larger one')
     try {
       return weightsOf(String(e), attributes, name)
     } catch {

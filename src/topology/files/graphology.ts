@@ -1,7 +1,8 @@
 import { MultiDirectedGraph } from 'graphology'
 import type { AbstractGraph } from 'graphology-types'
-import { requireOptions } from '../../base/known-options.js'
-import { wrongValue } from '../../errors.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
+import { isRankweaveError, RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
 import { checkTopologySize } from '../limits.js'
 import { pairEdges } from '../neighbors.js'
@@ -26,6 +27,8 @@ export interface GraphOptions {
   readonly weight?: string | null
 }
 
+const knownOptions: OptionTable<GraphOptions> = uncheckedOptions('weight')
+
 /**
  * A topology from any graphology graph: directed, undirected, mixed, multi. Nodes become ranks in the graph's
  * order. An undirected edge is an edge each way, from its first to its second node first; an undirected self
@@ -37,11 +40,26 @@ export interface GraphOptions {
  *   edges
  */
 export function topologyFromGraph(graph: AbstractGraph, options: GraphOptions = {}): ProcessTopology {
-  requireOptions('topologyFromGraph', options)
+  requireKnownOptions('topologyFromGraph', options, knownOptions)
   if (typeof Object(graph).forEachEdge !== 'function')
     throw wrongValue('ERR_TOPOLOGY', 'expected a graph of graphology', graph)
   const { weight = 'weight' } = options
   checkTopologySize('graph', graph.order, graph.size)
+  return topologyFromGraphEdges(graph.order, edgesOf(graph, weight), weight)
+}
+
+/** @throws ERR_TOPOLOGY also where reading the graph throws: attributes may be getters */
+function edgesOf(graph: AbstractGraph, weight: string | null): readonly GraphEdge[] {
+  try {
+    return readEdges(graph, weight)
+  } catch (cause) {
+    if (isRankweaveError(cause)) throw cause
+    const message = `graph: expected nodes, edges and attributes that can be read, got ${reasonText(cause)}`
+    throw new RankweaveError('ERR_TOPOLOGY', message, { cause })
+  }
+}
+
+function readEdges(graph: AbstractGraph, weight: string | null): readonly GraphEdge[] {
   const rankOf = new Map(graph.nodes().map((node, rank) => [node, rank]))
   const edges: GraphEdge[] = []
   graph.forEachEdge((edge, attributes, source, target, _source, _target, undirected) => {
@@ -55,7 +73,7 @@ export function topologyFromGraph(graph: AbstractGraph, options: GraphOptions = 
     if (undirected && source !== target)
       edges.push({ ...forth, source: forth.destination, destination: forth.source })
   })
-  return topologyFromGraphEdges(graph.order, edges, weight)
+  return edges
 }
 
 /**

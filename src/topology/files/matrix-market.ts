@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { uncheckedOptions } from '../../base/option.js'
 import { asSource, type ByteSource } from '../../text/byte-source.js'
 import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
 import { readEntries, type TakeEntry } from './matrix-market-entries.js'
@@ -18,6 +19,8 @@ export function parseMatrixMarket(source: string | Uint8Array | ByteSource, file
   readEntries(source, file, (header, sizeKnown) => entries.begin(header, sizeKnown))
   return compressTriplets(entries.triplets())
 }
+
+const knownOptions = uncheckedOptions('onProgress', 'open', 'file')
 
 /**
  * Reads a Matrix Market file, piece by piece: coordinate or array; real, integer, pattern (entries are 1) or
@@ -39,9 +42,9 @@ export function readMatrixMarket(
     readonly file?: string
   } = {},
 ): SparseMatrix {
+  requireKnownOptions('readMatrixMarket', options, knownOptions)
   if (typeof from === 'string')
     return withSource(from, (source) => parseMatrixMarket(source, options.file ?? from), options)
-  requireOptions('readMatrixMarket', options)
   const { file = 'matrix' } = options
   return withSource(file, (source) => parseMatrixMarket(source, file), {
     ...options,

@@ -1,11 +1,14 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { uncheckedOptions } from '../../base/option.js'
 import { blockBounds, transposeRows } from '../compressed-rows.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../topology-builders.js'
 import { requirePattern } from './require-matrix.js'
 import type { SparsePattern } from './sparse-matrix.js'
+
+const knownOptions = uncheckedOptions('ranks')
 
 /**
  * Which rank needs rows of B from which in C = A x B, when the rows of A and C and the rows of B are
@@ -23,7 +26,7 @@ export function topologyFromMatrix(
   options: { readonly ranks: number },
 ): ProcessTopology {
   requirePattern('topologyFromMatrix', matrix)
-  requireOptions('topologyFromMatrix', options)
+  requireKnownOptions('topologyFromMatrix', options, knownOptions)
   const { ranks } = options
   checkTopologySize('topology of a matrix', ranks, 0)
   const rowBounds = blockBounds(matrix.rows, ranks)

@@ -1,5 +1,6 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
 import { addToList } from '../../base/maps.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { wrongValue } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
 import { transposeRows } from '../compressed-rows.js'
@@ -17,6 +18,9 @@ export interface CountingOptions {
   /** Reports each rank that has been counted, so that a long count can be followed. */
   readonly onRank?: (counted: number, ranks: number) => void
 }
+
+/** All of them. */
+export const countingOptions: OptionTable<CountingOptions> = uncheckedOptions('nodeOf', 'workLimit', 'onRank')
 
 /** The reason why nothing was counted: an exact count would take more steps than allowed. */
 export interface BeyondLimit {
@@ -54,7 +58,7 @@ export function commonNeighbors(
   options: CommonNeighborOptions = {},
 ): CommonNeighbors {
   requireTopology(topology)
-  requireOptions('commonNeighbors', options)
+  requireKnownOptions('commonNeighbors', options, countingOptions)
   const { nodeOf = null, workLimit = 4e9, onRank } = options
   const { ranks } = topology
   if (nodeOf !== null && nodeOf.length !== ranks)

@@ -1,4 +1,4 @@
-import { integerOption, type OptionTable, wordOption } from '../../base/option.js'
+import { integerOption, type OptionTable, uncheckedOptions, wordOption } from '../../base/option.js'
 import { checkValues, withDefaults } from '../../base/option-table.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { GroupingProgress } from './grouping-progress.js'
@@ -77,6 +77,12 @@ export const friendOptions = {
     computed: 'by the ranks themselves',
   }),
 } satisfies OptionTable<Pick<GroupingOptions, 'k' | 'mode' | 'theta' | 'engine' | 'labelSeed'>>
+
+/** All options of a search. */
+export const groupingOptions: OptionTable<GroupingOptions> = {
+  ...friendOptions,
+  ...uncheckedOptions('nodeOf', 'cumulative', 'onGroup', 'onProgress', 'signal', 'now'),
+}
 
 /** Most members of a group that a search supports. */
 export const largestGroup = 256

@@ -1,10 +1,11 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import type { OptionTable } from '../../base/option.js'
 import { checkValues } from '../../base/option-table.js'
 import { requireTopology } from '../check-topology.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { CandidateRows } from './candidate-rows.js'
-import type { BeyondLimit, CountingOptions } from './common-neighbors.js'
+import { type BeyondLimit, type CountingOptions, countingOptions } from './common-neighbors.js'
 import { friendLists, ownersOf } from './friend-lists.js'
 import { FriendRows } from './friend-rows.js'
 import { friendOptions, requireNodes } from './grouping-options.js'
@@ -32,6 +33,8 @@ export interface CountedHyperedges {
   readonly total: number
 }
 
+const knownOptions: OptionTable<HyperedgeOptions> = { ...countedBy, ...countingOptions }
+
 /**
  * Counts the hyperedges of the friendship hypergraph, the sets of k ranks with more than theta common
  * out-neighbors, without keeping them.
@@ -41,7 +44,7 @@ export interface CountedHyperedges {
  */
 export function countHyperedges(topology: ProcessTopology, options: HyperedgeOptions): HyperedgeCount {
   requireTopology(topology)
-  requireOptions('countHyperedges', options)
+  requireKnownOptions('countHyperedges', options, knownOptions)
   const { ranks } = topology
   const { k, theta, nodeOf = null, workLimit = 6e9, onRank } = options
   checkValues('countHyperedges', countedBy, options, 'ERR_STRATEGY')

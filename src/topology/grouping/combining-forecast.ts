@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { requireOption } from '../../base/option-table.js'
 import { wrongValue } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
@@ -52,6 +53,15 @@ export interface CombiningForecast {
   readonly groups: FriendGroups | null
 }
 
+const knownOptions: OptionTable<ForecastOptions> = uncheckedOptions(
+  'ks',
+  'nodeOf',
+  'common',
+  'pairLimit',
+  'onGroup',
+  'onProgress',
+)
+
 /**
  * How many messages a neighbor allgather would take for each k: friends are grouped and the messages of their
  * plan are counted, with exchanges and direct messages left out where another one serves
@@ -62,7 +72,7 @@ export interface CombiningForecast {
  */
 export function forecastCombining(topology: ProcessTopology, options: ForecastOptions): CombiningForecast {
   requireTopology(topology)
-  requireOptions('forecastCombining', options)
+  requireKnownOptions('forecastCombining', options, knownOptions)
   const { ks, nodeOf = null, pairLimit = 5e6, onGroup, onProgress } = options
   if (!Array.isArray(ks)) throw wrongValue('ERR_STRATEGY', 'forecastCombining: expected a list of k', ks)
   const mode = nodeOf === null ? 'agnostic' : 'aware'

@@ -1,10 +1,11 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
 import { requireTopology } from '../check-topology.js'
 import { partBounds } from '../friends/friend-groups.js'
 import { friendLists, ownersOf } from '../friends/friend-lists.js'
 import {
   type GroupingOptions,
   type GroupingSettings,
+  groupingOptions,
   groupingSettings,
   refuseSimulation,
   strategyError,
@@ -35,7 +36,7 @@ import { improveRound } from './improve-round.js'
  */
 export function groupFriends(topology: ProcessTopology, options: GroupingOptions): Grouping {
   requireTopology(topology)
-  requireOptions('groupFriends', options)
+  requireKnownOptions('groupFriends', options, groupingOptions)
   refuseSimulation('groupFriends', options.engine)
   const settings = groupingSettings(topology.ranks, options)
   if (options.cumulative && (settings.engine !== 'greedy' || settings.labelSeed !== null))

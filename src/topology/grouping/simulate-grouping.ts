@@ -1,10 +1,12 @@
-import { requireOptions } from '../../base/known-options.js'
+import { requireKnownOptions } from '../../base/known-options.js'
 import { requireTopology } from '../check-topology.js'
-import { type GroupingOptions, groupingSettings } from '../friends/grouping-options.js'
+import { type GroupingOptions, groupingOptions, groupingSettings } from '../friends/grouping-options.js'
 import { ProgressMeter } from '../friends/grouping-progress.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { groupByMessages } from './group-by-messages.js'
 import type { Grouping } from './grouping.js'
+
+const { engine: _engine, ...knownOptions } = groupingOptions
 
 /**
  * What ranks do with the engine `distributed`, all of them simulated in this process: the groups of
@@ -19,7 +21,7 @@ export function simulateGrouping(
   options: Omit<GroupingOptions, 'engine'>,
 ): Grouping {
   requireTopology(topology)
-  requireOptions('simulateGrouping', options)
+  requireKnownOptions('simulateGrouping', options, knownOptions)
   const { now = () => performance.now() } = options
   const begin = now()
   const settings = groupingSettings(topology.ranks, { ...options, engine: 'distributed' })

@@ -70,7 +70,7 @@ function malformed(expected: string, text: string): RankweaveError {
 function withoutSecrets(text: string): string {
   // A message may be cut within one, or be written with spaces.
   return text.replaceAll(
-    /"(token|secret|peerKey|heartbeatKey)"\s*:\s*"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)/g,
+    /"(token|secret|peerKeys|heartbeatKey)"\s*:\s*(?:"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|\[[^\]]*\]?)/g,
     '"$1":"..."',
   )
 }

@@ -1,5 +1,5 @@
 /** Version of the protocol; a rendezvous serves one. */
-export const protocolVersion = 1
+export const protocolVersion = 2
 
 /** Shorter, a process that the operating system does not run for a moment would be lost. */
 export const shortestSilenceMs = 100

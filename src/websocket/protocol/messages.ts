@@ -120,7 +120,12 @@ export const toRendezvous = {
     .strictObject({
       kind: z.literal('decide'),
       key,
-      members: z.array(process).min(1).describe('processes that contribute, ascending'),
+      members: z
+        .array(process)
+        .min(1)
+        .describe(
+          'processes that contribute, ascending; all of the world in the decision `end`. Only contributions that name the same members are of one decision',
+        ),
       contribution,
     })
     .describe('The contribution of this process to a decision.'),
@@ -146,7 +151,11 @@ export const fromRendezvous = {
       addresses: z
         .array(z.string().nullable())
         .describe('where to dial each process; null: it is reached by relayed messages only'),
-      peerKey: secret.describe('shared by all members, for the proof of membership on data connections'),
+      peerKeys: z
+        .array(secret.nullable())
+        .describe(
+          'by process: the key that this member shares with that one alone, for proofs on their data connection; null: they have none',
+        ),
       heartbeatKey: secret.describe('of this member alone, for its socket for heartbeats'),
       limits: z
         .strictObject({

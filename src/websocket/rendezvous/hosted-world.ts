@@ -11,11 +11,12 @@ import {
   type ToRendezvous,
 } from '../protocol/messages.js'
 import { relayedProcess, setRelayedProcess } from '../protocol/relayed.js'
-import { equalSecrets, fromHex, randomBytes, toHex } from '../protocol/secrets.js'
+import { equalSecrets, fromHex, toHex } from '../protocol/secrets.js'
 import { messageBytes, type Socket } from '../socket/socket.js'
 import { admit, numbered } from './admission.js'
 import { BrokenLinks } from './broken-links.js'
 import { beat, HostedMember, type Party } from './hosted-member.js'
+import { drawPairKeys } from './pair-keys.js'
 import { protocolError, refusalFrom, wrongToken } from './refuse.js'
 import { SilenceMonitor } from './silence-monitor.js'
 
@@ -152,19 +153,21 @@ export class HostedWorld {
       member.state = 'joined'
       member.process = process
     })
+    const addresses = members.map(({ request }) => request.address)
+    const keysOf = drawPairKeys(addresses)
     const shared = {
       kind: 'welcome',
       world: this.id,
       nodes: members.map(({ request }) => request.node),
-      addresses: members.map(({ request }) => request.address),
-      peerKey: toHex(randomBytes(32)),
+      addresses,
       limits: this.#options.limits,
       settings: this.#options.settings,
     } as const
     // One that does not read is lost; the others hear of that after their own welcome.
     this.#isTelling = true
     for (const member of members) {
-      this.#send(member, { ...shared, process: member.process, heartbeatKey: member.heartbeatKey })
+      const { process, heartbeatKey } = member
+      this.#send(member, { ...shared, process, heartbeatKey, peerKeys: keysOf(process) })
     }
     this.#tellNoticed()
   }

@@ -190,11 +190,11 @@ class Joining {
   }
 
   #begin(welcome: Welcome): void {
-    const { world, process, heartbeatKey, limits, nodes, addresses } = welcome
-    if (process >= nodes.length || addresses.length !== nodes.length) {
+    const { world, process, heartbeatKey, limits, nodes, addresses, peerKeys } = welcome
+    if (process >= nodes.length || [addresses, peerKeys].some(({ length }) => length !== nodes.length)) {
       throw new RankweaveError(
         'ERR_PROTOCOL',
-        `'welcome': expected ${nodes.length} addresses, and a process below`,
+        `'welcome': expected ${nodes.length} addresses and keys, and a process below`,
       )
     }
     this.#member = new JoinedMember(this.#socket, welcome, this.#clock, () => this.#stop())

@@ -18,7 +18,7 @@ export class JoinedMember implements Membership {
   readonly processes: number
   readonly nodes: readonly string[]
   readonly addresses: readonly (string | null)[]
-  readonly peerKey: Uint8Array
+  readonly peerKeys: readonly (Uint8Array | null)[]
   readonly limits: WorldLimits
   readonly settings: string
   readonly #socket: Socket
@@ -41,7 +41,7 @@ export class JoinedMember implements Membership {
     this.processes = welcome.nodes.length
     this.nodes = welcome.nodes
     this.addresses = welcome.addresses
-    this.peerKey = fromHex(welcome.peerKey)
+    this.peerKeys = welcome.peerKeys.map((key) => (key === null ? null : fromHex(key)))
     this.limits = welcome.limits
     this.settings = welcome.settings
     this.#socket = socket

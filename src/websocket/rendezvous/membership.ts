@@ -15,10 +15,10 @@ export interface Membership {
   /** Where to dial each process; null: it is reached only through the rendezvous (`relay`). */
   readonly addresses: readonly (string | null)[]
   /**
-   * 32 random bytes that all members share; a proof of membership on data sockets is keyed by it
-   * (HMAC-SHA-256).
+   * 32 random bytes for each other process, which only that one shares: proofs on data connections are keyed
+   * by them (HMAC-SHA-256). null: there is no data connection with it.
    */
-  readonly peerKey: Uint8Array
+  readonly peerKeys: readonly (Uint8Array | null)[]
   readonly limits: WorldLimits
   /** What the creator of the world lets all its processes know; '' if nothing. */
   readonly settings: string

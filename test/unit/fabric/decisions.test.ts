@@ -82,10 +82,28 @@ describe('decisions of an authority', () => {
     refused(() => decisions.contribute(0, 'x'.repeat(129), [0, 1], byte(1)))
     decisions.contribute(0, 'k', [0, 1], byte(1))
     refused(() => decisions.contribute(0, 'k', [0, 1], byte(1)))
-    refused(() => decisions.contribute(1, 'k', [1, 2], byte(1)))
+    refused(() => decisions.contribute(1, 'end', [1, 2], byte(1)))
     expect(made).toEqual([])
     decisions.contribute(1, 'k', [0, 1], byte(1))
     expect(made.length).toBe(2)
+  })
+
+  it('of one name with other members wait by themselves, whoever contributes first', () => {
+    const { made, decisions } = board(4)
+    decisions.contribute(3, 'k', [0, 3], byte(9))
+    decisions.contribute(3, 'end', [0, 1, 2, 3], byte(0))
+    for (const process of [0, 1, 2]) decisions.contribute(process, 'k', [0, 1, 2, 3], byte(process))
+    const decision = { contributions: [byte(0), byte(1), byte(2), null], lost: [] }
+    expect(made).toEqual([0, 1, 2].map((process) => [process, 'k', decision]))
+    decisions.lose(0)
+    expect(made.slice(3)).toEqual([[3, 'k', { contributions: [null, byte(9)], lost: [0] }]])
+  })
+
+  it('of odd members count for the process that opens them, not for the members that they name', () => {
+    const { decisions } = board(3)
+    for (let n = 0; n < maxOpenDecisions; n++) decisions.contribute(2, `k${n}`, [0, 2], byte(0))
+    expect(() => decisions.contribute(2, 'k', [0, 2], byte(0))).toThrow('open decisions of process 2')
+    for (let n = 0; n < maxOpenDecisions; n++) decisions.contribute(0, `k${n}`, [0, 1], byte(0))
   })
 
   it('are bounded while they are open', () => {

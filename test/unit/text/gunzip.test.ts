@@ -113,4 +113,14 @@ describe('gunzipSource', () => {
       message: "cannot read 'f.gz': expands to more than 256 times its size: gunzip it, if you trust it",
     })
   })
+
+  test('a file of very many members that are almost empty is rejected', () => {
+    const empty = gzipSync(Buffer.alloc(0))
+    const members = (count: number) => Buffer.concat(new Array<Buffer>(count).fill(empty))
+    expect(failure(members(10_000))).toMatchObject({
+      code: 'ERR_FILE',
+      message: "cannot read 'f.gz': has more than 4096 gzip members of less than 256 bytes each",
+    })
+    expect(gunzipped(members(4_000))).toEqual(Buffer.alloc(0))
+  })
 })

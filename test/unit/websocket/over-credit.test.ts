@@ -91,6 +91,10 @@ const open = { [headerWord.counter]: 0 }
 const offer = (more: Readonly<Record<number, number>>) =>
   headerOf(frameKind.collectiveOffer, collectiveWords, { ...open, [collectiveWord.total]: 9, ...more })
 
+/** About a rank table: its number is in word 3, a request has its own in 4, and its rows from 5 in 6. */
+const lookup = (kind: number, more: Readonly<Record<number, number>>) =>
+  headerOf(kind, 7, { ...open, ...more })
+
 /** The n-th frame of a flood, and what each is charged. */
 const floods: Readonly<Record<string, readonly [(n: number) => Int32Array, number]>> = {
   'offers to collectives': [
@@ -117,6 +121,18 @@ const floods: Readonly<Record<string, readonly [(n: number) => Int32Array, numbe
         [envelopeWord.transferId]: n + 1,
       }),
     waitCharge.envelope,
+  ],
+  'requests for rows of one table that no split has made': [
+    (n) => lookup(frameKind.tableGet, { 4: n, 6: 16_384 }),
+    waitCharge.lookup,
+  ],
+  'requests for rows of tables that no split has made': [
+    (n) => lookup(frameKind.tableGet, { 3: n, 6: 16_384 }),
+    waitCharge.lookup,
+  ],
+  'releases of tables that no split has made': [
+    (n) => lookup(frameKind.tableRelease, { 3: n }),
+    waitCharge.lookup,
   ],
   'frames for communicators of all names': [
     (n) => headerOf(frameKind.data, 6, { [headerWord.counter]: n + 7, [transferWord.transferId]: 1 }),
@@ -153,6 +169,93 @@ it.each(Object.entries(floods))(
     await world.close()
   },
 )
+
+const table = { leader: 0, counter: 0, seq: 0 } as const
+const slice = { worldRanks: new Int32Array(2 ** 16), start: 0 }
+
+it('a process that asks for large parts of a rank table without reading them is lost, within the bound of its queue', async () => {
+  const limits = { maxQueuedBytes: 2 ** 23 }
+  const world = await MemoryWorld.open(3, { limits })
+  const [victim, modified] = world.sessions.map(({ hosted }) => hosted[0])
+  modified.attach({ frame: () => {}, peerLost: () => {} })
+  const options = { eagerLimitBytes: 65_536, creditBytes }
+  const runtime = new CommRuntime(victim, worldLayout(3, ['a', 'b', 'c']), options)
+  runtime.slices.host(table, slice, 0)
+  const { reports } = world.members[0]
+  for (let n = 0; n < 20_000; n++) modified.send(0, lookup(frameKind.tableGet, { 4: n, 6: 16_384 }))
+  while (reports.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  expect(reports).toEqual([
+    { peer: 1, reason: expect.stringContaining('does not take them'), cause: 'unread' },
+  ])
+  // A queue full of parts, and as much that the socket may have taken.
+  expect(runtime.processCounters.frameBytesSent).toBeLessThan(4 * limits.maxQueuedBytes)
+  await world.close()
+})
+
+it.each<[string, readonly Int32Array[], string]>([
+  [
+    'releases a rank table twice, as if it were two processes',
+    [lookup(frameKind.tableRelease, {}), lookup(frameKind.tableRelease, {})],
+    'expected one release of a process, got two of 1',
+  ],
+  [
+    'drops a rank table in the name of its home',
+    [lookup(frameKind.tableDrop, {})],
+    'expected process 0 to drop it, got 1',
+  ],
+  [
+    'answers a request to another process',
+    [lookup(frameKind.tableRows, { 4: 1 })],
+    'expected them of process 2, got 1',
+  ],
+])('a process that %s is lost, and the table stays', async (_, frames, fault) => {
+  const world = await MemoryWorld.open(3)
+  const layout = worldLayout(3, ['a', 'b', 'c'])
+  const [victim, modified, other] = world.sessions.map(({ hosted }) => hosted[0])
+  modified.attach({ frame: () => {}, peerLost: () => {} })
+  const options = { eagerLimitBytes: 65_536, creditBytes }
+  const [{ slices }, { slices: served }] = [victim, other].map(
+    (fabric) => new CommRuntime(fabric, layout, options),
+  )
+  slices.host(table, slice, 0)
+  slices.keepHome(table, { users: 2, hosts: 1, host: () => 0 })
+  const rows = slices.getRange(table, 2, 0, 3)
+  for (const frame of frames) modified.send(0, frame)
+  const { reports } = world.members[0]
+  while (reports.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  expect(reports).toEqual([{ peer: 1, reason: expect.stringContaining(fault), cause: 'malformed' }])
+  expect(slices.hostedRows).toBe(slice.worldRanks.length)
+  served.host(table, { worldRanks: Int32Array.of(2, 1, 0), start: 0 }, 0)
+  expect(await rows).toEqual(Int32Array.of(2, 1, 0))
+  await world.close()
+})
+
+it('requests and releases that came before their table are no longer counted, and rows that it lacks are refused', async () => {
+  const world = await MemoryWorld.open(2)
+  const layout = worldLayout(2, ['a', 'b'])
+  const options = { eagerLimitBytes: 65_536, creditBytes }
+  const [one, two] = world.sessions.map(({ hosted: [fabric] }) => new CommRuntime(fabric, layout, options))
+  const early = Promise.all([
+    two.slices.getRange(table, 0, 5, 3),
+    two.slices.get(table, 0, Int32Array.of(9, 4)),
+  ])
+  const lacking = Promise.allSettled([
+    two.slices.getRange(table, 0, 8, 5),
+    two.slices.get(table, 0, Int32Array.of(4, 3)),
+  ])
+  while (one.processCounters.framesReceived < 4) await new Promise((resolve) => setImmediate(resolve))
+  expect(one.credit.outstanding(1).waitingBytes).toBe(4 * waitCharge.lookup + 16)
+  one.slices.host(table, { worldRanks: Int32Array.of(7, 6, 5, 4, 3, 2), start: 4 }, 0)
+  expect(await early).toEqual([Int32Array.of(6, 5, 4), Int32Array.of(2, 7)])
+  for (const outcome of await lacking)
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'ERR_REVOKED' } })
+  two.slices.release(table, 0)
+  while (one.processCounters.framesReceived < 5) await new Promise((resolve) => setImmediate(resolve))
+  expect(one.credit.outstanding(1).waitingBytes).toBe(waitCharge.lookup)
+  one.slices.keepHome(table, { users: 1, hosts: 1, host: () => 0 })
+  expect([one.credit.outstanding(1).waitingBytes, one.slices.tables]).toEqual([0, 0])
+  await world.close()
+})
 
 it('what calls have taken is no longer counted', async () => {
   const world = await MemoryWorld.open(2)

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { RankweaveError } from '../../../src/errors.js'
 import type { FrameSink } from '../../../src/fabric/fabric.js'
-import { closeCode, encodeIntroduction } from '../../../src/websocket/introduction.js'
+import { closeCode, dataVersion, encodeIntroduction } from '../../../src/websocket/introduction.js'
 import { newNonce } from '../../../src/websocket/proof.js'
 import type { Socket, SocketTransport } from '../../../src/websocket/socket/socket.js'
 import { nodeTransport } from '../../../src/websocket/socket/transport-nodejs.js'
@@ -235,7 +235,7 @@ describe('a process that computes, or is asked by many, is not lost', () => {
 describe('what a process accepts', () => {
   const hello = (over: object = {}) =>
     JSON.stringify({
-      ...{ kind: 'hello', version: 1, world: 'memory', from: 1, to: 0, nonce: newNonce() },
+      ...{ kind: 'hello', version: dataVersion, world: 'memory', from: 1, to: 0, nonce: newNonce() },
       ...over,
     })
 
@@ -245,7 +245,7 @@ describe('what a process accepts', () => {
     ['too long a text', ' '.repeat(2000)],
     ['another message', encodeIntroduction<'ready'>({ kind: 'ready' })],
     ['more than the message has', hello({ more: 1 })],
-    ['another version', hello({ version: 2 })],
+    ['another version', hello({ version: dataVersion - 1 })],
     ['another world', hello({ world: 'other' })],
     ['another process', hello({ to: 1 })],
     ['a process that there is not', hello({ from: 2 })],
@@ -386,7 +386,7 @@ describe('a frame that its receiver cannot read', () => {
     for (const { hosted } of world.sessions) {
       hosted[0].attach({
         frame: (_src, header) => {
-          if (header[0] === 13) throw new SyntaxError('Unexpected token')
+          if (header[0] === 13) throw new RankweaveError('ERR_PROTOCOL', 'expected less')
           frames.push(header[0])
         },
         peerLost: () => {},
@@ -394,10 +394,34 @@ describe('a frame that its receiver cannot read', () => {
     }
     send(world, 1, 0, 13)
     await until(() => world.members[0].reports.length === 1)
-    expect(world.members[0].reports).toEqual([{ peer: 1, reason: 'Unexpected token', cause: 'malformed' }])
+    expect(world.members[0].reports).toEqual([{ peer: 1, reason: 'expected less', cause: 'malformed' }])
     send(world, 2, 0, 5)
     await until(() => frames.length === 1)
     expect(frames).toEqual([5])
+    await world.close()
+  })
+})
+
+describe('an error of the process itself while it handles a frame', () => {
+  it('ends its own world with ERR_FABRIC, and its peers report it', async () => {
+    const world = await MemoryWorld.open(3)
+    const ended: RankweaveError[] = []
+    world.sessions[0].hosted[0].attach({
+      frame: () => {
+        throw new RangeError('offset is out of bounds')
+      },
+      peerLost: () => {},
+      worldLost: (error) => ended.push(error),
+    })
+    for (const { hosted } of world.sessions.slice(1))
+      hosted[0].attach({ frame: () => {}, peerLost: () => {} })
+    send(world, 1, 0, 1)
+    await until(() => ended.length === 1 && world.members[1].reports.length === 1)
+    expect(ended[0]).toMatchObject({
+      code: 'ERR_FABRIC',
+      message: 'process 0 has failed while it handled a frame of process 1: offset is out of bounds',
+    })
+    expect(world.members.map(({ reports }) => reports.map(({ peer }) => peer))).toEqual([[], [0], []])
     await world.close()
   })
 })

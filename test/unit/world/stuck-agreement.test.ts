@@ -7,7 +7,7 @@ import { type Evidence, StuckAgreement } from '../../../src/world/stuck-agreemen
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 /** Words of a `stuck` frame: see StuckAgreement. */
-const word = { step: 3, stuck: 5 } as const
+const word = { step: 3, wave: 4, stuck: 5 } as const
 const answer = 2
 /** Any frame that no service handles. */
 const anyFrame = Int32Array.of(frameKind.quiesce, 0, 0, 0)
@@ -103,6 +103,18 @@ describe('the agreement that a world is stuck', () => {
     await turn()
     // A first wave in which all were stuck, not the second.
     expect(asker.decided).toEqual([undefined, undefined])
+  })
+
+  it('answers one query of a process per turn, the newest', async () => {
+    const [asker, other] = [new Process(0), new Process(1)]
+    asker.agreement.ask()
+    const query = asker.sent[0]
+    for (let wave = 1; wave <= 1000; wave++) {
+      query[word.wave] = wave
+      other.take(query)
+    }
+    await turn()
+    expect(other.sent.map((header) => [header[word.step], header[word.wave]])).toEqual([[answer, 1000]])
   })
 
   it('does not answer once stopped', async () => {

@@ -104,3 +104,10 @@ it('what a service cannot do, and one that is not there, is refused with a code'
   const simulate = ['simulate', 'allgather-ring', ...machine, '--bytes', '8']
   expect(await code(...simulate, ...server)).toBe('ERR_USAGE')
 })
+
+it('blocks longer than a service plans for are refused by the name of the option, before anything is sent', async () => {
+  const argv = ['plan', 'moore:8x8:r=2', '--strategy', 'auto', ...machine, '--bytes', '2147483648']
+  const answer = await cli(...argv, '--server', 'http://127.0.0.1:1')
+  const expected = '--bytes: expected at most 2147483647 with --server, got 2147483648'
+  expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining(expected)])
+})

@@ -96,4 +96,12 @@ describe('simulate', () => {
     const stderr = expect.stringContaining(`ERR_USAGE: ${option[0]} is for ${reason}`)
     expect(answer).toMatchObject({ exitCode: 2, stderr })
   })
+
+  it('--strategy auto is refused with the commands that do it', async () => {
+    const asked = ['moore:4x4:r=1', '--strategy', 'auto', ...machine, '--bytes', '8']
+    const answer = await cli('simulate', ...asked)
+    expect(answer.exitCode).toBe(2)
+    expect(answer.stderr).toContain("ERR_USAGE: --strategy auto: is for plan and report; run 'rankweave plan")
+    expect(answer.stderr).toContain("-o plan.jsonl', then 'simulate plan.jsonl'")
+  })
 })

@@ -33,6 +33,8 @@ describe('rows of survivors', () => {
     ['a part again', 4, 0, 2],
     ['a gap', 4, 3, 1],
     ['more than there are', 4, 2, 4],
+    ['an empty part', 4, 2, 0],
+    ['a rank of another process', 4, 2, 2],
   ])('are refused with ERR_PROTOCOL: %s', (_, total, at, words) => {
     const rows = rowsOfFirst()
     rows.frame(1, header(0, 4, 0), bytesOf(Int32Array.of(2, 2)))

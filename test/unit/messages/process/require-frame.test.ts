@@ -49,7 +49,7 @@ const transfer = (kind: number, more: Words = {}) =>
 /** Process 0 of three, one rank each, with a receive and a barrier in progress: what others send it is given here. */
 function victim() {
   let sink!: FrameSink
-  const sent: { readonly peer: number; readonly header: Int32Array }[] = []
+  const sent: { readonly peer: number; readonly header: Int32Array; readonly sizeBytes: number }[] = []
   const bulk = {
     send: () => new Promise<void>(() => {}),
     receive: () => new Promise<void>(() => {}),
@@ -62,8 +62,8 @@ function victim() {
     attach: (given) => {
       sink = given
     },
-    send: (peer, header) => {
-      sent.push({ peer, header: header.slice() })
+    send: (peer, header, payload) => {
+      sent.push({ peer, header: header.slice(), sizeBytes: header.length * 4 + (payload?.length ?? 0) })
     },
   }
   const layout = worldLayout(3, fabric.nodes!)
@@ -208,6 +208,12 @@ describe('a frame that no process sends is refused with the fault in words', () 
       bytes(0),
       'rows that fit in a frame',
     ],
+    [
+      'other rows than it counts',
+      headerOf(frameKind.tableGet, 7, { 6: 3 }),
+      bytes(8),
+      'as many rows as in its payload',
+    ],
     ['half a row', headerOf(frameKind.tableGet, 7), bytes(6), 'expected whole numbers of 4 bytes'],
     ['an error that is none', headerOf(frameKind.revoke, 3), bytes(1), 'expected an error'],
   ])('%s', (_, header, payload, fault) => {
@@ -298,7 +304,24 @@ const templates: readonly (readonly [Int32Array, number])[] = [
   [transfer(frameKind.data, { [transferWord.transferId]: 3 }), 8],
   [headerOf(frameKind.revoke, 3), 4],
   [headerOf(frameKind.credit, creditWords), 0],
+  [headerOf(frameKind.tableGet, 7, { 6: 16_384 }), 0],
+  [headerOf(frameKind.tableGet, 7, { 6: 2 }), 8],
+  [headerOf(frameKind.tableRelease, 7), 0],
 ]
+
+it.each(Object.entries(frameKind))(
+  'a frame of kind %s is answered with no more bytes than it has',
+  (_, kind) => {
+    const { frame, sent } = victim()
+    for (const [header, length] of templates) {
+      if (header[headerWord.kind] !== kind) continue
+      const before = sent.length
+      faultOf(() => frame(1, header, bytes(length)))
+      const answered = sent.slice(before).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+      expect(answered).toBeLessThanOrEqual(header.length * 4 + length)
+    }
+  },
+)
 
 const odd = [0, 1, -1, 2, 3, 7, 8, 64, 255, 65_535, 2 ** 31 - 1, -(2 ** 31)]
 

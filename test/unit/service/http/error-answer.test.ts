@@ -58,7 +58,8 @@ it.each([
   [{ id: 'x' }, "id: expected the id of a topology, got 'x'"],
   [{ sum: 'x' }, "sum: expected /^[0-9]$/, got 'x'"],
   [{ at: { b: true } }, 'at.b: expected a value of the type number, got true'],
-  [{ other: 1 }, "request: expected no other fields, got 'other'"],
+  [{ other: 1 }, "request: expected fields among k, mode, name, id, sum, at, got 'other'"],
+  [{ at: { b: 1, c: 2 } }, "at: expected fields among b, got 'c'"],
   [7, 'request: expected a value of the type object, got 7'],
 ])('%j is refused in the words of other errors', (value, message) => {
   const schema = z.strictObject({

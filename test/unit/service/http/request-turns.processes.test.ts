@@ -51,3 +51,20 @@ it('as many as a connection may have in flight are answered in order', async () 
   expect(statuses(await whole(socket))).toEqual([200, 200, 200, 404])
   await end()
 })
+
+it('of a request in absolute form its host counts, and the header does not (RFC 9112, section 3.2.2)', async () => {
+  const { service, end } = await startService()
+  const text = async (target: string, host: string) => {
+    const socket = await dial(service.url)
+    socket.write(`GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
+    return whole(socket)
+  }
+  expect(await text('http://127.0.0.1/v1/plans', 'other')).toContain('{"plans":[],"next":null}')
+  expect(await text('HTTP://127.0.0.1?x', '127.0.0.1')).toMatch(/^HTTP\/1.1 (200|404) /)
+  for (const authority of ['other', 'other@127.0.0.1', '127.0.0.1@other', '']) {
+    const told = await text(`http://${authority}/v1/plans`, '127.0.0.1')
+    expect(told, authority).toMatch(/^HTTP\/1.1 403 /)
+    expect(told).toContain('"code":"ERR_ORIGIN"')
+  }
+  await end()
+})

@@ -26,3 +26,9 @@ it('short answers do not count, and a tenant has one answer of any length', () =
   for (let index = 0; index < 100; index++) unread.add('a', answer(), 2 ** 16)
   expect(thrown(() => unread.add('a', answer(), 2 ** 16 + 1))).toMatchObject({ code: 'ERR_BUSY' })
 })
+
+it('an answer whose client left before it was made does not count', () => {
+  const unread = new UnreadBytes(2 ** 17)
+  unread.add('a', Object.assign(answer(), { destroyed: true }), 2 ** 17)
+  unread.add('a', answer(), 2 ** 17)
+})

@@ -308,3 +308,33 @@ it('a service that shuts down takes no job, and one that does not end within its
   ;(await after.asked(0)).finish()
   expect((await endOf(after.jobs, info)).state).toBe('done')
 })
+
+describe('what is impossible whatever the edges are', () => {
+  const machine = 'cluster:nodes=2,cores=2,profile=simgrid-fast'
+  it.each([
+    [
+      { strategy: 'hierarchical' },
+      'ERR_STRATEGY',
+      'hierarchical needs the node of every rank: pass a machine',
+    ],
+    [{ strategy: 'lanes:lanes=100000', machine }, 'ERR_STRATEGY', /^lanes: expected lanes/],
+    [{ strategy: 'pipelined:between=100000', machine }, 'ERR_STRATEGY', /^pipelined: .*between/],
+    [{ strategy: 'routed:radices=2' }, 'ERR_STRATEGY', /^routed: expected radices/],
+    [{ strategy: 'cumulative:k=4,mode=aware' }, 'ERR_STRATEGY', /^aware/],
+    [{ strategy: 'common-neighbor:k=4,mode=aware,engine=exact' }, 'ERR_STRATEGY', /^aware/],
+    [{ strategy: 'direct', machine: 'cluster:nodes=1,cores=2' }, 'ERR_MACHINE', /^expected at least 4 cores/],
+    [
+      { strategy: 'auto', bytes: 8, machine: 'cluster:nodes=1,cores=2,profile=simgrid-fast' },
+      'ERR_MACHINE',
+      /4 cores/,
+    ],
+  ])('%j is refused before there is a job', async (words, code, message) => {
+    const { jobs, store } = await newJobs()
+    const asked = { topology, operation: 'neighbor-allgather', ...words } as CompletePlanRequest
+    await expect(jobs.request(tenant, asked)).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message) as string,
+    })
+    expect([jobs.queued, store.records('jobs', tenant)]).toEqual([0, []])
+  })
+})

@@ -19,6 +19,10 @@ test.each([
   [24, 3, [4, 0, 0], [4, 3, 2]],
   [24, 2, [4, 6], [4, 6]],
   [2 ** 24, 24, undefined, new Array(24).fill(2)],
+  [1, 2, [1, 0], [1, 1]],
+  [6, 2, [6, 0], [6, 1]],
+  [16_777_213, 3, undefined, [16_777_213, 1, 1]],
+  [14_414_400, 6, undefined, [20, 20, 18, 14, 13, 11]],
 ])('dimsCreate of %i ranks in %i dimensions, fixed %j: %j', (nodes, ndims, fixed, expected) => {
   expect(dimsCreate(nodes, ndims, fixed)).toEqual(expected)
 })
@@ -53,6 +57,9 @@ test.each([
   [7, 0, undefined, 'expected fixed extents whose product is 7'],
   [7, 2, [0], 'expected 2 extents, 0 for free ones, got 1'],
   [7, 2, [0, -7], 'dimension 1: expected 0 or a fixed extent of at least 1, got -7'],
+  [2 ** 31, 2, undefined, 'expected 1 to 16777216 ranks, got 2147483648'],
+  [12, 3, [2 ** 53, 0, 2 ** 53], 'expected fixed extents whose product divides 12'],
+  [12, 2, [Number.POSITIVE_INFINITY, 0], 'dimension 0: expected 0 or a fixed extent of at least 1'],
   [7, -1, [], 'expected 0 to 32 dimensions, got -1'],
   [8, 33, undefined, 'expected 0 to 32 dimensions, got 33'],
   [8, 1e300, undefined, 'expected 0 to 32 dimensions, got 1e+300'],

@@ -5,7 +5,11 @@ import {
   decodeFromRendezvous,
   encodeControl,
 } from '../../../../src/websocket/protocol/control-codec.js'
-import { maxControlLength } from '../../../../src/websocket/protocol/limits.js'
+import {
+  defaultRendezvousLimits,
+  maxControlLength,
+  maxSettingsLength,
+} from '../../../../src/websocket/protocol/limits.js'
 import type { FromRendezvous, ToRendezvous } from '../../../../src/websocket/protocol/messages.js'
 
 const key = 'ab'.repeat(32)
@@ -13,7 +17,7 @@ const toRendezvous: readonly ToRendezvous[] = [
   {
     ...{
       kind: 'join',
-      protocol: 1,
+      protocol: 2,
       token: 'token',
       nonce: '0f'.repeat(16),
       program: 'digest',
@@ -21,7 +25,7 @@ const toRendezvous: readonly ToRendezvous[] = [
     },
     ...{ node: 'Knoten ä', process: null, address: 'wss://[::1]:80/path' },
   },
-  { kind: 'heartbeat', protocol: 1, world: '01'.repeat(8), process: 3, secret: key },
+  { kind: 'heartbeat', protocol: 2, world: '01'.repeat(8), process: 3, secret: key },
   { kind: 'beat' },
   { kind: 'leave' },
   { kind: 'broken', process: 1, cause: 'closed', reason: 'reset' },
@@ -33,7 +37,7 @@ const fromRendezvous: readonly FromRendezvous[] = [
   { kind: 'waiting', joined: 1, processes: 2, heartbeatMs: 100, silenceMs: 1_000 },
   {
     ...{ kind: 'welcome', world: '01'.repeat(8), process: 1, nodes: ['a', 'b'], addresses: [null, 'ws://b'] },
-    ...{ peerKey: key, heartbeatKey: key },
+    ...{ peerKeys: [key, null], heartbeatKey: key },
     limits: {
       ...{ maxMessageBytes: 1, maxQueuedBytes: 1, maxRelayedBytes: 1 },
       ...{ heartbeatMs: 1, silenceMs: 1, verdictMs: 1 },
@@ -107,10 +111,13 @@ describe('control messages', () => {
     const [join, heartbeat] = toRendezvous as [ToRendezvous, ToRendezvous]
     expect(() =>
       decodeFromMember(encodeControl({ ...join, token: 's3cret', node: '' } as ToRendezvous)),
-    ).toThrow(/got {"kind":"join","protocol":1,"token":"\.\.\.",(?!.*s3cret)/)
+    ).toThrow(/got {"kind":"join","protocol":2,"token":"\.\.\.",(?!.*s3cret)/)
     expect(() => decodeFromMember(encodeControl({ ...heartbeat, process: -1 } as ToRendezvous))).toThrow(
       /"secret":"\.\.\."/,
     )
+    expect(() =>
+      decodeFromRendezvous(encodeControl({ ...fromRendezvous[1], process: -1 } as FromRendezvous)),
+    ).toThrow(/"peerKeys":"\.\.\.","heartbeatKey":"\.\.\."/)
     // Also one that is cut in its token, or was written with spaces.
     const text = encodeControl({ ...join, token: 's3\\cr3t', node: '' } as ToRendezvous)
     const spaced = JSON.stringify(JSON.parse(text), null, 1)
@@ -131,8 +138,23 @@ describe('control messages', () => {
   })
 
   it('of another version are ERR_VERSION_MISMATCH, whatever else they hold', () => {
-    expect(codeOf(() => decodeFromMember('{"kind":"join","protocol":2,"new":true}'))).toBe(
-      'ERR_VERSION_MISMATCH',
-    )
+    for (const protocol of [1, 3]) {
+      const text = `{"kind":"join","protocol":${protocol},"new":true}`
+      expect(codeOf(() => decodeFromMember(text))).toBe('ERR_VERSION_MISMATCH')
+      expect(() => decodeFromMember(text)).toThrow(`expected version 2 of the protocol, got ${protocol}`)
+    }
+  })
+
+  it('have room for 1,024 members with the longest names, addresses and settings', () => {
+    const { maxProcesses } = defaultRendezvousLimits
+    const all = <T>(value: T) => Array.from({ length: maxProcesses }, () => value)
+    const longest = {
+      ...fromRendezvous[1],
+      nodes: all('n'.repeat(255)),
+      addresses: all(`wss://${'a'.repeat(506)}`),
+      peerKeys: all(key),
+      settings: '\u0000'.repeat(maxSettingsLength),
+    } as FromRendezvous
+    expect(decodeFromRendezvous(encodeControl(longest))).toEqual(longest)
   })
 })

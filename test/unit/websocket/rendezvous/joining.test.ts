@@ -3,12 +3,13 @@ import { RankweaveError } from '../../../../src/errors.js'
 import { encodeControl } from '../../../../src/websocket/protocol/control-codec.js'
 import { defaultRendezvousLimits } from '../../../../src/websocket/protocol/limits.js'
 import type { ToRendezvous } from '../../../../src/websocket/protocol/messages.js'
+import { toHex } from '../../../../src/websocket/protocol/secrets.js'
 import type { JoinWorldOptions } from '../../../../src/websocket/rendezvous/join-world.js'
 import { socketState } from '../../../../src/websocket/socket/socket.js'
 import { RendezvousCase } from '../../../support/rendezvous-case.js'
 
 const join = (token: string, nonce = '00'.repeat(16)): ToRendezvous => ({
-  ...{ kind: 'join', protocol: 1, token, nonce, program: 'digest', library: '1.0.0', node: 'node' },
+  ...{ kind: 'join', protocol: 2, token, nonce, program: 'digest', library: '1.0.0', node: 'node' },
   ...{ process: null, address: null },
 })
 
@@ -40,9 +41,23 @@ describe('joining', () => {
       expect(membership.processes).toBe(4)
       expect(membership.nodes).toEqual(['node 1', 'node 0', 'node 2', 'node 3'])
       expect(membership.addresses).toEqual(['ws://host:1', 'ws://host:0', null, 'ws://host:3'])
-      expect(membership.peerKey).toHaveLength(32)
-      expect(membership.peerKey).toEqual(members[0].membership.peerKey)
     }
+  })
+
+  it('gives each pair of members that can connect a key, which no other member has', async () => {
+    const { members } = await new RendezvousCase().world(4, {}, (n) => ({
+      listenUrl: n === 2 ? null : `ws://host:${n}`,
+    }))
+    const keysOf = members.map(({ membership }) => membership.peerKeys.map((key) => key && toHex(key)))
+    expect(keysOf.map((keys) => keys.map((key) => key?.length ?? 0))).toEqual([
+      [0, 64, 0, 64],
+      [64, 0, 0, 64],
+      [0, 0, 0, 0],
+      [64, 64, 0, 0],
+    ])
+    for (const [a, b] of [...keysOf.keys()].flatMap((a) => [...keysOf.keys()].map((b) => [a, b])))
+      expect(keysOf[a][b]).toBe(keysOf[b][a])
+    expect(new Set(keysOf.flat().filter((key) => key !== null)).size).toBe(3)
   })
 
   it('tells a member that waits', async () => {
@@ -118,7 +133,7 @@ describe('requests to join are refused', () => {
     const secret = await answerTo(rendezvous, encodeControl(join(`${token.slice(0, 17)}${'0'.repeat(32)}`)))
     const world = await answerTo(rendezvous, encodeControl(join(`${'0'.repeat(16)}${token.slice(16)}`)))
     const heartbeat = (id: string) =>
-      encodeControl({ kind: 'heartbeat', protocol: 1, world: id, process: 0, secret: '00'.repeat(32) })
+      encodeControl({ kind: 'heartbeat', protocol: 2, world: id, process: 0, secret: '00'.repeat(32) })
     const [known, unknown] = [token.slice(0, 16), '0'.repeat(16)]
     const answers = [
       secret,

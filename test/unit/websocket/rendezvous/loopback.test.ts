@@ -45,6 +45,31 @@ describe('over loopback', () => {
       expect(await world.ended).toMatchObject({ lost: [{ process: 2 }] })
     }))
 
+  it('a member that contributes first, with other members than the rest, is lost alone', () =>
+    withRendezvous(async (rendezvous, url) => {
+      const world = rendezvous.createWorld({ processes: 4 })
+      const members = await Promise.all(
+        [0, 1, 2, 3].map((process) => joinOver(url, world.token, { process })),
+      )
+      const events = members.map(nextEvents)
+      const all = [0, 1, 2, 3]
+      const decide = (process: number, key: string, list: readonly number[]) =>
+        members[process].authority.decide(key, list, Uint8Array.of(process))
+      decide(3, 'survivors 0.0 #0', [0, 3]).catch(() => {})
+      // What the modified member sends is read first.
+      await decide(3, 'alone', [3])
+      const agreements = [0, 1, 2].map((process) => decide(process, 'survivors 0.0 #0', all))
+      decide(3, 'end', [0, 1, 3]).catch(() => {})
+      expect(await Promise.all(events.slice(0, 3).map(({ lost }) => lost))).toEqual([3, 3, 3])
+      expect(await events[3].worldLost).toMatchObject({ code: 'ERR_PROTOCOL' })
+      const ends = [0, 1, 2].map((process) => decide(process, 'end', all))
+      const contributions = [Uint8Array.of(0), Uint8Array.of(1), Uint8Array.of(2), null]
+      for (const decision of await Promise.all([...agreements, ...ends]))
+        expect(decision).toEqual({ contributions, lost: [3] })
+      await Promise.all(members.map((member) => member.leave()))
+      expect((await world.ended).lost).toHaveLength(1)
+    }))
+
   it('a wrong token, an oversize message, and an address where no server listens are refused with a code', () =>
     withRendezvous(async (rendezvous, url) => {
       const { token } = rendezvous.createWorld({ processes: 1 })

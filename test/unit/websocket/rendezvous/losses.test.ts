@@ -324,6 +324,36 @@ it('probes of a member do not make another one exceed the limit of its messages'
   expect(answers).toBe(8)
 })
 
+describe('a member that names other members than the rest in its part of a decision', () => {
+  it.each([
+    ['before the others', [1, 0, 2]],
+    ['between the others', [0, 1, 2]],
+    ['after the others', [0, 2, 1]],
+  ])('costs no other member: %s', async (_, order) => {
+    const rendezvous = new RendezvousCase()
+    const { members } = await rendezvous.world(3)
+    const keys = ['survivors 0.0 #0', 'end']
+    const made = new Map<string, number>()
+    const all = [0, 1, 2]
+    const decide = async (process: number, key: string, list: readonly number[]) => {
+      const { contributions } = await members[process].membership.authority!.decide(
+        key,
+        list,
+        Uint8Array.of(1),
+      )
+      if (process !== 1) made.set(`${process} ${key}`, contributions.filter((bytes) => bytes !== null).length)
+    }
+    for (const key of keys)
+      for (const process of order) {
+        decide(process, key, process === 1 ? [0, 1] : all).catch(() => {})
+        await rendezvous.turn()
+      }
+    const told = expect.stringMatching(/^lost 1: decision 'end': expected all processes/)
+    for (const survivor of [0, 2]) expect(members[survivor].events).toEqual([told])
+    expect(made).toEqual(new Map(keys.flatMap((key) => [0, 2].map((process) => [`${process} ${key}`, 2]))))
+  })
+})
+
 describe('a broken member', () => {
   it.each<[string, string | Uint8Array<ArrayBuffer>, string]>([
     ['no JSON', '{', 'ERR_PROTOCOL'],
@@ -331,6 +361,7 @@ describe('a broken member', () => {
     ['a report on itself', '{"kind":"broken","process":1,"cause":"closed","reason":""}', 'ERR_PROTOCOL'],
     ['a report on no process', '{"kind":"broken","process":9,"cause":"closed","reason":""}', 'ERR_PROTOCOL'],
     ['a decision of others', '{"kind":"decide","key":"k","members":[0,2],"contribution":""}', 'ERR_PROTOCOL'],
+    ['an end of some', '{"kind":"decide","key":"end","members":[0,1],"contribution":""}', 'ERR_PROTOCOL'],
     ['a relayed message to itself', Uint8Array.of(1, 0, 0, 0), 'ERR_PROTOCOL'],
     ['a relayed message to no process', Uint8Array.of(9, 0, 0, 0), 'ERR_PROTOCOL'],
     ['a relayed message without receiver', Uint8Array.of(1), 'ERR_PROTOCOL'],
