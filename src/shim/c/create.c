@@ -11,7 +11,7 @@ static int attached(int code, MPI_Comm comm) {
 RW_EXPORT int MPI_Dist_graph_create_adjacent(MPI_Comm old, int indegree, const int sources[], const int source_weights[],
                                              int outdegree, const int destinations[], const int destination_weights[],
                                              MPI_Info info, int reorder, MPI_Comm *comm) {
-  int code = PMPI_Dist_graph_create_adjacent(old, indegree, sources, source_weights, outdegree, destinations,
+  int code = rw_next.Dist_graph_create_adjacent(old, indegree, sources, source_weights, outdegree, destinations,
                                              destination_weights, info, reorder, comm);
   return attached(code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL);
 }
@@ -19,23 +19,23 @@ RW_EXPORT int MPI_Dist_graph_create_adjacent(MPI_Comm old, int indegree, const i
 RW_EXPORT int MPI_Dist_graph_create(MPI_Comm old, int count, const int sources[], const int degrees[],
                                     const int destinations[], const int weights[], MPI_Info info, int reorder,
                                     MPI_Comm *comm) {
-  int code = PMPI_Dist_graph_create(old, count, sources, degrees, destinations, weights, info, reorder, comm);
+  int code = rw_next.Dist_graph_create(old, count, sources, degrees, destinations, weights, info, reorder, comm);
   return attached(code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL);
 }
 
 RW_EXPORT int MPI_Cart_create(MPI_Comm old, int dimensions, const int extents[], const int periods[], int reorder,
                               MPI_Comm *comm) {
-  int code = PMPI_Cart_create(old, dimensions, extents, periods, reorder, comm);
+  int code = rw_next.Cart_create(old, dimensions, extents, periods, reorder, comm);
   return attached(code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL);
 }
 
 /* A copy has the same lists; its plans are its own, as its calls are. */
 RW_EXPORT int MPI_Comm_dup(MPI_Comm old, MPI_Comm *comm) {
-  int code = PMPI_Comm_dup(old, comm);
+  int code = rw_next.Comm_dup(old, comm);
   return code == MPI_SUCCESS && rw_state_of(old) != NULL ? attached(code, *comm) : code;
 }
 
 RW_EXPORT int MPI_Comm_dup_with_info(MPI_Comm old, MPI_Info info, MPI_Comm *comm) {
-  int code = PMPI_Comm_dup_with_info(old, info, comm);
+  int code = rw_next.Comm_dup_with_info(old, info, comm);
   return code == MPI_SUCCESS && rw_state_of(old) != NULL ? attached(code, *comm) : code;
 }

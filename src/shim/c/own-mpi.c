@@ -84,10 +84,10 @@ __attribute__((constructor)) static void at_load(void) { require_own_mpi(); }
 /* An interpreter loads it with an extension, which calls one of these. */
 RW_EXPORT int MPI_Init(int *argc, char ***argv) {
   require_own_mpi();
-  return PMPI_Init(argc, argv);
+  return rw_next.Init(argc, argv);
 }
 
 RW_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
   require_own_mpi();
-  return PMPI_Init_thread(argc, argv, required, provided);
+  return rw_next.Init_thread(argc, argv, required, provided);
 }

@@ -34,7 +34,7 @@ static void read_mode(const char *word) {
 static void read_all(void) {
   static char modes[4096];
   const char *text = getenv("RANKWEAVE_SHIM");
-  own.enabled = own.shares = 1;
+  own.enabled = own.shares = own.is_wanted = 1;
   if (text != NULL) {
     snprintf(modes, sizeof modes, "%s", text);
     char *rest;

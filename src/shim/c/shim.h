@@ -6,6 +6,7 @@
 #define RANKWEAVE_SHIM_H
 
 #include "rankweave_program.h"
+#include "tools.h"
 
 #define RW_EXPORT __attribute__((visibility("default")))
 
@@ -29,6 +30,7 @@ typedef struct {
   double gap;          /* us per byte */
   double cores;        /* ranks per node for tests; 0: as MPI says */
   double records;      /* 1: graphs are gathered and written */
+  double is_wanted;    /* 0: all calls on the communicator are left to MPI */
   double is_simple;    /* 1: no rank has a neighbor twice */
   double shares;       /* 1: unless memory cannot be shared */
 } rw_settings;
@@ -270,6 +272,8 @@ int rw_shared_exchange(rw_shared *shared);
 /* The value of a slot of the program, until the next call begins. */
 const char *rw_shared_value(const rw_shared *shared, int slot);
 
+#include "counting.h"
+
 /*
  * --- choose.c
  * --------------------------------------------------------------------------------------------------------
@@ -288,7 +292,7 @@ int rw_choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw_set
 enum { RW_TURNS = 2, RW_TURN = 4, RW_TRIAL = RW_TURNS * (RW_TURN - 1) };
 
 /* A plan of a communicator, made in the first call. */
-typedef struct {
+struct rw_plan {
   int is_made;
   rw_part *part; /* NULL: every call falls through */
   rw_runner *runner;
@@ -301,26 +305,29 @@ typedef struct {
   double planned[RW_TRIAL], library[RW_TRIAL];
   double planned_us, library_us;
   double making_us;
-  /* What is recorded: calls by plan or not, the number of the first among all, bytes of blocks. */
-  unsigned all_calls, first_call;
-  double shortest, longest;
-} rw_plan;
+  int why; /* an rw_outcome: without a part, why there is none */
+};
 
 /* What hangs on a communicator. */
-typedef struct rw_state {
-  struct rw_state *before, *after; /* of this process */
+struct rw_state {
+  rw_state *before, *after; /* of this process */
   MPI_Comm comm, shadow; /* the shadow is MPI_COMM_NULL until the first call */
   rw_settings settings;
   rw_lists lists;
   int number; /* of the communicator, in the order of creation */
   rw_plan plans[RW_COLLECTIVES];
+  int left; /* an rw_outcome: every call is MPI's, and why; 0 otherwise */
+  uint64_t counts[RW_FUNCTIONS][RW_OUTCOMES]; /* calls */
+  rw_recorded recorded[RW_FUNCTIONS];
   int *graph_starts, *graph; /* recorded, on rank 0: destinations of every rank */
-} rw_state;
+};
 
 /* After the creation of a topology communicator. Collective. */
 int rw_state_attach(MPI_Comm comm);
-/* NULL: calls fall through. */
+/* NULL: calls are left to MPI. */
 rw_state *rw_state_of(MPI_Comm comm);
+/* So that the report is printed at the end. Local. */
+int rw_state_make_keys(void);
 /* Makes the plan of a collective. Collective. */
 int rw_state_plan(rw_state *state, int collective);
 /*
@@ -344,26 +351,5 @@ int rw_trial_begins(const rw_plan *plan);
 int rw_trial_is_on(const rw_plan *plan);
 /* The time of a call of a trial. Collective after the last one. */
 int rw_trial_note(const rw_state *state, rw_plan *plan, double us);
-
-/*
- * --- report.c
- * --------------------------------------------------------------------------------------------------------
- */
-
-void rw_report_fallen(const char *reason);
-void rw_report_plan(const rw_state *state, int collective, const rw_plan *plan);
-/* A plan file that is not used. */
-void rw_report_refused(const char *path, const char *reason);
-void rw_report_print(void);
-
-/*
- * --- record.c
- * --------------------------------------------------------------------------------------------------------
- */
-
-/* Collective. */
-int rw_record_gather(MPI_Comm comm, rw_state *state);
-void rw_record_call(rw_plan *plan, const rw_buffer *from, int blocks);
-void rw_record_write(const rw_state *state);
 
 #endif

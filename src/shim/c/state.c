@@ -23,7 +23,7 @@ static rw_state *live;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void describe(const rw_state *state) {
-  for (int c = 0; c < RW_COLLECTIVES; c++) rw_report_plan(state, c, &state->plans[c]);
+  rw_report_state(state);
   rw_record_write(state);
 }
 
@@ -72,7 +72,7 @@ int rw_raise(MPI_Comm comm, int code) {
   return code;
 }
 
-static int make_keys(void) {
+int rw_state_make_keys(void) {
   int code = MPI_SUCCESS;
   pthread_mutex_lock(&lock);
   if (key == MPI_KEYVAL_INVALID) {
@@ -120,7 +120,7 @@ int rw_state_attach(MPI_Comm comm) {
   rw_part *parts[RW_FILES] = {NULL};
   double is_ready = 0, names[RW_FILES] = {0};
   rw_state *state = calloc(1, sizeof *state);
-  int code = make_keys();
+  int code = rw_state_make_keys();
   if (code == MPI_SUCCESS && state == NULL) code = MPI_ERR_NO_MEM;
   /* Ranks that failed so far take part all the same: no other rank must wait for them. */
   if (state != NULL) {
@@ -129,6 +129,7 @@ int rw_state_attach(MPI_Comm comm) {
     if (code == MPI_SUCCESS) code = rw_lists_read(comm, &state->lists);
     is_ready = code == MPI_SUCCESS;
     settings.is_simple = !state->lists.is_ambiguous;
+    if (rw_record_path() != NULL && settings.always < 1) settings.is_wanted = 0;
     if (count_created() >= MOST_RECORDED) settings.records = 0;
   }
   for (int i = 0; is_ready > 0 && i < RW_FILES; i++)
@@ -137,6 +138,7 @@ int rw_state_attach(MPI_Comm comm) {
   if (agreed == MPI_SUCCESS && is_ready > 0 && settings.enabled > 0) {
     state->settings = settings;
     state->lists.is_ambiguous = settings.is_simple < 1;
+    if (settings.is_wanted < 1) state->left = rw_record_path() == NULL ? RW_INFO_OFF : RW_RECORDING;
     take_planned(state, names, parts);
     agreed = settings.records > 0 ? rw_record_gather(comm, state) : MPI_SUCCESS;
     if (agreed == MPI_SUCCESS) return hang(comm, state);
@@ -181,11 +183,12 @@ static int make_part(rw_state *state, int collective, rw_plan *plan) {
   rw_layout layout;
   rw_route route;
   int is_worth;
+  plan->why = RW_NO_PLAN;
   int code = rw_choose(state->shadow, &state->lists, collective, &state->settings, &layout, &route, plan->name, &is_worth);
+  if (code == MPI_SUCCESS && !is_worth) plan->why = RW_NOT_WORTH;
   if (code == MPI_SUCCESS && is_worth) {
     code = route.is_shared ? rw_part_make_readings(state->shadow, &state->lists, collective, &plan->part)
                            : make_moves(state, collective, &route, plan);
-    if (plan->part == NULL) rw_report_fallen("a plan could not be made on this or another rank");
   }
   rw_layout_free(&layout);
   return code;

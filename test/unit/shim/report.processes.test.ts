@@ -1,0 +1,75 @@
+import { beforeAll, expect, it } from 'vitest'
+import { describeMpi } from '../../support/mpi.js'
+import { compilerOf } from '../../support/mpi-collectives.js'
+import { compileProgram, compileShim, runPreloaded } from '../../support/shim.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
+
+/** Calls of a function on a communicator, and the calls of each outcome. */
+interface ReportedCalls {
+  readonly communicator: string
+  readonly calls: number
+  readonly outcomes: Readonly<Record<string, number>>
+}
+
+/** The lines of a report about functions. */
+function callsOf(report: string): Readonly<Record<string, readonly ReportedCalls[]>> {
+  const functions: Record<string, ReportedCalls[]> = {}
+  for (const [, communicator, name, calls, outcomes] of report.matchAll(
+    /^rankweave shim: (.*): (MPI_\w+): (\d+) calls?: (.*)$/gm,
+  )) {
+    const counts = outcomes.split('; ').map((part) => {
+      const [, count, outcome] = /^(\d+) (.*)$/.exec(part)!
+      return [outcome, Number(count)] as const
+    })
+    const line = { communicator, calls: Number(calls), outcomes: Object.fromEntries(counts) }
+    functions[name] = [...(functions[name] ?? []), line]
+  }
+  return functions
+}
+
+describeMpi('the report of the preloaded library', (mpi) => {
+  const mpicc = compilerOf(mpi)
+  const folder = temporaryFolder('shim-report')
+  let library: string
+  let forms: string
+
+  beforeAll(() => {
+    if (mpicc === null) return
+    library = compileShim(folder(), mpicc).library
+    forms = compileProgram(folder(), mpicc, 'forms')
+  })
+
+  const run = (mode: string) =>
+    runPreloaded(mpi, 4, library, [forms, '3'], {
+      RANKWEAVE_SHIM: mode,
+      RANKWEAVE_SHIM_STRATEGY: 'routed:radices=2',
+    })
+
+  it.skipIf(mpicc === null)('says of every function what became of its calls', async () => {
+    const ended = await run('always,report')
+    expect(ended).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
+    const functions = callsOf(ended.stderr)
+    const names = ['allgather', 'allgatherv', 'alltoall', 'alltoallv', 'alltoallw']
+    for (const name of names.flatMap((base) => [`MPI_Neighbor_${base}`, `MPI_Ineighbor_${base}`])) {
+      expect(functions[name], name).toMatchObject([
+        { communicator: 'communicator 0, 4 ranks', calls: 3 },
+        {
+          communicator: 'communicators whose creation was not intercepted',
+          calls: 1,
+          outcomes: { 'left to MPI: no plan is known for the communicator': 1 },
+        },
+      ])
+    }
+    expect(functions['MPI_Neighbor_allgather'][0].outcomes).toEqual({ 'by plan': 3 })
+    for (const calls of Object.values(functions).flat())
+      expect(Object.values(calls.outcomes).reduce((sum, count) => sum + count)).toBe(calls.calls)
+  })
+
+  it.skipIf(mpicc === null)('says that it is off', async () => {
+    const ended = await run('off,report')
+    expect(ended).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
+    expect(callsOf(ended.stderr)['MPI_Neighbor_allgather']).toMatchObject([
+      { calls: 4, outcomes: { 'left to MPI: the library is off': 4 } },
+    ])
+  })
+})
