@@ -13,7 +13,7 @@
 /* Which collective a plan is for: every rank contributes one block, or one per destination. */
 enum { RW_ALLGATHER, RW_ALLTOALL, RW_COLLECTIVES };
 
-enum { RW_NAME = 64 };
+enum { RW_NAME = 256 };
 
 /*
  * --- settings.c
@@ -86,7 +86,8 @@ enum { RW_MAX_STEPS = 32 };
 /* Digits of a mixed-radix notation, corrected one by one, lowest first. */
 typedef struct {
   int steps;
-  int weights[RW_MAX_STEPS + 1];
+  int are_missing; /* fewer radices were given than needed, so the last one repeats */
+  int radices[RW_MAX_STEPS], weights[RW_MAX_STEPS + 1];
 } rw_digits;
 
 /* Ranks by node: equal on all ranks. */
@@ -106,10 +107,14 @@ typedef struct {
 } rw_route;
 
 /*
- * `routed:radices=4.4` or `hierarchical:between=4,inside=2.2`, the last radix repeats; or `shared`, on one
- * node. 0 if the text is none of them.
+ * `routed:radices=4.4` or `hierarchical:between=4,inside=2.2`, as `rankweave export --strategy` spells them;
+ * or `shared`, on one node. 0 if the text is none of them. Missing radices are the last one again.
  */
 int rw_route_parse(const char *text, int ranks, const rw_layout *layout, rw_route *route);
+/* Whether the text had all radices, as `rankweave export` demands. */
+int rw_route_is_whole(const rw_route *route);
+/* The route as text, with all radices. */
+void rw_route_name(const rw_route *route, char *name, size_t room);
 int rw_digits_step(const rw_digits *digits, int step, int from, int to, int count);
 int rw_route_hops(const rw_route *route);
 int rw_route_hop(const rw_route *route, int h, int source, int destination);

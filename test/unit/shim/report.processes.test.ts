@@ -42,7 +42,7 @@ describeMpi('the report of the preloaded library', (mpi) => {
   const run = (mode: string) =>
     runPreloaded(mpi, 4, library, [forms, '3'], {
       RANKWEAVE_SHIM: mode,
-      RANKWEAVE_SHIM_STRATEGY: 'routed:radices=2',
+      RANKWEAVE_SHIM_STRATEGY: 'routed',
     })
 
   it.skipIf(mpicc === null)('says of every function what became of its calls', async () => {
