@@ -71,7 +71,8 @@ static int perform_planned(rw_state *state, int collective, rw_function function
   int runs_plan = rw_trial_runs_plan(state, plan), is_trial = rw_trial_is_on(plan);
   if (code == MPI_SUCCESS && (runs_plan || is_trial)) code = set_buffers(c, &from, &to);
   if (code == MPI_SUCCESS && is_trial && rw_trial_begins(plan))
-    code = rw_state_limit(state, collective, rw_longest(&from, plan->part));
+    code = rw_state_limit(state, collective, from.is_on_device || to.is_on_device ? RW_ON_DEVICE
+                                                                                  : rw_longest(&from, plan->part));
   if (code != MPI_SUCCESS) return rw_raise(c->comm, code);
   runs_plan = runs_plan && plan->part != NULL;
   rw_count(state, function, runs_plan ? RW_BY_PLAN : why_by_library(plan, is_trial));

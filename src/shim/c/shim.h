@@ -226,7 +226,8 @@ typedef struct {
   MPI_Datatype type;
   MPI_Aint extent;
   int size;          /* bytes of an element */
-  int is_contiguous; /* elements are bytes one after the other */
+  int is_contiguous; /* elements are bytes one after the other, which the processor can read */
+  int is_on_device;  /* only MPI reads and writes it */
 } rw_buffer;
 
 int rw_buffer_set(rw_buffer *buffer, const void *start, int count, const int *counts, const int *displacements,
@@ -236,6 +237,24 @@ int rw_buffer_count(const rw_buffer *buffer, int block);
 /* The bytes of a block; a block that is too long for its place is MPI_ERR_TRUNCATE. */
 int rw_buffer_read(const rw_buffer *buffer, int block, char *data, MPI_Comm comm);
 int rw_buffer_write(const rw_buffer *buffer, int block, const char *data, int length, MPI_Comm comm);
+
+/*
+ * --- device.c
+ * --------------------------------------------------------------------------------------------------------
+ */
+
+int rw_is_on_device(const void *pointer);
+/* Bytes that no block has: this rank's buffers are in the memory of a device. */
+#define RW_ON_DEVICE 1e18
+
+/*
+ * --- info.c
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+int rw_info_is_off(MPI_Info info);
+/* After MPI_Comm_set_info. Collective. */
+int rw_info_change(MPI_Comm comm, MPI_Info info);
 
 /*
  * --- run.c
@@ -327,8 +346,8 @@ struct rw_state {
   int *graph_starts, *graph; /* recorded, on rank 0: destinations of every rank */
 };
 
-/* After the creation of a topology communicator. Collective. */
-int rw_state_attach(MPI_Comm comm);
+/* After the creation of a topology communicator. `is_off`: leave it to MPI. Collective. */
+int rw_state_attach(MPI_Comm comm, int is_off);
 /* NULL: calls are left to MPI. */
 rw_state *rw_state_of(MPI_Comm comm);
 /* So that the report is printed at the end. Local. */
@@ -336,8 +355,8 @@ int rw_state_make_keys(void);
 /* Makes the plan of a collective. Collective. */
 int rw_state_plan(rw_state *state, int collective);
 /*
- * Which blocks are short enough for the plan: all that this call has on any rank, if memory permits.
- * Collective.
+ * Which blocks are short enough for the plan: all that this call has on any rank, if memory permits. There is
+ * no plan if a rank has blocks of RW_ON_DEVICE bytes. Collective.
  */
 int rw_state_limit(rw_state *state, int collective, double longest);
 /* Hands an error to the communicator's handler. */

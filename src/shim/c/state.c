@@ -114,7 +114,7 @@ static void take_planned(rw_state *state, const double names[RW_FILES], rw_part 
   }
 }
 
-int rw_state_attach(MPI_Comm comm) {
+int rw_state_attach(MPI_Comm comm, int is_off) {
   if (comm == MPI_COMM_NULL || rw_state_of(comm) != NULL) return MPI_SUCCESS;
   rw_settings settings = *rw_own_settings();
   rw_part *parts[RW_FILES] = {NULL};
@@ -129,7 +129,7 @@ int rw_state_attach(MPI_Comm comm) {
     if (code == MPI_SUCCESS) code = rw_lists_read(comm, &state->lists);
     is_ready = code == MPI_SUCCESS;
     settings.is_simple = !state->lists.is_ambiguous;
-    if (rw_record_path() != NULL && settings.always < 1) settings.is_wanted = 0;
+    if (is_off || (rw_record_path() != NULL && settings.always < 1)) settings.is_wanted = 0;
     if (count_created() >= MOST_RECORDED) settings.records = 0;
   }
   for (int i = 0; is_ready > 0 && i < RW_FILES; i++)
@@ -217,6 +217,11 @@ int rw_state_limit(rw_state *state, int collective, double longest) {
   rw_plan *plan = &state->plans[collective];
   int code = PMPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_DOUBLE, MPI_MAX, state->shadow);
   if (code != MPI_SUCCESS) return code;
+  if (longest >= RW_ON_DEVICE) {
+    give_up(plan);
+    plan->why = RW_DEVICE;
+    return MPI_SUCCESS;
+  }
   if (longest > plan->most) longest = plan->most;
   if (plan->runner != NULL && longest == plan->limit) return MPI_SUCCESS;
   rw_runner_free(plan->runner);
