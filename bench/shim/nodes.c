@@ -1,13 +1,14 @@
 /*
  * Neighbor allgathers of 6 graphs and 3 lengths of blocks. The first rank prints a line per case: the graph, the
  * bytes of a block, and the time of a call in us after the first calls. Ends with an error if data are wrong.
+ * Arguments: how many first calls are not measured, and how many are.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = 80, CALLS = 60, COLUMNS = 8, LONG = 1 << 16 };
+enum { COLUMNS = 8, LONG = 1 << 16 };
 
 typedef struct {
   const char *name;
@@ -20,7 +21,7 @@ static const graph graphs[] = {{"random d=0.05", 0.05, 0, 0}, {"random d=0.2", 0
                                {"Moore 2-D r=1", 0, 1, 0},    {"Moore 2-D r=2", 0, 2, 0}, {"ring, 4 on each side", 0, 0, 4}};
 static const int lengths[] = {8, 1024, LONG};
 
-static int rank, ranks;
+static int rank, ranks, first_calls, calls;
 
 static int distance(int a, int b, int around) {
   int d = abs(a - b);
@@ -52,8 +53,8 @@ static void measure(const graph *g, int bytes, int *in, int *out) {
                                  MPI_INFO_NULL, 0, &comm);
   char *sent = malloc((size_t)bytes), *received = malloc((size_t)bytes * (size_t)(in_count + 1));
   double begin = 0;
-  for (int call = 0; call < FIRST + CALLS; call++) {
-    if (call == FIRST) {
+  for (int call = 0; call < first_calls + calls; call++) {
+    if (call == first_calls) {
       MPI_Barrier(comm);
       begin = MPI_Wtime();
     }
@@ -64,7 +65,7 @@ static void measure(const graph *g, int bytes, int *in, int *out) {
           received[(size_t)bytes * (size_t)(i + 1) - 1] != (char)(in[i] + call))
         MPI_Abort(MPI_COMM_WORLD, 3);
   }
-  double own = (MPI_Wtime() - begin) / CALLS * 1e6, longest;
+  double own = (MPI_Wtime() - begin) / calls * 1e6, longest;
   MPI_Reduce(&own, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
   if (rank == 0) printf("%s\t%d\t%.1f\n", g->name, bytes, longest), fflush(stdout);
   free(sent);
@@ -76,6 +77,9 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc != 3) MPI_Abort(MPI_COMM_WORLD, 2);
+  first_calls = atoi(argv[1]);
+  calls = atoi(argv[2]);
   int *in = malloc(sizeof(int) * (size_t)ranks), *out = malloc(sizeof(int) * (size_t)ranks);
   for (size_t g = 0; g < sizeof graphs / sizeof *graphs; g++)
     for (size_t b = 0; b < sizeof lengths / sizeof *lengths; b++) measure(&graphs[g], lengths[b], in, out);

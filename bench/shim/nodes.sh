@@ -3,11 +3,13 @@
 # 64 KiB. The nodes are network namespaces of this machine, joined by a bridge without a way out: processes of a node share memory,
 # those of two nodes use TCP. Needs root, iproute2 and Open MPI.
 #
-#   nodes.sh LIBRARY [RUNS [PROCESSES]]     LIBRARY as compiled by rankweave shim; 7 runs of each side, 32 processes
+#   nodes.sh LIBRARY [RUNS [PROCESSES [FIRST [CALLS]]]]
+#
+# LIBRARY is compiled by rankweave shim; 7 runs of each side, 32 processes, 60 calls that are measured after the first 80.
 #
 # Prints per case the medians in us, and the ratio with/without: the geometric mean of pairs of runs, with its 95% interval.
 set -euo pipefail
-LIBRARY=$(realpath "$1") RUNS=${2:-7} PROCESSES=${3:-32} NODES=4 NET=10.78.0
+LIBRARY=$(realpath "$1") RUNS=${2:-7} PROCESSES=${3:-32} FIRST=${4:-80} CALLS=${5:-60} NODES=4 NET=10.78.0
 HERE=$(cd "$(dirname "$0")" && pwd)
 DIR=$(mktemp -d "${TMPDIR:-/tmp}/rankweave-nodes.XXXXXX")
 
@@ -49,7 +51,7 @@ run() {
   nsenter --net=/run/netns/rwnode1 unshare --uts bash -c 'hostname rwnode1; exec "$@"' - \
     mpirun.openmpi --mca plm_rsh_agent "$DIR/agent" --mca btl self,vader,tcp --mca btl_tcp_if_include "$NET.0/24" \
     --mca oob_tcp_if_include "$NET.0/24" --mca mpi_yield_when_idle 1 --hostfile "$DIR/hosts" --bind-to none \
-    -n "$PROCESSES" "$@" "$DIR/program" >"$output" &
+    -n "$PROCESSES" "$@" "$DIR/program" "$FIRST" "$CALLS" >"$output" &
   JOB=$!
   wait "$JOB"
   JOB=
