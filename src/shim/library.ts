@@ -80,7 +80,7 @@ function runCompiler(mpicc: string, args: readonly string[]): string {
 }
 
 /** The C sources of the package that the library consists of. */
-function ownSources(): readonly { readonly name: string; readonly text: string }[] {
+export function ownSources(): readonly { readonly name: string; readonly text: string }[] {
   try {
     return [
       ...runtimeFiles.map((name) => `export/c/${name}`),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { RankweaveError } from '../errors.js'
 
-/** Calls of one collective on communicators of one graph. */
+/** Calls of one function on communicators of one graph. */
 export interface RecordedCalls {
   readonly calls: number
   /** Bytes of the shortest and of the longest block; null where there was none. */
@@ -13,8 +13,8 @@ export interface RecordedGraph {
   readonly ranks: number
   readonly edges: number
   readonly communicators: number
-  /** By collective: `neighbor-allgather`, `neighbor-alltoall`. */
-  readonly collectives: Readonly<Record<string, RecordedCalls>>
+  /** By function of MPI, of every form: `MPI_Neighbor_allgather`, `MPI_Ineighbor_alltoallv`. */
+  readonly functions: Readonly<Record<string, RecordedCalls>>
   /** A file with it, and the lines about calls of all communicators. */
   readonly file: string
   readonly comments: readonly string[]
@@ -39,7 +39,7 @@ export function recordedGraphs(files: readonly string[], read: (file: string) =>
     byGraph.set(key, merged(byGraph.get(key), graph))
   }
   const calls = (graph: RecordedGraph) =>
-    Object.values(graph.collectives).reduce((sum, { calls }) => sum + calls, 0)
+    Object.values(graph.functions).reduce((sum, { calls }) => sum + calls, 0)
   return [...byGraph.values()].sort((a, b) => calls(b) - calls(a))
 }
 
@@ -60,8 +60,7 @@ interface OneGraph extends RecordedGraph {
   readonly body: string
 }
 
-const callsLine =
-  /^# (neighbor-\w+): (\d+) calls, the first is call \d+(?:, blocks of (\d+) to (\d+) bytes)?$/
+const callsLine = /^# (MPI_\w+): (\d+) calls, the first is call \d+(?:, blocks of (\d+) to (\d+) bytes)?$/
 
 function graphOf(file: string, text: string): OneGraph {
   const body = graphLines(text)
@@ -72,15 +71,15 @@ function graphOf(file: string, text: string): OneGraph {
     .slice(0, text.length - body.length)
     .split('\n')
     .slice(0, -1)
-  const collectives: Record<string, RecordedCalls> = {}
+  const functions: Record<string, RecordedCalls> = {}
   for (const line of comments) {
     const [, name, calls, shortest, longest] = callsLine.exec(line) ?? []
     if (name === undefined) continue
     const blocks = shortest === undefined ? null : ([Number(shortest), Number(longest)] as const)
-    collectives[name] = { calls: Number(calls), blocks }
+    functions[name] = { calls: Number(calls), blocks }
   }
   return {
-    ...{ file, body, comments, collectives, ranks: Number(ranks[1]), communicators: 1 },
+    ...{ file, body, comments, functions, ranks: Number(ranks[1]), communicators: 1 },
     edges: lineEnds(body) - 1,
   }
 }
@@ -94,17 +93,17 @@ function lineEnds(text: string): number {
 
 function merged(before: RecordedGraph | undefined, { body: _, ...graph }: OneGraph): RecordedGraph {
   if (before === undefined) return graph
-  const collectives: Record<string, RecordedCalls> = { ...before.collectives }
-  for (const [name, { calls, blocks }] of Object.entries(graph.collectives)) {
-    const other = collectives[name]
-    collectives[name] = {
+  const functions: Record<string, RecordedCalls> = { ...before.functions }
+  for (const [name, { calls, blocks }] of Object.entries(graph.functions)) {
+    const other = functions[name]
+    functions[name] = {
       calls: calls + (other?.calls ?? 0),
       blocks: bothBlocks(blocks, other?.blocks ?? null),
     }
   }
   return {
     ...before,
-    collectives,
+    functions,
     communicators: before.communicators + 1,
     comments: [...before.comments, ...graph.comments].slice(0, mostComments),
   }

@@ -36,16 +36,20 @@ describeMpi('rankweave record', (mpi) => {
       expect(graphs).toMatchObject([
         {
           ...{ file: 'graph.txt', ranks: 4, communicators: 2 },
-          collectives: {
-            'neighbor-allgather': { calls: 12, blocks: [0, 1200] },
-            'neighbor-alltoall': { calls: 12 },
+          functions: {
+            MPI_Neighbor_allgather: { calls: 6 },
+            MPI_Neighbor_allgatherv: { calls: 6 },
+            MPI_Neighbor_alltoall: { calls: 6 },
+            MPI_Neighbor_alltoallv: { calls: 6 },
           },
         },
         {
           ...{ file: 'graph-2.txt', ranks: 4, communicators: 1 },
-          collectives: {
-            'neighbor-allgather': { calls: 10, blocks: [0, 1200] },
-            'neighbor-alltoall': { calls: 10 },
+          functions: {
+            MPI_Neighbor_allgather: { calls: 5 },
+            MPI_Neighbor_allgatherv: { calls: 5 },
+            MPI_Neighbor_alltoall: { calls: 5 },
+            MPI_Neighbor_alltoallv: { calls: 5 },
           },
         },
       ])
@@ -54,4 +58,14 @@ describeMpi('rankweave record', (mpi) => {
       expect(parseEdgeList(readFileSync(join(folder(), 'graph.txt'), 'utf8')).outRank).toHaveLength(edges)
     },
   )
+  it.skipIf(mpicc === null)('counts calls of every form, and leaves all to MPI', async () => {
+    const forms = compileProgram(folder(), mpicc!, 'forms')
+    const { graphs } = onlyObject(await record('-n', '4', forms, '3'))
+    const [{ functions }] = graphs as [{ readonly functions: Readonly<Record<string, object>> }]
+    const bases = ['allgather', 'allgatherv', 'alltoall', 'alltoallv', 'alltoallw']
+    const started =
+      mpi.name === 'MPICH' ? ['allgather', 'alltoall'].map((base) => `MPI_Neighbor_${base}_init`) : []
+    const names = [...bases.flatMap((base) => [`MPI_Neighbor_${base}`, `MPI_Ineighbor_${base}`]), ...started]
+    expect(functions).toEqual(Object.fromEntries(names.map((name) => [name, { calls: 3, blocks: [4, 4] }])))
+  })
 })

@@ -12,7 +12,7 @@ const graphs = sampled(
   Array.from({ length: 30 }, (_, seed) => seed),
   3,
 )
-const strategies = ['routed:radices=2', 'shared', 'routed:radices=3.2', 'hierarchical:between=2,inside=3']
+const strategies = ['routed', 'shared', 'routed:radices=3.3', 'hierarchical:between=3.3,inside=2.3']
 
 describeMpi('the preloaded library on random graphs', (mpi) => {
   const mpicc = compilerOf(mpi)
@@ -80,10 +80,10 @@ describeMpi('the preloaded library on random graphs', (mpi) => {
   // their cores, so they are few.
   it.skipIf(mpicc === null).each([
     ['shared', { RANKWEAVE_SHIM_STRATEGY: 'shared' }],
-    ['routed', { RANKWEAVE_SHIM_STRATEGY: 'routed:radices=2', RANKWEAVE_SHIM_CORES: '1' }],
+    ['routed', { RANKWEAVE_SHIM_STRATEGY: 'routed', RANKWEAVE_SHIM_CORES: '1' }],
     [
       'hierarchical',
-      { RANKWEAVE_SHIM_STRATEGY: 'hierarchical:between=2,inside=2', RANKWEAVE_SHIM_CORES: '2' },
+      { RANKWEAVE_SHIM_STRATEGY: 'hierarchical:between=2.2,inside=2', RANKWEAVE_SHIM_CORES: '2' },
     ],
     ['chosen by cost', { RANKWEAVE_SHIM_CORES: '2' }],
     ['recorded', { RANKWEAVE_SHIM: 'always,record:/dev/null/nowhere' }],

@@ -67,7 +67,7 @@ describeMpi('valgrind', (mpi) => {
     ])
   })
 
-  it.skipIf(!isThere || mpicc === null).each(['shared', 'routed:radices=2'])(
+  it.skipIf(!isThere || mpicc === null).each(['shared', 'routed'])(
     'reports no error of the preloaded library by %s',
     async (route) => {
       const { library } = compileLibrary(join(folder(), 'shim'), mpicc!)

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type CompiledLibrary, compileLibrary } from '../../src/shim/library.js'
@@ -25,6 +25,13 @@ export function compileProgram(
   const flags = ['-std=c99', '-O2', ...strict, '-Wno-stringop-overread', '-Wno-stringop-overflow', ...extra]
   execFileSync(mpicc, [...flags, '-o', program, source])
   return program
+}
+
+/** Compiles a library of test/support/shim that is preloaded besides, or loaded by a program. */
+export function compileOther(folder: string, mpicc: string, name: string, file = `${name}.so`): string {
+  const library = compileProgram(folder, mpicc, name, ['-shared', '-fPIC'])
+  renameSync(library, join(folder, file))
+  return join(folder, file)
 }
 
 /** The program that drives the publishers of the library, linked with it. It is compiled after the library, in its folder; returns its path. */

@@ -16,7 +16,7 @@ import type { AddCommand } from './command.js'
 const help = `
 COMMAND starts an MPI program with mpirun or mpiexec of Open MPI or MPICH. The program runs unmodified, with the library of rankweave
 shim preloaded, which leaves all calls to MPI and records the graph of every communicator with a topology. The graph with most
-calls of neighborhood collectives is written to the output, others to files with a number in their names (graph-2.txt). Files of
+calls of neighborhood collectives of any form is written to the output, others to files with a number in their names (graph-2.txt). Files of
 these names are replaced. Nothing is written if the program fails.
 
 The library is compiled with the mpicc that belongs to the launcher, in a temporary folder. Where processes run on other
@@ -61,8 +61,6 @@ export const recordCommand: AddCommand = (program, act) => {
               library === undefined ? join(folder, 'librankweave_shim.so') : resolve(library),
             ),
             RANKWEAVE_SHIM: `record:${record}`,
-            // No block is short enough for a plan.
-            RANKWEAVE_SHIM_BLOCK_LIMIT: '0',
           })
           if (library === undefined) {
             report.step(`compiling with ${mpicc}`)
@@ -182,16 +180,16 @@ function numbered(file: string, number: number): string {
 }
 
 function finish(report: Reporter, graphs: readonly RecordedGraph[], files: readonly string[]): void {
-  const written = graphs.map(({ collectives, communicators, edges, ranks }, i) => ({
-    ...{ file: files[i], ranks, edges, communicators, collectives },
+  const written = graphs.map(({ functions, communicators, edges, ranks }, i) => ({
+    ...{ file: files[i], ranks, edges, communicators, functions },
   }))
-  const rows = written.map(({ file, ranks, edges, communicators, collectives }): [string, string] => [
+  const rows = written.map(({ file, ranks, edges, communicators, functions }): [string, string] => [
     file,
     [
       counted(ranks, 'rank', 'ranks'),
       counted(edges, 'edge', 'edges'),
       counted(communicators, 'communicator', 'communicators'),
-      ...Object.entries(collectives).map(
+      ...Object.entries(functions).map(
         ([name, { calls, blocks }]) => `${callsText(calls)} of ${name}${blocksText(blocks)}`,
       ),
     ].join(', '),

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
@@ -8,6 +8,7 @@ import { verify } from '../../schedule/verify/verify.js'
 import { type CompiledLibrary, compileLibrary } from '../../shim/library.js'
 import { launchLine } from '../../shim/mpi-command.js'
 import { planWords } from '../../shim/plan-words.js'
+import { sourceArchive } from '../../shim/source-archive.js'
 import { openInput } from '../input/open-input.js'
 import { parseOptions } from '../input/options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
@@ -33,9 +34,15 @@ Examples:
   rankweave shim -o shim --mpicc mpicc
   mpirun -n 64 -x LD_PRELOAD=$PWD/shim/librankweave_shim.so ./program           Open MPI
   mpirun -n 64 -env LD_PRELOAD $PWD/shim/librankweave_shim.so ./program         MPICH
+  rankweave shim --source rankweave-shim.tar.gz                                 for make && make install, without Node
   rankweave plan edges:FILE --strategy routed -o plan.jsonl && rankweave shim -o shim --plan plan.jsonl`
 
-const schema = z.object({ output: z.string(), mpicc: z.string().min(1), plan: z.string().optional() })
+const schema = z.object({
+  output: z.string(),
+  mpicc: z.string().min(1),
+  plan: z.string().optional(),
+  source: z.string().min(1).optional(),
+})
 
 /** `rankweave shim`: the library that brings plans into MPI programs as they are. */
 export const shimCommand: AddCommand = (program, act) => {
@@ -48,18 +55,23 @@ export const shimCommand: AddCommand = (program, act) => {
       '--plan <file>',
       'also write this plan of a neighbor allgather, as written by plan -o, for the library',
     )
+    .option(
+      '--source <file>',
+      'only write the C sources with a Makefile, as a .tar.gz to be built without Node',
+    )
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, raw: unknown) => {
-        const { mpicc, output, plan } = parseOptions(schema, raw)
+        const { mpicc, output, plan, source } = parseOptions(schema, raw)
+        if (source !== undefined) return finishSource(report, resolve(source))
         const folder = resolve(output)
         const words = plan === undefined ? null : await wordsOf(report, plan)
         if (words === 'violated') return exitCodes.checkFailed
         report.step(`compiling with ${mpicc}`)
         const compiled = compileLibrary(folder, mpicc)
         const planFile = words === null ? null : join(folder, 'plan.rwplan')
-        if (words !== null && planFile !== null) writePlan(planFile, words)
+        if (words !== null && planFile !== null) writeBytes(planFile, words)
         return finish(report, mpicc, { ...compiled, plan: planFile })
       }),
     )
@@ -74,12 +86,30 @@ async function wordsOf(report: Reporter, file: string): Promise<Int32Array | 'vi
   return verification.ok ? planWords(schedule) : 'violated'
 }
 
-function writePlan(file: string, words: Int32Array): void {
+function writeBytes(file: string, bytes: Uint8Array | Int32Array): void {
   try {
-    writeFileSync(file, words)
+    writeFileSync(file, bytes)
   } catch (cause) {
     throw new RankweaveError('ERR_SHIM', `cannot write ${file}: ${(cause as Error).message}`, { cause })
   }
+}
+
+function finishSource(report: Reporter, file: string): ExitCode {
+  const folder = basename(file).replace(/\.(tar\.gz|tgz)$/, '')
+  if (folder === basename(file))
+    throw new RankweaveError(
+      'ERR_SHIM',
+      `--source: expected a name that ends in .tar.gz or .tgz, got ${file}`,
+    )
+  writeBytes(file, sourceArchive(folder))
+  report.result(
+    { source: file },
+    table([
+      ['source', file],
+      ['build', `make && make install PREFIX=FOLDER, in ${folder}`],
+    ]),
+  )
+  return exitCodes.ok
 }
 
 interface Written extends CompiledLibrary {

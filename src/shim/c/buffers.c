@@ -15,9 +15,10 @@ int rw_buffer_set(rw_buffer *buffer, const void *start, int count, const int *co
   int code = PMPI_Type_size(type, &buffer->size);
   if (code == MPI_SUCCESS) code = PMPI_Type_get_extent(type, &low, &buffer->extent);
   if (code == MPI_SUCCESS) code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  buffer->is_on_device = rw_is_on_device(start);
   /* A derived type may list its bytes in another order than they have in memory. */
   buffer->is_contiguous =
-      code == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED && low == 0 && buffer->extent == buffer->size;
+      code == MPI_SUCCESS && !buffer->is_on_device && combiner == MPI_COMBINER_NAMED && low == 0 && buffer->extent == buffer->size;
   return code;
 }
 

@@ -6,20 +6,20 @@ typedef rw_call call;
 typedef int library(const call *given);
 
 static int library_allgather(const call *c) {
-  return PMPI_Neighbor_allgather(c->from, c->send_count, c->send_type, c->to, c->receive_count, c->receive_type, c->comm);
+  return rw_next.Neighbor_allgather(c->from, c->send_count, c->send_type, c->to, c->receive_count, c->receive_type, c->comm);
 }
 
 static int library_allgatherv(const call *c) {
-  return PMPI_Neighbor_allgatherv(c->from, c->send_count, c->send_type, c->to, c->receive_counts,
+  return rw_next.Neighbor_allgatherv(c->from, c->send_count, c->send_type, c->to, c->receive_counts,
                                   c->receive_displacements, c->receive_type, c->comm);
 }
 
 static int library_alltoall(const call *c) {
-  return PMPI_Neighbor_alltoall(c->from, c->send_count, c->send_type, c->to, c->receive_count, c->receive_type, c->comm);
+  return rw_next.Neighbor_alltoall(c->from, c->send_count, c->send_type, c->to, c->receive_count, c->receive_type, c->comm);
 }
 
 static int library_alltoallv(const call *c) {
-  return PMPI_Neighbor_alltoallv(c->from, c->send_counts, c->send_displacements, c->send_type, c->to, c->receive_counts,
+  return rw_next.Neighbor_alltoallv(c->from, c->send_counts, c->send_displacements, c->send_type, c->to, c->receive_counts,
                                  c->receive_displacements, c->receive_type, c->comm);
 }
 
@@ -54,11 +54,21 @@ static double longest_of(const rw_buffer *from, int blocks) {
   return longest;
 }
 
+/* What became of a call that MPI carries out. */
+static rw_outcome why_by_library(const rw_plan *plan) {
+  switch (plan->phase) {
+    case RW_PHASE_TRIAL: return RW_IN_TRIAL;
+    case RW_PHASE_LIBRARY: return RW_LOST_TRIAL;
+    case RW_PHASE_REST: return RW_LONG_BLOCKS;
+    default: return (rw_outcome)plan->why;
+  }
+}
+
 /*
  * Counts of calls are equal on all ranks, so all of them run the plan or the library in the same call; after an
  * error too.
  */
-static int perform_planned(rw_state *state, int collective, const call *c, library *by_library) {
+static int perform_planned(rw_state *state, int collective, rw_function function, const call *c, library *by_library) {
   rw_plan *plan = &state->plans[collective];
   rw_buffer from, to;
   double longest = 0, begin = 0;
@@ -66,10 +76,12 @@ static int perform_planned(rw_state *state, int collective, const call *c, libra
   if (plan->left <= RW_WATCH || plan->phase == RW_PHASE_TRIAL || plan->phase == RW_PHASE_PLAN) {
     int blocks = collective == RW_ALLTOALL ? state->lists.out_count : state->lists.out_count > 0;
     code = rw_call_buffers(c, &from, &to);
-    if (code == MPI_SUCCESS && plan->left <= RW_WATCH) longest = longest_of(&from, blocks);
+    int is_on_device = code == MPI_SUCCESS && (from.is_on_device || to.is_on_device);
+    if (code == MPI_SUCCESS && plan->left <= RW_WATCH) longest = is_on_device ? RW_ON_DEVICE : longest_of(&from, blocks);
   }
   agreed = rw_pace_call(state, collective, longest);
   int is_watched = rw_pace_watches(plan), runs_plan = rw_pace_runs_plan(plan);
+  rw_count(state, function, runs_plan ? RW_BY_PLAN : why_by_library(plan));
   plan->calls++;
   if (code == MPI_SUCCESS) {
     if (is_watched) begin = PMPI_Wtime();
@@ -83,38 +95,50 @@ static int perform_planned(rw_state *state, int collective, const call *c, libra
   return agreed == MPI_SUCCESS ? agreed : rw_raise(c->comm, agreed);
 }
 
-/* Calls that fall through, too. */
-static void record(rw_state *state, int collective, const call *c) {
+/* Calls that are left to MPI, too. */
+static void record(rw_state *state, rw_function function, int blocks, const call *c) {
   rw_buffer from, to;
-  if (rw_call_buffers(c, &from, &to) != MPI_SUCCESS) return;
-  rw_record_call(&state->plans[collective], &from, collective == RW_ALLGATHER ? 1 : state->lists.out_count);
+  rw_record_call(state, function);
+  if (rw_call_buffers(c, &from, &to) == MPI_SUCCESS) rw_record_blocks(state, function, &from, blocks);
 }
 
-static int perform(const call *c, int collective, int is_v_send, int is_v_receive, library *by_library) {
+static int leave(rw_state *state, rw_function function, rw_outcome why, const call *c, library *by_library) {
+  rw_count(state, function, why);
+  return by_library(c);
+}
+
+static int perform(const call *c, rw_function function, library *by_library) {
   rw_state *state = rw_state_of(c->comm);
-  if (state == NULL || rw_call_is_wrong(c, &state->lists, is_v_send, is_v_receive)) return by_library(c);
-  if (state->settings.records > 0) record(state, collective, c);
-  if (collective == RW_ALLTOALL && state->is_agreed && state->lists.is_ambiguous) return by_library(c);
-  return perform_planned(state, collective, c, by_library);
+  int collective = function <= RW_NEIGHBOR_ALLGATHERV ? RW_ALLGATHER : RW_ALLTOALL;
+  rw_outcome why = rw_why_left(state);
+  if (state == NULL) return leave(state, function, why, c, by_library);
+  if (rw_call_is_wrong(c, &state->lists, function == RW_NEIGHBOR_ALLTOALLV,
+               function == RW_NEIGHBOR_ALLTOALLV || function == RW_NEIGHBOR_ALLGATHERV))
+    return leave(state, function, RW_WRONG, c, by_library);
+  if (state->settings.records > 0)
+    record(state, function, collective == RW_ALLGATHER ? 1 : state->lists.out_count, c);
+  if (why == RW_BY_PLAN && collective == RW_ALLTOALL && state->is_agreed && state->lists.is_ambiguous) why = RW_PARALLEL_EDGES;
+  if (why != RW_BY_PLAN) return leave(state, function, why, c, by_library);
+  return perform_planned(state, collective, function, c, by_library);
 }
 
 RW_EXPORT int MPI_Neighbor_allgather(const void *from, int send_count, MPI_Datatype send_type, void *to,
                                      int receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
   call given = {from, to, send_count, receive_count, NULL, NULL, NULL, NULL, send_type, receive_type, comm};
-  return perform(&given, RW_ALLGATHER, 0, 0, library_allgather);
+  return perform(&given, RW_NEIGHBOR_ALLGATHER, library_allgather);
 }
 
 RW_EXPORT int MPI_Neighbor_allgatherv(const void *from, int send_count, MPI_Datatype send_type, void *to,
                                       const int receive_counts[], const int displacements[], MPI_Datatype receive_type,
                                       MPI_Comm comm) {
   call given = {from, to, send_count, 0, NULL, NULL, receive_counts, displacements, send_type, receive_type, comm};
-  return perform(&given, RW_ALLGATHER, 0, 1, library_allgatherv);
+  return perform(&given, RW_NEIGHBOR_ALLGATHERV, library_allgatherv);
 }
 
 RW_EXPORT int MPI_Neighbor_alltoall(const void *from, int send_count, MPI_Datatype send_type, void *to,
                                     int receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
   call given = {from, to, send_count, receive_count, NULL, NULL, NULL, NULL, send_type, receive_type, comm};
-  return perform(&given, RW_ALLTOALL, 0, 0, library_alltoall);
+  return perform(&given, RW_NEIGHBOR_ALLTOALL, library_alltoall);
 }
 
 RW_EXPORT int MPI_Neighbor_alltoallv(const void *from, const int send_counts[], const int send_displacements[],
@@ -122,5 +146,5 @@ RW_EXPORT int MPI_Neighbor_alltoallv(const void *from, const int send_counts[], 
                                      const int receive_displacements[], MPI_Datatype receive_type, MPI_Comm comm) {
   call given = {from, to, 0, 0, send_counts, send_displacements, receive_counts, receive_displacements,
                 send_type, receive_type, comm};
-  return perform(&given, RW_ALLTOALL, 1, 1, library_alltoallv);
+  return perform(&given, RW_NEIGHBOR_ALLTOALLV, library_alltoallv);
 }

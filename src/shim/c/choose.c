@@ -20,8 +20,20 @@ static int read_named(MPI_Comm comm, const rw_lists *lists, const rw_layout *lay
   if (text != NULL) snprintf(named->name, RW_NAME, "%s", text);
   int code = PMPI_Bcast(named->name, RW_NAME, MPI_CHAR, 0, comm);
   *is_named = code == MPI_SUCCESS && named->name[0] != '\0';
-  if (!*is_named || rw_route_parse(named->name, lists->ranks, layout, &named->route)) return code;
-  *is_named = 0;
+  if (!*is_named) return code;
+  *is_named = rw_route_parse(named->name, lists->ranks, layout, &named->route);
+  if (*is_named && rw_route_is_whole(&named->route)) return code;
+  if (*is_named) {
+    char whole[RW_NAME];
+    rw_route_name(&named->route, whole, sizeof whole);
+    *is_named = 0;
+    if (lists->rank == 0)
+      fprintf(stderr,
+              "rankweave shim: RANKWEAVE_SHIM_STRATEGY: expected radices whose product is at least what they count, as in "
+              "%s, got %s\n",
+              whole, named->name);
+    return code;
+  }
   /* A name does not make memory. */
   if (layout->nodes == 1 && strcmp(named->name, "shared") == 0) return code;
   if (lists->rank == 0)
@@ -33,8 +45,9 @@ static int read_named(MPI_Comm comm, const rw_lists *lists, const rw_layout *lay
 }
 
 static int add(candidate *all, int count, int ranks, const rw_layout *layout, const char *name) {
-  snprintf(all[count].name, RW_NAME, "%s", name);
-  return count + (rw_route_parse(name, ranks, layout, &all[count].route) ? 1 : 0);
+  if (!rw_route_parse(name, ranks, layout, &all[count].route)) return count;
+  rw_route_name(&all[count].route, all[count].name, RW_NAME);
+  return count + 1;
 }
 
 static int list_candidates(candidate *all, int ranks, const rw_layout *layout) {

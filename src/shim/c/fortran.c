@@ -24,9 +24,9 @@ static int is_planned(const MPI_Fint *comm) {
   return sizeof(MPI_Fint) == sizeof(int) && rw_state_of(MPI_Comm_f2c(*comm)) != NULL;
 }
 
-static void attach(const MPI_Fint *old, const MPI_Fint *comm, MPI_Fint *code) {
+static void attach(const MPI_Fint *old, const MPI_Fint *comm, int is_off, MPI_Fint *code) {
   if (*code != MPI_SUCCESS) return;
-  int own = rw_state_attach(MPI_Comm_f2c(*old), MPI_Comm_f2c(*comm));
+  int own = rw_state_attach(MPI_Comm_f2c(*old), MPI_Comm_f2c(*comm), is_off);
   if (own != MPI_SUCCESS) *code = rw_raise(MPI_Comm_f2c(*comm), own);
 }
 
@@ -223,7 +223,7 @@ STARTALL(ompi_startall_f)
 
 #endif
 
-#define CREATE(name, parameters, arguments)                     \
+#define CREATE(name, parameters, arguments, is_off)             \
   RW_EXPORT void name parameters;                               \
   void name parameters {                                        \
     static void(*library) parameters;                           \
@@ -233,26 +233,28 @@ STARTALL(ompi_startall_f)
       return;                                                   \
     }                                                           \
     library arguments;                                          \
-    attach(old, comm, code);                                       \
+    attach(old, comm, is_off, code);                            \
   }
 
 #define ADJACENT(name)                                                                                                \
   CREATE(name,                                                                                                        \
          (MPI_Fint *old, MPI_Fint *in, MPI_Fint *sources, MPI_Fint *in_weights, MPI_Fint *out, MPI_Fint *destinations,\
           MPI_Fint *out_weights, MPI_Fint *info, MPI_Fint *reorder, MPI_Fint *comm, MPI_Fint *code),                  \
-         (old, in, sources, in_weights, out, destinations, out_weights, info, reorder, comm, code))
+         (old, in, sources, in_weights, out, destinations, out_weights, info, reorder, comm, code),                  \
+         rw_info_is_off(MPI_Info_f2c(*info)))
 
 #define GRAPH(name)                                                                                                   \
   CREATE(name,                                                                                                        \
          (MPI_Fint *old, MPI_Fint *count, MPI_Fint *sources, MPI_Fint *degrees, MPI_Fint *destinations,               \
           MPI_Fint *weights, MPI_Fint *info, MPI_Fint *reorder, MPI_Fint *comm, MPI_Fint *code),                      \
-         (old, count, sources, degrees, destinations, weights, info, reorder, comm, code))
+         (old, count, sources, degrees, destinations, weights, info, reorder, comm, code),                  \
+         rw_info_is_off(MPI_Info_f2c(*info)))
 
 #define CART(name)                                                                                                    \
   CREATE(name,                                                                                                        \
          (MPI_Fint *old, MPI_Fint *dimensions, MPI_Fint *extents, MPI_Fint *periods, MPI_Fint *reorder,               \
           MPI_Fint *comm, MPI_Fint *code),                                                                            \
-         (old, dimensions, extents, periods, reorder, comm, code))
+         (old, dimensions, extents, periods, reorder, comm, code), 0)
 
 ADJACENT(mpi_dist_graph_create_adjacent_)
 ADJACENT(ompi_dist_graph_create_adjacent_f)
@@ -282,3 +284,21 @@ INIT(mpi_init_, (MPI_Fint *code), (code))
 INIT(ompi_init_f, (MPI_Fint *code), (code))
 INIT(mpi_init_thread_, (MPI_Fint *required, MPI_Fint *provided, MPI_Fint *code), (required, provided, code))
 INIT(ompi_init_thread_f, (MPI_Fint *required, MPI_Fint *provided, MPI_Fint *code), (required, provided, code))
+
+#define SET_INFO(name)                                                     \
+  RW_EXPORT void name(MPI_Fint *comm, MPI_Fint *info, MPI_Fint *code);     \
+  void name(MPI_Fint *comm, MPI_Fint *info, MPI_Fint *code) {              \
+    static void (*library)(MPI_Fint *, MPI_Fint *, MPI_Fint *);            \
+    if (library == NULL) find(&library, #name);                            \
+    if (library == NULL) {                                                 \
+      *code = MPI_ERR_INTERN;                                              \
+      return;                                                              \
+    }                                                                      \
+    library(comm, info, code);                                             \
+    if (*code != MPI_SUCCESS || !is_planned(comm)) return;                 \
+    *code = rw_info_change(MPI_Comm_f2c(*comm), MPI_Info_f2c(*info));      \
+    if (*code != MPI_SUCCESS) rw_raise(MPI_Comm_f2c(*comm), *code);        \
+  }
+
+SET_INFO(mpi_comm_set_info_)
+SET_INFO(ompi_comm_set_info_f)

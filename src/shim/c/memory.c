@@ -135,10 +135,6 @@ void rw_graph_take(rw_state *state, double id) {
     rw_plan *plan = &state->plans[c];
     *plan = other->plans[c];
     plan->calls = own.calls;
-    plan->all_calls = own.all_calls;
-    plan->first_call = own.first_call;
-    plan->shortest = own.shortest;
-    plan->longest = own.longest;
     if (!plan->is_shared) continue;
     plan->publisher = rw_state_publisher(state, c);
     if (plan->publisher == NULL) plan->phase = RW_PHASE_NEVER;

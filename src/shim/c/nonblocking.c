@@ -7,32 +7,23 @@ enum { FIRST_CALL = 32 };
 typedef int library(const rw_call *given, MPI_Request *request);
 
 static int library_allgather(const rw_call *c, MPI_Request *request) {
-  return PMPI_Ineighbor_allgather(c->from, c->send_count, c->send_type, c->to, c->receive_count, c->receive_type, c->comm,
+  return rw_next.Ineighbor_allgather(c->from, c->send_count, c->send_type, c->to, c->receive_count, c->receive_type, c->comm,
                                   request);
 }
 
 static int library_allgatherv(const rw_call *c, MPI_Request *request) {
-  return PMPI_Ineighbor_allgatherv(c->from, c->send_count, c->send_type, c->to, c->receive_counts,
+  return rw_next.Ineighbor_allgatherv(c->from, c->send_count, c->send_type, c->to, c->receive_counts,
                                    c->receive_displacements, c->receive_type, c->comm, request);
 }
 
 static int library_alltoall(const rw_call *c, MPI_Request *request) {
-  return PMPI_Ineighbor_alltoall(c->from, c->send_count, c->send_type, c->to, c->receive_count, c->receive_type, c->comm,
+  return rw_next.Ineighbor_alltoall(c->from, c->send_count, c->send_type, c->to, c->receive_count, c->receive_type, c->comm,
                                  request);
 }
 
 static int library_alltoallv(const rw_call *c, MPI_Request *request) {
-  return PMPI_Ineighbor_alltoallv(c->from, c->send_counts, c->send_displacements, c->send_type, c->to, c->receive_counts,
+  return rw_next.Ineighbor_alltoallv(c->from, c->send_counts, c->send_displacements, c->send_type, c->to, c->receive_counts,
                                   c->receive_displacements, c->receive_type, c->comm, request);
-}
-
-/* Counts of calls are equal on all ranks, so all of them come to their first exchange in the same call. */
-static rw_publisher *publisher_of(rw_state *state, int collective) {
-  unsigned *calls = &state->nonblocking_calls[collective];
-  if (!rw_requests_work()) return NULL;
-  if (*calls >= FIRST_CALL || (rw_world_settings() != NULL && rw_world_settings()->always > 0)) return rw_publisher_make(state, collective);
-  ++*calls;
-  return NULL;
 }
 
 /*
@@ -43,15 +34,53 @@ static int is_simple(const rw_state *state) {
   return !state->lists.is_ambiguous && (state->is_agreed || state->lists.is_grid);
 }
 
-static int start(const rw_call *c, MPI_Request *request, int collective, int is_v_send, int is_v_receive,
+/*
+ * Whether MPI has the call, and why. Counts of calls are equal on all ranks, so all of them come to their first
+ * exchange in the same call.
+ */
+static rw_outcome why_by_library(rw_state *state, int collective, rw_publisher **publisher) {
+  const rw_settings *world = rw_world_settings();
+  unsigned *calls = &state->nonblocking_calls[collective];
+  if (collective == RW_ALLTOALL && !is_simple(state)) return RW_PARALLEL_EDGES;
+  if (!rw_requests_work()) return RW_OTHER_TOOL;
+  if (*calls < FIRST_CALL && (world == NULL || world->always < 1)) {
+    ++*calls;
+    return RW_TOO_EARLY;
+  }
+  *publisher = rw_publisher_make(state, collective);
+  if (*publisher != NULL) return RW_BY_PLAN;
+  return rw_arena_of_process() != NULL && rw_arena_of_process()->is_threaded ? RW_THREADS : RW_NO_PLAN;
+}
+
+static int leave(rw_state *state, rw_function function, rw_outcome why, const rw_call *c, MPI_Request *request,
                  library *by_library) {
+  rw_count(state, function, why);
+  return by_library(c, request);
+}
+
+/* Calls that are left to MPI, too. */
+static void record(rw_state *state, rw_function function, int blocks, const rw_call *c) {
+  rw_buffer from, to;
+  rw_record_call(state, function);
+  if (rw_call_buffers(c, &from, &to) == MPI_SUCCESS) rw_record_blocks(state, function, &from, blocks);
+}
+
+static int start(const rw_call *c, MPI_Request *request, rw_function function, library *by_library) {
   rw_state *state = rw_state_of(c->comm);
-  if (state == NULL || rw_call_is_wrong(c, &state->lists, is_v_send, is_v_receive)) return by_library(c, request);
-  if (collective == RW_ALLTOALL && !is_simple(state)) return by_library(c, request);
-  rw_publisher *publisher = publisher_of(state, collective);
+  int collective = function <= RW_INEIGHBOR_ALLGATHERV ? RW_ALLGATHER : RW_ALLTOALL;
+  int is_v_send = function == RW_INEIGHBOR_ALLTOALLV, is_v_receive = is_v_send || function == RW_INEIGHBOR_ALLGATHERV;
+  rw_outcome why = rw_why_left(state);
+  rw_publisher *publisher = NULL;
+  if (state == NULL) return leave(state, function, why, c, request, by_library);
+  if (rw_call_is_wrong(c, &state->lists, is_v_send, is_v_receive))
+    return leave(state, function, RW_WRONG, c, request, by_library);
+  if (state->settings.records > 0) record(state, function, collective == RW_ALLGATHER ? 1 : state->lists.out_count, c);
+  if (why == RW_BY_PLAN) why = why_by_library(state, collective, &publisher);
   /* Others publish, and cannot know that this rank has no memory to read. */
-  if (state->publishers == NULL && rw_arena_of_process() != NULL) return rw_raise(c->comm, MPI_ERR_NO_MEM);
-  if (publisher == NULL) return by_library(c, request);
+  if (why == RW_NO_PLAN && state->publishers == NULL && rw_arena_of_process() != NULL)
+    return rw_raise(c->comm, MPI_ERR_NO_MEM);
+  if (publisher == NULL) return leave(state, function, why, c, request, by_library);
+  rw_count(state, function, RW_BY_PLAN);
   rw_buffer from, to;
   int code = rw_call_buffers(c, &from, &to);
   return code == MPI_SUCCESS ? rw_request_start(c->comm, publisher, &from, &to, request) : rw_raise(c->comm, code);
@@ -61,20 +90,20 @@ RW_EXPORT int MPI_Ineighbor_allgather(const void *from, int send_count, MPI_Data
                                       int receive_count, MPI_Datatype receive_type, MPI_Comm comm,
                                       MPI_Request *request) {
   rw_call given = {from, to, send_count, receive_count, NULL, NULL, NULL, NULL, send_type, receive_type, comm};
-  return start(&given, request, RW_ALLGATHER, 0, 0, library_allgather);
+  return start(&given, request, RW_INEIGHBOR_ALLGATHER, library_allgather);
 }
 
 RW_EXPORT int MPI_Ineighbor_allgatherv(const void *from, int send_count, MPI_Datatype send_type, void *to,
                                        const int receive_counts[], const int displacements[], MPI_Datatype receive_type,
                                        MPI_Comm comm, MPI_Request *request) {
   rw_call given = {from, to, send_count, 0, NULL, NULL, receive_counts, displacements, send_type, receive_type, comm};
-  return start(&given, request, RW_ALLGATHER, 0, 1, library_allgatherv);
+  return start(&given, request, RW_INEIGHBOR_ALLGATHERV, library_allgatherv);
 }
 
 RW_EXPORT int MPI_Ineighbor_alltoall(const void *from, int send_count, MPI_Datatype send_type, void *to,
                                      int receive_count, MPI_Datatype receive_type, MPI_Comm comm, MPI_Request *request) {
   rw_call given = {from, to, send_count, receive_count, NULL, NULL, NULL, NULL, send_type, receive_type, comm};
-  return start(&given, request, RW_ALLTOALL, 0, 0, library_alltoall);
+  return start(&given, request, RW_INEIGHBOR_ALLTOALL, library_alltoall);
 }
 
 RW_EXPORT int MPI_Ineighbor_alltoallv(const void *from, const int send_counts[], const int send_displacements[],
@@ -83,5 +112,5 @@ RW_EXPORT int MPI_Ineighbor_alltoallv(const void *from, const int send_counts[],
                                       MPI_Request *request) {
   rw_call given = {from, to, 0, 0, send_counts, send_displacements, receive_counts, receive_displacements,
                    send_type, receive_type, comm};
-  return start(&given, request, RW_ALLTOALL, 1, 1, library_alltoallv);
+  return start(&given, request, RW_INEIGHBOR_ALLTOALLV, library_alltoallv);
 }

@@ -32,6 +32,7 @@ int rw_plan_exists(const rw_plan *plan) { return plan->publisher != NULL || plan
 
 void rw_pace_begin(rw_plan *plan, int is_at_once) {
   plan->phase = RW_PHASE_EARLY;
+  plan->why = RW_TOO_EARLY;
   plan->left = is_at_once ? 0 : FIRST;
   plan->pause = PAUSE;
 }
@@ -88,6 +89,13 @@ static int plan_and_try(rw_state *state, int collective, double longest) {
   return code;
 }
 
+/* What a rank says of its blocks. */
+enum { SHORT, TOO_LONG, ON_DEVICE };
+
+static double kind_of_blocks(double longest) {
+  return longest >= RW_ON_DEVICE ? ON_DEVICE : longest > rw_own_settings()->block_limit ? TOO_LONG : SHORT;
+}
+
 /*
  * Calls so far, and the time of one, against the time of planning. If they do not suffice, the next agreement
  * comes when they probably do; it comes later if a block is too long. The graph may be known from a
@@ -98,7 +106,7 @@ static int consider(rw_state *state, int collective, double longest) {
   if (plan->calls == 0) return plan_and_try(state, collective, longest);
   qsort(plan->watched_us, RW_WATCH, sizeof(double), compare);
   double known = state->id > 0 ? 0 : rw_graph_find(state), proposed = state->id > 0 ? 0 : rw_graph_propose();
-  double most[] = {plan->watched_us[RW_WATCH / 2], planning_us, longest > rw_own_settings()->block_limit,
+  double most[] = {plan->watched_us[RW_WATCH / 2], planning_us, kind_of_blocks(longest),
                    proposed, proposed == 0, known, -known, rw_own_settings()->patience,
                    rw_state_publisher(state, collective) == NULL};
   int code = PMPI_Allreduce(MPI_IN_PLACE, most, 9, MPI_DOUBLE, MPI_MAX, state->comm);
@@ -111,6 +119,7 @@ static int consider(rw_state *state, int collective, double longest) {
     if (plan->left > 0) return MPI_SUCCESS;
     return agree_now(state, collective, longest);
   }
+  plan->why = most[2] < ON_DEVICE ? most[2] < TOO_LONG ? RW_TOO_EARLY : RW_LONG_BLOCKS : RW_DEVICE;
   if (most[4] < 1) rw_graph_number(state, most[3]);
   double call_us = most[0], calls = plan->calls_before + plan->calls;
   /* Publishing takes no planning. */

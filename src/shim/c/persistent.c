@@ -132,12 +132,12 @@ static int start_exchange(MPI_Request request) {
 }
 
 RW_EXPORT int MPI_Start(MPI_Request *request) {
-  int code = PMPI_Start(request);
+  int code = rw_next.Start(request);
   return code == MPI_SUCCESS ? start_exchange(*request) : code;
 }
 
 RW_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
-  int code = PMPI_Startall(count, requests);
+  int code = rw_next.Startall(count, requests);
   for (int i = 0; code == MPI_SUCCESS && i < count; i++) code = start_exchange(requests[i]);
   return code;
 }
@@ -156,7 +156,7 @@ RW_EXPORT int MPI_Request_free(MPI_Request *request) {
     }
     pthread_mutex_unlock(&lock);
   }
-  int code = PMPI_Request_free(request);
+  int code = rw_next.Request_free(request);
   if (p != NULL && !is_active) release(p);
   return code;
 }
@@ -187,13 +187,27 @@ static int init_by_library(const char *name, const rw_call *c, MPI_Info info, MP
   return both_equal(VALUES, info, request);
 }
 
-static int init(const char *name, const rw_call *c, int collective, int is_v_send, int is_v_receive, MPI_Info info,
-                MPI_Request *request) {
+/* An initialization counts as a call, and is recorded as one. */
+static void record(rw_state *state, rw_function function, int blocks, const rw_call *c) {
+  rw_buffer from, to;
+  rw_record_call(state, function);
+  if (rw_call_buffers(c, &from, &to) == MPI_SUCCESS) rw_record_blocks(state, function, &from, blocks);
+}
+
+static int init(const char *name, const rw_call *c, rw_function function, MPI_Info info, MPI_Request *request) {
   rw_state *state = rw_state_of(c->comm);
+  int collective = function <= RW_NEIGHBOR_ALLGATHERV_INIT ? RW_ALLGATHER : RW_ALLTOALL;
+  int is_v_send = function == RW_NEIGHBOR_ALLTOALLV_INIT;
+  int is_v_receive = is_v_send || function == RW_NEIGHBOR_ALLGATHERV_INIT;
+  rw_outcome why = rw_why_left(state);
   persistent *p = NULL;
-  if (state != NULL && rw_requests_have_progress() && starts_are_seen() &&
-      !rw_call_is_wrong(c, &state->lists, is_v_send, is_v_receive))
-    p = make(state, c, collective);
+  if (state != NULL && rw_call_is_wrong(c, &state->lists, is_v_send, is_v_receive)) why = RW_WRONG;
+  else if (state != NULL && state->settings.records > 0)
+    record(state, function, collective == RW_ALLGATHER ? 1 : state->lists.out_count, c);
+  if (why == RW_BY_PLAN && (!rw_requests_have_progress() || !starts_are_seen())) why = RW_OTHER_TOOL;
+  if (why == RW_BY_PLAN) p = make(state, c, collective);
+  if (why == RW_BY_PLAN && p == NULL) why = RW_NO_PLAN;
+  rw_count(state, function, why);
   if (p == NULL) return init_by_library(name, c, info, request);
   *request = p->request;
   pthread_mutex_lock(&lock);
@@ -212,25 +226,25 @@ static int init(const char *name, const rw_call *c, int collective, int is_v_sen
                                        int receive_count, MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,       \
                                        MPI_Request *request) {                                                           \
     rw_call given = {from, to, send_count, receive_count, NULL, NULL, NULL, NULL, send_type, receive_type, comm};        \
-    return init("P" #prefix "_Neighbor_allgather_init", &given, RW_ALLGATHER, 0, 0, info, request);                      \
+    return init("P" #prefix "_Neighbor_allgather_init", &given, RW_NEIGHBOR_ALLGATHER_INIT, info, request);              \
   }                                                                                                                      \
   int prefix##_Neighbor_allgatherv_init(const void *from, int send_count, MPI_Datatype send_type, void *to,              \
                                         const int counts[], const int places[], MPI_Datatype receive_type,               \
                                         MPI_Comm comm, MPI_Info info, MPI_Request *request) {                            \
     rw_call given = {from, to, send_count, 0, NULL, NULL, counts, places, send_type, receive_type, comm};                \
-    return init("P" #prefix "_Neighbor_allgatherv_init", &given, RW_ALLGATHER, 0, 1, info, request);                     \
+    return init("P" #prefix "_Neighbor_allgatherv_init", &given, RW_NEIGHBOR_ALLGATHERV_INIT, info, request);            \
   }                                                                                                                      \
   int prefix##_Neighbor_alltoall_init(const void *from, int send_count, MPI_Datatype send_type, void *to,                \
                                       int receive_count, MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,        \
                                       MPI_Request *request) {                                                            \
     rw_call given = {from, to, send_count, receive_count, NULL, NULL, NULL, NULL, send_type, receive_type, comm};        \
-    return init("P" #prefix "_Neighbor_alltoall_init", &given, RW_ALLTOALL, 0, 0, info, request);                        \
+    return init("P" #prefix "_Neighbor_alltoall_init", &given, RW_NEIGHBOR_ALLTOALL_INIT, info, request);                \
   }                                                                                                                      \
   int prefix##_Neighbor_alltoallv_init(const void *from, const int send_counts[], const int send_places[],               \
                                        MPI_Datatype send_type, void *to, const int counts[], const int places[],         \
                                        MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info, MPI_Request *request) {  \
     rw_call given = {from, to, 0, 0, send_counts, send_places, counts, places, send_type, receive_type, comm};           \
-    return init("P" #prefix "_Neighbor_alltoallv_init", &given, RW_ALLTOALL, 1, 1, info, request);                       \
+    return init("P" #prefix "_Neighbor_alltoallv_init", &given, RW_NEIGHBOR_ALLTOALLV_INIT, info, request);               \
   }
 
 ALL(MPI)

@@ -6,6 +6,7 @@
  */
 #include "shim.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,20 +53,94 @@ int rw_record_gather(MPI_Comm comm, rw_state *state) {
 }
 
 static void write_graph(FILE *file, const rw_state *state) {
-  static const char *names[] = {"neighbor-allgather", "neighbor-alltoall"};
   int ranks = state->lists.ranks;
   fprintf(file, "# communicator %d, as seen by its rank 0\n", state->number);
-  for (int c = 0; c < RW_COLLECTIVES; c++) {
-    const rw_plan *plan = &state->plans[c];
-    if (plan->all_calls == 0) continue;
-    fprintf(file, "# %s: %u calls, the first is call %u", names[c], plan->all_calls, plan->first_call);
-    if (plan->longest >= plan->shortest) fprintf(file, ", blocks of %.0f to %.0f bytes", plan->shortest, plan->longest);
+  for (int f = 0; f < RW_FUNCTIONS; f++) {
+    const rw_recorded *recorded = &state->recorded[f];
+    if (recorded->calls == 0) continue;
+    fprintf(file, "# %s: %u calls, the first is call %u", rw_function_name(f), recorded->calls, recorded->first_call);
+    if (recorded->has_blocks)
+      fprintf(file, ", blocks of %.0f to %.0f bytes", recorded->shortest, recorded->longest);
     fprintf(file, "\n");
   }
   fprintf(file, "ranks %d\n", ranks);
   for (int r = 0; r < ranks; r++)
     for (int e = state->graph_starts[r]; e < state->graph_starts[r + 1]; e++)
       if (state->graph[e] != MPI_PROC_NULL) fprintf(file, "%d %d\n", r, state->graph[e]);
+}
+
+void rw_record_call(rw_state *state, rw_function function) {
+  static unsigned calls;
+  rw_recorded *recorded = &state->recorded[function];
+  unsigned call = __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
+  if (recorded->calls++ == 0) recorded->first_call = call;
+}
+
+void rw_record_block(rw_state *state, rw_function function, double bytes) {
+  rw_recorded *recorded = &state->recorded[function];
+  if (!recorded->has_blocks || bytes > recorded->longest) recorded->longest = bytes;
+  if (!recorded->has_blocks || bytes < recorded->shortest) recorded->shortest = bytes;
+  recorded->has_blocks = 1;
+}
+
+void rw_record_blocks(rw_state *state, rw_function function, const rw_buffer *from, int blocks) {
+  for (int i = 0; i < blocks; i++)
+    rw_record_block(state, function, (double)rw_buffer_count(from, i) * from->size);
+}
+
+/* Persistent requests that are recorded; starts of more than these are not. */
+enum { REQUESTS = 1024 };
+
+static struct {
+  MPI_Request request;
+  rw_state *state; /* NULL: the place is free */
+  rw_function function;
+} requests[REQUESTS];
+/* Places that were ever used: without any, a start costs one comparison. */
+static int used;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The place of a request; that of a free one for NULL. */
+static int place_of(MPI_Request request, int is_used) {
+  int i = 0;
+  while (i < used && !((requests[i].state != NULL) == is_used && (!is_used || requests[i].request == request))) i++;
+  return i;
+}
+
+void rw_record_request(MPI_Request request, rw_state *state, rw_function function) {
+  pthread_mutex_lock(&lock);
+  int i = place_of(request, 0);
+  if (i < REQUESTS) {
+    requests[i].request = request;
+    requests[i].state = state;
+    requests[i].function = function;
+    if (i == used) __atomic_store_n(&used, used + 1, __ATOMIC_RELAXED);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void rw_record_start(MPI_Request request) {
+  if (__atomic_load_n(&used, __ATOMIC_RELAXED) == 0) return;
+  pthread_mutex_lock(&lock);
+  int i = place_of(request, 1);
+  if (i < used) rw_record_call(requests[i].state, requests[i].function);
+  pthread_mutex_unlock(&lock);
+}
+
+void rw_record_forget(MPI_Request request) {
+  if (__atomic_load_n(&used, __ATOMIC_RELAXED) == 0) return;
+  pthread_mutex_lock(&lock);
+  int i = place_of(request, 1);
+  if (i < used) requests[i].state = NULL;
+  pthread_mutex_unlock(&lock);
+}
+
+/* A communicator may be freed before requests on it. */
+static void forget_state(const rw_state *state) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < used; i++)
+    if (requests[i].state == state) requests[i].state = NULL;
+  pthread_mutex_unlock(&lock);
 }
 
 /*
@@ -75,6 +150,7 @@ static void write_graph(FILE *file, const rw_state *state) {
 void rw_record_write(const rw_state *state) {
   char path[4096], part[4096 + 8];
   int world = 0;
+  if (state->settings.records > 0) forget_state(state);
   if (state->graph == NULL || rw_record_path() == NULL) return;
   PMPI_Comm_rank(MPI_COMM_WORLD, &world);
   if (world == 0 && state->number == 0) snprintf(path, sizeof path, "%s", rw_record_path());
@@ -92,18 +168,4 @@ void rw_record_write(const rw_state *state) {
   fprintf(stderr, "rankweave shim: cannot write %s: ", path);
   perror(NULL);
   if (file != NULL) remove(part);
-}
-
-void rw_record_call(rw_plan *plan, const rw_buffer *from, int blocks) {
-  static unsigned calls;
-  unsigned call = __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
-  if (plan->all_calls++ == 0) {
-    plan->first_call = call;
-    plan->shortest = INT64_MAX;
-  }
-  for (int i = 0; i < blocks; i++) {
-    double bytes = (double)rw_buffer_count(from, i) * from->size;
-    if (bytes > plan->longest) plan->longest = bytes;
-    if (bytes < plan->shortest) plan->shortest = bytes;
-  }
 }

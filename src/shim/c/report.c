@@ -1,37 +1,94 @@
-/* What the library did, printed at the end by the first rank of the world. */
+/* What the library did and what it left to MPI, printed at the end by the first rank of the world. */
 #include "shim.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LINES = 64, LENGTH = 320, REASONS = 16 };
+enum { LINES = 256, LENGTH = 480 };
 
 static char lines[LINES][LENGTH];
-static int line_count;
-static const char *reasons[REASONS];
-static unsigned falls[REASONS];
+static int line_count, missing_lines;
+/* Of communicators without state, in several threads. */
+static uint64_t others[RW_FUNCTIONS][RW_OUTCOMES];
 
-/* Reasons are texts of this library, so equal reasons are equal pointers or texts. */
-void rw_report_fallen(const char *reason) {
-  int i = 0;
-  while (i < REASONS - 1 && reasons[i] != NULL && strcmp(reasons[i], reason) != 0) i++;
-  if (reasons[i] == NULL) reasons[i] = reason;
-  falls[i]++;
+#define TEXT_OF(outcome, text) text,
+static const char *const texts[RW_OUTCOMES] = {RW_ALL_OUTCOMES(TEXT_OF)};
+
+static const char *const names[RW_FUNCTIONS] = {
+    "MPI_Neighbor_allgather",      "MPI_Neighbor_allgatherv",      "MPI_Neighbor_alltoall",
+    "MPI_Neighbor_alltoallv",      "MPI_Neighbor_alltoallw",       "MPI_Ineighbor_allgather",
+    "MPI_Ineighbor_allgatherv",    "MPI_Ineighbor_alltoall",       "MPI_Ineighbor_alltoallv",
+    "MPI_Ineighbor_alltoallw",     "MPI_Neighbor_allgather_init",  "MPI_Neighbor_allgatherv_init",
+    "MPI_Neighbor_alltoall_init",  "MPI_Neighbor_alltoallv_init",  "MPI_Neighbor_alltoallw_init",
+};
+
+const char *rw_function_name(rw_function function) { return names[function]; }
+
+/* Calls on one communicator do not overlap: MPI orders collective calls. */
+void rw_count(rw_state *state, rw_function function, rw_outcome outcome) {
+  if (state != NULL) state->counts[function][outcome]++;
+  else if (__atomic_fetch_add(&others[function][outcome], 1, __ATOMIC_RELAXED) == 0) rw_state_make_keys();
 }
 
-void rw_report_plan(const rw_state *state, int collective, const rw_plan *plan) {
-  static const char *names[] = {"neighbor allgather", "neighbor alltoall"};
-  if (!rw_wants_report() || plan->calls == 0 || line_count == LINES) return;
-  char *line = lines[line_count++];
-  int used = snprintf(line, LENGTH, "communicator %d, %d ranks: %u calls of %s, %u by the plan (%s), planned in %.3f ms",
-                      state->number, state->lists.ranks, plan->calls, names[collective], plan->planned_calls,
-                      rw_plan_exists(plan) ? plan->name : "none is cheaper", plan->making_us / 1e3);
+rw_outcome rw_why_left(const rw_state *state) {
+  if (state != NULL) return (rw_outcome)state->left;
+  return rw_own_settings()->enabled > 0 ? RW_UNKNOWN : RW_OFF;
+}
+
+__attribute__((format(printf, 2, 3))) static void append(char *line, const char *format, ...) {
+  size_t used = strlen(line);
+  va_list values;
+  va_start(values, format);
+  vsnprintf(line + used, LENGTH - used, format, values);
+  va_end(values);
+}
+
+static char *add_line(void) {
+  static char left_out[LENGTH];
+  if (line_count < LINES) return lines[line_count++];
+  missing_lines++;
+  left_out[0] = '\0';
+  return left_out;
+}
+
+static void report_functions(const char *communicator, const uint64_t counts[RW_FUNCTIONS][RW_OUTCOMES]) {
+  for (int f = 0; f < RW_FUNCTIONS; f++) {
+    uint64_t calls = 0;
+    for (int o = 0; o < RW_OUTCOMES; o++) calls += counts[f][o];
+    if (calls == 0) continue;
+    char *line = add_line();
+    append(line, "%s: %s: %" PRIu64 " call%s", communicator, names[f], calls, calls == 1 ? "" : "s");
+    const char *between = ": ";
+    for (int o = 0; o < RW_OUTCOMES; o++) {
+      if (counts[f][o] == 0) continue;
+      append(line, "%s%" PRIu64 " %s%s", between, counts[f][o], o < RW_SERVED ? "" : "left to MPI: ", texts[o]);
+      between = "; ";
+    }
+  }
+}
+
+static void report_plan(const rw_state *state, int collective, const rw_plan *plan) {
+  static const char *collectives[] = {"neighbor allgather", "neighbor alltoall"};
+  if (plan->calls == 0) return;
+  char *line = add_line();
+  append(line, "communicator %d, %d ranks: %u calls of %s, %u by the plan (%s), planned in %.3f ms", state->number,
+         state->lists.ranks, plan->calls, collectives[collective], plan->planned_calls,
+         rw_plan_exists(plan) ? plan->name : texts[plan->why], plan->making_us / 1e3);
   double low, middle, high;
   unsigned calls = plan->planned_calls;
-  if (calls > 0 && used < LENGTH && rw_trial_saving(&plan->trial, &low, &middle, &high))
-    snprintf(line + used, (size_t)(LENGTH - used), "; a call by the plan saved %.1f us (95%%: %.1f to %.1f), all of them "
-             "%.3f ms (95%%: %.3f to %.3f)",
-             middle, low, high, calls * middle / 1e3, calls * low / 1e3, calls * high / 1e3);
+  if (calls > 0 && rw_trial_saving(&plan->trial, &low, &middle, &high))
+    append(line, "; a call by the plan saved %.1f us (95%%: %.1f to %.1f), all of them %.3f ms (95%%: %.3f to %.3f)", middle,
+           low, high, calls * middle / 1e3, calls * low / 1e3, calls * high / 1e3);
+}
+
+void rw_report_state(const rw_state *state) {
+  char communicator[64];
+  if (!rw_wants_report()) return;
+  snprintf(communicator, sizeof communicator, "communicator %d, %d ranks", state->number, state->lists.ranks);
+  for (int c = 0; c < RW_COLLECTIVES; c++) report_plan(state, c, &state->plans[c]);
+  report_functions(communicator, state->counts);
 }
 
 void rw_report_refused(const char *path, const char *reason) {
@@ -39,7 +96,9 @@ void rw_report_refused(const char *path, const char *reason) {
 }
 
 void rw_report_print(void) {
+  report_functions("communicators whose creation was not intercepted", others);
+  if (line_count == 0) append(add_line(), "no neighborhood collective was called on this rank");
   for (int i = 0; i < line_count; i++) fprintf(stderr, "rankweave shim: %s\n", lines[i]);
-  for (int i = 0; i < REASONS && reasons[i] != NULL; i++)
-    fprintf(stderr, "rankweave shim: %u calls fell through: %s\n", falls[i], reasons[i]);
+  if (missing_lines > 0) fprintf(stderr, "rankweave shim: %d more lines are left out\n", missing_lines);
+  rw_report_tools();
 }

@@ -4,6 +4,7 @@
  */
 #include "shim.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,44 +14,89 @@ static void set_digits(rw_digits *digits, const int *radices, int given, int cou
   digits->weights[0] = 1;
   while (digits->weights[digits->steps] < count && digits->steps < RW_MAX_STEPS) {
     int radix = radices[digits->steps < given ? digits->steps : given - 1];
+    digits->radices[digits->steps] = radix;
     int64_t weight = (int64_t)digits->weights[digits->steps] * radix;
     digits->weights[++digits->steps] = weight < count ? (int)weight : count;
   }
 }
 
-/* `name=2.3.4` at the start of a text; returns what follows, or NULL. */
-static const char *parse_radices(const char *text, const char *name, int radices[RW_MAX_STEPS], int *given) {
+/* `name=2.3.4` among options with commas between, in any order. 2 as often as needed unless it is given. */
+static int parse_radices(const char *options, const char *name, int count, rw_digits *digits) {
+  int radices[RW_MAX_STEPS] = {2}, given = 0;
   size_t length = strlen(name);
-  if (strncmp(text, name, length) != 0 || text[length] != '=') return NULL;
-  text += length;
-  *given = 0;
-  do {
-    char *end;
-    long radix = strtol(text + 1, &end, 10);
-    if (end == text + 1 || radix < 2 || radix > 1 << 24 || *given == RW_MAX_STEPS) return NULL;
-    radices[(*given)++] = (int)radix;
-    text = end;
-  } while (*text == '.');
-  return text;
+  for (const char *at = options; *at != '\0';) {
+    if (strncmp(at, name, length) == 0 && at[length] == '=') {
+      if (given > 0) return 0;
+      at += length;
+      do {
+        char *end;
+        long radix = strtol(at + 1, &end, 10);
+        if (end == at + 1 || radix < 2 || radix > 1 << 24 || given == RW_MAX_STEPS) return 0;
+        radices[given++] = (int)radix;
+        at = end;
+      } while (*at == '.');
+      if (*at != ',' && *at != '\0') return 0;
+    } else at += strcspn(at, ",");
+    if (*at == ',' && *++at == '\0') return 0;
+  }
+  set_digits(digits, radices, given > 0 ? given : 1, count);
+  digits->are_missing = given > 0 && digits->steps > given;
+  return 1;
+}
+
+/* Whether every option has one of the names. */
+static int are_options(const char *options, const char *one, const char *other) {
+  for (const char *at = options; *at != '\0';) {
+    size_t length = strcspn(at, "=,");
+    if (at[length] != '=' || !((length == strlen(one) && strncmp(at, one, length) == 0) ||
+                               (length == strlen(other) && strncmp(at, other, length) == 0)))
+      return 0;
+    at += strcspn(at, ",");
+    if (*at == ',') at++;
+  }
+  return 1;
+}
+
+/* The options of a kind; NULL for another kind. */
+static const char *options_of(const char *text, const char *kind) {
+  size_t length = strlen(kind);
+  if (strncmp(text, kind, length) != 0) return NULL;
+  return text[length] == '\0' ? text + length : text[length] == ':' && text[length + 1] != '\0' ? text + length + 1 : NULL;
 }
 
 int rw_route_parse(const char *text, int ranks, const rw_layout *layout, rw_route *route) {
-  int radices[RW_MAX_STEPS], given;
+  const char *options;
   memset(route, 0, sizeof *route);
   route->ranks = ranks;
-  if (strncmp(text, "routed:", 7) == 0) {
-    text = parse_radices(text + 7, "radices", radices, &given);
-    if (text != NULL) set_digits(&route->between, radices, given, ranks);
-    return text != NULL && *text == '\0';
-  }
-  if (strncmp(text, "hierarchical:", 13) != 0) return 0;
+  if ((options = options_of(text, "routed")) != NULL)
+    return are_options(options, "radices", "radices") && parse_radices(options, "radices", ranks, &route->between);
+  if ((options = options_of(text, "hierarchical")) == NULL) return 0;
   route->layout = layout;
-  text = parse_radices(text + 13, "between", radices, &given);
-  if (text == NULL || *text != ',') return 0;
-  set_digits(&route->between, radices, given, layout->nodes);
-  text = parse_radices(text + 1, "inside", radices, &given);
-  if (text != NULL) set_digits(&route->inside, radices, given, layout->largest);
-  return text != NULL && *text == '\0';
+  return are_options(options, "between", "inside") &&
+         parse_radices(options, "between", layout->nodes, &route->between) &&
+         parse_radices(options, "inside", layout->largest, &route->inside);
+}
+
+int rw_route_is_whole(const rw_route *route) { return !route->between.are_missing && !route->inside.are_missing; }
+
+static void append_radices(char *name, size_t room, const char *option, const rw_digits *digits) {
+  const char *between = option;
+  for (int step = 0; step < digits->steps; step++) {
+    size_t used = strlen(name);
+    snprintf(name + used, room - used, "%s%d", between, digits->radices[step]);
+    between = ".";
+  }
+}
+
+void rw_route_name(const rw_route *route, char *name, size_t room) {
+  if (route->layout == NULL) {
+    snprintf(name, room, "routed");
+    append_radices(name, room, ":radices=", &route->between);
+  } else {
+    snprintf(name, room, "hierarchical");
+    append_radices(name, room, ":between=", &route->between);
+    append_radices(name, room, route->between.steps > 0 ? ",inside=" : ":inside=", &route->inside);
+  }
 }
 
 /*

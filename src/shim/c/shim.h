@@ -6,13 +6,14 @@
 #define RANKWEAVE_SHIM_H
 
 #include "rankweave_program.h"
+#include "tools.h"
 
 #define RW_EXPORT __attribute__((visibility("default")))
 
 /* Which collective a plan is for: every rank contributes one block, or one per destination. */
 enum { RW_ALLGATHER, RW_ALLTOALL, RW_COLLECTIVES };
 
-enum { RW_NAME = 64 };
+enum { RW_NAME = 256 };
 
 /*
  * --- settings.c
@@ -91,7 +92,8 @@ enum { RW_MAX_STEPS = 32 };
 /* Digits of a mixed-radix notation, corrected one by one, lowest first. */
 typedef struct {
   int steps;
-  int weights[RW_MAX_STEPS + 1];
+  int are_missing; /* fewer radices were given than needed, so the last one repeats */
+  int radices[RW_MAX_STEPS], weights[RW_MAX_STEPS + 1];
 } rw_digits;
 
 /* Ranks by node: equal on all ranks. */
@@ -111,10 +113,14 @@ typedef struct {
 } rw_route;
 
 /*
- * `routed:radices=4.4` or `hierarchical:between=4,inside=2.2`, the last radix repeats. 0 if the text is
- * neither.
+ * `routed:radices=4.4` or `hierarchical:between=4,inside=2.2`, as `rankweave export --strategy` spells them. 0 if the
+ * text is neither. Missing radices are the last one again.
  */
 int rw_route_parse(const char *text, int ranks, const rw_layout *layout, rw_route *route);
+/* Whether the text had all radices, as `rankweave export` demands. */
+int rw_route_is_whole(const rw_route *route);
+/* The route as text, with all radices. */
+void rw_route_name(const rw_route *route, char *name, size_t room);
 int rw_digits_step(const rw_digits *digits, int step, int from, int to, int count);
 int rw_route_hops(const rw_route *route);
 int rw_route_hop(const rw_route *route, int h, int source, int destination);
@@ -206,7 +212,8 @@ typedef struct {
   MPI_Datatype type;
   MPI_Aint extent;
   int size;          /* bytes of an element */
-  int is_contiguous; /* elements are bytes one after the other */
+  int is_contiguous; /* elements are bytes one after the other, which the processor can read */
+  int is_on_device;  /* only MPI reads and writes it */
 } rw_buffer;
 
 int rw_buffer_set(rw_buffer *buffer, const void *start, int count, const int *counts, const int *displacements,
@@ -235,6 +242,24 @@ typedef struct {
 /* What the library refuses, it refuses itself. */
 int rw_call_is_wrong(const rw_call *call, const rw_lists *lists, int is_v_send, int is_v_receive);
 int rw_call_buffers(const rw_call *call, rw_buffer *from, rw_buffer *to);
+
+/*
+ * --- device.c
+ * --------------------------------------------------------------------------------------------------------
+ */
+
+int rw_is_on_device(const void *pointer);
+/* Bytes that no block has: this rank's buffers are in the memory of a device. */
+#define RW_ON_DEVICE 1e18
+
+/*
+ * --- info.c
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+int rw_info_is_off(MPI_Info info);
+/* After MPI_Comm_set_info. Collective. */
+int rw_info_change(MPI_Comm comm, MPI_Info info);
 
 /*
  * --- run.c
@@ -359,6 +384,8 @@ void rw_exchange_free(rw_exchange *exchange);
 /* A start and its wait, without an allocation. */
 int rw_exchange_run(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to);
 
+#include "counting.h"
+
 /*
  * --- choose.c
  * --------------------------------------------------------------------------------------------------------
@@ -406,7 +433,7 @@ enum {
 enum { RW_WATCH = 8 };
 
 /* A plan of a communicator. */
-typedef struct {
+struct rw_plan {
   int phase;
   uint64_t left; /* calls before the next agreement */
   int is_shared; /* a publisher instead of a part and its runner */
@@ -424,14 +451,12 @@ typedef struct {
   double watched_us[RW_WATCH];     /* own, of calls before an agreement */
   double watched_longest;          /* bytes of a block of these calls */
   double making_us;
-  /* What is recorded: calls by plan or not, the number of the first among all, bytes of blocks. */
-  unsigned all_calls, first_call;
-  double shortest, longest;
-} rw_plan;
+  int why; /* an rw_outcome: without a part, why there is none */
+};
 
 /* What hangs on a communicator. */
-typedef struct rw_state {
-  struct rw_state *before, *after; /* of this process */
+struct rw_state {
+  rw_state *before, *after; /* of this process */
   MPI_Comm comm, shadow; /* the shadow is MPI_COMM_NULL until there is a plan */
   rw_settings settings;
   int is_agreed; /* settings are the same on all ranks, and lists are read: until then only their lengths */
@@ -442,23 +467,28 @@ typedef struct rw_state {
   MPI_Group group; /* of the ranks, if there is an id */
   rw_plan plans[RW_COLLECTIVES];
   unsigned nonblocking_calls[RW_COLLECTIVES];
+  int left; /* an rw_outcome: every call is MPI's, and why; 0 otherwise */
+  uint64_t counts[RW_FUNCTIONS][RW_OUTCOMES]; /* calls */
+  rw_recorded recorded[RW_FUNCTIONS];
   int *graph_starts, *graph; /* recorded, on rank 0: destinations of every rank */
-} rw_state;
+};
 
 /*
- * After the creation of a topology communicator, or of none, from `old`. Local, unless graphs are recorded or `old` is
- * not MPI_COMM_WORLD.
+ * After the creation of a topology communicator, or of none, from `old`; `is_off`: leave it to MPI. Local, unless graphs
+ * are recorded or `old` is not MPI_COMM_WORLD.
  */
-int rw_state_attach(MPI_Comm old, MPI_Comm comm);
-/* NULL: calls fall through. */
+int rw_state_attach(MPI_Comm old, MPI_Comm comm, int is_off);
+/* NULL: calls are left to MPI. */
 rw_state *rw_state_of(MPI_Comm comm);
 /* If all ranks of the communicator share memory, alike on all of them; else NULL. Local. */
 rw_publisher *rw_state_publisher(const rw_state *state, int collective);
+/* So that the report is printed at the end. Local. */
+int rw_state_make_keys(void);
 /* Makes the plan of a collective. Collective. */
 int rw_state_plan(rw_state *state, int collective);
 /*
  * Which blocks are short enough for the plan: as long as the longest on any rank and some more, if memory
- * permits. Collective.
+ * permits. There is no plan if a rank has blocks of RW_ON_DEVICE bytes. Collective.
  */
 int rw_state_limit(rw_state *state, int collective, double longest);
 /* Hands an error to the communicator's handler. */
@@ -542,26 +572,5 @@ int rw_pace_watches(const rw_plan *plan);
 int rw_pace_runs_plan(const rw_plan *plan);
 /* The time of the call, and its longest block. */
 void rw_pace_note(rw_plan *plan, double us, double longest);
-
-/*
- * --- report.c
- * --------------------------------------------------------------------------------------------------------
- */
-
-void rw_report_fallen(const char *reason);
-void rw_report_plan(const rw_state *state, int collective, const rw_plan *plan);
-/* A plan file that is not used. */
-void rw_report_refused(const char *path, const char *reason);
-void rw_report_print(void);
-
-/*
- * --- record.c
- * --------------------------------------------------------------------------------------------------------
- */
-
-/* Collective. */
-int rw_record_gather(MPI_Comm comm, rw_state *state);
-void rw_record_call(rw_plan *plan, const rw_buffer *from, int blocks);
-void rw_record_write(const rw_state *state);
 
 #endif

@@ -24,7 +24,7 @@ static rw_state *live;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void describe(const rw_state *state) {
-  for (int c = 0; c < RW_COLLECTIVES; c++) rw_report_plan(state, c, &state->plans[c]);
+  rw_report_state(state);
   rw_record_write(state);
 }
 
@@ -64,7 +64,7 @@ int rw_raise(MPI_Comm comm, int code) {
   return code;
 }
 
-static int make_keys(void) {
+int rw_state_make_keys(void) {
   int code = MPI_SUCCESS;
   pthread_mutex_lock(&lock);
   if (key == MPI_KEYVAL_INVALID) {
@@ -151,18 +151,20 @@ static int read_lists(MPI_Comm comm, rw_state *state, int number) {
   return MPI_SUCCESS;
 }
 
-int rw_state_attach(MPI_Comm old, MPI_Comm comm) {
+int rw_state_attach(MPI_Comm old, MPI_Comm comm, int is_off) {
   int is_needed = comm != MPI_COMM_NULL && rw_state_of(comm) == NULL;
   int number = is_needed || old == MPI_COMM_WORLD ? rw_arena_number(old, comm) : -1;
   if (!is_needed) return MPI_SUCCESS;
   int is_apart = sets_apart(comm);
   if (is_apart && rw_world_settings()->enabled < 1) return MPI_SUCCESS;
-  int code = make_keys();
+  int code = rw_state_make_keys();
   rw_state *state = rw_state_allocate();
   if (state == NULL) return code == MPI_SUCCESS ? MPI_ERR_NO_MEM : code;
   state->comm = comm;
   state->shadow = MPI_COMM_NULL;
   state->number = count_created();
+  if (is_off) state->left = RW_INFO_OFF;
+  else if (is_apart && rw_world_settings()->records > 0 && rw_world_settings()->always < 1) state->left = RW_RECORDING;
   for (int c = 0; c < RW_COLLECTIVES; c++)
     rw_pace_begin(&state->plans[c], is_apart && rw_world_settings()->always > 0);
   if (code == MPI_SUCCESS) code = read_lists(comm, state, number);
@@ -209,10 +211,11 @@ static int make_part(rw_state *state, int collective, rw_plan *plan) {
   rw_layout layout;
   rw_route route;
   int is_worth;
+  plan->why = RW_NO_PLAN;
   int code = rw_choose(state->shadow, &state->lists, collective, &state->settings, &layout, &route, plan->name, &is_worth);
+  if (code == MPI_SUCCESS && !is_worth) plan->why = RW_NOT_WORTH;
   if (code == MPI_SUCCESS && is_worth) {
     code = make_moves(state, collective, &route, plan);
-    if (plan->part == NULL) rw_report_fallen("a plan could not be made on this or another rank");
   }
   rw_layout_free(&layout);
   return code;
@@ -235,6 +238,8 @@ static void give_up(rw_plan *plan) {
   rw_part_free(plan->part);
   plan->runner = NULL;
   plan->part = NULL;
+  plan->publisher = NULL;
+  plan->is_shared = 0;
 }
 
 /* So that blocks may grow. */
@@ -246,9 +251,14 @@ static double rounded_up(const rw_plan *plan, double longest) {
 
 int rw_state_limit(rw_state *state, int collective, double longest) {
   rw_plan *plan = &state->plans[collective];
-  if (plan->publisher != NULL) return MPI_SUCCESS;
-  int code = PMPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_DOUBLE, MPI_MAX, state->shadow);
+  int code = PMPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_DOUBLE, MPI_MAX, state->comm);
   if (code != MPI_SUCCESS) return code;
+  if (longest >= RW_ON_DEVICE) {
+    give_up(plan);
+    plan->why = RW_DEVICE;
+    return MPI_SUCCESS;
+  }
+  if (plan->publisher != NULL) return MPI_SUCCESS;
   double limit = rounded_up(plan, longest);
   if (plan->runner != NULL && limit == plan->limit) return MPI_SUCCESS;
   rw_runner_free(plan->runner);
@@ -272,7 +282,9 @@ int rw_state_plan(rw_state *state, int collective) {
   rw_plan *plan = &state->plans[collective];
   double begin = PMPI_Wtime();
   int code = state->is_agreed ? MPI_SUCCESS : agree(state);
-  if (state->settings.enabled < 1 || (collective == RW_ALLTOALL && state->lists.is_ambiguous)) return code;
+  int is_parallel = collective == RW_ALLTOALL && state->lists.is_ambiguous;
+  plan->why = is_parallel ? RW_PARALLEL_EDGES : RW_NO_PLAN;
+  if (state->settings.enabled < 1 || is_parallel) return code;
   if (code == MPI_SUCCESS && plan->part == NULL) plan->publisher = rw_state_publisher(state, collective);
   if (plan->publisher != NULL) {
     plan->is_shared = 1;

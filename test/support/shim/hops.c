@@ -1,6 +1,7 @@
 /*
  * Prints through which ranks a route of the preloaded library leads: a line per source and destination.
- * Arguments: the route, the number of ranks, and the ranks of a node. Calls no MPI.
+ * Arguments: the route, the number of ranks, and the ranks of a node. Ends with 3 for a text that is no route, and
+ * with 4 and the whole text for one without all radices. Calls no MPI.
  */
 #include "routes.c"
 
@@ -27,6 +28,12 @@ int main(int argc, char **argv) {
   }
   rw_route route;
   if (!rw_route_parse(argv[1], ranks, &layout, &route)) return 3;
+  if (!rw_route_is_whole(&route)) {
+    char name[RW_NAME];
+    rw_route_name(&route, name, sizeof name);
+    printf("%s\n", name);
+    return 4;
+  }
   for (int source = 0; source < ranks; source++) {
     for (int destination = 0; destination < ranks; destination++) {
       for (int h = 0; h < rw_route_hops(&route); h++) printf("%d ", rw_route_hop(&route, h, source, destination));

@@ -3,8 +3,8 @@ import { graphLines, recordedGraphs } from '../../../src/shim/recorded-graphs.js
 
 const files: Record<string, string> = {
   a: '# communicator 0, as seen by its rank 0\nranks 2\n0 1\n',
-  b: '# communicator 1, as seen by its rank 0\n# neighbor-allgather: 3 calls, the first is call 0, blocks of 4 to 8 bytes\nranks 2\n1 0\n0 1\n',
-  c: '# communicator 2, as seen by its rank 0\n# neighbor-allgather: 2 calls, the first is call 3, blocks of 2 to 4 bytes\n# neighbor-alltoall: 1 calls, the first is call 5\nranks 2\n1 0\n0 1\n',
+  b: '# communicator 1, as seen by its rank 0\n# MPI_Neighbor_allgather: 3 calls, the first is call 0, blocks of 4 to 8 bytes\nranks 2\n1 0\n0 1\n',
+  c: '# communicator 2, as seen by its rank 0\n# MPI_Neighbor_allgather: 2 calls, the first is call 3, blocks of 2 to 4 bytes\n# MPI_Neighbor_alltoall: 1 calls, the first is call 5\nranks 2\n1 0\n0 1\n',
 }
 
 describe('recorded graphs', () => {
@@ -13,15 +13,30 @@ describe('recorded graphs', () => {
     expect(graphs).toMatchObject([
       {
         ...{ ranks: 2, edges: 2, communicators: 2, file: 'b' },
-        collectives: {
-          'neighbor-allgather': { calls: 5, blocks: [2, 8] },
-          'neighbor-alltoall': { calls: 1, blocks: null },
+        functions: {
+          MPI_Neighbor_allgather: { calls: 5, blocks: [2, 8] },
+          MPI_Neighbor_alltoall: { calls: 1, blocks: null },
         },
       },
-      { ranks: 2, edges: 1, communicators: 1, collectives: {}, file: 'a' },
+      { ranks: 2, edges: 1, communicators: 1, functions: {}, file: 'a' },
     ])
     expect(graphs[0].comments).toHaveLength(5)
     expect(graphLines(files['b'])).toBe('ranks 2\n1 0\n0 1\n')
+  })
+
+  it('count calls of every form', () => {
+    const texts: Record<string, string> = {
+      rare: '# MPI_Neighbor_allgather: 5 calls, the first is call 0, blocks of 4 to 4 bytes\nranks 2\n0 1\n',
+      often:
+        '# MPI_Ineighbor_alltoallw: 4 calls, the first is call 1, blocks of 8 to 8 bytes\n' +
+        '# MPI_Neighbor_allgather_init: 2 calls, the first is call 9, blocks of 8 to 8 bytes\nranks 2\n1 0\n',
+    }
+    const graphs = recordedGraphs(Object.keys(texts), (file) => texts[file])
+    expect(graphs.map(({ file }) => file)).toEqual(['often', 'rare'])
+    expect(Object.keys(graphs[0].functions)).toEqual([
+      'MPI_Ineighbor_alltoallw',
+      'MPI_Neighbor_allgather_init',
+    ])
   })
 
   it('refuse a file that cannot be read', () => {

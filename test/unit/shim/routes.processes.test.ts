@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, it } from 'vitest'
 import { strategyKind } from '../../../src/neighborhood/strategies/strategies.js'
@@ -33,7 +33,8 @@ describeEitherMpi('routes of the preloaded library', (mpi) => {
     .each([
       ...[['routed:radices=2.2.2.2'], ['routed:radices=4.4'], ['routed:radices=3.5']],
       ...[['hierarchical:between=2.2,inside=2.2'], ['hierarchical:between=3,inside=4']],
-      ...[['hierarchical:between=4,inside=3.2']],
+      ...[['hierarchical:between=4,inside=3.2'], ['hierarchical:inside=4,between=3']],
+      ...[['routed'], ['hierarchical'], ['hierarchical:inside=2.2']],
     ])('%s leads through the ranks of the strategy', (text) => {
     const cores = 4
     for (const ranks of [2, 7, 11, 12]) {
@@ -52,5 +53,45 @@ describeEitherMpi('routes of the preloaded library', (mpi) => {
         }
       }
     }
+  })
+  // 12 ranks on 3 nodes.
+  const accepted = (text: string) => {
+    const topology = topologyFromEdges(12, { sources: [], destinations: [] })
+    const nodeOf = Int32Array.from({ length: 12 }, (_, rank) => Math.floor(rank / 4))
+    try {
+      const strategy = parseStrategy(text)
+      strategyKind(strategy).check?.(strategy, 12)
+      return strategyKind(strategy).route(strategy, { topology, nodeOf }) !== undefined
+    } catch {
+      return false
+    }
+  }
+
+  it.skipIf(mpicc === null).each([
+    ['routed:radices=2', 'routed:radices=2.2.2.2'],
+    ['routed:radices=3.2', 'routed:radices=3.2.2'],
+    ['hierarchical:between=2,inside=2', 'hierarchical:between=2.2,inside=2.2'],
+    ['hierarchical:inside=2', 'hierarchical:between=2.2,inside=2.2'],
+  ])('%s is refused, as rankweave export refuses it, and %s is named', (text, whole) => {
+    expect(accepted(text)).toBe(false)
+    expect(accepted(whole)).toBe(true)
+    expect(spawnSync(hops, [text, '12', '4'], { encoding: 'utf8' })).toMatchObject({
+      status: 4,
+      stdout: `${whole}\n`,
+    })
+  })
+
+  it
+    .skipIf(mpicc === null)
+    .each([
+      'routed:',
+      'routed:radices=',
+      'routed:radices=1',
+      'routed:radix=4.4',
+      'routed:radices=4.4,',
+      'hierarchical:3',
+    ])('%s is refused, as rankweave export refuses it', (text) => {
+    expect(accepted(text)).toBe(false)
+    expect(spawnSync(hops, [text, '12', '4']).status).toBe(3)
   })
 })

@@ -35,10 +35,10 @@ describeEitherMpi('the preloaded library', (mpi) => {
       const first = await run(5, [3, 3, 4], {
         RANKWEAVE_SHIM: `always,report,record:${recorded}`,
         RANKWEAVE_SHIM_CORES: '2',
-        RANKWEAVE_SHIM_STRATEGY: 'hierarchical:between=2,inside=2',
+        RANKWEAVE_SHIM_STRATEGY: 'hierarchical:between=2.2,inside=2',
       })
       expect(first).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
-      expect(first.stderr).toContain('8 by the plan (hierarchical:between=2,inside=2)')
+      expect(first.stderr).toContain('8 by the plan (hierarchical:between=2.2,inside=2)')
       const text = readFileSync(recorded, 'utf8')
       const planFile = join(folder(), 'plan.rwplan')
       const { schedule } = plan(parseEdgeList(text), { kind: 'routed' })
@@ -64,7 +64,7 @@ describeEitherMpi('the preloaded library', (mpi) => {
     async () => {
       const ended = await runPreloaded(mpi, 4, library, [ends], {
         RANKWEAVE_SHIM: 'always,report',
-        RANKWEAVE_SHIM_STRATEGY: 'routed:radices=2',
+        RANKWEAVE_SHIM_STRATEGY: 'routed',
         RANKWEAVE_SHIM_BLOCK_LIMIT: '16',
       })
       expect(ended).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Neighbor allgathers on four nodes over TCP, with the preloaded library and without it in turn: 6 graphs, blocks of 8 B, 1 KiB and
+# 64 KiB. The nodes are network namespaces of this machine, joined by a bridge without a way out: processes of a node share memory,
+# those of two nodes use TCP. Needs root, iproute2 and Open MPI.
+#
+#   nodes.sh LIBRARY [RUNS [PROCESSES [FIRST [CALLS]]]]
+#
+# LIBRARY is compiled by rankweave shim; 7 runs of each side, 32 processes, 60 calls that are measured after the first 80.
+#
+# Prints per case the medians in us, and the ratio with/without: the geometric mean of pairs of runs, with its 95% interval.
+set -euo pipefail
+LIBRARY=$(realpath "$1") RUNS=${2:-7} PROCESSES=${3:-32} FIRST=${4:-80} CALLS=${5:-60} NODES=4 NET=10.78.0
+HERE=$(cd "$(dirname "$0")" && pwd)
+DIR=$(mktemp -d "${TMPDIR:-/tmp}/rankweave-nodes.XXXXXX")
+
+JOB=
+down() {
+  if [ -n "$JOB" ]; then kill "$JOB" 2>/dev/null && wait "$JOB" || true; fi
+  for i in $(seq "$NODES"); do ip netns del "rwnode$i" 2>/dev/null || true; done
+  ip link del rwnodes 2>/dev/null || true
+  rm -rf "$DIR"
+}
+trap down EXIT
+trap "exit 143" INT TERM
+
+ip link add rwnodes type bridge
+ip addr add "$NET.254/24" dev rwnodes
+ip link set rwnodes up
+for i in $(seq "$NODES"); do
+  ip netns add "rwnode$i"
+  ip link add "rwport$i" type veth peer name eth0 netns "rwnode$i"
+  ip link set "rwport$i" master rwnodes up
+  ip -n "rwnode$i" addr add "$NET.$i/24" dev eth0
+  ip -n "rwnode$i" link set eth0 up
+  ip -n "rwnode$i" link set lo up
+  echo "$NET.$i slots=$(((PROCESSES + NODES - 1) / NODES))" >>"$DIR/hosts"
+done
+# In place of ssh: AGENT HOST COMMAND...
+cat >"$DIR/agent" <<'AGENT'
+#!/usr/bin/env bash
+node=rwnode${1##*.}; shift
+exec nsenter --net="/run/netns/$node" unshare --uts bash -c 'hostname "$0"; exec bash -c "$1"' "$node" "$*"
+AGENT
+chmod +x "$DIR/agent"
+mpicc.openmpi -std=c99 -O2 -Wno-stringop-overread -o "$DIR/program" "$HERE/nodes.c"
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# In the background: bash hears signals while it waits for it.
+run() {
+  local output=$1; shift
+  nsenter --net=/run/netns/rwnode1 unshare --uts bash -c 'hostname rwnode1; exec "$@"' - \
+    mpirun.openmpi --mca plm_rsh_agent "$DIR/agent" --mca btl self,vader,tcp --mca btl_tcp_if_include "$NET.0/24" \
+    --mca oob_tcp_if_include "$NET.0/24" --mca mpi_yield_when_idle 1 --hostfile "$DIR/hosts" --bind-to none \
+    -n "$PROCESSES" "$@" "$DIR/program" "$FIRST" "$CALLS" >"$output" &
+  JOB=$!
+  wait "$JOB"
+  JOB=
+}
+for i in $(seq "$RUNS"); do
+  # Each side is first as often as second.
+  sides=(without with); ((i % 2 == 0)) && sides=(with without)
+  for side in "${sides[@]}"; do
+    if [ "$side" = with ]; then run "$DIR/$side.$i" -x LD_PRELOAD="$LIBRARY"; else run "$DIR/$side.$i"; fi
+    awk -v side="$side" -v run="$i" 'BEGIN { FS = OFS = "\t" } { print side, run, $0 }' "$DIR/$side.$i" >>"$DIR/times"
+  done
+done
+awk -v runs="$RUNS" '
+  function median(name, side,   list, i, j, t) {
+    for (i = 1; i <= runs; i++) list[i] = time[name, side, i]
+    for (i = 2; i <= runs; i++) for (j = i; j > 1 && list[j] < list[j - 1]; j--) { t = list[j]; list[j] = list[j - 1]; list[j - 1] = t }
+    return runs % 2 ? list[(runs + 1) / 2] : (list[runs / 2] + list[runs / 2 + 1]) / 2
+  }
+  BEGIN {
+    FS = "\t"
+    # Two-sided quantiles of the t distribution at 95%, by runs - 1.
+    split("12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 2.160 2.145 2.131 2.120 2.110 2.101 2.093", t95, " ")
+    printf "| graph | block | without | with | ratio | 95%% interval |\n|---|---|---|---|---|---|\n"
+  }
+  { name = $3 " | " $4 " B"; if (!(name in seen)) { seen[name] = 1; order[++names] = name } time[name, $1, $2] = $5 }
+  END {
+    for (n = 1; n <= names; n++) {
+      name = order[n]; sum = square = 0
+      for (i = 1; i <= runs; i++) { x = log(time[name, "with", i] / time[name, "without", i]); sum += x; square += x * x }
+      mean = sum / runs
+      error = runs > 1 ? sqrt((square - runs * mean * mean > 0 ? square - runs * mean * mean : 0) / (runs - 1) / runs) : 0
+      t = runs - 1 in t95 ? t95[runs - 1] : 2
+      printf "| %s | %.0f us | %.0f us | %.2f | %.2f to %.2f |\n", name, median(name, "without"), median(name, "with"), exp(mean),
+        exp(mean - t * error), exp(mean + t * error)
+    }
+  }' "$DIR/times"

@@ -1,0 +1,46 @@
+/*
+ * Other tools with MPI's profiling interface. They intercept `MPI_` functions, and call `PMPI_` ones. One that
+ * is preloaded behind this library sees what this library leaves to MPI. One before it sees every call, and
+ * this library none of them.
+ */
+#include "shim.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PMPI_OF(name) PMPI_##name,
+rw_next_functions rw_next = {RW_PASSED_ON(PMPI_OF)};
+
+static void find(void *function, const char *name) {
+  void *found = dlsym(RTLD_NEXT, name);
+  if (found != NULL) memcpy(function, &found, sizeof found);
+}
+
+#define FIND(name) find(&rw_next.name, "MPI_" #name);
+__attribute__((constructor)) static void find_all(void) { RW_PASSED_ON(FIND) }
+
+/* The file of the object that has a function first; NULL if it is this library. */
+static const char *other_with(const char *function) {
+  Dl_info own, other;
+  void *found = dlsym(RTLD_DEFAULT, function);
+  if (found == NULL || dladdr(found, &other) == 0 || dladdr(&rw_next, &own) == 0) return NULL;
+  return other.dli_fbase == own.dli_fbase ? NULL : other.dli_fname;
+}
+
+int rw_is_first(const char *function) { return other_with(function) == NULL; }
+
+#define QUOTED(name) "MPI_" #name,
+static const char *const functions[] = {RW_PASSED_ON(QUOTED)};
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+/* One line for each of them: they are few. */
+void rw_report_tools(void) {
+  for (int f = 0; f < FUNCTIONS; f++) {
+    const char *other = other_with(functions[f]);
+    if (other != NULL)
+      fprintf(stderr,
+              "rankweave shim: calls of %s reach %s first and not this library: preload this library before it\n",
+              functions[f], other);
+  }
+}

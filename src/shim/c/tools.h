@@ -1,0 +1,58 @@
+/*
+ * Other tools that intercept MPI's functions. Part of shim.h.
+ */
+#ifndef RANKWEAVE_TOOLS_H
+#define RANKWEAVE_TOOLS_H
+
+/* Every function that the library intercepts and may hand on. */
+#define RW_PASSED_ON(X)        \
+  X(Init)                      \
+  X(Init_thread)               \
+  X(Dist_graph_create)         \
+  X(Dist_graph_create_adjacent)\
+  X(Cart_create)               \
+  X(Comm_dup)                  \
+  X(Comm_dup_with_info)        \
+  X(Comm_set_info)             \
+  X(Neighbor_allgather)        \
+  X(Neighbor_allgatherv)       \
+  X(Neighbor_alltoall)         \
+  X(Neighbor_alltoallv)        \
+  X(Neighbor_alltoallw)        \
+  X(Ineighbor_allgather)       \
+  X(Ineighbor_allgatherv)      \
+  X(Ineighbor_alltoall)        \
+  X(Ineighbor_alltoallv)       \
+  X(Ineighbor_alltoallw)       \
+  X(Start)                     \
+  X(Startall)                  \
+  X(Request_free)              \
+  RW_PASSED_ON_4(X)
+
+#if MPI_VERSION >= 4
+#define RW_PASSED_ON_4(X)      \
+  X(Neighbor_allgather_init)   \
+  X(Neighbor_allgatherv_init)  \
+  X(Neighbor_alltoall_init)    \
+  X(Neighbor_alltoallv_init)   \
+  X(Neighbor_alltoallw_init)
+#else
+#define RW_PASSED_ON_4(X)
+#endif
+
+/*
+ * `rw_next.Neighbor_allgather` is the function of the next tool that is preloaded behind this library, or
+ * MPI's. Messages of the library itself are sent by `PMPI_` functions: no tool counts them.
+ */
+#define RW_NEXT(name) __typeof__(&MPI_##name) name;
+typedef struct {
+  RW_PASSED_ON(RW_NEXT)
+} rw_next_functions;
+extern rw_next_functions rw_next;
+
+/* Whether calls of a function reach this library first; else another tool has them, which may hand them on. */
+int rw_is_first(const char *function);
+/* Prints which functions another tool has first. */
+void rw_report_tools(void);
+
+#endif
