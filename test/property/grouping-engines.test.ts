@@ -34,7 +34,7 @@ const configurations = smallTopologies(10).chain(({ what, topology }) =>
 
 type Configuration = typeof configurations extends fc.Arbitrary<infer C> ? C : never
 
-const optionsOf = ({ topology: _, labelSeed, ...rest }: Configuration) => ({
+const optionsOf = ({ topology: _, what: _what, labelSeed, ...rest }: Configuration) => ({
   ...rest,
   ...(labelSeed === undefined ? {} : { labelSeed }),
 })

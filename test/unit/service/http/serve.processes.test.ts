@@ -110,13 +110,15 @@ describe('a plan by the service', () => {
   it('ends with a code where it cannot be made, and when it is cancelled', async () => {
     const { body } = await ours.upload('moore:16x16:r=1', 'format=spec')
     const topology = body.id
-    const failed = await ours.plan({ topology, strategy: 'direct', machine: 'cluster:nodes=2,cores=2' })
+    const random = (await ours.upload('er:16:d=0.5:seed=1', 'format=spec')).body.id
+    const failed = await ours.plan({ topology: random, strategy: 'cartesian' })
     expect((await ours.events(failed.body.id)).at(-1)).toMatchObject({
       state: 'failed',
-      error: { code: 'ERR_MACHINE' },
+      error: { code: 'ERR_STRATEGY' },
     })
     for (const [request, code] of [
       [{ topology, strategy: 'nonsense' }, 'ERR_STRATEGY'],
+      [{ topology, strategy: 'direct', machine: 'cluster:nodes=2,cores=2' }, 'ERR_MACHINE'],
       [{ topology, strategy: 'direct', k: 3 }, 'ERR_USAGE'],
       [{ topology, machine: 'hosts:/etc/passwd' }, 'ERR_MACHINE'],
       [{ topology, more: 1 }, 'ERR_ARGUMENT'],
