@@ -143,7 +143,7 @@ static void lose(rw_plan *plan) {
 static int judge(rw_state *state, int collective) {
   rw_plan *plan = &state->plans[collective];
   rw_trial *trial = &plan->trial;
-  double batch[RW_BATCH][RW_FIGURES];
+  double batch[RW_BATCH][RW_FIGURES] = {{0}};
   int64_t sums[RW_BATCH * RW_FIGURES];
   int count = RW_FIGURES * trial->wanted;
   for (int i = 0; i < count; i++) sums[i] = (int64_t)(trial->own[i / RW_FIGURES][i % RW_FIGURES] * PARTS);
