@@ -172,7 +172,10 @@ export class Link {
     } catch (error) {
       // What breaks the protocol is the fault of the peer; everything else has failed here.
       if (isRankweaveError(error, 'ERR_PROTOCOL')) this.break(reasonText(error), 'malformed')
-      else this.#host.failed(this.peer, error)
+      else {
+        this.end()
+        this.#host.failed(this.peer, error)
+      }
     }
     reader.close()
   }

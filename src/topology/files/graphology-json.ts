@@ -29,6 +29,8 @@ export function parseGraphologyJson(
   return document.toTopology(weight)
 }
 
+const isInfinite = (value: unknown) => typeof value === 'number' && Math.abs(value) === Infinity
+
 class GraphDocument {
   readonly #text: string
   readonly #file: string
@@ -101,7 +103,7 @@ class GraphDocument {
   #weights(attributes: Attributes, name: string | null, e: number) {
     // What does not fit into a double, such as 1e999, is infinite for the parser.
     for (const each of [name ?? '', 'inWeight', 'outSlot', 'inSlot'])
-      if (Object.hasOwn(attributes, each) && Math.abs(attributes[each] as number) === Infinity)
+      if (Object.hasOwn(attributes, each) && isInfinite(attributes[each]))
         this.#fail(['edges', e, 'attributes', each], 'a number that a double can hold', 'a larger one')
     try {
       return weightsOf(String(e), attributes, name)

@@ -109,6 +109,12 @@ it.each<[keyof typeof readers, string, string, RegExp]>([
   ['json', 'a key twice', graphText('', '{"key":"a"},{"key":"a"}'), /^graph:1:\d+: expected every key once/],
   ['json', 'a prototype', '{"__proto__":{"nodes":[]}}', /^graph:1:1: expected a list of nodes, got none/],
   ['json', 'a text without end', '{"nodes":["', /^graph:1:11: expected a value/],
+  [
+    'json',
+    'a weight that is an object',
+    weighted('"weight":{"toString":1}'),
+    /^graph:2:\d+: expected a number, got an object/,
+  ],
   ['json', '10^6 brackets', '['.repeat(1e6), /^graph:1:1: expected values nested at most 64 deep/],
   [
     'machine',
