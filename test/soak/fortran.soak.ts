@@ -86,9 +86,14 @@ describeMpi('a Fortran program with the preloaded library', (mpi) => {
       expect(onlyObject(recorded)['graphs']).toMatchObject([
         {
           ...{ file: 'graph.txt', ranks: 5, edges: 15 },
-          collectives: { 'neighbor-allgather': { calls: 6 }, 'neighbor-alltoall': { calls: 6 } },
+          functions: {
+            MPI_Neighbor_allgather: { calls: 3 },
+            MPI_Neighbor_allgatherv: { calls: 3 },
+            MPI_Neighbor_alltoall: { calls: 3 },
+            MPI_Neighbor_alltoallv: { calls: 3 },
+          },
         },
-        { file: 'graph-2.txt', ranks: 5, edges: 8, collectives: { 'neighbor-allgather': { calls: 3 } } },
+        { file: 'graph-2.txt', ranks: 5, edges: 8, functions: { MPI_Neighbor_allgather: { calls: 3 } } },
       ])
       const topology = parseEdgeList(readFileSync(join(folder(), 'graph.txt'), 'utf8'))
       const planFile = join(folder(), 'plan.rwplan')
