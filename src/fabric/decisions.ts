@@ -20,7 +20,7 @@ interface OpenDecision {
  * A decision is forgotten when it is made: each member has contributed, is lost or has contributed to the end
  * of the world, so no process can ask for it again.
  *
- * The members belong to the name of a decision: a process that names others than the rest waits by itself, and
+ * The members belong to the name of a decision: a process that names others than the rest waits alone, and
  * the rest wait for it as for one that does not contribute. Memory: the losses, who is at the end, and at most
  * {@link maxOpenDecisions} decisions per process.
  */

@@ -20,7 +20,7 @@ export interface Authority {
    *
    * @param key at most {@link maxKeyLength} characters; unique among the decisions of the world
    * @param members processes, ascending; the same at each of them, and this process among them. A process
-   *   that names others waits by itself; of the decision `end` all processes are members
+   *   that names others waits alone; of the decision `end` all processes are members
    * @param contribution at most {@link maxContributionBytes}; read before the call returns
    * @throws (by rejection) ERR_PEER_LOST when this process is itself lost to the world, ERR_WORLD_LOST when
    *   the authority is lost, ERR_FABRIC after `close` and for arguments that do not fit
