@@ -95,13 +95,6 @@ static int perform_planned(rw_state *state, int collective, rw_function function
   return agreed == MPI_SUCCESS ? agreed : rw_raise(c->comm, agreed);
 }
 
-/* Calls that are left to MPI, too. */
-static void record(rw_state *state, rw_function function, int blocks, const call *c) {
-  rw_buffer from, to;
-  rw_record_call(state, function);
-  if (rw_call_buffers(c, &from, &to) == MPI_SUCCESS) rw_record_blocks(state, function, &from, blocks);
-}
-
 static int leave(rw_state *state, rw_function function, rw_outcome why, const call *c, library *by_library) {
   rw_count(state, function, why);
   return by_library(c);
@@ -116,7 +109,7 @@ static int perform(const call *c, rw_function function, library *by_library) {
                function == RW_NEIGHBOR_ALLTOALLV || function == RW_NEIGHBOR_ALLGATHERV))
     return leave(state, function, RW_WRONG, c, by_library);
   if (state->settings.records > 0)
-    record(state, function, collective == RW_ALLGATHER ? 1 : state->lists.out_count, c);
+    rw_record(state, function, collective, c);
   if (why == RW_BY_PLAN && collective == RW_ALLTOALL && state->is_agreed && state->lists.is_ambiguous) why = RW_PARALLEL_EDGES;
   if (why != RW_BY_PLAN) return leave(state, function, why, c, by_library);
   return perform_planned(state, collective, function, c, by_library);

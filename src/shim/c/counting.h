@@ -88,8 +88,9 @@ typedef struct {
 /* Collective. */
 int rw_record_gather(MPI_Comm comm, rw_state *state);
 void rw_record_call(rw_state *state, rw_function function);
-/* Blocks that this rank sends in a call, or in every start of a persistent request. */
-void rw_record_blocks(rw_state *state, rw_function function, const rw_buffer *from, int blocks);
+/* A call of a function and the blocks that this rank sends in it. */
+void rw_record(rw_state *state, rw_function function, int collective, const rw_call *call);
+/* A block that this rank sends in a call, or in every start of a persistent request. */
 void rw_record_block(rw_state *state, rw_function function, double bytes);
 /* A persistent request of MPI: its starts are calls from now on, until it is freed. */
 void rw_record_request(MPI_Request request, rw_state *state, rw_function function);

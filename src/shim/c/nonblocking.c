@@ -58,13 +58,6 @@ static int leave(rw_state *state, rw_function function, rw_outcome why, const rw
   return by_library(c, request);
 }
 
-/* Calls that are left to MPI, too. */
-static void record(rw_state *state, rw_function function, int blocks, const rw_call *c) {
-  rw_buffer from, to;
-  rw_record_call(state, function);
-  if (rw_call_buffers(c, &from, &to) == MPI_SUCCESS) rw_record_blocks(state, function, &from, blocks);
-}
-
 static int start(const rw_call *c, MPI_Request *request, rw_function function, library *by_library) {
   rw_state *state = rw_state_of(c->comm);
   int collective = function <= RW_INEIGHBOR_ALLGATHERV ? RW_ALLGATHER : RW_ALLTOALL;
@@ -74,7 +67,7 @@ static int start(const rw_call *c, MPI_Request *request, rw_function function, l
   if (state == NULL) return leave(state, function, why, c, request, by_library);
   if (rw_call_is_wrong(c, &state->lists, is_v_send, is_v_receive))
     return leave(state, function, RW_WRONG, c, request, by_library);
-  if (state->settings.records > 0) record(state, function, collective == RW_ALLGATHER ? 1 : state->lists.out_count, c);
+  if (state->settings.records > 0) rw_record(state, function, collective, c);
   if (why == RW_BY_PLAN) why = why_by_library(state, collective, &publisher);
   /* Others publish, and cannot know that this rank has no memory to read. */
   if (why == RW_NO_PLAN && state->publishers == NULL && rw_arena_of_process() != NULL)

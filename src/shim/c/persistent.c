@@ -28,16 +28,8 @@ typedef struct persistent {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static persistent *all;
 
-static int is_first(const char *name, const void *own) { return dlsym(RTLD_DEFAULT, name) == own; }
-
 /* If another tool has the starts of this process first, it may hand them to MPI. */
-static int starts_are_seen(void) {
-  int (*start)(MPI_Request *) = MPI_Start, (*startall)(int, MPI_Request[]) = MPI_Startall;
-  void *own[2];
-  memcpy(&own[0], &start, sizeof start);
-  memcpy(&own[1], &startall, sizeof startall);
-  return is_first("MPI_Start", own[0]) && is_first("MPI_Startall", own[1]);
-}
+static int starts_are_seen(void) { return rw_is_first("MPI_Start") && rw_is_first("MPI_Startall"); }
 
 static void release(persistent *p) {
   rw_publishers_close(p->publishers);
@@ -187,13 +179,6 @@ static int init_by_library(const char *name, const rw_call *c, MPI_Info info, MP
   return both_equal(VALUES, info, request);
 }
 
-/* An initialization counts as a call, and is recorded as one. */
-static void record(rw_state *state, rw_function function, int blocks, const rw_call *c) {
-  rw_buffer from, to;
-  rw_record_call(state, function);
-  if (rw_call_buffers(c, &from, &to) == MPI_SUCCESS) rw_record_blocks(state, function, &from, blocks);
-}
-
 static int init(const char *name, const rw_call *c, rw_function function, MPI_Info info, MPI_Request *request) {
   rw_state *state = rw_state_of(c->comm);
   int collective = function <= RW_NEIGHBOR_ALLGATHERV_INIT ? RW_ALLGATHER : RW_ALLTOALL;
@@ -203,7 +188,7 @@ static int init(const char *name, const rw_call *c, rw_function function, MPI_In
   persistent *p = NULL;
   if (state != NULL && rw_call_is_wrong(c, &state->lists, is_v_send, is_v_receive)) why = RW_WRONG;
   else if (state != NULL && state->settings.records > 0)
-    record(state, function, collective == RW_ALLGATHER ? 1 : state->lists.out_count, c);
+    rw_record(state, function, collective, c);
   if (why == RW_BY_PLAN && (!rw_requests_have_progress() || !starts_are_seen())) why = RW_OTHER_TOOL;
   if (why == RW_BY_PLAN) p = make(state, c, collective);
   if (why == RW_BY_PLAN && p == NULL) why = RW_NO_PLAN;

@@ -83,9 +83,12 @@ void rw_record_block(rw_state *state, rw_function function, double bytes) {
   recorded->has_blocks = 1;
 }
 
-void rw_record_blocks(rw_state *state, rw_function function, const rw_buffer *from, int blocks) {
-  for (int i = 0; i < blocks; i++)
-    rw_record_block(state, function, (double)rw_buffer_count(from, i) * from->size);
+void rw_record(rw_state *state, rw_function function, int collective, const rw_call *call) {
+  rw_buffer from, to;
+  int blocks = collective == RW_ALLGATHER ? 1 : state->lists.out_count;
+  rw_record_call(state, function);
+  if (rw_call_buffers(call, &from, &to) != MPI_SUCCESS) return;
+  for (int i = 0; i < blocks; i++) rw_record_block(state, function, (double)rw_buffer_count(&from, i) * from.size);
 }
 
 /* Persistent requests that are recorded; starts of more than these are not. */

@@ -58,9 +58,7 @@ static void look_up(void) {
   find(&add_progress, "opal_progress_register");
   find(&remove_progress, "opal_progress_unregister");
   find(&polled, "PMPIX_Grequest_start");
-  int (*get_status)(MPI_Request, int *, MPI_Status *);
-  find(&get_status, "MPI_Request_get_status");
-  if (get_status != MPI_Request_get_status) polled = NULL;
+  if (!rw_is_first("MPI_Request_get_status")) polled = NULL;
 }
 
 int rw_requests_have_progress(void) {

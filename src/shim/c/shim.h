@@ -459,7 +459,7 @@ struct rw_state {
   rw_state *before, *after; /* of this process */
   MPI_Comm comm, shadow; /* the shadow is MPI_COMM_NULL until there is a plan */
   rw_settings settings;
-  int is_agreed; /* settings are the same on all ranks, and lists are read: until then only their lengths */
+  int is_agreed; /* settings are the same on all ranks */
   rw_lists lists;
   int number; /* of the communicator, in the order of creation */
   rw_publishers *publishers;
