@@ -23,6 +23,14 @@ const viewBufferOf = getterOf(DataView.prototype, 'buffer')
 const viewOffsetOf = getterOf(DataView.prototype, 'byteOffset')
 const viewLengthOf = getterOf(DataView.prototype, 'byteLength')
 
+/**
+ * The name of the class that made a typed array, across realms, whatever it says or inherits now;
+ * `Uint8Array` for a Buffer, undefined for what is no typed array.
+ */
+export function typedArrayName(value: unknown): string | undefined {
+  return tagOf.call(value as ArrayBufferView) as string | undefined
+}
+
 /** By the getters of %TypedArray% and DataView: a subclass may override the properties. */
 export function extentOf(view: ArrayBufferView): Extent {
   if (tagOf.call(view) === undefined) {
@@ -44,7 +52,8 @@ export function extentOf(view: ArrayBufferView): Extent {
 
 /** The bytes of a typed array, not copied. */
 export function bytesOf(array: ArrayBufferView): Uint8Array {
-  if (Object.getPrototypeOf(array) === Uint8Array.prototype) return array as Uint8Array
+  if (Object.getPrototypeOf(array) === Uint8Array.prototype && typedArrayName(array) === 'Uint8Array')
+    return array as Uint8Array
   const { buffer, byteOffset, byteLength } = extentOf(array)
   return new Uint8Array(buffer, byteOffset, byteLength)
 }

@@ -1,4 +1,4 @@
-import { extentOf } from '../../base/bytes.js'
+import { extentOf, typedArrayName } from '../../base/bytes.js'
 import { RankweaveError, shown } from '../../errors.js'
 
 export type TypedArray =
@@ -56,15 +56,9 @@ const constructors = [Uint8Array, ...typedArrays] as const
 
 const codeOfTag: Readonly<Record<string, number>> = typeCode
 
-// The tag getter of %TypedArray% works across realms and calls a Buffer a Uint8Array.
-const typedArrayTag = Object.getOwnPropertyDescriptor(
-  Object.getPrototypeOf(Uint8Array.prototype),
-  Symbol.toStringTag,
-)!.get!
-
 /** Wire code of an element type; 0 for whatever is not a typed array (and so travels as a value). */
 export function typeCodeOf(data: unknown): number {
-  const tag = typedArrayTag.call(data) as string | undefined
+  const tag = typedArrayName(data)
   return tag === undefined ? typeCode.value : (codeOfTag[tag] ?? unknownElementType(tag))
 }
 
@@ -92,6 +86,7 @@ export function elementSizeBytes(type: number): number {
 const maxArrayBytes = 2 ** 32
 
 /**
+ * @param countElems of a value, which travels as bytes, bytes
  * @param memory what to lay it over; undefined: new memory
  * @throws ERR_COUNT for more than memory holds
  */
@@ -114,7 +109,8 @@ export function newArray(
 }
 
 function noRoom(type: number, countElems: number, cause?: unknown): RankweaveError {
-  const message = `no memory holds ${countElems} elements of a ${typeName(type)}`
+  const unit = type === typeCode.value ? 'bytes' : 'elements'
+  const message = `no memory holds ${countElems} ${unit} of a ${typeName(type)}`
   return new RankweaveError('ERR_COUNT', message, { cause })
 }
 
@@ -137,10 +133,10 @@ function unknownElementType(tag: string): never {
  * Elements must stay where they are while a message is in flight; only buffers of fixed length guarantee
  * that.
  *
- * @throws ERR_TYPE for a resizable or detached buffer, and for a class that states another length or offset
+ * @throws ERR_TYPE for a resizable or detached buffer, and for an array that states another memory than it has
  */
 export function requireFixed(array: TypedArray): void {
-  if (!plainPrototypes.has(Object.getPrototypeOf(array))) requireTrue(array)
+  if (!isUnmasked(array)) requireTrue(array)
   const buffer = array.buffer as ArrayBufferLike & {
     readonly resizable?: boolean
     readonly growable?: boolean
@@ -153,20 +149,47 @@ export function requireFixed(array: TypedArray): void {
     throw new RankweaveError('ERR_TYPE', 'expected an array with its buffer, got a detached one')
 }
 
-const plainPrototypes: ReadonlySet<object> = new Set(typedArrays.map(({ prototype }) => prototype))
+const prototypeOfName = new Map<string | undefined, object>(
+  typedArrays.map(({ name, prototype }) => [name, prototype]),
+)
+const { hasOwnProperty: hasOwn } = Object.prototype
+
+/** Whether what an array says of its memory is read from its memory. */
+function isUnmasked(array: TypedArray): boolean {
+  return (
+    prototypeOfName.get(typedArrayName(array)) === Object.getPrototypeOf(array) &&
+    !hasOwn.call(array, 'length') &&
+    !hasOwn.call(array, 'buffer') &&
+    !hasOwn.call(array, 'byteOffset') &&
+    !hasOwn.call(array, 'byteLength') &&
+    !hasOwn.call(array, 'BYTES_PER_ELEMENT')
+  )
+}
 
 function requireTrue(array: TypedArray): void {
-  const { buffer, byteOffset, byteLength, length } = extentOf(array)
+  const type = typeCodeOf(array)
   // A DataView is no list of elements: its callers say what they expect.
-  const isTrue =
-    (array as ArrayBufferView) instanceof DataView ||
-    (array.buffer === buffer &&
-      array.byteOffset === byteOffset &&
-      array.byteLength === byteLength &&
-      array.length === length)
-  if (isTrue) return
-  const message = `expected an array whose length and offset are those of its ${byteLength} bytes, got a class that states others`
-  throw new RankweaveError('ERR_TYPE', message)
+  if (type === typeCode.value) return
+  const { byteLength } = extentOf(array)
+  const message = `expected an array whose length and offset are those of its ${byteLength} bytes, got one that states others`
+  let isTrue: boolean
+  try {
+    isTrue = statesItsMemory(type, array)
+  } catch (cause) {
+    throw new RankweaveError('ERR_TYPE', message, { cause })
+  }
+  if (!isTrue) throw new RankweaveError('ERR_TYPE', message)
+}
+
+function statesItsMemory(type: number, array: TypedArray): boolean {
+  const { buffer, byteOffset, byteLength, length } = extentOf(array)
+  return (
+    array.buffer === buffer &&
+    array.byteOffset === byteOffset &&
+    array.byteLength === byteLength &&
+    array.length === length &&
+    array.BYTES_PER_ELEMENT === elementSizeBytes(type)
+  )
 }
 
 /**

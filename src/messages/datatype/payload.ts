@@ -124,10 +124,13 @@ export interface Landing {
   finish(): unknown
 }
 
-/** @param into fits the message ({@link misfit}) */
+/**
+ * @param into fits the message ({@link misfit})
+ * @throws ERR_COUNT for more than memory holds
+ */
 export function landing(type: number, countElems: number, sizeBytes: number, into?: ReceiveBuffer): Landing {
   if (type === typeCode.value) {
-    const bytes = new Uint8Array(sizeBytes)
+    const bytes = bytesOf(newArray(type, sizeBytes))
     return { bytes, finish: () => decodeValue(bytes) }
   }
   const target = into === undefined ? newArray(type, countElems) : contiguous(into)

@@ -102,8 +102,9 @@ export class EagerFastPath implements EagerSink {
     if (!recent.is(data)) {
       if (!ArrayBuffer.isView(data)) return false
       type = typeCodeOf(data)
-      if (type === typeCode.value || data.byteLength > runtime.shortBytes) return false
+      if (type === typeCode.value) return false
       requireFixed(data as TypedArray)
+      if (data.byteLength > runtime.shortBytes) return false
       bytes = bytesOf(data as TypedArray)
       recent.remember(data as TypedArray, type, bytes)
     }

@@ -1,5 +1,5 @@
 import { bytesOf } from '../../base/bytes.js'
-import { RankweaveError, wrongValue } from '../../errors.js'
+import { isRankweaveError, RankweaveError, wrongValue } from '../../errors.js'
 import { type Landing, landing } from '../datatype/payload.js'
 import { StridedView } from '../datatype/strided-view.js'
 import { type Arrived, lostMessageError } from '../matching/arrived.js'
@@ -86,13 +86,13 @@ export class RendezvousProtocol {
   /** Fetches the data of an offered message into its receive. */
   accept(process: number, transferId: number, message: Arrived, receive: Receive<unknown>): void {
     const { transfers } = this.#state
-    const error = receiveMisfit(receive, message)
-    if (error !== undefined) {
+    const place = placeFor(receive, message)
+    if (place instanceof RankweaveError) {
       transfers.decline(process, transferId)
-      receive.reject(error)
+      receive.reject(place)
       return
     }
-    const matched = new MatchedReceive(this.#state, message, receive, () => {
+    const matched = new MatchedReceive(this.#state, message, receive, place, () => {
       this.#matched.delete(receive)
       this.#checkIdle()
     })
@@ -194,12 +194,17 @@ class MatchedReceive implements Incoming {
   readonly #landing: Landing
   readonly #ended: () => void
 
-  constructor(state: CommContext, message: Arrived, receive: Receive<unknown>, ended: () => void) {
-    const { type, countElems, sizeBytes } = message
+  constructor(
+    state: CommContext,
+    message: Arrived,
+    receive: Receive<unknown>,
+    place: Landing,
+    ended: () => void,
+  ) {
     this.receive = receive
     this.#state = state
     this.#message = message
-    this.#landing = landing(type, countElems, sizeBytes, receive.into)
+    this.#landing = place
     this.#ended = ended
   }
 
@@ -236,6 +241,18 @@ class MatchedReceive implements Incoming {
 
   lost(): RankweaveError {
     return lostMessageError(this.#message.source)
+  }
+}
+
+/** Where a message goes; why it cannot, when it does not fit or no memory holds what its envelope states. */
+function placeFor(receive: Receive<unknown>, message: Arrived): Landing | RankweaveError {
+  const misfit = receiveMisfit(receive, message)
+  if (misfit !== undefined) return misfit
+  try {
+    return landing(message.type, message.countElems, message.sizeBytes, receive.into)
+  } catch (error) {
+    if (isRankweaveError(error)) return error
+    throw error
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { bytesOf } from '../../../../src/base/bytes.js'
-import { type Communicator, run, strided } from '../../../../src/entry/index.js'
+import { type Communicator, run, strided, type TopologyCommunicator } from '../../../../src/entry/index.js'
 import { decodeValue, encodeValue } from '../../../../src/messages/datatype/value-encoding.js'
 
 /** Classes that state another memory than they have. */
@@ -27,6 +27,21 @@ const liars = {
   },
 } as const
 
+const own = (name: string, value: unknown) => () =>
+  Object.defineProperty(new Float64Array(4), name, { value })
+
+/** Arrays of the library's own classes with a property of their own, or with the methods of another class. */
+const masked: Readonly<Record<string, () => Float64Array>> = {
+  'a length': own('length', 2),
+  'a longer length': own('length', 1_000),
+  'a number of bytes': own('byteLength', 1e9),
+  'an offset': own('byteOffset', 8),
+  'a buffer': own('buffer', new ArrayBuffer(32)),
+  'a size of elements': own('BYTES_PER_ELEMENT', 1),
+  'another class': () => Object.setPrototypeOf(new Float64Array(4), Uint8Array.prototype),
+  'another class, of no array': () => Object.setPrototypeOf(new Float64Array(4), DataView.prototype),
+}
+
 const calls: Readonly<Record<string, (comm: Communicator, array: Float64Array) => unknown>> = {
   send: (comm, array) => comm.send(array, 1 - comm.rank),
   'a receive': (comm, array) => comm.recv(1 - comm.rank, 0, { into: array }),
@@ -36,7 +51,22 @@ const calls: Readonly<Record<string, (comm: Communicator, array: Float64Array) =
   'allreduce into it': (comm, array) => comm.allreduce(new Float64Array(4), 'sum', { into: array }),
   allgather: (comm, array) => comm.allgather(array),
   alltoall: (comm, array) => comm.alltoall(array),
+  allgatherv: (comm, array) => comm.allgatherv(array),
+  'allgather into it': (comm, array) => comm.allgather(new Float64Array(2), { into: array }),
 }
+
+/** Calls of a ring of two ranks. */
+const neighborCalls: Readonly<Record<string, (comm: TopologyCommunicator, array: Float64Array) => unknown>> =
+  {
+    neighborAllgather: (comm, array) => comm.neighborAllgather(array),
+    'neighborAllgather into it': (comm, array) =>
+      comm.neighborAllgather(new Float64Array(4), { into: array }),
+    neighborAllgatherv: (comm, array) => comm.neighborAllgatherv(array),
+    neighborAlltoall: (comm, array) => comm.neighborAlltoall(array),
+    neighborAlltoallv: (comm, array) => comm.neighborAlltoallv(array, [4]),
+    'neighborAlltoallv into it': (comm, array) =>
+      comm.neighborAlltoallv(new Float64Array(4), [4], { into: array }),
+  }
 
 it.each(Object.keys(liars))(
   'an array whose class states another %s is ERR_TYPE before anything is sent',
@@ -54,6 +84,33 @@ it.each(Object.keys(liars))(
       },
       { ranks: 2, fabric: 'local', processes: 2 },
     ).then(() => {}),
+)
+
+it.each(Object.entries(masked))(
+  'an array with %s that is not its own is ERR_TYPE before anything is sent',
+  async (_, make) => {
+    await run(
+      async (comm) => {
+        const other = 1 - comm.rank
+        const ring = await comm.createDistGraphAdjacent({ sources: [other], destinations: [other] })
+        const all = [
+          ...Object.entries(calls).map(([call, use]) => [call, () => use(comm, make())] as const),
+          ...Object.entries(neighborCalls).map(([call, use]) => [call, () => use(ring, make())] as const),
+        ]
+        for (const [call, use] of all) {
+          const thrown = await Promise.resolve()
+            .then(use)
+            .then(
+              () => 'nothing',
+              ({ code }: { readonly code?: unknown }) => code,
+            )
+          expect([call, thrown]).toEqual([call, 'ERR_TYPE'])
+        }
+        await comm.barrier()
+      },
+      { ranks: 2, fabric: 'local', processes: 2 },
+    )
+  },
 )
 
 it.each([1, 2])('arrays whose class overrides methods arrive, on %i processes', (processes) =>
