@@ -2,7 +2,7 @@
  * Calls of a neighborhood collective by a publisher.
  *
  * Both ends of an edge know the bytes of its block. On a node a block up to the limit is published, or sent
- * as a copy if there is no place for it; a longer one, and every block for another node, is sent from the
+ * as a message if there is no place for it; a longer one, and every block for another node, is sent from the
  * buffer of the program into that of its neighbor, as MPI would. So no call needs an agreement.
  */
 #include "publish.h"
@@ -13,6 +13,8 @@
 
 /* Polls before the core is given to others, and between calls of MPI. */
 enum { SPINS = 256, PROGRESS = 16 };
+/* Polls between looks for what only a wrong program sends. */
+enum { RARELY = 64 };
 
 static int first_error(int first, int second) { return first == MPI_SUCCESS ? second : first; }
 
@@ -20,8 +22,8 @@ static int64_t bytes_of(const rw_buffer *buffer, int block) { return (int64_t)rw
 
 static int block_of(const rw_publisher *p, const rw_end *reader) { return p->collective == RW_ALLGATHER ? 0 : reader->slot; }
 
-static int is_long(const rw_buffer *buffer, int block) {
-  return bytes_of(buffer, block) > (int64_t)rw_arena_of_process()->limit;
+static int is_long(const rw_publisher *p, const rw_buffer *buffer, int block) {
+  return bytes_of(buffer, block) > (int64_t)p->limit;
 }
 
 static void enter(rw_publisher *p) { pthread_mutex_lock(&p->lock); }
@@ -37,7 +39,7 @@ static int receive_apart(rw_exchange *x) {
   int tag = rw_arena_tag(p->number, p->collective, 1), code = MPI_SUCCESS;
   for (int i = 0; i < p->all_sources; i++) {
     const rw_end *source = &p->source[i];
-    if (i < p->sources && !is_long(&x->to, source->slot)) continue;
+    if (i < p->sources && !is_long(p, &x->to, source->slot)) continue;
     int posted = PMPI_Irecv(rw_buffer_at(&x->to, source->slot), rw_buffer_count(&x->to, source->slot), x->to.type,
                             source->rank, tag, rw_arena_of_process()->comm, &x->request[x->requests]);
     if (posted == MPI_SUCCESS) x->requests++;
@@ -58,43 +60,51 @@ static int send_apart(rw_exchange *x, const rw_buffer *from, const rw_end *reade
 
 static int publish(rw_publisher *p, const rw_buffer *from, int reader, uint64_t call) {
   char *data;
-  rw_place *place = rw_publisher_place(p, reader, call, &data);
   int block = block_of(p, &p->reader[reader]), code = MPI_SUCCESS;
-  place->length = (uint32_t)bytes_of(from, block);
-  if (place->length <= RW_IN_PLACE) data = place->data;
-  if (place->length > 0) code = rw_buffer_read(from, block, data, rw_arena_of_process()->comm);
+  int64_t bytes = bytes_of(from, block);
+  rw_place *place = rw_publisher_place(p, reader, call, bytes, &data);
+  place->length = (uint32_t)bytes;
+  if (bytes > 0) code = rw_buffer_read(from, block, data, rw_arena_of_process()->comm);
   __atomic_store_n(&place->calls, call + 1, __ATOMIC_RELEASE);
   return code;
 }
 
-/* Whether a block of the call is too long for its place. */
-static int needs_space(const rw_publisher *p, const rw_buffer *from) {
-  if (p->collective == RW_ALLGATHER || from->counts == NULL) return bytes_of(from, 0) > RW_IN_PLACE;
+/* Bytes of the longest block of the call that is published. */
+static int64_t longest_published(const rw_publisher *p, const rw_buffer *from) {
+  if (p->collective == RW_ALLGATHER || from->counts == NULL) return bytes_of(from, 0);
+  int64_t longest = 0;
   for (int i = 0; i < p->readers; i++) {
     int64_t bytes = bytes_of(from, p->reader[i].slot);
-    if (bytes > RW_IN_PLACE && bytes <= (int64_t)rw_arena_of_process()->limit) return 1;
+    if (bytes > longest && bytes <= (int64_t)p->limit) longest = bytes;
   }
-  return 0;
+  return longest;
+}
+
+/* A block that has no place: a copy of a short one, since its sender need not wait for a reader then. */
+static int send_instead(rw_exchange *x, const rw_buffer *from, const rw_end *reader) {
+  rw_publisher *p = x->publisher;
+  int is_sent = 0, code = MPI_SUCCESS;
+  if (bytes_of(from, block_of(p, reader)) <= (int64_t)rw_arena_of_process()->limit)
+    code = rw_publisher_send_copy(p, from, reader, &is_sent);
+  return is_sent ? code : send_apart(x, from, reader, 1);
 }
 
 static int send_on_node(rw_exchange *x, const rw_buffer *from) {
   rw_publisher *p = x->publisher;
   int has_place = -1, code = MPI_SUCCESS, is_direct = 0, is_apart = 0;
   for (int i = 0; i < p->readers; i++) {
-    if (is_long(from, block_of(p, &p->reader[i]))) {
+    if (is_long(p, from, block_of(p, &p->reader[i]))) {
       code = first_error(code, send_apart(x, from, &p->reader[i], 0));
       is_apart = 1;
       continue;
     }
-    if (has_place < 0) has_place = rw_publisher_has_place(p, x->call, needs_space(p, from));
+    if (has_place < 0) has_place = rw_publisher_has_place(p, x->call, longest_published(p, from));
     if (has_place) {
       code = first_error(code, publish(p, from, i, x->call));
       if (p->collective == RW_ALLGATHER) break;
       continue;
     }
-    int is_sent, sent = rw_publisher_send_copy(p, from, &p->reader[i], &is_sent);
-    if (!is_sent) sent = send_apart(x, from, &p->reader[i], 1);
-    code = first_error(code, sent);
+    code = first_error(code, send_instead(x, from, &p->reader[i]));
     is_direct = 1;
   }
   if (is_direct && p->entry != NULL) __atomic_store_n(&p->entry->direct[p->collective], x->call + 1, __ATOMIC_RELEASE);
@@ -110,6 +120,7 @@ static void begin(rw_exchange *x, rw_publisher *p, const rw_buffer *from, const 
   x->to = *to;
   x->own_type = MPI_DATATYPE_NULL;
   x->next = x->receives = x->requests = x->is_read = x->is_done = 0;
+  x->polls = 0;
   __atomic_add_fetch(&p->all->users, 1, __ATOMIC_RELAXED);
   x->code = receive_apart(x);
   x->code = first_error(x->code, send_on_node(x, from));
@@ -194,7 +205,7 @@ static void read_for_long_room(rw_exchange *x) {
   rw_publisher *p = x->publisher;
   for (int i = 0, r = 0; i < p->sources; i++) {
     rw_end *source = &p->source[i];
-    if (!is_long(&x->to, source->slot)) continue;
+    if (!is_long(p, &x->to, source->slot)) continue;
     MPI_Request *request = &x->request[r++];
     if (*request == MPI_REQUEST_NULL || rw_publisher_find(p, source, x->call) == NULL) continue;
     int code = PMPI_Cancel(request);
@@ -206,7 +217,7 @@ static void read_for_long_room(rw_exchange *x) {
 
 static int has_received(rw_exchange *x) {
   int is_done = test_all(x, 0, x->receives);
-  if (!is_done) read_for_long_room(x);
+  if (!is_done && ++x->polls % RARELY == 0) read_for_long_room(x);
   return is_done;
 }
 
@@ -215,7 +226,7 @@ static void read_all(rw_publisher *p) {
   for (rw_exchange *x = p->first; x != NULL; x = p->first) {
     for (; x->next < p->sources; x->next++) {
       rw_end *source = &p->source[x->next];
-      if (!is_long(&x->to, source->slot) && !read_block(x, source)) return;
+      if (!is_long(p, &x->to, source->slot) && !read_block(x, source)) return;
     }
     if (!has_received(x)) return;
     if (p->sources > 0 && p->entry != NULL)

@@ -92,8 +92,9 @@ static int plan_and_try(rw_state *state, int collective, double longest) {
 /* What a rank says of its blocks. */
 enum { SHORT, TOO_LONG, ON_DEVICE };
 
-static double kind_of_blocks(double longest) {
-  return longest >= RW_ON_DEVICE ? ON_DEVICE : longest > rw_own_settings()->block_limit ? TOO_LONG : SHORT;
+static double kind_of_blocks(double longest, const rw_publisher *publisher) {
+  double limit = publisher != NULL ? rw_publisher_limit(publisher) : rw_own_settings()->block_limit;
+  return longest >= RW_ON_DEVICE ? ON_DEVICE : longest > limit ? TOO_LONG : SHORT;
 }
 
 /*
@@ -105,10 +106,11 @@ static int consider(rw_state *state, int collective, double longest) {
   rw_plan *plan = &state->plans[collective];
   if (plan->calls == 0) return plan_and_try(state, collective, longest);
   qsort(plan->watched_us, RW_WATCH, sizeof(double), compare);
+  rw_publisher *publisher = rw_state_publisher(state, collective);
   double known = state->id > 0 ? 0 : rw_graph_find(state), proposed = state->id > 0 ? 0 : rw_graph_propose();
-  double most[] = {plan->watched_us[RW_WATCH / 2], planning_us, kind_of_blocks(longest),
+  double most[] = {plan->watched_us[RW_WATCH / 2], planning_us, kind_of_blocks(longest, publisher),
                    proposed, proposed == 0, known, -known, rw_own_settings()->patience,
-                   rw_state_publisher(state, collective) == NULL};
+                   publisher == NULL};
   int code = PMPI_Allreduce(MPI_IN_PLACE, most, 9, MPI_DOUBLE, MPI_MAX, state->comm);
   if (code != MPI_SUCCESS) {
     enter(plan, RW_PHASE_NEVER, UINT64_MAX);

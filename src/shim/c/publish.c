@@ -2,7 +2,7 @@
  * Rings of places in which a process publishes its blocks, call after call.
  *
  * A block is written into place n mod K when all readers have consumed call n - K. If they have not, or the
- * region has no room, copies of the blocks are sent as messages: no start waits. When a communicator is
+ * region has no room, the blocks are sent as messages, short ones as copies: no start waits. When a communicator is
  * freed, its ring and entry remain until all readers are done with them.
  */
 #include "publish.h"
@@ -12,8 +12,16 @@
 
 /* Ranks that a group translates at a time; calls until a region without room is asked again. */
 enum { CHUNK = 64, RETRY = 64 };
-/* Places of a ring. */
-static const uint64_t places_of[RW_COLLECTIVES] = {8, 4};
+/*
+ * A block of an allgather is written once for all readers, so longer ones are published too: up to so many
+ * times the limit, and so large a part of the region.
+ */
+enum { LONGER = 32, PART = 32 };
+/*
+ * Places of a ring, and calls for which there is space. A rank that waits for few others runs ahead of its
+ * readers, and a place costs less than a message.
+ */
+static const uint64_t places_of[RW_COLLECTIVES][RW_KINDS] = {{32, 16, 4}, {4, 4, 0}};
 
 /* A block that is sent while the program continues. */
 typedef struct copy {
@@ -26,6 +34,12 @@ static rw_publishers *closed;
 static copy *copies;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static size_t limit_of(const rw_arena *arena, int collective) {
+  size_t longer = arena->limit * LONGER, most = arena->region / PART;
+  if (longer > most) longer = most;
+  return collective == RW_ALLGATHER && longer > arena->limit ? longer : arena->limit;
+}
+
 rw_publishers *rw_publishers_allocate(const rw_lists *lists) {
   const rw_arena *arena = rw_arena_of_process();
   rw_publishers *all = calloc(1, sizeof *all);
@@ -37,6 +51,7 @@ rw_publishers *rw_publishers_allocate(const rw_lists *lists) {
     size_t ends = (size_t)lists->in_count + (size_t)lists->out_count;
     p->source = calloc(ends + 1, sizeof *p->source);
     p->own_request = malloc((ends + 1) * sizeof *p->own_request);
+    p->limit = limit_of(arena, c);
     p->copy = malloc(arena->limit + 1);
     ok = ok && p->source && p->own_request && p->copy;
     p->all = all;
@@ -49,11 +64,22 @@ rw_publishers *rw_publishers_allocate(const rw_lists *lists) {
   return NULL;
 }
 
+/* Units of a block of a kind. */
+static size_t units_of(const rw_publisher *p, int kind) {
+  size_t bytes = kind == RW_SHORT ? rw_arena_of_process()->limit : p->limit;
+  return (bytes + RW_LINE - 1) / RW_LINE;
+}
+
+static size_t space_units(const rw_publisher *p, int kind) {
+  return (size_t)places_of[p->collective][kind] * p->blocks * units_of(p, kind);
+}
+
 static void free_all(rw_publishers *all) {
   for (int c = 0; c < RW_COLLECTIVES; c++) {
     rw_publisher *p = &all->each[c];
     if (p->ring != 0) rw_lines_give(p->ring, p->ring_lines);
-    if (p->space != 0) rw_space_give(p->space, places_of[c] * p->blocks * p->space_each);
+    for (int kind = RW_SHORT; kind < RW_KINDS; kind++)
+      if (p->space[kind] != 0) rw_space_give(p->space[kind], space_units(p, kind));
     if (p->all != NULL) pthread_mutex_destroy(&p->lock);
     free(p->source);
     free(p->own_request);
@@ -184,12 +210,13 @@ rw_publisher *rw_publisher_make(const rw_state *state, int collective) {
   p->sources = set_ends(group, state->lists.in, state->lists.in_count, p->source, &p->all_sources);
   p->readers = set_ends(group, state->lists.out, state->lists.out_count, p->reader, &p->all_readers);
   p->blocks = collective == RW_ALLGATHER ? 1 : (size_t)p->readers;
-  p->space_each = (arena->limit + RW_LINE - 1) / RW_LINE;
   PMPI_Group_free(&group);
   return p->is_made > 0 ? p : NULL;
 }
 
 int rw_publisher_is_shared(const rw_publisher *publisher) { return publisher->is_shared; }
+
+double rw_publisher_limit(const rw_publisher *publisher) { return (double)publisher->limit; }
 
 enum { WORDS = RW_LINE / sizeof(int) };
 
@@ -203,7 +230,7 @@ static size_t table_lines(int collective, int readers) {
 }
 
 static int make_ring(rw_publisher *p) {
-  size_t table = table_lines(p->collective, p->readers), places = places_of[p->collective] * p->blocks;
+  size_t table = table_lines(p->collective, p->readers), places = (size_t)places_of[p->collective][RW_IN_LINE] * p->blocks;
   int own = rw_arena_of_process()->process;
   p->ring_lines = table + places;
   p->ring = rw_lines_take(p->ring_lines);
@@ -216,13 +243,18 @@ static int make_ring(rw_publisher *p) {
   return 1;
 }
 
-static int make_room(rw_publisher *p, int needs_space) {
-  if (p->entry == NULL || p->started < p->next_try) return 0;
+static int kind_of(int64_t bytes) {
+  if (bytes <= RW_IN_PLACE) return RW_IN_LINE;
+  return bytes <= (int64_t)rw_arena_of_process()->limit ? RW_SHORT : RW_LONG;
+}
+
+static int make_room(rw_publisher *p, int kind) {
+  if (p->entry == NULL || p->started < p->next_try[kind]) return 0;
   if (p->ring != 0 || make_ring(p)) {
-    if (needs_space && p->space == 0) p->space = rw_space_take(places_of[p->collective] * p->blocks * p->space_each);
-    if (!needs_space || p->space != 0) return 1;
+    if (kind != RW_IN_LINE && p->space[kind] == 0) p->space[kind] = rw_space_take(space_units(p, kind));
+    if (kind == RW_IN_LINE || p->space[kind] != 0) return 1;
   }
-  p->next_try = p->started + RETRY;
+  p->next_try[kind] = p->started + RETRY;
   return 0;
 }
 
@@ -232,9 +264,10 @@ static uint64_t consumed_by(const rw_publisher *p, rw_end *reader) {
   return reader->entry == NULL ? 0 : __atomic_load_n(rw_entry_consumed(reader->entry, p->collective), __ATOMIC_ACQUIRE);
 }
 
-int rw_publisher_has_place(rw_publisher *p, uint64_t call, int needs_space) {
-  uint64_t places = places_of[p->collective];
-  if ((p->ring == 0 || (needs_space && p->space == 0)) && !make_room(p, needs_space)) return 0;
+int rw_publisher_has_place(rw_publisher *p, uint64_t call, int64_t bytes) {
+  int kind = kind_of(bytes);
+  uint64_t places = places_of[p->collective][kind];
+  if ((p->ring == 0 || (kind != RW_IN_LINE && p->space[kind] == 0)) && !make_room(p, kind)) return 0;
   if (call < p->consumed + places) return 1;
   if (consumed_by(p, &p->reader[p->slowest]) + places <= call) return 0;
   uint64_t least = UINT64_MAX;
@@ -248,16 +281,20 @@ int rw_publisher_has_place(rw_publisher *p, uint64_t call, int needs_space) {
   return call < least + places;
 }
 
-rw_place *rw_publisher_place(rw_publisher *p, int reader, uint64_t call, char **data) {
-  int own = rw_arena_of_process()->process;
-  size_t number = (size_t)(call % places_of[p->collective]) * p->blocks;
-  if (p->collective == RW_ALLTOALL) number += (size_t)reader;
-  rw_place *place = (rw_place *)(void *)rw_line_of(own, p->first_line + number);
-  uint64_t unit = p->space + number * p->space_each;
-  if (p->space != 0) {
-    *data = rw_space_of(own, (size_t)unit);
-    memcpy(place->data, &unit, sizeof unit);
-  }
+/* The number of a reader's block among those of a kind. */
+static size_t number_of(const rw_publisher *p, int kind, int reader, uint64_t call) {
+  size_t number = (size_t)(call % places_of[p->collective][kind]) * p->blocks;
+  return p->collective == RW_ALLTOALL ? number + (size_t)reader : number;
+}
+
+rw_place *rw_publisher_place(rw_publisher *p, int reader, uint64_t call, int64_t bytes, char **data) {
+  int own = rw_arena_of_process()->process, kind = kind_of(bytes);
+  rw_place *place = (rw_place *)(void *)rw_line_of(own, p->first_line + number_of(p, RW_IN_LINE, reader, call));
+  *data = place->data;
+  if (kind == RW_IN_LINE) return place;
+  uint64_t unit = p->space[kind] + number_of(p, kind, reader, call) * units_of(p, kind);
+  *data = rw_space_of(own, (size_t)unit);
+  memcpy(place->data, &unit, sizeof unit);
   return place;
 }
 
@@ -285,7 +322,7 @@ static int find_ring(const rw_publisher *p, rw_end *source) {
 
 const rw_place *rw_publisher_find(const rw_publisher *p, rw_end *source, uint64_t call) {
   if (source->place == NULL && !find_ring(p, source)) return NULL;
-  size_t number = (size_t)(call % places_of[p->collective]);
+  size_t number = (size_t)(call % places_of[p->collective][RW_IN_LINE]);
   const rw_place *place = (const rw_place *)(const void *)(source->place + number * source->stride);
   return __atomic_load_n(&place->calls, __ATOMIC_ACQUIRE) == call + 1 ? place : NULL;
 }

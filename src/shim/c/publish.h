@@ -29,6 +29,9 @@ typedef struct {
 
 enum { RW_IN_PLACE = RW_LINE - 12 };
 
+/* By length: blocks in their place, those up to the limit of the arena, and longer ones of an allgather. */
+enum { RW_IN_LINE, RW_SHORT, RW_LONG, RW_KINDS };
+
 struct rw_exchange {
   rw_publisher *publisher;
   rw_exchange *after; /* the next one that is not read */
@@ -37,6 +40,7 @@ struct rw_exchange {
   MPI_Datatype own_type; /* a duplicate for an unpack after the program has freed its type */
   int next;              /* of the sources on the node */
   int receives, requests;
+  unsigned polls;
   MPI_Request *request; /* receives, then sends */
   int code, is_read, is_done;
 };
@@ -46,11 +50,13 @@ struct rw_publisher {
   int collective, number, is_made, is_shared;
   rw_entry *entry;
   pthread_mutex_t lock;
-  uint64_t started, consumed, next_try; /* calls; consumed by all readers; at which a ring is tried again */
+  uint64_t started, consumed; /* calls; consumed by all readers */
+  uint64_t next_try[RW_KINDS]; /* the call at which memory for a kind is asked for again */
+  size_t limit; /* bytes of the longest block that is published */
   int slowest;                /* a reader that had not consumed enough */
   size_t ring, ring_lines, first_line; /* the own lines: a table, then a place for every block, call by call */
   size_t blocks;                  /* of a call */
-  size_t space, space_each;       /* units for blocks that are not in their place */
+  size_t space[RW_KINDS];         /* first unit for blocks of a kind that are not in their place */
   int sources, readers; /* on the node; those of other nodes follow */
   int all_sources, all_readers;
   rw_end *source, *reader;
@@ -69,9 +75,10 @@ struct rw_publishers {
   rw_publisher each[RW_COLLECTIVES];
 };
 
-/* Where the block of a reader goes in a call; data is space for one that is too long for the place. */
-rw_place *rw_publisher_place(rw_publisher *publisher, int reader, uint64_t call, char **data);
-int rw_publisher_has_place(rw_publisher *publisher, uint64_t call, int needs_space);
+/* Whether blocks of up to so many bytes can be published in a call. */
+int rw_publisher_has_place(rw_publisher *publisher, uint64_t call, int64_t bytes);
+/* Where the block of a reader goes in a call; data is the memory of its bytes. */
+rw_place *rw_publisher_place(rw_publisher *publisher, int reader, uint64_t call, int64_t bytes, char **data);
 /* The block of a source in a call; NULL: it is not there. */
 const rw_place *rw_publisher_find(const rw_publisher *publisher, rw_end *source, uint64_t call);
 const char *rw_place_data(const rw_place *place, int process);

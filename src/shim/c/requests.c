@@ -174,27 +174,48 @@ static int make_request(pending *p) {
   return code == MPI_SUCCESS ? PMPI_Grequest_start(query, drop, cancel, p, &p->request) : code;
 }
 
+
 static void append(pending *p) {
   *last = p;
   last = &p->after;
 }
 
-int rw_request_start(MPI_Comm comm, rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
-                     MPI_Request *request) {
+/* The request of an exchange that is not done; 0: there is no memory for it. */
+static int keep(rw_exchange *exchange, MPI_Request *request) {
   pending *p = calloc(1, sizeof *p);
-  if (p == NULL) return rw_raise(comm, MPI_ERR_NO_MEM);
+  if (p == NULL) return 0;
   p->users = 2;
+  p->exchange = exchange;
   pthread_mutex_lock(&lock);
-  int code = make_request(p);
-  if (code == MPI_SUCCESS) code = rw_exchange_start(publisher, from, to, &p->exchange);
-  if (code == MPI_SUCCESS) {
+  int is_kept = make_request(p) == MPI_SUCCESS;
+  if (is_kept) {
     *request = p->request;
     append(p);
   }
   pthread_mutex_unlock(&lock);
-  if (code == MPI_SUCCESS) return code;
-  free(p);
-  return rw_raise(comm, code);
+  if (!is_kept) free(p);
+  return is_kept;
+}
+
+/*
+ * The end of an exchange that is done at its start, or gets no request and is waited for. MPI has one complete request
+ * for all receives from no process.
+ */
+static int end_at_start(rw_exchange *exchange, MPI_Request *request) {
+  int code = rw_exchange_wait(exchange);
+  rw_exchange_free(exchange);
+  return code == MPI_SUCCESS ? PMPI_Irecv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request) : code;
+}
+
+int rw_request_start(MPI_Comm comm, rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
+                     MPI_Request *request) {
+  rw_exchange *exchange;
+  int is_done, code = rw_exchange_start(publisher, from, to, &exchange);
+  if (code != MPI_SUCCESS) return rw_raise(comm, code);
+  (void)rw_exchange_advance(exchange, &is_done);
+  if (!is_done && keep(exchange, request)) return MPI_SUCCESS;
+  code = end_at_start(exchange, request);
+  return code == MPI_SUCCESS ? code : rw_raise(comm, code);
 }
 
 int rw_requests_start_receive(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,

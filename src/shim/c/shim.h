@@ -300,7 +300,7 @@ typedef struct {
   int is_crowded;         /* more processes than cores */
   int is_threaded;        /* MPI_THREAD_MULTIPLE somewhere */
   int has_route;          /* rank 0 names another strategy than shared memory */
-  size_t region, limit;   /* bytes of a process; of the longest block that is published */
+  size_t region, limit;   /* bytes of a process; of the longest block that is copied for one reader */
   char *memory;
 } rw_arena;
 
@@ -368,6 +368,8 @@ void rw_publishers_end(void);
 rw_publisher *rw_publisher_make(const struct rw_state *state, int collective);
 /* All ranks of the communicator share memory; equal on all of them. */
 int rw_publisher_is_shared(const rw_publisher *publisher);
+/* Bytes of the longest block that is published; equal on all ranks. */
+double rw_publisher_limit(const rw_publisher *publisher);
 
 /*
  * --- exchange.c

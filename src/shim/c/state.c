@@ -288,7 +288,7 @@ int rw_state_plan(rw_state *state, int collective) {
   if (code == MPI_SUCCESS && plan->part == NULL) plan->publisher = rw_state_publisher(state, collective);
   if (plan->publisher != NULL) {
     plan->is_shared = 1;
-    plan->most = (double)rw_arena_of_process()->limit;
+    plan->most = rw_publisher_limit(plan->publisher);
     snprintf(plan->name, RW_NAME, "shared");
     plan->making_us = (PMPI_Wtime() - begin) * 1e6;
     return MPI_SUCCESS;
