@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,6 +43,7 @@ static part lines, space;
 static int file = -1;
 static uint64_t next_number[2];
 static int most_number;
+static int64_t *ids; /* of the processes of the node, as the system counts */
 
 const rw_arena *rw_arena_of_process(void) { return arena.is_there ? &arena : NULL; }
 
@@ -105,8 +107,48 @@ static int map_memory(MPI_Comm node, int *is_there) {
   return code;
 }
 
+int rw_arena_fetch(int process, uint64_t address, char *to, size_t bytes) {
+  if (process == arena.process) {
+    memmove(to, (const char *)(uintptr_t)address, bytes);
+    return MPI_SUCCESS;
+  }
+  while (bytes > 0) {
+    struct iovec here = {to, bytes}, there = {(void *)(uintptr_t)address, bytes};
+    ssize_t copied = process_vm_readv((pid_t)ids[process], &here, 1, &there, 1, 0);
+    if (copied <= 0) return MPI_ERR_OTHER;
+    to += copied;
+    address += (uint64_t)copied;
+    bytes -= (size_t)copied;
+  }
+  return MPI_SUCCESS;
+}
+
+/*
+ * Whether all processes can read in the next one of their node: the system may forbid it, or count processes apart in
+ * containers that share memory. So they look for a number that only the right process has. Collective.
+ */
+static int try_lending(MPI_Comm node, int is_wanted) {
+  static uint64_t number;
+  uint64_t found = 0, own[] = {(uint64_t)getpid(), (uint64_t)(uintptr_t)&number, 0}, *all;
+  all = malloc(sizeof own * (size_t)arena.processes);
+  ids = malloc(sizeof *ids * (size_t)arena.processes);
+  number = own[2] = own[0] << 32 ^ own[1] ^ (uint64_t)arena.process;
+  arena.lends = is_wanted && all != NULL && ids != NULL;
+  int code = PMPI_Allreduce(MPI_IN_PLACE, &arena.lends, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (code == MPI_SUCCESS && arena.lends) code = PMPI_Allgather(own, 3, MPI_UINT64_T, all, 3, MPI_UINT64_T, node);
+  if (code == MPI_SUCCESS && arena.lends) {
+    for (int i = 0; i < arena.processes; i++) ids[i] = (int64_t)all[3 * i];
+    const uint64_t *next = all + 3 * ((arena.process + 1) % arena.processes);
+    int is_read = rw_arena_fetch((arena.process + 1) % arena.processes, next[1], (char *)&found, sizeof found) == MPI_SUCCESS;
+    arena.lends = is_read && found == next[2];
+    code = PMPI_Allreduce(MPI_IN_PLACE, &arena.lends, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  }
+  free(all);
+  return code;
+}
+
 /* Ranks of a node: as MPI says, or for tests so many in a row. */
-static int make_node(int rank, int cores) {
+static int make_node(int rank, int cores, int lends) {
   MPI_Comm node;
   int code = cores > 0 ? PMPI_Comm_split(MPI_COMM_WORLD, rank / cores, rank, &node)
                        : PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
@@ -115,6 +157,7 @@ static int make_node(int rank, int cores) {
   if (code == MPI_SUCCESS) code = PMPI_Comm_size(node, &arena.processes);
   if (code == MPI_SUCCESS) code = PMPI_Comm_group(node, &arena.node);
   if (code == MPI_SUCCESS) code = map_memory(node, &is_there);
+  if (code == MPI_SUCCESS && is_there) code = try_lending(node, lends);
   if (code == MPI_SUCCESS) code = PMPI_Comm_free(&node);
   if (code == MPI_SUCCESS && !is_there) code = MPI_ERR_NO_MEM;
   return code;
@@ -127,7 +170,7 @@ static void read_tags(void) {
 }
 
 /* What all processes have to agree on, the least of each: threads and a route that is named are negative. */
-static int agree(int rank, double values[6]) {
+static int agree(int rank, double values[7]) {
   const rw_settings *own = rw_own_settings();
   int threads = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&threads);
@@ -137,12 +180,13 @@ static int agree(int rank, double values[6]) {
   values[3] = own->region;
   values[4] = -threads;
   values[5] = rank > 0 || rw_strategy() == NULL || strcmp(rw_strategy(), "shared") == 0 ? 0 : -1;
-  return PMPI_Allreduce(MPI_IN_PLACE, values, 6, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+  values[6] = own->lends;
+  return PMPI_Allreduce(MPI_IN_PLACE, values, 7, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
 }
 
 void rw_arena_make(void) {
   static int is_made;
-  double values[6];
+  double values[7];
   int rank, code;
   if (is_made) return;
   is_made = 1;
@@ -157,7 +201,7 @@ void rw_arena_make(void) {
   code = PMPI_Comm_dup(MPI_COMM_WORLD, &arena.comm);
   if (code == MPI_SUCCESS) code = PMPI_Comm_set_errhandler(arena.comm, MPI_ERRORS_RETURN);
   if (code == MPI_SUCCESS) code = PMPI_Comm_group(MPI_COMM_WORLD, &arena.world);
-  if (code == MPI_SUCCESS) code = make_node(rank, (int)values[2]);
+  if (code == MPI_SUCCESS) code = make_node(rank, (int)values[2], values[6] > 0);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   arena.is_crowded = arena.processes > cores;
   read_tags();

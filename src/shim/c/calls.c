@@ -81,15 +81,18 @@ static int perform_planned(rw_state *state, int collective, rw_function function
   }
   agreed = rw_pace_call(state, collective, longest);
   int is_watched = rw_pace_watches(plan), runs_plan = rw_pace_runs_plan(plan);
-  rw_count(state, function, runs_plan ? RW_BY_PLAN : why_by_library(plan));
+  rw_outcome outcome = runs_plan ? RW_BY_PLAN : why_by_library(plan);
   plan->calls++;
   if (code == MPI_SUCCESS) {
     if (is_watched) begin = PMPI_Wtime();
     if (runs_plan) {
       plan->planned_calls++;
       code = plan->publisher != NULL ? rw_exchange_run(plan->publisher, &from, &to) : rw_run(plan->runner, &from, &to);
+      int was_direct = plan->publisher != NULL ? rw_publisher_was_direct(plan->publisher) : rw_run_was_direct(plan->runner);
+      if (was_direct) outcome = RW_SENT_DIRECTLY;
     } else code = by_library(c);
   } else runs_plan = 1; /* the error is this library's to report */
+  rw_count(state, function, outcome);
   if (is_watched) rw_pace_note(plan, (PMPI_Wtime() - begin) * 1e6, longest);
   if (code != MPI_SUCCESS) return runs_plan ? rw_raise(c->comm, code) : code;
   return agreed == MPI_SUCCESS ? agreed : rw_raise(c->comm, agreed);

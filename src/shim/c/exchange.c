@@ -2,11 +2,13 @@
  * Calls of a neighborhood collective by a publisher.
  *
  * Both ends of an edge know the bytes of its block. On a node a block up to the limit is published, or sent
- * as a message if there is no place for it; a longer one, and every block for another node, is sent from the
- * buffer of the program into that of its neighbor, as MPI would. So no call needs an agreement.
+ * as a message if there is no place for it. A longer one is lent: its readers copy it from the memory of the
+ * program, if they come to read it in every call of MPI. All others, and every block for another node, are sent from
+ * the buffer of the program into that of its neighbor, as MPI would. So no call needs an agreement.
  */
 #include "publish.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +24,9 @@ static int64_t bytes_of(const rw_buffer *buffer, int block) { return (int64_t)rw
 
 static int block_of(const rw_publisher *p, const rw_end *reader) { return p->collective == RW_ALLGATHER ? 0 : reader->slot; }
 
-static int is_long(const rw_publisher *p, const rw_buffer *buffer, int block) {
-  return bytes_of(buffer, block) > (int64_t)p->limit;
+/* Whether a block on the node is sent as a message. */
+static int is_apart(const rw_exchange *x, const rw_buffer *buffer, int block) {
+  return bytes_of(buffer, block) > (x->lends ? INT_MAX : (int64_t)x->publisher->limit);
 }
 
 static void enter(rw_publisher *p) { pthread_mutex_lock(&p->lock); }
@@ -39,7 +42,7 @@ static int receive_apart(rw_exchange *x) {
   int tag = rw_arena_tag(p->number, p->collective, 1), code = MPI_SUCCESS;
   for (int i = 0; i < p->all_sources; i++) {
     const rw_end *source = &p->source[i];
-    if (i < p->sources && !is_long(p, &x->to, source->slot)) continue;
+    if (i < p->sources && !is_apart(x, &x->to, source->slot)) continue;
     int posted = PMPI_Irecv(rw_buffer_at(&x->to, source->slot), rw_buffer_count(&x->to, source->slot), x->to.type,
                             source->rank, tag, rw_arena_of_process()->comm, &x->request[x->requests]);
     if (posted == MPI_SUCCESS) x->requests++;
@@ -58,74 +61,119 @@ static int send_apart(rw_exchange *x, const rw_buffer *from, const rw_end *reade
   return code;
 }
 
-static int publish(rw_publisher *p, const rw_buffer *from, int reader, uint64_t call) {
+/* Lends a block where it lies, or its packed bytes at `packed`. */
+static int lend(rw_exchange *x, const rw_buffer *from, int block, char *packed, char *data) {
+  char *at = from->is_contiguous ? rw_buffer_at(from, block) : packed;
+  uint64_t address = (uint64_t)(uintptr_t)at;
+  rw_loan loan = {0};
+  memcpy(loan.address, &address, sizeof address);
+  memcpy(data, &loan, sizeof loan);
+  x->loans++;
+  return from->is_contiguous ? MPI_SUCCESS : rw_buffer_read(from, block, packed, rw_arena_of_process()->comm);
+}
+
+static int publish(rw_exchange *x, const rw_buffer *from, int reader, char **packed) {
+  rw_publisher *p = x->publisher;
   char *data;
   int block = block_of(p, &p->reader[reader]), code = MPI_SUCCESS;
   int64_t bytes = bytes_of(from, block);
-  rw_place *place = rw_publisher_place(p, reader, call, bytes, &data);
+  rw_place *place = rw_publisher_place(p, reader, x->call, bytes, &data);
   place->length = (uint32_t)bytes;
-  if (bytes > 0) code = rw_buffer_read(from, block, data, rw_arena_of_process()->comm);
-  __atomic_store_n(&place->calls, call + 1, __ATOMIC_RELEASE);
+  if (bytes > (int64_t)p->limit) {
+    code = lend(x, from, block, *packed, data);
+    *packed += from->is_contiguous ? 0 : bytes;
+  } else if (bytes > 0) code = rw_buffer_read(from, block, data, rw_arena_of_process()->comm);
+  __atomic_store_n(&place->calls, x->call + 1, __ATOMIC_RELEASE);
   return code;
 }
 
-/* Bytes of the longest block of the call that is published. */
-static int64_t longest_published(const rw_publisher *p, const rw_buffer *from) {
-  if (p->collective == RW_ALLGATHER || from->counts == NULL) return bytes_of(from, 0);
-  int64_t longest = 0;
-  for (int i = 0; i < p->readers; i++) {
-    int64_t bytes = bytes_of(from, p->reader[i].slot);
-    if (bytes > longest && bytes <= (int64_t)p->limit) longest = bytes;
+/* Bytes of the longest block of the call that is copied, and of all that are lent. */
+static int64_t measure(const rw_exchange *x, const rw_buffer *from, int64_t *lent) {
+  const rw_publisher *p = x->publisher;
+  int64_t longest = 0, limit = (int64_t)p->limit;
+  *lent = 0;
+  for (int i = 0; i < (p->collective == RW_ALLGATHER ? 1 : p->readers); i++) {
+    int64_t bytes = bytes_of(from, block_of(p, &p->reader[i]));
+    if (bytes <= limit && bytes > longest) longest = bytes;
+    if (bytes > limit && !is_apart(x, from, block_of(p, &p->reader[i]))) *lent += bytes;
   }
   return longest;
 }
 
-/* A block that has no place: a copy of a short one, since its sender need not wait for a reader then. */
+/* Whether there is a place for the blocks of the call, and memory for those that have to be packed. */
+static int has_place(rw_exchange *x, const rw_buffer *from) {
+  int64_t lent, longest = measure(x, from, &lent);
+  if (!rw_publisher_has_place(x->publisher, x->call, longest)) return 0;
+  if (lent > 0 && !from->is_contiguous) x->packed = malloc((size_t)lent);
+  return lent == 0 || from->is_contiguous || x->packed != NULL;
+}
+
+/* A block that has no place: a copy, so that its sender does not wait for a reader, unless it would have been lent. */
 static int send_instead(rw_exchange *x, const rw_buffer *from, const rw_end *reader) {
   rw_publisher *p = x->publisher;
   int is_sent = 0, code = MPI_SUCCESS;
-  if (bytes_of(from, block_of(p, reader)) <= (int64_t)rw_arena_of_process()->limit)
+  if (bytes_of(from, block_of(p, reader)) <= (int64_t)p->limit)
     code = rw_publisher_send_copy(p, from, reader, &is_sent);
   return is_sent ? code : send_apart(x, from, reader, 1);
 }
 
 static int send_on_node(rw_exchange *x, const rw_buffer *from) {
   rw_publisher *p = x->publisher;
-  int has_place = -1, code = MPI_SUCCESS, is_direct = 0, is_apart = 0;
+  int is_published = -1, code = MPI_SUCCESS, is_direct = 0, has_apart = 0;
+  char *packed = NULL;
   for (int i = 0; i < p->readers; i++) {
-    if (is_long(p, from, block_of(p, &p->reader[i]))) {
+    int block = block_of(p, &p->reader[i]);
+    if (is_apart(x, from, block)) {
       code = first_error(code, send_apart(x, from, &p->reader[i], 0));
-      is_apart = 1;
+      has_apart = 1;
       continue;
     }
-    if (has_place < 0) has_place = rw_publisher_has_place(p, x->call, longest_published(p, from));
-    if (has_place) {
-      code = first_error(code, publish(p, from, i, x->call));
+    if (is_published < 0) {
+      is_published = has_place(x, from);
+      packed = x->packed;
+    }
+    if (is_published) {
+      code = first_error(code, publish(x, from, i, &packed));
       if (p->collective == RW_ALLGATHER) break;
       continue;
     }
     code = first_error(code, send_instead(x, from, &p->reader[i]));
     is_direct = 1;
   }
+  p->was_direct = is_direct || has_apart;
   if (is_direct && p->entry != NULL) __atomic_store_n(&p->entry->direct[p->collective], x->call + 1, __ATOMIC_RELEASE);
-  if (is_apart && p->entry != NULL) __atomic_store_n(&p->entry->apart[p->collective], x->call + 1, __ATOMIC_RELEASE);
+  if (has_apart && p->entry != NULL) __atomic_store_n(&p->entry->apart[p->collective], x->call + 1, __ATOMIC_RELEASE);
   return code;
 }
 
+/* Whether the block of a source is to be lent. */
+static int is_loan(const rw_exchange *x, const rw_end *source) {
+  int64_t bytes = bytes_of(&x->to, source->slot);
+  return x->lends && bytes > (int64_t)x->publisher->limit && bytes <= INT_MAX;
+}
+
 /* Requests have to suffice for a message to or from every end. */
-static void begin(rw_exchange *x, rw_publisher *p, const rw_buffer *from, const rw_buffer *to) {
+static void begin(rw_exchange *x, rw_publisher *p, const rw_buffer *from, const rw_buffer *to, int lends) {
   x->publisher = p;
+  x->lends = lends && rw_arena_of_process()->lends;
+  x->loans = x->loans_to_read = 0;
+  x->packed = NULL;
   x->after = NULL;
   x->call = p->started++;
   x->to = *to;
   x->own_type = MPI_DATATYPE_NULL;
   x->next = x->receives = x->requests = x->is_read = x->is_done = 0;
   x->polls = 0;
+  for (int i = 0; i < p->sources; i++) {
+    x->has_read[i] = 0;
+    x->loans_to_read += is_loan(x, &p->source[i]);
+  }
   __atomic_add_fetch(&p->all->users, 1, __ATOMIC_RELAXED);
   x->code = receive_apart(x);
   x->code = first_error(x->code, send_on_node(x, from));
   for (int i = p->readers; i < p->all_readers; i++)
     x->code = first_error(x->code, send_apart(x, from, &p->reader[i], 0));
+  p->was_direct |= p->readers < p->all_readers;
   if (p->last != NULL) p->last->after = x;
   else p->first = x;
   p->last = x;
@@ -176,11 +224,53 @@ static int read_message(rw_exchange *x, rw_end *source) {
   return receive_message(x, source, direct <= x->call);
 }
 
+static rw_loan *loan_of(const rw_place *place) { return (rw_loan *)(uintptr_t)place->data; }
+
+static int fetch(const rw_end *source, const rw_place *place, char *to) {
+  uint64_t address;
+  memcpy(&address, loan_of(place)->address, sizeof address);
+  return rw_arena_fetch(source->process, address, to, place->length);
+}
+
+static int read_lent(rw_exchange *x, const rw_end *source, const rw_place *place) {
+  if ((int64_t)place->length > bytes_of(&x->to, source->slot)) return MPI_ERR_TRUNCATE;
+  if (x->to.is_contiguous) return fetch(source, place, rw_buffer_at(&x->to, source->slot));
+  char *data = malloc(place->length);
+  int code = data != NULL ? fetch(source, place, data) : MPI_ERR_NO_MEM;
+  if (code == MPI_SUCCESS) code = write_block(x, source, data, (int)place->length);
+  free(data);
+  return code;
+}
+
+static void read_place(rw_exchange *x, const rw_end *source, const rw_place *place) {
+  int is_lent = place->length > x->publisher->limit;
+  int code = is_lent ? read_lent(x, source, place)
+                     : write_block(x, source, rw_place_data(place, source->process), (int)place->length);
+  if (is_lent) __atomic_fetch_add(&loan_of(place)->reads, 1, __ATOMIC_RELEASE);
+  x->code = first_error(x->code, code);
+}
+
 static int read_block(rw_exchange *x, rw_end *source) {
   const rw_place *place = rw_publisher_find(x->publisher, source, x->call);
   if (place == NULL) return read_message(x, source);
-  x->code = first_error(x->code, write_block(x, source, rw_place_data(place, source->process), (int)place->length));
+  read_place(x, source, place);
   return 1;
+}
+
+/*
+ * Reads what is lent before its turn: its sender waits for that, and is not to wait for other sources of this rank, which
+ * may wait for it.
+ */
+static void read_loans(rw_exchange *x) {
+  rw_publisher *p = x->publisher;
+  for (int i = x->next; x->loans_to_read > 0 && i < p->sources; i++) {
+    rw_end *source = &p->source[i];
+    const rw_place *place = x->has_read[i] || !is_loan(x, source) ? NULL : rw_publisher_find(p, source, x->call);
+    if (place == NULL) continue;
+    read_place(x, source, place);
+    x->has_read[i] = 1;
+    x->loans_to_read--;
+  }
 }
 
 /* Every test lets MPI make progress, so the first that is not done ends this. */
@@ -205,7 +295,7 @@ static void read_for_long_room(rw_exchange *x) {
   rw_publisher *p = x->publisher;
   for (int i = 0, r = 0; i < p->sources; i++) {
     rw_end *source = &p->source[i];
-    if (!is_long(p, &x->to, source->slot)) continue;
+    if (!is_apart(x, &x->to, source->slot)) continue;
     MPI_Request *request = &x->request[r++];
     if (*request == MPI_REQUEST_NULL || rw_publisher_find(p, source, x->call) == NULL) continue;
     int code = PMPI_Cancel(request);
@@ -221,14 +311,24 @@ static int has_received(rw_exchange *x) {
   return is_done;
 }
 
-/* Calls are read in order. */
+static int has_read_all(rw_exchange *x) {
+  rw_publisher *p = x->publisher;
+  for (; x->next < p->sources; x->next++) {
+    rw_end *source = &p->source[x->next];
+    if (x->has_read[x->next] || is_apart(x, &x->to, source->slot)) continue;
+    if (!read_block(x, source)) return 0;
+    x->loans_to_read -= is_loan(x, source);
+  }
+  return has_received(x);
+}
+
+/* Calls are read in order, but for what is lent. */
 static void read_all(rw_publisher *p) {
   for (rw_exchange *x = p->first; x != NULL; x = p->first) {
-    for (; x->next < p->sources; x->next++) {
-      rw_end *source = &p->source[x->next];
-      if (!is_long(p, &x->to, source->slot) && !read_block(x, source)) return;
+    if (!has_read_all(x)) {
+      for (; x != NULL; x = x->after) read_loans(x);
+      return;
     }
-    if (!has_received(x)) return;
     if (p->sources > 0 && p->entry != NULL)
       __atomic_store_n(rw_entry_consumed(p->entry, p->collective), x->call + 1, __ATOMIC_RELEASE);
     p->first = x->after;
@@ -237,11 +337,27 @@ static void read_all(rw_publisher *p) {
   }
 }
 
+/* Readers have read what this rank lends. */
+static int is_given_back(rw_exchange *x) {
+  const rw_publisher *p = x->publisher;
+  int places = p->collective == RW_ALLGATHER ? 1 : p->readers;
+  uint32_t reads = p->collective == RW_ALLGATHER ? (uint32_t)p->readers : 1;
+  for (int i = 0; x->loans > 0 && i < places; i++) {
+    const rw_place *place = rw_publisher_place_of(p, i, x->call);
+    /* A place that a later call has is one that all have read. */
+    if (place->calls != x->call + 1 || place->length <= p->limit) continue;
+    if (__atomic_load_n(&loan_of(place)->reads, __ATOMIC_ACQUIRE) < reads) return 0;
+  }
+  x->loans = 0;
+  return 1;
+}
+
 static int advance(rw_exchange *x) {
   if (!x->is_read) read_all(x->publisher);
-  if (!x->is_read) return 0;
+  if (!x->is_read || !is_given_back(x)) return 0;
   int is_sent = test_all(x, x->receives, x->requests);
   if (is_sent && x->own_type != MPI_DATATYPE_NULL) PMPI_Type_free(&x->own_type);
+  if (is_sent) free(x->packed);
   return x->is_done = is_sent;
 }
 
@@ -282,7 +398,8 @@ int rw_exchange_wait(rw_exchange *x) {
 
 int rw_exchange_start(rw_publisher *p, const rw_buffer *from, const rw_buffer *to, rw_exchange **started) {
   /* One message at most for each end. */
-  rw_exchange *x = malloc(sizeof *x + sizeof *x->request * (size_t)(p->all_sources + p->all_readers));
+  size_t requests = (size_t)(p->all_sources + p->all_readers);
+  rw_exchange *x = malloc(sizeof *x + sizeof *x->request * requests + (size_t)p->sources);
   MPI_Datatype type = MPI_DATATYPE_NULL;
   int code = x != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
   if (code == MPI_SUCCESS && !to->is_contiguous && p->sources > 0) code = PMPI_Type_dup(to->type, &type);
@@ -291,8 +408,9 @@ int rw_exchange_start(rw_publisher *p, const rw_buffer *from, const rw_buffer *t
     return code;
   }
   x->request = (MPI_Request *)(void *)(x + 1);
+  x->has_read = (unsigned char *)(void *)(x->request + requests);
   enter(p);
-  begin(x, p, from, to);
+  begin(x, p, from, to, rw_requests_have_progress());
   x->own_type = type;
   if (type != MPI_DATATYPE_NULL) x->to.type = type;
   leave(p);
@@ -305,8 +423,9 @@ void rw_exchange_free(rw_exchange *x) { free(x); }
 int rw_exchange_run(rw_publisher *p, const rw_buffer *from, const rw_buffer *to) {
   rw_exchange *x = &p->own;
   x->request = p->own_request;
+  x->has_read = p->own_has_read;
   enter(p);
-  begin(x, p, from, to);
+  begin(x, p, from, to, 1);
   leave(p);
   return rw_exchange_wait(x);
 }

@@ -73,10 +73,11 @@ static int start(const rw_call *c, MPI_Request *request, rw_function function, l
   if (why == RW_NO_PLAN && state->publishers == NULL && rw_arena_of_process() != NULL)
     return rw_raise(c->comm, MPI_ERR_NO_MEM);
   if (publisher == NULL) return leave(state, function, why, c, request, by_library);
-  rw_count(state, function, RW_BY_PLAN);
   rw_buffer from, to;
   int code = rw_call_buffers(c, &from, &to);
-  return code == MPI_SUCCESS ? rw_request_start(c->comm, publisher, &from, &to, request) : rw_raise(c->comm, code);
+  code = code == MPI_SUCCESS ? rw_request_start(c->comm, publisher, &from, &to, request) : rw_raise(c->comm, code);
+  rw_count(state, function, rw_publisher_was_direct(publisher) ? RW_SENT_DIRECTLY : RW_BY_PLAN);
+  return code;
 }
 
 RW_EXPORT int MPI_Ineighbor_allgather(const void *from, int send_count, MPI_Datatype send_type, void *to,

@@ -178,7 +178,8 @@ static int judge(rw_state *state, int collective) {
 static int review(rw_state *state, int collective, double longest) {
   rw_plan *plan = &state->plans[collective];
   int was_used = plan->phase == RW_PHASE_PLAN;
-  double most[] = {longest, was_used && plan->runner != NULL && rw_direct_calls(plan->runner) * LONG_PART > CHECK};
+  int is_direct = plan->runner != NULL ? rw_direct_calls(plan->runner) * LONG_PART > CHECK : longest > plan->most;
+  double most[] = {longest, was_used && is_direct};
   int code = PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, state->comm);
   int is_long = most[0] > plan->most, has_direct = most[1] > 0;
   if (code != MPI_SUCCESS) enter(plan, RW_PHASE_NEVER, UINT64_MAX);

@@ -7,6 +7,7 @@
  */
 #include "publish.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ enum { LONGER = 32, PART = 32 };
  * Places of a ring, and calls for which there is space. A rank that waits for few others runs ahead of its
  * readers, and a place costs less than a message.
  */
-static const uint64_t places_of[RW_COLLECTIVES][RW_KINDS] = {{32, 16, 4}, {4, 4, 0}};
+static const uint64_t places_of[RW_COLLECTIVES][RW_KINDS] = {{32, 16, 4, 32}, {4, 4, 0, 4}};
 
 /* A block that is sent while the program continues. */
 typedef struct copy {
@@ -53,7 +54,8 @@ rw_publishers *rw_publishers_allocate(const rw_lists *lists) {
     p->own_request = malloc((ends + 1) * sizeof *p->own_request);
     p->limit = limit_of(arena, c);
     p->copy = malloc(arena->limit + 1);
-    ok = ok && p->source && p->own_request && p->copy;
+    p->own_has_read = calloc(ends + 1, 1);
+    ok = ok && p->source && p->own_request && p->own_has_read && p->copy;
     p->all = all;
     p->collective = c;
     pthread_mutex_init(&p->lock, NULL);
@@ -78,11 +80,12 @@ static void free_all(rw_publishers *all) {
   for (int c = 0; c < RW_COLLECTIVES; c++) {
     rw_publisher *p = &all->each[c];
     if (p->ring != 0) rw_lines_give(p->ring, p->ring_lines);
-    for (int kind = RW_SHORT; kind < RW_KINDS; kind++)
+    for (int kind = RW_SHORT; kind < RW_LENT; kind++)
       if (p->space[kind] != 0) rw_space_give(p->space[kind], space_units(p, kind));
     if (p->all != NULL) pthread_mutex_destroy(&p->lock);
     free(p->source);
     free(p->own_request);
+    free(p->own_has_read);
     free(p->copy);
   }
   if (all->entry != NULL) rw_entry_remove(all->number);
@@ -216,7 +219,11 @@ rw_publisher *rw_publisher_make(const rw_state *state, int collective) {
 
 int rw_publisher_is_shared(const rw_publisher *publisher) { return publisher->is_shared; }
 
-double rw_publisher_limit(const rw_publisher *publisher) { return (double)publisher->limit; }
+int rw_publisher_was_direct(const rw_publisher *publisher) { return publisher->was_direct; }
+
+double rw_publisher_limit(const rw_publisher *publisher) {
+  return rw_arena_of_process()->lends ? INT_MAX : (double)publisher->limit;
+}
 
 enum { WORDS = RW_LINE / sizeof(int) };
 
@@ -243,16 +250,19 @@ static int make_ring(rw_publisher *p) {
   return 1;
 }
 
-static int kind_of(int64_t bytes) {
+static int kind_of(const rw_publisher *p, int64_t bytes) {
+  if (bytes > (int64_t)p->limit) return RW_LENT;
   if (bytes <= RW_IN_PLACE) return RW_IN_LINE;
   return bytes <= (int64_t)rw_arena_of_process()->limit ? RW_SHORT : RW_LONG;
 }
 
+static int needs_space(int kind) { return kind == RW_SHORT || kind == RW_LONG; }
+
 static int make_room(rw_publisher *p, int kind) {
   if (p->entry == NULL || p->started < p->next_try[kind]) return 0;
   if (p->ring != 0 || make_ring(p)) {
-    if (kind != RW_IN_LINE && p->space[kind] == 0) p->space[kind] = rw_space_take(space_units(p, kind));
-    if (kind == RW_IN_LINE || p->space[kind] != 0) return 1;
+    if (needs_space(kind) && p->space[kind] == 0) p->space[kind] = rw_space_take(space_units(p, kind));
+    if (!needs_space(kind) || p->space[kind] != 0) return 1;
   }
   p->next_try[kind] = p->started + RETRY;
   return 0;
@@ -264,12 +274,10 @@ static uint64_t consumed_by(const rw_publisher *p, rw_end *reader) {
   return reader->entry == NULL ? 0 : __atomic_load_n(rw_entry_consumed(reader->entry, p->collective), __ATOMIC_ACQUIRE);
 }
 
-int rw_publisher_has_place(rw_publisher *p, uint64_t call, int64_t bytes) {
-  int kind = kind_of(bytes);
-  uint64_t places = places_of[p->collective][kind];
-  if ((p->ring == 0 || (kind != RW_IN_LINE && p->space[kind] == 0)) && !make_room(p, kind)) return 0;
-  if (call < p->consumed + places) return 1;
-  if (consumed_by(p, &p->reader[p->slowest]) + places <= call) return 0;
+/* Whether all readers have consumed so many calls. */
+static int have_consumed(rw_publisher *p, uint64_t calls) {
+  if (calls <= p->consumed || p->readers == 0) return 1;
+  if (consumed_by(p, &p->reader[p->slowest]) < calls) return 0;
   uint64_t least = UINT64_MAX;
   for (int i = 0; i < p->readers; i++) {
     uint64_t consumed = consumed_by(p, &p->reader[i]);
@@ -278,7 +286,14 @@ int rw_publisher_has_place(rw_publisher *p, uint64_t call, int64_t bytes) {
     p->slowest = i;
   }
   p->consumed = least;
-  return call < least + places;
+  return calls <= least;
+}
+
+int rw_publisher_has_place(rw_publisher *p, uint64_t call, int64_t bytes) {
+  int kind = kind_of(p, bytes);
+  uint64_t places = places_of[p->collective][kind];
+  if ((p->ring == 0 || (needs_space(kind) && p->space[kind] == 0)) && !make_room(p, kind)) return 0;
+  return call < places || have_consumed(p, call - places + 1);
 }
 
 /* The number of a reader's block among those of a kind. */
@@ -287,13 +302,20 @@ static size_t number_of(const rw_publisher *p, int kind, int reader, uint64_t ca
   return p->collective == RW_ALLTOALL ? number + (size_t)reader : number;
 }
 
+static rw_place *place_of(const rw_publisher *p, int reader, uint64_t call) {
+  size_t line = p->first_line + number_of(p, RW_IN_LINE, reader, call);
+  return (rw_place *)(void *)rw_line_of(rw_arena_of_process()->process, line);
+}
+
+const rw_place *rw_publisher_place_of(const rw_publisher *p, int reader, uint64_t call) { return place_of(p, reader, call); }
+
 rw_place *rw_publisher_place(rw_publisher *p, int reader, uint64_t call, int64_t bytes, char **data) {
-  int own = rw_arena_of_process()->process, kind = kind_of(bytes);
-  rw_place *place = (rw_place *)(void *)rw_line_of(own, p->first_line + number_of(p, RW_IN_LINE, reader, call));
+  int kind = kind_of(p, bytes);
+  rw_place *place = place_of(p, reader, call);
   *data = place->data;
-  if (kind == RW_IN_LINE) return place;
+  if (!needs_space(kind)) return place;
   uint64_t unit = p->space[kind] + number_of(p, kind, reader, call) * units_of(p, kind);
-  *data = rw_space_of(own, (size_t)unit);
+  *data = rw_space_of(rw_arena_of_process()->process, (size_t)unit);
   memcpy(place->data, &unit, sizeof unit);
   return place;
 }

@@ -29,8 +29,17 @@ typedef struct {
 
 enum { RW_IN_PLACE = RW_LINE - 12 };
 
-/* By length: blocks in their place, those up to the limit of the arena, and longer ones of an allgather. */
-enum { RW_IN_LINE, RW_SHORT, RW_LONG, RW_KINDS };
+/* The data of a place whose block is lent. */
+typedef struct {
+  uint32_t reads; /* by readers, the only thing that they write */
+  char address[sizeof(uint64_t)];
+} rw_loan;
+
+/*
+ * By length: blocks in their place, those up to the limit of the arena, longer ones of an allgather, and those that
+ * readers read in the memory of the program.
+ */
+enum { RW_IN_LINE, RW_SHORT, RW_LONG, RW_LENT, RW_KINDS };
 
 struct rw_exchange {
   rw_publisher *publisher;
@@ -42,17 +51,23 @@ struct rw_exchange {
   int receives, requests;
   unsigned polls;
   MPI_Request *request; /* receives, then sends */
+  int lends;             /* blocks above the limit are lent, not sent */
+  int loans;             /* blocks that are, so the call ends when they are read */
+  char *packed;          /* those of a derived type */
+  int loans_to_read;     /* of sources; has_read is by source */
+  unsigned char *has_read;
   int code, is_read, is_done;
 };
 
 struct rw_publisher {
   rw_publishers *all;
   int collective, number, is_made, is_shared;
+  int was_direct; /* in the call that was begun last a block was sent */
   rw_entry *entry;
   pthread_mutex_t lock;
   uint64_t started, consumed; /* calls; consumed by all readers */
   uint64_t next_try[RW_KINDS]; /* the call at which memory for a kind is asked for again */
-  size_t limit; /* bytes of the longest block that is published */
+  size_t limit; /* bytes of the longest block that is copied */
   int slowest;                /* a reader that had not consumed enough */
   size_t ring, ring_lines, first_line; /* the own lines: a table, then a place for every block, call by call */
   size_t blocks;                  /* of a call */
@@ -63,6 +78,7 @@ struct rw_publisher {
   rw_exchange *first, *last; /* those that are not read */
   rw_exchange own;           /* of calls that block */
   MPI_Request *own_request;
+  unsigned char *own_has_read;
   char *copy; /* of a block that came as a message */
 };
 
@@ -77,10 +93,13 @@ struct rw_publishers {
 
 /* Whether blocks of up to so many bytes can be published in a call. */
 int rw_publisher_has_place(rw_publisher *publisher, uint64_t call, int64_t bytes);
-/* Where the block of a reader goes in a call; data is the memory of its bytes. */
+/* Where the block of a reader goes in a call; data is the memory of its bytes, or of its address if it is lent. */
 rw_place *rw_publisher_place(rw_publisher *publisher, int reader, uint64_t call, int64_t bytes, char **data);
+/* Where that was. */
+const rw_place *rw_publisher_place_of(const rw_publisher *publisher, int reader, uint64_t call);
 /* The block of a source in a call; NULL: it is not there. */
 const rw_place *rw_publisher_find(const rw_publisher *publisher, rw_end *source, uint64_t call);
+/* Of a block that is not lent. */
 const char *rw_place_data(const rw_place *place, int process);
 /* The exchange is over. */
 void rw_publishers_leave(rw_publishers *all);

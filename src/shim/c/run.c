@@ -21,6 +21,7 @@ struct rw_runner {
   int limit;
   size_t stride;
   unsigned direct_calls;
+  int was_direct; /* the last call */
   char *own, *slots; /* values */
   rw_request *request;
   MPI_Request *direct; /* receives, then sends */
@@ -63,6 +64,8 @@ void rw_runner_free(rw_runner *runner) {
 
 /* Whether the block of an edge has not been met with an earlier edge: edges are in the order of blocks. */
 static int is_first(const rw_part *part, int edge) { return edge == 0 || part->block[edge] != part->block[edge - 1]; }
+
+int rw_run_was_direct(const rw_runner *runner) { return runner->was_direct; }
 
 unsigned rw_direct_calls(rw_runner *runner) {
   unsigned calls = runner->direct_calls;
@@ -116,6 +119,7 @@ static int move_direct(rw_runner *runner, const rw_buffer *from, const rw_buffer
     code = PMPI_Isend(rw_buffer_at(from, block), rw_buffer_count(from, block), from->type, part->destination[i],
                       RW_DIRECT_TAG, runner->comm, &runner->direct[count++]);
   }
+  runner->was_direct = count > 0;
   runner->direct_calls += count > 0;
   if (code != MPI_SUCCESS || count == 0) return code;
   code = PMPI_Waitall(count, runner->direct, runner->statuses);

@@ -48,6 +48,7 @@ static void read_all(void) {
   own.patience = figure("RANKWEAVE_SHIM_PATIENCE", 16);
   own.cores = figure("RANKWEAVE_SHIM_CORES", 0);
   own.region = figure("RANKWEAVE_SHIM_REGION", 1 << 20);
+  own.lends = figure("RANKWEAVE_SHIM_LENDS", 1);
 }
 
 const rw_settings *rw_own_settings(void) {

@@ -33,6 +33,7 @@ typedef struct {
   double records;      /* 1: graphs are gathered and written */
   double is_simple;    /* 1: no rank has a neighbor twice */
   double region;       /* bytes of memory that a process shares with those of its node */
+  double lends;        /* 1: long blocks may be read in their sender's own memory */
 } rw_settings;
 
 enum { RW_FILES = 8 };
@@ -280,7 +281,9 @@ rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm c
 void rw_runner_free(rw_runner *runner);
 /* Waits for other ranks as MPI's own collectives may. Returns a code of MPI. */
 int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to);
-/* In how many calls a block of this rank was sent directly since the question before. */
+/* Whether a block of this rank was sent directly in the last call. */
+int rw_run_was_direct(const rw_runner *runner);
+/* In how many calls that was so since the question before. */
 unsigned rw_direct_calls(rw_runner *runner);
 
 /*
@@ -300,6 +303,7 @@ typedef struct {
   int is_crowded;         /* more processes than cores */
   int is_threaded;        /* MPI_THREAD_MULTIPLE somewhere */
   int has_route;          /* rank 0 names another strategy than shared memory */
+  int lends;              /* processes of a node may read each other's own memory, on all nodes */
   size_t region, limit;   /* bytes of a process; of the longest block that is copied for one reader */
   char *memory;
 } rw_arena;
@@ -331,6 +335,8 @@ int rw_entry_is_known(int process, int number);
 int rw_entry_may_be_refused(int process, int number);
 /* Calls whose blocks the process of an entry has all read. */
 uint64_t *rw_entry_consumed(const rw_entry *entry, int collective);
+/* Copies from the own memory of a process of the node. Returns a code of MPI. */
+int rw_arena_fetch(int process, uint64_t address, char *to, size_t bytes);
 /* Lines of the own region, in a row by number; 0: there are not so many. */
 size_t rw_lines_take(size_t count);
 void rw_lines_give(size_t first, size_t count);
@@ -368,7 +374,9 @@ void rw_publishers_end(void);
 rw_publisher *rw_publisher_make(const struct rw_state *state, int collective);
 /* All ranks of the communicator share memory; equal on all of them. */
 int rw_publisher_is_shared(const rw_publisher *publisher);
-/* Bytes of the longest block that is published; equal on all ranks. */
+/* Whether a block of this rank was sent as a message in the call that was begun last. */
+int rw_publisher_was_direct(const rw_publisher *publisher);
+/* Bytes of the longest block that a blocking call publishes; equal on all ranks. */
 double rw_publisher_limit(const rw_publisher *publisher);
 
 /*

@@ -59,13 +59,13 @@ static void expect(int got, int wanted, const char *what, int call) {
     printf("rank %d: %s, call %d: expected %d, got %d\n", rank, what, call, wanted, got);
 }
 
-/* A call with its buffers. Every second one has a derived type. */
+/* A call with its buffers. Every second one receives a derived type, every third one sends one. */
 typedef struct {
   rw_exchange *exchange;
   int call, *from, *to;
   int send_counts[MOST], send_places[MOST], counts[MOST], places[MOST];
   rw_buffer send, receive;
-  MPI_Datatype type;
+  MPI_Datatype type, sent;
 } call;
 
 static void prepare(const graph *g, int collective, int number, call *c) {
@@ -94,14 +94,25 @@ static void prepare(const graph *g, int collective, int number, call *c) {
     MPI_Type_commit(&c->type);
     MPI_Type_free(&one);
   }
-  rw_buffer_set(&c->send, c->from, 0, c->send_counts, c->send_places, MPI_INT);
+  MPI_Datatype sent = MPI_INT;
+  if (number % 3 == 2) {
+    MPI_Type_contiguous(1, MPI_INT, &sent);
+    MPI_Type_commit(&sent);
+  }
+  c->sent = sent;
+  rw_buffer_set(&c->send, c->from, 0, c->send_counts, c->send_places, sent);
   rw_buffer_set(&c->receive, c->to, 0, c->counts, c->places, c->type);
+}
+
+static void free_types(call *c) {
+  if (c->type != MPI_INT) MPI_Type_free(&c->type);
+  if (c->sent != MPI_INT) MPI_Type_free(&c->sent);
 }
 
 /* What was started may outlive its type, and what it was sent from. */
 static void start(rw_publisher *p, call *c) {
   expect(rw_exchange_start(p, &c->send, &c->receive, &c->exchange), MPI_SUCCESS, "start", c->call);
-  if (c->type != MPI_INT) MPI_Type_free(&c->type);
+  free_types(c);
 }
 
 static void check(const graph *g, int collective, call *c) {
@@ -125,7 +136,7 @@ static void run(rw_publisher *p, const graph *g, int collective, int number) {
   call c;
   prepare(g, collective, number, &c);
   expect(rw_exchange_run(p, &c.send, &c.receive), MPI_SUCCESS, "run", number);
-  if (c.type != MPI_INT) MPI_Type_free(&c.type);
+  free_types(&c);
   check(g, collective, &c);
 }
 
@@ -279,6 +290,26 @@ static void freed(int count, unsigned seed) {
   }
 }
 
+/* Rank 2 begins when rank 0 has completed the call; rank 1, which reads that of rank 2 first, must not hold rank 0 up. */
+static void late(int calls, unsigned seed) {
+  static const int sources[] = {2, 0}, destination = 1;
+  graph g = {MPI_COMM_NULL, rank == 1 ? 2 : 0, rank == 0 || rank == 2, {2, 0}, {1}, seed};
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, g.in, sources, MPI_UNWEIGHTED, g.out, &destination, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 0, &g.comm);
+  for (int collective = 0; collective < RW_COLLECTIVES; collective++) {
+    rw_publisher *p = publisher_of(&g, collective);
+    for (int n = 0; p != NULL && n < calls; n++) {
+      call c;
+      prepare(&g, collective, n, &c);
+      if (rank == 2) MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      start(p, &c);
+      finish(&g, collective, &c);
+      if (rank == 0) MPI_Send(NULL, 0, MPI_INT, 2, 0, MPI_COMM_WORLD);
+    }
+  }
+  MPI_Comm_free(&g.comm);
+}
+
 typedef struct {
   graph g;
   int collective, calls;
@@ -309,7 +340,7 @@ int main(int argc, char **argv) {
     const char *name;
     void (*run)(int, unsigned);
   } cases[] = {{"many", many}, {"ahead", ahead}, {"again", again}, {"alive", alive}, {"children", children},
-               {"rooms", wrong_rooms}, {"freed", freed}, {"threads", threads}};
+               {"rooms", wrong_rooms}, {"freed", freed}, {"late", late}, {"threads", threads}};
   int provided;
   const char *name = argc == 4 ? argv[1] : "";
   MPI_Init_thread(&argc, &argv, strcmp(name, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
