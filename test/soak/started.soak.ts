@@ -9,11 +9,12 @@ const seeds = sampled(
   Array.from({ length: 16 }, (_, seed) => seed),
   3,
 )
-/** Settings in which blocks are published, sent directly for want of a place, and sent by their length. */
+/** Settings in which blocks are copied, lent, sent for want of a place, and sent by their length. */
 const settings = [
   {},
   { RANKWEAVE_SHIM: 'always' },
-  { RANKWEAVE_SHIM: 'always', RANKWEAVE_SHIM_BLOCK_LIMIT: '16' },
+  { RANKWEAVE_SHIM: 'always', RANKWEAVE_SHIM_BLOCK_LIMIT: '0' },
+  { RANKWEAVE_SHIM: 'always', RANKWEAVE_SHIM_BLOCK_LIMIT: '16', RANKWEAVE_SHIM_LENDS: '0' },
   { RANKWEAVE_SHIM: 'always', RANKWEAVE_SHIM_CORES: '2' },
 ] as const
 
