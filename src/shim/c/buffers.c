@@ -31,6 +31,8 @@ int rw_buffer_count(const rw_buffer *buffer, int block) {
   return buffer->counts != NULL ? buffer->counts[block] : buffer->count;
 }
 
+int64_t rw_buffer_bytes(const rw_buffer *buffer, int block) { return (int64_t)rw_buffer_count(buffer, block) * buffer->size; }
+
 int rw_buffer_read(const rw_buffer *buffer, int block, char *data, MPI_Comm comm) {
   char *at = rw_buffer_at(buffer, block);
   int count = rw_buffer_count(buffer, block), bytes = count * buffer->size, position = 0;
@@ -41,7 +43,7 @@ int rw_buffer_read(const rw_buffer *buffer, int block, char *data, MPI_Comm comm
 
 int rw_buffer_write(const rw_buffer *buffer, int block, const char *data, int length, MPI_Comm comm) {
   char *at = rw_buffer_at(buffer, block);
-  int64_t room = (int64_t)rw_buffer_count(buffer, block) * buffer->size;
+  int64_t room = rw_buffer_bytes(buffer, block);
   int position = 0;
   if (length > room) return MPI_ERR_TRUNCATE;
   if (length == 0) return MPI_SUCCESS;

@@ -20,13 +20,11 @@ enum { RARELY = 64 };
 
 static int first_error(int first, int second) { return first == MPI_SUCCESS ? second : first; }
 
-static int64_t bytes_of(const rw_buffer *buffer, int block) { return (int64_t)rw_buffer_count(buffer, block) * buffer->size; }
-
 static int block_of(const rw_publisher *p, const rw_end *reader) { return p->collective == RW_ALLGATHER ? 0 : reader->slot; }
 
 /* Whether a block on the node is sent as a message. */
 static int is_apart(const rw_exchange *x, const rw_buffer *buffer, int block) {
-  return bytes_of(buffer, block) > (x->lends ? INT_MAX : (int64_t)x->publisher->limit);
+  return rw_buffer_bytes(buffer, block) > (x->lends ? INT_MAX : (int64_t)x->publisher->limit);
 }
 
 static void enter(rw_publisher *p) { pthread_mutex_lock(&p->lock); }
@@ -61,26 +59,15 @@ static int send_apart(rw_exchange *x, const rw_buffer *from, const rw_end *reade
   return code;
 }
 
-/* Lends a block where it lies, or its packed bytes at `packed`. */
-static int lend(rw_exchange *x, const rw_buffer *from, int block, char *packed, char *data) {
-  char *at = from->is_contiguous ? rw_buffer_at(from, block) : packed;
-  uint64_t address = (uint64_t)(uintptr_t)at;
-  rw_loan loan = {0};
-  memcpy(loan.address, &address, sizeof address);
-  memcpy(data, &loan, sizeof loan);
-  x->loans++;
-  return from->is_contiguous ? MPI_SUCCESS : rw_buffer_read(from, block, packed, rw_arena_of_process()->comm);
-}
-
 static int publish(rw_exchange *x, const rw_buffer *from, int reader, char **packed) {
   rw_publisher *p = x->publisher;
   char *data;
   int block = block_of(p, &p->reader[reader]), code = MPI_SUCCESS;
-  int64_t bytes = bytes_of(from, block);
+  int64_t bytes = rw_buffer_bytes(from, block);
   rw_place *place = rw_publisher_place(p, reader, x->call, bytes, &data);
   place->length = (uint32_t)bytes;
   if (bytes > (int64_t)p->limit) {
-    code = lend(x, from, block, *packed, data);
+    code = rw_loan_make(x, from, block, *packed, data);
     *packed += from->is_contiguous ? 0 : bytes;
   } else if (bytes > 0) code = rw_buffer_read(from, block, data, rw_arena_of_process()->comm);
   __atomic_store_n(&place->calls, x->call + 1, __ATOMIC_RELEASE);
@@ -93,7 +80,7 @@ static int64_t measure(const rw_exchange *x, const rw_buffer *from, int64_t *len
   int64_t longest = 0, limit = (int64_t)p->limit;
   *lent = 0;
   for (int i = 0; i < (p->collective == RW_ALLGATHER ? 1 : p->readers); i++) {
-    int64_t bytes = bytes_of(from, block_of(p, &p->reader[i]));
+    int64_t bytes = rw_buffer_bytes(from, block_of(p, &p->reader[i]));
     if (bytes <= limit && bytes > longest) longest = bytes;
     if (bytes > limit && !is_apart(x, from, block_of(p, &p->reader[i]))) *lent += bytes;
   }
@@ -112,7 +99,7 @@ static int has_place(rw_exchange *x, const rw_buffer *from) {
 static int send_instead(rw_exchange *x, const rw_buffer *from, const rw_end *reader) {
   rw_publisher *p = x->publisher;
   int is_sent = 0, code = MPI_SUCCESS;
-  if (bytes_of(from, block_of(p, reader)) <= (int64_t)p->limit)
+  if (rw_buffer_bytes(from, block_of(p, reader)) <= (int64_t)p->limit)
     code = rw_publisher_send_copy(p, from, reader, &is_sent);
   return is_sent ? code : send_apart(x, from, reader, 1);
 }
@@ -146,12 +133,6 @@ static int send_on_node(rw_exchange *x, const rw_buffer *from) {
   return code;
 }
 
-/* Whether the block of a source is to be lent. */
-static int is_loan(const rw_exchange *x, const rw_end *source) {
-  int64_t bytes = bytes_of(&x->to, source->slot);
-  return x->lends && bytes > (int64_t)x->publisher->limit && bytes <= INT_MAX;
-}
-
 /* Requests have to suffice for a message to or from every end. */
 static void begin(rw_exchange *x, rw_publisher *p, const rw_buffer *from, const rw_buffer *to, int lends) {
   x->publisher = p;
@@ -166,7 +147,7 @@ static void begin(rw_exchange *x, rw_publisher *p, const rw_buffer *from, const 
   x->polls = 0;
   for (int i = 0; i < p->sources; i++) {
     x->has_read[i] = 0;
-    x->loans_to_read += is_loan(x, &p->source[i]);
+    x->loans_to_read += rw_loan_comes(x, &p->source[i]);
   }
   __atomic_add_fetch(&p->all->users, 1, __ATOMIC_RELAXED);
   x->code = receive_apart(x);
@@ -224,29 +205,10 @@ static int read_message(rw_exchange *x, rw_end *source) {
   return receive_message(x, source, direct <= x->call);
 }
 
-static rw_loan *loan_of(const rw_place *place) { return (rw_loan *)(uintptr_t)place->data; }
-
-static int fetch(const rw_end *source, const rw_place *place, char *to) {
-  uint64_t address;
-  memcpy(&address, loan_of(place)->address, sizeof address);
-  return rw_arena_fetch(source->process, address, to, place->length);
-}
-
-static int read_lent(rw_exchange *x, const rw_end *source, const rw_place *place) {
-  if ((int64_t)place->length > bytes_of(&x->to, source->slot)) return MPI_ERR_TRUNCATE;
-  if (x->to.is_contiguous) return fetch(source, place, rw_buffer_at(&x->to, source->slot));
-  char *data = malloc(place->length);
-  int code = data != NULL ? fetch(source, place, data) : MPI_ERR_NO_MEM;
-  if (code == MPI_SUCCESS) code = write_block(x, source, data, (int)place->length);
-  free(data);
-  return code;
-}
-
 static void read_place(rw_exchange *x, const rw_end *source, const rw_place *place) {
-  int is_lent = place->length > x->publisher->limit;
-  int code = is_lent ? read_lent(x, source, place)
-                     : write_block(x, source, rw_place_data(place, source->process), (int)place->length);
-  if (is_lent) __atomic_fetch_add(&loan_of(place)->reads, 1, __ATOMIC_RELEASE);
+  int code = place->length > x->publisher->limit
+                 ? rw_loan_read(x, source, place)
+                 : write_block(x, source, rw_place_data(place, source->process), (int)place->length);
   x->code = first_error(x->code, code);
 }
 
@@ -265,7 +227,7 @@ static void read_loans(rw_exchange *x) {
   rw_publisher *p = x->publisher;
   for (int i = x->next; x->loans_to_read > 0 && i < p->sources; i++) {
     rw_end *source = &p->source[i];
-    const rw_place *place = x->has_read[i] || !is_loan(x, source) ? NULL : rw_publisher_find(p, source, x->call);
+    const rw_place *place = x->has_read[i] || !rw_loan_comes(x, source) ? NULL : rw_publisher_find(p, source, x->call);
     if (place == NULL) continue;
     read_place(x, source, place);
     x->has_read[i] = 1;
@@ -317,7 +279,7 @@ static int has_read_all(rw_exchange *x) {
     rw_end *source = &p->source[x->next];
     if (x->has_read[x->next] || is_apart(x, &x->to, source->slot)) continue;
     if (!read_block(x, source)) return 0;
-    x->loans_to_read -= is_loan(x, source);
+    x->loans_to_read -= rw_loan_comes(x, source);
   }
   return has_received(x);
 }
@@ -337,24 +299,9 @@ static void read_all(rw_publisher *p) {
   }
 }
 
-/* Readers have read what this rank lends. */
-static int is_given_back(rw_exchange *x) {
-  const rw_publisher *p = x->publisher;
-  int places = p->collective == RW_ALLGATHER ? 1 : p->readers;
-  uint32_t reads = p->collective == RW_ALLGATHER ? (uint32_t)p->readers : 1;
-  for (int i = 0; x->loans > 0 && i < places; i++) {
-    const rw_place *place = rw_publisher_place_of(p, i, x->call);
-    /* A place that a later call has is one that all have read. */
-    if (place->calls != x->call + 1 || place->length <= p->limit) continue;
-    if (__atomic_load_n(&loan_of(place)->reads, __ATOMIC_ACQUIRE) < reads) return 0;
-  }
-  x->loans = 0;
-  return 1;
-}
-
 static int advance(rw_exchange *x) {
   if (!x->is_read) read_all(x->publisher);
-  if (!x->is_read || !is_given_back(x)) return 0;
+  if (!x->is_read || !rw_loans_are_read(x)) return 0;
   int is_sent = test_all(x, x->receives, x->requests);
   if (is_sent && x->own_type != MPI_DATATYPE_NULL) PMPI_Type_free(&x->own_type);
   if (is_sent) free(x->packed);

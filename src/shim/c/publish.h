@@ -1,4 +1,4 @@
-/* What the two sides of publishing share: publish.c has the memory and its life, exchange.c the calls. */
+/* What the two sides of publishing share: publish.c has the memory and its life, exchange.c the calls, loans.c long blocks. */
 #ifndef RANKWEAVE_PUBLISH_H
 #define RANKWEAVE_PUBLISH_H
 
@@ -28,12 +28,6 @@ typedef struct {
 } rw_place;
 
 enum { RW_IN_PLACE = RW_LINE - 12 };
-
-/* The data of a place whose block is lent. */
-typedef struct {
-  uint32_t reads; /* by readers, the only thing that they write */
-  char address[sizeof(uint64_t)];
-} rw_loan;
 
 /*
  * By length: blocks in their place, those up to the limit of the arena, longer ones of an allgather, and those that
@@ -101,6 +95,13 @@ const rw_place *rw_publisher_place_of(const rw_publisher *publisher, int reader,
 const rw_place *rw_publisher_find(const rw_publisher *publisher, rw_end *source, uint64_t call);
 /* Of a block that is not lent. */
 const char *rw_place_data(const rw_place *place, int process);
+/* Whether the block of a source is to be lent. */
+int rw_loan_comes(const rw_exchange *exchange, const rw_end *source);
+/* Lends a block where it lies, or its packed bytes at `packed`; `data` is that of its place. */
+int rw_loan_make(rw_exchange *exchange, const rw_buffer *from, int block, char *packed, char *data);
+int rw_loan_read(const rw_exchange *exchange, const rw_end *source, const rw_place *place);
+/* Readers have read what this rank lends in the call. */
+int rw_loans_are_read(rw_exchange *exchange);
 /* The exchange is over. */
 void rw_publishers_leave(rw_publishers *all);
 /* Sends the packed block of a reader as a message; *is_sent is 0 if there is no memory. */

@@ -221,6 +221,7 @@ int rw_buffer_set(rw_buffer *buffer, const void *start, int count, const int *co
                   MPI_Datatype type);
 char *rw_buffer_at(const rw_buffer *buffer, int block);
 int rw_buffer_count(const rw_buffer *buffer, int block);
+int64_t rw_buffer_bytes(const rw_buffer *buffer, int block);
 /* The bytes of a block; a block that is too long for its place is MPI_ERR_TRUNCATE. */
 int rw_buffer_read(const rw_buffer *buffer, int block, char *data, MPI_Comm comm);
 int rw_buffer_write(const rw_buffer *buffer, int block, const char *data, int length, MPI_Comm comm);
