@@ -1,4 +1,4 @@
-/* What the two sides of publishing share: publish.c has the memory and its life, exchange.c the calls, loans.c long blocks. */
+/* What the parts of publishing share: publish.c has the memory and its life, exchange.c the calls, loans.c long blocks. */
 #ifndef RANKWEAVE_PUBLISH_H
 #define RANKWEAVE_PUBLISH_H
 
