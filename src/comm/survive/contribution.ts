@@ -64,7 +64,7 @@ export function decodeContribution(bytes: Uint8Array, contributor: Contributor):
   requireThat(kind === 'shrink' ? counter > 0 : counter === 0, `a counter of ${kind}`, counter)
   const returned = view.getInt32(16, true)
   const isOwn = returned >= firstRank[process] && returned < firstRank[process + 1]
-  requireThat(returned === -1 || isOwn, 'a rank of its own or -1', returned)
+  requireThat(returned === -1 || isOwn, 'a rank that it hosts or -1', returned)
   const digest = Array.from(bytes.subarray(wordsBytes), (byte) => byte.toString(16).padStart(2, '0'))
   return {
     ...{ kind: kind!, flag: view.getInt32(4, true), acknowledged, counter, returned },

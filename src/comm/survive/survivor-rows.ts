@@ -122,7 +122,7 @@ export class SurvivorRows {
     if (rank < least || rank >= size) throw impossible(src, `a rank from ${least} to ${size - 1}`, rank)
     if (indexIn(localRanks, rank) >= 0) throw impossible(src, `no rank of process ${runtime.process}`, rank)
     if (worldRank < firstRank[src] || worldRank >= firstRank[src + 1])
-      throw impossible(src, 'world ranks of its own', worldRank)
+      throw impossible(src, 'world ranks that it hosts', worldRank)
     if (named[worldRank - firstRank[src]]++ > 0) throw impossible(src, 'each world rank once', worldRank)
   }
 

@@ -41,9 +41,9 @@ describe('the sender is named of a contribution that has', () => {
     ['no name for the communicator', bytesOf({ counter: 0 }), 'a counter of shrink, got 0'],
     ['a name below 0', bytesOf({ counter: -7 }), 'a counter of shrink, got -7'],
     ['a name that is not needed', bytesOf({ kind: 'agree' }), 'a counter of agree, got 1073741824'],
-    ['a rank of the process before', bytesOf({ returned: 1 }), 'a rank of its own or -1, got 1'],
-    ['a rank of the process after', bytesOf({ returned: 4 }), 'a rank of its own or -1, got 4'],
-    ['no rank', bytesOf({ returned: -2 }), 'a rank of its own or -1, got -2'],
+    ['a rank of the process before', bytesOf({ returned: 1 }), 'a rank that it hosts or -1, got 1'],
+    ['a rank of the process after', bytesOf({ returned: 4 }), 'a rank that it hosts or -1, got 4'],
+    ['no rank', bytesOf({ returned: -2 }), 'a rank that it hosts or -1, got -2'],
   ])('%s', (_, bytes, fault) => {
     expect(() => decodeContribution(bytes, contributor)).toThrow(
       expect.objectContaining({

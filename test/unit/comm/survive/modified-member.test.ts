@@ -36,7 +36,7 @@ describe('a member that contributes what it cannot to a call of survivors is los
     ['nothing', (key, own) => (isCall(key) ? own.slice(0, 0) : own), 'expected 20 bytes, got 0'],
     ['no call that there is', changed(0, 9), 'expected a call of survivors, got 9'],
     ['losses below 0', changed(2, -5), 'expected a number of losses, got -5'],
-    ['a rank that it does not host', changed(4, 2), 'expected a rank of its own or -1, got 2'],
+    ['a rank that it does not host', changed(4, 2), 'expected a rank that it hosts or -1, got 2'],
   ])('%s', async (_, contribute, fault) => {
     const { ended, lost } = await withModified(processes, { [modified]: { contribute } }, async (world) => {
       if (world.rank === modified) return untilLost(world, () => world.agree(7))

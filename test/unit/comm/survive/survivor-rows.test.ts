@@ -57,7 +57,7 @@ describe('rows of survivors', () => {
     ['a rank beyond the last', [6, 2], 'a rank from 0 to 5, got 6'],
     ['a rank of the receiver', [1, 2], 'no rank of process 0, got 1'],
     ['a world rank twice', [2, 2, 3, 2], 'each world rank once, got 2'],
-    ['a world rank of another process', [2, 4], 'world ranks of its own, got 4'],
+    ['a world rank of another process', [2, 4], 'world ranks that it hosts, got 4'],
   ])('are refused by the name of their process: %s', (_, words, fault) => {
     const rows = rowsOfFirst()
     const frames = () => {
