@@ -83,7 +83,7 @@ export interface SurvivorDecision {
 /**
  * The same at every survivor: what a process cannot contribute makes it count as lost.
  *
- * @param blame is told of each process that has contributed what it cannot
+ * @param blame called with each process that has contributed what it cannot
  */
 export function decodeDecision(
   { contributions, lost }: Decision,
