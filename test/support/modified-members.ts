@@ -31,19 +31,20 @@ export interface ModifiedRun<T> {
 export async function withModified<T>(
   processes: number,
   modified: Readonly<Record<number, Modified>>,
-  main: (world: Communicator) => Promise<T>,
+  main: (world: Communicator, kill: (process: number) => void) => Promise<T>,
 ): Promise<ModifiedRun<T>> {
   const world = await MemoryWorld.open(processes)
   const lost: { readonly process: number; readonly reason: string }[] = []
   const clock = new VirtualClock()
-  const links = new BrokenLinks(clock, world.members[0].limits, {
+  const lose = (process: number, reason: string) => {
+    lost.push({ process, reason })
+    links.forget(process)
+    world.lose(process, reason)
+  }
+  const links: BrokenLinks = new BrokenLinks(clock, world.members[0].limits, {
     living: () => processes - lost.length,
     isOverdue: () => false,
-    lose: (process, reason) => {
-      lost.push({ process, reason })
-      links.forget(process)
-      world.lose(process, reason)
-    },
+    lose,
   })
   for (const member of world.members)
     member.reportBroken = (peer, reason, cause) => {
@@ -72,7 +73,9 @@ export async function withModified<T>(
   }
   const ended = Promise.all(
     world.sessions.map((session) =>
-      hostSession(session, main, { ranks: processes }).then(
+      hostSession(session, (comm) => main(comm, (process) => lose(process, 'killed')), {
+        ranks: processes,
+      }).then(
         ([result]): Ended<T> => ({ result }),
         ({ code, message }): Ended<T> => ({ code, message }),
       ),

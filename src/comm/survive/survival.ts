@@ -289,10 +289,15 @@ export class Survival<S> {
     namedBy: number,
   ): Promise<boolean> {
     if (this.#state.runtime.fabric.blame === undefined) return true
+    const { process } = this.#state.runtime
     const isFree = this.#reserve(id)
     if (!isFree) this.#blame(namedBy, repeatedNameError(this.#state, namedBy).message)
     const { contributions } = await authority.decide(key, living, Uint8Array.of(isFree ? 1 : 0))
-    return contributions.every((bytes) => bytes === null || bytes.length !== 1 || bytes[0] !== 0)
+    const refusing = living.filter((_, at) => contributions[at]?.length === 1 && contributions[at][0] === 0)
+    // Who has drawn the name knows that it is new. One at a time: several would weigh against their reporter.
+    if (namedBy === process && refusing.length > 0)
+      this.#blame(refusing[0], `process ${refusing[0]} has refused a name that is new`)
+    return refusing.length === 0
   }
 
   #key({ seq }: Pick<Call<S>, 'seq'>): string {
