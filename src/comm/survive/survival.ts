@@ -256,7 +256,8 @@ export class Survival<S> {
       // Who was lost meanwhile is left out everywhere; the rows of all others are at everyone who
       // contributes.
       const key = `${this.#key({ seq, ...call })}.rows`
-      gone = new Set((await authority.decide(key, living, new Uint8Array(0))).lost)
+      const decision = await authority.decide(key, living, new Uint8Array(0))
+      gone = new Set([...lost, ...decision.lost])
       worldRanks = this.#rows.take(
         seq,
         living.filter((process) => !gone.has(process)),
