@@ -36,6 +36,11 @@ export class CommRuntime extends Runtime<CommState> {
     return this.router.open(id, () => new CommState(this, id, table, processes))
   }
 
+  /** False for the name of a communicator that is open here, was retired or will be opened. */
+  reserveContext(id: ContextId): boolean {
+    return this.router.reserve(id)
+  }
+
   hasFailed(id: ContextId): boolean {
     return this.router.hasRetired(id) || this.router.find(id)?.collectives.hasFailed === true
   }
@@ -250,6 +255,7 @@ export class CommState implements TableContext, FrameContext {
         survivors.made = { call: 'shrink()', parent: this.id, at: '' }
         return survivors
       },
+      (id) => runtime.reserveContext(id),
     )
     return this.#survival
   }

@@ -141,6 +141,12 @@ export interface Fabric {
    */
   watch?(look: () => boolean): () => void
 
+  /**
+   * `peer` has broken the protocol by what came on another way than in a frame, such as its part of a
+   * decision: what ERR_PROTOCOL from the sink does for a frame. Only where peers may run other programs.
+   */
+  blame?(peer: number, reason: string): void
+
   /** Keeps the event loop of this process alive while waits are pending; calls nest. */
   ref(): void
   unref(): void

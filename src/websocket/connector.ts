@@ -31,19 +31,30 @@ export interface ConnectorHost {
 interface Dial {
   readonly socket: Socket
   readonly nonce: string
-  /** 1 for the first connection that is tried. */
-  readonly attempt: number
 }
 
-/** Connections tried before a peer counts as one that cannot be reached. */
-const mostAttempts = 3
+/** Connections to one peer that did not last. */
+interface Tries {
+  /** The network, or what the peer runs, has ended them. */
+  readonly failed: number
+  /** The peer is there, and has closed them as `late` or `superseded`. */
+  readonly putOff: number
+}
+
+const noTries: Tries = { failed: 0, putOff: 0 }
+/** Connections that may fail before a peer counts as one that cannot be reached. */
+const mostFailed = 3
+/** Connections that a peer may put off: two and a half minutes at least. */
+export const mostPutOff = 100
 /** Between two of them, in milliseconds. */
 const retryMs = 100
+/** The longest wait after a connection that was late, in milliseconds: each is twice the one before. */
+const longestRetryMs = 1_600
 /**
  * How long the connection of a peer that dials too is waited for before this side tries again, in
  * milliseconds.
  */
-const supersededMs = 1_000
+const supersededMs = 1_600
 
 /**
  * Connects processes in pairs. Both may dial at the same time: then the connection that the lower process has
@@ -53,12 +64,16 @@ const supersededMs = 1_000
  *
  * There is no limit of time here: a process that computes does not answer, and whether it lives is for the
  * rendezvous to say. A connection that the peer closes as late, because either of them computed or too many
- * came at once, is dialed again.
+ * came at once, is dialed again, up to {@link mostPutOff} times.
+ *
+ * Memory: a key for each other process that has been dialed or has come.
  */
 export class Connector {
   readonly #parts: ConnectorParts
   readonly #host: ConnectorHost
   readonly #dials = new Map<number, Dial>()
+  /** By process, imported once. */
+  readonly #keys = new Map<number, ProofKey>()
   #closed = false
 
   constructor(parts: ConnectorParts, host: ConnectorHost) {
@@ -73,7 +88,11 @@ export class Connector {
     })
   }
 
-  dial(peer: number, attempt = 1): void {
+  dial(peer: number): void {
+    this.#dial(peer, noTries)
+  }
+
+  #dial(peer: number, tries: Tries): void {
     const { transport, membership } = this.#parts
     const { world, process: from } = membership
     let socket: Socket
@@ -84,7 +103,7 @@ export class Connector {
       return
     }
     socket.binaryType = 'arraybuffer'
-    const dial: Dial = { socket, nonce: newNonce(), attempt }
+    const dial: Dial = { socket, nonce: newNonce() }
     this.#dials.set(peer, dial)
     let lastError = ''
     socket.addEventListener('open', () => {
@@ -99,19 +118,9 @@ export class Connector {
     })
     socket.addEventListener('close', ({ code, reason }) => {
       if (this.#dials.get(peer)?.socket !== socket) return
-      // The peer dials too, and its connection stays: it comes, or the peer has ended and is no longer there
-      // to dial.
-      if (code === closeCode.superseded) this.#dialAgain(peer, attempt, supersededMs)
-      else if (code === closeCode.late) this.#dialAgain(peer, attempt)
-      else if (code !== closeCode.malformed && code !== closeCode.proof && attempt < mostAttempts) {
-        this.#dialAgain(peer, attempt + 1)
-      } else {
-        this.#fail(
-          peer,
-          socket,
-          [`cannot be reached (${code})`, reason, lastError].filter(Boolean).join(': '),
-        )
-      }
+      const next = triesAfter(tries, code)
+      if (next.failed < mostFailed && next.putOff < mostPutOff) this.#dialAgain(peer, next, code)
+      else this.#fail(peer, socket, unreachable(next, code, [reason, lastError]))
     })
     const answered = ({ data }: { readonly data: unknown }) => {
       socket.removeEventListener('message', answered)
@@ -169,10 +178,10 @@ export class Connector {
   }
 
   /** Unless the peer has connected, or is lost, meanwhile. */
-  #dialAgain(peer: number, attempt: number, delayMs = retryMs): void {
+  #dialAgain(peer: number, tries: Tries, code: number): void {
     this.#dials.delete(peer)
-    this.#parts.clock.later(delayMs, () => {
-      if (!this.#closed && !this.#dials.has(peer) && this.#host.awaits(peer)) this.dial(peer, attempt)
+    this.#parts.clock.later(pauseMs(tries, code), () => {
+      if (!this.#closed && !this.#dials.has(peer) && this.#host.awaits(peer)) this.#dial(peer, tries)
     })
   }
 
@@ -240,9 +249,32 @@ export class Connector {
 
   /** undefined: `peer` is no other process with which there may be a connection. */
   #keyWith(peer: number): ProofKey | undefined {
-    const key = this.#parts.membership.peerKeys[peer] ?? undefined
-    return key && new ProofKey(key)
+    const known = this.#keys.get(peer)
+    if (known !== undefined) return known
+    const peerKey = this.#parts.membership.peerKeys[peer] ?? undefined
+    if (peerKey === undefined) return undefined
+    const key = new ProofKey(peerKey)
+    this.#keys.set(peer, key)
+    return key
   }
+}
+
+function triesAfter({ failed, putOff }: Tries, code: number): Tries {
+  if (code === closeCode.late || code === closeCode.superseded) return { failed, putOff: putOff + 1 }
+  const isFinal = code === closeCode.malformed || code === closeCode.proof
+  return { failed: isFinal ? mostFailed : failed + 1, putOff }
+}
+
+function pauseMs({ putOff }: Tries, code: number): number {
+  // The peer dials too, and its connection stays: it comes, or the peer has ended and is no longer there to
+  // dial.
+  if (code === closeCode.superseded) return supersededMs
+  return code === closeCode.late ? Math.min(retryMs * 2 ** (putOff - 1), longestRetryMs) : retryMs
+}
+
+function unreachable({ putOff }: Tries, code: number, details: readonly string[]): string {
+  const first = putOff < mostPutOff ? '' : ` after ${putOff} connections that it put off`
+  return [`cannot be reached${first} (${code})`, ...details].filter(Boolean).join(': ')
 }
 
 async function isProof(key: ProofKey, meeting: Meeting, data: unknown): Promise<boolean> {

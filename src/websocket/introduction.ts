@@ -21,9 +21,9 @@ const proof = z
 
 /**
  * The text messages of two processes. Up to `ready` they are exchanged before the first batch, in this order;
- * the process that dials begins. Each side proves that it knows the key of the pair, for nonces of both, so that
- * neither an observed nor a mirrored message is of use, nor the key of another pair. `end` is of either side: a close code alone could be
- * of anything between them.
+ * the process that dials begins. Each side proves that it knows the key of the pair, for nonces of both.
+ * So neither an observed nor a mirrored message is of use, nor the key of another pair. `end` is of either
+ * side: a close code alone could be of anything between them.
  */
 export const introductionMessages = {
   hello: z

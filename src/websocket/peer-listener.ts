@@ -2,6 +2,7 @@ import { type Clock, realClock } from '../base/clock.js'
 import { closeCode, decodeIntroduction, type Hello } from './introduction.js'
 import { closeSoon } from './rendezvous/refuse.js'
 import { drop, type Socket, type SocketListener, type SocketTransport } from './socket/socket.js'
+import { WaitingRoom } from './socket/waiting-room.js'
 
 /** A socket whose first message has arrived: what it says is not proved yet. */
 export interface IncomingSocket {
@@ -9,20 +10,32 @@ export interface IncomingSocket {
   readonly hello: Hello
 }
 
-/** How long a connection may take until both sides have introduced themselves, in milliseconds. */
+/** How long a connection may take to say `hello`, and from there to prove who it is, in milliseconds. */
 export const introductionMs = 5_000
-/** Connections at a time that have not introduced themselves; further ones are closed, and may come again. */
-const mostStrangers = 64
+/** How much longer, so that what came while this process computed is read first. */
+const graceMs = 1
+/** Connections at a time in each of the three rooms. */
+export const mostStrangers = 64
 
 /**
  * Accepts data connections of peers. It listens before the process joins its world, because the join states
  * the address; connections that come before the session is open wait for it.
  *
- * Memory: `mostStrangers` connections with one short message each.
+ * Connections that say nothing do not crowd out those that do: each kind has a room, where the newest get in
+ * and the address that has most loses its oldest.
+ *
+ * Memory: three rooms of `mostStrangers` connections, each with at most one message.
  */
 export class PeerListener {
   readonly #clock: Clock
-  readonly #strangers = new Map<Socket, () => void>()
+  /** They have not said `hello`. */
+  readonly #silent = new WaitingRoom<Socket>(mostStrangers)
+  /** They have, and have not proved it. */
+  readonly #greeted = new WaitingRoom<Socket>(mostStrangers)
+  /** They are closed as late, and have not answered. */
+  readonly #closing = new WaitingRoom<Socket>(mostStrangers)
+  /** Ends the time limit of one that is silent or has said `hello`. */
+  readonly #limits = new Map<Socket, () => void>()
   #listener: SocketListener | undefined
   #early: IncomingSocket[] = []
   #greet: ((incoming: IncomingSocket) => void) | undefined
@@ -37,7 +50,7 @@ export class PeerListener {
     clock: Clock = realClock,
   ): Promise<PeerListener> {
     const opened = new PeerListener(clock)
-    opened.#listener = await transport.listen((socket) => opened.#accept(socket))
+    opened.#listener = await transport.listen((socket, remote) => opened.#accept(socket, remote))
     return opened
   }
 
@@ -60,18 +73,15 @@ export class PeerListener {
 
   /** The socket belongs to a peer, or is closed. */
   introduced(socket: Socket): void {
-    this.#strangers.get(socket)?.()
-    this.#forget(socket)
-  }
-
-  #forget(socket: Socket): void {
-    this.#strangers.delete(socket)
+    this.#limits.get(socket)?.()
+    this.#limits.delete(socket)
+    for (const room of [this.#silent, this.#greeted, this.#closing]) room.leave(socket)
     this.#early = this.#early.filter((incoming) => incoming.socket !== socket)
   }
 
   /** Stops accepting, and closes connections that have not introduced themselves. */
   async close(): Promise<void> {
-    for (const socket of [...this.#strangers.keys()]) {
+    for (const socket of [...this.#silent.all, ...this.#greeted.all, ...this.#closing.all]) {
       this.introduced(socket)
       drop(socket, closeCode.occupied, 'the session has ended')
     }
@@ -80,28 +90,44 @@ export class PeerListener {
     await this.#listener?.close()
   }
 
-  #accept(socket: Socket): void {
+  #accept(socket: Socket, remote: string): void {
     socket.unref?.()
-    if (this.#strangers.size >= mostStrangers) {
-      closeSoon(socket, this.#clock, closeCode.late, 'too many connections')
-      return
-    }
-    const cancel = this.#clock.later(introductionMs, () => {
-      this.#forget(socket)
-      closeSoon(socket, this.#clock, closeCode.late, 'no introduction in time')
-    })
-    this.#strangers.set(socket, cancel)
     socket.addEventListener('close', () => this.introduced(socket))
     const first = ({ data }: { readonly data: unknown }) => {
       socket.removeEventListener('message', first)
+      if (!this.#silent.has(socket)) return
       try {
-        this.#arrived({ socket, hello: decodeIntroduction(data, 'hello') })
+        const hello = decodeIntroduction(data, 'hello')
+        this.#enter(this.#greeted, socket, remote)
+        this.#arrived({ socket, hello })
       } catch {
         this.introduced(socket)
         drop(socket, closeCode.malformed, 'malformed')
       }
     }
     socket.addEventListener('message', first)
+    this.#enter(this.#silent, socket, remote)
+  }
+
+  #enter(room: WaitingRoom<Socket>, socket: Socket, remote: string): void {
+    this.introduced(socket)
+    const displaced = room.enter(socket, remote)
+    this.#limitTime(socket)
+    if (displaced !== undefined) this.#closeLate(displaced, 'too many connections')
+  }
+
+  #limitTime(socket: Socket): void {
+    const expired = () => this.#closeLate(socket, 'no introduction in time')
+    const limit = () => this.#limits.set(socket, this.#clock.later(graceMs, expired))
+    this.#limits.set(socket, this.#clock.later(introductionMs, limit))
+  }
+
+  /** The peer may dial again. */
+  #closeLate(socket: Socket, reason: string): void {
+    this.introduced(socket)
+    const displaced = this.#closing.enter(socket)
+    closeSoon(socket, this.#clock, closeCode.late, reason)
+    if (displaced !== undefined) drop(displaced, closeCode.late, reason)
   }
 
   #arrived(incoming: IncomingSocket): void {

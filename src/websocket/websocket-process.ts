@@ -125,6 +125,10 @@ export class WebSocketProcess implements Fabric {
     return false
   }
 
+  blame(peer: number, reason: string): void {
+    if (!this.#closed && peer !== this.process) this.#links.of(peer).break(reason, 'malformed')
+  }
+
   ref(): void {
     this.#keepAlive.ref()
   }

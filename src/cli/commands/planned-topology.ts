@@ -88,7 +88,8 @@ const fileFormats = { mtx: 'mtx', metis: 'metis', csv: 'csv', graphology: 'json'
  * Lets a service plan: uploads the topology, which it may have already, and waits for the plan, which it may
  * have, too.
  *
- * @throws ERR_USAGE for blocks that are longer than a service plans for; ERR_SPEC, ERR_FILE; ERR_SERVICE, ERR_TOKEN and the codes of the plan's job
+ * @throws ERR_USAGE for blocks that are longer than a service plans for; ERR_SPEC, ERR_FILE; ERR_SERVICE,
+ *   ERR_TOKEN and the codes of the plan's job
  */
 export async function servedPlan(
   report: Reporter,

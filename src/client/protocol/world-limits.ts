@@ -27,6 +27,10 @@ export const worldServiceLimits = {
   ),
   maxMessagesPerSecond: limit(10_000, 'messages per second of a socket; beyond: closed'),
   maxBufferedBytes: limit(2 ** 22, 'bytes that a client has not read; beyond: closed without a word'),
+  maxUnreadBytes: limit(
+    2 ** 28,
+    'bytes that all clients together have not read; beyond: those with most are closed without a word',
+  ),
   watchMs: limit(250, 'milliseconds between two events of one world for those who watch'),
 } satisfies NamedOptions
 

@@ -1,17 +1,18 @@
 import { describeContext, listRanks } from '../../calls/call-report.js'
 import type { RankweaveError } from '../../errors.js'
-import type { Authority, Decision } from '../../fabric/fabric.js'
+import type { Authority } from '../../fabric/fabric.js'
 import type { ContextId } from '../../messages/process/context-id.js'
 import { processOf } from '../../messages/process/world-layout.js'
 import { type LocalRankTable, rankTable, worldRanksOf } from '../table/rank-table.js'
 import type { TableContext } from '../table/table-context.js'
 import {
-  decodeContribution,
+  decodeDecision,
   encodeContribution,
   type SurvivorCall,
   type SurvivorContribution,
+  type SurvivorDecision,
 } from './contribution.js'
-import { lostMembersError, mixedCallsError, returnedError } from './survivor-errors.js'
+import { lostMembersError, mixedCallsError, repeatedNameError, returnedError } from './survivor-errors.js'
 import { rowsCall, SurvivorRows } from './survivor-rows.js'
 
 /** One agreement in progress: what the ranks of this process have passed, and the promise they share. */
@@ -44,24 +45,30 @@ interface Outcome<S> {
  * returned.
  *
  * Uniform: what a call gets is a function of the decision alone, and the decision is the same at every
- * survivor.
+ * survivor. A process that contributes what it cannot counts as lost, at all of them.
  */
 export class Survival<S> {
   readonly #state: TableContext
   readonly #open: (id: ContextId, table: LocalRankTable) => S
+  readonly #reserve: (id: ContextId) => boolean
   readonly #drawCounter: () => number
   readonly #rows: SurvivorRows
   /** By local index: number of the rank's next call. */
   readonly #next: Int32Array
   readonly #calls = new Map<number, Call<S>>()
 
-  /** @param open makes the communicator of the survivors in this process */
+  /**
+   * @param open makes the communicator of the survivors in this process
+   * @param reserve its name; false where this process has a communicator of it
+   */
   constructor(
     state: TableContext,
     drawCounter: () => number,
     open: (id: ContextId, table: LocalRankTable) => S,
+    reserve: (id: ContextId) => boolean,
   ) {
     this.#state = state
+    this.#reserve = reserve
     this.#drawCounter = drawCounter
     this.#open = open
     this.#rows = new SurvivorRows(state)
@@ -172,24 +179,36 @@ export class Survival<S> {
     try {
       const members = [...this.#state.processes.processes].sort((a, b) => a - b)
       const counter = kind === 'shrink' ? this.#drawCounter() : 0
-      const own = encodeContribution({ kind, flag, acknowledged, counter, returned })
-      const decision = await authority.decide(this.#key(call), members, own)
-      const contributions = decision.contributions.map((bytes) =>
-        bytes === null ? undefined : decodeContribution(bytes),
+      const rowsDigest = kind === 'shrink' && this.#hasRows ? this.#rows.ownDigest : ''
+      const own = encodeContribution({ kind, flag, acknowledged, counter, returned, rowsDigest })
+      const { layout } = this.#state.runtime
+      const decision = decodeDecision(
+        await authority.decide(this.#key(call), members, own),
+        members,
+        { layout, hasRows: this.#hasRows },
+        (process, reason) => this.#blame(process, reason),
       )
-      const outcome = await this.#outcome(call, authority, members, decision, contributions)
+      const outcome = await this.#outcome(call, authority, members, decision)
       this.#settle(call, () => call.settle(outcome))
     } catch (error) {
       this.#settle(call, () => call.fail(error))
     }
   }
 
+  /** Whether processes commit to their rows before they send them: where they may run other programs. */
+  get #hasRows(): boolean {
+    return this.#state.wasDistributed && this.#state.runtime.fabric.blame !== undefined
+  }
+
+  #blame(process: number, reason: string): void {
+    this.#state.runtime.fabric.blame?.(process, reason)
+  }
+
   async #outcome(
     call: Call<S>,
     authority: Authority,
     members: readonly number[],
-    { lost }: Decision,
-    contributions: readonly (SurvivorContribution | undefined)[],
+    { contributions, lost }: SurvivorDecision,
   ): Promise<Outcome<S>> {
     const { kind } = contributions.find((each) => each !== undefined)!
     if (kind === 'mixed' || contributions.some((each) => each !== undefined && each.kind !== kind))
@@ -230,11 +249,15 @@ export class Survival<S> {
     let worldRanks: Int32Array
     if (state.wasDistributed) {
       const living = members.filter((process) => !lost.has(process))
-      await this.#rows.exchange(seq, living)
+      const digests = new Map(
+        living.map((process) => [process, contributions[members.indexOf(process)]!.rowsDigest] as const),
+      )
+      await this.#rows.exchange(seq, living, this.#hasRows ? digests : new Map())
       // Who was lost meanwhile is left out everywhere; the rows of all others are at everyone who
       // contributes.
       const key = `${this.#key({ seq, ...call })}.rows`
-      gone = new Set((await authority.decide(key, living, new Uint8Array(0))).lost)
+      const decision = await authority.decide(key, living, new Uint8Array(0))
+      gone = new Set([...lost, ...decision.lost])
       worldRanks = this.#rows.take(
         seq,
         living.filter((process) => !gone.has(process)),
@@ -242,12 +265,40 @@ export class Survival<S> {
     } else {
       worldRanks = worldRanksOf(state.wholeTable).filter((rank) => !lost.has(processOf(layout, rank)))
     }
+    const leader = worldRanks[0]
+    const namedBy = processOf(layout, leader)
+    const { counter } = contributions[members.indexOf(namedBy)]!
+    const id = { leader, counter }
+    const living = members.filter((process) => !gone.has(process))
+    if (!(await this.#isFreeForAll(id, `${this.#key({ seq, ...call })}.id`, authority, living, namedBy)))
+      throw repeatedNameError(state, namedBy)
     for (const process of members) {
       if (gone.has(process)) for (const index of joined) acknowledgements.acknowledge(process, index)
     }
-    const leader = worldRanks[0]
-    const { counter } = contributions[members.indexOf(processOf(layout, leader))]!
-    return this.#open({ leader, counter }, rankTable(worldRanks))
+    return this.#open(id, rankTable(worldRanks))
+  }
+
+  /**
+   * Whether no survivor has a communicator of this name. Asked only where the process that has named it may
+   * run another program: the others draw a new name each time.
+   */
+  async #isFreeForAll(
+    id: ContextId,
+    key: string,
+    authority: Authority,
+    living: readonly number[],
+    namedBy: number,
+  ): Promise<boolean> {
+    if (this.#state.runtime.fabric.blame === undefined) return true
+    const { process } = this.#state.runtime
+    const isFree = this.#reserve(id)
+    if (!isFree) this.#blame(namedBy, repeatedNameError(this.#state, namedBy).message)
+    const { contributions } = await authority.decide(key, living, Uint8Array.of(isFree ? 1 : 0))
+    const refusing = living.filter((_, at) => contributions[at]?.length === 1 && contributions[at][0] === 0)
+    // Who has drawn the name knows that it is new. One at a time: several would weigh against their reporter.
+    if (namedBy === process && refusing.length > 0)
+      this.#blame(refusing[0], `process ${refusing[0]} has refused a name that is new`)
+    return refusing.length === 0
   }
 
   #key({ seq }: Pick<Call<S>, 'seq'>): string {

@@ -16,6 +16,19 @@ export function lostMembersError(
   return new RankweaveError('ERR_PEER_LOST', message, { details: { process: processes[0], flag } })
 }
 
+/**
+ * The error of `shrink`, the same at every survivor, when the process of their first rank has named the new
+ * communicator as another one.
+ */
+export function repeatedNameError(
+  state: Pick<TableContext, 'id' | 'size' | 'runtime'>,
+  process: number,
+): RankweaveError {
+  const who = ranksText(state.runtime.layout, process)
+  const message = `shrink on ${describeContext(state)}: ${who} has given the name of another communicator; shrink again`
+  return new RankweaveError('ERR_PEER_LOST', message, { details: { process } })
+}
+
 /** Ranks called `agree` where others called `shrink`. */
 export function mixedCallsError(state: Pick<TableContext, 'id' | 'size'>, seq: number): RankweaveError {
   return new RankweaveError(

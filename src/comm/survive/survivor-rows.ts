@@ -1,5 +1,7 @@
 import { bytesOf } from '../../base/bytes.js'
-import { RankweaveError, wrongValue } from '../../errors.js'
+import { indexIn } from '../../base/search.js'
+import { sha256 } from '../../base/sha256.js'
+import { RankweaveError } from '../../errors.js'
 import { frameKind } from '../../messages/process/frames.js'
 import type { TableContext } from '../table/table-context.js'
 
@@ -13,18 +15,32 @@ export const rowsCall = (header: Int32Array): number => header[word.seq]
 interface Arriving {
   readonly pairs: Int32Array
   filled: number
+  /** Which ranks of the process they have named, by position among its ranks. */
+  readonly named: Uint8Array
+  /** Whether they are those that it has committed to, once complete and compared. */
+  isRight?: boolean
+}
+
+/** An exchange that waits for rows. */
+interface Waiting {
+  readonly from: readonly number[]
+  readonly digests: ReadonlyMap<number, string>
+  resolve(): void
 }
 
 /**
  * The survivors of a communicator with a distributed table tell each other which ranks they host, because the
  * slices of lost processes are lost: rank and world rank, pair by pair. A message from each to each, in
  * frames. Memory: the rows of the communicator, once per call in progress.
+ *
+ * A process names its own ranks only, each once, in order, and none of a process that receives its rows. Where
+ * it has committed to a digest before, it sends the same rows to all. So all survivors take the same rows.
  */
 export class SurvivorRows {
   readonly #state: TableContext
   /** By call, then by process. */
   readonly #arrived = new Map<number, Map<number, Arriving>>()
-  readonly #waiting = new Map<number, { readonly from: readonly number[]; resolve(): void }>()
+  readonly #waiting = new Map<number, Waiting>()
 
   constructor(state: TableContext) {
     this.#state = state
@@ -41,11 +57,18 @@ export class SurvivorRows {
     return pairs
   }
 
+  /** SHA-256 of the own rows, in hexadecimal digits. */
+  get ownDigest(): string {
+    return digestOf(this.own)
+  }
+
   /**
    * Sends this process's rows to the others of `to`, and resolves when those of each of them are here, or it
    * is lost.
+   *
+   * @param digests of the rows, by process, where it has committed to them
    */
-  exchange(seq: number, to: readonly number[]): Promise<void> {
+  exchange(seq: number, to: readonly number[], digests: ReadonlyMap<number, string>): Promise<void> {
     const { id, runtime } = this.#state
     const pairs = this.own
     const most = Math.max(1, runtime.fabric.maxPayloadBytes >>> 3) * 2
@@ -58,7 +81,7 @@ export class SurvivorRows {
       }
     }
     return new Promise((resolve) => {
-      this.#waiting.set(seq, { from: to.filter((process) => process !== runtime.process), resolve })
+      this.#waiting.set(seq, { from: to.filter((process) => process !== runtime.process), digests, resolve })
       this.check()
     })
   }
@@ -72,26 +95,35 @@ export class SurvivorRows {
     const seq = header[word.seq]
     const total = header[word.total]
     const at = header[word.at]
-    const { firstRank } = this.#state.runtime.layout
-    const most = 2 * (firstRank[src + 1] - firstRank[src])
+    const { runtime, processes } = this.#state
+    const { firstRank } = runtime.layout
+    const most = processes.processes.includes(src) ? 2 * (firstRank[src + 1] - firstRank[src]) : 0
     const call = this.#arrived.get(seq) ?? new Map<number, Arriving>()
     const before = call.get(src)
-    const isTotal = before === undefined ? total >= 0 && total <= most : total === before.pairs.length
+    const isTotal =
+      before === undefined ? total >= 0 && total <= most && total % 2 === 0 : total === before.pairs.length
     const end = at + payload.byteLength / 4
-    if (!isTotal || at !== (before?.filled ?? 0) || !Number.isSafeInteger(end) || end > total || end <= at) {
-      const message = `expected at most ${most} numbers on the ranks of process ${src}, in order, got ${at} to ${end} of ${total}`
-      throw new RankweaveError('ERR_PROTOCOL', message)
-    }
-    const rows = before ?? { pairs: new Int32Array(total), filled: 0 }
+    if (!isTotal || at !== (before?.filled ?? 0) || !Number.isSafeInteger(end) || end > total || end <= at)
+      throw impossible(src, `at most ${most} numbers in order`, `${at} to ${end} of ${total}`)
+    const rows = before ?? { pairs: new Int32Array(total), filled: 0, named: new Uint8Array(most / 2) }
     this.#arrived.set(seq, call.set(src, rows))
     bytesOf(rows.pairs).set(payload, at * 4)
-    for (let i = at | 1; i < end; i += 2) {
-      const worldRank = rows.pairs[i]
-      if (worldRank < firstRank[src] || worldRank >= firstRank[src + 1])
-        throw wrongValue('ERR_PROTOCOL', `rows of survivors: expected ranks of process ${src}`, worldRank)
-    }
+    for (let i = at & ~1; i + 1 < end; i += 2) this.#requireRow(src, rows, i)
     rows.filled = end
     this.check()
+  }
+
+  /** @throws ERR_PROTOCOL for a row that process `src` cannot have */
+  #requireRow(src: number, { pairs, named }: Arriving, i: number): void {
+    const { size, localRanks, runtime } = this.#state
+    const { firstRank } = runtime.layout
+    const [rank, worldRank] = pairs.subarray(i, i + 2)
+    const least = i === 0 ? 0 : pairs[i - 2] + 1
+    if (rank < least || rank >= size) throw impossible(src, `a rank from ${least} to ${size - 1}`, rank)
+    if (indexIn(localRanks, rank) >= 0) throw impossible(src, `no rank of process ${runtime.process}`, rank)
+    if (worldRank < firstRank[src] || worldRank >= firstRank[src + 1])
+      throw impossible(src, 'world ranks that it hosts', worldRank)
+    if (named[worldRank - firstRank[src]]++ > 0) throw impossible(src, 'each world rank once', worldRank)
   }
 
   /** The call has ended, or will not: what has arrived for it is dropped. */
@@ -102,17 +134,24 @@ export class SurvivorRows {
 
   /** More has arrived, or a process is lost. */
   check(): void {
-    for (const [seq, { from, resolve }] of [...this.#waiting]) {
-      const rows = this.#arrived.get(seq)
-      const isHere = (process: number) => {
-        const arriving = rows?.get(process)
-        return arriving !== undefined && arriving.filled === arriving.pairs.length
-      }
+    for (const [seq, { from, digests, resolve }] of [...this.#waiting]) {
       const { runtime } = this.#state
-      if (!from.every((process) => isHere(process) || runtime.lostPeer(process) !== undefined)) continue
+      const missing = from.filter((process) => !this.#isHere(seq, process, digests.get(process)))
+      if (missing.some((process) => runtime.lostPeer(process) === undefined)) continue
       this.#waiting.delete(seq)
       resolve()
     }
+  }
+
+  /** Rows that differ from what their process has committed to are not here: it will be lost. */
+  #isHere(seq: number, process: number, digest: string | undefined): boolean {
+    const arriving = this.#arrived.get(seq)?.get(process)
+    if (arriving === undefined || arriving.filled < arriving.pairs.length) return false
+    arriving.isRight ??= digest === undefined || digestOf(arriving.pairs) === digest
+    if (arriving.isRight) return true
+    const { message } = impossible(process, 'the rows that it has committed to', 'others')
+    this.#state.runtime.fabric.blame?.(process, message)
+    return false
   }
 
   /** World ranks of the ranks of `processes`, in rank order, and forgets the call. */
@@ -130,4 +169,13 @@ export class SurvivorRows {
       ({ worldRank }) => worldRank,
     )
   }
+}
+
+function digestOf(pairs: Int32Array): string {
+  return sha256().update(bytesOf(pairs)).digest()
+}
+
+function impossible(process: number, expected: string, got: string | number): RankweaveError {
+  const message = `rows of survivors of process ${process}: expected ${expected}, got ${got}`
+  return new RankweaveError('ERR_PROTOCOL', message, { details: { process } })
 }

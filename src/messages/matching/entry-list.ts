@@ -105,8 +105,12 @@ interface Index {
 
 /** First in, first out; entries that were removed from the list are skipped. */
 class Line {
-  readonly #entries: Entry[] = []
+  readonly #entries: Entry[]
   #head = 0
+
+  constructor(...entries: Entry[]) {
+    this.#entries = entries
+  }
 
   push(entry: Entry): void {
     this.#entries.push(entry)
@@ -118,20 +122,21 @@ class Line {
   }
 }
 
+/** By source or tag. An entry alone needs no line: where each has another tag, lines would take most memory. */
 class Lines {
-  readonly #lines = new Map<number, Line>()
+  readonly #lines = new Map<number, Line | Entry>()
 
   push(key: number, entry: Entry): void {
-    let line = this.#lines.get(key)
-    if (line === undefined) {
-      line = new Line()
-      this.#lines.set(key, line)
-    }
-    line.push(entry)
+    const before = this.#lines.get(key)
+    if (before instanceof Line) before.push(entry)
+    else if (before?.listed !== true) this.#lines.set(key, entry)
+    else this.#lines.set(key, new Line(before, entry))
   }
 
   first(key: number): Entry | undefined {
-    return this.#lines.get(key)?.first()
+    const found = this.#lines.get(key)
+    if (found instanceof Line) return found.first()
+    return found?.listed === true ? found : undefined
   }
 }
 

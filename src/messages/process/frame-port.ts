@@ -7,8 +7,8 @@ export interface RuntimeOptions {
   /** Messages of at most this many payload bytes are sent at once; larger ones wait for their receive. */
   readonly eagerLimitBytes: number
   /**
-   * What one process may have in flight to another in eager messages, 64 bytes each and their payload, before
-   * its sends become rendezvous.
+   * What one process may have in flight to another in eager messages, 64 bytes each, 640 on `websocket`, and
+   * their payload, before its sends become rendezvous.
    */
   readonly creditBytes: number
   /**

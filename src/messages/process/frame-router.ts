@@ -65,6 +65,8 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
   /** Frames of communicators that other processes have opened and this one has not yet, in arrival order. */
   readonly #early = new Map<number, EarlyFrame[]>()
   readonly #retired = new Map<number, RetiredFrames>()
+  /** Names of communicators that will be opened. */
+  readonly #reserved = new Set<number>()
   readonly #services = new Map<number, ServiceHandler>()
   /** The context of the last frame: most often the next one is for the same. */
   #last: C | undefined
@@ -99,6 +101,14 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     return this.#contexts.values()
   }
 
+  /** False for the name of a communicator that is open here, was retired or is reserved. */
+  reserve(id: ContextId): boolean {
+    const key = contextKey(id)
+    if (this.#contexts.has(key) || this.#retired.has(key) || this.#reserved.has(key)) return false
+    this.#reserved.add(key)
+    return true
+  }
+
   /** Opens a communicator here and delivers the frames that arrived for it earlier. */
   open(id: ContextId, make: () => C): C {
     const key = contextKey(id)
@@ -106,6 +116,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
       throw new RankweaveError('ERR_WORLD', `context ${id.leader}.${id.counter} exists already`)
     }
     const context = make()
+    this.#reserved.delete(key)
     this.#contexts.set(key, context)
     const early = this.#early.get(key)
     this.#early.delete(key)

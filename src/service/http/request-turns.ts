@@ -11,11 +11,16 @@ type Asked = readonly [IncomingMessage, ServerResponse]
 /** A connection that has requests in flight. */
 interface Asking {
   readonly waiting: Asked[]
+  /** Characters of their heads. */
+  headChars: number
   /** Whether one of them is handled, or its answer is not read completely. */
   isBusy: boolean
   /** Whether it has sent more requests than it may. */
   isRefused: boolean
 }
+
+/** Characters of the heads of requests that wait on a connection: 512 for each of 64. */
+export const mostHeadChars = 2 ** 15
 
 /** Requests that begin in one turn of the event loop: a millisecond or two. */
 const mostPerTurn = 16
@@ -25,10 +30,10 @@ const mostPerTurn = 16
  * read the answer ahead of it. So a connection holds the bytes of one answer, however many requests it
  * pipelines, and a request waits for at most one of every other connection.
  *
- * A connection that has more than so many requests in flight is refused: the next answer is ERR_BUSY, and the
- * last one.
+ * A connection that has more than so many requests in flight, or of which longer heads wait, is refused: the
+ * next answer is ERR_BUSY, and the last one.
  *
- * Memory: the heads of `inFlight` requests for each connection.
+ * Memory: `mostHeadChars` of heads and one more head for each connection.
  */
 export class RequestTurns {
   readonly #inFlight: number
@@ -50,7 +55,9 @@ export class RequestTurns {
     const asking = this.#asking.get(socket) ?? this.#watched(socket)
     if (asking.isRefused) return
     asking.waiting.push([request, answer])
-    if (asking.waiting.length + (asking.isBusy ? 1 : 0) > this.#inFlight) {
+    asking.headChars += headCharsOf(request)
+    const isLong = asking.headChars > mostHeadChars && asking.waiting.length > 1
+    if (isLong || asking.waiting.length + (asking.isBusy ? 1 : 0) > this.#inFlight) {
       asking.isRefused = true
       asking.waiting.length = 1
       stopReading(socket)
@@ -61,7 +68,7 @@ export class RequestTurns {
   }
 
   #watched(socket: Socket): Asking {
-    const asking: Asking = { waiting: [], isBusy: false, isRefused: false }
+    const asking: Asking = { waiting: [], headChars: 0, isBusy: false, isRefused: false }
     this.#asking.set(socket, asking)
     socket.once('close', () => {
       asking.waiting.length = 0
@@ -86,6 +93,7 @@ export class RequestTurns {
     const asked = asking.waiting.shift()
     if (asked === undefined) return
     const [request, answer] = asked
+    asking.headChars -= headCharsOf(request)
     asking.isBusy = true
     answer.once('close', () => {
       asking.isBusy = false
@@ -104,6 +112,10 @@ export class RequestTurns {
   }
 }
 
+function headCharsOf({ url = '', rawHeaders = [] }: IncomingMessage): number {
+  return rawHeaders.reduce((chars, text) => chars + text.length, url.length)
+}
+
 /** For good: HTTP would read on as soon as it has answered, and what it reads it parses. */
 function stopReading(socket: Socket): void {
   socket.pause()
@@ -111,7 +123,7 @@ function stopReading(socket: Socket): void {
 }
 
 function refuse(answer: ServerResponse, inFlight: number): void {
-  const message = `expected at most ${inFlight} requests in flight on a connection (connectionRequests)`
+  const message = `expected at most ${inFlight} requests in flight on a connection (connectionRequests), with at most ${mostHeadChars} characters in the heads of those that wait`
   const { status, answer: body } = errorAnswer(new RankweaveError('ERR_BUSY', message))
   answer
     .writeHead(status, { 'content-type': 'application/json', 'retry-after': '1', connection: 'close' })

@@ -13,11 +13,14 @@ import { type CallKind, call, waitsForOthers } from './calls.js'
 import { decodeRequest, toCallError } from './decode-request.js'
 import { ServedMember } from './served-member.js'
 import type { TenantWorlds } from './tenant-worlds.js'
+import type { Reader, UnreadOfAll } from './unread-of-all.js'
 
 export interface ConnectionOptions {
   readonly limits: WorldServiceLimits
   readonly clock: Clock
   readonly log: Log
+  /** Of all sockets of the service. */
+  readonly unread: UnreadOfAll
   /** The worlds of a token's tenant. @throws ERR_TOKEN */
   readonly worldsOf: (token: string | undefined) => TenantWorlds
   /** Its first message has arrived, and was right. */
@@ -30,7 +33,7 @@ export interface ConnectionOptions {
  *
  * Memory: calls in flight, and what the network has not taken, both limited.
  */
-export class Connection {
+export class Connection implements Reader {
   readonly #socket: Socket
   readonly #options: ConnectionOptions
   readonly #rate: MessageRate
@@ -45,6 +48,15 @@ export class Connection {
     this.#socket = socket
     this.#options = options
     this.#rate = new MessageRate(options.clock)
+  }
+
+  get unreadBytes(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  cutOff(reason: string): void {
+    this.closed(reason)
+    drop(this.#socket, refusalCodes.ERR_LIMIT, 'ERR_LIMIT')
   }
 
   receive(data: unknown): void {
@@ -87,6 +99,7 @@ export class Connection {
   closed(reason: string): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#options.unread.forget(this)
     this.#rate.stop()
     this.#unwatch?.()
     this.#departs('lost', reason)
@@ -204,11 +217,11 @@ export class Connection {
     const { maxBufferedBytes } = this.#options.limits
     if (socket.bufferedAmount > maxBufferedBytes) {
       // What it does not read is not kept for it.
-      this.closed(`it does not read: more than ${maxBufferedBytes} bytes wait for it (maxBufferedBytes)`)
-      drop(socket, refusalCodes.ERR_LIMIT, 'ERR_LIMIT')
+      this.cutOff(`it does not read: more than ${maxBufferedBytes} bytes wait for it (maxBufferedBytes)`)
       return
     }
     socket.send(textOf(message))
+    this.#options.unread.sent(this)
   }
 }
 

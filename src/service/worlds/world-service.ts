@@ -12,6 +12,7 @@ import { Connection } from './connection.js'
 import { LocalHost } from './local-host.js'
 import { MixedHost } from './mixed-host.js'
 import { TenantWorlds } from './tenant-worlds.js'
+import { UnreadOfAll } from './unread-of-all.js'
 import type { WorldHost } from './world-host.js'
 import { type WatchListener, WorldWatch } from './world-watch.js'
 
@@ -48,6 +49,7 @@ export class WorldService {
   readonly #tenants = new Map<string, TenantWorlds>()
   readonly #connections = new Set<Connection>()
   readonly #pending = new Set<Connection>()
+  readonly #unread: UnreadOfAll
   #worldsEnded = 0
   #messages = 0
   #isClosed = false
@@ -59,6 +61,7 @@ export class WorldService {
     const { limits: given = {} } = options
     checkOptions('WorldService', worldServiceLimits, given)
     this.limits = withDefaults(worldServiceLimits, given)
+    this.#unread = new UnreadOfAll(this.limits.maxUnreadBytes)
     // Each tenant's worlds are limited here.
     const limits = { maxSockets: this.limits.maxSockets, maxWorlds: 2 ** 20 }
     this.rendezvous = new Rendezvous({ clock: this.#clock, limits })
@@ -69,7 +72,7 @@ export class WorldService {
     const { limits } = this
     const log = this.#options.log
     const connection: Connection = new Connection(socket, {
-      ...{ limits, clock: this.#clock, log },
+      ...{ limits, clock: this.#clock, log, unread: this.#unread },
       worldsOf: (token) => this.#of(this.#options.tenants.find(token)),
       onGreeted: () => this.#settle(connection, cancel),
     })

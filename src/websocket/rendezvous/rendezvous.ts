@@ -17,8 +17,8 @@ import {
   type WorldLimits,
 } from '../protocol/limits.js'
 import { makeToken, worldOf } from '../protocol/secrets.js'
+import { AddressShares } from '../socket/address-shares.js'
 import type { Socket } from '../socket/socket.js'
-import { AddressShares } from './address-shares.js'
 import type { Party } from './hosted-member.js'
 import { HostedWorld, type WorldEnd } from './hosted-world.js'
 import { beyondLimit, protocolError, refusalFrom, refuse, worldLost, wrongToken } from './refuse.js'

@@ -12,11 +12,15 @@ import {
   type SocketListener,
   type SocketTransport,
 } from './socket.js'
+import { WaitingRoom } from './waiting-room.js'
 
 export interface NodeTransportOptions extends ListenOptions {
   /** Largest message accepted, in bytes; a connection with a larger one is closed with code 1009. */
   readonly maxMessageBytes: number
-  /** Connections that the listener holds at a time; further ones are closed. Default 1024. */
+  /**
+   * Connections that the listener holds at a time; further ones are closed. Default 2048. Of those that have
+   * not asked for a WebSocket it holds a quarter, at most 256: the newest, of as many addresses as possible.
+   */
   readonly maxConnections?: number
   /** Certificates in PEM that sign those of dialed peers. Default: those that Node trusts. */
   readonly ca?: string
@@ -29,6 +33,8 @@ export interface NodeTransportOptions extends ListenOptions {
 const idleMs = 15_000
 /** Milliseconds that a client may take for its request. */
 const requestMs = 10_000
+/** Connections without a request at a time. */
+const mostWaiting = 256
 
 /**
  * Sockets of the package `ws`, without compression. A dialed socket masks nothing (the mask is 0): masks keep
@@ -162,7 +168,8 @@ async function listen(
 ): Promise<SocketListener> {
   const { host = '127.0.0.1', port = 0, advertisedHost = host, maxMessageBytes, tls } = options
   const server = serverOf(tls)
-  server.maxConnections = options.maxConnections ?? 1024
+  server.maxConnections = options.maxConnections ?? 2048
+  limitWaiting(server, Math.min(mostWaiting, Math.ceil(server.maxConnections / 4)))
   server.on('upgrade', upgradeTo(accept, maxMessageBytes))
   await new Promise<void>((resolve, reject) => {
     const refuse = (error: Error) => reject(cannotListen(host, port, error))
@@ -218,6 +225,33 @@ export function upgradeTo(
         if (socket.readyState === WebSocket.OPEN) greeted()
       })
     })
+}
+
+/** Connections that have not asked for a WebSocket do not take the places of those that do. */
+function limitWaiting(server: Server, most: number): void {
+  const waiting = new WaitingRoom<NetSocket>(most)
+  const byName = new Map<string, NetSocket>()
+  const leave = (name: string, socket: NetSocket) => {
+    waiting.leave(socket)
+    if (byName.get(name) === socket) byName.delete(name)
+  }
+  server.on('connection', (socket: NetSocket) => {
+    const name = nameOf(socket)
+    byName.set(name, socket)
+    socket.once('close', () => leave(name, socket))
+    const displaced = waiting.enter(socket, socket.remoteAddress)
+    displaced?.destroy()
+  })
+  server.on('upgrade', ({ socket }: IncomingMessage) => {
+    const name = nameOf(socket)
+    const entered = byName.get(name)
+    if (entered !== undefined) leave(name, entered)
+  })
+}
+
+/** Which connection it is: a socket of TLS has the addresses of the one below it. */
+function nameOf({ remoteAddress, remotePort }: NetSocket): string {
+  return `${remoteAddress} ${remotePort}`
 }
 
 function serverOf(tls: NodeTransportOptions['tls']): Server {

@@ -86,7 +86,7 @@ it.each(Object.entries(ignoring))(
 )
 
 /** Enough for empty messages that open more collectives than may wait. */
-const floodCreditBytes = 2 ** 22
+const floodCreditBytes = 2 ** 24
 const open = { [headerWord.counter]: 0 }
 const offer = (more: Readonly<Record<number, number>>) =>
   headerOf(frameKind.collectiveOffer, collectiveWords, { ...open, [collectiveWord.total]: 9, ...more })

@@ -1,12 +1,12 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { closeCode, encodeIntroduction } from '../../../src/websocket/introduction.js'
-import { introductionMs, PeerListener } from '../../../src/websocket/peer-listener.js'
+import { introductionMs, mostStrangers, PeerListener } from '../../../src/websocket/peer-listener.js'
 import { newNonce } from '../../../src/websocket/proof.js'
 import { type Socket, socketState } from '../../../src/websocket/socket/socket.js'
 import { Network } from '../../support/socket-pair.js'
 import { VirtualClock } from '../../support/virtual-clock.js'
 
-/** A listener, and what dials it: each connection says hello. */
+/** A listener, and what dials it. */
 async function listening() {
   const clock = new VirtualClock()
   const network = new Network()
@@ -16,18 +16,26 @@ async function listening() {
     return { url: 'memory', close: async () => {} }
   }
   const listener = await PeerListener.open({ listen }, clock)
-  const dial = () => {
+  /** A connection that says nothing. */
+  const connect = (address = '127.0.0.1') => {
     const [client, server] = network.pair()
     client.readyState = server.readyState = socketState.open
     const codes: number[] = []
     client.addEventListener('close', ({ code }: { readonly code: number }) => codes.push(code))
-    accept(server, 'memory')
-    const hello = { kind: 'hello', version: 1, world: 'memory', from: 1, to: 0, nonce: newNonce() } as const
-    client.send(encodeIntroduction<'hello'>(hello))
-    network.settle()
-    return { client, codes }
+    accept(server, address)
+    const greet = () => {
+      const hello = { kind: 'hello', version: 1, world: 'memory', from: 1, to: 0, nonce: newNonce() } as const
+      client.send(encodeIntroduction<'hello'>(hello))
+      network.settle()
+    }
+    return { client, server, codes, greet }
   }
-  return { clock, network, listener, dial }
+  const dial = (address?: string) => {
+    const dialed = connect(address)
+    dialed.greet()
+    return dialed
+  }
+  return { clock, network, listener, connect, dial }
 }
 
 it('forgets connections that have gone before the session opens', async () => {
@@ -42,13 +50,81 @@ it('forgets connections that have gone before the session opens', async () => {
   expect(greeted).toBe(1)
 })
 
-it('closes what does not introduce itself in time, or is one too many, as late', async () => {
-  const { clock, network, dial } = await listening()
-  const first = Array.from({ length: 64 }, dial)
-  const { codes } = dial()
+it('closes as late what does not say hello in time, or does not prove it in as much time again', async () => {
+  const { clock, network, connect } = await listening()
+  const [silent, slow] = [connect(), connect()]
+  clock.pass(introductionMs - 1)
+  slow.greet()
+  clock.pass(2)
   network.settle()
-  expect(codes).toEqual([closeCode.late])
+  expect([silent.codes, slow.codes]).toEqual([[closeCode.late], []])
   clock.pass(introductionMs)
   network.settle()
-  expect(first.every((each) => each.codes[0] === closeCode.late)).toBe(true)
+  expect(slow.codes).toEqual([closeCode.late])
+})
+
+it('reads a hello that came in time while this process computed', async () => {
+  const { clock, network, connect, listener } = await listening()
+  let greeted = 0
+  listener.attach(() => greeted++)
+  const { greet, codes } = connect()
+  // Timers that are due run before the network is read.
+  clock.pass(introductionMs)
+  greet()
+  clock.pass(1)
+  network.settle()
+  expect([greeted, codes]).toEqual([1, []])
+})
+
+describe('connections that say nothing', () => {
+  it('do not crowd out one that says hello, however many there are', async () => {
+    const { network, listener, connect, dial } = await listening()
+    const greeted: unknown[] = []
+    listener.attach(({ hello }) => greeted.push(hello.from))
+    const silent = Array.from({ length: mostStrangers }, () => connect())
+    const honest = dial()
+    network.settle()
+    expect([greeted, honest.codes]).toEqual([[1], []])
+    // The oldest had to go.
+    expect(silent.map(({ codes }) => codes.length)).toEqual([1, ...Array(mostStrangers - 1).fill(0)])
+    expect(silent[0].codes).toEqual([closeCode.late])
+    // Nor do those that come before it is proved.
+    for (let n = 0; n < 10 * mostStrangers; n++) connect()
+    network.settle()
+    expect(honest.codes).toEqual([])
+  })
+
+  it('of one address displace each other, not those of another', async () => {
+    const { network, connect } = await listening()
+    const honest = connect('192.0.2.1')
+    for (let n = 0; n < 10 * mostStrangers; n++) connect('192.0.2.2')
+    network.settle()
+    expect(honest.codes).toEqual([])
+  })
+
+  it('and do not close either are dropped: a bounded number of them is here', async () => {
+    const { network, connect } = await listening()
+    const servers = Array.from({ length: 5 * mostStrangers }, () => {
+      const { client, server } = connect()
+      client.isCut = true
+      server.close = () => {
+        server.readyState = socketState.closing
+      }
+      return server
+    })
+    network.settle()
+    const left = servers.filter(({ readyState }) => readyState !== socketState.closed)
+    expect(left.length).toBe(2 * mostStrangers)
+  })
+})
+
+it('connections that say hello and prove nothing displace each other', async () => {
+  const { network, dial, listener } = await listening()
+  listener.attach(() => {})
+  const first = Array.from({ length: mostStrangers }, () => dial('192.0.2.2'))
+  const honest = dial('192.0.2.1')
+  dial('192.0.2.2')
+  network.settle()
+  expect(first.map(({ codes }) => codes.length)).toEqual([1, 1, ...Array(mostStrangers - 2).fill(0)])
+  expect(honest.codes).toEqual([])
 })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { CommRuntime } from '../../../src/comm/comm-state.js'
 import { Communicator } from '../../../src/comm/communicator.js'
 import { stridedTable } from '../../../src/comm/table/rank-table.js'
-import { envelopeChargeBytes } from '../../../src/messages/process/credit.js'
+import { untrustedEnvelopeChargeBytes } from '../../../src/messages/process/credit.js'
 import { frameKind, headerWord } from '../../../src/messages/process/frames.js'
 import { runtimeOptions } from '../../../src/messages/process/runtime.js'
 import { worldLayout } from '../../../src/messages/process/world-layout.js'
@@ -71,7 +71,7 @@ it('a process that sends all its credit to one that takes nothing loses no proce
   const [fabric, other] = world.sessions.map(({ hosted }) => hosted[0])
   const runtime = new CommRuntime(fabric, layout, runtimeOptions({}, fabric))
   const comm = new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(2)), 0)
-  const inCredit = Math.floor((1.5 * mebibyte) / envelopeChargeBytes)
+  const inCredit = Math.floor((1.5 * mebibyte) / untrustedEnvelopeChargeBytes)
   // All in one turn: the network takes nothing meanwhile.
   const sends = Array.from({ length: inCredit + 1 }, () => comm.send(new Uint8Array(0), 1, 1))
   let eager = 0

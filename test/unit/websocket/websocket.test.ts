@@ -285,17 +285,31 @@ describe('what a process accepts', () => {
       await until(() => sinks[0].frames.length === 2)
     }))
 
-  it('is at most 64 connections that do not introduce themselves', () =>
-    inWorld(2, async (world, sinks) => {
-      const strangers = await Promise.all(Array.from({ length: 64 }, () => stranger(world, 0)))
-      const further = await stranger(world, 0)
-      await further.closed
-      for (const socket of strangers.slice(0, 2)) socket.close()
-      await Promise.all(strangers.slice(0, 2).map(({ closed }) => closed))
-      await turn()
-      send(world, 1, 0, 5)
-      await until(() => sinks[0].frames.length === 1)
-    }))
+  it('is a peer at its first attempt, while 80 connections that say nothing stay open', () => {
+    const dialed: Socket[] = []
+    const transport = () => {
+      const transport = nodeTransport({ maxMessageBytes: 2 ** 20 })
+      return {
+        ...transport,
+        dial: (url: string) => {
+          dialed.push(transport.dial(url))
+          return dialed.at(-1)!
+        },
+      }
+    }
+    return inWorld(
+      2,
+      async (world, sinks) => {
+        const strangers = await Promise.all(Array.from({ length: 80 }, () => stranger(world, 0)))
+        // The oldest have made room for the newest.
+        await Promise.all(strangers.slice(0, 16).map(({ closed }) => closed))
+        send(world, 1, 0, 5)
+        await until(() => sinks[0].frames.length === 1)
+        expect(dialed.length).toBe(1)
+      },
+      { transport },
+    )
+  })
 })
 
 /** A dialed socket whose messages a test changes on their way out. */

@@ -10,13 +10,14 @@ import type { FramePort, ServiceHandler } from '../../../../src/messages/process
 import { creditWord, frameKind, headerWord } from '../../../../src/messages/process/frames.js'
 
 /** Processes 0 to `processes - 1` that deliver each other's frames at once. */
-function connected({ creditBytes, processes = 2, maxPayloadBytes = 24, lastTransferId }: Settings) {
+function connected(settings: Settings) {
+  const { creditBytes, processes = 2, maxPayloadBytes = 24, lastTransferId, kind = 'threads' } = settings
   const handlers: ServiceHandler[] = []
   const frames: { src: number; dst: number; bytes: number }[] = []
   const credits = Array.from({ length: processes }, (_, process) => {
     const port: Partial<FramePort> = {
       process,
-      fabric: { kind: 'websocket', maxPayloadBytes } as FramePort['fabric'],
+      fabric: { kind, maxPayloadBytes } as FramePort['fabric'],
       options: { eagerLimitBytes: 0, creditBytes },
       onService: (kind, handler) => {
         expect(kind).toBe(frameKind.credit)
@@ -38,6 +39,7 @@ interface Settings {
   readonly processes?: number
   readonly maxPayloadBytes?: number
   readonly lastTransferId?: number
+  readonly kind?: FramePort['fabric']['kind']
 }
 
 /** Two processes whose credit frames wait until they are delivered. */
@@ -74,6 +76,12 @@ describe('credit', () => {
     expect(takeAll(credits[0], 1, sizeBytes)).toBe(expected)
     expect(takeAll(credits[0], 0, sizeBytes)).toBe(expected)
     expect(takeAll(credits[1], 0, sizeBytes)).toBe(expected)
+  })
+
+  it('messages are charged what they occupy where other programs may send them, and less elsewhere', () => {
+    const takenOn = (kind: 'websocket' | 'threads') =>
+      takeAll(connected({ creditBytes: 64_000, kind }).credits[0], 1, 0)
+    expect([takenOn('websocket'), takenOn('threads')]).toEqual([100, 1000])
   })
 
   it('no message is eager where the limit is below its charge', () => {
@@ -156,7 +164,7 @@ describe('what a receiver counts', () => {
   })
 
   it('bounds other frames for communicators that are not open', () => {
-    const { credits } = connected({ creditBytes: 1000 })
+    const { credits } = connected({ kind: 'websocket', creditBytes: 1000 })
     credits[1].waits(0, waitingBytes + 1000)
     credits[1].waits(0, -500)
     credits[1].waits(0, 500)

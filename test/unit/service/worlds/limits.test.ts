@@ -139,6 +139,20 @@ it('a member that does not read is lost, and its world continues', async () => {
   await worlds.close()
 })
 
+it('members on many sockets that read nothing are lost when they all together have too much, and one that reads is not', async () => {
+  const worlds = service({ maxUnreadBytes: 4_000 })
+  const members = await begunWorld(worlds, 6)
+  const [reading, ...silent] = members as AskingMember[]
+  for (const { socket } of silent) (socket as MemorySocket).reads = false
+  for (let n = 0; n < 20; n++)
+    for (const each of silent) each.say({ id: 1_000 + n, kind: 'describe', comm: 'world' })
+  expect(await reading!.event('member')).toMatchObject({ state: 'lost' })
+  const unread = silent.reduce((bytes, { socket }) => bytes + socket.bufferedAmount, 0)
+  expect(unread).toBeLessThan(4_000)
+  await reading!.ask('describe', { comm: 'world' })
+  await worlds.close()
+})
+
 it('a named world is made by the first that joins; one whose members all went away is gone', async () => {
   const worlds = service()
   const [a, b, c] = await Promise.all([1, 2, 3].map(() => AskingMember.greeted(worlds)))

@@ -164,6 +164,38 @@ describe('a listener', () => {
       { maxConnections: 1 },
     ))
 
+  it.each([
+    ['nothing', ''],
+    ['half a request', 'GET / HTTP/1.1\r\n'],
+  ])('is reached while more connections than it holds say %s', (_, said) =>
+    inPair(
+      async (dialed, accepted) => {
+        const { port } = new URL(urlOf(dialed))
+        const silent = Array.from({ length: 32 }, () => {
+          const socket = connect(Number(port), '127.0.0.1', () => socket.write(said))
+          socket.on('error', () => {})
+          return socket
+        })
+        // The newest two of them stay.
+        const left = () => silent.filter((socket) => !socket.destroyed).length
+        await Promise.all(silent.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
+        while (left() > 2) await new Promise((resolve) => setImmediate(resolve))
+        for (let times = 0; times < 4; times++) {
+          const further = nodeTransport({ maxMessageBytes: 100 }).dial(urlOf(dialed))
+          await opened(further)
+          further.close()
+          await closed(further)
+        }
+        expect(left()).toBeGreaterThan(0)
+        const message = nextMessage(accepted)
+        dialed.send('still here')
+        expect(await message).toBe('still here')
+        for (const socket of silent) socket.destroy()
+      },
+      { maxConnections: 8 },
+    ),
+  )
+
   it('answers 426 to a request that is no WebSocket', () =>
     inPair(async (dialed) => {
       const { port } = new URL(urlOf(dialed))
