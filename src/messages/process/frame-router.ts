@@ -86,6 +86,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     failures.listen({
       peerLost: (peer, error) => {
         for (const context of this.#contexts.values()) context.peerLost(peer, error)
+        this.#forget(peer)
       },
       ended: (error) => {
         for (const context of this.#contexts.values()) context.fail(error)
@@ -114,6 +115,16 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
       context.frame(src, header, payload)
     }
     return context
+  }
+
+  /** Frames of a lost process for communicators that are not open here are lost with it, and their charges go. */
+  #forget(lost: number): void {
+    for (const [key, early] of this.#early) {
+      const left = early.filter(({ src }) => src !== lost)
+      for (const { src, chargeBytes } of early) if (src === lost) this.#count.waits(src, -chargeBytes)
+      if (left.length === 0) this.#early.delete(key)
+      else this.#early.set(key, left)
+    }
   }
 
   find(id: ContextId): C | undefined {

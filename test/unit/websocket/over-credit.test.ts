@@ -130,6 +130,10 @@ const floods: Readonly<Record<string, readonly [(n: number) => Int32Array, numbe
     (n) => lookup(frameKind.tableGet, { 3: n, 6: 16_384 }),
     waitCharge.lookup,
   ],
+  'requests for rows of tables of a communicator that no rank opens': [
+    (n) => lookup(frameKind.tableGet, { [headerWord.counter]: 9, 3: n, 6: 16_384 }),
+    waitCharge.lookup,
+  ],
   'releases of tables that no split has made': [
     (n) => lookup(frameKind.tableRelease, { 3: n }),
     waitCharge.lookup,
@@ -166,6 +170,32 @@ it.each(Object.entries(floods))(
     const ended = comms.map((comm) => comm.recv(1).catch(({ code }) => code))
     world.lose(1, reports[0].reason)
     expect(await Promise.all(ended)).toEqual(['ERR_PEER_LOST', 'ERR_PEER_LOST'])
+    await world.close()
+  },
+)
+
+it.each(Object.entries(floods))(
+  'what waits of a process that is lost goes with it: %s',
+  async (_, [frameOf, chargeBytes]) => {
+    const world = await MemoryWorld.open(3)
+    const layout = worldLayout(3, ['a', 'b', 'c'])
+    const [victim, lost, other] = world.sessions.map(({ hosted }) => hosted[0])
+    const options = { eagerLimitBytes: 65_536, creditBytes: floodCreditBytes }
+    const runtime = new CommRuntime(victim, layout, options)
+    runtime.createContext({ leader: 0, counter: 0 }, stridedTable(3))
+    for (const fabric of [lost, other]) fabric.attach({ frame: () => {}, peerLost: () => {} })
+    for (const [sender, fabric] of [lost, other].entries())
+      for (let n = 0; n < 8; n++) fabric.send(0, frameOf(8 * sender + n))
+    while (runtime.processCounters.framesReceived < 16) await new Promise((resolve) => setImmediate(resolve))
+    const waitingBytes = [1, 2].map((process) => runtime.credit.outstanding(process).waitingBytes)
+    expect(Math.max(...waitingBytes)).toBeGreaterThanOrEqual(8 * chargeBytes)
+    const gone = new Promise((resolve) => (runtime.onPeerLost = resolve))
+    world.lose(1, 'its host is gone')
+    await gone
+    expect(runtime.credit.outstanding(1).waitingBytes).toBe(0)
+    // What process 2 sends of a table still waits, except requests that a failed communicator has refused.
+    const { tables } = runtime.slices
+    expect(tables).toBe(runtime.credit.outstanding(2).waitingBytes === 8 * waitCharge.lookup ? 8 : 0)
     await world.close()
   },
 )
