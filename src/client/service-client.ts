@@ -153,7 +153,7 @@ export class ServiceClient {
   }
 
   /** What pictures of a topology show. @throws ERR_NOT_FOUND, ERR_RANK */
-  async topologyView(id: string, options: ViewOptions = {}): Promise<TopologyView> {
+  async topologyView(id: string, options: Pick<ViewOptions, 'rank'> = {}): Promise<TopologyView> {
     return this.#json<TopologyView>(`topologies/${idText('a topology', id)}/view${queryText(options)}`)
   }
 

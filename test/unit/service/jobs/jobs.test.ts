@@ -320,6 +320,11 @@ describe('what is impossible whatever the edges are', () => {
     [{ strategy: 'lanes:lanes=100000', machine }, 'ERR_STRATEGY', /^lanes: expected lanes/],
     [{ strategy: 'pipelined:between=100000', machine }, 'ERR_STRATEGY', /^pipelined: .*between/],
     [{ strategy: 'routed:radices=2' }, 'ERR_STRATEGY', /^routed: expected radices/],
+    [
+      { strategy: `pipelined:between=${'2.'.repeat(24)}2`, machine },
+      'ERR_STRATEGY',
+      /^pipelined: expected at most 24 between, got 25$/,
+    ],
     [{ strategy: 'cumulative:k=4,mode=aware' }, 'ERR_STRATEGY', /^aware/],
     [{ strategy: 'common-neighbor:k=4,mode=aware,engine=exact' }, 'ERR_STRATEGY', /^aware/],
     [{ strategy: 'direct', machine: 'cluster:nodes=1,cores=2' }, 'ERR_MACHINE', /^expected at least 4 cores/],
