@@ -39,26 +39,38 @@ export interface NodeOutline {
  * @throws ERR_MACHINE without nodes or cores, and beyond {@link topologyLimits} ranks
  */
 export function outlineOf(runs: readonly NodeRun[]): NodeOutline {
-  let [nodes, packages, ranks] = [0, 0, 0]
+  let [nodes, packages, cores] = [0, 0, 0]
+  // Lists of many runs may be one: each is summed once.
+  const sums = new Map<readonly number[], number>()
   for (const run of runs) {
     if (!Number.isInteger(run.nodes) || run.nodes < 0 || run.nodes > topologyLimits.ranks)
       failMachine(`expected 1 to ${topologyLimits.ranks} nodes, got ${shown(run.nodes)}`)
-    if (run.packages.length < 1 || run.packages.length > mostPackages)
-      failMachine(`node ${nodes}: expected 1 to ${mostPackages} packages, got ${run.packages.length}`)
-    for (const cores of run.packages) {
-      if (!Number.isInteger(cores) || cores < 1)
-        failMachine(`node ${nodes}: expected at least 1 core, got ${shown(cores)}`)
-      ranks += run.nodes * cores
-      if (ranks > topologyLimits.ranks)
-        failMachine(
-          `expected at most ${topologyLimits.ranks} cores in all, got more up to node ${nodes + run.nodes - 1}`,
-        )
-    }
+    const coresOfNode = sums.get(run.packages) ?? checkedCores(run.packages, nodes)
+    sums.set(run.packages, coresOfNode)
+    cores += run.nodes * coresOfNode
+    if (cores > topologyLimits.ranks)
+      failMachine(
+        `expected at most ${topologyLimits.ranks} cores in all, got more up to node ${nodes + run.nodes - 1}`,
+      )
     nodes += run.nodes
     packages += run.nodes * run.packages.length
   }
   if (nodes === 0) failMachine('expected at least one node, got none')
-  return { runs, nodes, packages, cores: ranks }
+  return { runs, nodes, packages, cores }
+}
+
+/** The cores of a node with such packages. @throws ERR_MACHINE naming the node */
+function checkedCores(packages: readonly number[], node: number): number {
+  if (packages.length < 1 || packages.length > mostPackages)
+    failMachine(`node ${node}: expected 1 to ${mostPackages} packages, got ${packages.length}`)
+  for (const cores of packages)
+    if (!Number.isInteger(cores) || cores < 1)
+      failMachine(`node ${node}: expected at least 1 core, got ${shown(cores)}`)
+  return coresOf(packages)
+}
+
+function coresOf(packages: readonly number[]): number {
+  return packages.reduce((sum, cores) => sum + cores, 0)
 }
 
 /** Nodes from runs of equal ones. @throws ERR_MACHINE as {@link outlineOf}, before anything is allocated */
@@ -81,7 +93,7 @@ export function nodeOfOutline({ runs, cores }: NodeOutline, ranks: number): Int3
   const result = new Int32Array(ranks)
   let [node, rank] = [0, 0]
   for (const { nodes, packages } of runs) {
-    const size = packages.reduce((sum, count) => sum + count, 0)
+    const size = coresOf(packages)
     for (const end = node + nodes; node < end && rank < ranks; node++, rank += size)
       result.fill(node, rank, Math.min(rank + size, ranks))
     if (rank >= ranks) break
