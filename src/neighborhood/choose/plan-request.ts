@@ -1,5 +1,5 @@
 import { wordOption } from '../../base/option.js'
-import { withDefaults } from '../../base/option-table.js'
+import { givenOptions, withDefaults } from '../../base/option-table.js'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
@@ -230,8 +230,7 @@ export async function requestedPlan(
     const budget = isAuto(asked) ? asked.budget : undefined
     compared = compareStrategies(topology, machine!, {
       bytes,
-      ...(signal === undefined ? {} : { signal }),
-      ...(budget === undefined ? {} : { budget }),
+      ...givenOptions({ signal, onProgress, budget }),
       ...(isAuto(asked) ? {} : { include: [asked] }),
     })
   }
@@ -242,8 +241,7 @@ export async function requestedPlan(
     plan(topology, strategy, {
       operation,
       ...(nodes === null ? {} : { nodeOf: nodes }),
-      ...(onProgress === undefined ? {} : { onProgress }),
-      ...(signal === undefined ? {} : { signal }),
+      ...givenOptions({ onProgress, signal }),
     })
   const begin = performance.now()
   const { plan: planned, isFromStore } = await retained(topology, strategy, nodes, make)
