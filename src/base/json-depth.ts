@@ -21,6 +21,31 @@ export function jsonDepth(text: string, most = Infinity): number {
   return deepest
 }
 
+/**
+ * Where the first object or list begins that has more than `most` characters, of the elements of lists of the
+ * document and of its members that are objects; null where none has. Such a text is not parsed, as `{}` takes 20
+ * times its characters.
+ */
+export function longMemberAt(text: string, most: number): number | null {
+  let [depth, begin, memberDepth] = [0, -1, 0]
+  let isInText = false
+  for (let at = 0; at < text.length; at++) {
+    if (begin >= 0 && at - begin >= most) return begin
+    const character = text.charCodeAt(at)
+    if (character === quote) isInText = !isInText
+    else if (isInText) at += character === backslash ? 1 : 0
+    else if (character === openBrace || character === openBracket) {
+      depth++
+      if (begin < 0 && (depth === 3 || (depth === 2 && character === openBrace)))
+        [begin, memberDepth] = [at, depth]
+    } else if (character === closeBrace || character === closeBracket) {
+      if (depth === memberDepth) begin = -1
+      depth--
+    }
+  }
+  return null
+}
+
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = Array.from(
   '"\\{}[]',
   (character) => character.charCodeAt(0),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { type ErrorDetails, isRankweaveError, RankweaveError, throwingRank } from '../errors.js'
+import { type ErrorDetails, isRankweaveError, RankweaveError, shortened, throwingRank } from '../errors.js'
 import { manifestFile } from '../package-paths.js'
 import type { AddCommand } from './commands/command.js'
 import { type ExitCode, exitCodes } from './output/exit-codes.js'
@@ -93,7 +93,11 @@ function fail(error: unknown, report: Reporter): number {
     // What commander throws after the help of a command that does not exist.
     const message =
       error.code === 'commander.help' ? 'help: unknown command' : error.message.replace(/^error: /, '')
-    return refuse(new RankweaveError('ERR_USAGE', `${message} (see --help)`), exitCodes.badInput, report)
+    return refuse(
+      new RankweaveError('ERR_USAGE', `${shortened(message)} (see --help)`),
+      exitCodes.badInput,
+      report,
+    )
   }
   // The owner of the streams reports it.
   if (error instanceof OutputLost) return exitCodeOf(error)

@@ -46,6 +46,9 @@ const clientOptions: OptionTable<ServiceClientOptions> = {
   signal: signalOption,
 }
 
+// Their values are checked by the service.
+const uploadOptions = uncheckedOptions('format', 'name', 'ranks')
+
 /** A graph of graphology, of any class, as {@link ServiceClient.upload} takes it. */
 export interface UploadedGraph {
   readonly order: number
@@ -127,8 +130,8 @@ export class ServiceClient {
    *   `spec`
    * @param options `name`: for people. `ranks`: over how many ranks the rows of a matrix are distributed;
    *   default: one per row
-   * @throws ERR_MESSAGE_TOO_LARGE, ERR_LIMIT; ERR_ARGUMENT for a graph with attributes that JSON cannot hold;
-   *   and as the reader of the format, ERR_MATRIX_MARKET, ERR_TOPOLOGY, ERR_SPEC
+   * @throws ERR_MESSAGE_TOO_LARGE, ERR_LIMIT; ERR_ARGUMENT for a graph with attributes that JSON cannot hold
+   *   and for unknown options; and as the reader of the format, ERR_MATRIX_MARKET, ERR_TOPOLOGY, ERR_SPEC
    */
   upload(content: UploadedGraph, options?: { readonly name?: string }): Promise<TopologyInfo>
   upload(
@@ -139,6 +142,7 @@ export class ServiceClient {
     content: string | Blob | Uint8Array<ArrayBuffer> | UploadedGraph,
     options: { readonly format?: UploadFormat; readonly name?: string; readonly ranks?: number } = {},
   ): Promise<TopologyInfo> {
+    checkOptions('upload', uploadOptions, options)
     const isGraph = typeof content === 'object' && 'export' in content
     const { format = isGraph ? 'json' : undefined, name, ranks } = options
     return this.#json<TopologyInfo>(`topologies${queryText({ format, name, ranks })}`, {
@@ -149,7 +153,7 @@ export class ServiceClient {
   }
 
   /** What pictures of a topology show. @throws ERR_NOT_FOUND, ERR_RANK */
-  async topologyView(id: string, options: ViewOptions = {}): Promise<TopologyView> {
+  async topologyView(id: string, options: Pick<ViewOptions, 'rank'> = {}): Promise<TopologyView> {
     return this.#json<TopologyView>(`topologies/${idText('a topology', id)}/view${queryText(options)}`)
   }
 

@@ -1,4 +1,5 @@
-import { requireOptions } from '../base/known-options.js'
+import { requireKnownOptions, requireOptions } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import type { FabricFactory, FabricSession } from '../fabric/fabric.js'
 import { authorityCases } from './authority-cases.js'
 import { cancelCases } from './cancel-cases.js'
@@ -25,6 +26,10 @@ export interface FabricConformanceOptions {
   readonly large?: boolean
 }
 
+const knownOptions: OptionTable<FabricConformanceOptions> = uncheckedOptions(
+  ...(['expected', 'seed', 'rounds', 'large'] as const),
+)
+
 /**
  * The contract of a fabric as cases to run, under any test runner or none.
  *
@@ -37,7 +42,7 @@ export function fabricConformance(
   options: FabricConformanceOptions = {},
 ): readonly ConformanceCase[] {
   requireOptions('fabricConformance', factory)
-  requireOptions('fabricConformance', options)
+  requireKnownOptions('fabricConformance', options, knownOptions)
   const { seed = 1, rounds = 1, large = false } = options
   const context: FabricContext = {
     expected: expectedFabric(factory, options.expected),

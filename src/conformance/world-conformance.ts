@@ -1,4 +1,5 @@
-import { requireOptions } from '../base/known-options.js'
+import { requireKnownOptions, requireOptions } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import type { Communicator } from '../comm/communicator.js'
 import { type ErrorCode, isRankweaveError, reasonText } from '../errors.js'
 import type { FabricFactory } from '../fabric/fabric.js'
@@ -30,6 +31,10 @@ export interface ConformanceOptions {
   readonly sharedWorlds?: boolean
 }
 
+const knownOptions: OptionTable<ConformanceOptions> = uncheckedOptions(
+  ...(['ranks', 'expected', 'seed', 'rounds', 'large', 'sharedWorlds'] as const),
+)
+
 /** The cases that one world is started for; sent to its processes unchanged. */
 export interface ConformanceArgs {
   readonly names: readonly string[]
@@ -53,7 +58,7 @@ export function collectiveConformance(
   options: ConformanceOptions,
 ): readonly ConformanceCase[] {
   requireOptions('collectiveConformance', factory)
-  requireOptions('collectiveConformance', options)
+  requireKnownOptions('collectiveConformance', options, knownOptions)
   const context = contextOf(factory, options)
   const named = (cases: readonly WorldCase[], name: string, setting: WorldSetting, fails?: ErrorCode) => ({
     name,

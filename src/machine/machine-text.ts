@@ -8,6 +8,7 @@ import { checkRoom, checkTree } from './clos.js'
 import { mostNodesOf } from './clos-interior.js'
 import type { ClosMachine, ClusterMachine, Machine, TorusMachine } from './machine.js'
 import { readNodes } from './node-clauses.js'
+import { laidOut, type NodeOutline, type Nodes } from './nodes.js'
 import type { Profile } from './profile.js'
 import { failMachine } from './profile-figures.js'
 import { checkGrid } from './torus.js'
@@ -21,6 +22,11 @@ export interface MachineTextOptions {
 }
 
 const knownOptions: OptionTable<MachineTextOptions> = uncheckedOptions('profiles')
+
+type Outlined<M extends Machine> = Omit<M, keyof Nodes> & { readonly outline: NodeOutline }
+
+/** All that a text says of a machine, whose nodes are counted, not laid out. */
+export type OutlinedMachine = Outlined<ClusterMachine> | Outlined<TorusMachine> | Outlined<ClosMachine>
 
 /**
  * A machine from its line of text:
@@ -46,6 +52,16 @@ const knownOptions: OptionTable<MachineTextOptions> = uncheckedOptions('profiles
  *   unless `options` is an object
  */
 export function parseMachine(text: string, options: MachineTextOptions = {}): Machine {
+  const { outline, ...machine } = outlinedMachine(text, options)
+  return { ...machine, ...laidOut(outline) }
+}
+
+/**
+ * As {@link parseMachine}, and nothing of the length of its nodes is allocated. Time: proportional to the text.
+ *
+ * @throws as {@link parseMachine}
+ */
+export function outlinedMachine(text: string, options: MachineTextOptions = {}): OutlinedMachine {
   if (typeof text !== 'string') failMachine(`expected a machine's line of text, got ${shown(text)}`)
   if (text.length > longestText)
     failMachine(`expected a machine's text of at most ${longestText} characters, got ${text.length}`)
@@ -60,26 +76,26 @@ export function parseMachine(text: string, options: MachineTextOptions = {}): Ma
   return machine
 }
 
-function machineIn(reader: ClauseReader, profile: Profile | null): Machine {
+function machineIn(reader: ClauseReader, profile: Profile | null): OutlinedMachine {
   if (reader.kind === 'cluster') return clusterIn(reader, profile)
   return reader.kind === 'clos' ? closIn(reader, profile) : torusIn(reader, profile)
 }
 
-function clusterIn(reader: ClauseReader, profile: Profile | null): ClusterMachine {
+function clusterIn(reader: ClauseReader, profile: Profile | null): Outlined<ClusterMachine> {
   const nodes = reader.take('nodes')
   if (reader.peek('cores') === null) reader.fail("'nodes=N,cores=C' or 'cores=C+C+...'")
   const count = nodes === null ? null : reader.whole(nodes, 1, topologyLimits.ranks)
-  return { kind: 'cluster', ...readNodes(reader, count), profile }
+  return { kind: 'cluster', outline: readNodes(reader, count), profile }
 }
 
-function torusIn(reader: ClauseReader, profile: Profile | null): TorusMachine {
+function torusIn(reader: ClauseReader, profile: Profile | null): Outlined<TorusMachine> {
   const extents = reader.take('dims') ?? reader.fail("'dims=8x8x8'")
   if (!/^\d+(x\d+)*$/.test(extents.value)) reader.fail("extents such as '8x8x8'", extents.at)
   const dims = extents.value.split('x').map(Number)
   const wrap = reader.kind === 'torus' ? reader.take('wrap') : null
   const wraps = wrap === null ? dims.map(() => reader.kind === 'torus') : wrapsOf(reader, wrap, dims.length)
   const nodes = reader.located(extents, () => checkGrid({ dims, wraps }))
-  return { kind: 'torus', ...readNodes(reader, nodes), dims, wraps, profile }
+  return { kind: 'torus', outline: readNodes(reader, nodes), dims, wraps, profile }
 }
 
 function wrapsOf(reader: ClauseReader, { value, at }: Clause, dimensions: number): boolean[] {
@@ -88,7 +104,7 @@ function wrapsOf(reader: ClauseReader, { value, at }: Clause, dimensions: number
   return Array.from(value, (digit) => digit === '1')
 }
 
-function closIn(reader: ClauseReader, profile: Profile | null): ClosMachine {
+function closIn(reader: ClauseReader, profile: Profile | null): Outlined<ClosMachine> {
   const radixClause = reader.take('radix') ?? reader.fail("'radix=R,levels=L'")
   const radix = reader.whole(radixClause, 2, 2 ** 16)
   const levels = reader.whole(reader.take('levels') ?? reader.fail("'levels=L'"), 1, 16)
@@ -98,7 +114,7 @@ function closIn(reader: ClauseReader, profile: Profile | null): ClosMachine {
   const count = reader.take('nodes')
   const nodes = count === null ? mostNodesOf(tree) : reader.whole(count, 1, topologyLimits.ranks)
   reader.located(count ?? radixClause, () => checkRoom(tree, nodes))
-  return { kind: 'clos', ...readNodes(reader, nodes), ...tree, profile }
+  return { kind: 'clos', outline: readNodes(reader, nodes), ...tree, profile }
 }
 
 /** Ports of a leaf switch divided as the taper says, `4` or `5:3`. */

@@ -3,7 +3,7 @@ import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { rangeAt } from '../base/search.js'
 import { shown } from '../errors.js'
 import type { Tree } from './clos-interior.js'
-import { mostPackages, type Nodes, nodesOf } from './nodes.js'
+import { mostPackages, type Nodes, nodesOf, requireCores } from './nodes.js'
 import type { Level, Profile } from './profile.js'
 import { failMachine } from './profile-figures.js'
 import type { Grid } from './torus-interior.js'
@@ -104,8 +104,7 @@ export function packageOf(machine: Machine, ranks: number): Int32Array {
 function rangeOfEach(first: Int32Array, ranks: number): Int32Array {
   const ranges = first.length - 1
   if (!Number.isInteger(ranks) || ranks < 0) failMachine(`expected an integer of ranks, got ${shown(ranks)}`)
-  if (ranks > first[ranges])
-    failMachine(`expected at least ${ranks} cores for ${ranks} ranks, got ${first[ranges]}`)
+  requireCores(ranks, first[ranges])
   const result = new Int32Array(ranks)
   for (let range = 0; range < ranges && first[range] < ranks; range++)
     result.fill(range, first[range], Math.min(first[range + 1], ranks))

@@ -117,7 +117,7 @@ function interiorOfKind(machine: Machine): Interior {
 }
 
 /** @throws ERR_MACHINE for a machine without one */
-export function profileOf({ profile }: Machine): Profile {
+export function profileOf({ profile }: Pick<Machine, 'profile'>): Profile {
   // Undefined in machines from JSON that leaves it out.
   if (typeof profile !== 'object' || profile === null)
     return failMachine('expected a machine with a profile, such as profile=simgrid-fast, got none')

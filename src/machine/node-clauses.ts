@@ -1,13 +1,13 @@
 import { topologyLimits } from '../topology/limits.js'
 import type { Clause, ClauseReader } from './clause-reader.js'
 import { equalPackages } from './machine.js'
-import { mostPackages, type NodeRun, type Nodes, nodesOf } from './nodes.js'
+import { mostPackages, type NodeOutline, type NodeRun, outlineOf } from './nodes.js'
 
-/** {@link readNodeRuns} as nodes. @throws ERR_MACHINE */
-export function readNodes(reader: ClauseReader, nodes: number | null): Nodes {
+/** {@link readNodeRuns}, counted. @throws ERR_MACHINE */
+export function readNodes(reader: ClauseReader, nodes: number | null): NodeOutline {
   const clause = reader.peek('cores')
   const runs = readNodeRuns(reader, nodes)
-  return clause === null ? nodesOf(runs) : reader.located(clause, () => nodesOf(runs))
+  return clause === null ? outlineOf(runs) : reader.located(clause, () => outlineOf(runs))
 }
 
 /**
@@ -30,10 +30,15 @@ function readNodeRuns(reader: ClauseReader, nodes: number | null): NodeRun[] {
   if (nodes !== null && listed !== nodes) reader.fail(`cores of ${nodes} nodes`, cores.at)
   if (packages === null) return runs
   const count = reader.whole(packages, 1, mostPackages)
+  // By cores: a line of text may list a thousand nodes of a thousand packages each.
+  const divided = new Map<number, readonly number[]>()
   return runs.map((run) => {
+    const [cores] = run.packages
     if (run.packages.length > 1) reader.fail("packages either here or as '/' in cores", packages.at)
-    if (run.packages[0] % count !== 0) reader.fail(`a divisor of ${run.packages[0]} cores`, packages.at)
-    return { nodes: run.nodes, packages: equalPackages(run.packages[0], count) }
+    if (cores % count !== 0) reader.fail(`a divisor of ${cores} cores`, packages.at)
+    const equal = divided.get(cores) ?? equalPackages(cores, count)
+    divided.set(cores, equal)
+    return { nodes: run.nodes, packages: equal }
   })
 }
 

@@ -25,32 +25,85 @@ export interface NodeRun {
   readonly packages: readonly number[]
 }
 
+/** Nodes in runs of equal ones, and how much there is in all: of the length of the runs, not of the nodes. */
+export interface NodeOutline {
+  readonly runs: readonly NodeRun[]
+  readonly nodes: number
+  readonly packages: number
+  readonly cores: number
+}
+
 /**
- * Nodes from runs of equal ones. Sizes are checked before anything of their length is allocated.
+ * Counts what runs of equal nodes have.
  *
  * @throws ERR_MACHINE without nodes or cores, and beyond {@link topologyLimits} ranks
  */
-export function nodesOf(runs: readonly NodeRun[]): Nodes {
-  let [nodes, packages, ranks] = [0, 0, 0]
+export function outlineOf(runs: readonly NodeRun[]): NodeOutline {
+  let [nodes, packages, cores] = [0, 0, 0]
+  // Lists of many runs may be one: each is summed once.
+  const sums = new Map<readonly number[], number>()
   for (const run of runs) {
     if (!Number.isInteger(run.nodes) || run.nodes < 0 || run.nodes > topologyLimits.ranks)
       failMachine(`expected 1 to ${topologyLimits.ranks} nodes, got ${shown(run.nodes)}`)
-    if (run.packages.length < 1 || run.packages.length > mostPackages)
-      failMachine(`node ${nodes}: expected 1 to ${mostPackages} packages, got ${run.packages.length}`)
-    for (const cores of run.packages) {
-      if (!Number.isInteger(cores) || cores < 1)
-        failMachine(`node ${nodes}: expected at least 1 core, got ${shown(cores)}`)
-      ranks += run.nodes * cores
-      if (ranks > topologyLimits.ranks)
-        failMachine(
-          `expected at most ${topologyLimits.ranks} cores in all, got more up to node ${nodes + run.nodes - 1}`,
-        )
-    }
+    const coresOfNode = sums.get(run.packages) ?? checkedCores(run.packages, nodes)
+    sums.set(run.packages, coresOfNode)
+    cores += run.nodes * coresOfNode
+    if (cores > topologyLimits.ranks)
+      failMachine(
+        `expected at most ${topologyLimits.ranks} cores in all, got more up to node ${nodes + run.nodes - 1}`,
+      )
     nodes += run.nodes
     packages += run.nodes * run.packages.length
   }
   if (nodes === 0) failMachine('expected at least one node, got none')
+  return { runs, nodes, packages, cores }
+}
+
+/** The cores of a node with such packages. @throws ERR_MACHINE naming the node */
+function checkedCores(packages: readonly number[], node: number): number {
+  if (packages.length < 1 || packages.length > mostPackages)
+    failMachine(`node ${node}: expected 1 to ${mostPackages} packages, got ${packages.length}`)
+  for (const cores of packages)
+    if (!Number.isInteger(cores) || cores < 1)
+      failMachine(`node ${node}: expected at least 1 core, got ${shown(cores)}`)
+  return coresOf(packages)
+}
+
+function coresOf(packages: readonly number[]): number {
+  return packages.reduce((sum, cores) => sum + cores, 0)
+}
+
+/** Nodes from runs of equal ones. @throws ERR_MACHINE as {@link outlineOf}, before anything is allocated */
+export function nodesOf(runs: readonly NodeRun[]): Nodes {
+  return laidOut(outlineOf(runs))
+}
+
+/** The nodes of an outline. Time and memory: proportional to nodes and packages. */
+export function laidOut({ runs, nodes, packages }: NodeOutline): Nodes {
   return packages === nodes ? ofOnePackage(runs, nodes) : ofPackages(runs, nodes, packages)
+}
+
+/**
+ * The node of every rank, as `nodeOf` has it of the nodes of an outline. Time: proportional to ranks and runs.
+ *
+ * @throws ERR_MACHINE when there are fewer cores than ranks
+ */
+export function nodeOfOutline({ runs, cores }: NodeOutline, ranks: number): Int32Array {
+  requireCores(ranks, cores)
+  const result = new Int32Array(ranks)
+  let [node, rank] = [0, 0]
+  for (const { nodes, packages } of runs) {
+    const size = coresOf(packages)
+    for (const end = node + nodes; node < end && rank < ranks; node++, rank += size)
+      result.fill(node, rank, Math.min(rank + size, ranks))
+    if (rank >= ranks) break
+  }
+  return result
+}
+
+/** @throws ERR_MACHINE when there are fewer cores than ranks */
+export function requireCores(ranks: number, cores: number): void {
+  if (ranks > cores) failMachine(`expected at least ${ranks} cores for ${ranks} ranks, got ${cores}`)
 }
 
 function ofOnePackage(runs: readonly NodeRun[], nodes: number): Nodes {

@@ -153,9 +153,10 @@ function checkedLengths(bytes: readonly number[]): number[] {
   const isLength = (value: unknown) =>
     Number.isInteger(value) && (value as number) >= 0 && (value as number) <= longestBlockBytes
   if (!Array.isArray(bytes) || bytes.length === 0 || bytes.length > mostLengths || !bytes.every(isLength))
-    throw new RankweaveError(
+    throw wrongValue(
       'ERR_ARGUMENT',
-      `bytes: expected 1 to ${mostLengths} integers from 0 to ${longestBlockBytes}, got ${String(bytes)}`,
+      `bytes: expected 1 to ${mostLengths} integers from 0 to ${longestBlockBytes}`,
+      bytes,
     )
   return [...new Set(bytes)].sort((a, b) => a - b)
 }

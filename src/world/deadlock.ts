@@ -37,7 +37,8 @@ const watched = new Set<DeadlockWatch>()
  *
  * Costs nearly nothing while ranks run: a check is scheduled when the last rank falls asleep, at most one at
  * a time, on a timer that does not keep the event loop alive. A process that exchanges messages sleeps most
- * of the time, so a check is unsuccessful, too, when frames were sent or have arrived since it was scheduled.
+ * of the time, so a check is unsuccessful, too, when frames were sent or have arrived since it was scheduled, or
+ * a rank has continued.
  *
  * Where this session does not host the whole world, the session of the lowest process that lives queries the
  * others once it is stuck itself.
@@ -51,10 +52,14 @@ export class DeadlockWatch {
   /** Set while a check is scheduled. */
   #cancelCheck: (() => void) | undefined
   #firstDelayMs = confirmDelaysMs[0]
-  /** Frames sent and received when the check was scheduled. */
-  #framesBefore = 0
+  /** {@link #changes} when the check was scheduled. */
+  #changesBefore = 0
   #confirmed = 0
   #doubted = 0
+  /** {@link #changes} when doubt was counted last. */
+  #changesInDoubt = 0
+  /** Set until doubt may be counted again. */
+  #cancelDoubt: (() => void) | undefined
   #stopped = false
 
   /**
@@ -95,6 +100,7 @@ export class DeadlockWatch {
     this.#stopped = true
     this.#cancelCheck?.()
     this.#cancelCheck = undefined
+    this.#cancelDoubt?.()
     this.#agreement?.stop()
     watched.delete(this)
   }
@@ -110,14 +116,14 @@ export class DeadlockWatch {
     // A rank may have fallen asleep, and armed it, while a wave was in progress: one timer is enough, and
     // `stop` cancels one.
     if (this.#cancelCheck !== undefined) return
-    this.#framesBefore = this.#frames()
+    this.#changesBefore = this.#changes()
     this.#cancelCheck = realClock.later(delayMs, () => this.#check())
   }
 
   #check(): void {
     this.#cancelCheck = undefined
     const asleep = this.#sleep()
-    if (asleep !== 'for good' || this.#frames() !== this.#framesBefore) {
+    if (asleep !== 'for good' || this.#changes() !== this.#changesBefore) {
       this.#confirmed = 0
       this.#doubted = 0
       this.#firstDelayMs = Math.min(2 * this.#firstDelayMs, longestFirstDelayMs)
@@ -164,12 +170,12 @@ export class DeadlockWatch {
     return tally(this.#runtimes())
   }
 
-  /** Frames that the processes here have sent and received so far, modulo 2^32. */
-  #frames(): number {
-    let frames = 0
-    for (const { processCounters } of this.#runtimes())
-      frames = (frames + processCounters.framesSent + processCounters.framesReceived) | 0
-    return frames
+  /** What has happened in the processes here so far, frames sent and received included, modulo 2^32. */
+  #changes(): number {
+    let changes = 0
+    for (const { processCounters, waits } of this.#runtimes())
+      changes = (changes + processCounters.framesSent + processCounters.framesReceived + waits.changes) | 0
+    return changes
   }
 
   /** Neither the event loop nor another world can wake this one: certainly, or after long enough in doubt. */
@@ -177,8 +183,23 @@ export class DeadlockWatch {
     const activities = [this.#eventLoop.activity(), this.#otherWorlds()]
     const some = activities.includes('some')
     const doubt = !some && activities.includes('perhaps')
-    this.#doubted = doubt ? this.#doubted + 1 : 0
-    return !some && (!doubt || this.#doubted >= checksInDoubt)
+    if (!doubt) this.#doubted = 0
+    return !some && (!doubt || this.#longInDoubt())
+  }
+
+  /**
+   * Whether nothing has changed here for {@link checksInDoubt} checks that left doubt. Others query as often as
+   * they like: a delay counts once.
+   */
+  #longInDoubt(): boolean {
+    const changes = this.#changes()
+    if (changes !== this.#changesInDoubt) this.#doubted = 0
+    this.#changesInDoubt = changes
+    if (this.#cancelDoubt === undefined) {
+      this.#doubted++
+      this.#cancelDoubt = realClock.later(recheckMs, () => (this.#cancelDoubt = undefined))
+    }
+    return this.#doubted >= checksInDoubt
   }
 
   /**

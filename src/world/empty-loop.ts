@@ -52,7 +52,7 @@ const probesInDoubt = 12
 
 interface Watched {
   readonly world: RunningWorld
-  /** Frames and waits at the last probe, and how many probes found the same. */
+  /** Its activity at the last probe, and how many probes found the same. */
   before: string
   same: number
 }
@@ -90,8 +90,8 @@ function probe(): void {
   let certain = true
   let suspect = false
   for (const own of watched) {
-    const { awake, waits, withSignal, frames } = own.world.activity()
-    const now = `${awake} ${waits} ${withSignal} ${frames}`
+    const { awake, waits, withSignal, changes } = own.world.activity()
+    const now = `${awake} ${waits} ${withSignal} ${changes}`
     own.same = now === own.before ? own.same + 1 : 0
     own.before = now
     if (own.same < probesInDoubt || withSignal > 0) certain = false

@@ -54,8 +54,8 @@ export interface WorldActivity {
   readonly awake: number
   readonly waits: number
   readonly withSignal: number
-  /** Sent so far. */
-  readonly frames: number
+  /** Frames sent, waits begun and ranks finished so far. */
+  readonly changes: number
 }
 
 /** A world as its host sees it. */
@@ -162,14 +162,14 @@ class World<T, A> {
   }
 
   #activity(): WorldActivity {
-    let [awake, waits, withSignal, frames] = [0, 0, 0, 0]
+    let [awake, waits, withSignal, changes] = [0, 0, 0, 0]
     for (const runtime of this.#alive()) {
       awake += runtime.waits.awake
       waits += runtime.waits.waits
       withSignal += runtime.waits.withSignal
-      frames += runtime.processCounters.framesSent
+      changes += runtime.processCounters.framesSent + runtime.waits.changes
     }
-    return { awake, waits, withSignal, frames }
+    return { awake, waits, withSignal, changes }
   }
 
   run(main: Main<T, A>): Promise<T[]> {

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { fabricConformance } from '../../src/conformance/fabric-conformance.js'
+import { collectiveConformance } from '../../src/conformance/world-conformance.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'
 import { timelineSvg } from '../../src/cost/simulate/timeline-svg.js'
 import { traceEvents } from '../../src/cost/simulate/trace-events.js'
 import { goalText } from '../../src/export/goal-text.js'
+import { local } from '../../src/fabric/local/local.js'
 import { clos } from '../../src/machine/clos.js'
 import { machineFromHostList } from '../../src/machine/host-list.js'
 import { machineFromHwloc } from '../../src/machine/hwloc.js'
@@ -12,6 +15,7 @@ import { parseMachine } from '../../src/machine/machine-text.js'
 import { simgridFast } from '../../src/machine/simgrid-profiles.js'
 import { machineFromSlurm } from '../../src/machine/slurm.js'
 import { torus } from '../../src/machine/torus.js'
+import { createOperation } from '../../src/messages/datatype/operation.js'
 import { strided } from '../../src/messages/datatype/strided-view.js'
 import { chooseStrategy } from '../../src/neighborhood/choose/choose-strategy.js'
 import { plan } from '../../src/neighborhood/plan/plan.js'
@@ -92,6 +96,9 @@ const calls: Readonly<Record<string, (unknown: object) => unknown>> = {
   timelineSvg: (unknown) => [...timelineSvg(simulation, unknown)],
   traceEvents: (unknown) => [...traceEvents(simulation, unknown)],
   goalText: (unknown) => goalText(schedule, { bytes: 8, ...unknown }),
+  createOperation: (unknown) => createOperation((a: number, b: number) => a * b, unknown),
+  fabricConformance: (unknown) => fabricConformance(local(), unknown),
+  collectiveConformance: (unknown) => collectiveConformance(local(), { ranks: 2, ...unknown }),
   strided: (unknown) => strided(new Int32Array(8), { count: 2, blockLength: 1, stride: 2, ...unknown }),
 }
 
@@ -101,6 +108,15 @@ it.each(Object.keys(calls))('%s refuses an option that it does not have', (name)
     expect.objectContaining({
       code: 'ERR_ARGUMENT',
       message: expect.stringMatching(new RegExp(`^${name}: expected options among .*, got 'unknwon'`)),
+    }),
+  )
+})
+
+it.each([{ name: 7 }, { commutative: 'yes' }])('createOperation refuses %j', (options) => {
+  expect(() => createOperation(Math.max, options as object)).toThrow(
+    expect.objectContaining({
+      code: 'ERR_ARGUMENT',
+      message: expect.stringContaining('createOperation: expected '),
     }),
   )
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parsedOptions } from '../../base/option-table.js'
 import { defaultServiceLimits, type ServiceLimits, serviceLimits } from '../../client/protocol/limits.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { serve } from '../../service/http/serve.js'
 import { tokensOf } from '../../service/tenant.js'
 import { readNamedFile } from '../input/listen-options.js'
@@ -109,7 +109,7 @@ function tlsOf({ tlsCert, tlsKey }: z.infer<typeof schema>) {
 /** `uploadBytes=1048576,workers=4` @throws ERR_USAGE */
 function limitsOf(text: string | undefined): Partial<ServiceLimits> {
   return parsedOptions(serviceLimits, text, (expected, got) => {
-    throw new RankweaveError('ERR_USAGE', `--limits: expected ${expected}, got '${got}'`)
+    throw new RankweaveError('ERR_USAGE', `--limits: expected ${expected}, got ${shown(got)}`)
   })
 }
 

@@ -1,11 +1,12 @@
 import { availableParallelism, cpus } from 'node:os'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import type { Machine } from '../../machine/machine.js'
 import { parseStrategy } from '../../neighborhood/strategies/strategy-text.js'
-import { defaultLengths, defaultPlanSeconds, makeStudy } from '../../study/make-study.js'
+import { defaultLengths, defaultPlanSeconds, makeStudy, mostLengths } from '../../study/make-study.js'
 import { markdownOf } from '../../study/markdown.js'
 import { measurableLengths, measurementsOf } from '../../study/measurements.js'
 import type { Measurements, Study } from '../../study/study.js'
@@ -17,7 +18,7 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { installNeighborhood } from '../../topology-communicator/install.js'
 import { readMachine } from '../input/machine-input.js'
 import { openInput, openInputOn } from '../input/open-input.js'
-import { oneOf, parseOptions, seconds, whole, wholeList } from '../input/options.js'
+import { oneOf, parseOptions, refuseGiven, seconds, whole, wholeList } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { fabricOf } from '../input/world-options.js'
 import { reportBeside } from '../output/output-file.js'
@@ -50,9 +51,9 @@ const schema = z.object({
     .string()
     .transform((text) => readMachine(text).machine)
     .optional(),
-  bytes: wholeList(0, longestBlockBytes).optional(),
+  bytes: wholeList(0, longestBlockBytes, mostLengths).optional(),
   strategies: z.array(z.string()).optional(),
-  planSeconds: seconds(1e6),
+  planSeconds: seconds(1e6).refine((given) => given > 0, 'expected seconds above 0, got 0'),
   fabric: oneOf('local', 'threads', 'websocket', 'mpi').optional(),
   processes: whole(1, 4096).optional(),
   runs: whole(1, 999),
@@ -91,8 +92,9 @@ export const studyCommand: AddCommand = (program, act) => {
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
-      act(async (report: Reporter, spec: string, raw: unknown) => {
+      act(async (report: Reporter, spec: string, raw: unknown, command: Command) => {
         const options = parseOptions(schema, raw)
+        if (options.fabric === undefined) refuseGiven(command, ['processes', 'runs'], 'is for --fabric')
         const { output } = options
         const { machine } = options
         if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')

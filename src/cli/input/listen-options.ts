@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net'
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { RankweaveError, reasonText } from '../../errors.js'
+import { RankweaveError, reasonText, shown } from '../../errors.js'
 import type { ListenOptions } from '../../launch/websocket/settings.js'
 
 /** The options of a command that accepts connections. */
@@ -37,7 +37,7 @@ export function listenOf({ listen, advertise, tlsCert, tlsKey }: Given): ListenO
   }
   const { host, port } = addressOf(listen)
   if (advertise !== undefined && !isIPv6(advertise) && !/^[^\s:/?#@[\]]+$/.test(advertise)) {
-    const message = `--advertise: expected the name or address of a host, without a port, got '${advertise}'`
+    const message = `--advertise: expected the name or address of a host, without a port, got ${shown(advertise)}`
     throw new RankweaveError('ERR_USAGE', message)
   }
   const isAny = host === '0.0.0.0' || host === '::'
@@ -55,7 +55,7 @@ function addressOf(text: string): { readonly host: string; readonly port: number
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s/[\]]+)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
   if (match !== null && port <= 65_535) return { host: match[1] ?? match[2], port }
-  const message = `--listen: expected host:port, such as 0.0.0.0:7000 or [::]:0, got '${text}'`
+  const message = `--listen: expected host:port, such as 0.0.0.0:7000 or [::]:0, got ${shown(text)}`
   throw new RankweaveError('ERR_USAGE', message)
 }
 

@@ -1,7 +1,7 @@
 import { type Command, Option as Flag } from 'commander'
 import type { NamedOptions, Option } from '../../base/option.js'
 import { defaultText, expectedText } from '../../base/option-table.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shortened } from '../../errors.js'
 
 /** What stands for the value of a flag; kinds that are not here take no flag. */
 const placeholders: Readonly<Partial<Record<Option<unknown>['kind'], string>>> = {
@@ -71,7 +71,7 @@ export function flagValues<Table extends NamedOptions>(table: Table, raw: unknow
     if (given === true && option.default === true) continue
     const value = typeof given === 'string' ? option.parse(given) : given
     if (value === undefined) {
-      const message = `${long}: expected ${expectedText(option)}, got ${JSON.stringify(given)}`
+      const message = `${long}: expected ${expectedText(option)}, got ${shortened(JSON.stringify(given))}`
       throw new RankweaveError('ERR_USAGE', message, { details: { option: long } })
     }
     values[name] = value

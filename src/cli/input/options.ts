@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { integerOption, numberOption, type Option, wordOption } from '../../base/option.js'
 import { expectedText } from '../../base/option-table.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shortened } from '../../errors.js'
 import { type Collective, rootedCollectives } from '../../schedule/specification.js'
 
 /**
@@ -45,21 +45,23 @@ export function oneOf<const T extends string>(...words: readonly T[]) {
   return textValue(wordOption(words))
 }
 
-/** Whole numbers separated by commas, without repetition. */
-export function wholeList(min: number, max: number) {
+/** Whole numbers separated by commas, without repetition, at most so many. */
+export function wholeList(min: number, max: number, most = Number.POSITIVE_INFINITY) {
   const one = whole(min, max)
   return z.unknown().transform((text, context): readonly number[] => {
     const items = typeof text === 'string' ? text.split(',').map((item) => one.safeParse(item)) : []
     const values = items.flatMap((item) => (item.success ? [item.data] : []))
-    if (values.length > 0 && values.length === items.length) return [...new Set(values)]
-    return refuse(context, `integers from ${min} to ${max} separated by commas`, text)
+    const distinct = [...new Set(values)]
+    if (values.length > 0 && values.length === items.length && distinct.length <= most) return distinct
+    const count = most === Number.POSITIVE_INFINITY ? '' : `at most ${most} `
+    return refuse(context, `${count}integers from ${min} to ${max} separated by commas`, text)
   })
 }
 
 function refuse(context: z.RefinementCtx, expected: string, got: unknown): never {
   context.addIssue({
     code: 'custom',
-    message: `expected ${expected}, got ${JSON.stringify(got) ?? 'nothing'}`,
+    message: `expected ${expected}, got ${shortened(JSON.stringify(got) ?? 'nothing')}`,
   })
   return z.NEVER
 }

@@ -140,9 +140,8 @@ export const planViewQuery = z.strictObject({
   machine: line.optional(),
   bytes: bytesText.optional(),
   rank: bytesText.optional(),
-  cells: bytesText.optional(),
 })
-export const topologyViewQuery = planViewQuery
+export const topologyViewQuery = planViewQuery.pick({ rank: true })
 
 export type UploadFormat = (typeof uploadFormats)[number]
 export type TopologyInfo = z.infer<typeof topologyInfo>

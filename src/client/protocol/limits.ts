@@ -15,7 +15,7 @@ export const serviceLimits = {
   expandedBytes: integerOption({ least: 1, most: 2 ** 40, default: 2 ** 29 }),
   /** Bytes of the body of any other request. */
   requestBytes: integerOption({ least: 1, most: 2 ** 26, default: 2 ** 16 }),
-  /** Ranks of a topology. */
+  /** Ranks of a topology, and cores of the machine of a plan. */
   ranks: integerOption({ least: 1, most: 2 ** 24, default: 2 ** 20 }),
   /** Edges of a topology. */
   edges: integerOption({ least: 1, most: 2 ** 27, default: 2 ** 24 }),

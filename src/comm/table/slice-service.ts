@@ -90,7 +90,10 @@ export class SliceService {
     runtime.onService(frameKind.tableRelease, (src, header) => this.#released(src, idIn(header)))
     runtime.onService(frameKind.tableDrop, (src, header) => this.#dropped(src, idIn(header)))
     runtime.onTrouble({
-      peerLost: (peer, error) => this.#fail(error, peer),
+      peerLost: (peer, error) => {
+        this.#fail(error, peer)
+        this.#forget(peer)
+      },
       ended: (error) => this.#fail(error),
     })
   }
@@ -125,6 +128,7 @@ export class SliceService {
       const { id, slice } = entry
       if (slice !== undefined || id.leader !== leader || id.counter !== counter) continue
       for (const request of this.#takeEarly(entry)) this.#refuse(id, request)
+      this.#removeIfEmpty(entry)
     }
   }
 
@@ -216,10 +220,26 @@ export class SliceService {
     }
   }
 
-  /** Requests that no longer wait. */
-  #takeEarly({ early }: Entry): RowRequest[] {
-    for (const { src, positions } of early) this.#charge(src, -waitCharge.lookup - positions.byteLength)
-    return early.splice(0)
+  /** Requests that no longer wait. @param isTaken default: all */
+  #takeEarly(entry: Entry, isTaken: (request: RowRequest) => boolean = () => true): RowRequest[] {
+    const taken = entry.early.filter(isTaken)
+    entry.early = entry.early.filter((request) => !isTaken(request))
+    for (const { src, positions } of taken) this.#charge(src, -waitCharge.lookup - positions.byteLength)
+    return taken
+  }
+
+  /** What a lost process has sent of tables that are not here yet; its charges go with it. */
+  #forget(lost: number): void {
+    for (const entry of this.#entries.values()) {
+      this.#takeEarly(entry, ({ src }) => src === lost)
+      if (entry.home === undefined && entry.released.delete(lost)) this.#charge(lost, -waitCharge.lookup)
+      this.#removeIfEmpty(entry)
+    }
+  }
+
+  #removeIfEmpty({ id, slice, home, released, early }: Entry): void {
+    if (slice === undefined && home === undefined && released.size + early.length === 0)
+      this.#entries.delete(nameOf(id))
   }
 
   #charge(process: number, sizeBytes: number): void {

@@ -1,4 +1,5 @@
-import { requireOptions } from '../../base/known-options.js'
+import { flagOption, type OptionTable, textOption } from '../../base/option.js'
+import { checkOptions } from '../../base/option-table.js'
 import { RankweaveError } from '../../errors.js'
 import { elementSizeBytes, typeCode, typeName } from './elements.js'
 import { bigintOperations, builtinKernel, type Kernel } from './operation-kernels.js'
@@ -21,6 +22,13 @@ export interface Operation<T = unknown> {
   readonly combine: (left: T, right: T) => T | undefined
 }
 
+interface OperationOptions {
+  readonly name?: string
+  readonly commutative?: boolean
+}
+
+const operationOptions: OptionTable<OperationOptions> = { name: textOption(), commutative: flagOption() }
+
 /**
  * Makes a reduction out of an associative function. `left` comes from lower ranks than `right`.
  *
@@ -32,16 +40,16 @@ export interface Operation<T = unknown> {
  *
  * Defaults: `name` is the function's own name; not commutative.
  *
- * @throws ERR_OP unless `combine` is a function
+ * @throws ERR_OP unless `combine` is a function; ERR_ARGUMENT for options that it does not have
  * @see MPI-4.1 §6.9.5
  */
 export function createOperation<T>(
   combine: (left: T, right: T) => T | undefined,
-  options: { readonly name?: string; readonly commutative?: boolean } = {},
+  options: OperationOptions = {},
 ): Operation<T> {
   if (typeof combine !== 'function')
     throw new RankweaveError('ERR_OP', `an operation needs a function of two values, got ${typeof combine}`)
-  requireOptions('createOperation', options)
+  checkOptions('createOperation', operationOptions, options)
   const { name = combine.name || 'anonymous', commutative = false } = options
   return { kind: 'operation', name, commutative, combine }
 }

@@ -5,7 +5,15 @@ import type { ProcessCounters } from './counters.js'
 import { waitCharge } from './credit.js'
 import type { Failures } from './failures.js'
 import type { ServiceHandler } from './frame-port.js'
-import { creditedBytes, envelopeWords, frameKind, headerWord, lastCommunicatorKind } from './frames.js'
+import {
+  creditedBytes,
+  envelopeWord,
+  envelopeWords,
+  frameKind,
+  headerWord,
+  lastCommunicatorKind,
+  transferWord,
+} from './frames.js'
 import type { Progress } from './progress.js'
 
 /** One communicator in this process, as its frames reach it. */
@@ -88,6 +96,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     failures.listen({
       peerLost: (peer, error) => {
         for (const context of this.#contexts.values()) context.peerLost(peer, error)
+        this.#forget(peer)
       },
       ended: (error) => {
         for (const context of this.#contexts.values()) context.fail(error)
@@ -125,6 +134,19 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
       context.frame(src, header, payload)
     }
     return context
+  }
+
+  /** Of a lost process, messages that have arrived stay, free of charge; the rest can no longer complete. */
+  #forget(lost: number): void {
+    for (const [key, early] of this.#early) {
+      const whole = wholeMessages(early.filter(({ src }) => src === lost))
+      for (const { src, chargeBytes } of early) if (src === lost) this.#count.waits(src, -chargeBytes)
+      const left = early
+        .filter((frame) => frame.src !== lost || whole.has(frame))
+        .map((frame) => (frame.src === lost ? { ...frame, chargeBytes: 0 } : frame))
+      if (left.length === 0) this.#early.delete(key)
+      else this.#early.set(key, left)
+    }
   }
 
   find(id: ContextId): C | undefined {
@@ -254,4 +276,30 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
   worldLost(error: RankweaveError): void {
     this.#onWorldLost(error)
   }
+}
+
+/**
+ * Of frames of one process for one communicator, in their order, those that make complete messages: eager ones,
+ * of which all has arrived, and those in shared memory.
+ */
+function wholeMessages(frames: readonly EarlyFrame[]): ReadonlySet<EarlyFrame> {
+  const whole = new Set<EarlyFrame>()
+  const begun = new Map<number, { leftBytes: number; readonly frames: EarlyFrame[] }>()
+  for (const frame of frames) {
+    const { header, payload } = frame
+    const kind = header[headerWord.kind]
+    if (kind === frameKind.shared) whole.add(frame)
+    const isFirst = kind === frameKind.eager
+    if (!isFirst && kind !== frameKind.data) continue
+    const transferId = header[isFirst ? envelopeWord.transferId : transferWord.transferId]
+    if (isFirst) begun.set(transferId, { leftBytes: header[envelopeWord.sizeBytes] >>> 0, frames: [] })
+    const message = begun.get(transferId)
+    if (message === undefined) continue
+    message.frames.push(frame)
+    message.leftBytes -= payload.length
+    if (message.leftBytes > 0) continue
+    if (message.leftBytes === 0) for (const part of message.frames) whole.add(part)
+    begun.delete(transferId)
+  }
+  return whole
 }

@@ -14,6 +14,7 @@ export class WaitTracker {
   #awake: number
   #withSignal = 0
   #waits = 0
+  #changes = 0
 
   /** `ranks` hosted ranks, all awake. */
   constructor(ranks: number) {
@@ -41,8 +42,17 @@ export class WaitTracker {
     return this.#waits
   }
 
+  /**
+   * Waits begun and ranks finished so far, modulo 2^32: two looks that find every rank blocked find another
+   * number where one has continued in between.
+   */
+  get changes(): number {
+    return this.#changes
+  }
+
   /** @param index hosted index: world rank minus the first world rank of this process */
   block(index: number, hasSignal: boolean): void {
+    this.#changes = (this.#changes + 1) | 0
     if (this.#waits++ === 0) this.listener?.waiting()
     if (hasSignal) this.#withSignal++
     if (this.#depth[index]++ === 0 && this.#ended[index] === 0) this.#fallAsleep()
@@ -59,6 +69,7 @@ export class WaitTracker {
   end(index: number): void {
     if (this.#ended[index] === 1) return
     this.#ended[index] = 1
+    this.#changes = (this.#changes + 1) | 0
     this.#endedRanks++
     for (const tell of this.onEnded) tell(index)
     if (this.#depth[index] === 0) this.#fallAsleep()

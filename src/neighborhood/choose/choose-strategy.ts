@@ -1,6 +1,7 @@
 import { untilAborted } from '../../base/abort.js'
 import { requireKnownOptions } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
+import { givenOptions } from '../../base/option-table.js'
 import { atOnce, inSlices } from '../../base/slices.js'
 import { checkMachine } from '../../machine/check-machine.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
@@ -24,7 +25,7 @@ import { extentsOf, localSearch } from './local-search.js'
 import { type LowerBound, lowerBound } from './lower-bound.js'
 import { alternativeOf, type Simulated, simulated, type Trial } from './simulated.js'
 
-export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
+export interface ChooseOptions extends Pick<PlanOptions, 'now' | 'onProgress'> {
   /**
    * Ends the choice with ERR_ABORTED: looked at before each candidate, and inside searches for friend groups.
    */
@@ -47,6 +48,7 @@ export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
 
 const knownOptions: OptionTable<ChooseOptions> = uncheckedOptions(
   'signal',
+  'onProgress',
   'bytes',
   'operation',
   'budget',
@@ -91,7 +93,7 @@ const mostNamed = 5
  *
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
  * @throws ERR_STRATEGY for invalid bytes or budget; ERR_ARGUMENT for an invalid operation
- * @throws ERR_ABORTED through `signal`
+ * @throws ERR_ABORTED through `signal`; what `onProgress` throws
  */
 export function chooseStrategy(topology: ProcessTopology, machine: Machine, options: ChooseOptions): Choice {
   return atOnce(choosingUntilAborted(topology, machine, options))
@@ -137,8 +139,8 @@ function* choosing(
   checkMachine(machine)
   profileOf(machine)
   const { ranks } = topology
-  const signal = options.signal === undefined ? {} : { signal: options.signal }
-  const facts = { topology, nodeOf: nodeOf(machine, ranks), progress: signal }
+  const { signal, onProgress } = options
+  const facts = { topology, nodeOf: nodeOf(machine, ranks), progress: givenOptions({ signal, onProgress }) }
   const setting = { facts, machine, operation, bytes, now }
   const { candidates, considered, friendPairs } = yield* candidateLoads(topology, facts.nodeOf, operation)
   const estimated = candidates.map((each) => ({

@@ -1,9 +1,10 @@
 import { wordOption } from '../../base/option.js'
-import { withDefaults } from '../../base/option-table.js'
+import { givenOptions, withDefaults } from '../../base/option-table.js'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
+import { type NodeOutline, nodeOfOutline, requireCores } from '../../machine/nodes.js'
 import type { NeighborCollective } from '../../schedule/specification.js'
 import { verify } from '../../schedule/verify/verify.js'
 import type { Verification } from '../../schedule/verify/violations.js'
@@ -55,6 +56,11 @@ export interface PlanWords extends StrategyWords {
   readonly operation?: NeighborCollective | undefined
 }
 
+/** Words as they are understood: of the machine its profile alone is read, so its nodes need not be laid out. */
+type Understandable<Words extends StrategyWords> = Omit<Words, 'machine'> & {
+  readonly machine?: Pick<Machine, 'profile'> | undefined
+}
+
 /** How the caller spells a word: `--bytes` on the command line, `bytes` over HTTP. */
 export type Spelled = (name: keyof PlanWords) => string
 
@@ -74,7 +80,7 @@ export interface UnderstoodRequest {
  * @throws ERR_MACHINE for a comparison on a machine without a profile
  * @throws ERR_STRATEGY as {@link namedStrategy}
  */
-export function understand(words: PlanWords, spelled: Spelled): UnderstoodRequest {
+export function understand(words: Understandable<PlanWords>, spelled: Spelled): UnderstoodRequest {
   refuseNeedlessFriends(words, spelled)
   const { operation = 'neighbor-allgather', bytes, compare, machine } = words
   const auto = parseAuto(words.strategy)
@@ -106,12 +112,12 @@ export function understand(words: PlanWords, spelled: Spelled): UnderstoodReques
  *   effect
  * @throws ERR_STRATEGY for the engine `distributed`, and for the text of no strategy
  */
-export function namedStrategy(words: StrategyWords, spelled: Spelled): Strategy {
+export function namedStrategy(words: Understandable<StrategyWords>, spelled: Spelled): Strategy {
   refuseNeedlessFriends(words, spelled)
   return strategyOf(words, spelled)
 }
 
-function strategyOf(words: StrategyWords, spelled: Spelled): Strategy {
+function strategyOf(words: Understandable<StrategyWords>, spelled: Spelled): Strategy {
   const { strategy, machine, engine = friendWords.engine.default } = words
   if (strategy !== 'common-neighbor') return parseStrategy(strategy)
   const mode = words.mode ?? (machine === undefined ? 'agnostic' : 'aware')
@@ -132,7 +138,7 @@ function strategyOf(words: StrategyWords, spelled: Spelled): Strategy {
 }
 
 /** @throws ERR_USAGE for words of friend groups with a strategy that does not take them so */
-export function refuseNeedlessFriends(words: StrategyWords, spelled: Spelled): void {
+export function refuseNeedlessFriends(words: Understandable<StrategyWords>, spelled: Spelled): void {
   const { strategy } = words
   if (strategy === 'common-neighbor') return
   for (const name of Object.keys(friendWords) as (keyof typeof friendWords)[]) {
@@ -148,25 +154,28 @@ function usageError(message: string): RankweaveError {
   return new RankweaveError('ERR_USAGE', message)
 }
 
-/** Above it, nodes are not laid out before planning: some milliseconds. */
-const mostLaidOut = 2 ** 16
+/** Ranks up to which a route is tried before planning: two or three milliseconds. */
+const mostTried = 2 ** 16
+/** The same where nodes are laid out for the route. */
+const mostLaidOut = 2 ** 12
 
 /**
- * Finds what planning would refuse whatever the edges are.
+ * Finds what planning would refuse whatever the edges are. Time: some milliseconds, whatever the machine is.
  *
- * @param machine of at most some million cores; null where there is none, undefined where it is not known
+ * @param outline null where there is no machine
  * @throws ERR_STRATEGY, ERR_MACHINE as {@link requestedPlan}
  */
 export function requirePossible(
   { strategy }: UnderstoodRequest,
   ranks: number,
-  machine: Machine | null | undefined,
+  outline: NodeOutline | null,
 ): void {
-  if (!isAuto(strategy)) checkedKind(strategy, ranks)
-  if (ranks > mostLaidOut || machine === undefined) return
-  const nodes = machine === null ? null : nodeOf(machine, ranks)
-  if (isAuto(strategy)) return
-  const { routeNeeds, route } = checkedKind(strategy, ranks)
+  const kind = isAuto(strategy) ? null : checkedKind(strategy, ranks)
+  if (outline !== null) requireCores(ranks, outline.cores)
+  if (isAuto(strategy) || kind === null || ranks > mostTried) return
+  const { routeNeeds, route } = kind
+  if (outline !== null && routeNeeds !== 'ranks' && ranks > mostLaidOut) return
+  const nodes = outline === null ? null : nodeOfOutline(outline, ranks)
   if ('mode' in strategy) groupingSettings(ranks, { k: 2, mode: strategy.mode, nodeOf: nodes })
   else if (routeNeeds !== undefined) route(strategy, { topology: edgeless(ranks), nodeOf: nodes })
 }
@@ -221,8 +230,7 @@ export async function requestedPlan(
     const budget = isAuto(asked) ? asked.budget : undefined
     compared = compareStrategies(topology, machine!, {
       bytes,
-      ...(signal === undefined ? {} : { signal }),
-      ...(budget === undefined ? {} : { budget }),
+      ...givenOptions({ signal, onProgress, budget }),
       ...(isAuto(asked) ? {} : { include: [asked] }),
     })
   }
@@ -233,8 +241,7 @@ export async function requestedPlan(
     plan(topology, strategy, {
       operation,
       ...(nodes === null ? {} : { nodeOf: nodes }),
-      ...(onProgress === undefined ? {} : { onProgress }),
-      ...(signal === undefined ? {} : { signal }),
+      ...givenOptions({ onProgress, signal }),
     })
   const begin = performance.now()
   const { plan: planned, isFromStore } = await retained(topology, strategy, nodes, make)

@@ -149,7 +149,13 @@ export function requireNoMore(kind: string, name: string, value: number, count: 
   throw wrongValue('ERR_STRATEGY', expected, value)
 }
 
-/** @throws ERR_STRATEGY for radices whose product is below a count, and for a radix far above it */
+/** As many digits of radix 2 number as many ranks as a topology may have. */
+const mostRadices = 24
+
+/**
+ * @throws ERR_STRATEGY for radices whose product is below a count, for a radix far above it, and for more than
+ *   {@link mostRadices}
+ */
 export function requireCover(
   kind: string,
   name: string,
@@ -157,6 +163,8 @@ export function requireCover(
   count: number,
   what: string,
 ): void {
+  if (radices.length > mostRadices)
+    throw wrongValue('ERR_STRATEGY', `${kind}: expected at most ${mostRadices} ${name}`, radices.length)
   for (const radix of radices) requireNoMore(kind, name, radix, count, what)
   const product = radices.reduce((all, radix) => all * radix, 1)
   if (product >= count) return

@@ -1,4 +1,5 @@
 import { integersOption, type OptionTable } from '../../base/option.js'
+import { firstNotBelow } from '../../base/search.js'
 import { strategyError } from '../../topology/friends/grouping-options.js'
 import { shorterWay } from '../../topology/generate/translations.js'
 import { binaryRadices, radicesOption, requireCover } from './digits.js'
@@ -104,20 +105,23 @@ function byDigits(radices: readonly number[], nodes: number): Travel {
 
 function bySteps(ahead: readonly number[], behind: readonly number[], nodes: number): Travel {
   const [forwards, backwards] = [reachOf(ahead, nodes), reachOf(behind, nodes)]
-  const reach = (distance: number): readonly number[] => (distance < 0 ? backwards : forwards)
+  const reach = (distance: number): Int32Array => (distance < 0 ? backwards : forwards)
   return {
     most: Math.max(ahead.length, behind.length),
     hops(distance) {
       const far = Math.abs(distance)
-      return far === 0 ? 0 : reach(distance).findIndex((most) => most >= far) + 1
+      if (far === 0) return 0
+      const reached = reach(distance)
+      return firstNotBelow(reached, far, 0, reached.length) + 1
     },
     after: (h, distance) => Math.sign(distance) * Math.min(Math.abs(distance), reach(distance)[h]),
   }
 }
 
-/** How far blocks are after every hop at most; the last one goes however far. */
-function reachOf(steps: readonly number[], nodes: number): number[] {
-  const reach = steps.map((_, h) => steps.slice(0, h + 1).reduce((sum, step) => sum + step, 0))
+/** How far blocks are after every hop at most, ascending; the last one goes however far. */
+function reachOf(steps: readonly number[], nodes: number): Int32Array {
+  let far = 0
+  const reach = Int32Array.from(steps, (step) => (far = Math.min(nodes, far + step)))
   reach[steps.length - 1] = nodes
   return reach
 }

@@ -12,7 +12,7 @@ import { mountedWorldId, mountedWorldRequest } from '../../client/protocol/mount
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { endWhenStalled, type ServiceContext } from './context.js'
 import { endWith, errorAnswer, parsed } from './error-answer.js'
-import { bearerOf, toOriginForm } from './guard.js'
+import { bearerOf, requireHost, toOriginForm } from './guard.js'
 import { addJobRoutes } from './job-routes.js'
 import type { ServiceMetrics } from './metrics.js'
 import { addPlanRoutes } from './plan-routes.js'
@@ -61,7 +61,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     keepAliveTimeout: 10_000,
     // Otherwise a slow client would be noticed half a minute late.
     connectionsCheckingInterval: Math.min(limits.requestMs, 1_000),
-    // The guard refuses requests without one, with a code.
+    // Requests without one are refused with a code (requireHost).
     requireHostHeader: false,
   }
   const app = Fastify({
@@ -108,6 +108,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
   })
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
+    requireHost(request.raw)
     if (request.url === '/healthz') return
     guard.check(request.raw)
     const { origin } = request.headers

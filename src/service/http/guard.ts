@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, shown, wrongValue } from '../../errors.js'
 
 export interface GuardOptions {
   /** Where the service listens. */
@@ -99,6 +99,30 @@ export function toOriginForm(request: Pick<IncomingMessage, 'headers' | 'url'>):
   if (host === undefined || path === undefined) return
   request.headers.host = host
   request.url = path.startsWith('/') ? path : `/${path}`
+}
+
+/** A name or an address, and perhaps a port. */
+const hostPattern = /^(\[[0-9a-f:.]+\]|([\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(:\d*)?$/i
+
+/**
+ * Refuses what two servers could read as requests to different hosts. HTTP/1.1 requires exactly one header
+ * `Host`, whatever the target is, and both have to name a host.
+ *
+ * @param request in origin form, see {@link toOriginForm}
+ * @throws ERR_ARGUMENT
+ * @see RFC 9112, section 3.2
+ */
+export function requireHost({
+  headers,
+  rawHeaders,
+  httpVersion,
+}: Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'httpVersion'>): void {
+  const hosts = rawHeaders.filter((_, at) => at % 2 === 1 && /^host$/i.test(rawHeaders[at - 1]))
+  if (hosts.length > 1 || (hosts.length === 0 && httpVersion !== '1.0'))
+    throw new RankweaveError('ERR_ARGUMENT', `Host: expected one header, got ${hosts.length || 'none'}`)
+  for (const host of [...hosts, headers.host])
+    if (host !== undefined && !hostPattern.test(host))
+      throw wrongValue('ERR_ARGUMENT', 'Host: expected a name or an address, and perhaps a port', host)
 }
 
 /** The token of `Authorization: Bearer TOKEN`. */

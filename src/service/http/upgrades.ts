@@ -6,6 +6,7 @@ import type { Clock } from '../../base/clock.js'
 import { isRankweaveError } from '../../errors.js'
 import { type NodeSocket, upgradeTo } from '../../websocket/socket/transport-nodejs.js'
 import type { ServiceContext } from './context.js'
+import { requireHost, toOriginForm } from './guard.js'
 
 /**
  * Hands WebSockets at `/v1/worlds` to worlds of members, and those at `/v1/rendezvous` to worlds of
@@ -43,10 +44,12 @@ export function acceptSockets(
   server.on('upgrade', (request, connection, head) => {
     // Connections of HTTP servers are, also those of TLS.
     const net = connection as Socket
+    const target = request.url ?? ''
+    toOriginForm(request)
     afterAnswers(answers.get(net) ?? new Set(), net, head, (first) => {
       const upgrade = pathOf(request) === '/v1/rendezvous' ? mounted.upgrade : toWorlds
       if (isWelcome(request, guard)) upgrade(request, net, first, () => connections.trust(net))
-      else withoutUpgrade(server, request, net, first)
+      else withoutUpgrade(server, request, target, net, first)
     })
   })
   const ping = () => {
@@ -103,10 +106,17 @@ function afterAnswers(
  * An offer to speak another protocol that is not taken up: HTTP/2, which clients of some languages offer with
  * every request, or a WebSocket where there is none. The request is served as if it had not been made, so no
  * header may be left that makes it an offer: Node reads `Proxy-Connection` as it reads `Connection`.
+ *
+ * @param target as it arrived, perhaps in absolute form
  */
-function withoutUpgrade(server: Server, request: IncomingMessage, net: Duplex, head: Buffer): void {
-  const { method, url, httpVersion, rawHeaders } = request
-  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+function withoutUpgrade(
+  server: Server,
+  { method, httpVersion, rawHeaders }: IncomingMessage,
+  target: string,
+  net: Duplex,
+  head: Buffer,
+): void {
+  const lines = [`${method} ${target} HTTP/${httpVersion}`]
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name, value] = [rawHeaders[at], rawHeaders[at + 1]]
     const kept = /^connection$/i.test(name) ? value.replace(/\b(upgrade|http2-settings)\b/gi, '') : value
@@ -125,10 +135,11 @@ export const wantsSocket = ({ headers }: IncomingMessage): boolean =>
 function isWelcome(request: IncomingMessage, guard: ServiceContext['guard']): boolean {
   if (!wantsSocket(request) || !['/v1/worlds', '/v1/rendezvous'].includes(pathOf(request))) return false
   try {
+    requireHost(request)
     guard.check(request)
     return true
   } catch (error) {
-    if (isRankweaveError(error, 'ERR_ORIGIN')) return false
+    if (isRankweaveError(error)) return false
     throw error
   }
 }

@@ -24,7 +24,7 @@ function friendsOf({ request, statistics }: PlanInfo): ViewedPlan['friends'] {
   const { groups, chosen } = statistics
   // Plans without groups have k null; their requests need not be read.
   if (typeof groups !== 'number' || statistics['k'] === null) return null
-  const { strategy: asked, operation, machine } = readRequest(request)
+  const { strategy: asked, operation, machine } = readRequest(request).read
   const strategy = isAuto(asked) ? parseStrategy(String(chosen)) : asked
   const isGrouped = strategy.kind === 'common-neighbor' && operation === 'neighbor-allgather'
   return isGrouped ? { strategy, machine, groups } : null

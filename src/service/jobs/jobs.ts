@@ -9,7 +9,7 @@ import type { Log } from '../log.js'
 import type { JobRecord } from '../store/records.js'
 import type { Store } from '../store/store.js'
 import type { Tenant } from '../tenant.js'
-import { machineOf, type ReadRequest, readRequest } from './read-request.js'
+import { type ReadRequest, readRequest } from './read-request.js'
 import { TenantQueue } from './tenant-queue.js'
 import type { WorkerPool } from './worker-pool.js'
 
@@ -32,7 +32,7 @@ const mostStarts = 10
 export interface JobsOptions {
   readonly store: Store
   readonly pool: Pick<WorkerPool, 'run'>
-  readonly limits: Pick<ServiceLimits, 'queuedJobs' | 'endedJobs' | 'workers'>
+  readonly limits: Pick<ServiceLimits, 'queuedJobs' | 'endedJobs' | 'workers' | 'ranks'>
   readonly log: Log
   readonly now?: () => Date
 }
@@ -122,7 +122,13 @@ export class Jobs {
     tenant: Tenant,
     request: CompletePlanRequest,
   ): Promise<{ readonly info: JobInfo; readonly isNew: boolean }> {
-    const read = readRequest(request)
+    const { read, nodes } = readRequest(request)
+    const cores = nodes?.cores ?? 0
+    if (cores > this.#limits.ranks)
+      throw new RankweaveError(
+        'ERR_MACHINE',
+        `machine: expected at most ${this.#limits.ranks} cores in all (ranks), got ${cores}`,
+      )
     const plan = planIdOf(read)
     const key = keyOf(tenant, jobIdOf(plan))
     const accepting = this.#accepting.get(key)
@@ -135,7 +141,7 @@ export class Jobs {
     const stored = this.#store.get('topologies', tenant, request.topology)
     if (stored === undefined)
       throw new RankweaveError('ERR_NOT_FOUND', `there is no topology ${request.topology}`)
-    requirePossible(read, stored.record.info.ranks, machineOf(read.machine))
+    requirePossible(read, stored.record.info.ranks, nodes)
     if (this.#isClosing) throw new RankweaveError('ERR_BUSY', 'the service shuts down')
     const active = this.#queue.sizeOf(tenant.id) + this.#acceptingOf(tenant)
     if (active >= this.#limits.queuedJobs)
@@ -282,7 +288,7 @@ export class Jobs {
     try {
       // A process that cannot record that it begins a job does not begin it.
       await this.#store.putJob(tenant, { ...record, starts: record.starts + 1 })
-      const read = job.read ?? readRequest(request)
+      const read = job.read ?? readRequest(request).read
       if (planIdOf(read) !== plan)
         throw new RankweaveError(
           'ERR_STORE',

@@ -32,7 +32,7 @@ export interface PoolOptions {
 }
 
 /** A task that has run so long gives up its thread to a tenant that waits and of which nothing runs. */
-export const sliceMs = 1_000
+export const sliceMs = 500
 
 export interface TaskOptions {
   /** For whom it is; default: '' */

@@ -1,4 +1,4 @@
-import { jsonDepth, mostJsonDepth } from '../../base/json-depth.js'
+import { jsonDepth, longMemberAt, mostJsonDepth } from '../../base/json-depth.js'
 import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
 import { asSource, type ByteSource, readText } from '../../text/byte-source.js'
@@ -11,7 +11,8 @@ import { type Attributes, type GraphEdge, slotsOf, topologyFromGraphEdges, weigh
 
 /**
  * A topology from the JSON text of graphology's `graph.export()`. As in `topologyFromGraph`, nodes become
- * ranks in their order, and an undirected edge is an edge each way.
+ * ranks in their order, and an undirected edge is an edge each way. A node or an edge has at most 65,536
+ * characters, its attributes included, and so have the attributes of the graph; values nest at most 64 deep.
  *
  * @param options `file`: name in messages; `weight`: the edge attribute that holds weights, null to ignore
  *   weights
@@ -28,6 +29,9 @@ export function parseGraphologyJson(
   const document = new GraphDocument(text.replace(/^\ufeff/, ''), file)
   return document.toTopology(weight)
 }
+
+/** Characters of a node or an edge, attributes included, and of the attributes or the options of a graph. */
+const longestMember = 2 ** 16
 
 const isInfinite = (value: unknown) => typeof value === 'number' && Math.abs(value) === Infinity
 
@@ -83,6 +87,13 @@ class GraphDocument {
   #parse(): unknown {
     if (jsonDepth(this.#text, mostJsonDepth) > mostJsonDepth)
       return this.#failAt(0, `values nested at most ${mostJsonDepth} deep`, 'deeper ones')
+    const longAt = longMemberAt(this.#text, longestMember)
+    if (longAt !== null)
+      return this.#failAt(
+        longAt,
+        `nodes and edges, and attributes and options of a graph, of at most ${longestMember} characters`,
+        'longer ones',
+      )
     try {
       return JSON.parse(this.#text)
     } catch {

@@ -158,6 +158,23 @@ it('a word that is none of several is answered with a list of them', async () =>
 })
 
 it.each([
+  { words: ['plan', 'moore:4x4:r=1', '--engine'] },
+  { words: ['plan', 'moore:4x4:r=1', '--mode'] },
+  { words: ['study', 'moore:4x4:r=1', '--fabric'] },
+  { words: ['serve', '--limits'] },
+  { words: ['serve', '--limits', 'ranks='] },
+  { words: ['plan', '--'] },
+  { words: [''] },
+])('$words and a million characters are refused in few words', async ({ words }) => {
+  const last = `${words.at(-1)!.replace(/^--[a-z]+$/, '')}${'9'.repeat(1_000_000)}`
+  const isOption = /^--[a-z]/.test(words.at(-1)!)
+  const answer = await cli(...(isOption ? words : words.slice(0, -1)), last)
+  expect(answer).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(answer.stderr).toMatch(/^ERR_USAGE: .*99999/)
+  expect(answer.stderr.length).toBeLessThan(1_000)
+})
+
+it.each([
   ['local', 1],
   ['threads', 2],
 ])('--nodes alone on %s asks for processes to host the nodes', async (fabric, processes) => {

@@ -123,6 +123,13 @@ describe('views', () => {
     ['plans', 'more=1', 'ERR_ARGUMENT'],
     ['topologies', 'rank=193', 'ERR_RANK'],
     ['topologies', 'more=1', 'ERR_ARGUMENT'],
+    ['topologies', 'machine=nonsense', 'ERR_ARGUMENT'],
+    ['topologies', 'bytes=8', 'ERR_ARGUMENT'],
+    ['plans', 'cells=8', 'ERR_ARGUMENT'],
+    ['plans', 'rank=1&rank=2', 'ERR_ARGUMENT'],
+    ['plans', 'rank=', 'ERR_ARGUMENT'],
+    ['plans', 'rank=%EF%BC%91', 'ERR_ARGUMENT'],
+    ['plans', '__proto__=1', 'ERR_ARGUMENT'],
   ])('of %s with %s are refused with %s', async (what, query, expected) => {
     const { json } = asking(started.service, one)
     const id = what === 'plans' ? plan : topology.id

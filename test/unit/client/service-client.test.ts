@@ -65,6 +65,12 @@ it('asks below /v1 of the origin, with the token in a header, and never in the a
   ])
 })
 
+it('refuses options of an upload that it does not have, before anything is sent', async () => {
+  const options = { format: 'spec', rank: 3 } as const
+  await expect(client.upload('moore:4x4:r=1', options)).rejects.toEqual(code('ERR_ARGUMENT'))
+  expect(asked).toEqual([])
+})
+
 it('reads a schedule whose lines are cut anywhere, as bytes, as text and parsed', async () => {
   const cuts = [0, 1, 17, 18, 400, text.length]
   const pieces = cuts.map((at, i) => text.slice(at, cuts[i + 1])).filter((piece) => piece !== '')

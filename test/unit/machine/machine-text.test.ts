@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { builtInProfiles } from '../../../src/machine/built-in-profiles.js'
 import { formatMachine } from '../../../src/machine/format-machine.js'
-import { parseMachine } from '../../../src/machine/machine-text.js'
+import { nodeOf } from '../../../src/machine/machine.js'
+import { outlinedMachine, parseMachine } from '../../../src/machine/machine-text.js'
+import { nodeOfOutline } from '../../../src/machine/nodes.js'
 import { thrown } from '../topology/thrown.js'
 
 describe('parseMachine reads, formatMachine writes', () => {
@@ -38,6 +40,14 @@ describe('parseMachine reads, formatMachine writes', () => {
   ])('%s is written as %s', (text, canonical) => {
     const machine = parseMachine(text)
     expect(formatMachine(machine)).toBe(canonical)
+    const { outline } = outlinedMachine(text)
+    const cores = machine.firstRank.at(-1)!
+    expect([outline.cores, outline.nodes]).toEqual([cores, machine.cores.length])
+    for (const ranks of [0, 1, cores - 1, cores])
+      expect(nodeOfOutline(outline, ranks)).toEqual(nodeOf(machine, ranks))
+    const message = `expected at least ${cores + 1} cores for ${cores + 1} ranks, got ${cores}`
+    for (const lay of [() => nodeOfOutline(outline, cores + 1), () => nodeOf(machine, cores + 1)])
+      expect(thrown(lay)).toMatchObject({ code: 'ERR_MACHINE', message })
     expect(parseMachine(canonical)).toEqual(machine)
   })
 

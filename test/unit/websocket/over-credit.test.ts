@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { CommRuntime } from '../../../src/comm/comm-state.js'
 import { Communicator } from '../../../src/comm/communicator.js'
 import { stridedTable } from '../../../src/comm/table/rank-table.js'
+import { typeCode } from '../../../src/messages/datatype/elements.js'
 import { waitCharge, waitingBytes } from '../../../src/messages/process/credit.js'
 import {
   collectiveWord,
@@ -130,6 +131,10 @@ const floods: Readonly<Record<string, readonly [(n: number) => Int32Array, numbe
     (n) => lookup(frameKind.tableGet, { 3: n, 6: 16_384 }),
     waitCharge.lookup,
   ],
+  'requests for rows of tables of a communicator that no rank opens': [
+    (n) => lookup(frameKind.tableGet, { [headerWord.counter]: 9, 3: n, 6: 16_384 }),
+    waitCharge.lookup,
+  ],
   'releases of tables that no split has made': [
     (n) => lookup(frameKind.tableRelease, { 3: n }),
     waitCharge.lookup,
@@ -169,6 +174,70 @@ it.each(Object.entries(floods))(
     await world.close()
   },
 )
+
+it.each(Object.entries(floods))(
+  'what waits of a process that is lost goes with it: %s',
+  async (_, [frameOf, chargeBytes]) => {
+    const world = await MemoryWorld.open(3)
+    const layout = worldLayout(3, ['a', 'b', 'c'])
+    const [victim, lost, other] = world.sessions.map(({ hosted }) => hosted[0])
+    const options = { eagerLimitBytes: 65_536, creditBytes: floodCreditBytes }
+    const runtime = new CommRuntime(victim, layout, options)
+    runtime.createContext({ leader: 0, counter: 0 }, stridedTable(3))
+    for (const fabric of [lost, other]) fabric.attach({ frame: () => {}, peerLost: () => {} })
+    for (const [sender, fabric] of [lost, other].entries())
+      for (let n = 0; n < 8; n++) fabric.send(0, frameOf(8 * sender + n))
+    while (runtime.processCounters.framesReceived < 16) await new Promise((resolve) => setImmediate(resolve))
+    const waitingBytes = [1, 2].map((process) => runtime.credit.outstanding(process).waitingBytes)
+    expect(Math.max(...waitingBytes)).toBeGreaterThanOrEqual(8 * chargeBytes)
+    const gone = new Promise((resolve) => (runtime.onPeerLost = resolve))
+    world.lose(1, 'its host is gone')
+    await gone
+    expect(runtime.credit.outstanding(1).waitingBytes).toBe(0)
+    // What process 2 sends of a table still waits, except requests that a failed communicator has refused.
+    const { tables } = runtime.slices
+    expect(tables).toBe(runtime.credit.outstanding(2).waitingBytes === 8 * waitCharge.lookup ? 8 : 0)
+    await world.close()
+  },
+)
+
+it('what a lost process had sent before still arrives, where its communicator is opened later', async () => {
+  const world = await MemoryWorld.open(2)
+  const [here, lost] = world.sessions.map(({ hosted }) => hosted[0])
+  const most = here.maxPayloadBytes
+  const options = { eagerLimitBytes: 2 * most, creditBytes: 8 * most }
+  const runtime = new CommRuntime(here, worldLayout(2, ['a', 'b']), options)
+  lost.attach({ frame: () => {}, peerLost: () => {} })
+  const message = (tag: number, sizeBytes: number, transferId: number) =>
+    headerOf(frameKind.eager, envelopeWords, {
+      ...{ [envelopeWord.destWorldRank]: 0, [envelopeWord.dest]: 0, [envelopeWord.source]: 1 },
+      ...{ [envelopeWord.tag]: tag, [envelopeWord.type]: typeCode.Uint8Array },
+      ...{ [envelopeWord.sizeBytes]: sizeBytes, [envelopeWord.transferId]: transferId },
+    })
+  const rest = (transferId: number) => headerOf(frameKind.data, 6, { [transferWord.transferId]: transferId })
+  const sent: readonly (readonly [Int32Array, Uint8Array])[] = [
+    [message(1, 2, 0), Uint8Array.of(11, 12)],
+    [message(2, most + 2, 5), new Uint8Array(most).fill(21)],
+    [message(3, most + 2, 6), new Uint8Array(most).fill(31)],
+    [rest(5), Uint8Array.of(22, 23)],
+    // Of the third no more arrives, and this is of no message.
+    [rest(7), Uint8Array.of(71, 72)],
+  ]
+  for (const [header, bytes] of sent) lost.send(0, header, bytes)
+  while (runtime.processCounters.framesReceived < sent.length)
+    await new Promise((resolve) => setImmediate(resolve))
+  const gone = new Promise((resolve) => (runtime.onPeerLost = resolve))
+  world.lose(1, 'its host is gone')
+  await gone
+  expect(runtime.credit.outstanding(1).waitingBytes).toBe(0)
+  const comm = new Communicator(runtime.createContext({ leader: 0, counter: 7 }, stridedTable(2)), 0)
+  expect([...(await comm.recv<Uint8Array>(1, 1)).data]).toEqual([11, 12])
+  const long = (await comm.recv<Uint8Array>(1, 2)).data
+  expect([long.length, ...long.subarray(most - 1)]).toEqual([most + 2, 21, 22, 23])
+  await expect(comm.recv(1, 3)).rejects.toMatchObject({ code: 'ERR_PEER_LOST' })
+  expect(runtime.credit.outstanding(1).waitingBytes).toBe(0)
+  await world.close()
+})
 
 const table = { leader: 0, counter: 0, seq: 0 } as const
 const slice = { worldRanks: new Int32Array(2 ** 16), start: 0 }

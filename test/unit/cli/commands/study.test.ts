@@ -101,3 +101,31 @@ describe('study', () => {
     expect(onlyObject(answer)).toMatchObject({ error: { code } })
   })
 })
+
+it.each<[string, readonly string[], string]>([
+  [
+    'of 33 lengths',
+    ['--bytes', Array.from({ length: 33 }, (_, i) => i).join()],
+    '--bytes: expected at most 32 ',
+  ],
+  [
+    'of many lengths',
+    ['--bytes', Array.from({ length: 99_999 }, (_, i) => i).join()],
+    '--bytes: expected at',
+  ],
+  ['of a number of a million digits', ['--bytes', '9'.repeat(1_000_000)], '--bytes: expected at most 32 '],
+  ['of no time to plan', ['--plan-seconds', '0'], '--plan-seconds: expected seconds above 0, got 0'],
+  ['of runs without a fabric', ['--runs', '7'], '--runs is for --fabric'],
+  ['of processes without a fabric', ['--processes', '2'], '--processes is for --fabric'],
+])('a study %s is refused by the name of the option, in few words', async (_, words, message) => {
+  const { exitCode, stderr } = await cli('study', 'moore:4x4:r=1', ...machine, ...words)
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`ERR_USAGE: ${message}`)])
+  expect(stderr.length).toBeLessThan(500)
+})
+
+it('a study of a strategy with more radices than ranks have digits is refused', async () => {
+  const strategy = `routed:radices=${'2.'.repeat(99_999)}2`
+  const answer = await cli('study', 'moore:4x4:r=1', ...machine, '--bytes', '4', '--strategies', strategy)
+  expect(answer).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(answer.stderr).toContain('ERR_STRATEGY: routed: expected at most 24 radices, got 100000')
+})

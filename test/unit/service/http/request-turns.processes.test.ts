@@ -61,10 +61,75 @@ it('of a request in absolute form its host counts, and the header does not (RFC 
   }
   expect(await text('http://127.0.0.1/v1/plans', 'other')).toContain('{"plans":[],"next":null}')
   expect(await text('HTTP://127.0.0.1?x', '127.0.0.1')).toMatch(/^HTTP\/1.1 (200|404) /)
-  for (const authority of ['other', 'other@127.0.0.1', '127.0.0.1@other', '']) {
-    const told = await text(`http://${authority}/v1/plans`, '127.0.0.1')
-    expect(told, authority).toMatch(/^HTTP\/1.1 403 /)
-    expect(told).toContain('"code":"ERR_ORIGIN"')
+  const told = await text('http://other/v1/plans', '127.0.0.1')
+  expect(told).toMatch(/^HTTP\/1.1 403 /)
+  expect(told).toContain('"code":"ERR_ORIGIN"')
+  for (const authority of ['other@127.0.0.1', '127.0.0.1@other', '']) {
+    const refused = await text(`http://${authority}/v1/plans`, '127.0.0.1')
+    expect(refused, authority).toMatch(/^HTTP\/1.1 400 /)
   }
+  await end()
+})
+
+it.each([
+  ['GET /v1/plans'],
+  ['GET /healthz'],
+  ['GET http://127.0.0.1/v1/plans'],
+  ['GET /v1/worlds', 'connection: upgrade', 'upgrade: websocket'],
+])(
+  '"%s" gets 400 without exactly one header Host that names a host (RFC 9112, section 3.2)',
+  async (start, ...more) => {
+    const { service, end } = await startService()
+    const answer = async (version: string, ...hosts: readonly string[]) => {
+      const socket = await dial(service.url)
+      const headers = hosts.map((host) => `Host: ${host}`)
+      const close = more.length === 0 ? ['connection: close'] : more
+      socket.write([`${start} HTTP/${version}`, ...headers, ...close, '', ''].join('\r\n'))
+      return whole(socket)
+    }
+    const bad = [
+      '',
+      ':80',
+      'a b',
+      'a/b',
+      'u@127.0.0.1',
+      '127.0.0.1:80:80',
+      '127.0.0.1:x',
+      '127.0.0.1%',
+      '[::1',
+      '[x]',
+    ]
+    const lists = [[], ['127.0.0.1', '127.0.0.1'], ['127.0.0.1', 'other'], ...bad.map((host) => [host])]
+    for (const hosts of lists) {
+      const told = await answer('1.1', ...hosts)
+      expect(statuses(told), hosts.join()).toEqual([400])
+      expect(told).toContain('"code":"ERR_ARGUMENT","message":"Host: expected ')
+    }
+    expect(statuses(await answer('1.0'))).not.toEqual([400])
+    await end()
+  },
+)
+
+it('an offer of a WebSocket in absolute form is taken up as in origin form, by the host of its target', async () => {
+  const { service, end } = await startService()
+  const offer = (target: string) =>
+    ask(
+      target,
+      ...['connection: Upgrade', 'upgrade: websocket', 'sec-websocket-version: 13'],
+      'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==',
+    )
+  const first = async (target: string) => {
+    const socket = await dial(service.url)
+    socket.write(offer(target))
+    const [piece] = (await once(socket, 'data')) as [Buffer]
+    socket.destroy()
+    return statuses(piece.toString())
+  }
+  for (const path of ['/v1/worlds', '/v1/rendezvous', '/v1/worlds?x']) {
+    expect(await first(path)).toEqual([101])
+    expect(await first(`http://127.0.0.1${path}`)).toEqual([101])
+    expect(await first(`http://other${path}`)).toEqual([403])
+  }
+  expect(await first('http://127.0.0.1/v1/elsewhere')).toEqual([404])
   await end()
 })

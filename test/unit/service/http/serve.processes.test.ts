@@ -257,7 +257,7 @@ describe('attacks', () => {
         `POST /v1/topologies HTTP/1.1\r\nhost: 127.0.0.1\r\n${token}content-length: 9999999999\r\n\r\nx`,
         'ERR_MESSAGE_TOO_LARGE',
       ],
-      [`GET /v1/plans HTTP/1.1\r\n${token}\r\n`, 'ERR_ORIGIN'],
+      [`GET /v1/plans HTTP/1.1\r\n${token}\r\n`, 'ERR_ARGUMENT'],
     ]) {
       const socket = connect(Number(port), '127.0.0.1')
       socket.write(request)

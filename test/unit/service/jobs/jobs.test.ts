@@ -30,7 +30,7 @@ async function newJobs(
   const log = { ...silentLog, error: (fields: object) => void errors.push(JSON.stringify(fields)) }
   const onStore = async (store: Store) => {
     const { pool, held, asked } = heldPool(poolOptions)
-    const all = { queuedJobs: 100, endedJobs: 100, workers: 1, ...limits }
+    const all = { queuedJobs: 100, endedJobs: 100, workers: 1, ranks: 2 ** 20, ...limits }
     return { jobs: new Jobs({ store, pool, limits: all, log }), held, asked, store }
   }
   let store = await Store.open(root, { dataBytes: 2 ** 30, entries: 100 }, silentLog)
@@ -320,6 +320,11 @@ describe('what is impossible whatever the edges are', () => {
     [{ strategy: 'lanes:lanes=100000', machine }, 'ERR_STRATEGY', /^lanes: expected lanes/],
     [{ strategy: 'pipelined:between=100000', machine }, 'ERR_STRATEGY', /^pipelined: .*between/],
     [{ strategy: 'routed:radices=2' }, 'ERR_STRATEGY', /^routed: expected radices/],
+    [
+      { strategy: `pipelined:between=${'2.'.repeat(24)}2`, machine },
+      'ERR_STRATEGY',
+      /^pipelined: expected at most 24 between, got 25$/,
+    ],
     [{ strategy: 'cumulative:k=4,mode=aware' }, 'ERR_STRATEGY', /^aware/],
     [{ strategy: 'common-neighbor:k=4,mode=aware,engine=exact' }, 'ERR_STRATEGY', /^aware/],
     [{ strategy: 'direct', machine: 'cluster:nodes=1,cores=2' }, 'ERR_MACHINE', /^expected at least 4 cores/],
@@ -328,6 +333,15 @@ describe('what is impossible whatever the edges are', () => {
       'ERR_MACHINE',
       /4 cores/,
     ],
+    ...['cluster:nodes=200000,cores=8', 'cluster:cores=1048576+1', 'torus:dims=1024x1024,cores=4'].map(
+      (text): [object, string, RegExp] => [
+        { strategy: 'direct', machine: text },
+        'ERR_MACHINE',
+        /^machine: expected at most 1048576 cores in all \(ranks\), got \d+$/,
+      ],
+    ),
+    [{ strategy: 'direct', machine: 'cluster:nodes=200000000,cores=8' }, 'ERR_MACHINE', /an integer from 1/],
+    [{ strategy: 'direct', machine: 'clos:radix=4096,levels=3' }, 'ERR_MACHINE', /at most \d+ nodes/],
   ])('%j is refused before there is a job', async (words, code, message) => {
     const { jobs, store } = await newJobs()
     const asked = { topology, operation: 'neighbor-allgather', ...words } as CompletePlanRequest

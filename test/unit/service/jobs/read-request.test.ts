@@ -10,7 +10,8 @@ import { idOf } from '../../../support/stored-plans.js'
 
 const topology = idOf('t', 0)
 const machine = 'cluster:nodes=2,cores=8,profile=simgrid-fast'
-const read = (request: object) => readRequest(planRequest.parse({ topology, ...request }))
+const reading = (request: object) => readRequest(planRequest.parse({ topology, ...request }))
+const read = (request: object) => reading(request).read
 
 describe('the key of a request', () => {
   const friends = { k: 2, mode: 'agnostic', theta: null, dedupe: true, elide: true, engine: 'greedy' }
@@ -54,10 +55,19 @@ it('a request that was read is plain data: it crosses to a worker thread', () =>
   expect(request).toMatchObject({ strategy: { kind: 'auto', budget: 3 }, comparedBytes: 64, machine })
 })
 
-it('a machine of millions of nodes is left to the worker, and not built', () => {
-  for (const nodes of ['cluster:nodes=200000000,cores=8', 'clos:radix=4096,levels=3']) {
-    const large = `${nodes},profile=simgrid-fast`
-    expect(read({ strategy: 'auto', machine: large, bytes: 4 })).toMatchObject({ machine: large })
+it('a large machine is counted and not laid out', () => {
+  const counted = [
+    ['cluster:nodes=16777216,cores=1', 2 ** 24],
+    ['cluster:cores=1048576x8/8', 2 ** 24],
+    ['torus:dims=4096x4096', 2 ** 24],
+    ['clos:radix=256,levels=3', 2 ** 22],
+  ] as const
+  for (const [text, cores] of counted) {
+    const before = process.memoryUsage().arrayBuffers
+    const machine = `${text},profile=simgrid-fast`
+    const { read: asked, nodes } = reading({ strategy: 'auto', machine, bytes: 4 })
+    expect([asked.machine, nodes?.cores]).toEqual([machine, cores])
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 20)
   }
 })
 

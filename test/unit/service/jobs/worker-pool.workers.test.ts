@@ -113,7 +113,7 @@ it('tenants take turns, and one that has as many tasks as may wait leaves room f
 it('what the system refuses, such as a full disk, is no defect', async () => {
   const pool = newPool()
   const words = { strategy: 'direct', operation: 'neighbor-allgather' } as const
-  const request = readRequest({ topology: idOf('t', 0), ...words })
+  const { read: request } = readRequest({ topology: idOf('t', 0), ...words })
   const into = join(folder(), 'nowhere', 'plan')
   const plan = pool.run('plan', { ...uploaded('refused', 'moore:8x8:r=1'), request, into })
   await expect(plan).rejects.toMatchObject({ code: 'ERR_STORE' })
@@ -123,7 +123,7 @@ it('what the system refuses, such as a full disk, is no defect', async () => {
 it('a plan that is started again writes over what was written before', async () => {
   const pool = newPool()
   const words = { strategy: 'direct', operation: 'neighbor-allgather' } as const
-  const request = readRequest({ topology: idOf('t', 0), ...words })
+  const { read: request } = readRequest({ topology: idOf('t', 0), ...words })
   const into = join(folder(), 'again')
   writeFileSync(into, 'longer than the schedule '.repeat(10_000))
   const { body } = await pool.run('plan', { ...uploaded('again-spec', 'moore:8x8:r=1'), request, into })
@@ -140,7 +140,7 @@ it('a plan is aborted inside the solver of the engine exact, and the next task g
     dedupe: true,
   } as const
   const more = { elide: true, operation: 'neighbor-allgather' } as const
-  const request = readRequest({ topology: idOf('t', 0), ...words, ...more })
+  const { read: request } = readRequest({ topology: idOf('t', 0), ...words, ...more })
   const controller = new AbortController()
   const steps: string[] = []
   const plan = pool.run(
@@ -212,7 +212,7 @@ it('a plan that needs more arrays than it may have fails with a code before they
   const strategies = ['direct', 'routed', 'allgather', 'common-neighbor']
   for (const strategy of strategies) {
     const words = { strategy, machine, operation: 'neighbor-allgather' } as const
-    const request = readRequest({ topology: idOf('t', 0), ...words })
+    const { read: request } = readRequest({ topology: idOf('t', 0), ...words })
     const into = join(folder(), `plan-${strategy}`)
     await expect(pool.run('plan', { ...large, request, into }), strategy).rejects.toMatchObject({
       code: 'ERR_LIMIT',

@@ -1,5 +1,5 @@
 import { MultiDirectedGraph, MultiGraph, UndirectedGraph } from 'graphology'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { lineAndColumn, walkJson } from '../../../../src/text/json-places.js'
 import { topologyFromGraph, topologyToGraph } from '../../../../src/topology/files/graphology.js'
 import { graphologyJsonText, parseGraphologyJson } from '../../../../src/topology/files/graphology-json.js'
@@ -87,6 +87,37 @@ test.each([
   expect(error.code).toBe('ERR_TOPOLOGY')
   expect(error.message).toBe(`g.json:${line}:${column}: expected ${message}`)
   expect(error.details).toEqual({ file: 'g.json', line, column })
+})
+
+describe('what a graph says of a node, an edge or itself has at most 65,536 characters', () => {
+  const edge = (attributes: string) => `{"source":"0","target":"0","attributes":${attributes}}`
+  const long = `{"a":[${'[],'.repeat(22_000)}[]]}`
+  const text = `{"a":"${'\\"{['.repeat(20_000)}"}`
+
+  test.each([
+    ['an edge', `{"nodes":[{"key":"0"}],"edges":[\n${edge('{}')},\n${edge(long)}]}`, 3, 1],
+    ['an edge, by a text', `{"nodes":[{"key":"0"}],"edges":[${edge(text)}]}`, 1, 33],
+    ['a node', `{"nodes":[\n{"key":"0","attributes":${long}}]}`, 2, 1],
+    ['the graph', `{"attributes":${long},"nodes":[{"key":"0"}]}`, 1, 15],
+    ['the options', `{"options":${long},"nodes":[{"key":"0"}]}`, 1, 12],
+    ['a list where an edge is expected', `{"nodes":[{"key":"0"}],"edges":[${long.slice(5, -1)}]}`, 1, 33],
+  ])('longer attributes of %s are refused before they are parsed', (_, json, line, column) => {
+    const error = thrown(() => parseGraphologyJson(json, { file: 'g.json' }))
+    expect(error).toMatchObject({ code: 'ERR_TOPOLOGY', details: { file: 'g.json', line, column } })
+    expect(error.message).toBe(
+      `g.json:${line}:${column}: expected nodes and edges, and attributes and options of a graph, of at most 65536 characters, got longer ones`,
+    )
+  })
+
+  test('those within the bound are read, however many there are', () => {
+    const [empty, full] = [edge('{}'), edge(`{"a":"${'x'.repeat(65_536 - edge('{"a":""}').length)}"}`)]
+    expect(full).toHaveLength(65_536)
+    const edges = [empty, full, empty, full].join(',')
+    const { outRank } = parseGraphologyJson(`{"nodes":[{"key":"0"}],"edges":[${edges}]}`)
+    expect(outRank).toHaveLength(4)
+    const longer = `{"nodes":[{"key":"0"}],"edges":[${full.replace('"x', '"xx')}]}`
+    expect(thrown(() => parseGraphologyJson(longer)).message).toContain('65536')
+  })
 })
 
 test('walkJson reports where every value of a text begins', () => {
