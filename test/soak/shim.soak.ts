@@ -107,6 +107,27 @@ describeMpi('the preloaded library on random graphs', (mpi) => {
     },
   )
 
+  // In which calls a communicator has a plan, and where its blocks lie.
+  it
+    .skipIf(mpicc === null)
+    .each([
+      {},
+      { RANKWEAVE_SHIM: 'always' },
+      { RANKWEAVE_SHIM: 'always', RANKWEAVE_SHIM_BLOCK_LIMIT: '0' },
+      { RANKWEAVE_SHIM: 'always', RANKWEAVE_SHIM_CORES: '2' },
+      { RANKWEAVE_SHIM: 'always', RANKWEAVE_SHIM_STRATEGY: 'routed', RANKWEAVE_SHIM_LENDS: '0' },
+    ])('keeps the rules of neighborhood collectives on every topology: %o', async (env) => {
+    const rules = compileProgram(folder(), mpicc!, 'rules')
+    for (const ranks of [1, 2, mpi.name === 'MPICH' ? 3 : 6]) {
+      const ended = await runPreloaded(mpi, ranks, library, [rules], env)
+      expect(ended).toEqual({
+        code: 0,
+        stdout: expect.stringMatching(/^right: \d+ calls checked, 0 wrong\n$/),
+        stderr: '',
+      })
+    }
+  })
+
   // Of 256 KiB there is no space for the longer blocks of two rings; one of two communicators alive has no entry.
   it.skipIf(mpicc === null).each([
     ['many', 40, {}],
