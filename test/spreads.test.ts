@@ -38,6 +38,12 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
     ['...placeHere()', 'two numbers'],
     ['...ranksOn.values()', 'processes of a world under test'],
   ],
+  'conformance/fabric-conformance.ts': [
+    ["...(['expected', 'seed', 'rounds', 'large'] as const)", 'a constant'],
+  ],
+  'conformance/world-conformance.ts': [
+    ["...(['ranks', 'expected', 'seed', 'rounds', 'large', 'sharedWorlds'] as const)", 'a constant'],
+  ],
   'conformance/process-cases.ts': [['...placeHere()', 'two numbers']],
   'topology-communicator/constructors.ts': [['...seat', 'arguments of a constructor']],
   'topology-communicator/distributed/agreed-plan.ts': [
