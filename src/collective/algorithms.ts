@@ -2,19 +2,23 @@ import { reasonText, shortened, wrongValue } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import { allgatherBruck } from './allgather-bruck.js'
 import { allgatherLinear } from './allgather-linear.js'
+import { allgatherNeighborExchange } from './allgather-neighbor-exchange.js'
 import { allgatherRecursiveDoubling } from './allgather-recursive-doubling.js'
 import { allgatherRing } from './allgather-ring.js'
 import { allreduceLinear } from './allreduce-linear.js'
 import { allreduceRabenseifner } from './allreduce-rabenseifner.js'
 import { allreduceRecursiveDoubling } from './allreduce-recursive-doubling.js'
 import { allreduceRing } from './allreduce-ring.js'
+import { allreduceRingSegmented } from './allreduce-ring-segmented.js'
 import { allreduceSegmented } from './allreduce-segmented.js'
 import { allreduceTree } from './allreduce-tree.js'
 import { alltoallBruck } from './alltoall-bruck.js'
 import { alltoallLinear } from './alltoall-linear.js'
 import { alltoallPairwise } from './alltoall-pairwise.js'
 import { barrierDissemination } from './barrier-dissemination.js'
+import { barrierDoubleRing } from './barrier-double-ring.js'
 import { barrierLinear } from './barrier-linear.js'
+import { barrierRecursiveDoubling } from './barrier-recursive-doubling.js'
 import { bcastBinary } from './bcast-binary.js'
 import { bcastBinomial } from './bcast-binomial.js'
 import { bcastChain } from './bcast-chain.js'
@@ -27,8 +31,10 @@ import { exscanTree } from './exscan-tree.js'
 import { gatherBinomial } from './gather-binomial.js'
 import { gatherLinear } from './gather-linear.js'
 import type { Algorithm } from './patterns/algorithm.js'
+import { reduceBinary } from './reduce-binary.js'
 import { reduceChain } from './reduce-chain.js'
 import { reduceLinear } from './reduce-linear.js'
+import { reduceRabenseifner } from './reduce-rabenseifner.js'
 import { reduceScatterPairwise } from './reduce-scatter-pairwise.js'
 import { reduceScatterRecursiveHalving } from './reduce-scatter-recursive-halving.js'
 import { reduceScatterRing } from './reduce-scatter-ring.js'
@@ -44,6 +50,8 @@ import { scatterLinear } from './scatter-linear.js'
 export const algorithms: readonly Algorithm[] = Object.freeze([
   barrierLinear,
   barrierDissemination,
+  barrierRecursiveDoubling,
+  barrierDoubleRing,
   bcastLinear,
   bcastBinomial,
   bcastBinary,
@@ -57,6 +65,7 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   allgatherLinear,
   allgatherBruck,
   allgatherRecursiveDoubling,
+  allgatherNeighborExchange,
   allgatherRing,
   alltoallLinear,
   alltoallPairwise,
@@ -64,12 +73,15 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   reduceLinear,
   reduceChain,
   reduceTree,
+  reduceBinary,
+  reduceRabenseifner,
   allreduceLinear,
   allreduceTree,
   allreduceSegmented,
   allreduceRecursiveDoubling,
   allreduceRabenseifner,
   allreduceRing,
+  allreduceRingSegmented,
   reduceScatterTree,
   reduceScatterRecursiveHalving,
   reduceScatterPairwise,

@@ -8,6 +8,7 @@ import {
   halvingPhases,
   partsFor,
   reduceByHalving,
+  reversed,
 } from './patterns/reduce-by-halving.js'
 
 /**
@@ -55,11 +56,4 @@ export const allreduceRabenseifner: Algorithm = {
       add(partsFor(core, partsOf, 0, 1))
     }
   },
-}
-
-/** The lowest bits of a number in reverse order. */
-function reversed(number: number, bits: number): number {
-  let result = 0
-  for (let bit = 0; bit < bits; bit++) result = 2 * result + ((number >> bit) & 1)
-  return result
 }

@@ -111,3 +111,13 @@ export function partsFor(
   }
   return parts.sort((a, b) => a - b)
 }
+
+/**
+ * The lowest bits of a number in reverse order: pieces so numbered are runs where those of a group of ranks are
+ * gathered.
+ */
+export function reversed(number: number, bits: number): number {
+  let result = 0
+  for (let bit = 0; bit < bits; bit++) result = 2 * result + ((number >> bit) & 1)
+  return result
+}

@@ -94,7 +94,9 @@ describe.each(rows)('$id is as the page says', ({ id, phases, messages, sent, co
       if (shape === undefined) continue
       const [one, four] = [scheduleOf(algorithm, { ...shape, segments: 1 }), scheduleOf(algorithm, shape)]
       expect(four.phases).toBe(one.phases + 3)
-      expect(countMessages(four).messages).toBe(4 * countMessages(one).messages)
+      // Its second half sends whole pieces.
+      const times = algorithm.id === 'allreduce-ring-segmented' ? 2.5 : 4
+      expect(countMessages(four).messages).toBe(times * countMessages(one).messages)
     }
   })
 })

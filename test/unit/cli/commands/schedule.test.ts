@@ -33,8 +33,8 @@ describe('schedule', () => {
       algorithms: expect.arrayContaining([{ collective: 'bcast', id: 'bcast-binomial' }]),
       withoutSchedule: expect.arrayContaining([
         {
-          collective: 'allreduce',
-          id: 'allreduce-ring-segmented',
+          collective: 'gather',
+          id: 'gather-linear-sync',
           why: expect.stringContaining('does not generate its messages'),
         },
       ]),
