@@ -12,7 +12,9 @@ int rw_buffer_set(rw_buffer *buffer, const void *start, int count, const int *co
   buffer->counts = counts;
   buffer->displacements = displacements;
   buffer->type = type;
-  int code = PMPI_Type_size(type, &buffer->size);
+  MPI_Count size = 0;
+  int code = PMPI_Type_size_x(type, &size);
+  buffer->size = (int64_t)size;
   if (code == MPI_SUCCESS) code = PMPI_Type_get_extent(type, &low, &buffer->extent);
   if (code == MPI_SUCCESS) code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   buffer->is_on_device = rw_is_on_device(start);
@@ -33,10 +35,40 @@ int rw_buffer_count(const rw_buffer *buffer, int block) {
 
 int64_t rw_buffer_bytes(const rw_buffer *buffer, int block) { return (int64_t)rw_buffer_count(buffer, block) * buffer->size; }
 
+/*
+ * Elements of a type that has addresses, from MPI_BOTTOM on, as one element at an address: MPICH neither packs nor unpacks at
+ * none.
+ */
+static int place(char **at, int *count, MPI_Datatype *type) {
+  MPI_Aint low, extent, back;
+  int code = PMPI_Type_get_true_extent(*type, &low, &extent);
+  *at += low;
+  back = -low;
+  if (code == MPI_SUCCESS) code = PMPI_Type_create_hindexed(1, count, &back, *type, type);
+  *count = 1;
+  return code == MPI_SUCCESS ? PMPI_Type_commit(type) : code;
+}
+
+static int pack(const rw_buffer *buffer, char *at, int count, char *data, int bytes, MPI_Comm comm) {
+  MPI_Datatype type = buffer->type;
+  int position = 0, code = at == NULL ? place(&at, &count, &type) : MPI_SUCCESS;
+  if (code == MPI_SUCCESS) code = PMPI_Pack(at, count, type, data, bytes, &position, comm);
+  if (type != buffer->type) PMPI_Type_free(&type);
+  return code;
+}
+
+static int unpack(const rw_buffer *buffer, char *at, int count, const char *data, int bytes, MPI_Comm comm) {
+  MPI_Datatype type = buffer->type;
+  int position = 0, code = at == NULL ? place(&at, &count, &type) : MPI_SUCCESS;
+  if (code == MPI_SUCCESS) code = PMPI_Unpack(data, bytes, &position, at, count, type, comm);
+  if (type != buffer->type) PMPI_Type_free(&type);
+  return code;
+}
+
 int rw_buffer_read(const rw_buffer *buffer, int block, char *data, MPI_Comm comm) {
   char *at = rw_buffer_at(buffer, block);
-  int count = rw_buffer_count(buffer, block), bytes = count * buffer->size, position = 0;
-  if (!buffer->is_contiguous) return PMPI_Pack(at, count, buffer->type, data, bytes, &position, comm);
+  int bytes = (int)rw_buffer_bytes(buffer, block);
+  if (!buffer->is_contiguous) return pack(buffer, at, rw_buffer_count(buffer, block), data, bytes, comm);
   memcpy(data, at, (size_t)bytes);
   return MPI_SUCCESS;
 }
@@ -44,11 +76,9 @@ int rw_buffer_read(const rw_buffer *buffer, int block, char *data, MPI_Comm comm
 int rw_buffer_write(const rw_buffer *buffer, int block, const char *data, int length, MPI_Comm comm) {
   char *at = rw_buffer_at(buffer, block);
   int64_t room = rw_buffer_bytes(buffer, block);
-  int position = 0;
   if (length > room) return MPI_ERR_TRUNCATE;
   if (length == 0) return MPI_SUCCESS;
-  if (!buffer->is_contiguous)
-    return PMPI_Unpack(data, length, &position, at, length / buffer->size, buffer->type, comm);
+  if (!buffer->is_contiguous) return unpack(buffer, at, (int)(length / buffer->size), data, length, comm);
   memcpy(at, data, (size_t)length);
   return MPI_SUCCESS;
 }

@@ -33,6 +33,7 @@ static int has_negative(const int *counts, int count, int one) {
 /* What the library refuses, it refuses itself. */
 int rw_call_is_wrong(const call *c, const rw_lists *lists, int is_v_send, int is_v_receive) {
   if (c->send_type == MPI_DATATYPE_NULL || c->receive_type == MPI_DATATYPE_NULL) return 1;
+  if (c->from == MPI_IN_PLACE || c->to == MPI_IN_PLACE) return 1;
   if (is_v_send && lists->out_count > 0 && (c->send_counts == NULL || c->send_displacements == NULL)) return 1;
   if (is_v_receive && lists->in_count > 0 && (c->receive_counts == NULL || c->receive_displacements == NULL)) return 1;
   return has_negative(c->send_counts, lists->out_count, c->send_count) ||

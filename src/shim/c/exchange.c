@@ -50,9 +50,10 @@ static int receive_apart(rw_exchange *x) {
   return code;
 }
 
-static int send_apart(rw_exchange *x, const rw_buffer *from, const rw_end *reader, int is_copy) {
+/* Without a place it is announced, and received in its turn; else its receive is posted. */
+static int send_apart(rw_exchange *x, const rw_buffer *from, const rw_end *reader, int is_announced) {
   rw_publisher *p = x->publisher;
-  int block = block_of(p, reader), tag = rw_arena_tag(p->number, p->collective, !is_copy);
+  int block = block_of(p, reader), tag = rw_arena_tag(p->number, p->collective, !is_announced);
   int code = PMPI_Isend(rw_buffer_at(from, block), rw_buffer_count(from, block), from->type, reader->rank, tag,
                         rw_arena_of_process()->comm, &x->request[x->requests]);
   if (code == MPI_SUCCESS) x->requests++;
@@ -95,15 +96,6 @@ static int has_place(rw_exchange *x, const rw_buffer *from) {
   return lent == 0 || from->is_contiguous || x->packed != NULL;
 }
 
-/* A block that has no place: a copy, so that its sender does not wait for a reader, unless it would have been lent. */
-static int send_instead(rw_exchange *x, const rw_buffer *from, const rw_end *reader) {
-  rw_publisher *p = x->publisher;
-  int is_sent = 0, code = MPI_SUCCESS;
-  if (rw_buffer_bytes(from, block_of(p, reader)) <= (int64_t)p->limit)
-    code = rw_publisher_send_copy(p, from, reader, &is_sent);
-  return is_sent ? code : send_apart(x, from, reader, 1);
-}
-
 static int send_on_node(rw_exchange *x, const rw_buffer *from) {
   rw_publisher *p = x->publisher;
   int is_published = -1, code = MPI_SUCCESS, is_direct = 0, has_apart = 0;
@@ -124,7 +116,7 @@ static int send_on_node(rw_exchange *x, const rw_buffer *from) {
       if (p->collective == RW_ALLGATHER) break;
       continue;
     }
-    code = first_error(code, send_instead(x, from, &p->reader[i]));
+    code = first_error(code, send_apart(x, from, &p->reader[i], 1));
     is_direct = 1;
   }
   p->was_direct = is_direct || has_apart;
@@ -133,11 +125,16 @@ static int send_on_node(rw_exchange *x, const rw_buffer *from) {
   return code;
 }
 
+/* Whether the sender of a block may wait until this rank has read it: MPI sends short ones without. */
+static int may_be_awaited(const rw_exchange *x, const rw_end *source) {
+  return !is_apart(x, &x->to, source->slot) && rw_buffer_bytes(&x->to, source->slot) > (int64_t)rw_arena_of_process()->limit;
+}
+
 /* Requests have to suffice for a message to or from every end. */
 static void begin(rw_exchange *x, rw_publisher *p, const rw_buffer *from, const rw_buffer *to, int lends) {
   x->publisher = p;
   x->lends = lends && rw_arena_of_process()->lends;
-  x->loans = x->loans_to_read = 0;
+  x->loans = x->awaited = 0;
   x->packed = NULL;
   x->after = NULL;
   x->call = p->started++;
@@ -147,7 +144,7 @@ static void begin(rw_exchange *x, rw_publisher *p, const rw_buffer *from, const 
   x->polls = 0;
   for (int i = 0; i < p->sources; i++) {
     x->has_read[i] = 0;
-    x->loans_to_read += rw_loan_comes(x, &p->source[i]);
+    x->awaited += may_be_awaited(x, &p->source[i]);
   }
   __atomic_add_fetch(&p->all->users, 1, __ATOMIC_RELAXED);
   x->code = receive_apart(x);
@@ -219,22 +216,6 @@ static int read_block(rw_exchange *x, rw_end *source) {
   return 1;
 }
 
-/*
- * Reads what is lent before its turn: its sender waits for that, and is not to wait for other sources of this rank, which
- * may wait for it.
- */
-static void read_loans(rw_exchange *x) {
-  rw_publisher *p = x->publisher;
-  for (int i = x->next; x->loans_to_read > 0 && i < p->sources; i++) {
-    rw_end *source = &p->source[i];
-    const rw_place *place = x->has_read[i] || !rw_loan_comes(x, source) ? NULL : rw_publisher_find(p, source, x->call);
-    if (place == NULL) continue;
-    read_place(x, source, place);
-    x->has_read[i] = 1;
-    x->loans_to_read--;
-  }
-}
-
 /* Every test lets MPI make progress, so the first that is not done ends this. */
 static int test_all(rw_exchange *x, int first, int end) {
   int is_done = 1;
@@ -273,22 +254,42 @@ static int has_received(rw_exchange *x) {
   return is_done;
 }
 
-static int has_read_all(rw_exchange *x) {
-  rw_publisher *p = x->publisher;
-  for (; x->next < p->sources; x->next++) {
-    rw_end *source = &p->source[x->next];
-    if (x->has_read[x->next] || is_apart(x, &x->to, source->slot)) continue;
-    if (!read_block(x, source)) return 0;
-    x->loans_to_read -= rw_loan_comes(x, source);
-  }
-  return has_received(x);
+/* Whether the block of a source is here now, or comes by a receive that is posted. */
+static int read_now(rw_exchange *x, int source) {
+  rw_end *end = &x->publisher->source[source];
+  if (x->has_read[source] || is_apart(x, &x->to, end->slot)) return 1;
+  if (!read_block(x, end)) return 0;
+  x->has_read[source] = 1;
+  x->awaited -= may_be_awaited(x, end);
+  return 1;
 }
 
-/* Calls are read in order, but for what is lent. */
+static int has_read_all(rw_exchange *x) {
+  while (x->next < x->publisher->sources && read_now(x, x->next)) x->next++;
+  return x->next == x->publisher->sources && has_received(x);
+}
+
+/*
+ * Reads what is there before its turn, that of a process in the order in which it was sent: who sends or lends a long
+ * block waits until it is read, and is not to wait for other sources of this rank, which may wait for it.
+ */
+static void read_ahead(rw_publisher *p) {
+  int awaited = 0;
+  for (const rw_exchange *x = p->first; x != NULL; x = x->after) awaited += x->awaited;
+  if (awaited == 0) return;
+  memset(p->is_behind, 0, (size_t)rw_arena_of_process()->processes);
+  for (rw_exchange *x = p->first; x != NULL; x = x->after)
+    for (int i = x->next; i < p->sources; i++) {
+      int process = p->source[i].process;
+      if (!p->is_behind[process] && !read_now(x, i)) p->is_behind[process] = 1;
+    }
+}
+
+/* Calls are complete in order. */
 static void read_all(rw_publisher *p) {
   for (rw_exchange *x = p->first; x != NULL; x = p->first) {
     if (!has_read_all(x)) {
-      for (; x != NULL; x = x->after) read_loans(x);
+      read_ahead(p);
       return;
     }
     if (p->sources > 0 && p->entry != NULL)

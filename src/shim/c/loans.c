@@ -4,7 +4,6 @@
  */
 #include "publish.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +14,6 @@ typedef struct {
 } loan;
 
 static loan *loan_of(const rw_place *place) { return (loan *)(uintptr_t)place->data; }
-
-int rw_loan_comes(const rw_exchange *x, const rw_end *source) {
-  int64_t bytes = rw_buffer_bytes(&x->to, source->slot);
-  return x->lends && bytes > (int64_t)x->publisher->limit && bytes <= INT_MAX;
-}
 
 int rw_loan_make(rw_exchange *x, const rw_buffer *from, int block, char *packed, char *data) {
   char *at = from->is_contiguous ? rw_buffer_at(from, block) : packed;

@@ -2,7 +2,7 @@
  * Rings of places in which a process publishes its blocks, call after call.
  *
  * A block is written into place n mod K when all readers have consumed call n - K. If they have not, or the
- * region has no room, the blocks are sent as messages, short ones as copies: no start waits. When a communicator is
+ * region has no room, the blocks are sent as messages: no start waits. When a communicator is
  * freed, its ring and entry remain until all readers are done with them.
  */
 #include "publish.h"
@@ -14,31 +14,24 @@
 /* Ranks that a group translates at a time; calls until a region without room is asked again. */
 enum { CHUNK = 64, RETRY = 64 };
 /*
- * A block of an allgather is written once for all readers, so longer ones are published too: up to so many
- * times the limit, and so large a part of the region.
+ * Blocks up to so many times the limit are copied, and so large a part of the region: those of an allgather are written
+ * once for all readers, those of an alltoall up to what MPI would send without waiting for a reader.
  */
-enum { LONGER = 32, PART = 32 };
+static const size_t longer[RW_COLLECTIVES] = {32, 4};
+enum { PART = 32 };
 /*
  * Places of a ring, and calls for which there is space. A rank that waits for few others runs ahead of its
  * readers, and a place costs less than a message.
  */
-static const uint64_t places_of[RW_COLLECTIVES][RW_KINDS] = {{32, 16, 4, 32}, {4, 4, 0, 4}};
-
-/* A block that is sent while the program continues. */
-typedef struct copy {
-  struct copy *after;
-  MPI_Request request;
-  char data[];
-} copy;
+static const uint64_t places_of[RW_COLLECTIVES][RW_KINDS] = {{32, 16, 4, 32}, {4, 4, 2, 4}};
 
 static rw_publishers *closed;
-static copy *copies;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t limit_of(const rw_arena *arena, int collective) {
-  size_t longer = arena->limit * LONGER, most = arena->region / PART;
-  if (longer > most) longer = most;
-  return collective == RW_ALLGATHER && longer > arena->limit ? longer : arena->limit;
+  size_t most = arena->region / PART, limit = arena->limit * longer[collective];
+  if (limit > most) limit = most;
+  return limit > arena->limit ? limit : arena->limit;
 }
 
 rw_publishers *rw_publishers_allocate(const rw_lists *lists) {
@@ -55,7 +48,8 @@ rw_publishers *rw_publishers_allocate(const rw_lists *lists) {
     p->limit = limit_of(arena, c);
     p->copy = malloc(arena->limit + 1);
     p->own_has_read = calloc(ends + 1, 1);
-    ok = ok && p->source && p->own_request && p->own_has_read && p->copy;
+    p->is_behind = malloc((size_t)arena->processes);
+    ok = ok && p->source && p->own_request && p->own_has_read && p->is_behind && p->copy;
     p->all = all;
     p->collective = c;
     pthread_mutex_init(&p->lock, NULL);
@@ -86,6 +80,7 @@ static void free_all(rw_publishers *all) {
     free(p->source);
     free(p->own_request);
     free(p->own_has_read);
+    free(p->is_behind);
     free(p->copy);
   }
   if (all->entry != NULL) rw_entry_remove(all->number);
@@ -268,6 +263,13 @@ static int make_room(rw_publisher *p, int kind) {
   return 0;
 }
 
+/* For blocks of a kind; those of an alltoall may be shorter, too. */
+static int has_room(rw_publisher *p, int longest) {
+  for (int kind = p->collective == RW_ALLTOALL ? RW_IN_LINE : longest; kind <= longest; kind++)
+    if ((p->ring == 0 || (needs_space(kind) && p->space[kind] == 0)) && !make_room(p, kind)) return 0;
+  return 1;
+}
+
 /* Calls that a reader has consumed, as far as is known. */
 static uint64_t consumed_by(const rw_publisher *p, rw_end *reader) {
   if (reader->entry == NULL) reader->entry = rw_entry_find(reader->process, p->number);
@@ -292,7 +294,7 @@ static int have_consumed(rw_publisher *p, uint64_t calls) {
 int rw_publisher_has_place(rw_publisher *p, uint64_t call, int64_t bytes) {
   int kind = kind_of(p, bytes);
   uint64_t places = places_of[p->collective][kind];
-  if ((p->ring == 0 || (needs_space(kind) && p->space[kind] == 0)) && !make_room(p, kind)) return 0;
+  if (!has_room(p, kind)) return 0;
   return call < places || have_consumed(p, call - places + 1);
 }
 
@@ -347,47 +349,4 @@ const rw_place *rw_publisher_find(const rw_publisher *p, rw_end *source, uint64_
   size_t number = (size_t)(call % places_of[p->collective][RW_IN_LINE]);
   const rw_place *place = (const rw_place *)(const void *)(source->place + number * source->stride);
   return __atomic_load_n(&place->calls, __ATOMIC_ACQUIRE) == call + 1 ? place : NULL;
-}
-
-/* Frees those that are sent. A request that failed is freed with its copy left to MPI. */
-static void test_copies(int waits) {
-  for (copy **at = &copies; *at != NULL;) {
-    copy *sent = *at;
-    int is_sent = 1;
-    int code = waits ? PMPI_Wait(&sent->request, MPI_STATUS_IGNORE) : PMPI_Test(&sent->request, &is_sent, MPI_STATUS_IGNORE);
-    if (code == MPI_SUCCESS && !is_sent) {
-      at = &sent->after;
-      continue;
-    }
-    *at = sent->after;
-    if (code == MPI_SUCCESS) free(sent);
-  }
-}
-
-int rw_publisher_send_copy(rw_publisher *p, const rw_buffer *from, const rw_end *reader, int *is_sent) {
-  const rw_arena *arena = rw_arena_of_process();
-  int block = p->collective == RW_ALLGATHER ? 0 : reader->slot;
-  int bytes = rw_buffer_count(from, block) * from->size;
-  copy *sent = malloc(sizeof *sent + (size_t)bytes);
-  *is_sent = sent != NULL;
-  if (sent == NULL) return MPI_SUCCESS;
-  int code = bytes > 0 ? rw_buffer_read(from, block, sent->data, arena->comm) : MPI_SUCCESS;
-  int tag = rw_arena_tag(p->number, p->collective, 0);
-  int started = PMPI_Isend(sent->data, bytes, MPI_BYTE, reader->rank, tag, arena->comm, &sent->request);
-  if (started != MPI_SUCCESS) {
-    free(sent);
-    return started;
-  }
-  pthread_mutex_lock(&lock);
-  sent->after = copies;
-  copies = sent;
-  test_copies(0);
-  pthread_mutex_unlock(&lock);
-  return code;
-}
-
-void rw_publishers_end(void) {
-  pthread_mutex_lock(&lock);
-  test_copies(1);
-  pthread_mutex_unlock(&lock);
 }

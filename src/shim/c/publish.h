@@ -30,7 +30,7 @@ typedef struct {
 enum { RW_IN_PLACE = RW_LINE - 12 };
 
 /*
- * By length: blocks in their place, those up to the limit of the arena, longer ones of an allgather, and those that
+ * By length: blocks in their place, those up to the limit of the arena, longer ones that are copied, and those that
  * readers read in the memory of the program.
  */
 enum { RW_IN_LINE, RW_SHORT, RW_LONG, RW_LENT, RW_KINDS };
@@ -48,7 +48,7 @@ struct rw_exchange {
   int lends;             /* blocks above the limit are lent, not sent */
   int loans;             /* blocks that are, so the call ends when they are read */
   char *packed;          /* those of a derived type */
-  int loans_to_read;     /* of sources; has_read is by source */
+  int awaited;           /* blocks to read whose senders may wait for this rank; has_read is by source */
   unsigned char *has_read;
   int code, is_read, is_done;
 };
@@ -73,6 +73,7 @@ struct rw_publisher {
   rw_exchange own;           /* of calls that block */
   MPI_Request *own_request;
   unsigned char *own_has_read;
+  unsigned char *is_behind; /* while blocks are read ahead, by process: one that comes earlier is not there */
   char *copy; /* of a block that came as a message */
 };
 
@@ -95,8 +96,6 @@ const rw_place *rw_publisher_place_of(const rw_publisher *publisher, int reader,
 const rw_place *rw_publisher_find(const rw_publisher *publisher, rw_end *source, uint64_t call);
 /* Of a block that is not lent. */
 const char *rw_place_data(const rw_place *place, int process);
-/* Whether the block of a source is to be lent. */
-int rw_loan_comes(const rw_exchange *exchange, const rw_end *source);
 /* Lends a block where it lies, or its packed bytes at `packed`; `data` is that of its place. */
 int rw_loan_make(rw_exchange *exchange, const rw_buffer *from, int block, char *packed, char *data);
 int rw_loan_read(const rw_exchange *exchange, const rw_end *source, const rw_place *place);
@@ -104,7 +103,5 @@ int rw_loan_read(const rw_exchange *exchange, const rw_end *source, const rw_pla
 int rw_loans_are_read(rw_exchange *exchange);
 /* The exchange is over. */
 void rw_publishers_leave(rw_publishers *all);
-/* Sends the packed block of a reader as a message; *is_sent is 0 if there is no memory. */
-int rw_publisher_send_copy(rw_publisher *publisher, const rw_buffer *from, const rw_end *reader, int *is_sent);
 
 #endif

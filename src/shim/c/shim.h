@@ -212,7 +212,7 @@ typedef struct {
   const int *counts, *displacements;
   MPI_Datatype type;
   MPI_Aint extent;
-  int size;          /* bytes of an element */
+  int64_t size;      /* bytes of an element */
   int is_contiguous; /* elements are bytes one after the other, which the processor can read */
   int is_on_device;  /* only MPI reads and writes it */
 } rw_buffer;
@@ -311,7 +311,7 @@ typedef struct {
 
 /* What a process has of a communicator, for readers and for those whose blocks it reads; by collective. */
 typedef struct {
-  /* Calls up to the last one that has copies sent as messages, or blocks too long to be published. */
+  /* Calls up to the last one that has blocks sent for want of a place, or blocks too long to be published. */
   uint64_t direct[RW_COLLECTIVES], apart[RW_COLLECTIVES];
   uint64_t ring[RW_COLLECTIVES]; /* the first line of its places; 0: it has none */
 } rw_entry;
@@ -369,8 +369,6 @@ rw_publishers *rw_publishers_allocate(const rw_lists *lists);
 /* Of a communicator with this number; -1: it has no publishers. */
 void rw_publishers_open(rw_publishers *all, MPI_Comm comm, int number);
 void rw_publishers_close(rw_publishers *all);
-/* Waits for copies of blocks that are on their way; nothing is started afterwards. */
-void rw_publishers_end(void);
 /* The same one in every call. NULL, on all ranks alike: leave the calls to MPI. Local. */
 rw_publisher *rw_publisher_make(const struct rw_state *state, int collective);
 /* All ranks of the communicator share memory; equal on all of them. */

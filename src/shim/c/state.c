@@ -50,7 +50,6 @@ static int at_end(MPI_Comm comm, int keyval, void *hung, void *extra) {
   (void)keyval;
   (void)hung;
   (void)extra;
-  rw_publishers_end();
   for (const rw_state *state = live; state != NULL; state = state->after) describe(state);
   rw_graphs_forget();
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -64,8 +63,17 @@ int rw_raise(MPI_Comm comm, int code) {
   return code;
 }
 
+/* A program of sessions alone has no world, though MPICH calls it initialized; nor has one that has finalized it. */
+static int has_world(void) {
+  int is_begun = 0, is_over = 0;
+  PMPI_Initialized(&is_begun);
+  PMPI_Finalized(&is_over);
+  return is_begun && !is_over && (MPI_VERSION < 4 || rw_world_settings() != NULL);
+}
+
 int rw_state_make_keys(void) {
   int code = MPI_SUCCESS;
+  if (!has_world()) return code;
   pthread_mutex_lock(&lock);
   if (key == MPI_KEYVAL_INVALID) {
     code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &end_key, NULL);
@@ -152,6 +160,7 @@ static int read_lists(MPI_Comm comm, rw_state *state, int number) {
 }
 
 int rw_state_attach(MPI_Comm old, MPI_Comm comm, int is_off) {
+  if (!has_world()) return MPI_SUCCESS;
   int is_needed = comm != MPI_COMM_NULL && rw_state_of(comm) == NULL;
   int number = is_needed || old == MPI_COMM_WORLD ? rw_arena_number(old, comm) : -1;
   if (!is_needed) return MPI_SUCCESS;

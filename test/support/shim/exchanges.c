@@ -290,22 +290,23 @@ static void freed(int count, unsigned seed) {
   }
 }
 
-/* Rank 2 begins when rank 0 has completed the call; rank 1, which reads that of rank 2 first, must not hold rank 0 up. */
-static void late(int calls, unsigned seed) {
+/*
+ * So many calls in flight. Rank 2 begins when rank 0 has completed them; rank 1, which reads those of rank 2 first, must not
+ * hold rank 0 up.
+ */
+static void late(int count, unsigned seed) {
   static const int sources[] = {2, 0}, destination = 1;
+  static call calls[AHEAD];
   graph g = {MPI_COMM_NULL, rank == 1 ? 2 : 0, rank == 0 || rank == 2, {2, 0}, {1}, seed};
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, g.in, sources, MPI_UNWEIGHTED, g.out, &destination, MPI_UNWEIGHTED,
                                  MPI_INFO_NULL, 0, &g.comm);
   for (int collective = 0; collective < RW_COLLECTIVES; collective++) {
     rw_publisher *p = publisher_of(&g, collective);
-    for (int n = 0; p != NULL && n < calls; n++) {
-      call c;
-      prepare(&g, collective, n, &c);
-      if (rank == 2) MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      start(p, &c);
-      finish(&g, collective, &c);
-      if (rank == 0) MPI_Send(NULL, 0, MPI_INT, 2, 0, MPI_COMM_WORLD);
-    }
+    for (int n = 0; p != NULL && n < count; n++) prepare(&g, collective, n, &calls[n]);
+    if (rank == 2) MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int n = 0; p != NULL && n < count; n++) start(p, &calls[n]);
+    for (int n = 0; p != NULL && n < count; n++) finish(&g, collective, &calls[n]);
+    if (rank == 0) MPI_Send(NULL, 0, MPI_INT, 2, 0, MPI_COMM_WORLD);
   }
   MPI_Comm_free(&g.comm);
 }

@@ -88,8 +88,9 @@ describeEitherMpi('the preloaded library', (mpi) => {
     ['many', '6', { RANKWEAVE_SHIM_BLOCK_LIMIT: '32' }],
     ['many', '6', { RANKWEAVE_SHIM_LENDS: '0' }],
     ['rooms', '4', { RANKWEAVE_SHIM_BLOCK_LIMIT: '0' }],
-    ['late', '20', { RANKWEAVE_SHIM_BLOCK_LIMIT: '0' }],
-    ['late', '20', { RANKWEAVE_SHIM_LENDS: '0' }],
+    ['late', '1', { RANKWEAVE_SHIM_BLOCK_LIMIT: '0' }],
+    ['late', '60', { RANKWEAVE_SHIM_BLOCK_LIMIT: '0' }],
+    ['late', '60', { RANKWEAVE_SHIM_LENDS: '0' }],
   ])('publishes blocks: %s, %s, %o', async (name, count, env) => {
     const ended = await startCommand(mpi, 3, [exchanges, name, count, '1'], env).ended
     expect(ended).toEqual({ code: 0, stdout: 'right: 0 wrong elements\n', stderr: '' })
