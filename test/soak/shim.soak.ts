@@ -107,6 +107,13 @@ describeMpi('the preloaded library on random graphs', (mpi) => {
     },
   )
 
+  it.skipIf(mpicc === null)('leaves programs of sessions without a world to MPI', async () => {
+    const sessions = compileProgram(folder(), mpicc!, 'sessions')
+    const ranks = mpi.name === 'MPICH' ? 3 : 1
+    const ended = await runPreloaded(mpi, ranks, library, [sessions], { RANKWEAVE_SHIM: 'always' })
+    expect(ended).toEqual({ code: 0, stdout: 'right\n', stderr: '' })
+  })
+
   // In which calls a communicator has a plan, and where its blocks lie.
   it
     .skipIf(mpicc === null)

@@ -253,6 +253,44 @@ static void check_distributed_graphs(void) {
   check_distributed("parallel edges", comm);
 }
 
+/* A ring whose blocks lie at addresses, behind MPI_BOTTOM; and elements of more than 2 GiB, of which there are none. */
+static void check_types(void) {
+  enum { ELEMENTS = 300 };
+  int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks, one = ELEMENTS, from[ELEMENTS], to[ELEMENTS];
+  MPI_Aint from_at, to_at;
+  MPI_Datatype sent, received, half, huge;
+  MPI_Request request;
+  MPI_Comm comm;
+  MPI_Get_address(from, &from_at);
+  MPI_Get_address(to, &to_at);
+  MPI_Type_create_hindexed(1, &one, &from_at, MPI_INT, &sent);
+  MPI_Type_create_hindexed(1, &one, &to_at, MPI_INT, &received);
+  MPI_Type_contiguous(1 << 30, MPI_CHAR, &half);
+  MPI_Type_contiguous(3, half, &huge);
+  MPI_Type_commit(&sent);
+  MPI_Type_commit(&received);
+  MPI_Type_commit(&huge);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &previous, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                 &comm);
+  for (int call = 0; call < 100; call++) {
+    for (int i = 0; i < ELEMENTS; i++) from[i] = rank * 1000 + call + i;
+    memset(to, GAP, sizeof to);
+    if (call % 2 == 0) MPI_Neighbor_allgather(MPI_BOTTOM, 1, sent, MPI_BOTTOM, 1, received, comm);
+    else {
+      MPI_Ineighbor_allgather(MPI_BOTTOM, 1, sent, MPI_BOTTOM, 1, received, comm, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    for (int i = 0; i < ELEMENTS; i++) wrong += to[i] != previous * 1000 + call + i;
+    MPI_Neighbor_allgather(from, 0, huge, to, 0, huge, comm);
+    checks++;
+  }
+  MPI_Type_free(&sent);
+  MPI_Type_free(&received);
+  MPI_Type_free(&half);
+  MPI_Type_free(&huge);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -260,6 +298,7 @@ int main(int argc, char **argv) {
   check_grids();
   if (ranks > 2) check_graph();
   check_distributed_graphs();
+  check_types();
   long all_checks;
   int all_wrong;
   MPI_Reduce(&checks, &all_checks, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
