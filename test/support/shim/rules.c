@@ -256,7 +256,7 @@ static void check_distributed_graphs(void) {
 /* A ring whose blocks lie at addresses, behind MPI_BOTTOM; and elements of more than 2 GiB, of which there are none. */
 static void check_types(void) {
   enum { ELEMENTS = 300 };
-  int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks, one = ELEMENTS, from[ELEMENTS], to[ELEMENTS];
+  int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks, one = ELEMENTS, from[ELEMENTS] = {0}, to[ELEMENTS] = {0};
   MPI_Aint from_at, to_at;
   MPI_Datatype sent, received, half, huge;
   MPI_Request request;
