@@ -1,3 +1,5 @@
+import { cancelTurn, inLaterTurn } from './turn.js'
+
 /** The timers of a world; tests pass their own. */
 export interface Clock {
   /**
@@ -20,4 +22,29 @@ export const realClock: Clock = {
     ;(timer as { unref?(): void }).unref?.()
     return () => clearTimeout(timer)
   },
+}
+
+/**
+ * How often the event loop polls between the end of a time limit and what it ends. Timers that are due run
+ * before the network is read, and a step of an introduction takes up to four turns: a TLS handshake does, and
+ * so does a proof.
+ */
+export const pollsAfterLimit = 8
+
+/**
+ * As `clock.later`, for limits of what a peer sends: a process that computes in slices first reads what has
+ * come, whatever a slice takes.
+ */
+export function limitTime(clock: Clock, delayMs: number, expired: () => void): () => void {
+  let cancel: () => void
+  const poll = (left: number) => {
+    if (left === 0) {
+      expired()
+      return
+    }
+    const turn = inLaterTurn(poll, left - 1)
+    cancel = () => cancelTurn(turn)
+  }
+  cancel = clock.later(delayMs, () => poll(pollsAfterLimit))
+  return () => cancel()
 }

@@ -4,7 +4,14 @@ import { closeCode, dataVersion, decodeIntroduction, encodeIntroduction, type He
 import type { IncomingSocket, PeerListener } from './peer-listener.js'
 import { type Meeting, newNonce, ProofKey } from './proof.js'
 import type { Membership } from './rendezvous/membership.js'
-import { drop, type Socket, type SocketTransport, socketErrorText, socketState } from './socket/socket.js'
+import {
+  drop,
+  isPutOff,
+  type Socket,
+  type SocketTransport,
+  socketErrorText,
+  socketState,
+} from './socket/socket.js'
 
 /** What connects a process to others. */
 export interface ConnectorParts {
@@ -37,7 +44,7 @@ interface Dial {
 interface Tries {
   /** The network, or what the peer runs, has ended them. */
   readonly failed: number
-  /** The peer is there, and has closed them as `late` or `superseded`. */
+  /** The peer is there, and has closed them as `late` or `superseded`, or before their handshake. */
   readonly putOff: number
 }
 
@@ -63,8 +70,8 @@ const supersededMs = 1_600
  * proved who it is.
  *
  * There is no limit of time here: a process that computes does not answer, and whether it lives is for the
- * rendezvous to say. A connection that the peer closes as late, because either of them computed or too many
- * came at once, is dialed again, up to {@link mostPutOff} times.
+ * rendezvous to say. A connection that the peer closes as late or before the handshake, because either of
+ * them computed or too many came at once, is dialed again, up to {@link mostPutOff} times.
  *
  * Memory: a key for each other process that has been dialed or has come.
  */
@@ -106,6 +113,7 @@ export class Connector {
     const dial: Dial = { socket, nonce: newNonce() }
     this.#dials.set(peer, dial)
     let lastError = ''
+    let isPutOffEarly = false
     socket.addEventListener('open', () => {
       const hello: Hello = {
         ...{ kind: 'hello', version: dataVersion, world, from, to: peer, nonce: dial.nonce },
@@ -115,11 +123,13 @@ export class Connector {
     })
     socket.addEventListener('error', (event) => {
       lastError = socketErrorText(event)
+      isPutOffEarly = isPutOff(event)
     })
     socket.addEventListener('close', ({ code, reason }) => {
       if (this.#dials.get(peer)?.socket !== socket) return
-      const next = triesAfter(tries, code)
-      if (next.failed < mostFailed && next.putOff < mostPutOff) this.#dialAgain(peer, next, code)
+      const ending = isPutOffEarly ? closeCode.late : code
+      const next = triesAfter(tries, ending)
+      if (next.failed < mostFailed && next.putOff < mostPutOff) this.#dialAgain(peer, next, ending)
       else this.#fail(peer, socket, unreachable(next, code, [reason, lastError]))
     })
     const answered = ({ data }: { readonly data: unknown }) => {

@@ -1,7 +1,13 @@
-import { type Clock, realClock } from '../base/clock.js'
+import { type Clock, limitTime, realClock } from '../base/clock.js'
 import { closeCode, decodeIntroduction, type Hello } from './introduction.js'
 import { closeSoon } from './rendezvous/refuse.js'
-import { drop, type Socket, type SocketListener, type SocketTransport } from './socket/socket.js'
+import {
+  drop,
+  introductionMs,
+  type Socket,
+  type SocketListener,
+  type SocketTransport,
+} from './socket/socket.js'
 import { WaitingRoom } from './socket/waiting-room.js'
 
 /** A socket whose first message has arrived: what it says is not proved yet. */
@@ -10,10 +16,6 @@ export interface IncomingSocket {
   readonly hello: Hello
 }
 
-/** How long a connection may take to say `hello`, and from there to prove who it is, in milliseconds. */
-export const introductionMs = 5_000
-/** How much longer, so that what came while this process computed is read first. */
-const graceMs = 1
 /** Connections at a time in each of the three rooms. */
 export const mostStrangers = 64
 
@@ -22,7 +24,8 @@ export const mostStrangers = 64
  * the address; connections that come before the session is open wait for it.
  *
  * Connections that say nothing do not crowd out those that do: each kind has a room, where the newest get in
- * and the address that has most loses its oldest.
+ * and the address that has most loses its oldest. Each has `introductionMs` to say `hello`, and as much again to
+ * prove who it is.
  *
  * Memory: three rooms of `mostStrangers` connections, each with at most one message.
  */
@@ -118,8 +121,7 @@ export class PeerListener {
 
   #limitTime(socket: Socket): void {
     const expired = () => this.#closeLate(socket, 'no introduction in time')
-    const limit = () => this.#limits.set(socket, this.#clock.later(graceMs, expired))
-    this.#limits.set(socket, this.#clock.later(introductionMs, limit))
+    this.#limits.set(socket, limitTime(this.#clock, introductionMs, expired))
   }
 
   /** The peer may dial again. */

@@ -57,7 +57,7 @@ export class PairedSocket implements Socket {
     this.emit('close', { code, reason })
   }
 
-  emit(type: Event, event: Partial<SocketMessage & SocketClose> = {}): void {
+  emit(type: Event, event: Partial<SocketMessage & SocketClose & SocketError> = {}): void {
     for (const listener of [...(this.#listeners.get(type) ?? [])]) listener(event as never)
   }
 

@@ -69,8 +69,23 @@ export function socketErrorText({ message = '', error }: SocketError): string {
   return Array.isArray(errors) ? errors.map(reasonText).join('; ') : ''
 }
 
+/**
+ * Whether the other end has taken a connection, and ended it before the handshake: it computes, or too many
+ * came at once. Browsers do not tell.
+ */
+export function isPutOff({ message = '', error }: SocketError): boolean {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  return code === 'ECONNRESET' || code === 'EPIPE' || message === 'Unexpected server response: 408'
+}
+
 /** Milliseconds until a connection fails that the network does not establish. */
 export const connectMs = 10_000
+
+/**
+ * How long a connection may take for each step until it has introduced itself, in milliseconds: a peer may
+ * compute meanwhile. What it occupies is bounded by rooms, see `WaitingRoom`.
+ */
+export const introductionMs = 60_000
 
 /** How long a peer may take to answer a closing handshake, in milliseconds. */
 export const closingMs = 2_000

@@ -3,10 +3,12 @@ import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, isIPv6, type Socket as NetSocket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer } from 'ws'
+import { type Clock, limitTime, realClock } from '../../base/clock.js'
 import { RankweaveError, reasonText } from '../../errors.js'
 import {
   closingMs,
   connectMs,
+  introductionMs,
   type ListenOptions,
   type Socket,
   type SocketListener,
@@ -24,6 +26,8 @@ export interface NodeTransportOptions extends ListenOptions {
   readonly maxConnections?: number
   /** Certificates in PEM that sign those of dialed peers. Default: those that Node trusts. */
   readonly ca?: string
+  /** Of connections that have not asked for a WebSocket. */
+  readonly clock?: Clock
 }
 
 /**
@@ -31,8 +35,6 @@ export interface NodeTransportOptions extends ListenOptions {
  * per second.
  */
 const idleMs = 15_000
-/** Milliseconds that a client may take for its request. */
-const requestMs = 10_000
 /** Connections without a request at a time. */
 const mostWaiting = 256
 
@@ -152,13 +154,10 @@ function dial(url: string, { maxMessageBytes, ca }: NodeTransportOptions): Socke
 /** Of the connection, not of the answer: a process that computes takes its time, and is there. */
 function limitConnecting(net: NetSocket): void {
   if (!net.connecting) return
-  const late = () =>
-    // This process may have computed meanwhile, and not yet have heard of the connection.
-    setImmediate(() => {
-      if (net.connecting) net.destroy(new Error(`no connection within ${connectMs} ms`))
-    })
-  net.setTimeout(connectMs, late)
-  net.once('connect', () => net.setTimeout(0, late))
+  const late = () => net.destroy(new Error(`no connection within ${connectMs} ms`))
+  const endLimit = limitTime(realClock, connectMs, late)
+  net.once('connect', endLimit)
+  net.once('close', endLimit)
 }
 
 /** @throws ERR_FABRIC when the address cannot be listened on, or certificate and key are no pair */
@@ -167,9 +166,10 @@ async function listen(
   options: NodeTransportOptions,
 ): Promise<SocketListener> {
   const { host = '127.0.0.1', port = 0, advertisedHost = host, maxMessageBytes, tls } = options
+  const { clock = realClock } = options
   const server = serverOf(tls)
   server.maxConnections = options.maxConnections ?? 2048
-  limitWaiting(server, Math.min(mostWaiting, Math.ceil(server.maxConnections / 4)))
+  const endWaiting = limitWaiting(server, Math.min(mostWaiting, Math.ceil(server.maxConnections / 4)), clock)
   server.on('upgrade', upgradeTo(accept, maxMessageBytes))
   await new Promise<void>((resolve, reject) => {
     const refuse = (error: Error) => reject(cannotListen(host, port, error))
@@ -185,7 +185,10 @@ async function listen(
   return {
     url: `${tls === undefined ? 'ws' : 'wss'}://${name}:${actualPort}`,
     unref: () => void server.unref(),
-    close: () => closeServer(server),
+    close: () => {
+      endWaiting()
+      return closeServer(server)
+    },
   }
 }
 
@@ -227,17 +230,27 @@ export function upgradeTo(
     })
 }
 
-/** Connections that have not asked for a WebSocket do not take the places of those that do. */
-function limitWaiting(server: Server, most: number): void {
+/**
+ * Connections that have not asked for a WebSocket do not take the places of those that do. The returned
+ * function ends them.
+ */
+function limitWaiting(server: Server, most: number, clock: Clock): () => void {
   const waiting = new WaitingRoom<NetSocket>(most)
   const byName = new Map<string, NetSocket>()
+  const limits = new Map<NetSocket, () => void>()
   const leave = (name: string, socket: NetSocket) => {
     waiting.leave(socket)
+    limits.get(socket)?.()
+    limits.delete(socket)
     if (byName.get(name) === socket) byName.delete(name)
   }
   server.on('connection', (socket: NetSocket) => {
     const name = nameOf(socket)
     byName.set(name, socket)
+    limits.set(
+      socket,
+      limitTime(clock, introductionMs, () => void socket.destroy()),
+    )
     socket.once('close', () => leave(name, socket))
     const displaced = waiting.enter(socket, socket.remoteAddress)
     displaced?.destroy()
@@ -247,6 +260,9 @@ function limitWaiting(server: Server, most: number): void {
     const entered = byName.get(name)
     if (entered !== undefined) leave(name, entered)
   })
+  return () => {
+    for (const socket of waiting.all) socket.destroy()
+  }
 }
 
 /** Which connection it is: a socket of TLS has the addresses of the one below it. */
@@ -255,13 +271,13 @@ function nameOf({ remoteAddress, remotePort }: NetSocket): string {
 }
 
 function serverOf(tls: NodeTransportOptions['tls']): Server {
-  const checks = { headersTimeout: requestMs, connectionsCheckingInterval: requestMs / 2 }
+  // The checks of Node count from the accept, and run before a request is read that came while this process
+  // computed: `limitWaiting` has the limit of time. A TLS server takes 0 as its default.
+  const checks = { headersTimeout: 0, requestTimeout: 0 }
+  const handshakeTimeout = 2 ** 31 - 1
   if (tls === undefined) return createHttpServer(checks, refuseRequest)
   try {
-    return createHttpsServer(
-      { ...checks, handshakeTimeout: requestMs, cert: tls.cert, key: tls.key },
-      refuseRequest,
-    )
+    return createHttpsServer({ ...checks, handshakeTimeout, cert: tls.cert, key: tls.key }, refuseRequest)
   } catch (error) {
     throw new RankweaveError('ERR_FABRIC', `certificate and key are unusable: ${reasonText(error)}`, {
       cause: error,

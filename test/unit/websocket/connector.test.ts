@@ -77,6 +77,26 @@ it('what a peer puts off does not count as a connection that has failed', () => 
   expect([dials.length, failures]).toEqual([6, []])
 })
 
+it.each([
+  ['resets', { error: Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }) }],
+  ['answers 408 to', { message: 'Unexpected server response: 408' }],
+])('a peer that %s connections before their handshake has put them off', (_, error) => {
+  let left = 5
+  const { clock, network, connector, failures, dials } = connecting((server) => {
+    if (left-- <= 0) return
+    network.deliver(server, () => {
+      server.peer.emit('error', error)
+      server.peer.ended(1006, '')
+    })
+  })
+  connector.dial(1)
+  for (let tried = 0; tried < 10; tried++) {
+    network.settle()
+    clock.pass(1_600)
+  }
+  expect([dials.length, failures]).toEqual([6, []])
+})
+
 afterEach(() => void vi.restoreAllMocks())
 
 it('the key of a peer is imported once, however often it comes or is dialed', async () => {

@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import { pollsAfterLimit } from '../../../src/base/clock.js'
+import { laterTurn } from '../../../src/base/turn.js'
 import { closeCode, encodeIntroduction } from '../../../src/websocket/introduction.js'
-import { introductionMs, mostStrangers, PeerListener } from '../../../src/websocket/peer-listener.js'
+import { mostStrangers, PeerListener } from '../../../src/websocket/peer-listener.js'
 import { newNonce } from '../../../src/websocket/proof.js'
-import { type Socket, socketState } from '../../../src/websocket/socket/socket.js'
+import { introductionMs, type Socket, socketState } from '../../../src/websocket/socket/socket.js'
 import { Network } from '../../support/socket-pair.js'
 import { VirtualClock } from '../../support/virtual-clock.js'
+
+const polls = async (count: number) => {
+  for (let turn = 0; turn < count; turn++) await laterTurn()
+}
 
 /** A listener, and what dials it. */
 async function listening() {
@@ -55,23 +61,29 @@ it('closes as late what does not say hello in time, or does not prove it in as m
   const [silent, slow] = [connect(), connect()]
   clock.pass(introductionMs - 1)
   slow.greet()
-  clock.pass(2)
+  clock.pass(1)
+  await polls(pollsAfterLimit)
   network.settle()
   expect([silent.codes, slow.codes]).toEqual([[closeCode.late], []])
   clock.pass(introductionMs)
+  await polls(pollsAfterLimit)
   network.settle()
   expect(slow.codes).toEqual([closeCode.late])
 })
 
-it('reads a hello that came in time while this process computed', async () => {
+it('reads a hello, then a proof, that each take turns of the event loop after their time is over', async () => {
   const { clock, network, connect, listener } = await listening()
   let greeted = 0
   listener.attach(() => greeted++)
-  const { greet, codes } = connect()
-  // Timers that are due run before the network is read.
-  clock.pass(introductionMs)
+  const { greet, codes, server } = connect()
+  // A slice of computing is longer than any limit: each turn first runs the timers that are due.
+  clock.pass(2 * introductionMs)
+  await polls(pollsAfterLimit - 1)
   greet()
-  clock.pass(1)
+  clock.pass(2 * introductionMs)
+  await polls(pollsAfterLimit - 1)
+  listener.introduced(server)
+  await polls(2)
   network.settle()
   expect([greeted, codes]).toEqual([1, []])
 })

@@ -1,11 +1,20 @@
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket as NetSocket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { messageBytes, type Socket, socketState } from '../../../../src/websocket/socket/socket.js'
+import { laterTurn } from '../../../../src/base/turn.js'
+import {
+  introductionMs,
+  isPutOff,
+  messageBytes,
+  type Socket,
+  type SocketError,
+  socketState,
+} from '../../../../src/websocket/socket/socket.js'
 import {
   type NodeTransportOptions,
   nodeTransport,
 } from '../../../../src/websocket/socket/transport-nodejs.js'
 import { loopbackTls } from '../../../support/loopback-certificate.js'
+import { VirtualClock } from '../../../support/virtual-clock.js'
 
 const closed = (socket: Socket) =>
   new Promise<number>((resolve) => socket.addEventListener('close', ({ code }) => resolve(code)))
@@ -196,6 +205,58 @@ describe('a listener', () => {
     ),
   )
 
+  it.each([
+    ['plain', undefined],
+    ['by TLS', loopbackTls],
+  ])('reads a request, %s, that came before its time was over', async (_, tls) => {
+    const clock = new VirtualClock()
+    const transport = nodeTransport({
+      maxMessageBytes: 100,
+      clock,
+      ...(tls === undefined ? {} : { tls, ca: tls.cert }),
+    })
+    const listener = await transport.listen!(() => {})
+    const dialed = transport.dial(listener.url)
+    while (clock.pending === 0 && dialed.readyState === socketState.connecting) await laterTurn()
+    expect(clock.pending).toBe(1)
+    clock.pass(introductionMs)
+    await opened(dialed)
+    expect(clock.pending).toBe(0)
+    dialed.close()
+    await closed(dialed)
+    await listener.close()
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['half a request', 'GET / HTTP/1.1\r\n'],
+  ])('ends a connection that says %s in its time', async (said) => {
+    const clock = new VirtualClock()
+    const listener = await nodeTransport({ maxMessageBytes: 100, clock }).listen!(() => {})
+    const silent = connect(Number(new URL(listener.url).port), '127.0.0.1', () => silent.write(said))
+    const ended = new Promise((resolve) => silent.once('close', resolve))
+    silent.on('error', () => {})
+    silent.resume()
+    while (clock.pending === 0 && !silent.destroyed) await laterTurn()
+    clock.pass(introductionMs)
+    await ended
+    expect(clock.pending).toBe(0)
+    await listener.close()
+  })
+
+  it('that closes ends connections that say nothing', async () => {
+    const clock = new VirtualClock()
+    const listener = await nodeTransport({ maxMessageBytes: 100, clock, tls: loopbackTls }).listen!(() => {})
+    const silent = connect(Number(new URL(listener.url).port), '127.0.0.1')
+    const ended = new Promise((resolve) => silent.once('close', resolve))
+    silent.on('error', () => {})
+    silent.resume()
+    while (clock.pending === 0 && !silent.destroyed) await laterTurn()
+    await listener.close()
+    await ended
+    expect(clock.pending).toBe(0)
+  })
+
   it('answers 426 to a request that is no WebSocket', () =>
     inPair(async (dialed) => {
       const { port } = new URL(urlOf(dialed))
@@ -223,6 +284,42 @@ describe('a listener', () => {
     await expect(nodeTransport({ maxMessageBytes: 100, tls }).listen!(() => {})).rejects.toMatchObject({
       code: 'ERR_FABRIC',
     })
+  })
+})
+
+describe('a connection that ends before its handshake', () => {
+  /** The error of a socket that dials a server which treats every connection so. */
+  const errorAt = async (treat: (socket: NetSocket) => void, scheme = 'ws') => {
+    const server = createServer(treat)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const dialed = nodeTransport({ maxMessageBytes: 100 }).dial(`${scheme}://127.0.0.1:${port}`)
+    const error = await new Promise<SocketError>((resolve) => dialed.addEventListener('error', resolve))
+    await new Promise((resolve) => server.close(resolve))
+    return error
+  }
+  const answer = (status: string) => (socket: NetSocket) =>
+    void socket.once('data', () => socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`))
+
+  it.each([
+    ['ended', (socket: NetSocket) => void socket.resume().end()],
+    ['reset', (socket: NetSocket) => void socket.once('data', () => socket.resetAndDestroy())],
+    ['answered 408', answer('408 Request Timeout')],
+  ])('is put off where it is %s', async (_, treat) => {
+    expect(isPutOff(await errorAt(treat))).toBe(true)
+  })
+
+  it('is put off where it is ended before its TLS handshake', async () => {
+    expect(isPutOff(await errorAt((socket) => void socket.destroy(), 'wss'))).toBe(true)
+  })
+
+  it('is not where another status answers, or no one listens', async () => {
+    expect(isPutOff(await errorAt(answer('404 Not Found')))).toBe(false)
+    const listener = await nodeTransport({ maxMessageBytes: 100 }).listen!(() => {})
+    await listener.close()
+    const dialed = nodeTransport({ maxMessageBytes: 100 }).dial(listener.url)
+    const error = await new Promise<SocketError>((resolve) => dialed.addEventListener('error', resolve))
+    expect(isPutOff(error)).toBe(false)
   })
 })
 
