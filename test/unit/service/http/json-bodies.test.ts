@@ -24,18 +24,27 @@ const refused = (status: number, code: string, message: unknown = expect.any(Str
 })
 const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}1${']'.repeat(depth - 1)}}`
 
-it('a body that nests too deep is refused before it is parsed', async () => {
+const listed = (values: number) => `["\\",,,",${new Array(values - 1).fill('1').join()}]`
+
+it.each([
+  ['nests too deep', 'nesting of at most 4', [nested(5), nested(32_000), '['.repeat(60_000)], nested(4)],
+  [
+    'has too many values',
+    'at most 64 commas between values',
+    [listed(66), listed(30_000), ','.repeat(65)],
+    listed(65),
+  ],
+])('a body that %s is refused before it is parsed', async (_what, expected, bodies, fits) => {
   const post = answering(2 ** 16)
   const parse = vi.spyOn(JSON, 'parse')
   onTestFinished(() => parse.mockRestore())
-  const expected = refused(400, 'ERR_ARGUMENT', 'request: expected nesting of at most 4')
   const parsed = () => parse.mock.calls.map(([text]) => text)
-  for (const body of [nested(5), nested(32_000), '['.repeat(60_000)]) {
-    expect(await post(body)).toEqual(expected)
+  for (const body of bodies) {
+    expect(await post(body)).toEqual(refused(400, 'ERR_ARGUMENT', `request: expected ${expected}`))
     expect(parsed()).not.toContain(body)
   }
-  expect(await post(nested(4))).toEqual({ status: 200, answer: { body: { a: [[[1]]] } } })
-  expect(parsed()).toContain(nested(4))
+  expect((await post(fits)).status).toBe(200)
+  expect(parsed()).toContain(fits)
 })
 
 it('a body that is too long, names a prototype or is not JSON is refused', async () => {
