@@ -146,12 +146,12 @@ export class RankweaveError extends Error {
   }
 }
 
-/** Characters of a value that a message repeats. */
+/** Characters of a text, and elements of an array, that a message repeats. */
 const mostShown = 200
 
 /**
  * A value that was passed, as it stands in a message: a string in quotes, a bigint with its `n`, else its
- * text; the beginning of a long one. Never throws.
+ * text; the beginning of a long one, and of a long or nested array its length. Never throws.
  */
 export function shown(value: unknown): string {
   if (typeof value === 'bigint') return shortened(`${value}n`)
@@ -192,10 +192,18 @@ export function reasonText(value: unknown): string {
     if (value instanceof Error) return value.message
     // As text they would look like the number that was expected.
     if (ArrayBuffer.isView(value)) return `a ${value.constructor.name}`
-    return Array.isArray(value) && value.length < 2 ? `[${value.map(String).join('')}]` : String(value)
+    return Array.isArray(value) ? arrayText(value) : String(value)
   } catch {
     return `a value of type ${typeof value} that has no text`
   }
+}
+
+/** Arrays of others may be long and nest deeply: a text of all that they hold would take too long. */
+function arrayText(values: readonly unknown[]): string {
+  const { length } = values
+  if (length > mostShown || values.some((value) => typeof value === 'object' && value !== null))
+    return `an array of ${length}`
+  return length < 2 ? `[${values.map(String).join('')}]` : String(values)
 }
 
 /** True for a {@link RankweaveError}, and, when codes are given, only for one of those codes. */

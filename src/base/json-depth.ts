@@ -22,6 +22,23 @@ export function jsonDepth(text: string, most = Infinity): number {
 }
 
 /**
+ * Commas between members and elements of a text, as JSON.
+ *
+ * @param most where counting may end: a text with more gives `most + 1`
+ */
+export function jsonCommas(text: string, most: number): number {
+  let commas = 0
+  let isInText = false
+  for (let at = 0; at < text.length && commas <= most; at++) {
+    const character = text.charCodeAt(at)
+    if (character === quote) isInText = !isInText
+    else if (isInText) at += character === backslash ? 1 : 0
+    else if (character === comma) commas++
+  }
+  return commas
+}
+
+/**
  * Where the first object or list begins that has more than `most` characters, of the elements of lists of the
  * document and of its members that are objects; null where none has. Such a text is not parsed, as `{}` takes 20
  * times its characters.
@@ -46,7 +63,7 @@ export function longMemberAt(text: string, most: number): number | null {
   return null
 }
 
-const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = Array.from(
-  '"\\{}[]',
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket, comma] = Array.from(
+  '"\\{}[],',
   (character) => character.charCodeAt(0),
 )

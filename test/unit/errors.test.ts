@@ -137,10 +137,24 @@ describe('values in messages', () => {
     [[1, 2], '1,2'],
     ['y'.repeat(200), `'${'y'.repeat(200)}'`],
     ['y'.repeat(3000), `'${'y'.repeat(200)}... (3000 characters)'`],
-    [new Array(1000).fill(7), `${'7,'.repeat(100)}... (1999 characters)`],
+    [new Array(200).fill(7), `${'7,'.repeat(100)}... (399 characters)`],
+    [new Array(1000).fill(7), 'an array of 1000'],
+    [[[1, 2], [3]], 'an array of 2'],
+    [[{ a: 1 }], 'an array of 1'],
+    [[null, undefined], ','],
     [null, 'null'],
     [Object.create(null), 'a value of type object that has no text'],
   ])('%o', (value, text) => expect(shown(value)).toBe(text))
+})
+
+it('a message does not visit the elements of a long array', () =>
+  expect(shown(new Array(2 ** 32 - 1))).toBe('an array of 4294967295'))
+
+it('a message does not read what an array in an array holds', () => {
+  const inner = Object.assign([1], { toString: () => expect.unreachable() })
+  inner.join = () => expect.unreachable()
+  expect(shown([inner])).toBe('an array of 1')
+  expect(shown([2, inner])).toBe('an array of 2')
 })
 
 it('wrongValue says what was expected and shows what arrived', () => {

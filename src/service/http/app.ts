@@ -14,6 +14,7 @@ import { endWhenStalled, type ServiceContext } from './context.js'
 import { endWith, errorAnswer, parsed } from './error-answer.js'
 import { bearerOf, requireHost, toOriginForm } from './guard.js'
 import { addJobRoutes } from './job-routes.js'
+import { readJsonBodies } from './json-bodies.js'
 import type { ServiceMetrics } from './metrics.js'
 import { addPlanRoutes } from './plan-routes.js'
 import { RequestTurns } from './request-turns.js'
@@ -88,6 +89,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
   // All of them are served again where an offer to upgrade is not taken up; their length is bounded.
   app.server.maxHeadersCount = 0
 
+  readJsonBodies(app)
   app.setErrorHandler((error, request, reply) => {
     const { status, answer } = errorAnswer(error)
     if (status === 500) context.log.error({ path: pathOf(request.url), error: String(error) }, 'a defect')

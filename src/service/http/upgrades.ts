@@ -28,11 +28,11 @@ export function acceptSockets(
   const { guard, limits, worlds, mounted, connections } = context
   /** Whether each has answered the last ping. */
   const answered = new Map<NodeSocket, boolean>()
-  const toWorlds = upgradeTo((socket: NodeSocket, remote) => {
+  const toWorlds = upgradeTo((socket, remote, greeted) => {
     answered.set(socket, true)
     socket.on('pong', () => answered.set(socket, true))
     socket.on('close', () => answered.delete(socket))
-    worlds.accept(socket, remote)
+    worlds.accept(socket, remote, greeted)
   }, limits.messageBytes)
   /** Answers that each connection has not taken completely, the oldest first. */
   const answers = new WeakMap<Duplex, Set<ServerResponse>>()

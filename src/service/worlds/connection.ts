@@ -25,6 +25,8 @@ export interface ConnectionOptions {
   readonly worldsOf: (token: string | undefined) => TenantWorlds
   /** Its first message has arrived, and was right. */
   readonly onGreeted: () => void
+  /** What it sends from here on is ignored. */
+  readonly onOver: () => void
 }
 
 /**
@@ -104,6 +106,7 @@ export class Connection implements Reader {
     this.#unwatch?.()
     this.#departs('lost', reason)
     this.#worlds?.exit(this)
+    this.#options.onOver()
   }
 
   /** Says why, and closes the socket; its member is lost. */

@@ -18,7 +18,7 @@ export function decodeRequest(text: string, maxLength: number): Decoded {
   if (text.length > maxLength) {
     return refused(null, 'ERR_MESSAGE_TOO_LARGE', `at most ${maxLength} characters, got ${text.length}`)
   }
-  if (jsonDepth(text) > maxMessageDepth) {
+  if (jsonDepth(text, maxMessageDepth) > maxMessageDepth) {
     return refused(null, 'ERR_PROTOCOL', `nesting of at most ${maxMessageDepth}`)
   }
   let value: unknown

@@ -11,6 +11,7 @@ import type { Tenant } from '../tenant.js'
 import { Connection } from './connection.js'
 import { LocalHost } from './local-host.js'
 import { MixedHost } from './mixed-host.js'
+import { mostWaiting, SocketTurns } from './socket-turns.js'
 import { TenantWorlds } from './tenant-worlds.js'
 import { UnreadOfAll } from './unread-of-all.js'
 import type { WorldHost } from './world-host.js'
@@ -50,6 +51,7 @@ export class WorldService {
   readonly #connections = new Set<Connection>()
   readonly #pending = new Set<Connection>()
   readonly #unread: UnreadOfAll
+  readonly #socketTurns = new SocketTurns()
   #worldsEnded = 0
   #messages = 0
   #isClosed = false
@@ -67,14 +69,26 @@ export class WorldService {
     this.rendezvous = new Rendezvous({ clock: this.#clock, limits })
   }
 
-  /** Serves a connected socket until it closes. Called before its first message can arrive. */
-  accept(socket: Socket, remote: string): void {
+  /**
+   * Serves a connected socket until it closes. Called before its first message can arrive.
+   *
+   * @param onGreeted called when that has arrived, and was right
+   */
+  accept(socket: Socket, remote: string, onGreeted = () => {}): void {
     const { limits } = this
+    const queue = this.#socketTurns.of(socket, {
+      receive: (data) => connection.receive(data),
+      exceeded: () => connection.refuse(beyondLimit(`${mostWaiting} messages that wait to be handled`)),
+    })
     const log = this.#options.log
     const connection: Connection = new Connection(socket, {
       ...{ limits, clock: this.#clock, log, unread: this.#unread },
       worldsOf: (token) => this.#of(this.#options.tenants.find(token)),
-      onGreeted: () => this.#settle(connection, cancel),
+      onGreeted: () => {
+        this.#settle(connection, cancel)
+        onGreeted()
+      },
+      onOver: () => queue.over(),
     })
     const refusal = this.#cannotAccept()
     if (refusal !== undefined) {
@@ -95,14 +109,16 @@ export class WorldService {
     )
     socket.addEventListener('message', ({ data }) => {
       this.#messages++
-      connection.receive(data)
+      queue.take(data as string | Uint8Array)
     })
-    socket.addEventListener('close', ({ code }) => {
-      this.#settle(connection, cancel)
-      this.#connections.delete(connection)
-      connection.closed(`its socket closed (code ${code})`)
-      log.info({ remote, code }, 'socket of a member closed')
-    })
+    socket.addEventListener('close', ({ code }) =>
+      queue.end(() => {
+        this.#settle(connection, cancel)
+        this.#connections.delete(connection)
+        connection.closed(`its socket closed (code ${code})`)
+        log.info({ remote, code }, 'socket of a member closed')
+      }),
+    )
     socket.addEventListener('error', () => {})
   }
 

@@ -3,7 +3,7 @@ import { checkOptions } from '../../base/option-table.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { defaultWorldLimits, maxControlLength } from '../protocol/limits.js'
 import { relayedHeaderBytes } from '../protocol/relayed.js'
-import type { ListenOptions, SocketListener } from '../socket/socket.js'
+import { type ListenOptions, type SocketListener, socketState } from '../socket/socket.js'
 import { nodeTransport, type UpgradeListener, upgradeTo } from '../socket/transport-nodejs.js'
 import { Rendezvous } from './rendezvous.js'
 
@@ -50,7 +50,12 @@ export function upgradeHandler(
   requireRendezvous('upgradeHandler', rendezvous)
   checkOptions('upgradeHandler', { maxMessageBytes: integerOption({ least: 1 }) }, options)
   const { maxMessageBytes = defaultWorldLimits.maxMessageBytes } = options
-  return upgradeTo((socket, remote) => rendezvous.accept(socket, remote), longestBytes(maxMessageBytes))
+  return upgradeTo((socket, remote, greeted) => {
+    rendezvous.accept(socket, remote)
+    socket.once('message', () => {
+      if (socket.readyState === socketState.open) greeted()
+    })
+  }, longestBytes(maxMessageBytes))
 }
 
 /** @throws ERR_ARGUMENT */

@@ -34,6 +34,9 @@ export interface Socket {
    * and of bytes without a copy. They are lent for the duration of the call. Absent in browsers.
    */
   receive?(listener: (data: string | Uint8Array<ArrayBuffer>) => void): void
+  /** Reads nothing until `resume`; messages that were read before it still arrive. Absent in browsers. */
+  pause?(): void
+  resume?(): void
   /** Bytes that have come, of pings and parts of messages too. Absent in browsers. */
   readonly receivedBytes?: number
   /** Sends a ping, which the other side answers by itself. Absent in browsers. */

@@ -193,7 +193,7 @@ async function listen(
 }
 
 /**
- * A listener of an HTTP server's event `upgrade`. It calls `greeted` when the first message of a WebSocket has
+ * A listener of an HTTP server's event `upgrade`. `greeted` is called when the first message of a WebSocket has
  * come, and has not been refused.
  */
 export type UpgradeListener = (
@@ -206,11 +206,11 @@ export type UpgradeListener = (
 /**
  * @internal Makes WebSockets of requests for them.
  *
- * @param accept as that of `SocketTransport.listen`
+ * @param accept as that of `SocketTransport.listen`; it is also given `greeted`, which it is to call
  * @param maxMessageBytes largest message accepted; a connection with a larger one is closed with code 1009
  */
 export function upgradeTo(
-  accept: (socket: NodeSocket, remote: string) => void,
+  accept: (socket: NodeSocket, remote: string, greeted: () => void) => void,
   maxMessageBytes: number,
 ): UpgradeListener {
   const bounds = { maxPayload: maxMessageBytes, closeTimeout: closingMs }
@@ -223,10 +223,7 @@ export function upgradeTo(
       // Connections of HTTP servers are, also those of TLS.
       const net = connection as NetSocket
       socket.stand(net, false)
-      accept(socket, net.remoteAddress ?? 'unknown')
-      socket.once('message', () => {
-        if (socket.readyState === WebSocket.OPEN) greeted()
-      })
+      accept(socket, net.remoteAddress ?? 'unknown', greeted)
     })
 }
 

@@ -1,0 +1,130 @@
+import type { Socket } from '../../websocket/socket/socket.js'
+
+/** What one turn of the event loop handles, in characters: 16 short messages or a long one. */
+const turnChars = 2 ** 16
+/** As many more characters each message counts. */
+const messageChars = 2 ** 12
+/** Messages that may wait on a socket: one read of the network has fewer that are requests. */
+export const mostWaiting = 2 ** 12
+
+interface Receiver {
+  /** Handles a message. */
+  receive(data: unknown): void
+  /** More messages wait than may: refuses it, and is over. */
+  exceeded(): void
+}
+
+/**
+ * Sockets take turns: one message of each is handled, then the next one of each. A turn of the event loop
+ * handles a few; the rest wait for later turns. So a message waits for at most one of every other socket, and
+ * new connections and requests wait for a few.
+ */
+export class SocketTurns {
+  /** Each has something that waits; the one at the front is next. */
+  readonly #ready: SocketQueue[] = []
+  #spent = 0
+  #isNextTurnSet = false
+
+  /** Of a new socket. */
+  of(socket: Pausable, receiver: Receiver): SocketQueue {
+    const queue = new SocketQueue(socket, receiver, () => {
+      this.#ready.push(queue)
+      this.#handle()
+    })
+    return queue
+  }
+
+  #handle(): void {
+    while (this.#spent < turnChars && this.#ready.length > 0) {
+      const queue = this.#ready.shift()!
+      const first = queue.shift()
+      if (queue.waits) this.#ready.push(queue)
+      if (first === undefined) continue
+      this.#spent += messageChars + first.length
+      queue.handle(first)
+    }
+    if (this.#isNextTurnSet || this.#spent === 0) return
+    this.#isNextTurnSet = true
+    setImmediate(() => {
+      this.#isNextTurnSet = false
+      this.#spent = 0
+      this.#handle()
+    })
+  }
+}
+
+type Pausable = Pick<Socket, 'pause' | 'resume'>
+type Message = string | Uint8Array
+type End = () => void
+
+/**
+ * What waits on one socket, in the order in which it arrived. Meanwhile the socket is paused.
+ *
+ * Memory: what the socket reads before it pauses, 64 KiB and the longest message, in at most `mostWaiting`
+ * messages.
+ */
+export class SocketQueue {
+  readonly #socket: Pausable
+  readonly #receiver: Receiver
+  readonly #ready: () => void
+  readonly #waiting: (Message | End)[] = []
+  #isPaused = false
+  #isOver = false
+
+  /** @param ready called when the first one waits */
+  constructor(socket: Pausable, receiver: Receiver, ready: () => void) {
+    this.#socket = socket
+    this.#receiver = receiver
+    this.#ready = ready
+  }
+
+  get waits(): boolean {
+    return this.#waiting.length > 0
+  }
+
+  /** A message has arrived; it is handled at once if nothing waits and the turn is not over. */
+  take(message: Message): void {
+    if (this.#isOver) return
+    this.#push(message)
+    if (this.#waiting.length > mostWaiting) this.#receiver.exceeded()
+    else if (this.waits && !this.#isPaused) {
+      this.#isPaused = true
+      this.#socket.pause?.()
+    }
+  }
+
+  /** The socket has closed. @param act called after all messages */
+  end(act: End): void {
+    if (this.#isOver) act()
+    else this.#push(act)
+  }
+
+  /** Messages are dropped from here on. */
+  over(): void {
+    this.#isOver = true
+    const ends = this.#waiting.splice(0).filter((waiting) => typeof waiting === 'function')
+    for (const act of ends) act()
+    this.#resume()
+  }
+
+  shift(): Message | End | undefined {
+    return this.#waiting.shift()
+  }
+
+  handle(waiting: Message | End): void {
+    if (typeof waiting === 'function') waiting()
+    else this.#receiver.receive(waiting)
+    if (!this.waits) this.#resume()
+  }
+
+  #push(waiting: Message | End): void {
+    this.#waiting.push(waiting)
+    if (this.#waiting.length === 1) this.#ready()
+  }
+
+  #resume(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    this.#socket.resume?.()
+  }
+}
