@@ -41,7 +41,8 @@ describe('the size of a schedule', () => {
         const least = leastSize(algorithm, shape, undefined)
         const found = [least.operations, least.entries, least.held]
         for (const [n, size] of all.entries()) expect(found[n]).toBeLessThanOrEqual(size)
-        if (/^(allgather|allreduce|reduce-scatter)-ring$/.test(algorithm.id)) expect(found).toEqual(all.map((size) => Math.floor(0.75 * size)))
+        if (/^(allgather|allreduce|reduce-scatter)-ring$/.test(algorithm.id))
+          expect(found).toEqual(all.map((size) => Math.floor(0.75 * size)))
       }
     },
   )
