@@ -8,7 +8,11 @@ describeMpi('a send whose array is transferred while MPI reads it', (mpi) => {
       expect(stderr).toMatch(/Bad address|signal (11|6)|SIGSEGV|Segmentation fault/)
       return
     }
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    // Open MPI says of memory that is gone that it cannot read it, and tries otherwise.
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^(\[.*\] Read -1, .*errno = 14\s*)*$/),
+    })
     const [[sent], [arrived]] = JSON.parse(stdout) as [[string], [string]]
     expect(['sent right', 'ERR_TYPE right', 'ERR_TYPE wrong', 'ERR_TYPE ERR_TYPE']).toContain(
       `${sent} ${arrived}`,
