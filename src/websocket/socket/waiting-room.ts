@@ -27,7 +27,7 @@ export class WaitingRoom<T> {
     return this.#addresses.has(guest)
   }
 
-  /** Returns the one that has lost its place to `guest`, if there were as many as there may be. */
+  /** Returns the guest that loses its place when the room is full; undefined when it is not. */
   enter(guest: T, remote?: string): T | undefined {
     const address = originOf(remote) ?? ''
     this.#addresses.set(guest, address)
