@@ -3,8 +3,9 @@
  *
  * Both ends of an edge know the bytes of its block. On a node a block up to the limit is published, or sent
  * as a message if there is no place for it. A longer one is lent: its readers copy it from the memory of the
- * program, if they come to read it in every call of MPI. All others, and every block for another node, are sent from
- * the buffer of the program into that of its neighbor, as MPI would. So no call needs an agreement.
+ * program. Where readers do not come to read in every call of MPI, only short blocks are published. All others,
+ * and every block for another node, are sent from the buffer of the program into that of its neighbor, as MPI
+ * would. So no call needs an agreement.
  */
 #include "publish.h"
 
@@ -17,14 +18,26 @@
 enum { SPINS = 256, PROGRESS = 16 };
 /* Polls between looks for what only a wrong program sends. */
 enum { RARELY = 64 };
+/* Bytes of a message that MPI sends without waiting for its receiver. */
+enum { EAGER = 1024 };
 
 static int first_error(int first, int second) { return first == MPI_SUCCESS ? second : first; }
 
 static int block_of(const rw_publisher *p, const rw_end *reader) { return p->collective == RW_ALLGATHER ? 0 : reader->slot; }
 
-/* Whether a block on the node is sent as a message. */
+/* Whether a block on the node is sent as a message whose receive is posted. */
 static int is_apart(const rw_exchange *x, const rw_buffer *buffer, int block) {
-  return rw_buffer_bytes(buffer, block) > (x->lends ? INT_MAX : (int64_t)x->publisher->limit);
+  return rw_buffer_bytes(buffer, block) > x->longest;
+}
+
+/*
+ * Bytes of the longest block that readers fetch, in place or for want of one as a message without a posted receive. One
+ * who starts calls and waits for something else may not come, so that message may not wait for its receiver.
+ */
+static int64_t longest_of(const rw_publisher *p, int do_readers_come) {
+  const rw_arena *arena = rw_arena_of_process();
+  if (!do_readers_come) return arena->limit < EAGER ? (int64_t)arena->limit : EAGER;
+  return arena->lends ? INT_MAX : (int64_t)p->limit;
 }
 
 static void enter(rw_publisher *p) { pthread_mutex_lock(&p->lock); }
@@ -81,9 +94,11 @@ static int64_t measure(const rw_exchange *x, const rw_buffer *from, int64_t *len
   int64_t longest = 0, limit = (int64_t)p->limit;
   *lent = 0;
   for (int i = 0; i < (p->collective == RW_ALLGATHER ? 1 : p->readers); i++) {
-    int64_t bytes = rw_buffer_bytes(from, block_of(p, &p->reader[i]));
-    if (bytes <= limit && bytes > longest) longest = bytes;
-    if (bytes > limit && !is_apart(x, from, block_of(p, &p->reader[i]))) *lent += bytes;
+    int block = block_of(p, &p->reader[i]);
+    int64_t bytes = rw_buffer_bytes(from, block);
+    if (is_apart(x, from, block)) continue;
+    if (bytes > limit) *lent += bytes;
+    else if (bytes > longest) longest = bytes;
   }
   return longest;
 }
@@ -131,9 +146,9 @@ static int may_be_awaited(const rw_exchange *x, const rw_end *source) {
 }
 
 /* Requests have to suffice for a message to or from every end. */
-static void begin(rw_exchange *x, rw_publisher *p, const rw_buffer *from, const rw_buffer *to, int lends) {
+static void begin(rw_exchange *x, rw_publisher *p, const rw_buffer *from, const rw_buffer *to, int do_readers_come) {
   x->publisher = p;
-  x->lends = lends && rw_arena_of_process()->lends;
+  x->longest = longest_of(p, do_readers_come);
   x->loans = x->awaited = 0;
   x->packed = NULL;
   x->after = NULL;

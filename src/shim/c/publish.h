@@ -45,7 +45,7 @@ struct rw_exchange {
   int receives, requests;
   unsigned polls;
   MPI_Request *request; /* receives, then sends */
-  int lends;             /* blocks above the limit are lent, not sent */
+  int64_t longest;       /* bytes; a longer block is sent as a message whose receive is posted */
   int loans;             /* blocks that are, so the call ends when they are read */
   char *packed;          /* those of a derived type */
   int awaited;           /* blocks to read whose senders may wait for this rank; has_read is by source */
