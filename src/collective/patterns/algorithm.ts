@@ -1,3 +1,4 @@
+import type { NamedOptions } from '../../base/option.js'
 import type { ScheduleBuilder } from '../../schedule/builder.js'
 import type { Collective, Specification } from '../../schedule/specification.js'
 
@@ -36,9 +37,19 @@ export type CombinationOrder = 'tree' | 'ranks' | 'any'
  * decides on. Both ends of a message must be in the same phase.
  */
 export interface Algorithm {
-  /** Name of the algorithm and of its file, e.g. `bcast-binomial`. */
+  /**
+   * Name of the algorithm and of its file, e.g. `bcast-binomial`; then the parameters that differ from their
+   * defaults, `bcast-knomial:radix=3`.
+   */
   readonly id: string
   readonly collective: Collective
+  /** What it can be given besides a shape, with bounds and defaults. Absent: nothing. */
+  readonly parameters?: NamedOptions
+  /**
+   * The same algorithm with these values, and with the defaults of all others.
+   * @throws ERR_ARGUMENT for a parameter that it does not have, and a value out of bounds
+   */
+  with?(values: Readonly<Record<string, number>>): Algorithm
   /**
    * Parts into which what each rank contributes is cut, if not by the segments alone. Not where it is cut by
    * rank.
