@@ -6,7 +6,7 @@
 // file:BYTES".
 //
 // Only messages take the simulator's time; what processors do is slept: the overhead of a message at each
-// end, packing and unpacking of frames of several blocks, combinations. A rank does one thing at a time:
+// end, packing and unpacking of frames that are not in place, combinations. A rank does one thing at a time:
 // first what is ready, in the order in which it became ready, then the next message that has arrived.
 #include <mpi.h>
 #include <simgrid/actor.h>
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { magic = 0x31505752, levels = 4 };
+enum { magic = 0x32505752, levels = 4 };
 
 struct costs {  // nanoseconds
   double send_overhead[levels], receive_overhead[levels];
@@ -33,13 +33,14 @@ enum { operation_sum = 0, operation_or = 1 };
 // The arrays of one rank, in the order of the file. An array "start" has one element more than what it
 // counts.
 struct program {
-  int32_t values, own, sends, receives, combinations, uses, slots, runs, sent_values, parts;
+  int32_t values, own, sends, receives, combinations, uses, slots, runs, sent_values, parts, copies;
   int32_t *value_part, *own_block;
   int32_t *send_peer, *send_tag, *send_level, *send_start, *send_value;
   int32_t *receive_peer, *receive_tag, *receive_level, *receive_start;
   int32_t *left, *right;
   int32_t *needs, *use_start, *use;
   int32_t *slot_value, *slot_runs, *run_first, *run_count, *run_stride;
+  int32_t *sent_in_place, *received_in_place, *copied;  // by frame, and values copied to slots
   int32_t *memory;
 };
 
@@ -81,7 +82,7 @@ static struct program read_program(const char *path, int rank, int ranks, struct
   fclose(file);
   p.memory = memory;
   p.values = *at++, p.own = *at++, p.sends = *at++, p.receives = *at++, p.combinations = *at++;
-  p.uses = *at++, p.slots = *at++, p.runs = *at++, p.sent_values = *at++, p.parts = *at++;
+  p.uses = *at++, p.slots = *at++, p.runs = *at++, p.sent_values = *at++, p.parts = *at++, p.copies = *at++;
   p.value_part = take(&at, p.values), p.own_block = take(&at, p.own);
   p.send_peer = take(&at, p.sends), p.send_tag = take(&at, p.sends), p.send_level = take(&at, p.sends);
   p.send_start = take(&at, p.sends + 1), p.send_value = take(&at, p.sent_values);
@@ -92,6 +93,7 @@ static struct program read_program(const char *path, int rank, int ranks, struct
   p.use_start = take(&at, p.receives + p.combinations + 1), p.use = take(&at, p.uses);
   p.slot_value = take(&at, p.slots), p.slot_runs = take(&at, p.slots + 1);
   p.run_first = take(&at, p.runs), p.run_count = take(&at, p.runs), p.run_stride = take(&at, p.runs);
+  p.sent_in_place = take(&at, p.sends), p.received_in_place = take(&at, p.receives), p.copied = take(&at, p.copies);
   if ((char *)at - (char *)memory != range[1] - range[0]) fail("wrong length of a rank in", path, rank);
   return p;
 }
@@ -114,8 +116,8 @@ static void pass(double nanoseconds) {
   if (nanoseconds > 0) sg_actor_sleep_for(nanoseconds * 1e-9);
 }
 
-static double copying(const struct costs *costs, int32_t blocks, size_t bytes) {
-  return blocks > 1 ? blocks * costs->copy_per_block + (double)bytes * costs->copy_per_byte : 0;
+static double copying(const struct costs *costs, int is_in_place, int32_t blocks, size_t bytes) {
+  return !is_in_place ? blocks * costs->copy_per_block + (double)bytes * costs->copy_per_byte : 0;
 }
 
 // Where each value begins when all lie one after the other: a unit of data is cut into parts that differ by a
@@ -189,7 +191,7 @@ static void send_frame(struct exchange *x, const struct program *p, const struct
     unsigned char *into = frame = x->packed[f] = bytes_of(bytes);
     for (int32_t i = 0; i < blocks; into += length_of(x, value[i++])) memcpy(into, x->data + x->at[value[i]], length_of(x, value[i]));
   }
-  pass(costs->send_overhead[p->send_level[f]] + copying(costs, blocks, bytes));
+  pass(costs->send_overhead[p->send_level[f]] + copying(costs, p->sent_in_place[f], blocks, bytes));
   MPI_Isend(frame, (int)bytes, MPI_BYTE, p->send_peer[f], p->send_tag[f], MPI_COMM_WORLD, &x->sending[f]);
 }
 
@@ -207,7 +209,7 @@ static int32_t await_frame(struct exchange *x, const struct program *p, const st
   int32_t blocks = p->receive_start[f + 1] - p->receive_start[f];
   size_t bytes = x->at[p->receive_start[f + 1]] - x->at[p->receive_start[f]];
   if ((size_t)received != bytes) fail("a frame of another length", "from", p->receive_peer[f]);
-  pass(costs->receive_overhead[p->receive_level[f]] + copying(costs, blocks, bytes));
+  pass(costs->receive_overhead[p->receive_level[f]] + copying(costs, p->received_in_place[f], blocks, bytes));
   return f;
 }
 
@@ -237,18 +239,9 @@ static void compare_slots(const struct exchange *x, const struct program *p, int
   }
 }
 
-// Copying to slots: a value that arrives or is combined comes about in its first slot, what a rank
-// contributes in none.
 static double filling(const struct exchange *x, const struct program *p, const struct costs *costs) {
-  char *is_free = bytes_of((size_t)p->values);
   double sum = 0;
-  for (int32_t v = 0; v < p->values; v++) is_free[v] = v >= p->own;
-  for (int32_t s = 0; s < p->slots; s++) {
-    int32_t value = p->slot_value[s];
-    if (!is_free[value]) sum += costs->copy_per_block + (double)length_of(x, value) * costs->copy_per_byte;
-    is_free[value] = 0;
-  }
-  free(is_free);
+  for (int32_t i = 0; i < p->copies; i++) sum += costs->copy_per_block + (double)length_of(x, p->copied[i]) * costs->copy_per_byte;
   return sum;
 }
 

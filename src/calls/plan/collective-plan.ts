@@ -6,7 +6,7 @@ import type { Scratch } from '../../messages/process/scratch.js'
 import { lowerInRounds } from '../../schedule/lower/lower.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { roundsByPhase } from '../../schedule/lower/rounds.js'
-import { type ValueMemory, valueMemory } from '../../schedule/lower/value-memory.js'
+import { memoryOptionsOf, type ValueMemory, valueMemory } from '../../schedule/lower/value-memory.js'
 import type { Exchange } from '../exchange.js'
 import type { BindableCall } from '../program/bound-collective.js'
 import { ProgramRun, type ProgramStore } from '../program/run-program.js'
@@ -72,10 +72,7 @@ export class CollectivePlan {
 
   /** @param isInPlace the result is where the contribution is */
   memory(isInPlace = false): ValueMemory {
-    const { collective } = this.algorithm
-    const isTotal = collective === 'allreduce' || collective === 'reduce'
-    const isShared = collective !== 'reduce-scatter' && collective !== 'exscan' && collective !== 'scan'
-    const options = { isTotal, isShared, isInPlace, ...(isTotal ? { parts: this.parts } : {}) }
+    const options = { ...memoryOptionsOf(this.algorithm.collective, this.parts), isInPlace }
     this.#memory[Number(isInPlace)] ??= valueMemory(this.program, options)
     return this.#memory[Number(isInPlace)]!
   }

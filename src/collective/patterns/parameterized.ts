@@ -42,6 +42,7 @@ export function parameterized<Table extends ParameterTable>(family: AlgorithmFam
     const algorithm: Algorithm = {
       ...facts,
       id: text === '' ? id : `${id}:${text}`,
+      values,
       with: bound,
       ...(parts === undefined ? {} : { parts: (shape: Shape) => parts(shape, values) }),
       ...(refuses === undefined ? {} : { refuses: (shape: Shape) => refuses(shape, values) }),

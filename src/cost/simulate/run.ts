@@ -148,9 +148,9 @@ export class SimulatedRun {
       }
       if (this.#arrivedBegun[process] < this.#arrivedEnd[process]) {
         const frame = this.#arrived[this.#arrivedBegun[process]++]
-        const { level, messages, packNs } = this.#setting.costs
+        const { level, messages, unpackNs } = this.#setting.costs
         const job = this.log.receives + receiveOf[frame]
-        this.#run(process, job, now, messages[level[frame]].receiveOverheadNs + packNs[frame], wokenBy)
+        this.#run(process, job, now, messages[level[frame]].receiveOverheadNs + unpackNs[frame], wokenBy)
         return
       }
       if (!this.#isPhased || this.#outstanding[process] > 0 || !this.#enterRound(process, now, wokenBy))

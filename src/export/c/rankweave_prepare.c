@@ -75,13 +75,58 @@ end:
   return code;
 }
 
-/* Own blocks that are long stay in the send buffer; a long value that comes alone goes to its first slot. */
+/* The first slot of every value, -1 if it fills none. */
+static void find_first_slots(const struct rw_program *p, int32_t values, int32_t *first_slot) {
+  for (int32_t v = 0; v < values; v++) first_slot[v] = -1;
+  for (int32_t s = p->slots - 1; s >= 0; s--) first_slot[p->slot_value[s]] = s;
+}
+
+/* Whether the first slots of values are one run of the receive buffer; the bytes of all. */
+static int are_run_of_slots(const rw_request *r, const int32_t *first_slot, int32_t value, int32_t end, size_t *bytes) {
+  *bytes = 0;
+  for (int32_t v = value; v < end; v++) {
+    if (first_slot[v] < 0) return 0;
+    if (v > value && r->slot_at[first_slot[v]] != r->slot_at[first_slot[v - 1]] + (MPI_Aint)r->bytes[v - 1]) return 0;
+    *bytes += r->bytes[v];
+  }
+  return 1;
+}
+
+static void place_in_slot(rw_request *r, const int32_t *first_slot, int32_t value) {
+  r->area[value] = in_receive_buffer;
+  r->at[value] = r->slot_at[first_slot[value]];
+}
+
+/*
+ * Long values are in the caller's buffers: own ones in the send buffer, or in their slot if they are sent with others;
+ * those of a message that belong side by side into slots there, and results in their slot.
+ */
+static void place_long_values(rw_request *r, const int32_t *first_slot) {
+  const struct rw_program *p = r->program;
+  size_t bytes;
+  for (int32_t v = 0; v < p->own; v++)
+    if (r->bytes[v] >= RW_DIRECT_BYTES) r->area[v] = in_send_buffer;
+  for (int32_t j = 0; j < p->sends; j++) {
+    if (p->send_start[j + 1] - p->send_start[j] < 2) continue;
+    for (int32_t k = p->send_start[j]; k < p->send_start[j + 1]; k++) {
+      int32_t v = p->send_value[k];
+      if (v < p->own && r->area[v] == in_send_buffer && first_slot[v] >= 0) place_in_slot(r, first_slot, v);
+    }
+  }
+  for (int32_t i = 0; i < p->receives; i++) {
+    if (!are_run_of_slots(r, first_slot, p->receive_start[i], p->receive_start[i + 1], &bytes)) continue;
+    if (bytes < RW_DIRECT_BYTES) continue;
+    for (int32_t v = p->receive_start[i]; v < p->receive_start[i + 1]; v++) place_in_slot(r, first_slot, v);
+  }
+  for (int32_t v = rw_arrivals_end(p); v < r->values; v++)
+    if (r->bytes[v] >= RW_DIRECT_BYTES && first_slot[v] >= 0) place_in_slot(r, first_slot, v);
+}
+
 static int place_values(rw_request *r, const struct rw_blocks *blocks) {
   const struct rw_program *p = r->program;
   size_t end = 0;
   for (int32_t v = 0; v < r->values; v++) {
     r->bytes[v] = blocks->value_bytes == NULL ? blocks->bytes : blocks->value_bytes[v];
-    if (v < p->own && r->bytes[v] >= RW_DIRECT_BYTES) r->area[v] = in_send_buffer;
   }
   MPI_Aint next = 0;
   for (int32_t i = 0; i < p->own; i++) {
@@ -93,13 +138,11 @@ static int place_values(rw_request *r, const struct rw_blocks *blocks) {
     r->slot_at[s] = blocks->slot_at == NULL ? next : blocks->slot_at[s];
     next += (MPI_Aint)r->bytes[p->slot_value[s]];
   }
-  for (int32_t i = 0; i < p->receives; i++) {
-    int32_t v = p->receive_start[i];
-    if (p->receive_start[i + 1] != v + 1 || r->bytes[v] < RW_DIRECT_BYTES) continue;
-    if (r->fill_start[i + 1] == r->fill_start[i]) continue;
-    r->area[v] = in_receive_buffer;
-    r->at[v] = r->slot_at[r->fill[r->fill_start[i]]];
-  }
+  int32_t *first_slot = zeroed((size_t)r->values, sizeof *first_slot);
+  if (first_slot == NULL) return MPI_ERR_NO_MEM;
+  find_first_slots(p, r->values, first_slot);
+  place_long_values(r, first_slot);
+  free(first_slot);
   for (int32_t v = 0; v < r->values; v++) {
     if (r->area[v] == in_send_buffer) r->at[v] = r->own_at[v];
     if (r->area[v] != in_store) continue;
@@ -128,11 +171,11 @@ static int message_bytes(const rw_request *r, const int32_t *value, int32_t coun
   return (int)bytes;
 }
 
-/* Whether values lie one after the other in the store. */
-static int is_run_of_store(const rw_request *r, const int32_t *value, int32_t count) {
-  for (int32_t i = 0; i < count; i++) {
-    if (r->area[value[i]] != in_store) return 0;
-    if (i > 0 && r->at[value[i]] != r->at[value[i - 1]] + (MPI_Aint)r->bytes[value[i - 1]]) return 0;
+/* Whether values lie one after the other. */
+static int are_run(const rw_request *r, const int32_t *value, int32_t count) {
+  for (int32_t i = 1; i < count; i++) {
+    if (r->area[value[i]] != r->area[value[0]]) return 0;
+    if (r->at[value[i]] != r->at[value[i - 1]] + (MPI_Aint)r->bytes[value[i - 1]]) return 0;
   }
   return 1;
 }
@@ -145,7 +188,7 @@ static int prepare_sends(rw_request *r) {
     int32_t count = p->send_start[j + 1] - p->send_start[j];
     r->send_bytes[j] = message_bytes(r, value, count);
     if (r->send_bytes[j] < 0) return MPI_ERR_COUNT;
-    r->is_packed[j] = count > 1 && !is_run_of_store(r, value, count);
+    r->is_packed[j] = !are_run(r, value, count);
     if (r->is_packed[j]) packed += (size_t)r->send_bytes[j];
   }
   r->packed = zeroed(packed, 1);

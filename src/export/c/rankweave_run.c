@@ -91,7 +91,7 @@ static int begin(rw_request *r) {
   if (r->own_run > 0) copy(r->store, r->base[in_send_buffer], r->own_run);
   else
     for (int32_t v = 0; v < p->own; v++)
-      if (r->area[v] == in_store) copy(r->store + r->at[v], r->base[in_send_buffer] + r->own_at[v], r->bytes[v]);
+      if (r->area[v] != in_send_buffer) copy(address(r, v), r->base[in_send_buffer] + r->own_at[v], r->bytes[v]);
   memcpy(r->missing, r->needs, (size_t)r->tasks * sizeof *r->missing);
   r->awaited_left = r->awaited;
   for (int32_t t = 0; t < r->tasks; t++)
