@@ -60,6 +60,7 @@ function rankPart(
   levelOf: (rank: number, peer: number) => number,
 ): Int32Array {
   const { ranks, ownStart, valueTerm, send, receive, combine, dependencies } = program
+  const { gates } = program
   if (ranks.length !== 1) throw new Error(`expected one rank per process, got ${ranks.length}`)
   const [rank] = ranks
   const own = ownStart[1]
@@ -67,6 +68,7 @@ function rankPart(
   const slots = slotsOf(program, specification)
   const parts = partsOf(specification)
   const counts = [
+    gates.sends.length,
     ...[valueTerm.length, own, send.peer.length, receive.peer.length, combine.left.length],
     ...[dependencies.use.length, slots.value.length, slots.runFirst.length, send.value.length],
     parts,

@@ -257,7 +257,7 @@ export class ProgramRun {
   #send(exchange: Exchange, store: ProgramStore, frame: number): void {
     const { peer, round } = this.#program.send
     const step = this.#firstStep + round[frame]
-    const sent: (() => void) | undefined = this.#whenSent[frame]
+    const sent = frame < this.#whenSent.length ? this.#whenSent[frame] : undefined
     if (store.pieces === undefined) {
       exchange.send(peer[frame], step, store.pack(frame), sent)
       return
