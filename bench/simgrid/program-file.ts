@@ -63,6 +63,7 @@ function rankPart(
 ): Int32Array {
   const { specification } = schedule
   const { ranks, ownStart, valueTerm, send, receive, combine, dependencies } = program
+  const { gates } = program
   if (ranks.length !== 1) throw new Error(`expected one rank per process, got ${ranks.length}`)
   const [rank] = ranks
   const own = ownStart[1]
@@ -71,6 +72,7 @@ function rankPart(
   const parts = partsOf(specification)
   const copies = copiesOf(schedule, program)
   const counts = [
+    gates.sends.length,
     ...[valueTerm.length, own, send.peer.length, receive.peer.length, combine.left.length],
     ...[dependencies.use.length, slots.value.length, slots.runFirst.length, send.value.length],
     ...[parts, copies.toSlots.length],

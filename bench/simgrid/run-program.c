@@ -38,7 +38,8 @@ struct program {
   int32_t *send_peer, *send_tag, *send_level, *send_start, *send_value;
   int32_t *receive_peer, *receive_tag, *receive_level, *receive_start;
   int32_t *left, *right;
-  int32_t *needs, *use_start, *use;
+  int32_t *needs, *use_start, *use;  // with gates also of these, of posted receives and of sends
+  int32_t gates, tasks, bringers;
   int32_t *slot_value, *slot_runs, *run_first, *run_count, *run_stride;
   int32_t *sent_in_place, *received_in_place, *copied;  // by frame, and values copied to slots
   int32_t *memory;
@@ -81,6 +82,7 @@ static struct program read_program(const char *path, int rank, int ranks, struct
   read_all(memory, (size_t)(range[1] - range[0]), file, path);
   fclose(file);
   p.memory = memory;
+  p.gates = *at++;
   p.values = *at++, p.own = *at++, p.sends = *at++, p.receives = *at++, p.combinations = *at++;
   p.uses = *at++, p.slots = *at++, p.runs = *at++, p.sent_values = *at++, p.parts = *at++, p.copies = *at++;
   p.value_part = take(&at, p.values), p.own_block = take(&at, p.own);
@@ -89,8 +91,10 @@ static struct program read_program(const char *path, int rank, int ranks, struct
   p.receive_peer = take(&at, p.receives), p.receive_tag = take(&at, p.receives);
   p.receive_level = take(&at, p.receives), p.receive_start = take(&at, p.receives + 1);
   p.left = take(&at, p.combinations), p.right = take(&at, p.combinations);
-  p.needs = take(&at, p.sends + p.combinations);
-  p.use_start = take(&at, p.receives + p.combinations + 1), p.use = take(&at, p.uses);
+  p.tasks = p.sends + p.combinations + (p.gates > 0 ? p.gates + p.receives : 0);
+  p.bringers = p.receives + p.combinations + (p.gates > 0 ? p.gates + p.sends : 0);
+  p.needs = take(&at, p.tasks);
+  p.use_start = take(&at, p.bringers + 1), p.use = take(&at, p.uses);
   p.slot_value = take(&at, p.slots), p.slot_runs = take(&at, p.slots + 1);
   p.run_first = take(&at, p.runs), p.run_count = take(&at, p.runs), p.run_stride = take(&at, p.runs);
   p.sent_in_place = take(&at, p.sends), p.received_in_place = take(&at, p.receives), p.copied = take(&at, p.copies);
@@ -148,24 +152,26 @@ struct exchange {
   size_t *at;           // value v is data[at[v]] up to the next
   unsigned char *data;
   int32_t *missing, *ready, ready_count;
+  int32_t first_post;      // tasks from here on are posted receives
   unsigned char **packed;  // frames of several values, kept until they have been sent
-  MPI_Request *sending, *receiving;
+  MPI_Request *receiving, *sending;  // side by side
 };
 
 static size_t length_of(const struct exchange *x, int32_t value) { return x->at[value + 1] - x->at[value]; }
 
 static struct exchange prepare(const struct program *p, size_t unit_bytes) {
-  int32_t tasks = p->sends + p->combinations;
+  int32_t tasks = p->tasks, requests = p->receives + p->sends;
   struct exchange x = {.at = place_values(p, unit_bytes), .ready_count = 0};
   x.data = bytes_of(x.at[p->values]);
   x.missing = bytes_of((size_t)tasks * sizeof *x.missing), x.ready = bytes_of((size_t)tasks * sizeof *x.ready);
   x.packed = bytes_of((size_t)p->sends * sizeof *x.packed);
-  x.sending = bytes_of((size_t)p->sends * sizeof *x.sending);
-  x.receiving = bytes_of((size_t)p->receives * sizeof *x.receiving);
+  x.receiving = bytes_of((size_t)requests * sizeof *x.receiving), x.sending = x.receiving + p->receives;
+  for (int32_t i = 0; i < requests; i++) x.receiving[i] = MPI_REQUEST_NULL;
+  x.first_post = p->sends + p->combinations + p->gates;
   for (int32_t v = 0; v < p->own; v++)
     for (size_t i = 0; i < length_of(&x, v); i++) x.data[x.at[v] + i] = content(p->own_block[v], i);
   memcpy(x.missing, p->needs, (size_t)tasks * sizeof *x.missing);
-  for (int32_t t = 0; t < tasks; t++)
+  for (int32_t t = 0; t < p->sends + p->combinations; t++)
     if (x.missing[t] == 0) x.ready[x.ready_count++] = t;
   return x;
 }
@@ -175,7 +181,7 @@ static void release(struct exchange *x, const struct program *p) {
     MPI_Wait(&x->sending[f], MPI_STATUS_IGNORE);
     free(x->packed[f]);
   }
-  void *memory[] = {x->at, x->data, x->missing, x->ready, x->packed, x->sending, x->receiving};
+  void *memory[] = {x->at, x->data, x->missing, x->ready, x->packed, x->receiving};
   for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) free(memory[i]);
 }
 
@@ -200,11 +206,12 @@ static void post_receive(struct exchange *x, const struct program *p, int32_t f)
   MPI_Irecv(x->data + from, (int)bytes, MPI_BYTE, p->receive_peer[f], p->receive_tag[f], MPI_COMM_WORLD, &x->receiving[f]);
 }
 
-// The next frame that arrives; its values stay where they were received.
+// The bringer that is the next frame to arrive, or, with gates, to be sent. Values stay where they were received.
 static int32_t await_frame(struct exchange *x, const struct program *p, const struct costs *costs) {
   int f, received;
   MPI_Status status;
-  MPI_Waitany(p->receives, x->receiving, &f, &status);
+  MPI_Waitany(p->receives + (p->gates > 0 ? p->sends : 0), x->receiving, &f, &status);
+  if (f >= p->receives) return p->combinations + p->gates + f;
   MPI_Get_count(&status, MPI_BYTE, &received);
   int32_t blocks = p->receive_start[f + 1] - p->receive_start[f];
   size_t bytes = x->at[p->receive_start[f + 1]] - x->at[p->receive_start[f]];
@@ -248,15 +255,20 @@ static double filling(const struct exchange *x, const struct program *p, const s
 // One exchange; returns the seconds until this rank is done.
 static double run(const struct program *p, const struct costs *costs, int operation, size_t unit_bytes) {
   struct exchange x = prepare(p, unit_bytes);
-  int32_t tasks = p->sends + p->combinations, begun = 0, awaited = p->receives;
+  int32_t begun = 0, awaited = p->receives + (p->gates > 0 ? p->sends : 0);
   double start = common_start();
-  for (int32_t f = 0; f < p->receives; f++) post_receive(&x, p, f);
+  for (int32_t f = 0; f < p->receives; f++)
+    if (p->gates == 0 || x.missing[x.first_post + f] == 0) post_receive(&x, p, f);
   while (begun < x.ready_count || awaited > 0) {
     int32_t settled = -1;
     if (begun < x.ready_count) {
       int32_t task = x.ready[begun++];
       if (task < p->sends) {
         send_frame(&x, p, costs, task);
+      } else if (task >= x.first_post) {
+        post_receive(&x, p, task - x.first_post);
+      } else if (task >= p->sends + p->combinations) {
+        settled = p->receives + task - p->sends;
       } else {
         combine_values(&x, p, costs, operation, task - p->sends);
         settled = p->receives + task - p->sends;
@@ -271,7 +283,8 @@ static double run(const struct program *p, const struct costs *costs, int operat
   }
   pass(filling(&x, p, costs));
   double took = simgrid_get_clock() - start;
-  if (begun < tasks) fail("tasks never became ready", "", tasks - begun);
+  for (int32_t t = 0; t < p->tasks; t++)
+    if (x.missing[t] > 0) fail("a task never became ready", "", t);
   compare_slots(&x, p, operation);
   release(&x, p);
   return took;

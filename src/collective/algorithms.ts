@@ -30,6 +30,7 @@ import { exscanRecursiveDoubling } from './exscan-recursive-doubling.js'
 import { exscanTree } from './exscan-tree.js'
 import { gatherBinomial } from './gather-binomial.js'
 import { gatherLinear } from './gather-linear.js'
+import { gatherLinearSync } from './gather-linear-sync.js'
 import type { Algorithm } from './patterns/algorithm.js'
 import { reduceBinary } from './reduce-binary.js'
 import { reduceChain } from './reduce-chain.js'
@@ -61,6 +62,7 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   scatterLinear,
   scatterBinomial,
   gatherLinear,
+  gatherLinearSync,
   gatherBinomial,
   allgatherLinear,
   allgatherBruck,

@@ -106,6 +106,8 @@ class OperationCounter extends OperationLog {
     if (this.isFull) throw enough
     this.added++
   }
+
+  override wait(): void {}
 }
 
 /**

@@ -13,6 +13,31 @@ static int32_t bringer_of(const rw_request *r, const int32_t *receive_of, int32_
   return p->receives + value - rw_arrivals_end(p);
 }
 
+/* A task waits for a bringer: counted, or written where `next` says. */
+static void add_use(rw_request *r, int32_t task, int32_t bringer, int32_t *next) {
+  if (next == NULL) {
+    r->needs[task]++;
+    r->use_start[bringer + 1]++;
+  } else {
+    r->use[next[bringer]++] = task;
+  }
+}
+
+/* A gate waits for the one before it and for the messages that this one does not have. */
+static void find_gate_uses(rw_request *r, int32_t *next) {
+  const struct rw_program *p = r->program;
+  int32_t gates = p->sends + p->combinations, opened = p->receives + p->combinations, j = 0, i = 0;
+  for (int32_t g = 0; g < p->gates; g++) {
+    if (g > 0) add_use(r, gates + g, opened + g - 1, next);
+    for (; j < p->gate_sends[g]; j++) add_use(r, gates + g, opened + p->gates + j, next);
+    for (; i < p->gate_receives[g]; i++) add_use(r, gates + g, i, next);
+  }
+  for (j = 0; p->gates > 0 && j < p->sends; j++)
+    if (p->send_gate[j] >= 0) add_use(r, j, opened + p->send_gate[j], next);
+  for (i = 0; p->gates > 0 && i < p->receives; i++)
+    if (p->receive_gate[i] >= 0) add_use(r, gates + p->gates + i, opened + p->receive_gate[i], next);
+}
+
 /*
  * One pass over all pairs of a task and what it waits for, each pair once. The first pass counts, the second
  * writes.
@@ -20,7 +45,7 @@ static int32_t bringer_of(const rw_request *r, const int32_t *receive_of, int32_
 static void find_uses(rw_request *r, const int32_t *receive_of, int32_t *marked, int32_t *next) {
   const struct rw_program *p = r->program;
   for (int32_t b = 0; b < r->bringers; b++) marked[b] = -1;
-  for (int32_t t = 0; t < r->tasks; t++) {
+  for (int32_t t = 0; t < p->sends + p->combinations; t++) {
     int32_t c = t - p->sends;
     const int32_t operands[2] = {c < 0 ? 0 : p->left[c], c < 0 ? 0 : p->right[c]};
     const int32_t *value = c < 0 ? p->send_value + p->send_start[t] : operands;
@@ -29,14 +54,10 @@ static void find_uses(rw_request *r, const int32_t *receive_of, int32_t *marked,
       int32_t b = bringer_of(r, receive_of, value[i]);
       if (b == r->bringers || marked[b] == t) continue;
       marked[b] = t;
-      if (next == NULL) {
-        r->needs[t]++;
-        r->use_start[b + 1]++;
-      } else {
-        r->use[next[b]++] = t;
-      }
+      add_use(r, t, b, next);
     }
   }
+  find_gate_uses(r, next);
 }
 
 /* Allocates zeroed memory; NULL only if there is none. */
@@ -64,9 +85,10 @@ static int find_dependencies(rw_request *r) {
   for (int32_t s = 0; s < p->slots; s++) r->fill[next[bringer_of(r, receive_of, p->slot_value[s])]++] = s;
 
   for (int32_t i = 0; i < p->receives; i++)
-    if (r->use_start[i + 1] > r->use_start[i]) r->order[r->awaited++] = i;
-  for (int32_t i = 0, k = r->awaited; i < p->receives; i++)
+    if (p->gates > 0 || r->use_start[i + 1] > r->use_start[i]) r->order[r->awaited++] = i;
+  for (int32_t i = 0, k = r->awaited; k < p->receives; i++)
     if (r->use_start[i + 1] == r->use_start[i]) r->order[k++] = i;
+  r->watched = p->gates > 0 ? p->receives + p->sends : r->awaited;
   code = MPI_SUCCESS;
 end:
   free(receive_of);
@@ -247,7 +269,7 @@ static int allocate(rw_request *r) {
   r->send_bytes = zeroed(sends, sizeof *r->send_bytes);
   r->receive_bytes = zeroed(receives, sizeof *r->receive_bytes);
   r->send_from = zeroed(sends, sizeof *r->send_from), r->is_packed = zeroed(sends, sizeof *r->is_packed);
-  r->requests = zeroed(sends + receives, sizeof *r->requests), r->indices = zeroed(receives, sizeof *r->indices);
+  r->requests = zeroed(sends + receives, sizeof *r->requests), r->indices = zeroed(sends + receives, sizeof *r->indices);
   r->statuses = zeroed(sends + receives, sizeof *r->statuses);
   if (r->requests != NULL)
     for (size_t i = 0; i < sends + receives; i++) r->requests[i] = MPI_REQUEST_NULL;
@@ -291,6 +313,10 @@ int rw_request_create(const struct rw_program *program, MPI_Comm comm, int tag, 
   r->program = program, r->comm = comm, r->tag = tag, r->combine = blocks->combine, r->context = blocks->context;
   r->values = rw_values(program), r->tasks = program->sends + program->combinations;
   r->bringers = program->receives + program->combinations;
+  if (program->gates > 0) {
+    r->tasks += program->gates + program->receives;
+    r->bringers += program->gates + program->sends;
+  }
   int code = prepare(r, blocks);
   if (code == MPI_SUCCESS) *request = r;
   else rw_request_free(&r);
