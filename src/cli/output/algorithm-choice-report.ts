@@ -1,6 +1,6 @@
 import type { AlgorithmChoice } from '../../cost/choose/choose-algorithm.js'
-import { profileOf } from '../../machine/network.js'
 import type { Machine } from '../../machine/machine.js'
+import { profileOf } from '../../machine/network.js'
 import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
 import { columns, figure, secondsText } from './reporter.js'
 

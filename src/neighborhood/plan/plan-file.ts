@@ -24,7 +24,13 @@ const scheduleArrays = {
     opKind: Uint8Array,
     opPeer: Int32Array,
   },
-  ...{ opTag: Int32Array, opAfter: Int32Array, entryStart: Int32Array, entryBlock: Int32Array, entryFrom: Int32Array },
+  ...{
+    opTag: Int32Array,
+    opAfter: Int32Array,
+    entryStart: Int32Array,
+    entryBlock: Int32Array,
+    entryFrom: Int32Array,
+  },
   ...{ entryRight: Int32Array, entryTo: Int32Array },
 } as const
 const groupArrays = ['step', 'members', 'commonStart', 'common', 'holder', 'directStart', 'direct'] as const

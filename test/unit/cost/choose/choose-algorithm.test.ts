@@ -14,22 +14,26 @@ const chosen = (collective: (typeof collectives)[number], bytes: number) =>
 const withAlgorithms = collectives.filter((collective) => !isNeighborCollective(collective))
 
 describe('chooseAlgorithm', () => {
-  it.each(withAlgorithms)('chooses for %s the fastest of all that serve, at their defaults or better', (collective) => {
-    for (const bytes of [8, 65_536]) {
-      const { chosen: best, alternatives, notSimulated } = chosen(collective, bytes)
-      const serving = algorithms.filter(
-        (algorithm) => algorithm.collective === collective && (algorithm.refuses?.({ ranks: 16 }) ?? null) === null,
-      )
-      expect(alternatives.map(({ algorithm }) => algorithm.split(':')[0]).sort()).toEqual(
-        serving.map(({ id }) => id).sort(),
-      )
-      expect(notSimulated.every(({ because }) => because === 'refused')).toBe(true)
-      for (const algorithm of serving) {
-        const { timeUs } = simulate(scheduleOf(algorithm, { ranks: 16 }), machine, { bytes })
-        expect(best.timeUs).toBeLessThanOrEqual(timeUs)
+  it.each(withAlgorithms)(
+    'chooses for %s the fastest of all that serve, at their defaults or better',
+    (collective) => {
+      for (const bytes of [8, 65_536]) {
+        const { chosen: best, alternatives, notSimulated } = chosen(collective, bytes)
+        const serving = algorithms.filter(
+          (algorithm) =>
+            algorithm.collective === collective && (algorithm.refuses?.({ ranks: 16 }) ?? null) === null,
+        )
+        expect(alternatives.map(({ algorithm }) => algorithm.split(':')[0]).sort()).toEqual(
+          serving.map(({ id }) => id).sort(),
+        )
+        expect(notSimulated.every(({ because }) => because === 'refused')).toBe(true)
+        for (const algorithm of serving) {
+          const { timeUs } = simulate(scheduleOf(algorithm, { ranks: 16 }), machine, { bytes })
+          expect(best.timeUs).toBeLessThanOrEqual(timeUs)
+        }
       }
-    }
-  })
+    },
+  )
 
   it('says what it simulated: its texts give the schedules that take these times', () => {
     const { alternatives } = chosen('bcast', 1_000_000)
@@ -37,11 +41,13 @@ describe('chooseAlgorithm', () => {
     for (const { algorithm: text, timeUs, messages } of alternatives) {
       const setting = parseAlgorithm(text)
       const segments = segmentsOf(setting, 1_000_000) ?? 1
-      const simulation = simulate(scheduleOf(setting.algorithm, { ranks: 16, segments }), machine, { bytes: 1_000_000 })
-      expect([simulation.timeUs, simulation.traffic.node.messages + simulation.traffic.network.messages]).toEqual([
-        timeUs,
-        messages - simulation.traffic.package.messages,
-      ])
+      const simulation = simulate(scheduleOf(setting.algorithm, { ranks: 16, segments }), machine, {
+        bytes: 1_000_000,
+      })
+      expect([
+        simulation.timeUs,
+        simulation.traffic.node.messages + simulation.traffic.network.messages,
+      ]).toEqual([timeUs, messages - simulation.traffic.package.messages])
     }
   })
 
@@ -60,13 +66,17 @@ describe('chooseAlgorithm', () => {
     expect(notSimulated).toContainEqual(
       expect.objectContaining({ algorithm: 'allgather-recursive-doubling', because: 'refused' }),
     )
-    expect(notSimulated).toContainEqual(expect.objectContaining({ algorithm: 'allgather-ring', because: 'budget' }))
+    expect(notSimulated).toContainEqual(
+      expect.objectContaining({ algorithm: 'allgather-ring', because: 'budget' }),
+    )
     expect(alternatives).toHaveLength(1)
   })
 
   it('admits no weaker order than asked for', () => {
     const idsOf = (order: 'tree' | 'ranks' | 'any') =>
-      chooseAlgorithm('allreduce', machine, { bytes: 64, ranks: 5, order }).alternatives.map(({ algorithm }) => algorithm)
+      chooseAlgorithm('allreduce', machine, { bytes: 64, ranks: 5, order }).alternatives.map(
+        ({ algorithm }) => algorithm,
+      )
     expect(idsOf('any').some((id) => id.startsWith('allreduce-ring'))).toBe(true)
     expect(idsOf('ranks').some((id) => id.startsWith('allreduce-ring'))).toBe(false)
     expect(idsOf('ranks').some((id) => id.startsWith('allreduce-recursive-doubling'))).toBe(true)
