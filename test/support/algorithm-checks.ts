@@ -94,7 +94,7 @@ export function operationsOf(schedule: Schedule, rank: number): readonly (readon
   const { opStart, opPhase, opKind: kinds, opPeer, opTag, entryStart } = schedule
   const rows: number[][] = []
   for (let op = opStart[rank]; op < opStart[rank + 1]; op++) {
-    const row = [opPhase[op], kinds[op], opPeer[op], opTag[op]]
+    const row = [opPhase[op], kinds[op], opPeer[op], opTag[op], schedule.opAfter[op] ?? -1]
     for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {
       // A schedule without combinations has no right operands.
       row.push(

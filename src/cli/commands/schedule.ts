@@ -100,7 +100,10 @@ function listAlgorithms(report: Reporter): ExitCode {
   const lines = missing.map(({ id, why }) => `  ${id}: ${why}`)
   report.result(
     { algorithms: list, withoutSchedule: missing },
-    [table(collectives.map((name) => [name, idsOf(name)])), 'only in rankweave models:', ...lines].join('\n'),
+    [
+      table(collectives.map((name) => [name, idsOf(name)])),
+      ...(lines.length === 0 ? [] : ['only in rankweave models:', ...lines]),
+    ].join('\n'),
   )
   return exitCodes.ok
 }
