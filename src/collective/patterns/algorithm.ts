@@ -45,6 +45,8 @@ export interface Algorithm {
   readonly collective: Collective
   /** What it can be given besides a shape, with bounds and defaults. Absent: nothing. */
   readonly parameters?: NamedOptions
+  /** The values of all its parameters, by name, in the order of the table. */
+  readonly values?: Readonly<Record<string, number>>
   /**
    * The same algorithm with these values, and with the defaults of all others.
    * @throws ERR_ARGUMENT for a parameter that it does not have, and a value out of bounds
