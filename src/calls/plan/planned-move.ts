@@ -91,7 +91,7 @@ export function planMove(
 /**
  * Refuses a method, before the ranks join the call, by what they all know of it.
  *
- * @param isSized whether whoever plans a unit knows its length
+ * @param isSized whether the processes that plan know how long a unit is
  * @throws ERR_ALGORITHM
  */
 export function requireMethod(

@@ -189,3 +189,11 @@ describe('algorithmOf', () => {
     expect(() => algorithmOf('x')).toThrowError(/^expected an algorithm among barrier-linear, /)
   })
 })
+
+test('docs/writing-an-algorithm.md shows an algorithm with a parameter, without its comments', () => {
+  const textOf = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+  const code = textOf('src/collective/bcast-knomial.ts')
+    .replace(/\/\*\*.*?\*\/\n/gs, '')
+    .replace(/^ *\/\/ .*\n/gm, '')
+  expect(textOf('docs/writing-an-algorithm.md')).toContain(`\`\`\`ts\n${code}\`\`\`\n`)
+})
