@@ -1,11 +1,11 @@
-import { requireText } from '../base/known-options.js'
 import { bytesOption, integerOption } from '../base/option.js'
-import { optionsText, parsedOptions } from '../base/option-table.js'
-import { shown, wrongValue } from '../errors.js'
+import { optionsText } from '../base/option-table.js'
+import { wrongValue } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
-import { algorithmOf } from './algorithms.js'
+import { familyOf } from './algorithms.js'
 import type { Algorithm } from './patterns/algorithm.js'
 import { shapeLimits } from './patterns/check-shape.js'
+import { parsedSettings } from './patterns/parameterized.js'
 
 /** An algorithm with its parameters, and how it cuts every unit of data. At most one of both is given. */
 export interface AlgorithmSetting {
@@ -21,6 +21,10 @@ const cuts = {
   segmentBytes: bytesOption({ least: 1, word: 'segment', help: 'bytes of a segment' }),
 }
 
+/** Settings that are retained by their text: calls pass the same few again and again. */
+const mostRetained = 64
+const retained = new Map<string, AlgorithmSetting>()
+
 /**
  * An algorithm from its line of text: its id, then a colon and settings in any order, joined by commas:
  * `bcast-binomial`, `bcast-chain:fanout=4,segment=1KiB`, `allreduce-ring:segments=8`. Parameters that are left
@@ -30,22 +34,23 @@ const cuts = {
  * @throws ERR_ARGUMENT saying what was expected and what arrived
  */
 export function parseAlgorithm(text: string, collective?: Collective): AlgorithmSetting {
-  requireText('parseAlgorithm', text)
-  const colon = text.indexOf(':')
-  const family = algorithmOf(colon < 0 ? text : text.slice(0, colon), collective)
-  if (colon < 0) return { algorithm: family }
-  const { parameters = {} } = family
-  const fail = (expected: string, got: string): never => {
-    throw wrongValue('ERR_ARGUMENT', `algorithm ${shown(text)}: expected ${expected}`, got)
-  }
-  const values = parsedOptions({ ...parameters, ...cuts }, text.slice(colon + 1), fail)
-  const { segments, segmentBytes, ...given } = values as Record<string, number>
-  if (segments !== undefined && segmentBytes !== undefined) fail('segments or segment', text.slice(colon + 1))
-  return {
-    algorithm: family.with?.(given) ?? family,
-    ...(segments === undefined ? {} : { segments }),
-    ...(segmentBytes === undefined ? {} : { segmentBytes }),
-  }
+  const known = retained.get(text)
+  if (known !== undefined && (collective === undefined || known.algorithm.collective === collective))
+    return known
+  const setting = parsed(text, collective)
+  if (retained.size >= mostRetained) retained.clear()
+  retained.set(text, setting)
+  return setting
+}
+
+function parsed(text: string, collective: Collective | undefined): AlgorithmSetting {
+  const { family, settings } = familyOf(text, collective)
+  if (settings === undefined) return { algorithm: family }
+  const { segments, segmentBytes, ...values } = parsedSettings(family, text, settings, cuts)
+  const algorithm = family.with?.(values) ?? family
+  if (segments === undefined) return segmentBytes === undefined ? { algorithm } : { algorithm, segmentBytes }
+  if (segmentBytes === undefined) return { algorithm, segments }
+  throw wrongValue('ERR_ARGUMENT', 'expected segments or segment, not both', text)
 }
 
 /** The line of text that {@link parseAlgorithm} reads as this setting; equal settings have equal texts. */
@@ -56,13 +61,20 @@ export function formatAlgorithm({ algorithm, segments, segmentBytes }: Algorithm
 }
 
 /**
- * Into how many segments a unit of data is cut: segments of at most `segmentBytes`, or more where there would be
- * more than 4,096. Undefined where the setting does not say it.
+ * Into how many segments a unit of data is cut. With bytes of a segment: so many that no part of the unit that
+ * travels by itself is longer, and at most 4,096.
+ *
+ * @param unitBytes what MPI's count describes
+ * @param ranks participants: some algorithms cut a unit into a part for each, and these into segments
+ * @returns undefined where the setting does not say it
  */
 export function segmentsOf(
-  { segments, segmentBytes }: AlgorithmSetting,
+  { algorithm, segments, segmentBytes }: AlgorithmSetting,
   unitBytes: number,
+  ranks: number,
 ): number | undefined {
   if (segmentBytes === undefined) return segments
-  return Math.min(Math.max(Math.ceil(unitBytes / segmentBytes), 1), shapeLimits.segments)
+  const parts = algorithm.parts?.({ ranks, segments: 1 }) ?? 1
+  const needed = Math.ceil(Math.ceil(unitBytes / parts) / segmentBytes)
+  return Math.min(Math.max(needed, 1), shapeLimits.segments)
 }

@@ -22,6 +22,7 @@ import { barrierRecursiveDoubling } from './barrier-recursive-doubling.js'
 import { bcastBinary } from './bcast-binary.js'
 import { bcastBinomial } from './bcast-binomial.js'
 import { bcastChain } from './bcast-chain.js'
+import { bcastKnomial } from './bcast-knomial.js'
 import { bcastLinear } from './bcast-linear.js'
 import { bcastScatterAllgather } from './bcast-scatter-allgather.js'
 import { bcastSplitBinary } from './bcast-split-binary.js'
@@ -32,6 +33,7 @@ import { gatherBinomial } from './gather-binomial.js'
 import { gatherLinear } from './gather-linear.js'
 import { gatherLinearSync } from './gather-linear-sync.js'
 import type { Algorithm } from './patterns/algorithm.js'
+import { parsedSettings } from './patterns/parameterized.js'
 import { reduceBinary } from './reduce-binary.js'
 import { reduceChain } from './reduce-chain.js'
 import { reduceLinear } from './reduce-linear.js'
@@ -55,6 +57,7 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   barrierDoubleRing,
   bcastLinear,
   bcastBinomial,
+  bcastKnomial,
   bcastBinary,
   bcastSplitBinary,
   bcastChain,
@@ -99,16 +102,30 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
 const byId: ReadonlyMap<string, Algorithm> = new Map(algorithms.map((algorithm) => [algorithm.id, algorithm]))
 
 /**
- * The algorithm of an id.
+ * The algorithm of an id, with its parameters: `bcast-binomial`, `bcast-knomial:radix=8`.
  *
+ * @param text the id, then a colon and `name=value` for each parameter that is not to have its default,
+ *   joined by commas
  * @param collective that it must be of. Default: any.
- * @throws ERR_ARGUMENT naming the known ones
+ * @throws ERR_ARGUMENT naming the known algorithms, or the parameters of this one with their bounds
  */
-export function algorithmOf(id: string, collective?: Collective): Algorithm {
-  const algorithm = byId.get(id)
-  if (algorithm !== undefined && (collective === undefined || algorithm.collective === collective))
-    return algorithm
+export function algorithmOf(text: string, collective?: Collective): Algorithm {
+  const { family, settings } = familyOf(text, collective)
+  if (settings === undefined) return family
+  const values = parsedSettings(family, text, settings)
+  return family.with?.(values) ?? family
+}
+
+/** The algorithm that a line of text begins with, and what follows the colon. @throws ERR_ARGUMENT */
+export function familyOf(
+  text: string,
+  collective?: Collective,
+): { readonly family: Algorithm; readonly settings?: string } {
+  const colon = typeof text === 'string' ? text.indexOf(':') : -1
+  const family = byId.get(colon < 0 ? text : text.slice(0, colon))
+  if (family !== undefined && (collective === undefined || family.collective === collective))
+    return colon < 0 ? { family } : { family, settings: text.slice(colon + 1) }
   const known = algorithms.filter((other) => collective === undefined || other.collective === collective)
   const expected = `expected an algorithm${collective === undefined ? '' : ` of ${shortened(reasonText(collective))}`} among ${known.map((other) => other.id).join(', ')}`
-  throw wrongValue('ERR_ARGUMENT', expected, id)
+  throw wrongValue('ERR_ARGUMENT', expected, text)
 }

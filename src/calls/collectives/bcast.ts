@@ -1,6 +1,7 @@
 import { bytesOf } from '../../base/bytes.js'
 import { packBlocks, unpackBlocks } from '../../base/packing.js'
 import { algorithms } from '../../collective/algorithms.js'
+import { atDefaults } from '../../collective/patterns/parameterized.js'
 import { requireIntact, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
 import { copyOf, type Exchange, noBytes } from '../exchange.js'
@@ -11,7 +12,7 @@ import { ElementStore } from '../plan/element-store.js'
 import type { Method } from '../plan/method.js'
 import { moveBlocks, unitLengths } from '../plan/move-blocks.js'
 import { localIndexOf, processOfRank } from '../plan/placement.js'
-import { type Chosen, chooseMove, planMove, requireServed } from '../plan/planned-move.js'
+import { type Chosen, chooseMove, planMove, requireMethod } from '../plan/planned-move.js'
 import { joinedBlocks } from '../plan/process-order.js'
 import { SharedLanding } from '../plan/shared-landing.js'
 import type { BindableCall, BoundProgram } from '../program/bound-collective.js'
@@ -25,7 +26,9 @@ export interface CallHead extends Chosen {
 }
 
 export function encodeHead({ type, algorithm, segments, sizes }: CallHead): Uint8Array {
-  const words = Float64Array.of(type, algorithms.indexOf(algorithm), segments)
+  const family = atDefaults(algorithm)
+  const values = algorithm === family ? [] : Object.values(algorithm.values!)
+  const words = Float64Array.of(type, algorithms.indexOf(family), segments, ...values)
   return packBlocks([bytesOf(words), bytesOf(sizes)])
 }
 
@@ -34,8 +37,12 @@ export function decodeHead(bytes: Uint8Array): CallHead {
   const [words, sizes] = unpackBlocks(bytes).map(
     (block) => new Float64Array(block.buffer, block.byteOffset, block.byteLength / 8),
   )
-  const [type, algorithm, segments] = words
-  return { type: type, algorithm: algorithms[algorithm], segments: segments, sizes: sizes }
+  const [type, index, segments, ...values] = words
+  const family = algorithms[index]
+  const names = Object.keys(family.parameters ?? {})
+  const algorithm =
+    values.length === 0 ? family : family.with!(Object.fromEntries(names.map((name, i) => [name, values[i]])))
+  return { type, algorithm, segments, sizes }
 }
 
 type TypedBytes = Pick<Block, 'type' | 'bytes'>
@@ -71,8 +78,7 @@ export function bcastCall(
   root: number,
   method: Method | undefined,
 ): BindableCall<BcastContribution | undefined> {
-  const { algorithm } = method ?? {}
-  if (algorithm !== undefined) requireServed(state, algorithm, method?.segments ?? 1)
+  requireMethod(state, method, { isSized: true })
   return {
     signature: { name: 'bcast', root, ...(method === undefined ? {} : { method: method.name }) },
     unplaced: true,

@@ -127,8 +127,8 @@ export class CollectivePlans {
   readonly #state: CommContext
   #isMemoryShared: boolean | undefined
   readonly #plans = new Map<string, CollectivePlan>()
-  /** The plan of each algorithm that was asked for last: found without a key. */
-  readonly #lastOf = new Map<Algorithm, CollectivePlan>()
+  /** The plan of each algorithm, by its id, that was asked for last: found without a key. */
+  readonly #lastOf = new Map<string, CollectivePlan>()
   #uses = 0
   readonly #participants = new Map<WholeKind, Participants | null>()
   #planBytes = 0
@@ -164,14 +164,14 @@ export class CollectivePlans {
 
   /** @param root participant */
   plan(algorithm: Algorithm, participants: Participants, root: number, segments: number): CollectivePlan {
-    const last = this.#lastOf.get(algorithm)
+    const last = this.#lastOf.get(algorithm.id)
     if (last?.participants === participants && last.isOf(root, segments)) {
       last.lastUse = ++this.#uses
       return last
     }
     const key = `${algorithm.id} ${participants.kind} ${root} ${segments}`
     const plan = this.#used(key) ?? this.#make(key, algorithm, participants, root, segments)
-    this.#lastOf.set(algorithm, plan)
+    this.#lastOf.set(algorithm.id, plan)
     return plan
   }
 
@@ -229,7 +229,8 @@ export class CollectivePlans {
     const plan = this.#plans.get(oldest)!
     this.#plans.delete(oldest)
     this.#planBytes -= plan.sizeBytes
-    if (this.#lastOf.get(plan.algorithm) === plan) this.#lastOf.delete(plan.algorithm)
+    const { id } = plan.algorithm
+    if (this.#lastOf.get(id) === plan) this.#lastOf.delete(id)
   }
 }
 

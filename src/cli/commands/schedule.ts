@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { algorithmOf, algorithms } from '../../collective/algorithms.js'
+import { defaultText, expectedText } from '../../base/option-table.js'
+import { parseAlgorithm } from '../../collective/algorithm-text.js'
+import { algorithms } from '../../collective/algorithms.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
-import { scheduleOf } from '../../collective/patterns/schedule-size.js'
 import { RankweaveError } from '../../errors.js'
 import { scheduleText } from '../../schedule/file/schedule-file.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
@@ -15,15 +16,20 @@ import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../ou
 import { noteViolations, reductionRows } from '../output/proof-report.js'
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
+import { scheduleFromText } from './schedule-source.js'
 
 const help = `
 An algorithm of a collective is a function that returns a schedule: for every rank, which blocks it sends to whom and
 what it combines, phase by phase. The schedule is verified before it is printed or written. A schedule with violations
 is not written, and the exit code is 1.
 
+ALGORITHM is a line of text: an id, then a colon and settings joined by commas. They are the parameters of the algorithm
+that are not to have their defaults, and segments=NUMBER, which is --segments.
+
 Examples:
   rankweave schedule --list
   rankweave schedule bcast-binomial --ranks 16
+  rankweave schedule bcast-chain:fanout=4,segments=8 --ranks 16
   rankweave schedule bcast-binomial --ranks 64 --root 5 --segments 8 -o bcast.jsonl
   rankweave verify bcast.jsonl
   rankweave schedule bcast-binomial --ranks 4 -o - | rankweave verify -`
@@ -41,8 +47,8 @@ export const scheduleCommand: AddCommand = (program, act) => {
   program
     .command('schedule')
     .description('Write the schedule of an algorithm of a collective, verify it and count its messages.')
-    .argument('[algorithm]', 'the algorithm, e.g. bcast-binomial')
-    .option('--list', 'list the algorithms', false)
+    .argument('[algorithm]', 'the algorithm with its parameters, e.g. bcast-binomial or bcast-chain:fanout=4')
+    .option('--list', 'list the algorithms and their parameters', false)
     .option('--ranks <number>', 'participants')
     .option('--root <rank>', 'of a rooted collective', '0')
     .option(
@@ -57,16 +63,15 @@ export const scheduleCommand: AddCommand = (program, act) => {
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
-      act(async (report: Reporter, id: string | undefined, raw: unknown, command: Command) => {
+      act(async (report: Reporter, line: string | undefined, raw: unknown, command: Command) => {
         const { list, output, ranks, root, segments } = parseOptions(schema, raw)
         if (list) return listAlgorithms(report)
-        if (id === undefined) throw new RankweaveError('ERR_USAGE', 'expected an algorithm, or --list')
-        const algorithm = algorithmOf(id)
+        if (line === undefined) throw new RankweaveError('ERR_USAGE', 'expected an algorithm, or --list')
+        const { algorithm } = parseAlgorithm(line)
         refuseNeedlessRoot(command, algorithm)
-        if (ranks === undefined) throw new RankweaveError('ERR_USAGE', '--ranks: expected a number of ranks')
         await checkOutputs(report, output)
-        report.step(`planning ${algorithm.id} of ${figure(ranks)} ranks`)
-        const schedule = scheduleOf(algorithm, { ranks, root, segments })
+        report.step(`planning ${algorithm.id}`)
+        const schedule = scheduleFromText(command, line, ranks, { root, segments })
         report.step('verifying the schedule')
         const verification = verify(schedule)
         noteViolations(report, verification)
@@ -89,7 +94,15 @@ export const scheduleCommand: AddCommand = (program, act) => {
 }
 
 function listAlgorithms(report: Reporter): ExitCode {
-  const list = algorithms.map(({ collective, id }) => ({ collective, id }))
+  const list = algorithms.map(({ collective, id, parameters = {} }) => ({
+    collective,
+    id,
+    parameters: Object.entries(parameters).map(
+      ([name, { help, least, most, default: initial, word = name }]) => ({
+        ...{ name: word, help, least, most, default: initial },
+      }),
+    ),
+  }))
   const collectives = [...new Set(list.map(({ collective }) => collective))]
   const idsOf = (collective: string) =>
     list
@@ -98,11 +111,20 @@ function listAlgorithms(report: Reporter): ExitCode {
       .join(', ')
   const missing = withoutSchedule()
   const lines = missing.map(({ id, why }) => `  ${id}: ${why}`)
+  const parameters = algorithms.flatMap(({ id, parameters = {} }) =>
+    Object.entries(parameters).map(([name, option]) => {
+      const { word = name, help } = option
+      return [`${id}:${word}`, `${help}, ${expectedText(option)} (default: ${defaultText(option)})`] as const
+    }),
+  )
   report.result(
     { algorithms: list, withoutSchedule: missing },
     [
       table(collectives.map((name) => [name, idsOf(name)])),
-      ...(lines.length === 0 ? [] : ['only in rankweave models:', ...lines]),
+      'parameters:',
+      table(parameters),
+      `every algorithm: segments=NUMBER, from 1 to ${shapeLimits.segments}`,
+      ...(missing.length === 0 ? [] : ['only in rankweave models:', ...lines]),
     ].join('\n'),
   )
   return exitCodes.ok

@@ -45,7 +45,7 @@ export interface Algorithm {
   readonly collective: Collective
   /** What it can be given besides a shape, with bounds and defaults. Absent: nothing. */
   readonly parameters?: NamedOptions
-  /** The value of every parameter. */
+  /** The values of all its parameters, by name, in the order of the table. */
   readonly values?: Readonly<Record<string, number>>
   /**
    * The same algorithm with these values, and with the defaults of all others.

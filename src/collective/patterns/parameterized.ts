@@ -1,5 +1,6 @@
-import type { Option } from '../../base/option.js'
-import { checkOptions, optionsText, withDefaults } from '../../base/option-table.js'
+import type { NamedOptions, Option } from '../../base/option.js'
+import { checkOptions, optionsText, parsedOptions } from '../../base/option-table.js'
+import { shown, wrongValue } from '../../errors.js'
 import type { ScheduleBuilder } from '../../schedule/builder.js'
 import type { Specification } from '../../schedule/specification.js'
 import type { Algorithm, CombinationOrder, Shape } from './algorithm.js'
@@ -25,43 +26,69 @@ export interface AlgorithmFamily<Table extends ParameterTable>
   ): void
 }
 
-/** Algorithms of a family that are retained, so that equal values give the same object. */
+/** Algorithms of a family that are retained, the one at the defaults excepted: it always is. */
 const mostRetained = 64
 
 /** The algorithm of a family at the defaults of its parameters. */
 export function parameterized<Table extends ParameterTable>(family: AlgorithmFamily<Table>): Algorithm {
   const { parts, refuses, order, emit, ...facts } = family
   const { id, parameters } = facts
+  const names = Object.keys(parameters) as (keyof Table & string)[]
   const retained = new Map<string, Algorithm>()
-  const bound = (given: Readonly<Record<string, number>>): Algorithm => {
+  const algorithmAt = (values: ParameterValues<Table>, text: string): Algorithm => ({
+    ...facts,
+    id: text === '' ? id : `${id}:${text}`,
+    values,
+    with: bound,
+    ...(parts === undefined ? {} : { parts: (shape: Shape) => parts(shape, values) }),
+    ...(refuses === undefined ? {} : { refuses: (shape: Shape) => refuses(shape, values) }),
+    ...(order === undefined ? {} : { order: (shape: Shape) => order(shape, values) }),
+    emit: (shape, rank, operations, specification) => emit(shape, rank, operations, specification, values),
+  })
+  const valuesOf = (given: Readonly<Record<string, number | undefined>>) =>
+    Object.fromEntries(
+      names.map((name) => [name, given[name] ?? parameters[name].default]),
+    ) as ParameterValues<Table>
+  const initial = algorithmAt(valuesOf({}), '')
+  function bound(given: Readonly<Record<string, number>>): Algorithm {
     checkOptions(id, parameters, given)
-    const text = optionsText(parameters, differing(parameters, given))
+    const values = valuesOf(given)
+    const differing = names.filter((name) => values[name] !== parameters[name].default)
+    if (differing.length === 0) return initial
+    const text = optionsText(parameters, Object.fromEntries(differing.map((name) => [name, values[name]])))
     const found = retained.get(text)
     if (found !== undefined) return found
-    const values = withDefaults(parameters, given) as ParameterValues<Table>
-    const algorithm: Algorithm = {
-      ...facts,
-      id: text === '' ? id : `${id}:${text}`,
-      values,
-      with: bound,
-      ...(parts === undefined ? {} : { parts: (shape: Shape) => parts(shape, values) }),
-      ...(refuses === undefined ? {} : { refuses: (shape: Shape) => refuses(shape, values) }),
-      ...(order === undefined ? {} : { order: (shape: Shape) => order(shape, values) }),
-      emit: (shape, rank, operations, specification) => emit(shape, rank, operations, specification, values),
-    }
     if (retained.size >= mostRetained) retained.clear()
+    const algorithm = algorithmAt(values, text)
     retained.set(text, algorithm)
     return algorithm
   }
-  return bound({})
+  return initial
 }
 
-/** The values that are not the defaults. */
-function differing(
-  parameters: ParameterTable,
-  given: Readonly<Record<string, number>>,
-): Readonly<Record<string, number>> {
-  return Object.fromEntries(
-    Object.entries(given).filter(([name, value]) => value !== parameters[name].default),
-  )
+/** The algorithm at the defaults of its parameters, as the registry has it. */
+export function atDefaults(algorithm: Algorithm): Algorithm {
+  return algorithm.with?.({}) ?? algorithm
+}
+
+/**
+ * What the settings in a line of text give, by name.
+ *
+ * @param text the whole line
+ * @param settings what follows its colon
+ * @param more what it may give besides the parameters
+ * @throws ERR_ARGUMENT saying what was expected and what arrived
+ */
+export function parsedSettings(
+  { id, parameters = {} }: Algorithm,
+  text: string,
+  settings: string,
+  more: NamedOptions = {},
+): Record<string, number> {
+  const fail = (expected: string, got: string): never => {
+    throw wrongValue('ERR_ARGUMENT', `algorithm ${shown(text)}: expected ${expected}`, got)
+  }
+  const table = { ...parameters, ...more }
+  if (Object.keys(table).length === 0) fail(`${id} without settings: it has no parameters`, settings)
+  return parsedOptions(table, settings, fail) as Record<string, number>
 }

@@ -21,10 +21,11 @@ function evaluated(formula: string, ranks: number): number {
   const values: Record<string, number> = {
     P: ranks,
     L: Math.ceil(Math.log2(ranks)),
+    K: Math.ceil(Math.log2(ranks) / 2),
     C: core(ranks),
     'lg C': Math.log2(core(ranks)),
   }
-  const tokens = (formula.match(/lg C|[PLC]|\d+|[-+/^()]/g) ?? []).map((token) =>
+  const tokens = (formula.match(/lg C|[PLCK]|\d+|[-+/^()]/g) ?? []).map((token) =>
     token === '^' ? '**' : `${values[token] ?? token}`,
   )
   const product = tokens.map((token, i) => {

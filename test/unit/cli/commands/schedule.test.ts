@@ -29,10 +29,54 @@ describe('schedule', () => {
     const { exitCode, stdout } = await cli('schedule', '--list')
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^ {2}bcast +.*bcast-binomial/m)
+    expect(stdout).toMatch(
+      /^ {2}bcast-chain:fanout +chains that begin at the root, an integer from 1 to 64 \(default: 1\)$/m,
+    )
+    expect(stdout).toMatch(/^every algorithm: segments=NUMBER, from 1 to 4096$/m)
     expect(onlyObject(await cli('schedule', '--list', '--json'))).toEqual({
-      algorithms: expect.arrayContaining([{ collective: 'bcast', id: 'bcast-binomial' }]),
+      algorithms: expect.arrayContaining([
+        { collective: 'bcast', id: 'bcast-binomial', parameters: [] },
+        {
+          collective: 'bcast',
+          id: 'bcast-chain',
+          parameters: [
+            { name: 'fanout', help: 'chains that begin at the root', least: 1, most: 64, default: 1 },
+          ],
+        },
+      ]),
       withoutSchedule: [],
     })
+  })
+
+  it('takes parameters and segments in the text of an algorithm, and writes them', async () => {
+    const file = join(folder, 'chains.jsonl')
+    const text = 'bcast-chain:segments=3,fanout=4'
+    const answer = await cli('schedule', text, '--ranks', '9', '-o', file, '--json')
+    expect(onlyObject(answer)).toMatchObject({
+      ...{ algorithm: 'bcast-chain:fanout=4', root: 0, segments: 3, fanout: 4 },
+      ...{ phases: 4, messages: 24, verified: true },
+    })
+    const { strategy, parameters } = parseSchedule(readFileSync(file, 'utf8').trim().split('\n'))
+    expect(strategy).toBe('bcast-chain:fanout=4')
+    expect(parameters).toEqual({ root: 0, segments: 3, fanout: 4 })
+    expect((await cli('verify', file)).stdout).toBe(
+      `${file}: bcast by bcast-chain:fanout=4, 9 ranks, 24 messages: verified\n`,
+    )
+  })
+
+  it.each([
+    [['bcast-chain:fanout=0'], 'ERR_ARGUMENT', 'an integer from 1 to 64'],
+    [['bcast-chain:radix=2'], 'ERR_ARGUMENT', "expected fanout, segments or segment, got 'radix'"],
+    [['bcast-ring:radix=2'], 'ERR_ARGUMENT', 'expected an algorithm among'],
+    [['bcast-chain:segments=2', '--segments', '2'], 'ERR_USAGE', "--segments is in 'bcast-chain:segments=2'"],
+    [['bcast-chain:segment=2', '--segments', '2'], 'ERR_USAGE', "--segments is in 'bcast-chain:segment=2'"],
+    [['bcast-chain:segment=1KiB'], 'ERR_USAGE', 'expected segments=NUMBER'],
+    [['allreduce-ring:segments=2', '--root', '1'], 'ERR_USAGE', '--root is for'],
+  ])('refuses %j', async (argv, code, message) => {
+    const answer = await cli('schedule', ...argv, '--ranks', '4')
+    expect([answer.exitCode, answer.stdout]).toEqual([2, ''])
+    expect(answer.stderr).toContain(`${code}: `)
+    expect(answer.stderr).toContain(message)
   })
 
   it('writes a file that verifies, and reports what the schedule does', async () => {
