@@ -11,6 +11,13 @@
 export { algorithmOf, algorithms } from '../collective/algorithms.js'
 export type { Algorithm, CombinationOrder, Shape } from '../collective/patterns/algorithm.js'
 export { scheduleOf } from '../collective/patterns/schedule-size.js'
+export {
+  type AlgorithmAlternative,
+  type AlgorithmChoice,
+  type ChooseAlgorithmOptions,
+  chooseAlgorithm,
+  type LeftAlgorithm,
+} from '../cost/choose/choose-algorithm.js'
 
 // strategies and their plans
 

@@ -252,7 +252,7 @@ class Search {
     const { timeUs, traffic } = simulate(schedule, this.#machine, { bytes: this.#bytes })
     const { parameters } = schedule
     const alternative = { algorithm: text, parameters, timeUs, ...sentIn(traffic), planMs }
-    this.#tried.set(text, { setting, family: familyOf(algorithm), alternative })
+    this.#tried.set(text, { setting, family: familyIdOf(algorithm), alternative })
   }
 
   /** Fastest first. */
@@ -265,7 +265,7 @@ class Search {
   }
 
   nearby(setting: Setting): Setting[] {
-    const family = familyOf(setting.algorithm)
+    const family = familyIdOf(setting.algorithm)
     const count = [...this.#tried.values()].filter((tried) => tried.family === family).length
     return count >= mostSettings ? [] : neighborsOf(setting, this.#shape.ranks, this.#bytes)
   }
@@ -298,6 +298,6 @@ function placeOf(family: string): number {
 }
 
 /** The id without parameters. */
-function familyOf({ id }: Algorithm): string {
+function familyIdOf({ id }: Algorithm): string {
   return id.split(':')[0]
 }

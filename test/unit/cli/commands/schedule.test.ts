@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { algorithms } from '../../../../src/collective/algorithms.js'
 import { parseSchedule } from '../../../../src/schedule/file/reader.js'
 import { cli, onlyObject } from '../run-cli.js'
 
@@ -187,5 +188,69 @@ describe('plan --schedule-version', () => {
     }
     expect(versions).toEqual([2, 1, 2])
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
+  })
+
+  const onMachine = ['--machine', 'cluster:nodes=4,cores=4,profile=simgrid-fast', '--bytes', '65536'] as const
+
+  it('chooses the algorithm of a collective for a machine, and compares it with the others', async () => {
+    const answer = await cli('schedule', 'bcast', ...onMachine, '--root', '3', '--compare', '--json')
+    const object = onlyObject(answer) as {
+      readonly chosen: string
+      readonly alternatives: readonly { readonly algorithm: string; readonly timeUs: number }[]
+    }
+    expect(object).toMatchObject({
+      ranks: 16,
+      root: 3,
+      bytesPerUnit: 65_536,
+      verified: true,
+      notSimulated: [],
+    })
+    expect(object).toMatchObject({ origins: { timeUs: 'simulated', planMs: 'measured' } })
+    const times = object.alternatives.map(({ timeUs }) => timeUs)
+    expect(object.alternatives[0]!.algorithm).toBe(object.chosen)
+    expect(times).toEqual([...times].sort((a, b) => a - b))
+    expect(new Set(object.alternatives.map(({ algorithm }) => algorithm.split(':')[0]))).toEqual(
+      new Set(algorithms.filter(({ collective }) => collective === 'bcast').map(({ id }) => id)),
+    )
+    const named = await cli('schedule', object.chosen, '--ranks', '16', '--root', '3', '--json')
+    const { phases, messages } = onlyObject(named) as { readonly phases: number; readonly messages: number }
+    expect(object).toMatchObject({ phases, messages })
+  })
+
+  it('lists what it compared, and what cannot serve', async () => {
+    const { exitCode, stdout } = await cli(
+      ...['schedule', 'allgather', '--ranks', '7', ...onMachine, '--algorithm', 'auto', '--compare'],
+    )
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^ {2}\* allgather-.* us/m)
+    expect(stdout).toContain(
+      'not simulated: allgather-neighbor-exchange: the number of ranks must be even, got 7',
+    )
+  })
+
+  it('takes an algorithm of the collective that is named', async () => {
+    const args = ['schedule', 'reduce', '--algorithm', 'reduce-binary', '--ranks', '5', '--json'] as const
+    expect(onlyObject(await cli(...args))).toMatchObject({ algorithm: 'reduce-binary', verified: true })
+  })
+
+  it.each([
+    [['bcast', '--bytes', '8'], 'ERR_USAGE', 'expected --machine'],
+    [['bcast', ...onMachine.slice(0, 2)], 'ERR_USAGE', 'expected --bytes'],
+    [['bcast', ...onMachine, '--segments', '2'], 'ERR_USAGE', '--segments is chosen by'],
+    [['allgather', ...onMachine, '--root', '1'], 'ERR_USAGE', '--root is for'],
+    [['bcast', ...onMachine, '--ranks', '17'], 'ERR_MACHINE', '17'],
+    [
+      ['bcast', '--algorithm', 'reduce-tree', '--ranks', '4'],
+      'ERR_ARGUMENT',
+      'expected an algorithm of bcast',
+    ],
+    [['bcast', '--algorithm', 'bcast-linear', '--ranks', '4', '--compare'], 'ERR_USAGE', '--compare is for'],
+    [['bcast-linear', '--ranks', '4', '--compare'], 'ERR_USAGE', '--compare is for the name of a collective'],
+    [['neighbor-allgather', ...onMachine], 'ERR_ARGUMENT', 'expected an algorithm among'],
+  ])('refuses %j', async (argv, code, message) => {
+    const answer = await cli('schedule', ...argv)
+    expect([answer.exitCode, answer.stdout]).toEqual([2, ''])
+    expect(answer.stderr).toContain(`${code}: `)
+    expect(answer.stderr).toContain(message)
   })
 })

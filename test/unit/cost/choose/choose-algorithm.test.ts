@@ -40,7 +40,7 @@ describe('chooseAlgorithm', () => {
     expect(alternatives.some(({ algorithm }) => algorithm.includes('segments='))).toBe(true)
     for (const { algorithm: text, timeUs, messages } of alternatives) {
       const setting = parseAlgorithm(text)
-      const segments = segmentsOf(setting, 1_000_000) ?? 1
+      const segments = segmentsOf(setting, 1_000_000, 16) ?? 1
       const simulation = simulate(scheduleOf(setting.algorithm, { ranks: 16, segments }), machine, {
         bytes: 1_000_000,
       })
