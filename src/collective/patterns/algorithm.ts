@@ -1,6 +1,6 @@
 import type { NamedOptions } from '../../base/option.js'
-import type { ScheduleBuilder } from '../../schedule/builder.js'
 import type { Collective, Specification } from '../../schedule/specification.js'
+import type { RankOperations } from './rank-operations.js'
 
 /**
  * What an algorithm is planned for. Lengths of blocks are not part of it: they are bound when a schedule
@@ -67,5 +67,5 @@ export interface Algorithm {
    */
   order?(shape: Shape): CombinationOrder
   /** Opens the operations of one rank. */
-  emit(shape: Shape, rank: number, operations: ScheduleBuilder, specification: Specification): void
+  emit(shape: Shape, rank: number, operations: RankOperations, specification: Specification): void
 }

@@ -1,8 +1,8 @@
 import type { Option } from '../../base/option.js'
 import { checkOptions, optionsText, withDefaults } from '../../base/option-table.js'
-import type { ScheduleBuilder } from '../../schedule/builder.js'
 import type { Specification } from '../../schedule/specification.js'
 import type { Algorithm, CombinationOrder, Shape } from './algorithm.js'
+import type { RankOperations } from './rank-operations.js'
 
 /** The parameters of an algorithm: integers, each with its bounds, its default and what it means. */
 export type ParameterTable = Readonly<Record<string, Option<number> & { readonly default: number }>>
@@ -19,7 +19,7 @@ export interface AlgorithmFamily<Table extends ParameterTable>
   emit(
     shape: Shape,
     rank: number,
-    operations: ScheduleBuilder,
+    operations: RankOperations,
     specification: Specification,
     values: ParameterValues<Table>,
   ): void

@@ -66,7 +66,9 @@ describe.each(rows)('$id is as the page says', ({ id, phases, messages, sent, co
     for (const schedule of schedules) {
       const { ranks } = schedule.specification
       const isFolded = messages.includes('C') && core(ranks) !== ranks
-      expect([ranks, schedule.phases]).toEqual([ranks, evaluated(phases, ranks) + (isFolded ? 2 : 0)])
+      const most = evaluated(phases.replace('at most', ''), ranks) + (isFolded ? 2 : 0)
+      if (phases.startsWith('at most')) expect(schedule.phases).toBeLessThanOrEqual(most)
+      else expect([ranks, schedule.phases]).toEqual([ranks, most])
       const expected = evaluated(messages, ranks) + (isFolded ? 2 * (ranks - core(ranks)) : 0)
       const counted = countMessages(schedule).messages
       if (messages.startsWith('below')) expect(counted).toBeLessThan(expected)

@@ -1,0 +1,15 @@
+import { allgatherLinear } from './allgather-linear.js'
+import type { Algorithm } from './patterns/algorithm.js'
+import { onlyTwo } from './patterns/rank-counts.js'
+
+/**
+ * Allgather of two ranks: they exchange their blocks. One phase and 2 messages per segment.
+ *
+ * @see Open MPI's `two_proc`
+ */
+export const allgatherTwoProc: Algorithm = {
+  id: 'allgather-two-proc',
+  collective: 'allgather',
+  refuses: onlyTwo,
+  emit: allgatherLinear.emit,
+}
