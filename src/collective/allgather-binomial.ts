@@ -13,6 +13,13 @@ import { ceilLog2 } from './patterns/values.js'
 export const allgatherBinomial: Algorithm = {
   id: 'allgather-binomial',
   collective: 'allgather',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007 §4.1 (gather and broadcast)',
+    phases: '2 L',
+    messages: '2(P - 1)',
+    sent: 'P L',
+    serves: 'fewest messages',
+  },
   emit({ ranks, segments = 1 }, rank, operations, specification) {
     const shape = { ranks, segments }
     gatherBinomial.emit(shape, rank, operations, specification)

@@ -11,6 +11,13 @@ import { onlyEven } from './patterns/rank-counts.js'
 export const allgatherNeighborExchange: Algorithm = {
   id: 'allgather-neighbor-exchange',
   collective: 'allgather',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.6 (neighbor exchange)',
+    phases: 'P/2',
+    messages: 'P^2/2',
+    sent: 'P - 1',
+    serves: 'long blocks, neighbors only',
+  },
   refuses: onlyEven,
   emit({ ranks, segments = 1 }, rank, operations) {
     const steps = ranks === 1 ? 0 : ranks / 2

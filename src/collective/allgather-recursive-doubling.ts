@@ -11,6 +11,13 @@ import { onlyPowersOfTwo } from './patterns/rank-counts.js'
 export const allgatherRecursiveDoubling: Algorithm = {
   id: 'allgather-recursive-doubling',
   collective: 'allgather',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.6 (recursive doubling)',
+    phases: 'L',
+    messages: 'P L',
+    sent: 'P - 1',
+    serves: 'short blocks',
+  },
   refuses: onlyPowersOfTwo,
   emit({ ranks, segments = 1 }, rank, operations) {
     for (let segment = 0; segment < segments; segment++) {

@@ -14,6 +14,13 @@ import { reduceBinary } from './reduce-binary.js'
 export const allreduceBinary: Algorithm = {
   id: 'allreduce-binary',
   collective: 'allreduce',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007 §4.1 (reduce and broadcast, binary)',
+    phases: '2 lg C',
+    messages: '2(P - 1)',
+    sent: 'at most 3',
+    serves: 'data in segments',
+  },
   order: () => 'any',
   emit({ ranks, segments = 1 }, rank, operations, specification) {
     const shape = { ranks, segments }

@@ -9,6 +9,13 @@ import type { Algorithm } from './patterns/algorithm.js'
 export const alltoallLinear: Algorithm = {
   id: 'alltoall-linear',
   collective: 'alltoall',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.7 (linear)',
+    phases: '1',
+    messages: 'P(P - 1)',
+    sent: 'P - 1',
+    serves: 'few ranks',
+  },
   emit({ ranks, segments = 1 }, rank, operations, { partStart }) {
     for (let segment = 0; segment < segments; segment++) {
       const mine = rank * segments + segment

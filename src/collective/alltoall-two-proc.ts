@@ -10,6 +10,7 @@ import { onlyTwo } from './patterns/rank-counts.js'
 export const alltoallTwoProc: Algorithm = {
   id: 'alltoall-two-proc',
   collective: 'alltoall',
+  catalogue: { source: 'Open MPI `two_proc`', phases: '1', messages: '2', sent: '1', serves: 'two ranks' },
   refuses: onlyTwo,
   emit: alltoallLinear.emit,
 }

@@ -10,6 +10,12 @@ import type { Algorithm } from './patterns/algorithm.js'
 export const barrierTree: Algorithm = {
   id: 'barrier-tree',
   collective: 'barrier',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007 §4.1 (fan-in and fan-out, tree)',
+    phases: '2 L',
+    messages: '2(P - 1)',
+    serves: 'fewest messages, many ranks',
+  },
   emit: ({ ranks }, rank, operations, specification) =>
     allreduceTree.emit({ ranks }, rank, operations, specification),
 }

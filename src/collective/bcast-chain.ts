@@ -10,6 +10,13 @@ import type { Algorithm } from './patterns/algorithm.js'
 export const bcastChain: Algorithm = {
   id: 'bcast-chain',
   collective: 'bcast',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.3 (pipeline)',
+    phases: 'P - 1',
+    messages: 'P - 1',
+    sent: '1',
+    serves: 'long data in many segments, few ranks',
+  },
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     const position = (rank - root + ranks) % ranks
     for (let segment = 0; segment < segments; segment++) {

@@ -13,6 +13,13 @@ import { ceilLog2 } from './patterns/values.js'
 export const bcastScatterAllgather: Algorithm = {
   id: 'bcast-scatter-allgather',
   collective: 'bcast',
+  catalogue: {
+    source: 'Barnett et al. 1994; Thakur et al. 2005',
+    phases: 'L + P - 1',
+    messages: 'about P^2 - P L/2',
+    sent: '2(P - 1)/P',
+    serves: 'long data',
+  },
   parts: ({ ranks, segments = 1 }) => ranks * segments,
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     const vrank = (rank - root + ranks) % ranks

@@ -16,6 +16,13 @@ import { ceilLog2 } from './patterns/values.js'
 export const bcastScatterDoubling: Algorithm = {
   id: 'bcast-scatter-doubling',
   collective: 'bcast',
+  catalogue: {
+    source: 'Thakur et al. 2005; Open MPI `scatter_allgather`',
+    phases: 'at most 2 L + L(L - 1)/2',
+    messages: 'about P L',
+    sent: '2(P - 1)/P',
+    serves: 'long data, powers of two',
+  },
   parts: ({ ranks, segments = 1 }) => ranks * segments,
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     const vrank = (rank - root + ranks) % ranks

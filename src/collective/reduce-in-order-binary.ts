@@ -14,6 +14,13 @@ import { combineReceived } from './patterns/values.js'
 export const reduceInOrderBinary: Algorithm = {
   id: 'reduce-in-order-binary',
   collective: 'reduce',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007 §4.1.1, table 4.8 (in-order binary)',
+    phases: 'lg C',
+    messages: 'P - 1',
+    sent: '1',
+    serves: 'data in segments, operations that do not commute',
+  },
   order: () => 'ranks',
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     const { depth, parent, children } = inOrderPlace(ranks, root, rank)

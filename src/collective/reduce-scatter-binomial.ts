@@ -15,6 +15,13 @@ import { scatterBinomial } from './scatter-binomial.js'
 export const reduceScatterBinomial: Algorithm = {
   id: 'reduce-scatter-binomial',
   collective: 'reduce-scatter',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007 §4.1 (reduce and scatter)',
+    phases: '2 L',
+    messages: '2(P - 1)',
+    sent: '3P/2 - 1',
+    serves: 'fewest messages, the default bits',
+  },
   order: () => 'tree',
   refuses: refusesPieces,
   emit(whole, rank, operations, specification) {

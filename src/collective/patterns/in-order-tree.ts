@@ -35,8 +35,10 @@ export function inOrderPlace(ranks: number, root: number, rank: number): InOrder
 
 /** Messages between the root and the rank that is furthest from it. */
 export function inOrderDepth(ranks: number, root: number): number {
-  const longest = halvesOf(0, ranks, root).map(({ start, end }) => 32 - Math.clz32(end - start))
-  return Math.max(0, ...longest)
+  return halvesOf(0, ranks, root).reduce(
+    (depth, { start, end }) => Math.max(depth, 32 - Math.clz32(end - start)),
+    0,
+  )
 }
 
 interface Run {

@@ -11,7 +11,7 @@ export type ParameterValues<Table extends ParameterTable> = { readonly [Name in 
 
 /** An {@link Algorithm} whose functions are given the values of its parameters as well. */
 export interface AlgorithmFamily<Table extends ParameterTable>
-  extends Pick<Algorithm, 'id' | 'collective' | 'isAlongPath'> {
+  extends Pick<Algorithm, 'id' | 'collective' | 'catalogue' | 'isAlongPath'> {
   readonly parameters: Table
   parts?(shape: Shape, values: ParameterValues<Table>): number
   refuses?(shape: Shape, values: ParameterValues<Table>): string | null
