@@ -1,10 +1,13 @@
 import { reasonText, shortened, wrongValue } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
+import { allgatherBinomial } from './allgather-binomial.js'
 import { allgatherBruck } from './allgather-bruck.js'
 import { allgatherLinear } from './allgather-linear.js'
 import { allgatherNeighborExchange } from './allgather-neighbor-exchange.js'
 import { allgatherRecursiveDoubling } from './allgather-recursive-doubling.js'
 import { allgatherRing } from './allgather-ring.js'
+import { allgatherTwoProc } from './allgather-two-proc.js'
+import { allreduceBinary } from './allreduce-binary.js'
 import { allreduceLinear } from './allreduce-linear.js'
 import { allreduceRabenseifner } from './allreduce-rabenseifner.js'
 import { allreduceRecursiveDoubling } from './allreduce-recursive-doubling.js'
@@ -15,16 +18,19 @@ import { allreduceTree } from './allreduce-tree.js'
 import { alltoallBruck } from './alltoall-bruck.js'
 import { alltoallLinear } from './alltoall-linear.js'
 import { alltoallPairwise } from './alltoall-pairwise.js'
+import { alltoallTwoProc } from './alltoall-two-proc.js'
 import { barrierDissemination } from './barrier-dissemination.js'
 import { barrierDoubleRing } from './barrier-double-ring.js'
 import { barrierLinear } from './barrier-linear.js'
 import { barrierRecursiveDoubling } from './barrier-recursive-doubling.js'
+import { barrierTree } from './barrier-tree.js'
 import { bcastBinary } from './bcast-binary.js'
 import { bcastBinomial } from './bcast-binomial.js'
 import { bcastChain } from './bcast-chain.js'
 import { bcastKnomial } from './bcast-knomial.js'
 import { bcastLinear } from './bcast-linear.js'
 import { bcastScatterAllgather } from './bcast-scatter-allgather.js'
+import { bcastScatterDoubling } from './bcast-scatter-doubling.js'
 import { bcastSplitBinary } from './bcast-split-binary.js'
 import { exscanChain } from './exscan-chain.js'
 import { exscanRecursiveDoubling } from './exscan-recursive-doubling.js'
@@ -36,8 +42,10 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { parsedSettings } from './patterns/parameterized.js'
 import { reduceBinary } from './reduce-binary.js'
 import { reduceChain } from './reduce-chain.js'
+import { reduceInOrderBinary } from './reduce-in-order-binary.js'
 import { reduceLinear } from './reduce-linear.js'
 import { reduceRabenseifner } from './reduce-rabenseifner.js'
+import { reduceScatterBinomial } from './reduce-scatter-binomial.js'
 import { reduceScatterPairwise } from './reduce-scatter-pairwise.js'
 import { reduceScatterRecursiveHalving } from './reduce-scatter-recursive-halving.js'
 import { reduceScatterRing } from './reduce-scatter-ring.js'
@@ -55,6 +63,7 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   barrierDissemination,
   barrierRecursiveDoubling,
   barrierDoubleRing,
+  barrierTree,
   bcastLinear,
   bcastBinomial,
   bcastKnomial,
@@ -62,32 +71,39 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   bcastSplitBinary,
   bcastChain,
   bcastScatterAllgather,
+  bcastScatterDoubling,
   scatterLinear,
   scatterBinomial,
   gatherLinear,
   gatherLinearSync,
   gatherBinomial,
   allgatherLinear,
+  allgatherBinomial,
   allgatherBruck,
   allgatherRecursiveDoubling,
   allgatherNeighborExchange,
   allgatherRing,
+  allgatherTwoProc,
   alltoallLinear,
   alltoallPairwise,
   alltoallBruck,
+  alltoallTwoProc,
   reduceLinear,
   reduceChain,
   reduceTree,
   reduceBinary,
+  reduceInOrderBinary,
   reduceRabenseifner,
   allreduceLinear,
   allreduceTree,
+  allreduceBinary,
   allreduceSegmented,
   allreduceRecursiveDoubling,
   allreduceRabenseifner,
   allreduceRing,
   allreduceRingSegmented,
   reduceScatterTree,
+  reduceScatterBinomial,
   reduceScatterRecursiveHalving,
   reduceScatterPairwise,
   reduceScatterRing,

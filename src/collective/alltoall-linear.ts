@@ -19,6 +19,13 @@ const parameters = {
 export const alltoallLinear: Algorithm = parameterized({
   id: 'alltoall-linear',
   collective: 'alltoall',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.7 (linear)',
+    phases: '1',
+    messages: 'P(P - 1)',
+    sent: 'P - 1',
+    serves: 'few ranks',
+  },
   parameters,
   emit({ ranks, segments = 1 }, rank, operations, { partStart }, { requests }) {
     for (let segment = 0; segment < segments; segment++) {

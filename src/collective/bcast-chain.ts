@@ -13,6 +13,13 @@ import { parameterized } from './patterns/parameterized.js'
 export const bcastChain: Algorithm = parameterized({
   id: 'bcast-chain',
   collective: 'bcast',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.3 (pipeline)',
+    phases: 'P - 1',
+    messages: 'P - 1',
+    sent: '1',
+    serves: 'long data in many segments, few ranks',
+  },
   parameters: {
     fanout: integerOption({ least: 1, most: 64, default: 1, help: 'chains that begin at the root' }),
   },

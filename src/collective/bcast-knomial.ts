@@ -12,6 +12,13 @@ import { parameterized } from './patterns/parameterized.js'
 export const bcastKnomial: Algorithm = parameterized({
   id: 'bcast-knomial',
   collective: 'bcast',
+  catalogue: {
+    source: 'Open MPI `knomial`',
+    phases: 'K',
+    messages: 'P - 1',
+    sent: 'at most 3K',
+    serves: 'short data, many ranks',
+  },
   parameters: {
     radix: integerOption({ least: 2, most: 64, default: 4, help: 'a rank sends to radix - 1 ranks at once' }),
   },

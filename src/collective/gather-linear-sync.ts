@@ -11,6 +11,13 @@ import type { Algorithm } from './patterns/algorithm.js'
 export const gatherLinearSync: Algorithm = {
   id: 'gather-linear-sync',
   collective: 'gather',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.5 (linear with synchronization)',
+    phases: '2(P - 1)',
+    messages: '2(P - 1)',
+    sent: '1',
+    serves: 'long blocks, many ranks',
+  },
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     const remaining = 2 * (ranks - 1)
     const token = (position: number): number => 2 * (position - 1)

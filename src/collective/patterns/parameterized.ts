@@ -1,9 +1,9 @@
 import type { NamedOptions, Option } from '../../base/option.js'
 import { checkOptions, optionsText, parsedOptions } from '../../base/option-table.js'
 import { shown, wrongValue } from '../../errors.js'
-import type { ScheduleBuilder } from '../../schedule/builder.js'
 import type { Specification } from '../../schedule/specification.js'
 import type { Algorithm, CombinationOrder, Shape } from './algorithm.js'
+import type { RankOperations } from './rank-operations.js'
 
 /** The parameters of an algorithm: integers, each with its bounds, its default and what it means. */
 export type ParameterTable = Readonly<Record<string, Option<number> & { readonly default: number }>>
@@ -12,7 +12,7 @@ export type ParameterValues<Table extends ParameterTable> = { readonly [Name in 
 
 /** An {@link Algorithm} whose functions are given the values of its parameters as well. */
 export interface AlgorithmFamily<Table extends ParameterTable>
-  extends Pick<Algorithm, 'id' | 'collective' | 'isAlongPath'> {
+  extends Pick<Algorithm, 'id' | 'collective' | 'catalogue' | 'isAlongPath'> {
   readonly parameters: Table
   parts?(shape: Shape, values: ParameterValues<Table>): number
   refuses?(shape: Shape, values: ParameterValues<Table>): string | null
@@ -20,7 +20,7 @@ export interface AlgorithmFamily<Table extends ParameterTable>
   emit(
     shape: Shape,
     rank: number,
-    operations: ScheduleBuilder,
+    operations: RankOperations,
     specification: Specification,
     values: ParameterValues<Table>,
   ): void

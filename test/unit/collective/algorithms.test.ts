@@ -178,7 +178,7 @@ describe('algorithmOf', () => {
     const refusal = (message: string) => expect.objectContaining({ code: 'ERR_ARGUMENT', message })
     expect(() => algorithmOf('bcast-ternary', 'bcast')).toThrowError(
       refusal(
-        "expected an algorithm of bcast among bcast-linear, bcast-binomial, bcast-knomial, bcast-binary, bcast-split-binary, bcast-chain, bcast-scatter-allgather, got 'bcast-ternary'",
+        "expected an algorithm of bcast among bcast-linear, bcast-binomial, bcast-knomial, bcast-binary, bcast-split-binary, bcast-chain, bcast-scatter-allgather, bcast-scatter-doubling, got 'bcast-ternary'",
       ),
     )
     expect(() => algorithmOf('scan-chain', 'exscan')).toThrowError(

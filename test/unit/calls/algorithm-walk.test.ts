@@ -1,0 +1,24 @@
+import { local, run } from 'rankweave'
+import { expect, it } from 'vitest'
+import walk, {
+  expectedTotals,
+  ranksPerProcess,
+  totalsOf,
+  type Walk,
+  type Walked,
+} from '../../support/collective-walk.js'
+
+// `npm run soak` walks through communicators of up to 33 ranks: test/soak/collectives.soak.ts.
+
+it.each<[Walk]>([
+  [{ processes: 6, mostRanks: 6, order: 'blocks' }],
+  [{ processes: 3, mostRanks: 7, order: 'blocks' }],
+  [{ processes: 3, mostRanks: 7, order: 'dealt' }],
+])('every algorithm equals the oracle, or is refused as it says of itself: %j', async (given) => {
+  const fabric = local({ ranksPerProcess: ranksPerProcess(given), seed: 20261126, scribble: true })
+  const ranks = ranksPerProcess(given).reduce((sum, count) => sum + count, 0)
+  const walked = await run((world, args: Walk) => walk(world, args), { ranks, fabric, args: given })
+  const expected = expectedTotals(given)
+  expect(totalsOf(walked as Walked[])).toEqual({ ...expected, compared: 0 })
+  expect(expected.refused).toBeGreaterThan(0)
+})
