@@ -14,8 +14,8 @@ export type { RankOperations } from '../collective/patterns/rank-operations.js'
 export { scheduleOf } from '../collective/patterns/schedule-size.js'
 export {
   type AlgorithmAlternative,
-  type AlgorithmChoice,
   type ChooseAlgorithmOptions,
+  type ComparedAlgorithms,
   chooseAlgorithm,
   type LeftAlgorithm,
 } from '../cost/choose/choose-algorithm.js'

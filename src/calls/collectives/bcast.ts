@@ -28,7 +28,7 @@ export interface CallHead extends Chosen {
 export function encodeHead({ type, algorithm, segments, sizes }: CallHead): Uint8Array {
   const family = atDefaults(algorithm)
   const values = algorithm === family ? [] : Object.values(algorithm.values!)
-  const words = Float64Array.of(type, algorithms.indexOf(family), segments, ...values)
+  const words = Float64Array.from([type, algorithms.indexOf(family), segments, ...values])
   return packBlocks([bytesOf(words), bytesOf(sizes)])
 }
 

@@ -25,7 +25,7 @@ export const choiceSchema = {
   compare: z.boolean(),
 }
 
-export type ChoiceOptions = z.infer<z.ZodObject<typeof choiceSchema>>
+export type ChosenOptions = z.infer<z.ZodObject<typeof choiceSchema>>
 
 const choiceOptionNames = Object.keys(choiceSchema)
 
@@ -65,7 +65,7 @@ export function chosenText(
   command: Command,
   collective: Collective,
   shape: { readonly ranks?: number | undefined; readonly root: number },
-  { algorithm, machine, bytes, order, budget, compare }: ChoiceOptions,
+  { algorithm, machine, bytes, order, budget, compare }: ChosenOptions,
 ): ChosenText {
   refuseNeedlessRoot(command, { collective })
   if (algorithm !== 'auto') {

@@ -1,11 +1,11 @@
-import type { AlgorithmChoice } from '../../cost/choose/choose-algorithm.js'
+import type { ComparedAlgorithms } from '../../cost/choose/choose-algorithm.js'
 import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
 import { columns, figure, secondsText } from './reporter.js'
 
 /** What a choice adds to the JSON object of a schedule: like that of a plan. */
-export function algorithmChoiceObject(choice: AlgorithmChoice, machine: Machine) {
+export function algorithmChoiceObject(choice: ComparedAlgorithms, machine: Machine) {
   const { chosen, alternatives, notSimulated, simulated, bytes } = choice
   return {
     bytesPerUnit: bytes,

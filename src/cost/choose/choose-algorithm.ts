@@ -22,7 +22,7 @@ import { type Collective, rootedCollectives } from '../../schedule/specification
 import { longestBlockBytes } from '../simulate/block-lengths.js'
 import { simulate } from '../simulate/simulate.js'
 import { sentIn } from '../simulate/traffic.js'
-import { neighborsOf, type Setting, settingText } from './settings.js'
+import { type CutAlgorithm, neighborsOf, settingText } from './settings.js'
 
 export interface ChooseAlgorithmOptions {
   /** Participants, rank r on core r of the machine. Default: all its cores. */
@@ -83,7 +83,7 @@ export interface LeftAlgorithm {
   readonly reason: string
 }
 
-export interface AlgorithmChoice {
+export interface ComparedAlgorithms {
   readonly collective: Collective
   readonly ranks: number
   readonly root: number
@@ -113,7 +113,7 @@ export function chooseAlgorithm(
   collective: Collective,
   machine: Machine,
   given: ChooseAlgorithmOptions,
-): AlgorithmChoice {
+): ComparedAlgorithms {
   return atOnce(choosing(collective, machine, given))
 }
 
@@ -122,7 +122,7 @@ export function chooseAlgorithmInSlices(
   collective: Collective,
   machine: Machine,
   given: ChooseAlgorithmOptions,
-): Promise<AlgorithmChoice> {
+): Promise<ComparedAlgorithms> {
   return inSlices(choosing(collective, machine, given))
 }
 
@@ -130,7 +130,7 @@ function* choosing(
   collective: Collective,
   machine: Machine,
   given: ChooseAlgorithmOptions,
-): Generator<void, AlgorithmChoice> {
+): Generator<void, ComparedAlgorithms> {
   checkOptions('chooseAlgorithm', options, given)
   checkMachine(machine)
   profileOf(machine)
@@ -186,7 +186,7 @@ function isOrdered({ order }: Algorithm, shape: Shape, weakest: CombinationOrder
 }
 
 interface Tried {
-  readonly setting: Setting
+  readonly setting: CutAlgorithm
   readonly family: string
   readonly alternative: AlgorithmAlternative
 }
@@ -228,7 +228,7 @@ class Search {
   }
 
   /** Simulates a setting that has not been, if the budget allows it. */
-  try(setting: Setting): void {
+  try(setting: CutAlgorithm): void {
     const text = settingText(setting)
     if (this.#tried.has(text)) return
     const { algorithm, segments } = setting
@@ -260,11 +260,11 @@ class Search {
     return this.#byTime().map(({ family }) => family)
   }
 
-  bestOf(family: string): Setting {
+  bestOf(family: string): CutAlgorithm {
     return this.#byTime().find((tried) => tried.family === family)!.setting
   }
 
-  nearby(setting: Setting): Setting[] {
+  nearby(setting: CutAlgorithm): CutAlgorithm[] {
     const family = familyIdOf(setting.algorithm)
     const count = [...this.#tried.values()].filter((tried) => tried.family === family).length
     return count >= mostSettings ? [] : neighborsOf(setting, this.#shape.ranks, this.#bytes)
@@ -287,7 +287,7 @@ class Search {
     )
   }
 
-  #sizeOf({ algorithm, segments }: Setting): number {
+  #sizeOf({ algorithm, segments }: CutAlgorithm): number {
     const { operations, entries } = leastSize(algorithm, { ...this.#shape, segments }, undefined)
     return operations + entries
   }

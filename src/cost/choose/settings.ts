@@ -3,13 +3,13 @@ import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 
 /** An algorithm with its parameters, and the segments into which it cuts every unit of data. */
-export interface Setting {
+export interface CutAlgorithm {
   readonly algorithm: Algorithm
   readonly segments: number
 }
 
 /** Equal settings have equal texts. */
-export function settingText({ algorithm, segments }: Setting): string {
+export function settingText({ algorithm, segments }: CutAlgorithm): string {
   return formatAlgorithm(segments === 1 ? { algorithm } : { algorithm, segments })
 }
 
@@ -20,7 +20,11 @@ const leastSegmentBytes = 64
  * Settings that differ in one value, doubled, quadrupled, halved or quartered within its bounds; of parameters at most
  * as many as there are ranks.
  */
-export function neighborsOf({ algorithm, segments }: Setting, ranks: number, bytes: number): Setting[] {
+export function neighborsOf(
+  { algorithm, segments }: CutAlgorithm,
+  ranks: number,
+  bytes: number,
+): CutAlgorithm[] {
   const mostSegments = Math.min(shapeLimits.segments, Math.max(1, Math.floor(bytes / leastSegmentBytes)))
   const bySegments = steps(segments, 1, mostSegments).map((next) => ({ algorithm, segments: next }))
   const { parameters = {}, with: bind } = algorithm

@@ -60,7 +60,7 @@ function followsIn({ ownStart }: ProcessProgram, memory: ValueMemory) {
     !(memory.area[value] === area.own && firsts.has(memory.index[value]))
 }
 
-/** A value that arrives comes about in its first slot, what a rank contributes in none. */
+/** A value that arrives is received in its first slot, what a rank contributes in none. */
 function besideFirstSlots({ fillStart, ownStart, valueTerm }: ProcessProgram): Int32Array {
   const owns = ownStart[ownStart.length - 1]
   const copied: number[] = []
