@@ -1,7 +1,7 @@
 import { bytesOf } from '../../base/bytes.js'
 import { packBlocks, unpackBlocks } from '../../base/packing.js'
 import { algorithms } from '../../collective/algorithms.js'
-import { atDefaults } from '../../collective/patterns/parameterized.js'
+import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { requireIntact, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
 import { copyOf, type Exchange, noBytes } from '../exchange.js'
@@ -26,23 +26,21 @@ export interface CallHead extends Chosen {
 }
 
 export function encodeHead({ type, algorithm, segments, sizes }: CallHead): Uint8Array {
-  const family = atDefaults(algorithm)
-  const values = algorithm === family ? [] : Object.values(algorithm.values!)
-  const words = Float64Array.from([type, algorithms.indexOf(family), segments, ...values])
+  // One with parameters is not in the registry: all ranks have named it.
+  const words = Float64Array.of(type, algorithms.indexOf(algorithm), segments)
   return packBlocks([bytesOf(words), bytesOf(sizes)])
 }
 
-/** @param bytes start at a multiple of 8 in their buffer */
-export function decodeHead(bytes: Uint8Array): CallHead {
+/**
+ * @param bytes start at a multiple of 8 in their buffer
+ * @param named the algorithm that the ranks have named, if any
+ */
+export function decodeHead(bytes: Uint8Array, named: Algorithm | undefined): CallHead {
   const [words, sizes] = unpackBlocks(bytes).map(
     (block) => new Float64Array(block.buffer, block.byteOffset, block.byteLength / 8),
   )
-  const [type, index, segments, ...values] = words
-  const family = algorithms[index]
-  const names = Object.keys(family.parameters ?? {})
-  const algorithm =
-    values.length === 0 ? family : family.with!(Object.fromEntries(names.map((name, i) => [name, values[i]])))
-  return { type, algorithm, segments, sizes }
+  const [type, index, segments] = words
+  return { type, algorithm: named ?? algorithms[index], segments, sizes }
 }
 
 type TypedBytes = Pick<Block, 'type' | 'bytes'>
@@ -90,8 +88,8 @@ export function bcastCall(
       }
       const found = state.processOfRank(root)
       if (typeof found !== 'number')
-        return found.then((process) => receive(state, process, contributions, exchange))
-      return receive(state, found, contributions, exchange)
+        return found.then((process) => receive(state, process, method, contributions, exchange))
+      return receive(state, found, method, contributions, exchange)
     },
     bind: (contributions) => boundBcast(state, root, method, contributions),
   }
@@ -198,6 +196,7 @@ const fallback = algorithms.find(({ id }) => id === 'bcast-binomial')!
 function receive(
   state: CollectiveContext,
   root: number,
+  method: Method | undefined,
   contributions: Contributions,
   exchange: Exchange,
 ): undefined {
@@ -214,7 +213,7 @@ function receive(
       exchange.finish(intos.map((into) => deliver(state, type, bytes, into)))
       return
     }
-    const chosen = decodeHead(copyOf(head.subarray(inlineBytes)))
+    const chosen = decodeHead(copyOf(head.subarray(inlineBytes)), method?.algorithm)
     const sizeBytes = chosen.sizes[0]
     const plan = planMove(state, chosen, root)
     const landing = new SharedLanding(state, chosen.type, sizeBytes, intos)

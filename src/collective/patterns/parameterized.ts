@@ -68,7 +68,7 @@ export function parameterized<Table extends ParameterTable>(family: AlgorithmFam
 
 /** The algorithm at the defaults of its parameters, as the registry has it. */
 export function atDefaults(algorithm: Algorithm): Algorithm {
-  return algorithm.with?.({}) ?? algorithm
+  return algorithm.id.includes(':') ? algorithm.with!({}) : algorithm
 }
 
 /**
