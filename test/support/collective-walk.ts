@@ -68,6 +68,7 @@ export const walks: readonly Walk[] = [
 /** What is called in a walk, and what of it is refused: by what the algorithms of the registry say. */
 export function expectedTotals(walk: Walk): Totals {
   const totals = { done: 0, refused: 0, compared: 0 }
+  const done = new Set<Algorithm | undefined>()
   for (let ranks = 1; ranks <= walk.mostRanks; ranks++) {
     const hosts = hostsOf(walk, ranks)
     for (const collective of collectives) {
@@ -76,15 +77,19 @@ export function expectedTotals(walk: Walk): Totals {
           for (const [m, algorithm] of methods.get(collective)!.entries()) {
             const refusal =
               algorithm === undefined ? null : refusalOf(hosts, given, algorithm, segmentsIn(given, n, m))
-            if (refusal !== null) totals.refused += ranks
-            else totals.done += ranks
-            if (refusal === null && isComparable(given)) totals.compared += ranks
+            if (refusal !== null) {
+              totals.refused += ranks
+              continue
+            }
+            totals.done += ranks
+            if (isComparable(given)) totals.compared += ranks
+            done.add(algorithm)
           }
         }
       }
     }
   }
-  return { ...totals, methods: algorithms.length + 1 }
+  return { ...totals, methods: done.size }
 }
 
 /** Whether MPI's own collective gives the same: its sums of doubles have no one order. */
