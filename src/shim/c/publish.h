@@ -1,4 +1,7 @@
-/* What the parts of publishing share: publish.c has the memory and its life, exchange.c the calls, loans.c long blocks. */
+/*
+ * What the parts of publishing share: publish.c has the memory and its life, exchange.c the calls, reading.c what they read,
+ * loans.c long blocks.
+ */
 #ifndef RANKWEAVE_PUBLISH_H
 #define RANKWEAVE_PUBLISH_H
 
@@ -101,6 +104,17 @@ int rw_loan_make(rw_exchange *exchange, const rw_buffer *from, int block, char *
 int rw_loan_read(const rw_exchange *exchange, const rw_end *source, const rw_place *place);
 /* Readers have read what this rank lends in the call. */
 int rw_loans_are_read(rw_exchange *exchange);
+static inline int rw_first_error(int first, int second) { return first == MPI_SUCCESS ? second : first; }
+/* Whether a block on the node is sent as a message whose receive is posted. */
+static inline int rw_is_apart(const rw_exchange *x, const rw_buffer *buffer, int block) {
+  return rw_buffer_bytes(buffer, block) > x->longest;
+}
+/* Whether these requests of the exchange are complete. */
+int rw_exchange_test_all(rw_exchange *exchange, int first, int end);
+/* Before the first block of the call is read. */
+void rw_reading_begin(rw_exchange *exchange);
+/* Reads what is there, of all calls that are not read. */
+void rw_reading_advance(rw_publisher *publisher);
 /* The exchange is over. */
 void rw_publishers_leave(rw_publishers *all);
 
