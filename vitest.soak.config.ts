@@ -31,6 +31,7 @@ const soak = [
   'test/unit/cli/commands/run.processes.test.ts',
   'test/unit/comm/table/shared-tables.workers.test.ts',
   'test/unit/export/exported-c.processes.test.ts',
+  'test/unit/export/waits.processes.test.ts',
   'test/unit/launch/mpi-*.processes.test.ts',
   'test/unit/messages/process/cancelled-transfers.processes.test.ts',
   'test/unit/shim/shim.processes.test.ts',

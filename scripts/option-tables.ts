@@ -3,43 +3,22 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
-import type { NamedOptions, Option } from '../src/base/option.js'
-import { defaultText, expectedText } from '../src/base/option-table.js'
 import { splitOptions } from '../src/comm/split/split-plan.js'
 import { strategies } from '../src/neighborhood/strategies/strategies.js'
 import { tuneOptions } from '../src/topology-communicator/execute/tune-options.js'
+import { type MarkedTable, optionHeads, optionRows, pageWithTables, tableOf } from './marked-tables.js'
 
-/** Options without help, such as `signal`, are in no table. */
-function rowsOf(table: NamedOptions, before: readonly string[] = []): string[] {
-  return Object.entries(table).flatMap(([name, option]) =>
-    option.help === undefined ? [] : [row([...before, `\`${option.word ?? name}\``, ...cellsOf(option)])],
-  )
-}
+const heads = ['option', ...optionHeads] as const
 
-function cellsOf(option: Option<unknown>): string[] {
-  return [option.help ?? '', expectedText(option), defaultText(option) ?? '']
-}
-
-function row(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`
-}
-
-function tableOf(heads: readonly string[], rows: readonly string[]): string {
-  return [row(heads), `|${'---|'.repeat(heads.length)}`, ...rows].join('\n')
-}
-
-const heads = ['option', 'meaning', 'values', 'default'] as const
-
-/** A table, its page in docs/, and what marks its place there. */
-const tables: readonly { readonly page: string; readonly mark: string; readonly table: string }[] = [
-  { page: 'splits-at-scale.md', mark: 'options of split', table: tableOf(heads, rowsOf(splitOptions)) },
-  { page: 'choosing-a-strategy.md', mark: 'options of tune', table: tableOf(heads, rowsOf(tuneOptions)) },
+const tables: readonly MarkedTable[] = [
+  { page: 'splits-at-scale.md', mark: 'options of split', table: tableOf(heads, optionRows(splitOptions)) },
+  { page: 'choosing-a-strategy.md', mark: 'options of tune', table: tableOf(heads, optionRows(tuneOptions)) },
   {
     page: 'strategies.md',
     mark: 'options of strategies',
     table: tableOf(
       ['strategy', ...heads],
-      Object.entries(strategies).flatMap(([kind, { options }]) => rowsOf(options, [`\`${kind}\``])),
+      Object.entries(strategies).flatMap(([kind, { options }]) => optionRows(options, [`\`${kind}\``])),
     ),
   },
 ]
@@ -47,16 +26,7 @@ const tables: readonly { readonly page: string; readonly mark: string; readonly 
 export const optionPages = [...new Set(tables.map(({ page }) => page))]
 
 /** The text of a page with the tables of today's options. */
-export function pageWithOptions(page: string, text: string): string {
-  return tables
-    .filter((one) => one.page === page)
-    .reduce((all, { mark, table }) => {
-      const [begin, end] = [`<!-- ${mark} -->`, `<!-- end of ${mark} -->`].map((each) => all.indexOf(each))
-      if (begin < 0 || end < begin) throw new Error(`${page} has no place for ${mark}`)
-      const start = begin + `<!-- ${mark} -->`.length
-      return `${all.slice(0, start)}\n\n${table}\n\n${all.slice(end)}`
-    }, text)
-}
+export const pageWithOptions = (page: string, text: string): string => pageWithTables(tables, page, text)
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
   for (const page of optionPages) {

@@ -1,5 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { MemoryCosts, MessageCosts } from '../../src/machine/profile.js'
+import type { Schedule } from '../../src/schedule/ir.js'
+import { copiesOf } from '../../src/schedule/lower/copies.js'
 import type { LoweredSchedule, ProcessProgram } from '../../src/schedule/lower/program.js'
 import type { Specification } from '../../src/schedule/specification.js'
 
@@ -10,7 +12,7 @@ export interface ProcessorCosts {
   readonly memory: MemoryCosts
 }
 
-const magic = 0x31505752
+const magic = 0x32505752
 const headerBytes = 16 + 11 * 8
 
 /**
@@ -27,7 +29,7 @@ export function writeProgramFile(
   levelOf: (rank: number, peer: number) => number,
 ): void {
   const { specification } = schedule
-  const parts = programs.map((program) => rankPart(program, specification, levelOf))
+  const parts = programs.map((program) => rankPart(program, schedule, levelOf))
   const head = new DataView(new ArrayBuffer(headerBytes + 8 * (parts.length + 1)))
   const { isIdempotent } = specification.reductions
   const words = [magic, programs.length, isIdempotent ? 1 : 0, 0]
@@ -56,20 +58,24 @@ export function writeProgramFile(
 /** The arrays of one rank, in the order in which run-program.c reads them. */
 function rankPart(
   program: ProcessProgram,
-  specification: Specification,
+  schedule: Schedule,
   levelOf: (rank: number, peer: number) => number,
 ): Int32Array {
+  const { specification } = schedule
   const { ranks, ownStart, valueTerm, send, receive, combine, dependencies } = program
+  const { gates } = program
   if (ranks.length !== 1) throw new Error(`expected one rank per process, got ${ranks.length}`)
   const [rank] = ranks
   const own = ownStart[1]
   const level = (peer: number): number => levelOf(rank, peer)
   const slots = slotsOf(program, specification)
   const parts = partsOf(specification)
+  const copies = copiesOf(schedule, program)
   const counts = [
+    gates.sends.length,
     ...[valueTerm.length, own, send.peer.length, receive.peer.length, combine.left.length],
     ...[dependencies.use.length, slots.value.length, slots.runFirst.length, send.value.length],
-    parts,
+    ...[parts, copies.toSlots.length],
   ]
   const arrays: readonly ArrayLike<number>[] = [
     ...[counts, valueTerm.map((term) => partOf(term, specification, parts)), valueTerm.subarray(0, own)],
@@ -78,6 +84,7 @@ function rankPart(
     ...[combine.left, combine.right],
     ...[dependencies.needs, dependencies.useStart, dependencies.use],
     ...[slots.value, slots.runs, slots.runFirst, slots.runCount, slots.runStride],
+    ...[copies.isSentInPlace, copies.isReceivedInPlace, copies.toSlots],
   ]
   const part = new Int32Array(arrays.reduce((sum, { length }) => sum + length, 0))
   let at = 0

@@ -6,7 +6,7 @@
 // file:BYTES".
 //
 // Only messages take the simulator's time; what processors do is slept: the overhead of a message at each
-// end, packing and unpacking of frames of several blocks, combinations. A rank does one thing at a time:
+// end, packing and unpacking of frames that are not in place, combinations. A rank does one thing at a time:
 // first what is ready, in the order in which it became ready, then the next message that has arrived.
 #include <mpi.h>
 #include <simgrid/actor.h>
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { magic = 0x31505752, levels = 4 };
+enum { magic = 0x32505752, levels = 4 };
 
 struct costs {  // nanoseconds
   double send_overhead[levels], receive_overhead[levels];
@@ -33,13 +33,15 @@ enum { operation_sum = 0, operation_or = 1 };
 // The arrays of one rank, in the order of the file. An array "start" has one element more than what it
 // counts.
 struct program {
-  int32_t values, own, sends, receives, combinations, uses, slots, runs, sent_values, parts;
+  int32_t values, own, sends, receives, combinations, uses, slots, runs, sent_values, parts, copies;
   int32_t *value_part, *own_block;
   int32_t *send_peer, *send_tag, *send_level, *send_start, *send_value;
   int32_t *receive_peer, *receive_tag, *receive_level, *receive_start;
   int32_t *left, *right;
-  int32_t *needs, *use_start, *use;
+  int32_t *needs, *use_start, *use;  // with gates also of these, of posted receives and of sends
+  int32_t gates, tasks, bringers;
   int32_t *slot_value, *slot_runs, *run_first, *run_count, *run_stride;
+  int32_t *sent_in_place, *received_in_place, *copied;  // by frame, and values copied to slots
   int32_t *memory;
 };
 
@@ -80,18 +82,22 @@ static struct program read_program(const char *path, int rank, int ranks, struct
   read_all(memory, (size_t)(range[1] - range[0]), file, path);
   fclose(file);
   p.memory = memory;
+  p.gates = *at++;
   p.values = *at++, p.own = *at++, p.sends = *at++, p.receives = *at++, p.combinations = *at++;
-  p.uses = *at++, p.slots = *at++, p.runs = *at++, p.sent_values = *at++, p.parts = *at++;
+  p.uses = *at++, p.slots = *at++, p.runs = *at++, p.sent_values = *at++, p.parts = *at++, p.copies = *at++;
   p.value_part = take(&at, p.values), p.own_block = take(&at, p.own);
   p.send_peer = take(&at, p.sends), p.send_tag = take(&at, p.sends), p.send_level = take(&at, p.sends);
   p.send_start = take(&at, p.sends + 1), p.send_value = take(&at, p.sent_values);
   p.receive_peer = take(&at, p.receives), p.receive_tag = take(&at, p.receives);
   p.receive_level = take(&at, p.receives), p.receive_start = take(&at, p.receives + 1);
   p.left = take(&at, p.combinations), p.right = take(&at, p.combinations);
-  p.needs = take(&at, p.sends + p.combinations);
-  p.use_start = take(&at, p.receives + p.combinations + 1), p.use = take(&at, p.uses);
+  p.tasks = p.sends + p.combinations + (p.gates > 0 ? p.gates + p.receives : 0);
+  p.bringers = p.receives + p.combinations + (p.gates > 0 ? p.gates + p.sends : 0);
+  p.needs = take(&at, p.tasks);
+  p.use_start = take(&at, p.bringers + 1), p.use = take(&at, p.uses);
   p.slot_value = take(&at, p.slots), p.slot_runs = take(&at, p.slots + 1);
   p.run_first = take(&at, p.runs), p.run_count = take(&at, p.runs), p.run_stride = take(&at, p.runs);
+  p.sent_in_place = take(&at, p.sends), p.received_in_place = take(&at, p.receives), p.copied = take(&at, p.copies);
   if ((char *)at - (char *)memory != range[1] - range[0]) fail("wrong length of a rank in", path, rank);
   return p;
 }
@@ -114,8 +120,8 @@ static void pass(double nanoseconds) {
   if (nanoseconds > 0) sg_actor_sleep_for(nanoseconds * 1e-9);
 }
 
-static double copying(const struct costs *costs, int32_t blocks, size_t bytes) {
-  return blocks > 1 ? blocks * costs->copy_per_block + (double)bytes * costs->copy_per_byte : 0;
+static double copying(const struct costs *costs, int is_in_place, int32_t blocks, size_t bytes) {
+  return !is_in_place ? blocks * costs->copy_per_block + (double)bytes * costs->copy_per_byte : 0;
 }
 
 // Where each value begins when all lie one after the other: a unit of data is cut into parts that differ by a
@@ -146,24 +152,26 @@ struct exchange {
   size_t *at;           // value v is data[at[v]] up to the next
   unsigned char *data;
   int32_t *missing, *ready, ready_count;
+  int32_t first_post;      // tasks from here on are posted receives
   unsigned char **packed;  // frames of several values, kept until they have been sent
-  MPI_Request *sending, *receiving;
+  MPI_Request *receiving, *sending;  // side by side
 };
 
 static size_t length_of(const struct exchange *x, int32_t value) { return x->at[value + 1] - x->at[value]; }
 
 static struct exchange prepare(const struct program *p, size_t unit_bytes) {
-  int32_t tasks = p->sends + p->combinations;
+  int32_t tasks = p->tasks, requests = p->receives + p->sends;
   struct exchange x = {.at = place_values(p, unit_bytes), .ready_count = 0};
   x.data = bytes_of(x.at[p->values]);
   x.missing = bytes_of((size_t)tasks * sizeof *x.missing), x.ready = bytes_of((size_t)tasks * sizeof *x.ready);
   x.packed = bytes_of((size_t)p->sends * sizeof *x.packed);
-  x.sending = bytes_of((size_t)p->sends * sizeof *x.sending);
-  x.receiving = bytes_of((size_t)p->receives * sizeof *x.receiving);
+  x.receiving = bytes_of((size_t)requests * sizeof *x.receiving), x.sending = x.receiving + p->receives;
+  for (int32_t i = 0; i < requests; i++) x.receiving[i] = MPI_REQUEST_NULL;
+  x.first_post = p->sends + p->combinations + p->gates;
   for (int32_t v = 0; v < p->own; v++)
     for (size_t i = 0; i < length_of(&x, v); i++) x.data[x.at[v] + i] = content(p->own_block[v], i);
   memcpy(x.missing, p->needs, (size_t)tasks * sizeof *x.missing);
-  for (int32_t t = 0; t < tasks; t++)
+  for (int32_t t = 0; t < p->sends + p->combinations; t++)
     if (x.missing[t] == 0) x.ready[x.ready_count++] = t;
   return x;
 }
@@ -173,7 +181,7 @@ static void release(struct exchange *x, const struct program *p) {
     MPI_Wait(&x->sending[f], MPI_STATUS_IGNORE);
     free(x->packed[f]);
   }
-  void *memory[] = {x->at, x->data, x->missing, x->ready, x->packed, x->sending, x->receiving};
+  void *memory[] = {x->at, x->data, x->missing, x->ready, x->packed, x->receiving};
   for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) free(memory[i]);
 }
 
@@ -189,7 +197,7 @@ static void send_frame(struct exchange *x, const struct program *p, const struct
     unsigned char *into = frame = x->packed[f] = bytes_of(bytes);
     for (int32_t i = 0; i < blocks; into += length_of(x, value[i++])) memcpy(into, x->data + x->at[value[i]], length_of(x, value[i]));
   }
-  pass(costs->send_overhead[p->send_level[f]] + copying(costs, blocks, bytes));
+  pass(costs->send_overhead[p->send_level[f]] + copying(costs, p->sent_in_place[f], blocks, bytes));
   MPI_Isend(frame, (int)bytes, MPI_BYTE, p->send_peer[f], p->send_tag[f], MPI_COMM_WORLD, &x->sending[f]);
 }
 
@@ -198,16 +206,17 @@ static void post_receive(struct exchange *x, const struct program *p, int32_t f)
   MPI_Irecv(x->data + from, (int)bytes, MPI_BYTE, p->receive_peer[f], p->receive_tag[f], MPI_COMM_WORLD, &x->receiving[f]);
 }
 
-// The next frame that arrives; its values stay where they were received.
+// The bringer that is the next frame to arrive, or, with gates, to be sent. Values stay where they were received.
 static int32_t await_frame(struct exchange *x, const struct program *p, const struct costs *costs) {
   int f, received;
   MPI_Status status;
-  MPI_Waitany(p->receives, x->receiving, &f, &status);
+  MPI_Waitany(p->receives + (p->gates > 0 ? p->sends : 0), x->receiving, &f, &status);
+  if (f >= p->receives) return p->combinations + p->gates + f;
   MPI_Get_count(&status, MPI_BYTE, &received);
   int32_t blocks = p->receive_start[f + 1] - p->receive_start[f];
   size_t bytes = x->at[p->receive_start[f + 1]] - x->at[p->receive_start[f]];
   if ((size_t)received != bytes) fail("a frame of another length", "from", p->receive_peer[f]);
-  pass(costs->receive_overhead[p->receive_level[f]] + copying(costs, blocks, bytes));
+  pass(costs->receive_overhead[p->receive_level[f]] + copying(costs, p->received_in_place[f], blocks, bytes));
   return f;
 }
 
@@ -237,33 +246,29 @@ static void compare_slots(const struct exchange *x, const struct program *p, int
   }
 }
 
-// Copying to slots: a value that arrives or is combined comes about in its first slot, what a rank
-// contributes in none.
 static double filling(const struct exchange *x, const struct program *p, const struct costs *costs) {
-  char *is_free = bytes_of((size_t)p->values);
   double sum = 0;
-  for (int32_t v = 0; v < p->values; v++) is_free[v] = v >= p->own;
-  for (int32_t s = 0; s < p->slots; s++) {
-    int32_t value = p->slot_value[s];
-    if (!is_free[value]) sum += costs->copy_per_block + (double)length_of(x, value) * costs->copy_per_byte;
-    is_free[value] = 0;
-  }
-  free(is_free);
+  for (int32_t i = 0; i < p->copies; i++) sum += costs->copy_per_block + (double)length_of(x, p->copied[i]) * costs->copy_per_byte;
   return sum;
 }
 
 // One exchange; returns the seconds until this rank is done.
 static double run(const struct program *p, const struct costs *costs, int operation, size_t unit_bytes) {
   struct exchange x = prepare(p, unit_bytes);
-  int32_t tasks = p->sends + p->combinations, begun = 0, awaited = p->receives;
+  int32_t begun = 0, awaited = p->receives + (p->gates > 0 ? p->sends : 0);
   double start = common_start();
-  for (int32_t f = 0; f < p->receives; f++) post_receive(&x, p, f);
+  for (int32_t f = 0; f < p->receives; f++)
+    if (p->gates == 0 || x.missing[x.first_post + f] == 0) post_receive(&x, p, f);
   while (begun < x.ready_count || awaited > 0) {
     int32_t settled = -1;
     if (begun < x.ready_count) {
       int32_t task = x.ready[begun++];
       if (task < p->sends) {
         send_frame(&x, p, costs, task);
+      } else if (task >= x.first_post) {
+        post_receive(&x, p, task - x.first_post);
+      } else if (task >= p->sends + p->combinations) {
+        settled = p->receives + task - p->sends;
       } else {
         combine_values(&x, p, costs, operation, task - p->sends);
         settled = p->receives + task - p->sends;
@@ -278,7 +283,8 @@ static double run(const struct program *p, const struct costs *costs, int operat
   }
   pass(filling(&x, p, costs));
   double took = simgrid_get_clock() - start;
-  if (begun < tasks) fail("tasks never became ready", "", tasks - begun);
+  for (int32_t t = 0; t < p->tasks; t++)
+    if (x.missing[t] > 0) fail("a task never became ready", "", t);
   compare_slots(&x, p, operation);
   release(&x, p);
   return took;

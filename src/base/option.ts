@@ -156,6 +156,23 @@ export function objectOption<O>(table: OptionTable<O>, facts: OptionFacts<O> = {
   }
 }
 
+/** A number of bytes within bounds: `1000`, or with a unit, `64KiB`, `1MiB`. */
+export function bytesOption<F extends Bounded & { readonly least: number }>(facts: F): Option<number> & F {
+  const is = isIntegerWithin(facts)
+  const parse = (text: string): number | undefined => {
+    const [, count = '', unit = ''] = /^(\d+)(KiB|MiB|GiB)?$/.exec(text) ?? []
+    return parsedInteger(count === '' ? '' : String(Number(count) * byteUnits[unit]), is)
+  }
+  const format = (bytes: number): string => {
+    const unit = ['GiB', 'MiB', 'KiB'].find((name) => bytes > 0 && bytes % byteUnits[name] === 0) ?? ''
+    return `${bytes / byteUnits[unit]}${unit}`
+  }
+  const written = 'in bytes, or with KiB, MiB or GiB'
+  return { ...facts, kind: 'integer', expected: rangeText('an integer', facts), written, is, parse, format }
+}
+
+const byteUnits: Readonly<Record<string, number>> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 }
+
 export const functionOption: Option<never> = valueOption('a function', (value) => typeof value === 'function')
 
 export const urlOption: Option<URL> = valueOption('a URL', (value) => value instanceof URL)

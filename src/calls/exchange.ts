@@ -27,8 +27,11 @@ export interface Exchange {
    * A payload of at most `eagerLimitBytes` has been read when this returns. A larger one is borrowed until
    * the collective completes here, or until {@link whenSent} calls back: it must not change. Nothing is sent
    * once the collective has failed.
+   *
+   * @param sent called when the message has left or its receiver has taken it: within this call, or later; not
+   *   once the collective has failed
    */
-  send(peer: number, step: number, payload: Uint8Array): void
+  send(peer: number, step: number, payload: Uint8Array, sent?: () => void): void
   /** The next bytes of (peer, step): a fresh copy at offset 0 of its own 8-byte aligned buffer. */
   receive(peer: number, step: number): Promise<Uint8Array>
   /**

@@ -14,6 +14,8 @@ export class Offers implements Offerer {
   readonly #pieceBytes: number
   readonly #onFailed: (error: RankweaveError) => void
   readonly #pieces = new Set<OfferedPiece>()
+  /** What is called when a piece has been taken. */
+  readonly #whenTaken = new Map<OfferedPiece, () => void>()
   #whenEmpty: (() => void)[] = []
   /** What is staged in this collective and not all taken. */
   readonly #staged: { readonly bytes: Uint8Array; readonly step: number; readonly copy: StagedCopy }[] = []
@@ -34,23 +36,28 @@ export class Offers implements Offerer {
     return Array.from(this.#pieces, (piece) => this.#state.indexOfProcess(piece.process))
   }
 
-  /** @param header of an eager message; its words for kind and size are written here */
-  offer(process: number, header: Int32Array, bytes: Uint8Array): void {
+  /**
+   * @param header of an eager message; its words for kind and size are written here
+   * @param taken called when the receiver has taken the message, unless it is withdrawn
+   */
+  offer(process: number, header: Int32Array, bytes: Uint8Array, taken?: () => void): void {
     const { runtime } = this.#state
     const total = bytes.byteLength
     header[headerWord.kind] = frameKind.collectiveOffer
     writeTotal(header, total, 0)
     const copy = this.#copyOf(process, bytes, header[collectiveWord.step])
     if (copy !== undefined) {
-      this.#add(new OfferedPiece(this, process, copy.bytes, copy), header)
+      this.#add(new OfferedPiece(this, process, copy.bytes, copy), header, taken)
       runtime.send(process, header, encodeLocation(copy.addReader(process)))
       header[headerWord.kind] = frameKind.collective
       return
     }
+    let missing = Math.max(1, Math.ceil(total / this.#pieceBytes))
+    const pieceTaken = taken && (() => --missing === 0 && taken())
     let offset = 0
     do {
       const end = Math.min(total, offset + this.#pieceBytes)
-      this.#add(new OfferedPiece(this, process, bytes.subarray(offset, end)), header)
+      this.#add(new OfferedPiece(this, process, bytes.subarray(offset, end)), header, pieceTaken)
       runtime.send(process, header)
       offset = end
     } while (offset < total)
@@ -58,9 +65,10 @@ export class Offers implements Offerer {
   }
 
   /** Registers a piece, whose id it writes into the header. */
-  #add(piece: OfferedPiece, header: Int32Array): void {
+  #add(piece: OfferedPiece, header: Int32Array, taken: (() => void) | undefined): void {
     piece.transferId = this.#state.transfers.offer(piece)
     this.#pieces.add(piece)
+    if (taken !== undefined) this.#whenTaken.set(piece, taken)
     header[collectiveWord.offset] = piece.transferId
   }
 
@@ -94,17 +102,27 @@ export class Offers implements Offerer {
    */
   withdraw(error: RankweaveError, released: () => void): void {
     this.#isWithdrawn = true
+    this.#whenTaken.clear()
     this.#whenEmpty = [released]
     for (const { transferId } of [...this.#pieces]) this.#state.transfers.settle(transferId, error)
   }
 
   pieceSent(piece: OfferedPiece): void {
     this.#pieces.delete(piece)
+    this.#taken(piece)
     if (this.#pieces.size > 0) return
     this.#staged.length = 0
     const callbacks = this.#whenEmpty
     this.#whenEmpty = []
     for (const done of callbacks) done()
+  }
+
+  /** What is called may offer more. */
+  #taken(piece: OfferedPiece): void {
+    if (this.#whenTaken.size === 0) return
+    const taken = this.#whenTaken.get(piece)
+    this.#whenTaken.delete(piece)
+    taken?.()
   }
 
   pieceFailed(piece: OfferedPiece, error: RankweaveError): void {

@@ -120,7 +120,7 @@ export class SlotExchange implements Exchange {
     encodeSignature(signature, this.#header, collectiveWord.signature)
   }
 
-  send(peer: number, step: number, payload: Uint8Array): void {
+  send(peer: number, step: number, payload: Uint8Array, sent?: () => void): void {
     // An offer made now would never be withdrawn, and those who wait for the release of buffers would wait
     // for it.
     if (this.#failed !== undefined) return
@@ -128,15 +128,19 @@ export class SlotExchange implements Exchange {
     if (payload.length === 0 && payload !== noBytes) requireIntact(payload)
     if (peer === this.me) {
       this.#deliver(peer, this.#key(peer, step), copyOf(payload), true)
+      sent?.()
       return
     }
     const process = this.#state.processes.processes.at(peer)
     const header = this.#header
     header[collectiveWord.step] = step
-    if (sendAtOnce(this.#state.runtime, process, header, payload)) return
+    if (sendAtOnce(this.#state.runtime, process, header, payload)) {
+      sent?.()
+      return
+    }
     const offered = payload.length <= this.eagerLimitBytes ? copyOf(payload) : payload
     this.#offers ??= new Offers(this.#state, this.#pieceBytes, (error) => this.#transferFailed(error))
-    this.#offers.offer(process, header, offered)
+    this.#offers.offer(process, header, offered, sent && (() => this.#attempt(sent)))
   }
 
   receive(peer: number, step: number): Promise<Uint8Array> {

@@ -1,10 +1,13 @@
 import { reasonText, shortened, wrongValue } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
+import { allgatherBinomial } from './allgather-binomial.js'
 import { allgatherBruck } from './allgather-bruck.js'
 import { allgatherLinear } from './allgather-linear.js'
 import { allgatherNeighborExchange } from './allgather-neighbor-exchange.js'
 import { allgatherRecursiveDoubling } from './allgather-recursive-doubling.js'
 import { allgatherRing } from './allgather-ring.js'
+import { allgatherTwoProc } from './allgather-two-proc.js'
+import { allreduceBinary } from './allreduce-binary.js'
 import { allreduceLinear } from './allreduce-linear.js'
 import { allreduceRabenseifner } from './allreduce-rabenseifner.js'
 import { allreduceRecursiveDoubling } from './allreduce-recursive-doubling.js'
@@ -15,26 +18,34 @@ import { allreduceTree } from './allreduce-tree.js'
 import { alltoallBruck } from './alltoall-bruck.js'
 import { alltoallLinear } from './alltoall-linear.js'
 import { alltoallPairwise } from './alltoall-pairwise.js'
+import { alltoallTwoProc } from './alltoall-two-proc.js'
 import { barrierDissemination } from './barrier-dissemination.js'
 import { barrierDoubleRing } from './barrier-double-ring.js'
 import { barrierLinear } from './barrier-linear.js'
 import { barrierRecursiveDoubling } from './barrier-recursive-doubling.js'
+import { barrierTree } from './barrier-tree.js'
 import { bcastBinary } from './bcast-binary.js'
 import { bcastBinomial } from './bcast-binomial.js'
 import { bcastChain } from './bcast-chain.js'
+import { bcastKnomial } from './bcast-knomial.js'
 import { bcastLinear } from './bcast-linear.js'
 import { bcastScatterAllgather } from './bcast-scatter-allgather.js'
+import { bcastScatterDoubling } from './bcast-scatter-doubling.js'
 import { bcastSplitBinary } from './bcast-split-binary.js'
 import { exscanChain } from './exscan-chain.js'
 import { exscanRecursiveDoubling } from './exscan-recursive-doubling.js'
 import { exscanTree } from './exscan-tree.js'
 import { gatherBinomial } from './gather-binomial.js'
 import { gatherLinear } from './gather-linear.js'
+import { gatherLinearSync } from './gather-linear-sync.js'
 import type { Algorithm } from './patterns/algorithm.js'
+import { parsedSettings } from './patterns/parameterized.js'
 import { reduceBinary } from './reduce-binary.js'
 import { reduceChain } from './reduce-chain.js'
+import { reduceInOrderBinary } from './reduce-in-order-binary.js'
 import { reduceLinear } from './reduce-linear.js'
 import { reduceRabenseifner } from './reduce-rabenseifner.js'
+import { reduceScatterBinomial } from './reduce-scatter-binomial.js'
 import { reduceScatterPairwise } from './reduce-scatter-pairwise.js'
 import { reduceScatterRecursiveHalving } from './reduce-scatter-recursive-halving.js'
 import { reduceScatterRing } from './reduce-scatter-ring.js'
@@ -52,37 +63,47 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   barrierDissemination,
   barrierRecursiveDoubling,
   barrierDoubleRing,
+  barrierTree,
   bcastLinear,
   bcastBinomial,
+  bcastKnomial,
   bcastBinary,
   bcastSplitBinary,
   bcastChain,
   bcastScatterAllgather,
+  bcastScatterDoubling,
   scatterLinear,
   scatterBinomial,
   gatherLinear,
+  gatherLinearSync,
   gatherBinomial,
   allgatherLinear,
+  allgatherBinomial,
   allgatherBruck,
   allgatherRecursiveDoubling,
   allgatherNeighborExchange,
   allgatherRing,
+  allgatherTwoProc,
   alltoallLinear,
   alltoallPairwise,
   alltoallBruck,
+  alltoallTwoProc,
   reduceLinear,
   reduceChain,
   reduceTree,
   reduceBinary,
+  reduceInOrderBinary,
   reduceRabenseifner,
   allreduceLinear,
   allreduceTree,
+  allreduceBinary,
   allreduceSegmented,
   allreduceRecursiveDoubling,
   allreduceRabenseifner,
   allreduceRing,
   allreduceRingSegmented,
   reduceScatterTree,
+  reduceScatterBinomial,
   reduceScatterRecursiveHalving,
   reduceScatterPairwise,
   reduceScatterRing,
@@ -97,16 +118,30 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
 const byId: ReadonlyMap<string, Algorithm> = new Map(algorithms.map((algorithm) => [algorithm.id, algorithm]))
 
 /**
- * The algorithm of an id.
+ * The algorithm of an id, with its parameters: `bcast-binomial`, `bcast-knomial:radix=8`.
  *
+ * @param text the id, then a colon and `name=value` for each parameter that is not to have its default,
+ *   joined by commas
  * @param collective that it must be of. Default: any.
- * @throws ERR_ARGUMENT naming the known ones
+ * @throws ERR_ARGUMENT naming the known algorithms, or the parameters of this one with their bounds
  */
-export function algorithmOf(id: string, collective?: Collective): Algorithm {
-  const algorithm = byId.get(id)
-  if (algorithm !== undefined && (collective === undefined || algorithm.collective === collective))
-    return algorithm
+export function algorithmOf(text: string, collective?: Collective): Algorithm {
+  const { family, settings } = familyOf(text, collective)
+  if (settings === undefined) return family
+  const values = parsedSettings(family, text, settings)
+  return family.with?.(values) ?? family
+}
+
+/** The algorithm that a line of text begins with, and what follows the colon. @throws ERR_ARGUMENT */
+export function familyOf(
+  text: string,
+  collective?: Collective,
+): { readonly family: Algorithm; readonly settings?: string } {
+  const colon = typeof text === 'string' ? text.indexOf(':') : -1
+  const family = byId.get(colon < 0 ? text : text.slice(0, colon))
+  if (family !== undefined && (collective === undefined || family.collective === collective))
+    return colon < 0 ? { family } : { family, settings: text.slice(colon + 1) }
   const known = algorithms.filter((other) => collective === undefined || other.collective === collective)
   const expected = `expected an algorithm${collective === undefined ? '' : ` of ${shortened(reasonText(collective))}`} among ${known.map((other) => other.id).join(', ')}`
-  throw wrongValue('ERR_ARGUMENT', expected, id)
+  throw wrongValue('ERR_ARGUMENT', expected, text)
 }

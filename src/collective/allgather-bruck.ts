@@ -12,6 +12,13 @@ import { ceilLog2 } from './patterns/values.js'
 export const allgatherBruck: Algorithm = {
   id: 'allgather-bruck',
   collective: 'allgather',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.6 (Bruck); Bruck et al. 1997',
+    phases: 'L',
+    messages: 'P L',
+    sent: 'P - 1',
+    serves: 'short blocks',
+  },
   emit({ ranks, segments = 1 }, rank, operations) {
     for (let segment = 0; segment < segments; segment++) {
       const add = (first: number, count: number): void => {

@@ -9,6 +9,13 @@ import type { Algorithm } from './patterns/algorithm.js'
 export const allgatherLinear: Algorithm = {
   id: 'allgather-linear',
   collective: 'allgather',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007 §4.1',
+    phases: '1',
+    messages: 'P(P - 1)',
+    sent: 'P - 1',
+    serves: 'few ranks',
+  },
   emit({ ranks, segments = 1 }, rank, operations) {
     for (let segment = 0; segment < segments; segment++) {
       const own = rank * segments + segment

@@ -1,4 +1,5 @@
 import type { Algorithm } from './patterns/algorithm.js'
+import { onlyEven } from './patterns/rank-counts.js'
 
 /**
  * Allgather by exchanges with both neighbors in turn: first of own blocks, then of the two blocks that came
@@ -10,8 +11,14 @@ import type { Algorithm } from './patterns/algorithm.js'
 export const allgatherNeighborExchange: Algorithm = {
   id: 'allgather-neighbor-exchange',
   collective: 'allgather',
-  refuses: ({ ranks }) =>
-    ranks % 2 === 0 || ranks === 1 ? null : `the number of ranks must be even, got ${ranks}`,
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.6 (neighbor exchange)',
+    phases: 'P/2',
+    messages: 'P^2/2',
+    sent: 'P - 1',
+    serves: 'long blocks, neighbors only',
+  },
+  refuses: onlyEven,
   emit({ ranks, segments = 1 }, rank, operations) {
     const steps = ranks === 1 ? 0 : ranks / 2
     for (let segment = 0; segment < segments; segment++) {

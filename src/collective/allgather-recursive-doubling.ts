@@ -1,5 +1,5 @@
 import type { Algorithm } from './patterns/algorithm.js'
-import { ceilLog2 } from './patterns/values.js'
+import { onlyPowersOfTwo } from './patterns/rank-counts.js'
 
 /**
  * Allgather by exchanges: in step k a rank and the one whose number differs in bit k send each other what
@@ -11,8 +11,14 @@ import { ceilLog2 } from './patterns/values.js'
 export const allgatherRecursiveDoubling: Algorithm = {
   id: 'allgather-recursive-doubling',
   collective: 'allgather',
-  refuses: ({ ranks }) =>
-    2 ** ceilLog2(ranks) === ranks ? null : `the number of ranks must be a power of two, got ${ranks}`,
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.6 (recursive doubling)',
+    phases: 'L',
+    messages: 'P L',
+    sent: 'P - 1',
+    serves: 'short blocks',
+  },
+  refuses: onlyPowersOfTwo,
   emit({ ranks, segments = 1 }, rank, operations) {
     for (let segment = 0; segment < segments; segment++) {
       const add = (first: number, count: number): void => {

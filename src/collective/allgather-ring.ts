@@ -10,6 +10,13 @@ import type { Algorithm } from './patterns/algorithm.js'
 export const allgatherRing: Algorithm = {
   id: 'allgather-ring',
   collective: 'allgather',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.6 (ring)',
+    phases: 'P - 1',
+    messages: 'P(P - 1)',
+    sent: 'P - 1',
+    serves: 'long blocks, neighbors only',
+  },
   emit({ ranks, segments = 1 }, rank, operations) {
     const before = (rank - 1 + ranks) % ranks
     for (let segment = 0; segment < segments; segment++) {

@@ -14,6 +14,13 @@ import { receiveStaged } from './patterns/values.js'
 export const allreduceLinear: Algorithm = {
   id: 'allreduce-linear',
   collective: 'allreduce',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007 §4.1 (reduce and broadcast, flat tree)',
+    phases: '2',
+    messages: '2(P - 1)',
+    sent: 'P - 1',
+    serves: 'fewest messages',
+  },
   order: () => 'tree',
   refuses: refusesPieces,
   emit(shape, rank, operations) {

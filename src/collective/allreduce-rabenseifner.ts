@@ -24,6 +24,13 @@ import {
 export const allreduceRabenseifner: Algorithm = {
   id: 'allreduce-rabenseifner',
   collective: 'allreduce',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.10 (Rabenseifner); Rabenseifner 2004',
+    phases: '2 lg C',
+    messages: '2 C lg C',
+    sent: '2(C - 1)/C',
+    serves: 'long data',
+  },
   parts: ({ ranks, segments = 1 }) => foldedRanks(ranks).core * segments,
   order: (shape) => (foldsLikeTree(shape) ? 'tree' : 'ranks'),
   emit({ ranks, segments = 1 }, rank, operations) {

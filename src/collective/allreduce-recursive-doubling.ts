@@ -14,6 +14,13 @@ import { combineReceived } from './patterns/values.js'
 export const allreduceRecursiveDoubling: Algorithm = {
   id: 'allreduce-recursive-doubling',
   collective: 'allreduce',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.10 (recursive doubling)',
+    phases: 'lg C',
+    messages: 'C lg C',
+    sent: 'lg C',
+    serves: 'short data, fewest phases',
+  },
   order: (shape) => (foldsLikeTree(shape) ? 'tree' : 'ranks'),
   emit({ ranks, segments = 1 }, rank, operations) {
     const folded = foldedRanks(ranks)

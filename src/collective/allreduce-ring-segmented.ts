@@ -13,6 +13,13 @@ import { reduceAroundRing } from './patterns/reduce-around-ring.js'
 export const allreduceRingSegmented: Algorithm = {
   id: 'allreduce-ring-segmented',
   collective: 'allreduce',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.10 (ring with segments)',
+    phases: '2(P - 1)',
+    messages: '2 P(P - 1)',
+    sent: '2(P - 1)/P',
+    serves: 'long data, whole pieces in the second half',
+  },
   parts: ({ ranks, segments = 1 }) => ranks * segments,
   order: () => 'any',
   emit({ ranks, segments = 1 }, rank, operations) {

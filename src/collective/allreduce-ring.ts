@@ -13,6 +13,13 @@ import { reduceAroundRing } from './patterns/reduce-around-ring.js'
 export const allreduceRing: Algorithm = {
   id: 'allreduce-ring',
   collective: 'allreduce',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.10 (ring)',
+    phases: '2(P - 1)',
+    messages: '2 P(P - 1)',
+    sent: '2(P - 1)/P',
+    serves: 'long data, neighbors only',
+  },
   parts: ({ ranks, segments = 1 }) => ranks * segments,
   order: () => 'any',
   emit({ ranks, segments = 1 }, rank, operations) {

@@ -12,6 +12,12 @@ import { receiveStaged } from './patterns/values.js'
 export const allreduceSegmented: Algorithm = {
   id: 'allreduce-segmented',
   collective: 'allreduce',
+  catalogue: {
+    phases: '2',
+    messages: '2 P(P - 1)',
+    sent: '2(P - 1)/P',
+    serves: 'long data, the default bits',
+  },
   parts: ({ ranks, segments = 1 }) => ranks * segments,
   order: () => 'tree',
   refuses: refusesPieces,

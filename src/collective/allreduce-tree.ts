@@ -13,6 +13,13 @@ import { reduceUpTree } from './patterns/reduce-up-tree.js'
 export const allreduceTree: Algorithm = {
   id: 'allreduce-tree',
   collective: 'allreduce',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007 §4.1 (reduce and broadcast)',
+    phases: '2 L',
+    messages: '2(P - 1)',
+    sent: 'L',
+    serves: 'short data',
+  },
   order: () => 'tree',
   isAlongPath: true,
   refuses: refusesPieces,

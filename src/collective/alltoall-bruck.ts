@@ -13,6 +13,13 @@ import { ceilLog2 } from './patterns/values.js'
 export const alltoallBruck: Algorithm = {
   id: 'alltoall-bruck',
   collective: 'alltoall',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.7 (Bruck); Bruck et al. 1997',
+    phases: 'L',
+    messages: 'P L',
+    sent: 'P L/2',
+    serves: 'short blocks',
+  },
   emit({ ranks, segments = 1 }, rank, operations, { partStart }) {
     for (let segment = 0; segment < segments; segment++) {
       const onward = (from: number, distance: number): number => (from + distance + ranks) % ranks

@@ -10,6 +10,13 @@ import type { Algorithm } from './patterns/algorithm.js'
 export const alltoallPairwise: Algorithm = {
   id: 'alltoall-pairwise',
   collective: 'alltoall',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.7 (pairwise)',
+    phases: 'P - 1',
+    messages: 'P(P - 1)',
+    sent: 'P - 1',
+    serves: 'long blocks',
+  },
   emit({ ranks, segments = 1 }, rank, operations, { partStart }) {
     for (let segment = 0; segment < segments; segment++) {
       const mine = rank * segments + segment

@@ -11,6 +11,12 @@ import { ceilLog2, combineReceived } from './patterns/values.js'
 export const barrierDissemination: Algorithm = {
   id: 'barrier-dissemination',
   collective: 'barrier',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.2 (Bruck)',
+    phases: 'L',
+    messages: 'P L',
+    serves: 'fewest phases',
+  },
   emit({ ranks }, rank, operations) {
     const done = operations.slot(rank, 0)
     const rounds = ceilLog2(ranks)

@@ -11,6 +11,12 @@ import { combineReceived } from './patterns/values.js'
 export const barrierDoubleRing: Algorithm = {
   id: 'barrier-double-ring',
   collective: 'barrier',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.2 (double ring)',
+    phases: '2P - 1',
+    messages: '2P - 1',
+    serves: 'neighbors only',
+  },
   emit({ ranks }, rank, operations) {
     const done = operations.slot(rank, 0)
     if (ranks === 1) {

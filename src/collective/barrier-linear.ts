@@ -10,6 +10,12 @@ import type { Algorithm } from './patterns/algorithm.js'
 export const barrierLinear: Algorithm = {
   id: 'barrier-linear',
   collective: 'barrier',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.2 (flat tree)',
+    phases: '2',
+    messages: '2(P - 1)',
+    serves: 'fewest messages',
+  },
   emit: (shape, rank, operations, specification) =>
     allreduceLinear.emit({ ranks: shape.ranks }, rank, operations, specification),
 }

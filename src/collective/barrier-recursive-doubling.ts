@@ -14,6 +14,12 @@ import { combineReceived } from './patterns/values.js'
 export const barrierRecursiveDoubling: Algorithm = {
   id: 'barrier-recursive-doubling',
   collective: 'barrier',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.2 (recursive doubling)',
+    phases: 'lg C',
+    messages: 'C lg C',
+    serves: 'powers of two',
+  },
   emit({ ranks }, rank, operations) {
     const folded = foldedRanks(ranks)
     const index = coreIndex(folded, rank)

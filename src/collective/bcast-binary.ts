@@ -10,6 +10,13 @@ import { binaryTreePlace } from './patterns/rank-tree.js'
 export const bcastBinary: Algorithm = {
   id: 'bcast-binary',
   collective: 'bcast',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.3 (binary)',
+    phases: 'lg C',
+    messages: 'P - 1',
+    sent: 'at most 2',
+    serves: 'data in segments',
+  },
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     const { level, parent, children } = binaryTreePlace(ranks, (rank - root + ranks) % ranks)
     for (let segment = 0; segment < segments; segment++) {

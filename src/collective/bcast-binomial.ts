@@ -9,6 +9,13 @@ import type { Algorithm } from './patterns/algorithm.js'
 export const bcastBinomial: Algorithm = {
   id: 'bcast-binomial',
   collective: 'bcast',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.3 (binomial)',
+    phases: 'L',
+    messages: 'P - 1',
+    sent: 'L',
+    serves: 'short data',
+  },
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     const vrank = (rank - root + ranks) % ranks
     const level = vrank === 0 ? 0 : 32 - Math.clz32(vrank)

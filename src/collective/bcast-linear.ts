@@ -9,6 +9,13 @@ import type { Algorithm } from './patterns/algorithm.js'
 export const bcastLinear: Algorithm = {
   id: 'bcast-linear',
   collective: 'bcast',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.3 (linear)',
+    phases: '1',
+    messages: 'P - 1',
+    sent: 'P - 1',
+    serves: 'few ranks, short data',
+  },
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     for (let segment = 0; segment < segments; segment++) {
       if (rank !== root) operations.receive(rank, segment, root).add(segment, operations.slot(rank, segment))

@@ -1,4 +1,5 @@
 import type { Algorithm } from './patterns/algorithm.js'
+import { piecesScattered, scatterPieces } from './patterns/scattered-pieces.js'
 import { ceilLog2 } from './patterns/values.js'
 
 /**
@@ -12,6 +13,13 @@ import { ceilLog2 } from './patterns/values.js'
 export const bcastScatterAllgather: Algorithm = {
   id: 'bcast-scatter-allgather',
   collective: 'bcast',
+  catalogue: {
+    source: 'Barnett et al. 1994; Thakur et al. 2005',
+    phases: 'L + P - 1',
+    messages: 'about P^2 - P L/2',
+    sent: '2(P - 1)/P',
+    serves: 'long data',
+  },
   parts: ({ ranks, segments = 1 }) => ranks * segments,
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     const vrank = (rank - root + ranks) % ranks
@@ -25,16 +33,7 @@ export const bcastScatterAllgather: Algorithm = {
         }
       }
       const scattered = piecesScattered(ranks, vrank)
-      if (vrank > 0) {
-        const size = vrank & -vrank
-        operations.receive(rank, segment + levels - 1 - Math.log2(size), peer(vrank - size))
-        addPieces(vrank, scattered)
-      }
-      for (let size = 2 ** levels / 2; size >= 1; size /= 2) {
-        if (vrank % (2 * size) !== 0 || vrank + size >= ranks) continue
-        operations.send(rank, segment + levels - 1 - Math.log2(size), peer(vrank + size))
-        addPieces(vrank + size, piecesScattered(ranks, vrank + size))
-      }
+      scatterPieces(operations, { ranks, rank, vrank, phase: segment }, peer, addPieces)
       const next = (vrank + 1) % ranks
       for (let step = 0; step < ranks - 1; step++) {
         const phase = segment + levels + step
@@ -50,9 +49,4 @@ export const bcastScatterAllgather: Algorithm = {
       }
     }
   },
-}
-
-/** How many pieces a rank has after the scatter, its own first: those of its subtree. */
-function piecesScattered(ranks: number, vrank: number): number {
-  return vrank === 0 ? ranks : Math.min(vrank & -vrank, ranks - vrank)
 }

@@ -12,6 +12,13 @@ import { binaryTreePlace } from './patterns/rank-tree.js'
 export const bcastSplitBinary: Algorithm = {
   id: 'bcast-split-binary',
   collective: 'bcast',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, equations 4.8 to 4.10 (split-binary)',
+    phases: 'lg C + 1',
+    messages: '2(P - 1)',
+    sent: 'at most 3/2',
+    serves: 'long data in segments',
+  },
   parts: ({ segments = 1 }) => 2 * segments,
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     const vrank = (rank - root + ranks) % ranks

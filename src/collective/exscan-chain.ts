@@ -10,6 +10,13 @@ import type { Algorithm } from './patterns/algorithm.js'
 export const exscanChain: Algorithm = {
   id: 'exscan-chain',
   collective: 'exscan',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.11 (linear)',
+    phases: 'P - 1',
+    messages: 'P - 1',
+    sent: '1',
+    serves: 'long data in many segments',
+  },
   order: () => 'ranks',
   emit({ ranks, segments = 1 }, rank, operations) {
     for (let part = 0; part < segments; part++) {

@@ -11,6 +11,13 @@ import type { Algorithm } from './patterns/algorithm.js'
 export const exscanRecursiveDoubling: Algorithm = {
   id: 'exscan-recursive-doubling',
   collective: 'exscan',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.11 (binomial); Hillis, Steele 1986',
+    phases: 'L',
+    messages: 'P L - 2^L + 1',
+    sent: 'L',
+    serves: 'short data',
+  },
   order: () => 'ranks',
   emit({ ranks, segments = 1 }, rank, operations) {
     for (let part = 0; part < segments; part++) {

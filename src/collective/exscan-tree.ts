@@ -12,6 +12,13 @@ import { refusesPieces } from './patterns/rank-tree.js'
 export const exscanTree: Algorithm = {
   id: 'exscan-tree',
   collective: 'exscan',
+  catalogue: {
+    source: 'Blelloch 1990',
+    phases: '2 L',
+    messages: 'below 2(P - 1)',
+    sent: 'L',
+    serves: 'the default bits',
+  },
   order: () => 'tree',
   isAlongPath: true,
   refuses: refusesPieces,

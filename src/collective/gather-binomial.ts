@@ -10,6 +10,13 @@ import { ceilLog2 } from './patterns/values.js'
 export const gatherBinomial: Algorithm = {
   id: 'gather-binomial',
   collective: 'gather',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.5 (binomial)',
+    phases: 'L',
+    messages: 'P - 1',
+    sent: 'P/2',
+    serves: 'short blocks',
+  },
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     const vrank = (rank - root + ranks) % ranks
     const size = vrank === 0 ? 2 ** ceilLog2(ranks) : vrank & -vrank

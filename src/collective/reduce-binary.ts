@@ -12,6 +12,13 @@ import { combineReceived } from './patterns/values.js'
 export const reduceBinary: Algorithm = {
   id: 'reduce-binary',
   collective: 'reduce',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.8 (binary)',
+    phases: 'lg C',
+    messages: 'P - 1',
+    sent: '1',
+    serves: 'data in segments',
+  },
   order: () => 'any',
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     const { level, parent, children } = binaryTreePlace(ranks, (rank - root + ranks) % ranks)

@@ -12,6 +12,13 @@ import { combineReceived } from './patterns/values.js'
 export const reduceChain: Algorithm = {
   id: 'reduce-chain',
   collective: 'reduce',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.8 (pipeline)',
+    phases: 'P - 1',
+    messages: 'P - 1',
+    sent: '1',
+    serves: 'long data in many segments',
+  },
   order: () => 'ranks',
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     // What comes to a rank: from how many ranks by which neighbor, the chain that arrives first before the

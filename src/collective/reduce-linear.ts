@@ -11,6 +11,13 @@ import { receiveStaged } from './patterns/values.js'
 export const reduceLinear: Algorithm = {
   id: 'reduce-linear',
   collective: 'reduce',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.8 (flat tree)',
+    phases: '1',
+    messages: 'P - 1',
+    sent: '1',
+    serves: 'few ranks, short data',
+  },
   order: () => 'ranks',
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     for (let part = 0; part < segments; part++) {

@@ -25,6 +25,13 @@ import {
 export const reduceRabenseifner: Algorithm = {
   id: 'reduce-rabenseifner',
   collective: 'reduce',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.8 (Rabenseifner); Rabenseifner 2004',
+    phases: '2 lg C',
+    messages: 'about C lg C + P',
+    sent: 'at most 3/2',
+    serves: 'long data',
+  },
   parts: ({ ranks, segments = 1 }) => foldedRanks(ranks).core * segments,
   order: (shape) => (foldsLikeTree(shape) ? 'tree' : 'ranks'),
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {

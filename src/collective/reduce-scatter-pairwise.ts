@@ -14,6 +14,13 @@ import { combineReceived, receiveStaged } from './patterns/values.js'
 export const reduceScatterPairwise: Algorithm = {
   id: 'reduce-scatter-pairwise',
   collective: 'reduce-scatter',
+  catalogue: {
+    source: 'Thakur et al. 2005 (pairwise exchange)',
+    phases: 'P - 1',
+    messages: 'P(P - 1)',
+    sent: 'P - 1',
+    serves: 'long blocks',
+  },
   order: () => 'ranks',
   emit({ ranks, segments = 1 }, rank, operations) {
     for (let segment = 0; segment < segments; segment++) {

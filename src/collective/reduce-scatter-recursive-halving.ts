@@ -15,6 +15,13 @@ import { coreIndex, foldedRanks, halvingPhases, reduceByHalving } from './patter
 export const reduceScatterRecursiveHalving: Algorithm = {
   id: 'reduce-scatter-recursive-halving',
   collective: 'reduce-scatter',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.9 (recursive halving)',
+    phases: 'lg C',
+    messages: 'C lg C',
+    sent: 'P - 1',
+    serves: 'short blocks',
+  },
   order: (shape) => (foldsLikeTree(shape) ? 'tree' : 'ranks'),
   emit({ ranks, segments = 1 }, rank, operations) {
     const folded = foldedRanks(ranks)

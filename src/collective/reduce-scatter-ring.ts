@@ -11,6 +11,13 @@ import { reduceAroundRing } from './patterns/reduce-around-ring.js'
 export const reduceScatterRing: Algorithm = {
   id: 'reduce-scatter-ring',
   collective: 'reduce-scatter',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.9 (ring)',
+    phases: 'P - 1',
+    messages: 'P(P - 1)',
+    sent: 'P - 1',
+    serves: 'long blocks, neighbors only',
+  },
   order: () => 'any',
   emit({ ranks, segments = 1 }, rank, operations) {
     for (let segment = 0; segment < segments; segment++) {

@@ -12,6 +12,13 @@ import { reduceUpTree } from './patterns/reduce-up-tree.js'
 export const reduceTree: Algorithm = {
   id: 'reduce-tree',
   collective: 'reduce',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.8 (binomial), in order',
+    phases: 'L',
+    messages: 'P - 1',
+    sent: '1',
+    serves: 'the default bits',
+  },
   order: () => 'tree',
   isAlongPath: true,
   refuses: refusesPieces,

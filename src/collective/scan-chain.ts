@@ -11,6 +11,13 @@ import { combineReceived } from './patterns/values.js'
 export const scanChain: Algorithm = {
   id: 'scan-chain',
   collective: 'scan',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.11 (linear)',
+    phases: 'P - 1',
+    messages: 'P - 1',
+    sent: '1',
+    serves: 'long data in many segments',
+  },
   order: () => 'ranks',
   emit({ ranks, segments = 1 }, rank, operations) {
     for (let part = 0; part < segments; part++) {

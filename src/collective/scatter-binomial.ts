@@ -11,6 +11,13 @@ import { ceilLog2 } from './patterns/values.js'
 export const scatterBinomial: Algorithm = {
   id: 'scatter-binomial',
   collective: 'scatter',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.4 (binomial)',
+    phases: 'L',
+    messages: 'P - 1',
+    sent: 'P - 1',
+    serves: 'short blocks',
+  },
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     const vrank = (rank - root + ranks) % ranks
     const levels = ceilLog2(ranks)

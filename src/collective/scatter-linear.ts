@@ -8,6 +8,13 @@ import type { Algorithm } from './patterns/algorithm.js'
 export const scatterLinear: Algorithm = {
   id: 'scatter-linear',
   collective: 'scatter',
+  catalogue: {
+    source: 'Pjesivac-Grbovic 2007, table 4.4 (linear)',
+    phases: '1',
+    messages: 'P - 1',
+    sent: 'P - 1',
+    serves: 'long blocks',
+  },
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
     for (let segment = 0; segment < segments; segment++) {
       const slot = operations.slot(rank, segment)

@@ -1,4 +1,5 @@
 import { algorithms } from '../collective/algorithms.js'
+import type { Algorithm } from '../collective/patterns/algorithm.js'
 import type { AlgorithmCheck } from './algorithm-case.js'
 import { movementChecks } from './movement-checks.js'
 import { reductionChecks } from './reduction-checks.js'
@@ -15,11 +16,20 @@ const lengths = [0, 2, 33, 9000]
 /** Of larger worlds only the first lengths: each rank computes all results by itself. */
 const fewRanks = 5
 
-/** Every algorithm as a case. What one refuses on a world it is not checked for. */
-export const algorithmChecks: readonly WorldCase[] = algorithms.flatMap(({ id, collective }, index) => {
-  const check = checkOfCollective.get(collective)
-  return check === undefined ? [] : [caseOf(id, check, index)]
-})
+/** Every algorithm as a case, also at the bounds of its parameters. What one refuses on a world it is not checked for. */
+export const algorithmChecks: readonly WorldCase[] = algorithms
+  .flatMap(withBounds)
+  .flatMap(({ id, collective }, index) => {
+    const check = checkOfCollective.get(collective)
+    return check === undefined ? [] : [caseOf(id, check, index)]
+  })
+
+function withBounds(algorithm: Algorithm): readonly Algorithm[] {
+  const bound = Object.entries(algorithm.parameters ?? {}).flatMap(([name, { least, most }]) =>
+    [least, most].map((value) => (value === undefined ? algorithm : algorithm.with!({ [name]: value }))),
+  )
+  return [...new Set([algorithm, ...bound])]
+}
 
 /** Every other length; the others in the next round. */
 function caseOf(id: string, check: AlgorithmCheck, index: number): WorldCase {

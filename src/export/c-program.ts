@@ -96,7 +96,7 @@ interface RankTable {
 function rankTable(schedule: Schedule, program: ProcessProgram): RankTable {
   const { specification, topology } = schedule
   const rank = program.ranks[0]
-  const words = programWords(program, specification.ranks)
+  const words = programWords(program, specification.ranks, schedule.opAfter.length > 0)
   const row = (values: Int32Array, starts: Int32Array): Int32Array =>
     values.subarray(starts[rank], starts[rank + 1])
   const neighbors = (values: Int32Array, starts: Int32Array): readonly ArrayLike<number>[] => {

@@ -3,6 +3,7 @@ import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { type BytesOf, lengthsOfUnits, longestBlockBytes } from '../cost/simulate/block-lengths.js'
 import { wrongValue } from '../errors.js'
 import type { Schedule } from '../schedule/ir.js'
+import { taskNumbers } from '../schedule/lower/dependencies.js'
 import { lower } from '../schedule/lower/lower.js'
 import type { ProcessProgram } from '../schedule/lower/program.js'
 import { requireSchedule } from '../schedule/require-schedule.js'
@@ -20,7 +21,8 @@ const knownOptions: OptionTable<GoalOptions> = uncheckedOptions('bytes', 'reduce
 /**
  * A schedule in GOAL, the text that LogGOPSim's `txt2bin` reads (Hoefler, Schneider, Lumsdaine: LogGOPSim,
  * HPDC 2010), one rank per process. Every message is a `send` and a `recv`, every combination a `calc`; what
- * waits for what is `requires`. Packing and copies inside a rank cost nothing. The k-th message of a pair has
+ * waits for what is `requires`. A gate, for which messages of a schedule with waits wait, is a `calc` that takes
+ * no time; its messages without data are there, too. Packing and copies inside a rank cost nothing. The k-th message of a pair has
  * tag k.
  *
  * The schedule should have been verified.
@@ -53,7 +55,7 @@ function requireNumber(name: string, value: unknown, isNumber: boolean, most: nu
 }
 
 function* pieces(
-  { specification, strategy }: Schedule,
+  { specification, strategy, opAfter }: Schedule,
   programs: readonly ProcessProgram[],
   bytes: number,
   bytesOf: BytesOf,
@@ -62,19 +64,25 @@ function* pieces(
   const { collective, ranks } = specification
   const subject = `${collective} by ${strategy.replace(/[^\w .,:;=+()-]/g, '_')}, ${ranks} ranks, ${bytes} bytes`
   yield `// ${subject}, exported by Rankweave\nnum_ranks ${ranks}\n`
-  for (const program of programs) yield rankText(program, bytesOf, reduceNsPerByte)
+  const waits = opAfter.length > 0
+  for (const program of programs) yield rankText(program, bytesOf, reduceNsPerByte, waits)
 }
 
-function rankText(program: ProcessProgram, bytesOf: BytesOf, reduceNsPerByte: number): string {
-  const { process, send, receive, combine, valueTerm, dependencies } = program
+function rankText(
+  program: ProcessProgram,
+  bytesOf: BytesOf,
+  reduceNsPerByte: number,
+  waits: boolean,
+): string {
+  const { process, send, receive, combine, gates, valueTerm, dependencies } = program
   const [sends, receives] = [send.peer.length, receive.peer.length]
   const lengthOf = (value: number) => bytesOf(valueTerm[value])
   const lines = [`\nrank ${process} {`]
   const receiveTag = numbered()
   for (let frame = 0; frame < receives; frame++) {
     const [from, to] = [receive.valueStart[frame], receive.valueStart[frame + 1]]
-    // Both ends see that a frame is empty, and nothing waits for it.
-    if (from === to) continue
+    // Both ends see that a frame is empty, and without waits nothing waits for it.
+    if (from === to && !waits) continue
     let length = 0
     for (let value = from; value < to; value++) length += lengthOf(value)
     const peer = receive.peer[frame]
@@ -83,7 +91,7 @@ function rankText(program: ProcessProgram, bytesOf: BytesOf, reduceNsPerByte: nu
   const sendTag = numbered()
   for (let frame = 0; frame < sends; frame++) {
     const values = send.value.subarray(send.valueStart[frame], send.valueStart[frame + 1])
-    if (values.length === 0) continue
+    if (values.length === 0 && !waits) continue
     const length = values.reduce((sum, value) => sum + lengthOf(value), 0)
     const peer = send.peer[frame]
     lines.push(`s${frame}: send ${length}b to ${peer} tag ${sendTag(peer)}`)
@@ -91,12 +99,24 @@ function rankText(program: ProcessProgram, bytesOf: BytesOf, reduceNsPerByte: nu
   for (let c = 0; c < combine.left.length; c++) {
     lines.push(`c${c}: calc ${Math.round(lengthOf(combine.firstValue + c) * reduceNsPerByte)}`)
   }
+  for (let gate = 0; gate < gates.sends.length; gate++) lines.push(`g${gate}: calc 0`)
+  const { firstGate, firstPost, combined, opened, sent } = taskNumbers(send, receive, combine, gates)
+  const taskName = namesOf([
+    ['s', 0],
+    ['c', sends],
+    ['g', firstGate],
+    ['r', firstPost],
+  ])
+  const bringerName = namesOf([
+    ['r', 0],
+    ['c', combined],
+    ['g', opened],
+    ['s', sent],
+  ])
   const { useStart, use } = dependencies
   for (let bringer = 0; bringer + 1 < useStart.length; bringer++) {
-    const name = bringer < receives ? `r${bringer}` : `c${bringer - receives}`
-    for (let i = useStart[bringer]; i < useStart[bringer + 1]; i++) {
-      lines.push(`${use[i] < sends ? `s${use[i]}` : `c${use[i] - sends}`} requires ${name}`)
-    }
+    for (let i = useStart[bringer]; i < useStart[bringer + 1]; i++)
+      lines.push(`${taskName(use[i])} requires ${bringerName(bringer)}`)
   }
   return `${lines.join('\n')}\n}\n`
 }
@@ -108,5 +128,13 @@ function numbered(): (peer: number) => number {
     const number = counts.get(peer) ?? 0
     counts.set(peer, number + 1)
     return number
+  }
+}
+
+/** The label of a number: the letter of the last kind that begins at it or before, and its place there. */
+function namesOf(kinds: readonly (readonly [letter: string, first: number])[]): (of: number) => string {
+  return (of) => {
+    const [letter, first] = kinds.findLast(([, begin]) => begin <= of)!
+    return `${letter}${of - first}`
   }
 }

@@ -5,10 +5,13 @@ import type { ProcessProgram } from '../schedule/lower/program.js'
  * The program of a process that hosts one rank as the words that `rw_program_of_words` reads
  * (c/rankweave_program.h). Frames without values are left out: both ends see that they are empty, and nothing
  * waits for them.
+ *
+ * @param waits the schedule has waits: its empty frames may be tokens
  */
-export function programWords(program: ProcessProgram, ranks: number): Int32Array {
-  const { send, receive, combine, fillStart, fillSlot, ranks: hosted, ownStart, valueTerm } = program
-  const isFilled = (start: Int32Array) => (_: number, frame: number) => start[frame + 1] > start[frame]
+export function programWords(program: ProcessProgram, ranks: number, waits = false): Int32Array {
+  const { send, receive, combine, gates, fillStart, fillSlot, ranks: hosted, ownStart, valueTerm } = program
+  const isFilled = (start: Int32Array) => (_: number, frame: number) =>
+    waits || start[frame + 1] > start[frame]
   const sendPeer = send.peer.filter(isFilled(send.valueStart))
   const receivePeer = receive.peer.filter(isFilled(receive.valueStart))
   const slotValue = new Int32Array(fillSlot.length)
@@ -22,13 +25,16 @@ export function programWords(program: ProcessProgram, ranks: number): Int32Array
   return concatenateWords([
     head,
     sendPeer,
-    distinct(send.valueStart),
+    waits ? send.valueStart : distinct(send.valueStart),
     send.value,
     receivePeer,
-    distinct(receive.valueStart),
+    waits ? receive.valueStart : distinct(receive.valueStart),
     slotValue,
     combine.left,
     combine.right,
+    ...(gates.sends.length === 0
+      ? []
+      : [[gates.sends.length], gates.sends, gates.receives, gates.ofSend, gates.ofReceive]),
   ])
 }
 

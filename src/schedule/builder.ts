@@ -41,6 +41,7 @@ export class ScheduleBuilder {
   readonly #staging: Int32Array
   readonly #log: OperationLog
   #openKind: number = opKind.copy
+  #openPhase = 0
 
   /**
    * @param log what operations are appended to; the library counts them so
@@ -108,6 +109,21 @@ export class ScheduleBuilder {
     return this
   }
 
+  /**
+   * The send or receive opened last starts only when all messages of its rank in phases up to `phase` are
+   * complete. Below 0 it waits for its data alone, which is the default.
+   *
+   * @throws ERR_SCHEDULE unless a send or receive of a later phase is open
+   */
+  after(phase: number): this {
+    if (!Number.isInteger(phase) || phase >= this.#openPhase || this.#openKind > opKind.receive) {
+      const expected = `expected a phase before the ${this.#openPhase} of an open send or receive`
+      throw wrongValue('ERR_SCHEDULE', expected, phase)
+    }
+    if (phase >= 0) this.#log.wait(phase)
+    return this
+  }
+
   build(): Schedule {
     const { specification, topology = null, strategy, parameters = {}, phases = 0 } = this.#head
     const operations = this.#log.operations()
@@ -129,6 +145,7 @@ export class ScheduleBuilder {
       throw new RankweaveError('ERR_SCHEDULE', message, { details: { rank, phase } })
     }
     this.#openKind = kind
+    this.#openPhase = phase
     this.#log.open(rank, phase, kind, peer, tag)
     return this
   }

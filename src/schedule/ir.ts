@@ -20,6 +20,9 @@ import type { Specification } from './specification.js'
  * no memory. There is no barrier between ranks. Order matters among a phase's sends, among its receives, and
  * among its copies and combinations; the builder and the reader list sends, then receives, then the others.
  *
+ * **Waits.** Runners and the simulator relax phases: a message leaves as soon as what it carries is there. A
+ * send or receive with {@link Schedule.opAfter} starts no earlier than phases have it start.
+ *
  * **Matching.** The i-th send from p to q with tag t is received by q's i-th receive from p with tag t,
  * counted in the order of the operations. Both list the same blocks and partial results in the same order.
  */
@@ -43,6 +46,12 @@ export interface Schedule {
   readonly opPeer: Int32Array
   /** 0 of copies and combinations. */
   readonly opTag: Int32Array
+  /**
+   * Which phases every operation waits for, though it needs none of their data: a send or receive starts only
+   * when all messages of its rank in phases up to this one, which is below its own, are complete. -1: it waits
+   * for its data alone. Of length 0 in a schedule in which no operation waits.
+   */
+  readonly opAfter: Int32Array
   /** Entries of every operation. Length `ops + 1`. */
   readonly entryStart: Int32Array
   /** The block moved, or `~p` for a partial result of part p; `~p` in a combination of part p. */

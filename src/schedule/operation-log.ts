@@ -13,6 +13,7 @@ export type Operations = Pick<
   | 'opKind'
   | 'opPeer'
   | 'opTag'
+  | 'opAfter'
   | 'entryStart'
   | 'entryBlock'
   | 'entryFrom'
@@ -50,6 +51,8 @@ export class OperationLog {
   readonly #tos = new GrowingInt32Array(4096)
   /** Empty until a combination is opened; then one per entry. */
   readonly #rights = new GrowingInt32Array(16)
+  /** Empty until an operation waits; then one per operation. */
+  readonly #afters = new GrowingInt32Array(16)
   #hasCombinations = false
   #isSorted = true
   #lastRank = -1
@@ -96,6 +99,16 @@ export class OperationLog {
     this.#tos.push(to)
   }
 
+  /** The operation opened last waits for the phases up to this one. */
+  wait(after: number): void {
+    this.#padAfters(this.#kinds.length - 1)
+    this.#afters.push(after)
+  }
+
+  #padAfters(count: number): void {
+    while (this.#afters.length < count) this.#afters.push(-1)
+  }
+
   #padRights(): void {
     while (this.#rights.length < this.#blocks.length) this.#rights.push(-1)
   }
@@ -103,6 +116,7 @@ export class OperationLog {
   /** Ends the log. */
   operations(): Operations {
     if (this.#hasCombinations) this.#padRights()
+    if (this.#afters.length > 0) this.#padAfters(this.#kinds.length)
     this.#entryStarts.push(this.#blocks.length)
     const ranks = this.#rankOf.view()
     const opStart = rowStarts(this.#ranks, ranks)
@@ -116,6 +130,7 @@ export class OperationLog {
       opKind: Uint8Array.from(this.#kinds.view()),
       opPeer: this.#peers.toArray(),
       opTag: this.#tags.toArray(),
+      opAfter: this.#afters.toArray(),
       entryStart: this.#entryStarts.toArray(),
       entryBlock: this.#blocks.toArray(),
       entryFrom: this.#froms.toArray(),
@@ -134,6 +149,7 @@ export class OperationLog {
       opKind: new Uint8Array(order.length),
       opPeer: new Int32Array(order.length),
       opTag: new Int32Array(order.length),
+      opAfter: new Int32Array(this.#afters.length),
       entryStart: new Int32Array(order.length + 1),
       entryBlock: new Int32Array(entries),
       entryFrom: new Int32Array(entries),
@@ -143,7 +159,7 @@ export class OperationLog {
     const [phases, kinds] = [this.#phaseOf.view(), this.#kinds.view()]
     const [peers, tags] = [this.#peers.view(), this.#tags.view()]
     const [blocks, froms, tos] = [this.#blocks.view(), this.#froms.view(), this.#tos.view()]
-    const rights = this.#rights.view()
+    const [rights, afters] = [this.#rights.view(), this.#afters.view()]
     let entry = 0
     for (let op = 0; op < order.length; op++) {
       const appended = order[op]
@@ -151,6 +167,7 @@ export class OperationLog {
       columns.opKind[op] = kinds[appended]
       columns.opPeer[op] = peers[appended]
       columns.opTag[op] = tags[appended]
+      if (afters.length > 0) columns.opAfter[op] = afters[appended]
       for (let e = starts[appended]; e < starts[appended + 1]; e++, entry++) {
         columns.entryBlock[entry] = blocks[e]
         columns.entryFrom[entry] = froms[e]

@@ -12,7 +12,7 @@ import type { Reductions, Specification } from './specification.js'
 export function requireSchedule(value: unknown): asserts value is Schedule {
   const schedule = Object(value) as Partial<Schedule>
   const { specification, topology, strategy, parameters, phases, opKind } = schedule
-  const { staging, opStart, opPhase, opPeer, opTag } = schedule
+  const { staging, opStart, opPhase, opPeer, opTag, opAfter } = schedule
   const { entryStart, entryBlock, entryFrom, entryRight, entryTo } = schedule
   const isComplete =
     isSpecification(specification) &&
@@ -21,7 +21,7 @@ export function requireSchedule(value: unknown): asserts value is Schedule {
     parameters !== null &&
     typeof phases === 'number' &&
     opKind instanceof Uint8Array &&
-    areLists([staging, opStart, opPhase, opPeer, opTag]) &&
+    areLists([staging, opStart, opPhase, opPeer, opTag, opAfter]) &&
     areLists([entryStart, entryBlock, entryFrom, entryRight, entryTo])
   if (!isComplete) throw wrongValue('ERR_SCHEDULE', 'expected a schedule', value)
   if (topology !== null) requireTopology(topology)

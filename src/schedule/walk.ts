@@ -16,6 +16,11 @@ export function isMessage(schedule: Schedule, op: number): boolean {
   return schedule.opKind[op] <= opKind.receive
 }
 
+/** The phases up to which an operation waits for the messages of its rank; -1 if it waits for its data alone. */
+export function waitsAfter({ opAfter }: Schedule, op: number): number {
+  return opAfter.length === 0 ? -1 : opAfter[op]
+}
+
 /** Operations of a rank in all phases: a half-open range. */
 export function operationsOfRank(schedule: Schedule, rank: number): readonly [from: number, to: number] {
   return [schedule.opStart[rank], schedule.opStart[rank + 1]]

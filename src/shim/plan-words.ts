@@ -14,7 +14,7 @@ const headerWords = 4
  * part only. 32-bit words in the order of this machine; what they mean is at the head of `c/plan-file.c`. The
  * schedule should have been verified.
  *
- * @throws ERR_SHIM for a schedule of another collective
+ * @throws ERR_SHIM for a schedule of another collective, and for one with waits
  * @throws ERR_SCHEDULE as `lower`
  */
 export function planWords(schedule: Schedule): Int32Array {
@@ -22,6 +22,11 @@ export function planWords(schedule: Schedule): Int32Array {
   const { collective, ranks } = specification
   if (collective !== 'neighbor-allgather' || topology === null) {
     const message = `expected the plan of a neighbor allgather, got one of ${collective}`
+    throw new RankweaveError('ERR_SHIM', message)
+  }
+  if (schedule.opAfter.length > 0) {
+    const message =
+      'expected a plan in which no message waits for phases, which preloaded libraries do not do'
     throw new RankweaveError('ERR_SHIM', message)
   }
   const { inRank, inStart, outRank, outStart } = topology

@@ -40,7 +40,8 @@ export function planLines(
       const isRootHere = localRanks.includes(root)
       let lines: string[] | null = null
       if (ranks === undefined) {
-        if (isRootHere) lines = [...formatSchedule(schedule, { version })]
+        if (isRootHere)
+          lines = [...formatSchedule(schedule, options?.version === undefined ? {} : { version })]
       } else {
         const own = Array.from(ranks, (rank) => rankLine(schedule, rank, version)).join('\n')
         const rootProcess = await state.processOfRank(root)

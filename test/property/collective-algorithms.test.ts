@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { algorithms } from '../../src/collective/algorithms.js'
 import type { Communicator } from '../../src/comm/communicator.js'
 import { checkOfCollective } from '../../src/conformance/algorithm-checks.js'
 import { local } from '../../src/fabric/local/local.js'
 import { run } from '../../src/launch/run.js'
+import { variants } from '../support/algorithm-checks.js'
 import { cases, isSoak } from '../support/soak.js'
 
 const mostRanks = isSoak ? 33 : 12
@@ -22,7 +22,7 @@ const calls = fc.record({
   ),
   isCyclic: fc.boolean(),
   bulk: fc.boolean(),
-  algorithm: fc.constantFrom(...algorithms.filter(({ collective }) => checkOfCollective.has(collective))),
+  algorithm: fc.constantFrom(...variants.filter(({ collective }) => checkOfCollective.has(collective))),
   segments: fc.constantFrom(undefined, 1, 2, 3, 7),
   root: fc.nat(),
   length: fc.constantFrom(0, 1, 2, 5, 33, 1200),

@@ -13,6 +13,8 @@ import { lower } from '../../src/schedule/lower/lower.js'
 import { upTo } from '../../src/schedule/specification.js'
 import { parseGoal, stuckOperations } from '../support/goal.js'
 import { readWords, runWords } from '../support/program-words.js'
+import { withWaits } from '../support/random-waits.js'
+import { chooseBy } from '../support/schedule-faults.js'
 import { plainProfile } from '../support/simulated-machine.js'
 import { cases } from '../support/soak.js'
 import { smallTopologies } from './random-topology.js'
@@ -25,9 +27,10 @@ const algorithmIds = [
   'exscan-tree',
   'alltoall-bruck',
   'scatter-binomial',
+  'gather-linear-sync',
 ]
 
-const schedules: fc.Arbitrary<Schedule> = fc.oneof(
+const plain: fc.Arbitrary<Schedule> = fc.oneof(
   fc
     .tuple(smallTopologies(9), fc.constantFrom(...strategies), fc.constantFrom(...operations))
     .map(
@@ -40,6 +43,10 @@ const schedules: fc.Arbitrary<Schedule> = fc.oneof(
       scheduleOf(algorithmOf(id), { ranks, segments: id === 'alltoall-bruck' ? 1 : segments }),
     ),
 )
+
+const schedules = fc
+  .tuple(plain, fc.boolean(), fc.integer())
+  .map(([schedule, waits, seed]) => (waits ? withWaits(schedule, chooseBy(seed)) : schedule))
 
 describe('a schedule exported', () => {
   it('as GOAL has matched messages, no cycle, and the bytes of the simulation', () => {
@@ -62,7 +69,9 @@ describe('a schedule exported', () => {
         const { specification } = schedule
         const { ranks, ownStart, ownBlock, slotStart, slotTerm, reductions } = specification
         const { programs } = lower(schedule, upTo(ranks), ranks)
-        const read = programs.map((program) => readWords(programWords(program, ranks)))
+        const read = programs.map((program) =>
+          readWords(programWords(program, ranks, schedule.opAfter.length > 0)),
+        )
         const owns = read.map((_, rank) =>
           Array.from(ownBlock.subarray(ownStart[rank], ownStart[rank + 1]), String),
         )

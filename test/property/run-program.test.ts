@@ -9,6 +9,8 @@ import { type LocalOptions, local } from '../../src/fabric/local/local.js'
 import { run } from '../../src/launch/run.js'
 import type { Schedule } from '../../src/schedule/ir.js'
 import { evaluated, type Found, type Lengths, runInWorld } from '../support/program-worlds.js'
+import { withWaits } from '../support/random-waits.js'
+import { chooseBy } from '../support/schedule-faults.js'
 import { cases } from '../support/soak.js'
 import { interpret } from '../support/value-interpreter.js'
 
@@ -16,7 +18,7 @@ import { interpret } from '../support/value-interpreter.js'
 const eagerLimitBytes = 256
 const runs = 2
 
-/** A collective of the library on ranks anywhere, with parts of unequal length, some of them empty. */
+/** A collective of the library on ranks anywhere, with waits or without, with parts of unequal length, some of them empty. */
 const collectives = fc
   .record({
     ranksPerProcess: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),
@@ -24,16 +26,17 @@ const collectives = fc
     lengths: fc.array(fc.constantFrom(0, 1, 7, 60), { minLength: 1, maxLength: 5 }),
     seed: fc.nat(),
     reversed: fc.boolean(),
+    waits: fc.boolean(),
   })
   .chain((drawn) => {
     const ranks = drawn.ranksPerProcess.reduce((sum, count) => sum + count, 0)
     const shape = { ranks, root: drawn.seed % ranks, segments: drawn.segments }
     const serving = algorithms.filter(({ refuses }) => (refuses?.(shape) ?? null) === null)
-    return fc.constantFrom(...serving).map((algorithm) => ({
-      ...drawn,
-      id: algorithm.id,
-      schedule: scheduleOf(algorithm, shape),
-    }))
+    return fc.constantFrom(...serving).map((algorithm) => {
+      const schedule = scheduleOf(algorithm, shape)
+      const waiting = drawn.waits ? withWaits(schedule, chooseBy(drawn.seed)) : schedule
+      return { ...drawn, id: algorithm.id, schedule: waiting }
+    })
   })
 
 /** Parts that are combined are equally long on all ranks; other blocks may differ. */

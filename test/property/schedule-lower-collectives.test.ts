@@ -9,6 +9,8 @@ import { idlePhases, withIdlePhases } from '../support/idle-phases.js'
 import { interpret } from '../support/lowered-interpreter.js'
 import { collectiveWishes, randomReduction } from '../support/random-collectives.js'
 import { placements, type RandomPlacement } from '../support/random-placements.js'
+import { withWaits } from '../support/random-waits.js'
+import { chooseBy } from '../support/schedule-faults.js'
 import { cases } from '../support/soak.js'
 import { interpret as execute, type Value } from '../support/value-interpreter.js'
 
@@ -62,8 +64,9 @@ function expectSameSlots(schedule: Schedule, { placement, processes }: RandomPla
 describe('a lowered collective', () => {
   test('leaves in every slot what its schedule does, in any order of events', () => {
     fc.assert(
-      fc.property(placed, fc.integer(), ({ emitted, where }, seed) => {
-        expectSameSlots(emitted.emit(), where, seed)
+      fc.property(placed, fc.integer(), fc.boolean(), ({ emitted, where }, seed, waits) => {
+        const schedule = emitted.emit()
+        expectSameSlots(waits ? withWaits(schedule, chooseBy(seed)) : schedule, where, seed)
       }),
       { numRuns: cases(600, 250) },
     )
@@ -71,8 +74,9 @@ describe('a lowered collective', () => {
 
   test('does so when messages are sent and received in different phases', () => {
     fc.assert(
-      fc.property(placed, idlePhases, fc.integer(), ({ emitted, where }, idle, seed) => {
-        expectSameSlots(withIdlePhases(emitted.emit(), idle), where, seed)
+      fc.property(placed, idlePhases, fc.integer(), fc.boolean(), ({ emitted, where }, idle, seed, waits) => {
+        const schedule = withIdlePhases(emitted.emit(), idle)
+        expectSameSlots(waits ? withWaits(schedule, chooseBy(seed)) : schedule, where, seed)
       }),
       { numRuns: cases(300, 120) },
     )

@@ -13,6 +13,8 @@ import { lower } from '../../src/schedule/lower/lower.js'
 import type { LoweredSchedule } from '../../src/schedule/lower/program.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
+import { withWaits } from '../support/random-waits.js'
+import { chooseBy } from '../support/schedule-faults.js'
 import { changed, type ProfilePath, plainProfile } from '../support/simulated-machine.js'
 import { cases } from '../support/soak.js'
 
@@ -30,17 +32,19 @@ const subjects = fc
     bytes: fc.constantFrom(0, 1, 100, 3000, 4097, 20000),
     progress: fc.constantFrom('dependencies' as const, 'phases' as const),
     topology: fc.nat(9),
+    waits: fc.boolean(),
   })
-  .map(({ ranks, which, segments, cores, perProcess, bytes, progress, topology }) => {
+  .map(({ ranks, which, segments, cores, perProcess, bytes, progress, topology, waits }) => {
     const shape = { ranks, segments }
     const fitting = algorithms.filter(({ refuses }) => (refuses?.(shape) ?? null) === null)
-    const schedule: Schedule =
+    const plain: Schedule =
       which % 3 === 0
         ? plan(
             buildTopology(`er:${ranks}:d=0.${topology}:seed=${which % 100}`),
             which % 2 === 0 ? { kind: 'direct' } : { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
           ).schedule
         : scheduleOf(fitting[which % fitting.length], shape)
+    const schedule = waits ? withWaits(plain, chooseBy(which)) : plain
     const placement = Int32Array.from({ length: ranks }, (_, rank) => Math.floor(rank / perProcess))
     return { schedule, lowered: lower(schedule, placement), placement, cores, options: { bytes, progress } }
   })

@@ -8,6 +8,8 @@ import { smallTopologies } from '../property/random-topology.js'
 import { compileExported } from '../support/exported-c.js'
 import { describeMpi } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
+import { withWaits } from '../support/random-waits.js'
+import { chooseBy } from '../support/schedule-faults.js'
 import { demanded, sampled } from '../support/soak.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
@@ -48,6 +50,17 @@ describeMpi('exported C programs', (mpi) => {
       const schedule = scheduleOf(algorithm, { ranks: needsPower ? 8 : 6, segments: 1 })
       const run = compileExported(mpicc!, mpi, folder(), schedule)
       const { code, stderr } = await run('-b', i % 2 === 0 ? '4' : '20000', '-n', '1', '-s', '1')
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    },
+  )
+
+  it.skipIf(mpicc === null).each(some.map((algorithm, i) => [algorithm.id, algorithm, i] as const))(
+    'of %s sum exactly when messages wait at random',
+    async (_, algorithm, i) => {
+      const needsPower = algorithm.id === 'allgather-recursive-doubling'
+      const schedule = scheduleOf(algorithm, { ranks: needsPower ? 8 : 6, segments: 2 })
+      const run = compileExported(mpicc!, mpi, folder(), withWaits(schedule, chooseBy(i)))
+      const { code, stderr } = await run('-b', i % 2 === 0 ? '20000' : '4', '-n', '1', '-s', '2')
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     },
   )

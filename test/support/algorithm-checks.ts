@@ -1,3 +1,4 @@
+import { algorithms } from '../../src/collective/algorithms.js'
 import type { Algorithm, Shape } from '../../src/collective/patterns/algorithm.js'
 import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import { opKind, type Schedule } from '../../src/schedule/ir.js'
@@ -5,6 +6,16 @@ import { pairMessages } from '../../src/schedule/message-pairs.js'
 import { treeAssociation } from '../../src/schedule/verify/tree-association.js'
 import { verify } from '../../src/schedule/verify/verify.js'
 import { interpretSchedule } from './schedule-interpreter.js'
+
+/** The algorithms of the registry, and those with parameters also at other values, their bounds among them. */
+export const variants: readonly Algorithm[] = algorithms.flatMap((algorithm) => [
+  algorithm,
+  ...Object.entries(algorithm.parameters ?? {}).flatMap(([name, { default: initial, least = 0, most }]) =>
+    [...new Set([least, 2, 3, 5, most ?? 1000])]
+      .filter((value) => value >= least && value !== initial)
+      .map((value) => algorithm.with!({ [name]: value })),
+  ),
+])
 
 /**
  * Shapes that an algorithm serves: with all roots of a rooted collective up to 9 ranks, three beyond; for
@@ -94,7 +105,7 @@ export function operationsOf(schedule: Schedule, rank: number): readonly (readon
   const { opStart, opPhase, opKind: kinds, opPeer, opTag, entryStart } = schedule
   const rows: number[][] = []
   for (let op = opStart[rank]; op < opStart[rank + 1]; op++) {
-    const row = [opPhase[op], kinds[op], opPeer[op], opTag[op]]
+    const row = [opPhase[op], kinds[op], opPeer[op], opTag[op], schedule.opAfter[op] ?? -1]
     for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {
       // A schedule without combinations has no right operands.
       row.push(

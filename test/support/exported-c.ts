@@ -5,17 +5,26 @@ import { cProgram } from '../../src/export/c-program.js'
 import type { Schedule } from '../../src/schedule/ir.js'
 import { type Ended, type Mpi, startCommand } from './mpi.js'
 
-/** Compiles the exported program of a schedule, warnings being errors; returns a function that runs it. */
+/**
+ * Compiles the exported program of a schedule, warnings being errors; returns a function that runs it.
+ * @param beside another C source that is linked with it
+ */
 export function compileExported(
   mpicc: string,
   mpi: Mpi,
   folder: string,
   schedule: Schedule,
+  beside?: string,
 ): (...options: readonly string[]) => Promise<Ended> {
   const source = join(folder, 'plan.c')
   const program = join(folder, 'plan')
   writeFileSync(source, cProgram(schedule))
   const flags = ['-std=c99', '-O2', '-pedantic', '-Wall', '-Wextra', '-Werror']
-  execFileSync(mpicc, [...flags, '-o', program, source])
+  const sources = [source]
+  if (beside !== undefined) {
+    sources.push(join(folder, 'beside.c'))
+    writeFileSync(sources[1]!, beside)
+  }
+  execFileSync(mpicc, [...flags, '-o', program, ...sources])
   return (...options) => startCommand(mpi, schedule.specification.ranks, [program, ...options]).ended
 }

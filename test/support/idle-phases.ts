@@ -10,7 +10,7 @@ export const idlePhases = fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 
  * The same operations with idle phases between, as many as each rank likes: messages no longer share phases.
  */
 export function withIdlePhases<S extends Schedule>(schedule: S, idle: readonly number[]): S {
-  const { entryStart, entryBlock, entryFrom, entryRight, entryTo, opPeer, opTag } = schedule
+  const { entryStart, entryBlock, entryFrom, entryRight, entryTo, opPeer, opTag, opAfter } = schedule
   const phaseOf = (rank: number, phase: number): number => {
     let at = phase
     for (let f = 0; f <= phase; f++) at += idle[(rank * schedule.phases + f) % idle.length]
@@ -25,6 +25,8 @@ export function withIdlePhases<S extends Schedule>(schedule: S, idle: readonly n
     if (kind === opKind.send) builder.send(rank, at, opPeer[op], opTag[op])
     else if (kind === opKind.receive) builder.receive(rank, at, opPeer[op], opTag[op])
     else if (kind === opKind.copy) builder.copy(rank, at)
+    const after = opAfter[op] ?? -1
+    if (after >= 0) builder.after(phaseOf(rank, after))
     for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {
       const [from, to] = [entryFrom[e], entryTo[e]]
       if (kind === opKind.combine) builder.combine(rank, at, ~entryBlock[e], from, entryRight[e], to)

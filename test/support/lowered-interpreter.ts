@@ -1,4 +1,5 @@
 import { below, mulberry32 } from '../../src/base/random.js'
+import { taskNumbers } from '../../src/schedule/lower/dependencies.js'
 import type { LoweredSchedule } from '../../src/schedule/lower/program.js'
 
 export interface InterpretOptions<T> {
@@ -28,7 +29,8 @@ export interface Interpreted<T> {
 /**
  * Runs the programs of a lowered schedule with payloads, as a runner would: a frame leaves and a combination
  * is made when what it needs has been counted to be there. The order of everything else, arrivals included,
- * is random. Payloads are opaque; a frame is the list of its payloads.
+ * is random. No frame is buffered: it arrives when its receive is posted, and only then is it complete at its
+ * sender. Payloads are opaque; a frame is the list of its payloads.
  */
 export function interpret<T>(
   { programs, placement }: LoweredSchedule,
@@ -39,6 +41,13 @@ export function interpret<T>(
   const slots = Array.from(placement, () => new Map<number, T>())
   const values = programs.map(() => new Map<number, T>())
   const missing = programs.map(({ dependencies }) => dependencies.needs.slice())
+  const numbers = programs.map((program) =>
+    taskNumbers(program.send, program.receive, program.combine, program.gates),
+  )
+  /** By process and receive frame: null when it is posted, else what is to be done then. */
+  const unposted = programs.map(({ gates }) =>
+    Array.from(gates.ofReceive, (gate): (() => void)[] | null => (gate < 0 ? null : [])),
+  )
   const steps: (() => void)[] = []
   let [framesSent, messagesSent, blocksSent, arrived] = [0, 0, 0, 0]
 
@@ -65,6 +74,17 @@ export function interpret<T>(
   }
   const run = (process: number, task: number): void => {
     const { send, receive, combine: combinations, valueTerm } = programs[process]
+    const { firstGate, firstPost, opened, sent } = numbers[process]
+    if (task >= firstPost) {
+      const late = unposted[process][task - firstPost]!
+      unposted[process][task - firstPost] = null
+      steps.push(...late)
+      return
+    }
+    if (task >= firstGate) {
+      settle(process, opened + task - firstGate)
+      return
+    }
     const c = task - send.peer.length
     if (c >= 0) {
       const value = combinations.firstValue + c
@@ -84,10 +104,13 @@ export function interpret<T>(
     const to = send.peer[task]
     const received = receiveOf(to, process, send.round[task])
     watch?.sends(process, task, to, received)
-    steps.push(() => {
+    const arriving = (): void => {
       watch?.arrives(process, task, to, received)
       arrive(to, received, frame)
-    })
+      if (programs[process].gates.sends.length > 0) settle(process, sent + task)
+    }
+    const late = unposted[to][received] ?? steps
+    late.push(arriving)
   }
   const receiveOf = (process: number, source: number, round: number): number => {
     const { receive } = programs[process]
@@ -111,7 +134,7 @@ export function interpret<T>(
         hold(process, v, contributionOf(rank, v - ownStart[i]))
     }
     for (const [task, needs] of dependencies.needs.entries()) {
-      if (needs === 0) steps.push(() => run(process, task))
+      if (needs === 0 && task < numbers[process].firstPost) steps.push(() => run(process, task))
     }
   }
   while (steps.length > 0) {

@@ -7,6 +7,8 @@ export interface ListedOperation {
   kind: number
   peer: number
   tag: number
+  /** -1 where it waits for its data alone. */
+  after: number
   entries: ListedEntry[]
 }
 
@@ -19,7 +21,8 @@ export interface ListedEntry {
 
 /** The operations of a schedule in their order. */
 export function operationsOf(schedule: Schedule): ListedOperation[] {
-  const { opStart, opPhase, opPeer, opTag, entryStart, entryBlock, entryFrom, entryRight, entryTo } = schedule
+  const { opStart, opPhase, opPeer, opTag, opAfter } = schedule
+  const { entryStart, entryBlock, entryFrom, entryRight, entryTo } = schedule
   const operations: ListedOperation[] = []
   for (let rank = 0; rank + 1 < opStart.length; rank++) {
     for (let op = opStart[rank]; op < opStart[rank + 1]; op++) {
@@ -28,7 +31,7 @@ export function operationsOf(schedule: Schedule): ListedOperation[] {
         entries.push({ block: entryBlock[e], from: entryFrom[e], right: entryRight[e] ?? -1, to: entryTo[e] })
       }
       const [phase, kind, peer, tag] = [opPhase[op], schedule.opKind[op], opPeer[op], opTag[op]]
-      operations.push({ rank, phase, kind, peer, tag, entries })
+      operations.push({ rank, phase, kind, peer, tag, after: opAfter[op] ?? -1, entries })
     }
   }
   return operations
@@ -48,6 +51,7 @@ export function withOperations(schedule: Schedule, operations: readonly ListedOp
   operations.forEach((operation, op) => {
     entryStart[op + 1] = entryStart[op] + operation.entries.length
   })
+  const waits = operations.some(({ after }) => after !== -1)
   const hasCombinations = operations.some(({ kind }) => kind === opKind.combine)
   return {
     ...schedule,
@@ -56,6 +60,7 @@ export function withOperations(schedule: Schedule, operations: readonly ListedOp
     opKind: Uint8Array.from(operations, ({ kind }) => kind),
     opPeer: Int32Array.from(operations, ({ peer }) => peer),
     opTag: Int32Array.from(operations, ({ tag }) => tag),
+    opAfter: waits ? Int32Array.from(operations, ({ after }) => after) : new Int32Array(0),
     entryStart,
     entryBlock: Int32Array.from(entries, ({ block }) => block),
     entryFrom: Int32Array.from(entries, ({ from }) => from),

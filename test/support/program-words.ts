@@ -10,6 +10,12 @@ export interface ReadProgram {
   readonly slotValue: readonly number[]
   readonly left: readonly number[]
   readonly right: readonly number[]
+  /** Gates: the first messages sent and received that each waits for. */
+  readonly gateSends: readonly number[]
+  readonly gateReceives: readonly number[]
+  /** The gate of every message; -1: none. */
+  readonly sendGate: readonly number[]
+  readonly receiveGate: readonly number[]
 }
 
 export function readWords(words: Int32Array): ReadProgram {
@@ -34,19 +40,34 @@ export function readWords(words: Int32Array): ReadProgram {
     left: take(combinations),
     right: take(combinations),
   }
+  const gates = at < words.length ? take(1)[0]! : 0
+  const none = <T>(list: readonly T[]) => list.map(() => -1)
+  const gated = {
+    gateSends: take(gates),
+    gateReceives: take(gates),
+    sendGate: gates > 0 ? take(sends) : none(sendPeer),
+    receiveGate: gates > 0 ? take(receives) : none(receivePeer),
+  }
   if (at !== words.length || receiveStart[0] !== own) throw new Error('words of the wrong length')
-  return program
+  return { ...program, ...gated }
 }
 
 /**
  * Runs programs with texts as blocks and returns the slots of every rank. A message leaves when what it
- * carries is there; the k-th of a pair is received by the k-th receive.
+ * carries is there and its gates are open at both ends; the k-th of a pair is received by the k-th receive.
  */
 export function runWords(programs: readonly ReadProgram[], owns: readonly (readonly string[])[]): string[][] {
   const values: (string | undefined)[][] = owns.map((own) => [...own])
   const sent = programs.map(({ sends }) => sends.map(() => false))
   const nth = (messages: readonly { readonly peer: number }[], peer: number, k: number) =>
     messages.map((_, i) => i).filter((i) => messages[i].peer === peer)[k]
+  const received = programs.map(({ receives }) => receives.map(() => false))
+  const isOpen = (rank: number, gate: number): boolean => {
+    if (gate < 0) return true
+    const { gateSends, gateReceives } = programs[rank]!
+    const begun = [sent[rank]!.slice(0, gateSends[gate]), received[rank]!.slice(0, gateReceives[gate])]
+    return begun.every((messages) => messages.every((isDone) => isDone))
+  }
   for (let isMoving = true; isMoving; ) {
     isMoving = false
     for (const [rank, program] of programs.entries()) {
@@ -61,11 +82,14 @@ export function runWords(programs: readonly ReadProgram[], owns: readonly (reado
       for (const [j, { peer, values: carried }] of program.sends.entries()) {
         if (sent[rank][j] || carried.some((value) => own[value] === undefined)) continue
         const k = program.sends.slice(0, j).filter((earlier) => earlier.peer === peer).length
-        const receive = programs[peer].receives[nth(programs[peer].receives, rank, k) ?? -1]
+        const at = nth(programs[peer].receives, rank, k) ?? -1
+        const receive = programs[peer].receives[at]
         if (receive === undefined || receive.end - receive.first !== carried.length)
           throw new Error(`message ${j} of rank ${rank} has no receive of its length`)
+        if (!isOpen(rank, program.sendGate[j]) || !isOpen(peer, programs[peer].receiveGate[at])) continue
         for (const [i, value] of carried.entries()) values[peer][receive.first + i] = own[value]
         sent[rank][j] = true
+        received[peer][at] = true
         isMoving = true
       }
     }

@@ -88,6 +88,11 @@ const changes: Readonly<Record<string, Change>> = {
     if (of !== null) of.tag = other(of.tag, 3, choose)
     return of !== null
   },
+  'a wait for another phase': (operations, choose) => {
+    const of = pick(operations, choose)!
+    of.after = choose(2) === 0 ? of.after + choose(5) - 2 : choose(of.phase + 2) - 1
+    return true
+  },
   'an entry dropped': (operations, choose) => {
     const of = pick(operations, choose, hasEntries)
     of?.entries.splice(choose(of.entries.length), 1)
@@ -169,6 +174,7 @@ const scheduleArrays = [
   'opKind',
   'opPeer',
   'opTag',
+  'opAfter',
   'entryStart',
   'entryBlock',
   'entryFrom',

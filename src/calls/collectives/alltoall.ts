@@ -8,7 +8,7 @@ import { deliverAll, deliverBlocks, type Layout } from '../plan/deliver.js'
 import type { Method } from '../plan/method.js'
 import { moveShort, segmentLengths } from '../plan/move-blocks.js'
 import { ranksByProcess, ranksPerProcess } from '../plan/placement.js'
-import { type Chosen, chooseMove, planMove, requireServed } from '../plan/planned-move.js'
+import { type Chosen, chooseMove, planMove, requireMethod } from '../plan/planned-move.js'
 import { blockFor, blocksFor, type SendBlocks } from '../plan/send-blocks.js'
 import { landingOf } from '../plan/shared-landing.js'
 import { alltoallLists } from './alltoall-lists.js'
@@ -38,7 +38,7 @@ export function alltoallCall(
   const { type } = sendBlocks
   const isEqual = name === 'alltoall' && type !== typeCode.value
   const sizeBytes = sendBlocks.sizes[0]
-  if (method?.algorithm !== undefined) requireServed(state, method.algorithm, method.segments ?? 1)
+  requireMethod(state, method, { isSized: isEqual })
   return {
     signature: {
       name,

@@ -1,6 +1,7 @@
 import { bytesOf } from '../../base/bytes.js'
 import { packBlocks, unpackBlocks } from '../../base/packing.js'
 import { algorithms } from '../../collective/algorithms.js'
+import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { requireIntact, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
 import { copyOf, type Exchange, noBytes } from '../exchange.js'
@@ -11,7 +12,7 @@ import { ElementStore } from '../plan/element-store.js'
 import type { Method } from '../plan/method.js'
 import { moveBlocks, unitLengths } from '../plan/move-blocks.js'
 import { localIndexOf, processOfRank } from '../plan/placement.js'
-import { type Chosen, chooseMove, planMove, requireServed } from '../plan/planned-move.js'
+import { type Chosen, chooseMove, planMove, requireMethod } from '../plan/planned-move.js'
 import { joinedBlocks } from '../plan/process-order.js'
 import { SharedLanding } from '../plan/shared-landing.js'
 import type { BindableCall, BoundProgram } from '../program/bound-collective.js'
@@ -25,17 +26,21 @@ export interface CallHead extends Chosen {
 }
 
 export function encodeHead({ type, algorithm, segments, sizes }: CallHead): Uint8Array {
+  // One with parameters is not in the registry: all ranks have named it.
   const words = Float64Array.of(type, algorithms.indexOf(algorithm), segments)
   return packBlocks([bytesOf(words), bytesOf(sizes)])
 }
 
-/** @param bytes start at a multiple of 8 in their buffer */
-export function decodeHead(bytes: Uint8Array): CallHead {
+/**
+ * @param bytes start at a multiple of 8 in their buffer
+ * @param named the algorithm that the ranks have named, if any
+ */
+export function decodeHead(bytes: Uint8Array, named: Algorithm | undefined): CallHead {
   const [words, sizes] = unpackBlocks(bytes).map(
     (block) => new Float64Array(block.buffer, block.byteOffset, block.byteLength / 8),
   )
-  const [type, algorithm, segments] = words
-  return { type: type, algorithm: algorithms[algorithm], segments: segments, sizes: sizes }
+  const [type, index, segments] = words
+  return { type, algorithm: named ?? algorithms[index], segments, sizes }
 }
 
 type TypedBytes = Pick<Block, 'type' | 'bytes'>
@@ -71,8 +76,7 @@ export function bcastCall(
   root: number,
   method: Method | undefined,
 ): BindableCall<BcastContribution | undefined> {
-  const { algorithm } = method ?? {}
-  if (algorithm !== undefined) requireServed(state, algorithm, method?.segments ?? 1)
+  requireMethod(state, method, { isSized: true })
   return {
     signature: { name: 'bcast', root, ...(method === undefined ? {} : { method: method.name }) },
     unplaced: true,
@@ -84,8 +88,8 @@ export function bcastCall(
       }
       const found = state.processOfRank(root)
       if (typeof found !== 'number')
-        return found.then((process) => receive(state, process, contributions, exchange))
-      return receive(state, found, contributions, exchange)
+        return found.then((process) => receive(state, process, method, contributions, exchange))
+      return receive(state, found, method, contributions, exchange)
     },
     bind: (contributions) => boundBcast(state, root, method, contributions),
   }
@@ -192,6 +196,7 @@ const fallback = algorithms.find(({ id }) => id === 'bcast-binomial')!
 function receive(
   state: CollectiveContext,
   root: number,
+  method: Method | undefined,
   contributions: Contributions,
   exchange: Exchange,
 ): undefined {
@@ -208,7 +213,7 @@ function receive(
       exchange.finish(intos.map((into) => deliver(state, type, bytes, into)))
       return
     }
-    const chosen = decodeHead(copyOf(head.subarray(inlineBytes)))
+    const chosen = decodeHead(copyOf(head.subarray(inlineBytes)), method?.algorithm)
     const sizeBytes = chosen.sizes[0]
     const plan = planMove(state, chosen, root)
     const landing = new SharedLanding(state, chosen.type, sizeBytes, intos)

@@ -7,7 +7,7 @@ import type { Method } from '../plan/method.js'
 import { moveBlocks, moveShort, segmentLengths } from '../plan/move-blocks.js'
 import { mostRetainedBytes } from '../plan/move-memory.js'
 import { localIndexOf, processOfRank, ranksByProcess, ranksPerProcess } from '../plan/placement.js'
-import { type Chosen, chooseMove, planMove, requireServed } from '../plan/planned-move.js'
+import { type Chosen, chooseMove, planMove, requireMethod } from '../plan/planned-move.js'
 import { blocksInRankOrder, isRankOrder, joinedBlocks } from '../plan/process-order.js'
 import { SharedLanding, type Wanted } from '../plan/shared-landing.js'
 import type { BindableCall } from '../program/bound-collective.js'
@@ -43,7 +43,7 @@ export function gatherCall(
   const isEqual = !isVarying && type !== typeCode.value
   const sizeBytes = block.bytes.byteLength
   const collective = root === null ? 'allgather' : 'gather'
-  if (method?.algorithm !== undefined) requireServed(state, method.algorithm, method.segments ?? 1)
+  requireMethod(state, method, { isSized: isEqual })
   return {
     signature: signatureOf(name, root, isEqual, block, method),
     run(contributions, exchange) {

@@ -103,6 +103,7 @@ export function movePieces(
   placesOf: PlacesOf,
   done: () => void,
 ): void {
+  plan.calls++
   const store = new PieceStore(plan.program, segments, own, placesOf)
   plan.beginPieces(exchange, store, done).post()
 }

@@ -7,10 +7,10 @@ import type { ReadyOperation } from '../../messages/datatype/operation.js'
 import type { Collective } from '../../schedule/specification.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { type CollectivePlan, type PlanChoice, shapeOf } from '../plan/collective-plan.js'
-import { defaultChoice, defaultSegments } from '../plan/default-rule.js'
+import { defaultChoice } from '../plan/default-rule.js'
 import type { Method } from '../plan/method.js'
 import type { Participants, WholeKind } from '../plan/participants.js'
-import { factsOf } from '../plan/planned-move.js'
+import { factsOf, namedSegments } from '../plan/planned-move.js'
 import { isUnplaced, participantsFor, requiredOrder, serves } from '../plan/required-order.js'
 import type { Reduction } from './reduction.js'
 
@@ -40,7 +40,9 @@ export function planReduction(
   const named = method?.algorithm
   const facts = factsOf(state, collective, sizeBytes)
   if (named !== undefined) {
-    const segments = method?.segments ?? defaultSegments(named.id, sizeBytes)
+    // Of a reduce-scatter, MPI's count describes the block of one rank.
+    const unitBytes = collective === 'reduce-scatter' ? Math.ceil(sizeBytes / state.size) : sizeBytes
+    const segments = (ranks: number) => namedSegments({ ...method!, algorithm: named }, unitBytes, ranks)
     const plan = tryPlan(state, named, reduction, required, segments, root)
     if (typeof plan !== 'string') return noted(plan, { isNamed: true, facts })
     throw unserved(named, plan)
@@ -56,7 +58,8 @@ export function planReduction(
       if (length > mostPieces * state.processes.count) return null
     } else if (state.wasDistributed && !isUnplaced(algorithm, required)) continue
     else if (each === 'allreduce-segmented' && !isPiecesFew(state, kind as WholeKind)) continue
-    const plan = tryPlan(state, algorithm, reduction, required, method?.segments ?? segments, root)
+    const given = () => method?.segments ?? segments
+    const plan = tryPlan(state, algorithm, reduction, required, given, root)
     if (typeof plan !== 'string') return noted(plan, { isNamed: false, facts })
   }
   return null
@@ -74,20 +77,27 @@ function isPiecesFew(state: CollectiveContext, kind: WholeKind): boolean {
   return participants !== null && participants.process.length <= mostPieces * state.processes.count
 }
 
-/** The plan, or why there is none. */
+/**
+ * The plan, or why there is none.
+ *
+ * @param segmentsFor how many, by the number of participants
+ */
 function tryPlan(
   state: CollectiveContext,
   algorithm: Algorithm,
   { op }: Reduction,
   required: CombinationOrder,
-  segments: number,
+  segmentsFor: (ranks: number) => number,
   root: number,
 ): Planned | string {
   const kind = participantsFor(algorithm, required)
-  if (kind === 'path')
+  if (kind === 'path') {
+    const segments = segmentsFor(state.size)
     return isCut(op, segments) ? cutting(op.name) : state.plans.pathPlan(algorithm, root, segments)
+  }
   const participants = state.plans.participants(kind)
   if (participants === null) return 'the ranks of the communicator are spread over too many runs'
+  const segments = segmentsFor(participants.process.length)
   const rootIndex = kind === 'processes' ? state.processOfRank(root) : rangeAt(participants.firstRank!, root)
   const planFor = (index: number): CollectivePlan | string =>
     planOf(state, algorithm, op, required, shapeOf(participants, index, segments), participants)

@@ -1,4 +1,4 @@
-import { algorithmOf } from '../../collective/algorithms.js'
+import { parseAlgorithm } from '../../collective/algorithm-text.js'
 import { type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
@@ -78,5 +78,5 @@ export class ScanCall extends ReductionCall<ReductionRun> {
 
 function exclusive(method: Method | undefined): Method | undefined {
   if (method?.algorithm === undefined || method.algorithm.collective === 'exscan') return method
-  return { ...method, algorithm: algorithmOf(`ex${method.algorithm.id}`, 'exscan') }
+  return { ...method, ...parseAlgorithm(`ex${method.algorithm.id}`, 'exscan') }
 }

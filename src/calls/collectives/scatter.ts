@@ -5,7 +5,7 @@ import type { CollectiveContext } from '../plan/collective-context.js'
 import { deliver } from '../plan/deliver.js'
 import type { Method } from '../plan/method.js'
 import { localIndexOf, processOfRank, ranksByProcess } from '../plan/placement.js'
-import { requireServed } from '../plan/planned-move.js'
+import { requireMethod } from '../plan/planned-move.js'
 import { isRankOrder } from '../plan/process-order.js'
 import { blockFor, type SendBlocks } from '../plan/send-blocks.js'
 import { landingOf } from '../plan/shared-landing.js'
@@ -34,7 +34,7 @@ export function scatterCall(
   root: number,
   method: Method | undefined,
 ): CollectiveCall<ScatterContribution | undefined, unknown> {
-  if (method?.algorithm !== undefined) requireServed(state, method.algorithm, method.segments ?? 1)
+  requireMethod(state, method, { isSized: false })
   return {
     signature: { name, root, ...(method === undefined ? {} : { method: method.name }) },
     run(contributions, exchange) {

@@ -6,7 +6,7 @@ import type { Scratch } from '../../messages/process/scratch.js'
 import { lowerInRounds } from '../../schedule/lower/lower.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { roundsByPhase } from '../../schedule/lower/rounds.js'
-import { type ValueMemory, valueMemory } from '../../schedule/lower/value-memory.js'
+import { memoryOptionsOf, type ValueMemory, valueMemory } from '../../schedule/lower/value-memory.js'
 import type { Exchange } from '../exchange.js'
 import type { BindableCall } from '../program/bound-collective.js'
 import { ProgramRun, type ProgramStore } from '../program/run-program.js'
@@ -72,10 +72,7 @@ export class CollectivePlan {
 
   /** @param isInPlace the result is where the contribution is */
   memory(isInPlace = false): ValueMemory {
-    const { collective } = this.algorithm
-    const isTotal = collective === 'allreduce' || collective === 'reduce'
-    const isShared = collective !== 'reduce-scatter' && collective !== 'exscan' && collective !== 'scan'
-    const options = { isTotal, isShared, isInPlace, ...(isTotal ? { parts: this.parts } : {}) }
+    const options = { ...memoryOptionsOf(this.algorithm.collective, this.parts), isInPlace }
     this.#memory[Number(isInPlace)] ??= valueMemory(this.program, options)
     return this.#memory[Number(isInPlace)]!
   }
@@ -130,8 +127,8 @@ export class CollectivePlans {
   readonly #state: CommContext
   #isMemoryShared: boolean | undefined
   readonly #plans = new Map<string, CollectivePlan>()
-  /** The plan of each algorithm that was asked for last: found without a key. */
-  readonly #lastOf = new Map<Algorithm, CollectivePlan>()
+  /** The plan of each algorithm, by its id, that was asked for last: found without a key. */
+  readonly #lastOf = new Map<string, CollectivePlan>()
   #uses = 0
   readonly #participants = new Map<WholeKind, Participants | null>()
   #planBytes = 0
@@ -167,14 +164,14 @@ export class CollectivePlans {
 
   /** @param root participant */
   plan(algorithm: Algorithm, participants: Participants, root: number, segments: number): CollectivePlan {
-    const last = this.#lastOf.get(algorithm)
+    const last = this.#lastOf.get(algorithm.id)
     if (last?.participants === participants && last.isOf(root, segments)) {
       last.lastUse = ++this.#uses
       return last
     }
     const key = `${algorithm.id} ${participants.kind} ${root} ${segments}`
     const plan = this.#used(key) ?? this.#make(key, algorithm, participants, root, segments)
-    this.#lastOf.set(algorithm, plan)
+    this.#lastOf.set(algorithm.id, plan)
     return plan
   }
 
@@ -232,7 +229,8 @@ export class CollectivePlans {
     const plan = this.#plans.get(oldest)!
     this.#plans.delete(oldest)
     this.#planBytes -= plan.sizeBytes
-    if (this.#lastOf.get(plan.algorithm) === plan) this.#lastOf.delete(plan.algorithm)
+    const { id } = plan.algorithm
+    if (this.#lastOf.get(id) === plan) this.#lastOf.delete(id)
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Algorithm } from '../../collective/patterns/algorithm.js'
+import { atDefaults } from '../../collective/patterns/parameterized.js'
 import type { Collective } from '../../schedule/specification.js'
 
 /** What all ranks of a call know before it; of a bcast or scatter, all ranks of the root's process. */
@@ -116,9 +118,9 @@ function isLongPart({ sizeBytes, processes, eagerLimitBytes }: CallFacts): boole
 
 const longPartBytes = 16_384
 
-/** Segments of an algorithm that a call names without their number. */
-export function defaultSegments(id: string, sizeBytes: number): number {
-  if (!id.endsWith('-chain')) return 1
+/** Segments of an algorithm that a call names without them. */
+export function defaultSegments(algorithm: Algorithm, sizeBytes: number): number {
+  if (!atDefaults(algorithm).id.endsWith('-chain')) return 1
   let segments = 1
   while (segments < mostDefaultSegments && sizeBytes / segments > segmentBytes) segments *= 2
   return segments

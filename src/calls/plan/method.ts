@@ -1,18 +1,24 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { integerOption, type OptionTable, textOption, wordOption } from '../../base/option.js'
 import { requireOption } from '../../base/option-table.js'
-import { algorithmOf } from '../../collective/algorithms.js'
+import { parseAlgorithm } from '../../collective/algorithm-text.js'
 import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
+import { wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
 
 /** How a collective moves its data. All ranks pass the same. */
 export interface MethodOptions {
-  /** Id of the algorithm. Default: chosen by size and number of processes. */
+  /**
+   * The algorithm as a line of text: its id, then its parameters and how it cuts the data, `bcast-chain`,
+   * `bcast-chain:fanout=4,segment=64KiB`. `segment` is the most bytes that travel at a time of what MPI's count
+   * describes, at most 4,096 times; it is for calls where all ranks, or the root of a bcast, know the lengths.
+   * Default: chosen by size and number of processes.
+   */
   readonly algorithm?: string
   /**
-   * Segments into which an algorithm cuts every unit of data, to send them one after the other. Default: by
-   * size.
+   * Segments into which an algorithm cuts every unit of data, to send them one after the other, unless its text
+   * says it. Default: by size.
    */
   readonly segments?: number
 }
@@ -51,41 +57,53 @@ export function requireInitOptions(name: string, options: unknown, known: object
 export interface Method {
   readonly algorithm: Algorithm | undefined
   readonly segments: number | undefined
+  /** Bytes of a segment; not given with `segments`. */
+  readonly segmentBytes: number | undefined
   readonly isAnyOrder: boolean
   /** Names it: equal methods have equal names. */
   readonly name: string
+  /** What was passed. */
+  readonly given: { readonly algorithm: string | undefined; readonly segments: number | undefined }
 }
 
 /**
  * The method that a rank passes; undefined when it leaves all to the rule.
  *
- * @throws ERR_ARGUMENT for options that are malformed, and for an id that no algorithm of the collective has
+ * @throws ERR_ARGUMENT for options that are malformed, a text that names no algorithm of the collective or has
+ *   settings that this one does not take, and segments that both the text and the options give
  */
 export function methodOf(collective: Collective, options: OrderOptions | undefined): Method | undefined {
   // JavaScript may pass null, which collectives take as no options.
   if (options === undefined || options === null) return undefined
-  const { algorithm: id, segments, order } = options
-  if (id === undefined && segments === undefined && order === undefined) return undefined
+  const { algorithm: text, segments: given, order } = options
+  if (text === undefined && given === undefined && order === undefined) return undefined
   requireOption(collective, 'order', orderOptionNames.order, order)
-  requireOption(collective, 'segments', orderOptionNames.segments, segments)
-  const algorithm = id === undefined ? undefined : algorithmOf(id, collective)
+  requireOption(collective, 'segments', orderOptionNames.segments, given)
+  const setting = text === undefined ? undefined : parseAlgorithm(text, collective)
+  const { algorithm, segments = given, segmentBytes } = setting ?? {}
+  if (given !== undefined && (setting?.segments ?? segmentBytes) !== undefined) {
+    const expected = `${collective}: expected segments in option algorithm or in option segments, not in both`
+    throw wrongValue('ERR_ARGUMENT', expected, text)
+  }
   const isAnyOrder = order === 'any'
-  const name = [
+  const parts = [
     algorithm?.id ?? '',
     segments === undefined ? '' : `${segments} segments`,
+    segmentBytes === undefined ? '' : `segments of ${segmentBytes} bytes`,
     isAnyOrder ? 'order any' : '',
   ]
-  const text = name.filter((part) => part !== '').join(', ')
+  const name = parts.filter((part) => part !== '').join(', ')
   // `order: 'tree'` alone is the default.
-  return text === '' ? undefined : { algorithm, segments, isAnyOrder, name: text }
+  if (name === '') return undefined
+  return { algorithm, segments, segmentBytes, isAnyOrder, name, given: { algorithm: text, segments: given } }
 }
 
 /** Whether options that are well-formed give this method. */
 export function isMethod(method: Method | undefined, options: OrderOptions | undefined): boolean {
   if (method === undefined && options === undefined) return true
   return (
-    options?.algorithm === method?.algorithm?.id &&
-    options?.segments === method?.segments &&
+    options?.algorithm === method?.given.algorithm &&
+    options?.segments === method?.given.segments &&
     (options?.order ?? 'tree') === (method?.isAnyOrder === true ? 'any' : 'tree')
   )
 }

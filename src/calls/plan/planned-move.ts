@@ -1,3 +1,4 @@
+import { segmentsOf } from '../../collective/algorithm-text.js'
 import { algorithmOf } from '../../collective/algorithms.js'
 import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { RankweaveError } from '../../errors.js'
@@ -30,13 +31,28 @@ export function chooseMove(
   const facts = factsOf(state, collective, sizeBytes)
   if (method?.algorithm !== undefined) {
     const { algorithm } = method
-    const segments = method.segments ?? defaultSegments(algorithm.id, sizeBytes)
+    const segments = namedSegments({ ...method, algorithm }, sizeBytes, state.processes.count)
     return { algorithm, segments, choice: { isNamed: true, facts } }
   }
   const choice = defaultChoice(facts)
   if (choice === null) return null
   const segments = method?.segments ?? choice.segments
   return { algorithm: algorithmOf(choice.id), segments, choice: { isNamed: false, facts } }
+}
+
+/**
+ * Into how many segments an algorithm that the ranks have chosen cuts every unit of data.
+ *
+ * @param ranks participants
+ */
+export function namedSegments(
+  { algorithm, segments, segmentBytes }: Method & { readonly algorithm: Algorithm },
+  sizeBytes: number,
+  ranks: number,
+): number {
+  if (segments !== undefined) return segments
+  if (segmentBytes === undefined) return defaultSegments(algorithm, sizeBytes)
+  return segmentsOf({ algorithm, segmentBytes }, sizeBytes, ranks)!
 }
 
 /** What the rule takes into account. */
@@ -70,6 +86,25 @@ export function planMove(
   const plan = state.plans.plan(algorithm, state.plans.participants('processes')!, root, segments)
   if (choice !== undefined) plan.choice = choice
   return plan
+}
+
+/**
+ * Refuses a method, before the ranks join the call, by what they all know of it.
+ *
+ * @param isSized whether the processes that plan know how long a unit is
+ * @throws ERR_ALGORITHM
+ */
+export function requireMethod(
+  state: CollectiveContext,
+  method: Method | undefined,
+  { isSized }: { readonly isSized: boolean },
+): void {
+  if (method?.algorithm === undefined) return
+  const { algorithm, segments = 1, segmentBytes } = method
+  requireServed(state, algorithm, segments)
+  if (isSized || segmentBytes === undefined) return
+  const reason = 'the ranks do not know how long the blocks of others are: say segments instead of segment'
+  throw new RankweaveError('ERR_ALGORITHM', `${algorithm.id}: ${reason}`)
 }
 
 /** @throws ERR_ALGORITHM */

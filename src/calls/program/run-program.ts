@@ -1,5 +1,6 @@
 import { RankweaveError } from '../../errors.js'
 import { requireIntact } from '../../messages/datatype/elements.js'
+import { type TaskNumbers, taskNumbers } from '../../schedule/lower/dependencies.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { type Exchange, type Lend, noBytes, type Room, type Take } from '../exchange.js'
 
@@ -71,10 +72,11 @@ export function runProgram(
  *
  * A frame leaves as soon as the values that it carries are there, whatever else is late. All receives are
  * posted at the start, so what arrives is written to its place at once and large frames are fetched at the
- * same time.
+ * same time. Only what waits behind a gate of the program leaves, or is posted, when the gate opens.
  */
 export class ProgramRun {
   readonly #program: ProcessProgram
+  readonly #numbers: TaskNumbers
   readonly #firstStep: number
   readonly #receives: readonly PostedReceive[]
   /** Tasks that wait for nothing. */
@@ -85,7 +87,12 @@ export class ProgramRun {
   readonly #ready: Int32Array
   #readyCount = 0
   #begun = 0
-  /** Frames that have not arrived and tasks that have not been done. */
+  /** By send frame, where a gate waits for it: called when it is sent. Empty without gates. */
+  readonly #whenSent: readonly (() => void)[]
+  /** Receives whose gate opened before anything was posted. */
+  readonly #held: number[] = []
+  #isPosted = false
+  /** Frames that have not arrived and tasks other than posts that have not been done. */
   #left = 0
   #isWorking = false
   #exchange: Exchange | undefined
@@ -94,13 +101,16 @@ export class ProgramRun {
 
   /** @param firstStep the step of round 0: a run uses the steps from there up to `firstStep + rounds - 1`. */
   constructor(program: ProcessProgram, firstStep = 0) {
-    const { receive, dependencies } = program
+    const { send, receive, combine, gates, dependencies } = program
     this.#program = program
+    this.#numbers = taskNumbers(send, receive, combine, gates)
     this.#firstStep = firstStep
-    this.#first = firstTasks(program)
+    this.#first = firstTasks(program, this.#numbers)
     this.#missing = new Int32Array(dependencies.needs.length)
     this.#ready = new Int32Array(dependencies.needs.length)
     this.#receives = Array.from(receive.peer, (_, frame) => new PostedReceive(this, frame))
+    const awaited = gates.sends.length === 0 ? 0 : gates.sends[gates.sends.length - 1]
+    this.#whenSent = Array.from({ length: awaited }, (_, frame) => () => this.#sent(frame))
   }
 
   /** Whether a run has been started and is not done. A run that failed stays active. */
@@ -131,7 +141,9 @@ export class ProgramRun {
     this.#begun = 0
     this.#ready.set(this.#first)
     this.#readyCount = this.#first.length
-    this.#left = this.#receives.length + needs.length
+    this.#left = this.#receives.length + this.#numbers.firstPost
+    this.#isPosted = false
+    this.#held.length = 0
     this.#isWorking = true
     this.#work(exchange, store)
     this.#isWorking = false
@@ -143,11 +155,19 @@ export class ProgramRun {
     const store = this.#store!
     const receives = this.#receives
     this.#isWorking = true
+    this.#isPosted = true
     // Receives whose frame has arrived call back at once.
-    for (let frame = 0; frame < receives.length; frame++) this.#post(exchange, store, receives[frame])
+    for (let frame = 0; frame < receives.length; frame++)
+      if (!this.#isGated(frame)) this.#post(exchange, store, receives[frame])
+    for (const frame of this.#held) this.#post(exchange, store, receives[frame])
     this.#work(exchange, store)
     this.#isWorking = false
     if (this.#left === 0) this.#end()
+  }
+
+  #isGated(frame: number): boolean {
+    const { ofReceive } = this.#program.gates
+    return ofReceive.length > 0 && ofReceive[frame] >= 0
   }
 
   #post(exchange: Exchange, store: ProgramStore, receive: PostedReceive): void {
@@ -185,19 +205,28 @@ export class ProgramRun {
 
   /** For a posted receive: its frame has arrived, and a store that unpacks has not seen it. */
   arrived(frame: number, bytes: Uint8Array | undefined, owned: boolean): void {
+    if (bytes !== undefined) this.#store!.unpack(frame, bytes, owned)
+    this.#left--
+    this.#brought(frame)
+  }
+
+  /** A send frame that a gate waits for is complete. */
+  #sent(frame: number): void {
+    this.#brought(this.#numbers.sent + frame)
+  }
+
+  #brought(bringer: number): void {
     const exchange = this.#exchange!
     const store = this.#store!
-    if (bytes !== undefined) store.unpack(frame, bytes, owned)
-    this.#left--
-    this.#settle(frame)
+    this.#settle(bringer)
     if (this.#isWorking) return
     this.#isWorking = true
     this.#work(exchange, store)
     this.#isWorking = false
-    if (this.#left === 0) this.#end()
+    if (this.#left === 0 && this.#isPosted) this.#end()
   }
 
-  /** What a receive frame or a combination brings is there. */
+  /** What a bringer brings is there. */
   #settle(bringer: number): void {
     const { useStart, use } = this.#program.dependencies
     const missing = this.#missing
@@ -207,20 +236,37 @@ export class ProgramRun {
   }
 
   #work(exchange: Exchange, store: ProgramStore): void {
-    const { send, receive } = this.#program
-    const frames = send.peer.length
+    const { firstGate, firstPost, combined, opened } = this.#numbers
+    const frames = this.#program.send.peer.length
     while (this.#begun < this.#readyCount && !exchange.hasFailed) {
       const task = this.#ready[this.#begun++]
-      if (task < frames) {
-        const step = this.#firstStep + send.round[task]
-        if (store.pieces === undefined) exchange.send(send.peer[task], step, store.pack(task))
-        else for (const piece of store.pieces.sent(task)) exchange.send(send.peer[task], step, piece)
-      } else {
-        store.combine(task - frames)
-        this.#settle(receive.peer.length + task - frames)
+      if (task >= firstPost) {
+        if (this.#isPosted) this.#post(exchange, store, this.#receives[task - firstPost])
+        else this.#held.push(task - firstPost)
+        continue
       }
+      if (task < frames) this.#send(exchange, store, task)
+      else if (task < firstGate) {
+        store.combine(task - frames)
+        this.#settle(combined + task - frames)
+      } else this.#settle(opened + task - firstGate)
       this.#left--
     }
+  }
+
+  #send(exchange: Exchange, store: ProgramStore, frame: number): void {
+    const { peer, round } = this.#program.send
+    const step = this.#firstStep + round[frame]
+    const sent = frame < this.#whenSent.length ? this.#whenSent[frame] : undefined
+    if (store.pieces === undefined) {
+      exchange.send(peer[frame], step, store.pack(frame), sent)
+      return
+    }
+    const pieces = store.pieces.sent(frame)
+    let missing = pieces.length
+    if (missing === 0) sent?.()
+    const pieceSent = sent && (() => --missing === 0 && sent())
+    for (const piece of pieces) exchange.send(peer[frame], step, piece, pieceSent)
   }
 
   #end(): void {
@@ -232,10 +278,10 @@ export class ProgramRun {
   }
 }
 
-function firstTasks({ dependencies }: ProcessProgram): Int32Array {
+function firstTasks({ dependencies }: ProcessProgram, { firstPost }: TaskNumbers): Int32Array {
   const tasks: number[] = []
   dependencies.needs.forEach((needs, task) => {
-    if (needs === 0) tasks.push(task)
+    if (needs === 0 && task < firstPost) tasks.push(task)
   })
   return Int32Array.from(tasks)
 }

@@ -20,7 +20,7 @@ import { addShapeOptions, refuseInapplicable, scheduleFromSource, shapeSchema } 
 
 const help = `
 SOURCE is what to export: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a
-collective, for which see rankweave schedule --list; or a topology, planned as by rankweave plan, with the same options.
+collective with its settings, for which see rankweave schedule --help; or a topology, planned as by rankweave plan, with the same options.
 
 Formats:
   c     a C program for MPI-3 in one file: runs the schedule, checks its data, and prints its time beside that of the

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
+import { parseAlgorithm, segmentsOf } from '../../collective/algorithm-text.js'
 import { algorithms } from '../../collective/algorithms.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { scheduleOf } from '../../collective/patterns/schedule-size.js'
-import { RankweaveError, wrongValue } from '../../errors.js'
+import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
 import { parseAuto } from '../../neighborhood/choose/auto.js'
 import { namedStrategy, type PlanWords, requestedPlan } from '../../neighborhood/choose/plan-request.js'
@@ -17,11 +18,9 @@ import { groupProgress, type Reporter } from '../output/reporter.js'
 import { builtTopology, servedPlan } from './planned-topology.js'
 
 /** What a command may say of its source. */
-export interface SourceOptions extends PlanWords {
+export interface SourceOptions extends PlanWords, ShapeOptions {
   /** Of an algorithm; by default the cores of the machine. */
   readonly ranks?: number | undefined
-  readonly root: number
-  readonly segments: number
   /** Processes that host the ranks, in blocks; by default one per rank. */
   readonly processes?: number | undefined
   /** Plans of topologies are made by a service. */
@@ -62,22 +61,56 @@ export function refuseInapplicable(command: Command, source: string): void {
     refuseGiven(command, [...topologyOptionNames, 'server'], `is for topologies, not for ${kind}`)
 }
 
-const algorithmNamed = (source: string) => algorithms.find(({ id }) => id === source)
+/** The algorithm whose line of text a source is. */
+const algorithmNamed = (source: string) =>
+  algorithms.find(({ id }) => source === id || source.startsWith(`${id}:`))
 export const isTopology = (source: string) => /^[a-z]{2,}:/.test(source)
 
-/** The schedule of an algorithm's id, of a topology's text, which has a colon, or else of a file. */
+/** What a command says of the shape of an algorithm. */
+export interface ShapeOptions {
+  readonly root: number
+  readonly segments: number
+  /** Bytes of what MPI's count describes, where the command has them. */
+  readonly bytes?: number | undefined
+}
+
+/**
+ * The schedule of the line of text of an algorithm.
+ *
+ * @throws ERR_ARGUMENT for a text that names no algorithm
+ * @throws ERR_USAGE for `--segments` beside segments in the text, for `segment` without bytes, and without ranks
+ */
+export function scheduleFromText(
+  command: Command,
+  text: string,
+  ranks: number | undefined,
+  { root, segments, bytes }: ShapeOptions,
+): Schedule {
+  const setting = parseAlgorithm(text)
+  const { algorithm, segmentBytes } = setting
+  if (setting.segments !== undefined || segmentBytes !== undefined)
+    refuseGiven(command, ['segments'], `is in ${shown(text)} already`)
+  if (ranks === undefined) throw new RankweaveError('ERR_USAGE', '--ranks: expected a number of ranks')
+  if (segmentBytes !== undefined && bytes === undefined)
+    throw wrongValue(
+      'ERR_USAGE',
+      'expected segments=NUMBER: no number follows from segment without bytes',
+      text,
+    )
+  return scheduleOf(algorithm, { ranks, root, segments: segmentsOf(setting, bytes ?? 0, ranks) ?? segments })
+}
+
+/** The schedule of an algorithm's line of text, of a topology's text, which has a colon, or else of a file. */
 export async function scheduleFromSource(
   report: Reporter,
   command: Command,
   source: string,
   options: SourceOptions,
 ): Promise<Schedule> {
-  const { machine, operation = 'neighbor-allgather', processes, root, segments } = options
-  const algorithm = algorithmNamed(source)
-  if (algorithm !== undefined) {
+  const { machine, operation = 'neighbor-allgather', processes } = options
+  if (algorithmNamed(source) !== undefined) {
     const ranks = options.ranks ?? machine?.firstRank[machine.cores.length]
-    if (ranks === undefined) throw new RankweaveError('ERR_USAGE', '--ranks: expected a number of ranks')
-    return scheduleOf(algorithm, { ranks, root, segments })
+    return scheduleFromText(command, source, ranks, options)
   }
   if (!isTopology(source)) {
     report.step(`reading ${source}`)

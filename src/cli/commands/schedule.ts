@@ -1,29 +1,47 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { algorithmOf, algorithms } from '../../collective/algorithms.js'
+import { defaultText, expectedText } from '../../base/option-table.js'
+import { parseAlgorithm } from '../../collective/algorithm-text.js'
+import { algorithms } from '../../collective/algorithms.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
-import { scheduleOf } from '../../collective/patterns/schedule-size.js'
 import { RankweaveError } from '../../errors.js'
 import { scheduleText } from '../../schedule/file/schedule-file.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
 import { parseOptions, refuseNeedlessRoot, whole } from '../input/options.js'
+import { algorithmChoiceRows } from '../output/algorithm-choice-report.js'
 import { withoutSchedule } from '../output/algorithm-names.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations, reductionRows } from '../output/proof-report.js'
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
+import {
+  addChoiceOptions,
+  choiceSchema,
+  chosenText,
+  collectiveNamed,
+  refuseChoice,
+} from './chosen-schedule.js'
 import type { AddCommand } from './command.js'
+import { scheduleFromText } from './schedule-source.js'
 
 const help = `
 An algorithm of a collective is a function that returns a schedule: for every rank, which blocks it sends to whom and
 what it combines, phase by phase. The schedule is verified before it is printed or written. A schedule with violations
 is not written, and the exit code is 1.
 
+ALGORITHM is a line of text: an id, then a colon and settings joined by commas. They are the parameters of the algorithm
+that are not to have their defaults, and segments=NUMBER, which is --segments.
+
+The name of a collective stands for the algorithm that takes least time on a machine with a profile, as the simulator
+predicts it, with its parameters and segments.
+
 Examples:
   rankweave schedule --list
+  rankweave schedule bcast --machine cluster:nodes=16,cores=16,profile=simgrid-fast --bytes 262144 --compare
   rankweave schedule bcast-binomial --ranks 16
+  rankweave schedule bcast-chain:fanout=4,segments=8 --ranks 16
   rankweave schedule bcast-binomial --ranks 64 --root 5 --segments 8 -o bcast.jsonl
   rankweave verify bcast.jsonl
   rankweave schedule bcast-binomial --ranks 4 -o - | rankweave verify -`
@@ -34,15 +52,19 @@ const schema = z.object({
   root: whole(0, shapeLimits.ranks - 1),
   segments: whole(1, shapeLimits.segments),
   output: z.string().optional(),
+  ...choiceSchema,
 })
 
 /** `rankweave schedule`: the verified schedule of an algorithm of a collective. */
 export const scheduleCommand: AddCommand = (program, act) => {
-  program
+  const schedule = program
     .command('schedule')
     .description('Write the schedule of an algorithm of a collective, verify it and count its messages.')
-    .argument('[algorithm]', 'the algorithm, e.g. bcast-binomial')
-    .option('--list', 'list the algorithms', false)
+    .argument(
+      '[algorithm]',
+      'the algorithm with its parameters, e.g. bcast-binomial or bcast-chain:fanout=4; or a collective, e.g. bcast',
+    )
+    .option('--list', 'list the algorithms and their parameters', false)
     .option('--ranks <number>', 'participants')
     .option('--root <rank>', 'of a rooted collective', '0')
     .option(
@@ -55,18 +77,27 @@ export const scheduleCommand: AddCommand = (program, act) => {
       'write the schedule as JSON Lines (.gz: compressed, -: to standard output)',
     )
     .option('--json', 'one JSON object on standard output', false)
+  addChoiceOptions(schedule)
     .addHelpText('after', help)
     .action(
-      act(async (report: Reporter, id: string | undefined, raw: unknown, command: Command) => {
-        const { list, output, ranks, root, segments } = parseOptions(schema, raw)
+      act(async (report: Reporter, line: string | undefined, raw: unknown, command: Command) => {
+        const options = parseOptions(schema, raw)
+        const { list, output, root, segments } = options
         if (list) return listAlgorithms(report)
-        if (id === undefined) throw new RankweaveError('ERR_USAGE', 'expected an algorithm, or --list')
-        const algorithm = algorithmOf(id)
-        refuseNeedlessRoot(command, algorithm)
-        if (ranks === undefined) throw new RankweaveError('ERR_USAGE', '--ranks: expected a number of ranks')
+        if (line === undefined)
+          throw new RankweaveError('ERR_USAGE', 'expected an algorithm or a collective, or --list')
+        const collective = collectiveNamed(line)
+        if (collective === undefined) {
+          refuseNeedlessRoot(command, parseAlgorithm(line).algorithm)
+          refuseChoice(command)
+        }
         await checkOutputs(report, output)
-        report.step(`planning ${algorithm.id} of ${figure(ranks)} ranks`)
-        const schedule = scheduleOf(algorithm, { ranks, root, segments })
+        const { text, ranks, choice } =
+          collective === undefined
+            ? { text: line, ranks: options.ranks, choice: null }
+            : chosenText(report, command, collective, options, options)
+        report.step(`planning ${text}`)
+        const schedule = scheduleFromText(command, text, ranks, { root, segments })
         report.step('verifying the schedule')
         const verification = verify(schedule)
         noteViolations(report, verification)
@@ -80,16 +111,27 @@ export const scheduleCommand: AddCommand = (program, act) => {
           isOrdered,
           association,
           verified: verification.ok,
+          ...choice,
           ...(output === undefined ? {} : { file: verification.ok ? output : null }),
         }
-        reportBeside(report, output, object, text(object, reductionRows(schedule, verification)))
+        const rows = options.compare && choice !== null ? [algorithmChoiceRows(choice)] : []
+        const proof = reductionRows(schedule, verification)
+        reportBeside(report, output, object, [summaryText(object, proof), ...rows].join('\n'))
         return verification.ok ? exitCodes.ok : exitCodes.checkFailed
       }),
     )
 }
 
 function listAlgorithms(report: Reporter): ExitCode {
-  const list = algorithms.map(({ collective, id }) => ({ collective, id }))
+  const list = algorithms.map(({ collective, id, parameters = {} }) => ({
+    collective,
+    id,
+    parameters: Object.entries(parameters).map(
+      ([name, { help, least, most, default: initial, word = name }]) => ({
+        ...{ name: word, help, least, most, default: initial },
+      }),
+    ),
+  }))
   const collectives = [...new Set(list.map(({ collective }) => collective))]
   const idsOf = (collective: string) =>
     list
@@ -98,9 +140,21 @@ function listAlgorithms(report: Reporter): ExitCode {
       .join(', ')
   const missing = withoutSchedule()
   const lines = missing.map(({ id, why }) => `  ${id}: ${why}`)
+  const parameters = algorithms.flatMap(({ id, parameters = {} }) =>
+    Object.entries(parameters).map(([name, option]) => {
+      const { word = name, help } = option
+      return [`${id}:${word}`, `${help}, ${expectedText(option)} (default: ${defaultText(option)})`] as const
+    }),
+  )
   report.result(
     { algorithms: list, withoutSchedule: missing },
-    [table(collectives.map((name) => [name, idsOf(name)])), 'only in rankweave models:', ...lines].join('\n'),
+    [
+      table(collectives.map((name) => [name, idsOf(name)])),
+      'parameters:',
+      table(parameters),
+      `every algorithm: segments=NUMBER, from 1 to ${shapeLimits.segments}`,
+      ...(missing.length === 0 ? [] : ['only in rankweave models:', ...lines]),
+    ].join('\n'),
   )
   return exitCodes.ok
 }
@@ -120,7 +174,7 @@ function summaryOf(schedule: Schedule) {
   }
 }
 
-function text(
+function summaryText(
   summary: ReturnType<typeof summaryOf> & { readonly verified: boolean },
   proof: ReturnType<typeof reductionRows>,
 ): string {

@@ -32,7 +32,7 @@ import {
 
 const help = `
 SOURCE is what to simulate: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a
-collective, for which see rankweave schedule --list; or a topology, whose neighbor allgather is planned as by
+collective with its settings, for which see rankweave schedule --help; or a topology, whose neighbor allgather is planned as by
 rankweave plan, with the same options.
 ${machineHelp}
 The machine needs a profile, which says what messages cost: cluster:nodes=16,cores=16,profile=simgrid-fast.

@@ -1,5 +1,6 @@
-import type { ScheduleBuilder } from '../../schedule/builder.js'
+import type { NamedOptions } from '../../base/option.js'
 import type { Collective, Specification } from '../../schedule/specification.js'
+import type { RankOperations } from './rank-operations.js'
 
 /**
  * What an algorithm is planned for. Lengths of blocks are not part of it: they are bound when a schedule
@@ -31,14 +32,44 @@ export interface Shape {
 export type CombinationOrder = 'tree' | 'ranks' | 'any'
 
 /**
+ * What docs/collective-algorithms.md says of an algorithm. Its formulas are those of the page: of P ranks, root 0,
+ * one segment and default parameters, where `about`, `at most` and `below` may come first. A test compares them
+ * with schedules.
+ */
+export interface CatalogueEntry {
+  /** Where it is published. Absent: the library's own. */
+  readonly source?: string
+  readonly phases: string
+  readonly messages: string
+  /** By the rank that sends most, in units of what MPI's count describes. Absent: no data. */
+  readonly sent?: string
+  /** What it is for, in a few words. */
+  readonly serves: string
+}
+
+/**
  * An algorithm of a collective: for every rank of a shape its operations, a function of the shape and the
  * rank alone. So a process plans its own ranks without the others, and the whole is a schedule that `verify`
  * decides on. Both ends of a message must be in the same phase.
  */
 export interface Algorithm {
-  /** Name of the algorithm and of its file, e.g. `bcast-binomial`. */
+  /**
+   * Name of the algorithm and of its file, e.g. `bcast-binomial`; then the parameters that differ from their
+   * defaults, `bcast-knomial:radix=3`.
+   */
   readonly id: string
   readonly collective: Collective
+  /** Every algorithm of the library has one. */
+  readonly catalogue?: CatalogueEntry
+  /** What it can be given besides a shape, with bounds and defaults. Absent: nothing. */
+  readonly parameters?: NamedOptions
+  /** The values of all its parameters, by name, in the order of the table. */
+  readonly values?: Readonly<Record<string, number>>
+  /**
+   * The same algorithm with these values, and with the defaults of all others.
+   * @throws ERR_ARGUMENT for a parameter that it does not have, and a value out of bounds
+   */
+  with?(values: Readonly<Record<string, number>>): Algorithm
   /**
    * Parts into which what each rank contributes is cut, if not by the segments alone. Not where it is cut by
    * rank.
@@ -56,5 +87,5 @@ export interface Algorithm {
    */
   order?(shape: Shape): CombinationOrder
   /** Opens the operations of one rank. */
-  emit(shape: Shape, rank: number, operations: ScheduleBuilder, specification: Specification): void
+  emit(shape: Shape, rank: number, operations: RankOperations, specification: Specification): void
 }

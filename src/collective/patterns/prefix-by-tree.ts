@@ -1,6 +1,6 @@
-import type { ScheduleBuilder } from '../../schedule/builder.js'
 import { partialResult } from '../../schedule/ir.js'
 import type { Shape } from './algorithm.js'
+import type { RankOperations } from './rank-operations.js'
 import { treeLevels, treePath } from './rank-tree.js'
 import { combineReceived } from './values.js'
 
@@ -13,7 +13,7 @@ import { combineReceived } from './values.js'
  * @returns the place of the result, -1 for rank 0, which no rank precedes
  */
 export function prefixByTree(
-  operations: ScheduleBuilder,
+  operations: RankOperations,
   shape: Shape,
   rank: number,
   { part, phase, to }: { readonly part: number; readonly phase: number; readonly to?: number },

@@ -1,6 +1,6 @@
 import { rangeAt } from '../../base/search.js'
-import type { ScheduleBuilder } from '../../schedule/builder.js'
 import type { Shape } from './algorithm.js'
+import type { RankOperations } from './rank-operations.js'
 import { ceilLog2 } from './values.js'
 
 /**
@@ -61,7 +61,7 @@ export function treePath(shape: Shape, participant: number, root = 0): readonly 
  * @param places where the values are, by participant; at least two
  */
 export function combineTree(
-  operations: ScheduleBuilder,
+  operations: RankOperations,
   shape: Shape,
   rank: number,
   phase: number,

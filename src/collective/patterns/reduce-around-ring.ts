@@ -1,5 +1,5 @@
-import type { ScheduleBuilder } from '../../schedule/builder.js'
 import { partialResult } from '../../schedule/ir.js'
+import type { RankOperations } from './rank-operations.js'
 import { combineReceived } from './values.js'
 
 /**
@@ -10,7 +10,7 @@ import { combineReceived } from './values.js'
  * @param to place of the rank's own piece, combined
  */
 export function reduceAroundRing(
-  operations: ScheduleBuilder,
+  operations: RankOperations,
   ranks: number,
   rank: number,
   phase: number,

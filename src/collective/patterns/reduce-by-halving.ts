@@ -1,5 +1,5 @@
-import type { ScheduleBuilder } from '../../schedule/builder.js'
 import { partialResult } from '../../schedule/ir.js'
+import type { RankOperations } from './rank-operations.js'
 
 /**
  * How algorithms for powers of two serve any number of ranks. The core is the largest power of two; for every
@@ -55,7 +55,7 @@ export interface Halving {
  * @returns where the totals are, by part
  */
 export function reduceByHalving(
-  operations: ScheduleBuilder,
+  operations: RankOperations,
   ranks: number,
   rank: number,
   { phase, partsOf, placeOf }: Halving,

@@ -1,6 +1,6 @@
-import type { ScheduleBuilder } from '../../schedule/builder.js'
 import { partialResult } from '../../schedule/ir.js'
 import type { Shape } from './algorithm.js'
+import type { RankOperations } from './rank-operations.js'
 import { treePath } from './rank-tree.js'
 import { combineReceived } from './values.js'
 
@@ -9,7 +9,7 @@ import { combineReceived } from './values.js'
  * level l in phase `phase + l`. The total is stored in the root's slot for the part.
  */
 export function reduceUpTree(
-  operations: ScheduleBuilder,
+  operations: RankOperations,
   shape: Shape,
   rank: number,
   { part, phase, root }: { readonly part: number; readonly phase: number; readonly root: number },

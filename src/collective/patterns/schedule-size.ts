@@ -106,6 +106,8 @@ class OperationCounter extends OperationLog {
     if (this.isFull) throw enough
     this.added++
   }
+
+  override wait(): void {}
 }
 
 /**
@@ -125,7 +127,7 @@ export function scheduleOf(algorithm: Algorithm, shape: Shape, ranks?: Iterable<
   if ((rows?.length ?? shape.ranks) >= leastEstimated) requireSize(algorithm, shape, rows)
   const specification = specificationOf(algorithm, shape, rows)
   const { root = 0, segments = 1 } = shape
-  const parameters = { root, segments }
+  const parameters = { root, segments, ...algorithm.values }
   const builder = new ScheduleBuilder({ specification, strategy: algorithm.id, parameters })
   for (const rank of rows ?? Array(shape.ranks).keys()) algorithm.emit(shape, rank, builder, specification)
   return builder.build()

@@ -1,5 +1,5 @@
-import type { ScheduleBuilder } from '../../schedule/builder.js'
 import { partialResult } from '../../schedule/ir.js'
+import type { RankOperations } from './rank-operations.js'
 
 /** A value of a part that a rank holds, and where it is to store the result of combining it. */
 export interface HeldValue {
@@ -11,7 +11,7 @@ export interface HeldValue {
 
 /** Receives a value of a part in a new temporary place. @returns the place */
 export function receiveStaged(
-  operations: ScheduleBuilder,
+  operations: RankOperations,
   rank: number,
   phase: number,
   source: number,
@@ -28,7 +28,7 @@ export function receiveStaged(
  * @returns the place of the result
  */
 export function combineReceived(
-  operations: ScheduleBuilder,
+  operations: RankOperations,
   rank: number,
   phase: number,
   source: number,

@@ -87,9 +87,9 @@ class CountingExchange implements Exchange {
     this.#meter = meter
   }
 
-  send(peer: number, step: number, payload: Uint8Array): void {
+  send(peer: number, step: number, payload: Uint8Array, sent?: () => void): void {
     if (peer !== this.me) this.#meter.sent(payload.byteLength)
-    this.#exchange.send(peer, step, payload)
+    this.#exchange.send(peer, step, payload, sent)
   }
 
   receive(peer: number, step: number): Promise<Uint8Array> {

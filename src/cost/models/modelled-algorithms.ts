@@ -28,10 +28,20 @@ export const modelledAlgorithms: readonly ModelledAlgorithmInfo[] = Object.freez
   ),
 )
 
-/** The row of an id. @throws ERR_ARGUMENT naming the known ones */
+/**
+ * The row of an id, which is without settings: formulas are for the defaults of parameters, and calls give the
+ * length of segments.
+ *
+ * @throws ERR_ARGUMENT naming the known ones, or saying that there is no formula for these settings
+ */
 export function modelledAlgorithmOf(id: string): ModelledAlgorithm {
   const row = byId.get(id)
   if (row !== undefined) return row
+  const family = typeof id === 'string' ? id.split(':', 1)[0]! : ''
+  if (byId.has(family)) {
+    const expected = `expected ${family} without settings: its formula is for the defaults of its parameters`
+    throw wrongValue('ERR_ARGUMENT', expected, id)
+  }
   const expected = `expected an algorithm with a formula among ${[...byId.keys()].join(', ')}`
   throw wrongValue('ERR_ARGUMENT', expected, id)
 }

@@ -1,5 +1,6 @@
 import { type Machine, nodeOf, packageOf } from '../../machine/machine.js'
 import { levels, type MessageCosts, type Profile } from '../../machine/profile.js'
+import { copiesOf } from '../../schedule/lower/copies.js'
 import type { LoweredSchedule } from '../../schedule/lower/program.js'
 import type { BytesOf } from './block-lengths.js'
 import type { FrameTable } from './frame-table.js'
@@ -29,10 +30,9 @@ export interface Costs {
   readonly messages: readonly MessageCosts[]
   /** Of a frame on its way: its values and the header of its level. By frame. */
   readonly wireBytes: Float64Array
-  /**
-   * Packing a frame, and unpacking it: 0 for a frame of at most one block, which is sent in place. By frame.
-   */
+  /** Packing a frame, and unpacking it: 0 for one that is sent, or received, in place. By frame. */
   readonly packNs: Float64Array
+  readonly unpackNs: Float64Array
   /** By combination, process by process. */
   readonly combineNs: Float64Array
   /** Copying to slots what is elsewhere, after everything else. By process. */
@@ -41,25 +41,30 @@ export interface Costs {
 
 export function costsOf(
   frames: FrameTable,
-  { programs }: LoweredSchedule,
+  { programs, schedule }: LoweredSchedule,
   bytesOf: BytesOf,
   profile: Profile,
   places: ProcessPlaces,
 ): Costs {
+  const { sendStart, receiveStart, frameAt } = frames
   const { memory } = profile
   const combineNs: number[] = []
   const copyNs = new Float64Array(programs.length)
-  for (const [p, { combine, fillStart, ownStart, valueTerm }] of programs.entries()) {
+  const costs = costsOfFrames(frames, profile, places)
+  for (const [p, program] of programs.entries()) {
+    const { combine, valueTerm } = program
     for (let c = 0; c < combine.left.length; c++)
       combineNs.push(bytesOf(valueTerm[combine.firstValue + c]) * memory.reduceNsPerByte)
-    const owns = ownStart[ownStart.length - 1]
-    for (let v = 0; v < valueTerm.length; v++) {
-      // A value that arrives, or is combined, is produced in its first slot.
-      const copies = fillStart[v + 1] - fillStart[v] - (v < owns ? 0 : 1)
-      if (copies > 0) copyNs[p] += copies * blockCopyNs(profile, bytesOf(valueTerm[v]))
-    }
+    const { isSentInPlace, isReceivedInPlace, toSlots } = copiesOf(schedule, program)
+    isSentInPlace.forEach((is, frame) => {
+      if (is === 1) costs.packNs[sendStart[p] + frame] = 0
+    })
+    isReceivedInPlace.forEach((is, frame) => {
+      if (is === 1) costs.unpackNs[frameAt[receiveStart[p] + frame]] = 0
+    })
+    for (const value of toSlots) copyNs[p] += blockCopyNs(profile, bytesOf(valueTerm[value]))
   }
-  return { ...costsOfFrames(frames, profile, places), combineNs: Float64Array.from(combineNs), copyNs }
+  return { ...costs, combineNs: Float64Array.from(combineNs), copyNs }
 }
 
 /** What frames cost their processors. */
@@ -67,7 +72,7 @@ export function costsOfFrames(
   { from, to, blocks, bytes }: FrameTable,
   { memory, levels: costs }: Profile,
   places: ProcessPlaces,
-): Pick<Costs, 'level' | 'messages' | 'packNs' | 'wireBytes'> {
+): Pick<Costs, 'level' | 'messages' | 'packNs' | 'unpackNs' | 'wireBytes'> {
   const count = from.length
   const level = new Uint8Array(count)
   const packNs = new Float64Array(count)
@@ -79,7 +84,7 @@ export function costsOfFrames(
     wireBytes[f] = bytes[f] + headers[level[f]]
     if (blocks[f] > 1) packNs[f] = blocks[f] * memory.copyBlockNs + bytes[f] * memory.copyNsPerByte
   }
-  return { level, messages, packNs, wireBytes }
+  return { level, messages, packNs, unpackNs: packNs.slice(), wireBytes }
 }
 
 const packageLevel = levels.indexOf('package')

@@ -24,8 +24,8 @@ export interface RunSetting {
   readonly progress: FrameStart
 }
 
-/** What a run needs of a process's program: what its sends and combinations wait for. */
-export type WaitingProgram = Pick<ProcessProgram, 'dependencies'>
+/** What a run needs of a process's program: what its frames and combinations wait for. */
+export type WaitingProgram = Pick<ProcessProgram, 'dependencies' | 'gates'>
 
 /**
  * Runs all programs on a machine. Events are: a processor has done its job, a message comes to a link's end,
@@ -33,6 +33,9 @@ export type WaitingProgram = Pick<ProcessProgram, 'dependencies'>
  *
  * A processor that is free takes, in this order: what is ready to be sent or combined, oldest first; what has
  * arrived, oldest first.
+ *
+ * A short frame is complete at its sender when that has done with it, a long one when it is delivered. Gates
+ * open, and receives are posted, in no time.
  */
 export class SimulatedRun {
   readonly log: JobLog
@@ -43,8 +46,15 @@ export class SimulatedRun {
   readonly #queue: EventQueue
   readonly #transport: Transport
   readonly #running: Int32Array
-  /** Tasks of process p, its sends and combinations, are at `#taskStart[p]` up to the next. */
+  /** Tasks of process p are at `#taskStart[p]` up to the next, its combinations at `#combineStart[p]`. */
   readonly #taskStart: Int32Array
+  readonly #combineStart: Int32Array
+  /** How many sends and combinations each process has, which are its first tasks. */
+  readonly #firstGate: Int32Array
+  /** Whether gates count: not in phases, which wait for more. */
+  readonly #hasGates: boolean
+  /** Gates, as bringers, that have opened and not been settled. */
+  readonly #opened: number[] = []
   readonly #missing: Int32Array
   readonly #ready: Int32Array
   readonly #readyEnd: Int32Array
@@ -55,6 +65,9 @@ export class SimulatedRun {
   readonly #arrivedBegun: Int32Array
   #left: number
 
+  /** By position: 1 until the receive is posted behind a gate. Of length 0 without gates, and in phases. */
+  readonly #unposted: Uint8Array
+
   // Of `phases` only.
   /** The next frame to send, and position to receive, of every process. */
   readonly #sendNext: Int32Array
@@ -62,7 +75,10 @@ export class SimulatedRun {
   readonly #round: Int32Array
   /** Frames of the round that have not been received, and long frames that have not been delivered. */
   readonly #outstanding: Int32Array
-  /** By position: 1 when its frame has arrived, 2 when a long frame has been announced. */
+  /**
+   * By position of a receive that is not posted: 1 when its frame has arrived, 2 when a long frame has been
+   * announced. With gates, too.
+   */
   readonly #early: Uint8Array
 
   constructor(frames: FrameTable, programs: readonly WaitingProgram[], setting: RunSetting) {
@@ -78,8 +94,17 @@ export class SimulatedRun {
     this.#transport = new Transport(frames, paths, costs, this.#queue, this)
     this.#running = new Int32Array(processes).fill(-1)
     this.#taskStart = new Int32Array(processes + 1)
-    for (let p = 0; p < processes; p++)
-      this.#taskStart[p + 1] = this.#taskStart[p] + programs[p].dependencies.needs.length
+    this.#combineStart = new Int32Array(processes + 1)
+    this.#firstGate = new Int32Array(processes)
+    for (let p = 0; p < processes; p++) {
+      const { dependencies, gates } = programs[p]
+      const tasks = dependencies.needs.length
+      const posts = gates.sends.length === 0 ? 0 : receiveStart[p + 1] - receiveStart[p]
+      this.#taskStart[p + 1] = this.#taskStart[p] + tasks
+      this.#firstGate[p] = tasks - gates.sends.length - posts
+      const combinations = this.#firstGate[p] - (sendStart[p + 1] - sendStart[p])
+      this.#combineStart[p + 1] = this.#combineStart[p] + combinations
+    }
     const tasks = this.#taskStart[processes]
     this.#missing = new Int32Array(tasks)
     for (let p = 0; p < processes; p++) this.#missing.set(programs[p].dependencies.needs, this.#taskStart[p])
@@ -89,12 +114,15 @@ export class SimulatedRun {
     this.#arrived = new Int32Array(count)
     this.#arrivedEnd = receiveStart.slice(0, processes)
     this.#arrivedBegun = this.#arrivedEnd.slice()
-    this.#left = tasks + count
+    this.#left = 2 * count + this.#combineStart[processes]
     this.#sendNext = sendStart.slice(0, processes)
     this.#receiveNext = receiveStart.slice(0, processes)
     this.#round = new Int32Array(processes).fill(-1)
     this.#outstanding = new Int32Array(processes)
-    this.#early = new Uint8Array(this.#isPhased ? count : 0)
+    this.#hasGates = !this.#isPhased && programs.some(({ gates }) => gates.sends.length > 0)
+    this.#early = new Uint8Array(this.#isPhased || this.#hasGates ? count : 0)
+    this.#unposted = new Uint8Array(this.#hasGates ? count : 0)
+    if (this.#hasGates) this.#holdReceives()
   }
 
   /** @throws ERR_SIMULATION when processes wait for each other */
@@ -102,8 +130,8 @@ export class SimulatedRun {
     const queue = this.#queue
     const { processes } = this.#frames
     for (let p = 0; p < processes; p++) {
-      for (let task = this.#taskStart[p]; task < this.#taskStart[p + 1]; task++)
-        if (this.#missing[task] === 0) this.#enqueue(p, task - this.#taskStart[p])
+      for (let task = 0; task < this.#firstGate[p]; task++)
+        if (this.#missing[this.#taskStart[p] + task] === 0) this.#enqueue(p, task)
     }
     for (let p = 0; p < processes; p++) this.#next(p, 0, -1)
     while (queue.length > 0) {
@@ -118,6 +146,13 @@ export class SimulatedRun {
       )
     for (let p = 0; p < processes; p++) this.#copy(p)
     return this.log
+  }
+
+  #holdReceives(): void {
+    const { receiveStart } = this.#frames
+    for (const [p, { gates }] of this.#programs.entries())
+      for (const [i, gate] of gates.ofReceive.entries())
+        if (gate >= 0) this.#unposted[receiveStart[p] + i] = 1
   }
 
   /** A task waits for nothing more. In phases, sends leave in their order when their round has come. */
@@ -148,9 +183,9 @@ export class SimulatedRun {
       }
       if (this.#arrivedBegun[process] < this.#arrivedEnd[process]) {
         const frame = this.#arrived[this.#arrivedBegun[process]++]
-        const { level, messages, packNs } = this.#setting.costs
+        const { level, messages, unpackNs } = this.#setting.costs
         const job = this.log.receives + receiveOf[frame]
-        this.#run(process, job, now, messages[level[frame]].receiveOverheadNs + packNs[frame], wokenBy)
+        this.#run(process, job, now, messages[level[frame]].receiveOverheadNs + unpackNs[frame], wokenBy)
         return
       }
       if (!this.#isPhased || this.#outstanding[process] > 0 || !this.#enterRound(process, now, wokenBy))
@@ -167,7 +202,7 @@ export class SimulatedRun {
       const durationNs = costs.packNs[frame] + costs.messages[costs.level[frame]].sendOverheadNs
       this.#run(process, frame, now, durationNs, wokenBy)
     } else {
-      const combination = this.#taskStart[process] - sendStart[process] + task - sends
+      const combination = this.#combineStart[process] + task - sends
       const job = this.log.combinations + combination
       this.#run(process, job, now, costs.combineNs[combination], wokenBy)
     }
@@ -189,39 +224,77 @@ export class SimulatedRun {
     const { receives, combinations } = this.log
     this.#running[process] = -1
     this.#left--
-    if (job < receives) this.#leave(job, now)
-    else {
-      const { receiveStart, sendStart } = this.#frames
+    if (job < receives) {
+      this.#leave(job, now)
+      if (this.#hasGates && this.#frames.bytes[job] <= this.#setting.eagerLimitBytes)
+        this.#complete(job, now, -1)
+    } else {
+      const { receiveStart } = this.#frames
       const positions = receiveStart[process + 1] - receiveStart[process]
       if (job < combinations) {
         if (this.#isPhased) this.#outstanding[process]--
-        this.#settle(process, job - receives - receiveStart[process])
+        this.#settle(process, job - receives - receiveStart[process], now, -1)
       } else {
-        const combination = job - combinations - (this.#taskStart[process] - sendStart[process])
-        this.#settle(process, positions + combination)
+        const combination = job - combinations - this.#combineStart[process]
+        this.#settle(process, positions + combination, now, -1)
       }
     }
     this.#next(process, now, -1)
   }
 
-  #settle(process: number, bringer: number): void {
+  #settle(process: number, bringer: number, now: number, wokenBy: number): void {
     const { useStart, use } = this.#programs[process].dependencies
     const first = this.#taskStart[process]
-    for (let u = useStart[bringer]; u < useStart[bringer + 1]; u++) {
-      if (--this.#missing[first + use[u]] === 0) this.#enqueue(process, use[u])
+    const firstGate = this.#firstGate[process]
+    let settled = bringer
+    for (;;) {
+      for (let u = useStart[settled]; u < useStart[settled + 1]; u++) {
+        if (--this.#missing[first + use[u]] > 0) continue
+        if (use[u] < firstGate) this.#enqueue(process, use[u])
+        else if (this.#hasGates) this.#open(process, use[u] - firstGate, now, wokenBy)
+      }
+      if (this.#opened.length === 0) return
+      settled = this.#opened.pop()!
     }
+  }
+
+  /** @param gate a gate; beyond the gates, the receive to be posted */
+  #open(process: number, gate: number, now: number, wokenBy: number): void {
+    const { frameAt, receiveStart, sendStart } = this.#frames
+    const count = this.#programs[process].gates.sends.length
+    const first = receiveStart[process]
+    if (gate < count) {
+      const combinations = this.#firstGate[process] - (sendStart[process + 1] - sendStart[process])
+      this.#opened.push(receiveStart[process + 1] - first + combinations + gate)
+      return
+    }
+    const at = first + gate - count
+    this.#unposted[at] = 0
+    if (this.#early[at] === 1) this.#arrived[this.#arrivedEnd[process]++] = frameAt[at]
+    else if (this.#early[at] === 2) this.#clear(process, frameAt[at], now, wokenBy)
+  }
+
+  /** A frame is complete at its sender. */
+  #complete(frame: number, now: number, wokenBy: number): void {
+    const { from, sendStart } = this.#frames
+    const process = from[frame]
+    const { dependencies, gates } = this.#programs[process]
+    if (gates.sends.length === 0) return
+    const sends = sendStart[process + 1] - sendStart[process]
+    const firstSend = dependencies.useStart.length - 1 - sends
+    this.#settle(process, firstSend + frame - sendStart[process], now, wokenBy)
   }
 
   /** The sender has done with a frame: it enters the network, or its receiver is asked. */
   #leave(frame: number, now: number): void {
-    const { bytes, from, to, round, receiveOf } = this.#frames
+    const { bytes, from, receiveOf } = this.#frames
     if (bytes[frame] <= this.#setting.eagerLimitBytes) {
       this.#transport.send(frame, now)
       return
     }
     if (this.#isPhased) this.#outstanding[from[frame]]++
     const latencyNs = this.#setting.paths.latencyNs(frame)
-    if (!this.#isPhased || this.#round[to[frame]] >= round[frame]) {
+    if (this.#isPosted(frame)) {
       this.#transport.sendAt(frame, now + 2 * latencyNs)
     } else {
       this.#early[receiveOf[frame]] = 2
@@ -229,19 +302,29 @@ export class SimulatedRun {
     }
   }
 
+  #isPosted(frame: number): boolean {
+    const { to, round, receiveOf } = this.#frames
+    if (this.#isPhased) return this.#round[to[frame]] >= round[frame]
+    return !this.#hasGates || this.#unposted[receiveOf[frame]] === 0
+  }
+
   /** For the transport: a frame has arrived. */
   arrived(frame: number, now: number): void {
-    const { bytes, from, to, round, receiveOf } = this.#frames
+    const { bytes, from, to, receiveOf } = this.#frames
     const process = to[frame]
+    const sender = from[frame]
+    const isLong = bytes[frame] > this.#setting.eagerLimitBytes
     this.log.arrivedNs[frame] = now
     if (this.#isPhased) {
-      const sender = from[frame]
-      if (bytes[frame] > this.#setting.eagerLimitBytes && --this.#outstanding[sender] === 0)
+      if (isLong && --this.#outstanding[sender] === 0)
         if (this.#running[sender] === -1) this.#next(sender, now, frame)
-      if (this.#round[process] < round[frame]) {
-        this.#early[receiveOf[frame]] = 1
-        return
-      }
+    } else if (isLong && this.#hasGates) {
+      this.#complete(frame, now, frame)
+      if (this.#running[sender] === -1) this.#next(sender, now, frame)
+    }
+    if (!this.#isPosted(frame)) {
+      this.#early[receiveOf[frame]] = 1
+      return
     }
     this.#arrived[this.#arrivedEnd[process]++] = frame
     if (this.#running[process] === -1) this.#next(process, now, frame)

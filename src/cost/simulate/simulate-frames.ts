@@ -1,6 +1,7 @@
 import { checkMachine } from '../../machine/check-machine.js'
 import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
+import { noGates } from '../../schedule/lower/gates.js'
 import { blockCopyNs, costsOfFrames, placesOf } from './costs.js'
 import { frameTableOfRanks, type RankFrames } from './frame-table.js'
 import type { WaitingProgram } from './run.js'
@@ -72,6 +73,7 @@ function waitingOf(
       use[next[receiveOf[bringer[i]]]++] = frame - sendStart[from[frame]]
   }
   return Array.from({ length: processes }, (_, p) => ({
+    gates: noGates,
     dependencies: {
       needs: needs.subarray(sendStart[p], sendStart[p + 1]),
       useStart: useStart.subarray(receiveStart[p], receiveStart[p + 1] + 1),

@@ -7,6 +7,18 @@ import type { Costs } from './costs.js'
 import type { FrameTable } from './frame-table.js'
 import type { Traffic } from './simulation.js'
 
+/** Messages between processes, and their payload by how far they go. */
+export function sentIn(traffic: Readonly<Record<Level, Traffic>>): {
+  readonly messages: number
+  readonly bytes: Readonly<Record<Level, number>>
+} {
+  const { process, package: near, node, network } = traffic
+  return {
+    messages: near.messages + node.messages + network.messages,
+    bytes: { process: process.bytes, package: near.bytes, node: node.bytes, network: network.bytes },
+  }
+}
+
 /** Frames by level; at level `process` the messages of the schedule that no frame carries. */
 export function trafficOf(
   frames: FrameTable,

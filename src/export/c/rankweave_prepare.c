@@ -13,6 +13,31 @@ static int32_t bringer_of(const rw_request *r, const int32_t *receive_of, int32_
   return p->receives + value - rw_arrivals_end(p);
 }
 
+/* A task waits for a bringer: counted, or written where `next` says. */
+static void add_use(rw_request *r, int32_t task, int32_t bringer, int32_t *next) {
+  if (next == NULL) {
+    r->needs[task]++;
+    r->use_start[bringer + 1]++;
+  } else {
+    r->use[next[bringer]++] = task;
+  }
+}
+
+/* A gate waits for the one before it and for the messages that this one does not have. */
+static void find_gate_uses(rw_request *r, int32_t *next) {
+  const struct rw_program *p = r->program;
+  int32_t gates = p->sends + p->combinations, opened = p->receives + p->combinations, j = 0, i = 0;
+  for (int32_t g = 0; g < p->gates; g++) {
+    if (g > 0) add_use(r, gates + g, opened + g - 1, next);
+    for (; j < p->gate_sends[g]; j++) add_use(r, gates + g, opened + p->gates + j, next);
+    for (; i < p->gate_receives[g]; i++) add_use(r, gates + g, i, next);
+  }
+  for (j = 0; p->gates > 0 && j < p->sends; j++)
+    if (p->send_gate[j] >= 0) add_use(r, j, opened + p->send_gate[j], next);
+  for (i = 0; p->gates > 0 && i < p->receives; i++)
+    if (p->receive_gate[i] >= 0) add_use(r, gates + p->gates + i, opened + p->receive_gate[i], next);
+}
+
 /*
  * One pass over all pairs of a task and what it waits for, each pair once. The first pass counts, the second
  * writes.
@@ -20,7 +45,7 @@ static int32_t bringer_of(const rw_request *r, const int32_t *receive_of, int32_
 static void find_uses(rw_request *r, const int32_t *receive_of, int32_t *marked, int32_t *next) {
   const struct rw_program *p = r->program;
   for (int32_t b = 0; b < r->bringers; b++) marked[b] = -1;
-  for (int32_t t = 0; t < r->tasks; t++) {
+  for (int32_t t = 0; t < p->sends + p->combinations; t++) {
     int32_t c = t - p->sends;
     const int32_t operands[2] = {c < 0 ? 0 : p->left[c], c < 0 ? 0 : p->right[c]};
     const int32_t *value = c < 0 ? p->send_value + p->send_start[t] : operands;
@@ -29,14 +54,10 @@ static void find_uses(rw_request *r, const int32_t *receive_of, int32_t *marked,
       int32_t b = bringer_of(r, receive_of, value[i]);
       if (b == r->bringers || marked[b] == t) continue;
       marked[b] = t;
-      if (next == NULL) {
-        r->needs[t]++;
-        r->use_start[b + 1]++;
-      } else {
-        r->use[next[b]++] = t;
-      }
+      add_use(r, t, b, next);
     }
   }
+  find_gate_uses(r, next);
 }
 
 /* Allocates zeroed memory; NULL only if there is none. */
@@ -64,9 +85,10 @@ static int find_dependencies(rw_request *r) {
   for (int32_t s = 0; s < p->slots; s++) r->fill[next[bringer_of(r, receive_of, p->slot_value[s])]++] = s;
 
   for (int32_t i = 0; i < p->receives; i++)
-    if (r->use_start[i + 1] > r->use_start[i]) r->order[r->awaited++] = i;
-  for (int32_t i = 0, k = r->awaited; i < p->receives; i++)
+    if (p->gates > 0 || r->use_start[i + 1] > r->use_start[i]) r->order[r->awaited++] = i;
+  for (int32_t i = 0, k = r->awaited; k < p->receives; i++)
     if (r->use_start[i + 1] == r->use_start[i]) r->order[k++] = i;
+  r->watched = p->gates > 0 ? p->receives + p->sends : r->awaited;
   code = MPI_SUCCESS;
 end:
   free(receive_of);
@@ -75,13 +97,58 @@ end:
   return code;
 }
 
-/* Own blocks that are long stay in the send buffer; a long value that comes alone goes to its first slot. */
+/* The first slot of every value, -1 if it fills none. */
+static void find_first_slots(const struct rw_program *p, int32_t values, int32_t *first_slot) {
+  for (int32_t v = 0; v < values; v++) first_slot[v] = -1;
+  for (int32_t s = p->slots - 1; s >= 0; s--) first_slot[p->slot_value[s]] = s;
+}
+
+/* Whether the first slots of values are one run of the receive buffer; the bytes of all. */
+static int are_run_of_slots(const rw_request *r, const int32_t *first_slot, int32_t value, int32_t end, size_t *bytes) {
+  *bytes = 0;
+  for (int32_t v = value; v < end; v++) {
+    if (first_slot[v] < 0) return 0;
+    if (v > value && r->slot_at[first_slot[v]] != r->slot_at[first_slot[v - 1]] + (MPI_Aint)r->bytes[v - 1]) return 0;
+    *bytes += r->bytes[v];
+  }
+  return 1;
+}
+
+static void place_in_slot(rw_request *r, const int32_t *first_slot, int32_t value) {
+  r->area[value] = in_receive_buffer;
+  r->at[value] = r->slot_at[first_slot[value]];
+}
+
+/*
+ * Long values are in the caller's buffers: own ones in the send buffer, or in their slot if they are sent with others;
+ * those of a message that belong side by side into slots there, and results in their slot.
+ */
+static void place_long_values(rw_request *r, const int32_t *first_slot) {
+  const struct rw_program *p = r->program;
+  size_t bytes;
+  for (int32_t v = 0; v < p->own; v++)
+    if (r->bytes[v] >= RW_DIRECT_BYTES) r->area[v] = in_send_buffer;
+  for (int32_t j = 0; j < p->sends; j++) {
+    if (p->send_start[j + 1] - p->send_start[j] < 2) continue;
+    for (int32_t k = p->send_start[j]; k < p->send_start[j + 1]; k++) {
+      int32_t v = p->send_value[k];
+      if (v < p->own && r->area[v] == in_send_buffer && first_slot[v] >= 0) place_in_slot(r, first_slot, v);
+    }
+  }
+  for (int32_t i = 0; i < p->receives; i++) {
+    if (!are_run_of_slots(r, first_slot, p->receive_start[i], p->receive_start[i + 1], &bytes)) continue;
+    if (bytes < RW_DIRECT_BYTES) continue;
+    for (int32_t v = p->receive_start[i]; v < p->receive_start[i + 1]; v++) place_in_slot(r, first_slot, v);
+  }
+  for (int32_t v = rw_arrivals_end(p); v < r->values; v++)
+    if (r->bytes[v] >= RW_DIRECT_BYTES && first_slot[v] >= 0) place_in_slot(r, first_slot, v);
+}
+
 static int place_values(rw_request *r, const struct rw_blocks *blocks) {
   const struct rw_program *p = r->program;
   size_t end = 0;
   for (int32_t v = 0; v < r->values; v++) {
     r->bytes[v] = blocks->value_bytes == NULL ? blocks->bytes : blocks->value_bytes[v];
-    if (v < p->own && r->bytes[v] >= RW_DIRECT_BYTES) r->area[v] = in_send_buffer;
   }
   MPI_Aint next = 0;
   for (int32_t i = 0; i < p->own; i++) {
@@ -93,13 +160,11 @@ static int place_values(rw_request *r, const struct rw_blocks *blocks) {
     r->slot_at[s] = blocks->slot_at == NULL ? next : blocks->slot_at[s];
     next += (MPI_Aint)r->bytes[p->slot_value[s]];
   }
-  for (int32_t i = 0; i < p->receives; i++) {
-    int32_t v = p->receive_start[i];
-    if (p->receive_start[i + 1] != v + 1 || r->bytes[v] < RW_DIRECT_BYTES) continue;
-    if (r->fill_start[i + 1] == r->fill_start[i]) continue;
-    r->area[v] = in_receive_buffer;
-    r->at[v] = r->slot_at[r->fill[r->fill_start[i]]];
-  }
+  int32_t *first_slot = zeroed((size_t)r->values, sizeof *first_slot);
+  if (first_slot == NULL) return MPI_ERR_NO_MEM;
+  find_first_slots(p, r->values, first_slot);
+  place_long_values(r, first_slot);
+  free(first_slot);
   for (int32_t v = 0; v < r->values; v++) {
     if (r->area[v] == in_send_buffer) r->at[v] = r->own_at[v];
     if (r->area[v] != in_store) continue;
@@ -128,11 +193,11 @@ static int message_bytes(const rw_request *r, const int32_t *value, int32_t coun
   return (int)bytes;
 }
 
-/* Whether values lie one after the other in the store. */
-static int is_run_of_store(const rw_request *r, const int32_t *value, int32_t count) {
-  for (int32_t i = 0; i < count; i++) {
-    if (r->area[value[i]] != in_store) return 0;
-    if (i > 0 && r->at[value[i]] != r->at[value[i - 1]] + (MPI_Aint)r->bytes[value[i - 1]]) return 0;
+/* Whether values lie one after the other. */
+static int are_run(const rw_request *r, const int32_t *value, int32_t count) {
+  for (int32_t i = 1; i < count; i++) {
+    if (r->area[value[i]] != r->area[value[0]]) return 0;
+    if (r->at[value[i]] != r->at[value[i - 1]] + (MPI_Aint)r->bytes[value[i - 1]]) return 0;
   }
   return 1;
 }
@@ -145,7 +210,7 @@ static int prepare_sends(rw_request *r) {
     int32_t count = p->send_start[j + 1] - p->send_start[j];
     r->send_bytes[j] = message_bytes(r, value, count);
     if (r->send_bytes[j] < 0) return MPI_ERR_COUNT;
-    r->is_packed[j] = count > 1 && !is_run_of_store(r, value, count);
+    r->is_packed[j] = !are_run(r, value, count);
     if (r->is_packed[j]) packed += (size_t)r->send_bytes[j];
   }
   r->packed = zeroed(packed, 1);
@@ -204,7 +269,7 @@ static int allocate(rw_request *r) {
   r->send_bytes = zeroed(sends, sizeof *r->send_bytes);
   r->receive_bytes = zeroed(receives, sizeof *r->receive_bytes);
   r->send_from = zeroed(sends, sizeof *r->send_from), r->is_packed = zeroed(sends, sizeof *r->is_packed);
-  r->requests = zeroed(sends + receives, sizeof *r->requests), r->indices = zeroed(receives, sizeof *r->indices);
+  r->requests = zeroed(sends + receives, sizeof *r->requests), r->indices = zeroed(sends + receives, sizeof *r->indices);
   r->statuses = zeroed(sends + receives, sizeof *r->statuses);
   if (r->requests != NULL)
     for (size_t i = 0; i < sends + receives; i++) r->requests[i] = MPI_REQUEST_NULL;
@@ -248,6 +313,10 @@ int rw_request_create(const struct rw_program *program, MPI_Comm comm, int tag, 
   r->program = program, r->comm = comm, r->tag = tag, r->combine = blocks->combine, r->context = blocks->context;
   r->values = rw_values(program), r->tasks = program->sends + program->combinations;
   r->bringers = program->receives + program->combinations;
+  if (program->gates > 0) {
+    r->tasks += program->gates + program->receives;
+    r->bringers += program->gates + program->sends;
+  }
   int code = prepare(r, blocks);
   if (code == MPI_SUCCESS) *request = r;
   else rw_request_free(&r);

@@ -65,6 +65,11 @@
  * nothing to itself: it has the value already. Slot s of the receive buffer gets the value slot_value[s];
  * several slots may get the same.
  *
+ * Most programs have no gates. Gate g opens when the first gate_sends[g] messages to send are sent and the
+ * first gate_receives[g] messages have been received; neither descends. Message j to send then leaves, and
+ * message i is received, no sooner than gate send_gate[j] or receive_gate[i] is open; -1: it waits for none.
+ * A gate waits for no message that waits for it or for a later one.
+ *
  * The tables are read while requests live, never written. Arrays named _start have one element more than what
  * they count.
  */
@@ -75,12 +80,15 @@ struct rw_program {
   const int32_t *receive_peer, *receive_start;
   const int32_t *slot_value;
   const int32_t *left, *right;
+  int32_t gates;
+  const int32_t *gate_sends, *gate_receives, *send_gate, *receive_gate; /* unused without gates */
 };
 
 /*
  * A program as one array of words: ranks, rank, own, slots, sends, receives, combinations, the number of
  * values sent; then send_peer, send_start, send_value, receive_peer, receive_start, slot_value, left, right,
- * one after the other. The program points into the words. NULL, or what is wrong with them: everything is
+ * one after the other; with gates then their number, gate_sends, gate_receives, send_gate, receive_gate. The
+ * program points into the words. NULL, or what is wrong with them: everything is
  * checked, also as rw_program_check does.
  */
 const char *rw_program_of_words(const int32_t *words, size_t count, struct rw_program *program);

@@ -10,7 +10,7 @@ enum { in_store, in_send_buffer, in_receive_buffer, areas };
 /*
  * The MPI requests are those of the receives, then of the sends. Receives that a send or combination waits
  * for come first: while these are incomplete there is work to do, and what remains then is waited for all at
- * once.
+ * once. With gates all of them are such, sends included.
  */
 struct rw_request {
   const struct rw_program *program;
@@ -18,7 +18,11 @@ struct rw_request {
   int tag;
   rw_combine *combine;
   void *context;
-  int32_t values, tasks, bringers; /* tasks: sends, then combinations; bringers: receives, then combinations */
+  /*
+   * Tasks: sends, then combinations; with gates then the gates, and the posts of the receives. Bringers:
+   * receives, then combinations; with gates then the gates, and the sends.
+   */
+  int32_t values, tasks, bringers;
   unsigned char *base[areas];      /* the store, the caller's buffers */
   unsigned char *area;             /* of every value */
   size_t *bytes;                   /* of every value */
@@ -31,17 +35,18 @@ struct rw_request {
   int32_t *ready;                  /* tasks, in the order in which they became ready */
   int32_t *order;                  /* the message of the k-th receive request */
   int32_t awaited;                 /* receives that tasks wait for */
+  int32_t watched;                 /* the first requests, which are looked at one by one */
   int *send_tag, *receive_tag;
   int *send_bytes, *receive_bytes;
   unsigned char **send_from;       /* where in the request a message lies, NULL if it is sent from the caller's memory */
   unsigned char *is_packed;        /* whether its values are copied there when it is sent */
   unsigned char *store, *packed;
   MPI_Request *requests;
-  int *indices;                    /* of receives that are complete */
+  int *indices;                    /* of requests that are complete */
   MPI_Status *statuses;            /* some compilers refuse MPI_STATUSES_IGNORE of MPICH */
   int all_persistent;              /* all receives are */
   int is_active, is_broken;
-  int32_t awaited_left;
+  int32_t watched_left;
 };
 
 /* The first value that no message brings. */

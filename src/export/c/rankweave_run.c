@@ -39,30 +39,45 @@ static int send_message(rw_request *r, int32_t j) {
                        &r->requests[p->receives + j]);
 }
 
-/* Runs a task and those that thereby become ready: combinations do, sends bring nothing to this rank. */
+/* Receive request k, of receive r->order[k]. */
+static int post_receive(rw_request *r, int32_t k) {
+  const struct rw_program *p = r->program;
+  int32_t i = r->order[k], v = p->receive_start[i];
+  int is_direct = v < p->receive_start[i + 1] && r->area[v] == in_receive_buffer;
+  return is_direct ? RW_MPI(Irecv)(address(r, v), r->receive_bytes[i], MPI_BYTE, p->receive_peer[i], r->receive_tag[i],
+                                   r->comm, &r->requests[k])
+                   : RW_MPI(Start)(&r->requests[k]);
+}
+
+/* Runs a task and those that thereby become ready: what combinations and gates bring is there at once. */
 static int run_task(rw_request *r, int32_t first) {
   const struct rw_program *p = r->program;
-  int32_t done = 0, count = 0;
+  int32_t done = 0, count = 0, first_post = p->combinations + p->gates;
   r->ready[count++] = first;
   while (done < count) {
     int32_t task = r->ready[done++], c = task - p->sends;
-    if (c < 0) {
-      int code = send_message(r, task);
+    if (c < 0 || c >= first_post) {
+      /* With gates receives are in the order of the program. */
+      int code = c < 0 ? send_message(r, task) : post_receive(r, c - first_post);
       if (code != MPI_SUCCESS) return code;
       continue;
     }
-    int32_t made = rw_arrivals_end(p) + c, bringer = p->receives + c;
-    r->combine(address(r, made), address(r, p->left[c]), address(r, p->right[c]), r->bytes[made], r->context);
-    fill_slots(r, bringer);
+    int32_t bringer = p->receives + c;
+    if (c < p->combinations) {
+      int32_t made = rw_arrivals_end(p) + c;
+      r->combine(address(r, made), address(r, p->left[c]), address(r, p->right[c]), r->bytes[made], r->context);
+      fill_slots(r, bringer);
+    }
     for (int32_t u = r->use_start[bringer]; u < r->use_start[bringer + 1]; u++)
       if (--r->missing[r->use[u]] == 0) r->ready[count++] = r->use[u];
   }
   return MPI_SUCCESS;
 }
 
-static int message_arrived(rw_request *r, int32_t i) {
-  fill_slots(r, i);
-  for (int32_t u = r->use_start[i]; u < r->use_start[i + 1]; u++) {
+/* A message has arrived, or, with gates, one is sent. */
+static int settle(rw_request *r, int32_t bringer) {
+  fill_slots(r, bringer);
+  for (int32_t u = r->use_start[bringer]; u < r->use_start[bringer + 1]; u++) {
     if (--r->missing[r->use[u]] > 0) continue;
     int code = run_task(r, r->use[u]);
     if (code != MPI_SUCCESS) return code;
@@ -72,13 +87,10 @@ static int message_arrived(rw_request *r, int32_t i) {
 
 static int post_receives(rw_request *r) {
   const struct rw_program *p = r->program;
-  if (r->all_persistent) return p->receives == 0 ? MPI_SUCCESS : RW_MPI(Startall)(p->receives, r->requests);
+  if (r->all_persistent && p->gates == 0) return p->receives == 0 ? MPI_SUCCESS : RW_MPI(Startall)(p->receives, r->requests);
   for (int32_t k = 0; k < p->receives; k++) {
-    int32_t i = r->order[k], v = p->receive_start[i];
-    int is_direct = v < p->receive_start[i + 1] && r->area[v] == in_receive_buffer;
-    int code = is_direct ? RW_MPI(Irecv)(address(r, v), r->receive_bytes[i], MPI_BYTE, p->receive_peer[i],
-                                         r->receive_tag[i], r->comm, &r->requests[k])
-                         : RW_MPI(Start)(&r->requests[k]);
+    if (p->gates > 0 && p->receive_gate[k] >= 0) continue;
+    int code = post_receive(r, k);
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
@@ -91,10 +103,10 @@ static int begin(rw_request *r) {
   if (r->own_run > 0) copy(r->store, r->base[in_send_buffer], r->own_run);
   else
     for (int32_t v = 0; v < p->own; v++)
-      if (r->area[v] == in_store) copy(r->store + r->at[v], r->base[in_send_buffer] + r->own_at[v], r->bytes[v]);
+      if (r->area[v] != in_send_buffer) copy(address(r, v), r->base[in_send_buffer] + r->own_at[v], r->bytes[v]);
   memcpy(r->missing, r->needs, (size_t)r->tasks * sizeof *r->missing);
-  r->awaited_left = r->awaited;
-  for (int32_t t = 0; t < r->tasks; t++)
+  r->watched_left = r->watched;
+  for (int32_t t = 0; t < p->sends + p->combinations; t++)
     if (r->needs[t] == 0 && (code = run_task(r, t)) != MPI_SUCCESS) return code;
   fill_slots(r, r->bringers);
   return MPI_SUCCESS;
@@ -124,12 +136,16 @@ int rw_start(rw_request *r, const void *send_buffer, void *receive_buffer) {
   return outcome(r, begin(r));
 }
 
-static int awaited_arrived(rw_request *r, int count) {
+static int requests_complete(rw_request *r, int count) {
+  const struct rw_program *p = r->program;
+  /* No request is active, so a gate would never open: the check of the program excludes it. */
+  if (count == MPI_UNDEFINED) return MPI_ERR_REQUEST;
   for (int n = 0; n < count; n++) {
-    int code = message_arrived(r, r->order[r->indices[n]]);
+    int32_t k = r->indices[n];
+    int code = settle(r, k < p->receives ? r->order[k] : p->combinations + p->gates + k);
     if (code != MPI_SUCCESS) return code;
   }
-  r->awaited_left -= count;
+  r->watched_left -= count;
   return MPI_SUCCESS;
 }
 
@@ -148,11 +164,11 @@ int rw_test(rw_request *r, int *done) {
   *done = !r->is_active;
   if (*done) return MPI_SUCCESS;
   if (r->is_broken) return MPI_ERR_REQUEST;
-  if (r->awaited_left > 0) {
-    code = RW_MPI(Testsome)(r->awaited, r->requests, &count, r->indices, r->statuses);
-    if (code == MPI_SUCCESS) code = awaited_arrived(r, count);
+  if (r->watched_left > 0) {
+    code = RW_MPI(Testsome)(r->watched, r->requests, &count, r->indices, r->statuses);
+    if (code == MPI_SUCCESS) code = requests_complete(r, count);
     if (code != MPI_SUCCESS) return outcome(r, cause(r, code, count));
-    if (r->awaited_left > 0) return MPI_SUCCESS;
+    if (r->watched_left > 0) return MPI_SUCCESS;
   }
   code = RW_MPI(Testall)(requests, r->requests, done, r->statuses);
   if (code != MPI_SUCCESS) return outcome(r, cause(r, code, requests));
@@ -165,9 +181,9 @@ int rw_wait(rw_request *r) {
   int count = 0, code;
   if (!r->is_active) return MPI_SUCCESS;
   if (r->is_broken) return MPI_ERR_REQUEST;
-  while (r->awaited_left > 0) {
-    code = RW_MPI(Waitsome)(r->awaited, r->requests, &count, r->indices, r->statuses);
-    if (code == MPI_SUCCESS) code = awaited_arrived(r, count);
+  while (r->watched_left > 0) {
+    code = RW_MPI(Waitsome)(r->watched, r->requests, &count, r->indices, r->statuses);
+    if (code == MPI_SUCCESS) code = requests_complete(r, count);
     if (code != MPI_SUCCESS) return outcome(r, cause(r, code, count));
   }
   code = RW_MPI(Waitall)(requests, r->requests, r->statuses);

@@ -1,4 +1,5 @@
 import { fastestAllgather, mostAllgatherRanks } from '../../cost/simulate/fastest-allgather.js'
+import { sentIn } from '../../cost/simulate/traffic.js'
 import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
@@ -6,7 +7,6 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Strategy } from '../strategies/strategy.js'
 import type { Alternative, Choice } from './choice.js'
 import { type ChooseOptions, chooseStrategy } from './choose-strategy.js'
-import { sentIn } from './simulated.js'
 
 /** What the library considers, and beside it what a program without neighborhood collectives would do. */
 export interface Compared {

@@ -1,6 +1,7 @@
 import { simulate } from '../../cost/simulate/simulate.js'
 import { simulateFrames } from '../../cost/simulate/simulate-frames.js'
 import type { Simulation } from '../../cost/simulate/simulation.js'
+import { sentIn } from '../../cost/simulate/traffic.js'
 import type { Machine } from '../../machine/machine.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import { plan } from '../plan/plan.js'
@@ -84,14 +85,5 @@ export function alternativeOf({ simulated: trial, planMs }: Trial, direct: Trial
     planMs,
     breakEvenStarts: startsUntilPaid(Math.max(moreMs, exactMs), savedUs),
     breakEvenIsAtMost: savedUs > 0 && moreMs < exactMs,
-  }
-}
-
-/** Messages between processes, and their payload by how far they go. */
-export function sentIn(traffic: Simulation['traffic']): Pick<Alternative, 'messages' | 'bytes'> {
-  const { process, package: near, node, network } = traffic
-  return {
-    messages: near.messages + node.messages + network.messages,
-    bytes: { process: process.bytes, package: near.bytes, node: node.bytes, network: network.bytes },
   }
 }

@@ -13,7 +13,7 @@ import type { Plan, Strategy } from '../strategies/strategy.js'
 import { formatStrategy } from '../strategies/strategy-text.js'
 
 /** To be raised whenever the layout of the file, or the plan of some strategy, changes. */
-const plannerVersion = 1
+const plannerVersion = 2
 
 const magic = 'rankweave-plan'
 const scheduleArrays = {
@@ -24,7 +24,13 @@ const scheduleArrays = {
     opKind: Uint8Array,
     opPeer: Int32Array,
   },
-  ...{ opTag: Int32Array, entryStart: Int32Array, entryBlock: Int32Array, entryFrom: Int32Array },
+  ...{
+    opTag: Int32Array,
+    opAfter: Int32Array,
+    entryStart: Int32Array,
+    entryBlock: Int32Array,
+    entryFrom: Int32Array,
+  },
   ...{ entryRight: Int32Array, entryTo: Int32Array },
 } as const
 const groupArrays = ['step', 'members', 'commonStart', 'common', 'holder', 'directStart', 'direct'] as const

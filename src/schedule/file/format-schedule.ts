@@ -2,14 +2,14 @@ import { requireKnownOptions } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import type { Schedule } from '../ir.js'
 import { requireSchedule } from '../require-schedule.js'
-import { currentVersion, type FormatVersion, requireExpressible } from './format-version.js'
+import { type FormatVersion, requireExpressible, versionFor } from './format-version.js'
 import { headerOf } from './header.js'
 import { rankLine } from './write-rank-line.js'
 
 export interface FormatOptions {
   /**
-   * Version of the format (docs/schedule-format.md). Default 2. Version 1 expresses neighbor allgathers only;
-   * tools that know no other version read it.
+   * Version of the format (docs/schedule-format.md). Default: 3 of a schedule in which operations wait, else 2.
+   * Version 1 expresses neighbor allgathers only; tools that know no other version read it.
    */
   readonly version?: FormatVersion
 }
@@ -29,7 +29,7 @@ export function formatSchedule(
 ): Generator<string, void, undefined> {
   requireSchedule(schedule)
   requireKnownOptions('formatSchedule', options, knownOptions)
-  const { version = currentVersion } = options
+  const { version = versionFor(schedule) } = options
   requireExpressible(schedule, version)
   return linesOf(schedule, version)
 }

@@ -4,27 +4,36 @@ import { isNeighborSchedule, opKind, type Schedule } from '../ir.js'
 import { neighborAllgatherSpecification } from '../specification.js'
 
 /** Versions of the schedule format that are read and written. */
-export const formatVersions = [1, 2] as const
+export const formatVersions = [1, 2, 3] as const
 export type FormatVersion = (typeof formatVersions)[number]
 
-/** The version that is written unless another is asked for. */
+/** The version that is written of schedules that need no later one, unless another is asked for. */
 export const currentVersion: FormatVersion = 2
+
+/** The version that is written unless another is asked for: version 3 is for waits. */
+export function versionFor({ opAfter }: Schedule): FormatVersion {
+  return opAfter.length > 0 ? 3 : currentVersion
+}
 
 /** @throws ERR_SCHEDULE_VERSION for a version that is not written */
 export function requireVersion(version: FormatVersion): void {
   if (formatVersions.includes(version)) return
-  const expected = `expected version ${formatVersions.join(' or ')} of the schedule format`
+  const expected = `expected version ${formatVersions.join(', ')} of the schedule format`
   throw wrongValue('ERR_SCHEDULE_VERSION', expected, version)
 }
 
 /**
  * Checks that a version of the format can express a schedule: version 1 knows neighbor allgathers of one
- * block per rank over a topology, and neither combinations nor partial results.
+ * block per rank over a topology, and neither combinations nor partial results; version 3 alone knows waits.
  *
  * @throws ERR_SCHEDULE_VERSION with the reason, and for versions that are not written
  */
 export function requireExpressible(schedule: Schedule, version: FormatVersion): void {
   requireVersion(version)
+  if (version < 3 && schedule.opAfter.length > 0) {
+    const message = `version ${version} of the schedule format knows no operations that wait: write version 3`
+    throw new RankweaveError('ERR_SCHEDULE_VERSION', message)
+  }
   const obstacle = version === 1 ? obstacleToVersion1(schedule) : null
   if (obstacle === null) return
   throw new RankweaveError(

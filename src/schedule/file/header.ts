@@ -7,7 +7,7 @@ import type { FormatVersion } from './format-version.js'
 export const formatName = 'rankweave-schedule'
 
 /** The first line. */
-export type ScheduleFileHeader = HeaderVersion1 | HeaderVersion2
+export type ScheduleFileHeader = HeaderVersion1 | Header
 
 interface AnyHeader {
   readonly format: typeof formatName
@@ -26,8 +26,9 @@ export interface HeaderVersion1 extends AnyHeader, Omit<TopologyFacts, 'hash'> {
   readonly topologyHash: string
 }
 
-export interface HeaderVersion2 extends AnyHeader {
-  readonly version: 2
+/** Of version 2, and of version 3, in which operations may wait. */
+export interface Header extends AnyHeader {
+  readonly version: 2 | 3
   readonly collective: Collective
   /** For runs of consecutive ranks, how many ranks and how many parts each of them contributes. */
   readonly parts: readonly (readonly [ranks: number, parts: number])[]
@@ -90,7 +91,7 @@ function topologyFacts({ topology }: Schedule): TopologyFacts | null {
 
 /** The topology's facts in a header of any version; null where the schedule has no topology. */
 export function topologyFactsIn(header: ScheduleFileHeader): TopologyFacts | null {
-  if (header.version === 2) return header.topology
+  if (header.version !== 1) return header.topology
   return { hash: header.topologyHash, pairing: header.pairing, cart: header.cart }
 }
 
@@ -112,7 +113,7 @@ export function blocksIn(header: ScheduleFileHeader): number {
 }
 
 /** The first block of every rank, and the number of blocks. Length: ranks + 1. */
-export function partStartOf({ parts, ranks }: HeaderVersion2): Int32Array {
+export function partStartOf({ parts, ranks }: Header): Int32Array {
   const starts = new Int32Array(ranks + 1)
   let rank = 0
   for (const [count, each] of parts) {

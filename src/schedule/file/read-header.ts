@@ -3,7 +3,7 @@ import { maxPhases } from '../builder.js'
 import { collectives, isNeighborCollective } from '../specification.js'
 import { isIntegerBelow, limit } from './checked-values.js'
 import { type FormatVersion, formatVersions } from './format-version.js'
-import { formatName, type HeaderVersion2, type ScheduleFileHeader } from './header.js'
+import { formatName, type Header, type ScheduleFileHeader } from './header.js'
 import type { Reject } from './reject.js'
 
 type Holds = (value: unknown) => boolean
@@ -58,8 +58,31 @@ const parts: Field = [
 /** These are checked first, because the others depend on them. */
 const leading = {
   format: [`"${formatName}"`, (value) => value === formatName],
-  version: [formatVersions.join(' or '), (value) => formatVersions.includes(value as FormatVersion)],
+  version: [
+    `one of ${formatVersions.join(', ')}`,
+    (value) => formatVersions.includes(value as FormatVersion),
+  ],
 } satisfies Record<string, Field>
+
+/** From version 2 on. */
+const currentFields: Readonly<Record<string, Field>> = {
+  ...leading,
+  collective: [
+    `one of ${collectives.join(', ')}`,
+    (value) => (collectives as readonly unknown[]).includes(value),
+  ],
+  strategy,
+  parameters,
+  ranks,
+  phases,
+  parts,
+  idempotent: ['true or false', isFlag],
+  topology: [
+    'null, or { hash, pairing, cart }',
+    orNull((value) => hasFields(value, { hash, pairing, cart })),
+  ],
+  slice,
+}
 
 /**
  * What each field must be. Checked by hand, not by the schema library of the command line: every thread of a
@@ -78,24 +101,8 @@ const fieldsOf: { readonly [V in FormatVersion]: Readonly<Record<string, Field>>
     cart,
     slice,
   },
-  2: {
-    ...leading,
-    collective: [
-      `one of ${collectives.join(', ')}`,
-      (value) => (collectives as readonly unknown[]).includes(value),
-    ],
-    strategy,
-    parameters,
-    ranks,
-    phases,
-    parts,
-    idempotent: ['true or false', isFlag],
-    topology: [
-      'null, or { hash, pairing, cart }',
-      orNull((value) => hasFields(value, { hash, pairing, cart })),
-    ],
-    slice,
-  },
+  2: currentFields,
+  3: currentFields,
 }
 
 /** Checks a header. */
@@ -111,7 +118,7 @@ export function readScheduleHeader(value: unknown, reject: Reject): ScheduleFile
     if (rank >= header.ranks) reject(`slice[${i}]`, `a rank below ${header.ranks}`, rank)
     if (i > 0 && rank <= before[i - 1]) reject(`slice[${i}]`, 'ranks in ascending order', rank)
   })
-  if (header.version === 2) checkSpecification(header, reject)
+  if (header.version !== 1) checkSpecification(header, reject)
   return header
 }
 
@@ -126,7 +133,7 @@ function requireFields(
 }
 
 /** Whether the fields about parts fit the others, and the blocks their numbers. */
-function checkSpecification(header: HeaderVersion2, reject: Reject): void {
+function checkSpecification(header: Header, reject: Reject): void {
   const { collective, idempotent, parts, ranks, topology } = header
   let described = 0
   let blocks = 0

@@ -39,15 +39,23 @@ export const readReceive = messageReader(opKind.receive, 'from', 'write')
 
 function messageReader(kind: number, peer: string, place: string): ReadOperation {
   const keys = [peer, 'tag', 'blocks', place]
+  const waitingKeys = [...keys, 'after']
   return (value, target, reject) => {
-    const { log, rank, phase, ranks } = target
-    const operation = objectWith(value, keys, '', reject)
+    const { log, rank, phase, ranks, version } = target
+    const waits = version >= 3 && Object.hasOwn(Object(value), 'after')
+    const operation = objectWith(value, waits ? waitingKeys : keys, '', reject)
     const peerRank = integer(operation[peer], ranks, peer, reject)
     log.open(rank, phase, kind, peerRank, integer(operation['tag'], limit, 'tag', reject))
     const blocks = readBlocks(operation, 'blocks', target, reject)
     const places = readPlaces(operation, place, blocks.length, reject)
     for (let e = 0; e < blocks.length; e++) addEntry(log, kind, blocks[e], places[e], -1)
+    if (waits) log.wait(earlierPhase(operation['after'], phase, reject))
   }
+}
+
+function earlierPhase(after: unknown, phase: number, reject: Reject): number {
+  if (!isIntegerBelow(after, phase)) reject('after', `a phase before its own, ${phase}`, after)
+  return after as number
 }
 
 /** A copy of version 1. */

@@ -1,6 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import type { Reductions, Specification } from '../specification.js'
-import { type HeaderVersion2, partStartOf } from './header.js'
+import { type Header, partStartOf } from './header.js'
 import { RankRows } from './rows.js'
 
 /** Blocks `first`, `first + stride` and so on. */
@@ -14,7 +14,7 @@ export type SlotTerm = number | readonly BlockRun[]
  * one.
  */
 export class SpecificationRows {
-  readonly #header: HeaderVersion2
+  readonly #header: Header
   readonly #own: RankRows
   readonly #slots: RankRows
   readonly #numbers = new Map<string, number>()
@@ -22,7 +22,7 @@ export class SpecificationRows {
   /** Three numbers for each run. */
   readonly #runs = new GrowingInt32Array()
 
-  constructor(header: HeaderVersion2) {
+  constructor(header: Header) {
     this.#header = header
     this.#own = new RankRows(header.ranks)
     this.#slots = new RankRows(header.ranks)

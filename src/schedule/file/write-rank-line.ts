@@ -1,5 +1,5 @@
 import { opKind, partialResult, type Schedule } from '../ir.js'
-import { endOfPhase } from '../walk.js'
+import { endOfPhase, waitsAfter } from '../walk.js'
 import type { FormatVersion } from './format-version.js'
 
 /** The line of one rank. */
@@ -10,7 +10,7 @@ export function rankLine(schedule: Schedule, rank: number, version: FormatVersio
     fields.push(`"out":${numbers(outRank, outStart[rank], outStart[rank + 1])}`)
     fields.push(`"in":${numbers(inRank, inStart[rank], inStart[rank + 1])}`)
   }
-  if (version === 2) {
+  if (version !== 1) {
     const { ownStart, ownBlock, slotStart } = schedule.specification
     fields.push(`"own":${numbers(ownBlock, ownStart[rank], ownStart[rank + 1])}`)
     fields.push(`"slots":${slotsText(schedule, slotStart[rank], slotStart[rank + 1])}`)
@@ -65,9 +65,13 @@ function operationLists(schedule: Schedule, first: number, end: number, version:
     }
     const blocks = list(entryBlock, from, to, partialText)
     if (kind === opKind.send) {
-      send.push(`{"to":${opPeer[op]},"tag":${opTag[op]},"blocks":${blocks},"read":${read}}`)
+      send.push(
+        `{"to":${opPeer[op]},"tag":${opTag[op]}${waitText(schedule, op)},"blocks":${blocks},"read":${read}}`,
+      )
     } else if (kind === opKind.receive) {
-      receive.push(`{"from":${opPeer[op]},"tag":${opTag[op]},"blocks":${blocks},"write":${write}}`)
+      receive.push(
+        `{"from":${opPeer[op]},"tag":${opTag[op]}${waitText(schedule, op)},"blocks":${blocks},"write":${write}}`,
+      )
     } else {
       local.push(`{"${version === 1 ? 'blocks' : 'copy'}":${blocks},"read":${read},"write":${write}}`)
     }
@@ -77,6 +81,11 @@ function operationLists(schedule: Schedule, first: number, end: number, version:
   if (receive.length > 0) lists.push(`"receive":[${receive.join(',')}]`)
   if (local.length > 0) lists.push(`"${version === 1 ? 'copy' : 'local'}":[${local.join(',')}]`)
   return lists
+}
+
+function waitText(schedule: Schedule, op: number): string {
+  const after = waitsAfter(schedule, op)
+  return after === -1 ? '' : `,"after":${after}`
 }
 
 /** Numbers of at least 0 as they are, others as `nameOf` writes them. */

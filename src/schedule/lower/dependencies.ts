@@ -1,20 +1,48 @@
-import type { Combinations, Dependencies, ReceiveFrames, SendFrames } from './program.js'
+import type { Combinations, Dependencies, Gates, ReceiveFrames, SendFrames } from './program.js'
+
+/** Where kinds of tasks and of bringers begin, which are numbered as {@link Dependencies} says. */
+export interface TaskNumbers {
+  readonly firstGate: number
+  /** The posts of receive frames: there are none without gates. */
+  readonly firstPost: number
+  readonly combined: number
+  readonly opened: number
+  /** Send frames that are complete; none without gates. */
+  readonly sent: number
+}
+
+export function taskNumbers(
+  send: SendFrames,
+  receive: ReceiveFrames,
+  combine: Combinations,
+  { sends: gates }: Gates,
+): TaskNumbers {
+  const combinations = combine.left.length
+  const firstGate = send.peer.length + combinations
+  const combined = receive.peer.length
+  const opened = combined + combinations
+  return { firstGate, firstPost: firstGate + gates.length, combined, opened, sent: opened + gates.length }
+}
 
 /**
- * What every send frame and every combination waits for: each receive frame or combination once, however many
- * of its values.
+ * What every send frame, every combination and every gate waits for: each receive frame or combination once,
+ * however many of its values.
  */
 export function dependenciesOf(
   send: SendFrames,
   receive: ReceiveFrames,
   combine: Combinations,
+  gates: Gates,
 ): Dependencies {
   const sends = send.peer.length
   const receives = receive.peer.length
   const combinations = combine.left.length
+  const hasGates = gates.sends.length > 0
+  const { firstGate, firstPost, opened, sent } = taskNumbers(send, receive, combine, gates)
   const bringerOf = bringers(receive, combine.firstValue)
-  const needs = new Int32Array(sends + combinations)
-  const useStart = new Int32Array(receives + combinations + 1)
+  const needs = new Int32Array(hasGates ? firstPost + receives : firstPost)
+  const bringerCount = hasGates ? sent + sends : sent
+  const useStart = new Int32Array(bringerCount + 1)
   /** The last task that was found to wait for a bringer. */
   const marked = new Int32Array(receives + combinations).fill(-1)
 
@@ -33,14 +61,29 @@ export function dependenciesOf(
       wait(sends + c, combine.left[c])
       wait(sends + c, combine.right[c])
     }
+    if (hasGates) forEachOfGates(visit)
+  }
+  /** A gate waits for the one before it and for its frames that this one does not have. */
+  const forEachOfGates = (visit: (task: number, bringer: number) => void): void => {
+    let [s, r] = [0, 0]
+    for (let gate = 0; gate < gates.sends.length; gate++) {
+      const task = firstGate + gate
+      if (gate > 0) visit(task, opened + gate - 1)
+      for (; s < gates.sends[gate]; s++) visit(task, sent + s)
+      for (; r < gates.receives[gate]; r++) visit(task, r)
+    }
+    for (let frame = 0; frame < sends; frame++)
+      if (gates.ofSend[frame] >= 0) visit(frame, opened + gates.ofSend[frame])
+    for (let frame = 0; frame < receives; frame++)
+      if (gates.ofReceive[frame] >= 0) visit(firstPost + frame, opened + gates.ofReceive[frame])
   }
   forEach((task, bringer) => {
     needs[task]++
     useStart[bringer + 1]++
   })
-  for (let b = 0; b < receives + combinations; b++) useStart[b + 1] += useStart[b]
+  for (let b = 0; b < bringerCount; b++) useStart[b + 1] += useStart[b]
   const next = useStart.slice()
-  const use = new Int32Array(useStart[receives + combinations])
+  const use = new Int32Array(useStart[bringerCount])
   forEach((task, bringer) => {
     use[next[bringer]++] = task
   })

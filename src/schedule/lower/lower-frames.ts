@@ -8,6 +8,8 @@ export interface Frames {
   readonly round: Int32Array
   readonly peer: Int32Array
   readonly messages: Int32Array
+  /** The round up to which frame j waits for those of its process; -1: for none. Length 0 where none waits. */
+  readonly after: Int32Array
   /** What frame j holds: `term[termStart[j]]` up to the next. Length frames + 1. */
   readonly termStart: Int32Array
   /** Blocks, ascending, then partial results. */
@@ -20,6 +22,7 @@ interface Frame {
   readonly round: number
   readonly peer: number
   readonly messages: number
+  readonly after: number
   /** Where its blocks are in those of all frames. */
   readonly from: number
   readonly to: number
@@ -41,7 +44,7 @@ export function framesReceived(context: LoweringContext, process: number, ranks:
  * ends find the same frames.
  */
 function frames(context: LoweringContext, process: number, ranks: Int32Array, kind: number): Frames {
-  const { schedule, placement, rounds } = context
+  const { schedule, placement, rounds, awaited } = context
   const { opPeer, opTag, entryStart, entryBlock } = schedule
   const { ofOperation } = rounds
   const processes = context.processStart.length - 1
@@ -67,8 +70,10 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
     const first = i
     const from = blocks.length
     let hasPartials = false
+    let after = -1
     for (; i < byPeer.length && peerOf(byPeer[i]) === peer && ofOperation[byPeer[i]] === round; i++) {
       const op = byPeer[i]
+      if (awaited.length > 0) after = Math.max(after, awaited[op])
       for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {
         const block = entryBlock[e]
         if (block < 0) hasPartials = true
@@ -79,7 +84,7 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
       }
     }
     const partials = hasPartials ? partialsOf(byPeer.subarray(first, i)) : noEntries
-    found.push({ round, peer, messages: i - first, from, to: blocks.length, partials })
+    found.push({ round, peer, messages: i - first, after, from, to: blocks.length, partials })
   }
   // Ascending peers would have all processes send to the same ones at the same time (docs/decisions/0033).
   const firstPeer = kind === opKind.send ? process + 1 : 0
@@ -88,6 +93,7 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
     found.sort((a, b) => a.round - b.round || turn(a) - turn(b)),
     blocks.view(),
     entryBlock,
+    awaited.length > 0,
   )
 
   /** By sender, receiver, tag and order, which sorting keeps; the operations are by own rank and order. */
@@ -108,7 +114,12 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
 
 const noEntries = new Int32Array(0)
 
-function concatenate(found: readonly Frame[], blocks: Int32Array, entryBlock: Int32Array): Frames {
+function concatenate(
+  found: readonly Frame[],
+  blocks: Int32Array,
+  entryBlock: Int32Array,
+  waits: boolean,
+): Frames {
   const termStart = new Int32Array(found.length + 1)
   for (let j = 0; j < found.length; j++) {
     const { from, to, partials } = found[j]
@@ -130,6 +141,7 @@ function concatenate(found: readonly Frame[], blocks: Int32Array, entryBlock: In
     round: Int32Array.from(found, ({ round }) => round),
     peer: Int32Array.from(found, ({ peer }) => peer),
     messages: Int32Array.from(found, ({ messages }) => messages),
+    after: waits ? Int32Array.from(found, ({ after }) => after) : noEntries,
     termStart,
     term,
     entry,

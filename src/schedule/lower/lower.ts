@@ -5,6 +5,7 @@ import { opKind, type Schedule } from '../ir.js'
 import { requireSchedule } from '../require-schedule.js'
 import { operationsOfRank } from '../walk.js'
 import { dependenciesOf } from './dependencies.js'
+import { gatesOf, noGates } from './gates.js'
 import { framesReceived, framesSent } from './lower-frames.js'
 import { valuesOf } from './lower-values.js'
 import {
@@ -88,6 +89,7 @@ function programOf(context: LoweringContext, process: number): ProcessProgram {
     messages: received.messages,
     valueStart: received.termStart.map((start) => start + firstArrival),
   }
+  const gates = context.awaited.length > 0 ? gatesOf(sent, received) : noGates
   const messagesSent = sent.messages.reduce((sum, messages) => sum + messages, 0)
   return {
     process,
@@ -98,7 +100,8 @@ function programOf(context: LoweringContext, process: number): ProcessProgram {
     send,
     receive,
     combine,
-    dependencies: dependenciesOf(send, receive, combine),
+    gates,
+    dependencies: dependenciesOf(send, receive, combine, gates),
     ...fills(context, ranks, valueTerm.length, ofSlot),
     counts: {
       framesSent: sent.peer.length,

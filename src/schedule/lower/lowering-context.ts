@@ -4,13 +4,15 @@ import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 import { topologyLimits } from '../../topology/limits.js'
 import type { Schedule } from '../ir.js'
 import type { Specification } from '../specification.js'
-import type { MessageRounds } from './rounds.js'
+import { type MessageRounds, roundsAwaited } from './rounds.js'
 
 /** A schedule and a placement, with what the lowering of all processes shares. */
 export interface LoweringContext {
   readonly schedule: Schedule
   readonly placement: Int32Array
   readonly rounds: MessageRounds
+  /** As {@link roundsAwaited} says. */
+  readonly awaited: Int32Array
   /** Ranks sorted by process, then rank, and where each process begins. */
   readonly rankByProcess: Int32Array
   readonly processStart: Int32Array
@@ -56,7 +58,8 @@ export function loweringContext(
   const processStart = rowStarts(processes, placement)
   const rankByProcess = entriesByRow(processStart, placement)
   const hasHomes = holdOwnOnly(schedule.specification)
-  return { schedule, placement, rounds, rankByProcess, processStart, hasHomes }
+  const awaited = roundsAwaited(schedule, rounds)
+  return { schedule, placement, rounds, awaited, rankByProcess, processStart, hasHomes }
 }
 
 function holdOwnOnly({ ranks, partStart, ownStart, ownBlock }: Specification): boolean {

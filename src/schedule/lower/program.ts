@@ -15,8 +15,9 @@ import type { Schedule } from '../ir.js'
  * most one frame each way per round.
  *
  * **Running it.** Receives may be posted at any time. A frame leaves when its values are there, a combination
- * is made when its operands are there; {@link ProcessProgram.dependencies} count what is missing. What
- * depends on what has no cycle across all processes: a frame depends on frames of earlier rounds only.
+ * is made when its operands are there; {@link ProcessProgram.dependencies} count what is missing. Where the
+ * schedule has waits, frames leave and receives are posted behind {@link Gates} also. What depends on what has
+ * no cycle across all processes: a frame depends on frames of earlier rounds only.
  */
 export interface ProcessProgram {
   readonly process: number
@@ -35,6 +36,7 @@ export interface ProcessProgram {
   readonly send: SendFrames
   readonly receive: ReceiveFrames
   readonly combine: Combinations
+  readonly gates: Gates
   readonly dependencies: Dependencies
   /**
    * Slots to fill from value v: `fillStart[v]` up to the next. Every slot of every hosted rank occurs once,
@@ -77,15 +79,35 @@ export interface Combinations {
 }
 
 /**
+ * What frames wait for besides their values. Gate g is open when the first `sends[g]` send frames are
+ * complete, their memory free again, and the first `receives[g]` receive frames have arrived. A later gate has
+ * at least the frames of those before. All lists are empty in most programs: no message of their ranks waits.
+ */
+export interface Gates {
+  readonly sends: Int32Array
+  readonly receives: Int32Array
+  /** The gate that a send frame waits for before it leaves; -1: none. By frame. */
+  readonly ofSend: Int32Array
+  /** The gate that a receive frame waits for before it is posted; -1: none. By frame. */
+  readonly ofReceive: Int32Array
+}
+
+/**
  * What waits for what. Tasks are the send frames, then the combinations; what brings values are the receive
  * frames, then the combinations. What ranks contribute is there at the start.
+ *
+ * With gates, these are tasks, too, which take no time, and so is posting each receive frame; and gates and
+ * send frames, when they are complete, bring others on.
  */
 export interface Dependencies {
-  /** How many receive frames and combinations each task waits for. Length: send frames + combinations. */
+  /**
+   * How many bringers each task waits for. Length: send frames + combinations; with gates, then the gates and
+   * the receive frames.
+   */
   readonly needs: Int32Array
   /**
    * Tasks that wait for the i-th receive frame, or for combination c at `receive frames + c`: `useStart[i]`
-   * up to the next, each once.
+   * up to the next, each once. With gates, then for each gate and each send frame.
    */
   readonly useStart: Int32Array
   readonly use: Int32Array

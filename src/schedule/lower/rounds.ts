@@ -1,3 +1,4 @@
+import { firstNotBelow } from '../../base/search.js'
 import { RankweaveError } from '../../errors.js'
 import { opKind, type Schedule } from '../ir.js'
 import { pairMessages } from '../message-pairs.js'
@@ -66,6 +67,32 @@ export function messageRounds(schedule: Schedule): MessageRounds {
 export function roundsByPhase(schedule: Schedule): MessageRounds {
   const { phases, opPhase } = schedule
   return { rounds: phases, ofOperation: opPhase, partner: null }
+}
+
+/**
+ * The round up to which every message waits for those of its process, -1 where it waits for its data alone.
+ * Length: operations; 0 in a schedule in which none waits.
+ *
+ * It is below the round of the message, so waits of processes form no cycle. A receive of a late phase may be
+ * that of an early round: it waits for the rounds before that one.
+ */
+export function roundsAwaited(schedule: Schedule, { ofOperation }: MessageRounds): Int32Array {
+  const { opAfter, opPhase, opStart } = schedule
+  if (opAfter.length === 0 || ofOperation === opPhase) return opAfter
+  const awaited = new Int32Array(opAfter.length).fill(-1)
+  /** The last round of a rank's messages up to each operation. */
+  const lastRound = new Int32Array(opAfter.length)
+  for (let rank = 0; rank + 1 < opStart.length; rank++) {
+    let last = -1
+    for (let op = opStart[rank]; op < opStart[rank + 1]; op++) {
+      if (isMessage(schedule, op)) last = Math.max(last, ofOperation[op])
+      lastRound[op] = last
+      if (opAfter[op] < 0) continue
+      const end = firstNotBelow(opPhase, opAfter[op] + 1, opStart[rank], op)
+      if (end > opStart[rank]) awaited[op] = Math.min(lastRound[end - 1], ofOperation[op] - 1)
+    }
+  }
+  return awaited
 }
 
 /** The round in which every rank enters every phase: longest paths, in topological order. */

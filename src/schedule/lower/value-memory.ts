@@ -1,5 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { rowStarts } from '../../topology/compressed-rows.js'
+import type { Collective } from '../specification.js'
 import type { ProcessProgram } from './program.js'
 
 /** Where a value is while its program runs. */
@@ -53,6 +54,17 @@ export interface MemoryOptions {
   readonly isTotal?: boolean
   /** Slots are the memory of own places with the same number: nothing else may be written there early. */
   readonly isInPlace?: boolean
+}
+
+/**
+ * How calls of a collective lay out their memory.
+ *
+ * @param parts that every rank contributes to a reduction
+ */
+export function memoryOptionsOf(collective: Collective, parts: number): MemoryOptions {
+  const isTotal = collective === 'allreduce' || collective === 'reduce'
+  const isShared = collective !== 'reduce-scatter' && collective !== 'exscan' && collective !== 'scan'
+  return { isTotal, isShared, ...(isTotal ? { parts } : {}) }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { opKind, type Schedule } from '../ir.js'
 import { blockCount, type Specification } from '../specification.js'
-import { operationKind } from '../walk.js'
+import { operationKind, waitsAfter } from '../walk.js'
 import { ascendsFromZeroTo, checkSpecification } from './verify-specification.js'
 import type { ViolationList } from './violations.js'
 
@@ -24,6 +24,7 @@ function checkRows(schedule: Schedule, found: ViolationList): boolean {
     ['opPhase', schedule.opPhase.length, ops],
     ['opPeer', schedule.opPeer.length, ops],
     ['opTag', schedule.opTag.length, ops],
+    ['opAfter', schedule.opAfter.length, schedule.opAfter.length > 0 ? ops : 0],
     ['entryStart', entryStart.length, ops + 1],
     ['entryFrom', schedule.entryFrom.length, entries],
     ['entryRight', entryRight.length, hasOperands ? entries : 0],
@@ -112,7 +113,12 @@ function operationFault(schedule: Schedule, op: number, before: number, { ranks 
     return `the peer of a ${operationKind(schedule, op)} must be ${expected}, got ${peer}`
   }
   const tag = schedule.opTag[op]
-  return (isLocal ? tag !== 0 : tag < 0) ? `tag ${tag} is out of range` : null
+  if (isLocal ? tag !== 0 : tag < 0) return `tag ${tag} is out of range`
+  const after = waitsAfter(schedule, op)
+  if (after === -1) return null
+  if (isLocal) return `a ${operationKind(schedule, op)} cannot wait for phases, got ${after}`
+  if (after < -1 || after >= phase) return `it can wait for phases before its own, ${phase}, got ${after}`
+  return null
 }
 
 function entryFault(

@@ -74,7 +74,7 @@ static const char *make_part(const rw_lists *lists, const int32_t *words, size_t
   size_t at = 3 + (size_t)words[1] + (size_t)words[2];
   const char *wrong = rw_program_of_words(words + at, count - at, &program);
   if (wrong == NULL && (program.ranks != lists->ranks || program.rank != lists->rank || program.own != 1 ||
-                        program.slots != words[1] || program.combinations != 0))
+                        program.slots != words[1] || program.combinations != 0 || program.gates != 0))
     wrong = "it is of another collective or rank";
   if (wrong != NULL) return wrong;
   *made = rw_part_of_program(lists, &program, words + 3);

@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import {
+  bytesOption,
   flagOption,
   functionOption,
   integerListsOption,
@@ -54,6 +55,12 @@ const cases: Readonly<Record<string, Case>> = {
     expected: 'an integer',
     taken: [Number.MIN_SAFE_INTEGER, 0, Number.MAX_SAFE_INTEGER],
     refused: [-(2 ** 53), ...never],
+  },
+  'bytes between two bounds': {
+    option: bytesOption({ least: 1, most: 2 ** 20 }),
+    expected: 'an integer from 1 to 1048576',
+    taken: [1, 1000, 2 ** 20],
+    refused: [0, 2 ** 20 + 1, 1.5, '1KiB', ...never],
   },
   'a number': {
     option: within,
@@ -149,6 +156,25 @@ describe('an option', () => {
 
   it.each([
     [bounded, ['2', '8'], ['1', '9', '', ' 2', '2x', '0x2', '1e1', '-2', '2.0', '9'.repeat(20)]],
+    [
+      bytesOption({ least: 1, most: 2 ** 32 }),
+      ['1', '1000', '1KiB', '1025', '1500KiB', '8MiB', '4GiB'],
+      [
+        '',
+        '0',
+        '0KiB',
+        'KiB',
+        '1.5KiB',
+        '1kB',
+        '1K',
+        '1 KiB',
+        '1kib',
+        '-1KiB',
+        '5GiB',
+        '1KiBx',
+        '9'.repeat(20),
+      ],
+    ],
     [within, ['1', '2.5'], ['', '.5', '3', 'x', '1e0']],
     [words, ['lowest'], ['', 'LOWEST', 'toString']],
     [flagOption(), ['true', 'false'], ['', 'yes', '1']],
@@ -166,6 +192,13 @@ describe('an option', () => {
 
   it('is written with 1 for a dimension without radices', () => {
     expect(lists.format([[], [2]])).toBe('1/2')
+  })
+
+  it('of bytes is written with the largest unit of which it is a multiple', () => {
+    const option = bytesOption({ least: 0 })
+    const texts = { '0KiB': '0', '1024': '1KiB', '1048576': '1MiB', '2048KiB': '2MiB', '3072MiB': '3GiB' }
+    for (const [text, canonical] of Object.entries(texts))
+      expect([text, option.format(option.parse(text)!)]).toEqual([text, canonical])
   })
 
   it('has its facts as they are given', () => {

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import type { CollectiveCall } from '../../../src/calls/collective-call.js'
 import { SlotExchange } from '../../../src/calls/slot-exchange.js'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { local } from '../../../src/fabric/local/local.js'
@@ -71,5 +72,53 @@ describe.each([true, false])('a message offered in pieces, bulk %s', (bulk) => {
         { ranks: 2, fabric },
       )
     }
+  })
+
+  /** Rank 1 sends 131,072 bytes, which rank 0 takes when `isTaken`; what was reported to rank 1, and when. */
+  async function reported(pieceBytes: number, isTaken: boolean): Promise<string[]> {
+    const log: string[] = []
+    await run(
+      async (world: Communicator) => {
+        const comm = await cutInto(pieceBytes, world)
+        const { state, localIndex } = comm.seat()
+        const controller = new AbortController()
+        const call: CollectiveCall<null, null> = {
+          signature: { name: 'barrier' },
+          run: async (_, exchange) => {
+            if (world.rank === 1) {
+              exchange.send(0, 0, new Uint8Array(131_072), () => log.push('sent'))
+              exchange.send(0, 1, Uint8Array.of(1), () => log.push('short sent'))
+              await exchange.receive(0, 2)
+              log.push(isTaken ? 'before' : 'aborting')
+              if (!isTaken) controller.abort()
+              exchange.send(0, 3, Uint8Array.of(1))
+              await new Promise<void>((resolve) => exchange.whenSent(resolve))
+              log.push('all returned')
+            } else {
+              await exchange.receive(1, 1)
+              exchange.send(1, 2, Uint8Array.of(1))
+              await exchange.receive(1, 3)
+              await exchange.receive(1, 0)
+            }
+            return [null]
+          },
+        }
+        const options = world.rank === 1 ? { signal: controller.signal } : {}
+        await state.collectives.call(localIndex, call, null, options).catch(() => {})
+      },
+      { ranks: 2, fabric },
+    )
+    return log
+  }
+
+  it.each([40_000, 65_536, 1_000_000])(
+    'is reported as sent once, when all are taken (%i bytes)',
+    async (size) => {
+      expect(await reported(size, true)).toEqual(['short sent', 'before', 'sent', 'all returned'])
+    },
+  )
+
+  it('is not reported as sent when it is withdrawn', async () => {
+    expect(await reported(40_000, false)).toEqual(['short sent', 'aborting', 'all returned'])
   })
 })

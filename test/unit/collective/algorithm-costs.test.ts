@@ -1,18 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
+import { algorithms } from '../../../src/collective/algorithms.js'
 import { scheduleOf } from '../../../src/collective/patterns/schedule-size.js'
 import { opKind, type Schedule } from '../../../src/schedule/ir.js'
 import { countMessages } from '../../../src/schedule/walk.js'
 import { shapesOf } from '../../support/algorithm-checks.js'
 
-// The table of docs/collective-algorithms.md is true: what it says of an algorithm, counted in its schedules.
-
-const page = readFileSync(new URL('../../../docs/collective-algorithms.md', import.meta.url), 'utf8')
-const rows = Array.from(page.matchAll(/^\| `([\w-]+)` \|(.*)\|$/gm), ([, id, cells]) => {
-  const [phases, messages, sent, combines] = cells.split('|').map((cell) => cell.trim())
-  return { id: id, phases: phases, messages: messages, sent: sent, combines: combines }
-})
+// What algorithms say of themselves in the catalogue, counted in their schedules.
 
 const core = (ranks: number): number => 2 ** Math.floor(Math.log2(ranks))
 
@@ -21,10 +14,11 @@ function evaluated(formula: string, ranks: number): number {
   const values: Record<string, number> = {
     P: ranks,
     L: Math.ceil(Math.log2(ranks)),
+    K: Math.ceil(Math.log2(ranks) / 2),
     C: core(ranks),
     'lg C': Math.log2(core(ranks)),
   }
-  const tokens = (formula.match(/lg C|[PLC]|\d+|[-+/^()]/g) ?? []).map((token) =>
+  const tokens = (formula.match(/lg C|[PLCK]|\d+|[-+/^()]/g) ?? []).map((token) =>
     token === '^' ? '**' : `${values[token] ?? token}`,
   )
   const product = tokens.map((token, i) => {
@@ -50,12 +44,8 @@ function mostSent({ specification, opStart, opKind: kinds, entryStart }: Schedul
   return most / partsPerUnit
 }
 
-test('the page lists every algorithm, in the order of the registry', () => {
-  expect(rows.map(({ id }) => id)).toEqual(algorithms.map(({ id }) => id))
-})
-
-describe.each(rows)('$id is as the page says', ({ id, phases, messages, sent, combines }) => {
-  const algorithm = algorithmOf(id)
+describe.each(algorithms.map((algorithm) => [algorithm.id, algorithm] as const))('%s', (_, algorithm) => {
+  const { phases, messages, sent = '' } = algorithm.catalogue!
   const schedules = [2, 3, 5, 8, 12, 16].flatMap((ranks) =>
     shapesOf(algorithm, ranks, 1)
       .slice(0, 1)
@@ -66,7 +56,9 @@ describe.each(rows)('$id is as the page says', ({ id, phases, messages, sent, co
     for (const schedule of schedules) {
       const { ranks } = schedule.specification
       const isFolded = messages.includes('C') && core(ranks) !== ranks
-      expect([ranks, schedule.phases]).toEqual([ranks, evaluated(phases, ranks) + (isFolded ? 2 : 0)])
+      const most = evaluated(phases.replace('at most', ''), ranks) + (isFolded ? 2 : 0)
+      if (phases.startsWith('at most')) expect(schedule.phases).toBeLessThanOrEqual(most)
+      else expect([ranks, schedule.phases]).toEqual([ranks, most])
       const expected = evaluated(messages, ranks) + (isFolded ? 2 * (ranks - core(ranks)) : 0)
       const counted = countMessages(schedule).messages
       if (messages.startsWith('below')) expect(counted).toBeLessThan(expected)
@@ -75,7 +67,7 @@ describe.each(rows)('$id is as the page says', ({ id, phases, messages, sent, co
     }
   })
 
-  test('volume, for powers of two, and order', () => {
+  test('volume, for powers of two', () => {
     for (const schedule of schedules) {
       const { ranks } = schedule.specification
       if (core(ranks) === ranks && sent !== '') {
@@ -84,8 +76,6 @@ describe.each(rows)('$id is as the page says', ({ id, phases, messages, sent, co
         else expect([ranks, most]).toEqual([ranks, evaluated(sent, ranks)])
       }
     }
-    const orders = new Set(schedules.map(({ specification: { ranks } }) => algorithm.order?.({ ranks })))
-    expect([...orders].filter((order) => order !== undefined).join(' or ')).toBe(combines)
   })
 
   test('segments: messages for each, a phase more for each', () => {
@@ -93,9 +83,10 @@ describe.each(rows)('$id is as the page says', ({ id, phases, messages, sent, co
     for (const [shape] of [2, 5, 8].map((ranks) => shapesOf(algorithm, ranks, 4))) {
       if (shape === undefined) continue
       const [one, four] = [scheduleOf(algorithm, { ...shape, segments: 1 }), scheduleOf(algorithm, shape)]
-      expect(four.phases).toBe(one.phases + 3)
-      // Its second half sends whole pieces.
-      const times = algorithm.id === 'allreduce-ring-segmented' ? 2.5 : 4
+      // One sends all but the first segment together, in one phase; the other sends whole pieces in its second half.
+      const isInTwo = algorithm.id === 'gather-linear-sync'
+      expect(four.phases).toBe(one.phases + (isInTwo ? 1 : 3))
+      const times = isInTwo ? 1.5 : algorithm.id === 'allreduce-ring-segmented' ? 2.5 : 4
       expect(countMessages(four).messages).toBe(times * countMessages(one).messages)
     }
   })

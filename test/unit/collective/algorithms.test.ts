@@ -3,18 +3,20 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
 import { scheduleOf } from '../../../src/collective/patterns/schedule-size.js'
+import { opKind } from '../../../src/schedule/ir.js'
 import {
   faultsOf,
   followsTree,
   keepsRankOrder,
   operationsOf,
   shapesOf,
+  variants,
 } from '../../support/algorithm-checks.js'
 
 /** `npm run soak` executes all up to 33: test/soak/algorithms.soak.ts. */
 const someRanks = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16]
 
-describe.each(algorithms.map((algorithm) => [algorithm.id, algorithm] as const))('%s', (_, algorithm) => {
+describe.each(variants.map((algorithm) => [algorithm.id, algorithm] as const))('%s', (_, algorithm) => {
   test('does what its collective demands, and combines as it claims, for every root', () => {
     for (const ranks of someRanks) {
       for (const segments of [3, 5, 8].includes(ranks) ? [1, 2, 3, 7] : [1, 3]) {
@@ -53,13 +55,67 @@ describe.each(algorithms.map((algorithm) => [algorithm.id, algorithm] as const))
     const isReduction = /reduce|scan/.test(algorithm.collective)
     expect(claims.has(undefined)).toBe(!isReduction && shapesOf(algorithm, 13, 1).length > 0)
   })
+})
 
-  test('is in the file of its id, under the id in camel case', () => {
-    const url = new URL(`../../../src/collective/${algorithm.id}.ts`, import.meta.url)
-    const name = algorithm.id.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
-    expect(readFileSync(url, 'utf8')).toContain(
-      `export const ${name}: Algorithm = {\n  id: '${algorithm.id}'`,
-    )
+test.each(algorithms.map(({ id }) => id))('%s is in the file of its id, under the id in camel case', (id) => {
+  const url = new URL(`../../../src/collective/${id}.ts`, import.meta.url)
+  const name = id.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+  const text = readFileSync(url, 'utf8').replace('= parameterized({', '= {')
+  expect(text).toContain(`export const ${name}: Algorithm = {\n  id: '${id}'`)
+})
+
+describe('chains of a broadcast', () => {
+  /** The phases of a broadcast, and how many ranks the root sends to. */
+  const measured = (fanout: number, ranks: number) => {
+    const schedule = scheduleOf(algorithmOf('bcast-chain').with!({ fanout }), { ranks, root: 1 })
+    return [schedule.phases, operationsOf(schedule, 1).length]
+  }
+
+  test('are as many as the parameter says, and as long as each other within one', () => {
+    expect(measured(1, 13)).toEqual([12, 1])
+    expect(measured(4, 13)).toEqual([3, 4])
+    expect(measured(5, 13)).toEqual([3, 5])
+    expect(measured(7, 13)).toEqual([2, 7])
+    expect(measured(64, 13)).toEqual([1, 12])
+    expect(measured(64, 2)).toEqual([1, 1])
+  })
+
+  test('begin where those of Open MPI begin: the longer ones first, of consecutive ranks', () => {
+    const { opPeer, opStart } = scheduleOf(algorithmOf('bcast-chain:fanout=5'), { ranks: 13 })
+    expect([...opPeer.subarray(0, opStart[1])]).toEqual([1, 4, 7, 9, 11])
+  })
+})
+
+describe('the k-nomial tree of a broadcast', () => {
+  /** Whom each rank sends to, the first phase first. */
+  const childrenOf = (radix: number, ranks: number) => {
+    const schedule = scheduleOf(algorithmOf('bcast-knomial').with!({ radix }), { ranks })
+    return Array.from({ length: ranks }, (_, rank) => {
+      const operations = Array.from(
+        { length: schedule.opStart[rank + 1] - schedule.opStart[rank] },
+        (_, i) => i,
+      )
+      return operations
+        .map((i) => schedule.opStart[rank] + i)
+        .filter((op) => schedule.opKind[op] === opKind.send)
+        .map((op) => schedule.opPeer[op])
+    })
+  }
+
+  test('is that of Open MPI', () => {
+    // The example of ompi_coll_base_topo_build_kmtree.
+    expect(childrenOf(2, 10)).toEqual([[8, 4, 2, 1], [], [3], [], [6, 5], [], [7], [], [9], []])
+    expect(childrenOf(3, 10)).toEqual([[9, 3, 6, 1, 2], [], [], [4, 5], [], [], [7, 8], [], [], []])
+    expect(childrenOf(4, 10)).toEqual([[4, 8, 1, 2, 3], [], [], [], [5, 6, 7], [], [], [], [9], []])
+  })
+
+  test('of radix 2 has as many phases and messages as a binomial one', () => {
+    for (const ranks of [1, 2, 3, 5, 8, 13, 16, 33]) {
+      const [binary, binomial] = ['bcast-knomial:radix=2', 'bcast-binomial'].map((id) =>
+        scheduleOf(algorithmOf(id), { ranks, segments: 3 }),
+      )
+      expect([binary!.phases, binary!.opKind.length]).toEqual([binomial!.phases, binomial!.opKind.length])
+    }
   })
 })
 
@@ -112,16 +168,17 @@ describe('algorithmOf', () => {
       expect(algorithmOf(algorithm.id, algorithm.collective)).toBe(algorithm)
     }
     const folder = new URL('../../../src/collective/', import.meta.url)
-    const names = readdirSync(fileURLToPath(folder)).filter((file) => file.endsWith('.ts'))
-    const files = algorithms.map(({ id }) => `${id}.ts`)
-    expect([...files, 'algorithms.ts'].sort()).toEqual(names.sort())
+    const isOfAlgorithm = (file: string) =>
+      algorithms.some(({ collective }) => file.startsWith(`${collective}-`)) && file.endsWith('.ts')
+    const names = readdirSync(fileURLToPath(folder)).filter(isOfAlgorithm)
+    expect(algorithms.map(({ id }) => `${id}.ts`).sort()).toEqual(names.sort())
   })
 
   test('an unknown id, or one of another collective, is refused with the known ones', () => {
     const refusal = (message: string) => expect.objectContaining({ code: 'ERR_ARGUMENT', message })
     expect(() => algorithmOf('bcast-ternary', 'bcast')).toThrowError(
       refusal(
-        "expected an algorithm of bcast among bcast-linear, bcast-binomial, bcast-binary, bcast-split-binary, bcast-chain, bcast-scatter-allgather, got 'bcast-ternary'",
+        "expected an algorithm of bcast among bcast-linear, bcast-binomial, bcast-knomial, bcast-binary, bcast-split-binary, bcast-chain, bcast-scatter-allgather, bcast-scatter-doubling, got 'bcast-ternary'",
       ),
     )
     expect(() => algorithmOf('scan-chain', 'exscan')).toThrowError(
@@ -131,4 +188,12 @@ describe('algorithmOf', () => {
     )
     expect(() => algorithmOf('x')).toThrowError(/^expected an algorithm among barrier-linear, /)
   })
+})
+
+test('docs/writing-an-algorithm.md shows an algorithm with a parameter, without imports and comments', () => {
+  const textOf = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+  const [, code] = textOf('src/collective/bcast-knomial.ts').split(/^(?=export const)/m)
+  expect(textOf('docs/writing-an-algorithm.md')).toContain(
+    `\`\`\`ts\n${code!.replace(/^ *\/\/ .*\n/gm, '')}\`\`\`\n`,
+  )
 })

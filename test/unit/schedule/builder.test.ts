@@ -52,6 +52,34 @@ describe('ScheduleBuilder', () => {
     expect(verify(build([2, 0, 1]))).toMatchObject({ ok: true, count: 0 })
   })
 
+  test('has a column of waits where an operation waits, in the order of the operations', () => {
+    const topology = topologyOf(2, [[0, 1]])
+    const build = (reversed: boolean, waits: boolean) => {
+      const builder = builderFor(topology, 3)
+      for (const phase of reversed ? [2, 1, 0] : [0, 1, 2]) {
+        builder.send(0, phase, 1).after(waits ? phase - 1 : -1)
+        builder.receive(1, phase, 0)
+        if (waits && phase === 2) builder.after(0)
+      }
+      return builder.build()
+    }
+    expect(build(false, false).opAfter).toEqual(new Int32Array(0))
+    expect(build(false, true).opAfter).toEqual(Int32Array.of(-1, 0, 1, -1, -1, 0))
+    expect(build(true, true)).toEqual(build(false, true))
+    expect(verify(build(true, true), topology).violations.map(({ code }) => code)).toEqual(['slot-missing'])
+  })
+
+  test('refuses waits of copies, and waits that are not for earlier phases', () => {
+    const builder = builderFor(topologyOf(2, [[0, 1]]), 3)
+    const refusal = (message: string) => expect.objectContaining({ code: 'ERR_SCHEDULE', message })
+    const wanted = (phase: number, got: unknown) =>
+      refusal(`expected a phase before the ${phase} of an open send or receive, got ${got}`)
+    expect(() => builder.after(0)).toThrow(wanted(0, 0))
+    expect(() => builder.send(0, 1, 1).after(1)).toThrow(wanted(1, 1))
+    expect(() => builder.send(0, 1, 1).after(0.5)).toThrow(wanted(1, 0.5))
+    expect(() => builder.copy(0, 2).after(0)).toThrow(wanted(2, 0))
+  })
+
   test('numbers places: own, then slots, then temporary ones', () => {
     const builder = builderFor(topologyOf(2, [[0, 1]]), 1)
     expect(builder.slot(1, 0)).toBe(1)

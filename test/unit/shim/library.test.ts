@@ -7,8 +7,9 @@ import { planWords } from '../../../src/shim/plan-words.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 
 describe('the file of a plan', () => {
+  const topology = topologyFromEdges(3, { sources: [0, 0, 2], destinations: [1, 1, 0] })
+
   it('has a part for every rank, one after the other', () => {
-    const topology = topologyFromEdges(3, { sources: [0, 0, 2], destinations: [1, 1, 0] })
     const words = planWords(plan(topology, { kind: 'direct' }).schedule)
     expect([...words.subarray(1, 3)]).toEqual([1, 3])
     const starts = [0, 1, 2, 3].map((rank) => words[4 + 2 * rank])
@@ -20,6 +21,12 @@ describe('the file of a plan', () => {
   it('is of neighbor allgathers only', () => {
     const schedule = scheduleOf(algorithmOf('bcast-binomial'), { ranks: 4 })
     expect(() => planWords(schedule)).toThrow('expected the plan of a neighbor allgather, got one of bcast')
+  })
+
+  it('refuses a plan in which messages wait', () => {
+    const { schedule } = plan(topology, { kind: 'direct' })
+    const opAfter = new Int32Array(schedule.opKind.length).fill(-1)
+    expect(() => planWords({ ...schedule, opAfter })).toThrow(expect.objectContaining({ code: 'ERR_SHIM' }))
   })
 })
 

@@ -32,11 +32,11 @@ it('planLines refuses unknown versions, and versions that differ between ranks',
     async (world) => {
       const graph = await world.createDistGraphAdjacent({ sources: [], destinations: [] })
       const codeOf = (version: number) =>
-        graph.planLines(0, { version: version as 1 | 2 }).then(
+        graph.planLines(0, { version: version as 1 }).then(
           () => 'lines',
           (error) => isRankweaveError(error) && error.code,
         )
-      return [await codeOf(3), await codeOf(1 + world.rank)]
+      return [await codeOf(4), await codeOf(1 + world.rank)]
     },
     { ranks: 2 },
   )

@@ -48,9 +48,10 @@ describe('the default rule', () => {
   })
 
   it('cuts data of chains into a power of two of segments, those of other algorithms into none', () => {
-    expect(defaultSegments('bcast-chain', 2 ** 20)).toBe(4)
-    expect(defaultSegments('bcast-chain', 2 ** 20 + 1)).toBe(8)
-    expect(defaultSegments('bcast-chain', 2 ** 40)).toBe(256)
-    expect(defaultSegments('bcast-linear', 2 ** 40)).toBe(1)
+    expect(defaultSegments(algorithmOf('bcast-chain'), 2 ** 20)).toBe(4)
+    expect(defaultSegments(algorithmOf('bcast-chain'), 2 ** 20 + 1)).toBe(8)
+    expect(defaultSegments(algorithmOf('bcast-chain'), 2 ** 40)).toBe(256)
+    expect(defaultSegments(algorithmOf('bcast-chain:fanout=4'), 2 ** 20)).toBe(4)
+    expect(defaultSegments(algorithmOf('bcast-linear'), 2 ** 40)).toBe(1)
   })
 })

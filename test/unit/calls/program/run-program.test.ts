@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Exchange, Room, Take } from '../../../../src/calls/exchange.js'
 import { ProgramRun, type ProgramStore } from '../../../../src/calls/program/run-program.js'
+import { algorithmOf } from '../../../../src/collective/algorithms.js'
+import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
+import { noGates } from '../../../../src/schedule/lower/gates.js'
+import { lower } from '../../../../src/schedule/lower/lower.js'
 import type { ProcessProgram } from '../../../../src/schedule/lower/program.js'
+import { upTo } from '../../../../src/schedule/specification.js'
+import { scheduleOfMessages } from '../../../support/message-schedules.js'
 
 const none = Int32Array.of()
 
@@ -29,6 +35,7 @@ const program: ProcessProgram = {
     valueStart: Int32Array.of(1, 2, 3),
   },
   combine: { firstValue: 3, left: Int32Array.of(1), right: Int32Array.of(2) },
+  gates: noGates,
   dependencies: {
     needs: Int32Array.of(0, 1, 1, 2),
     useStart: Int32Array.of(0, 2, 3, 4),
@@ -50,6 +57,7 @@ class ManualExchange implements Exchange {
   hasFailed = false
   readonly log: string[]
   readonly #posted = new Map<number, (bytes: Uint8Array) => void>()
+  readonly #sending = new Map<number, () => void>()
   readonly #early = new Map<number, Uint8Array>()
 
   constructor(log: string[]) {
@@ -63,8 +71,21 @@ class ManualExchange implements Exchange {
     else if (!this.hasFailed) take(bytes)
   }
 
-  send(_peer: number, step: number, payload: Uint8Array): void {
+  send(_peer: number, step: number, payload: Uint8Array, sent?: () => void): void {
     this.log.push(`send ${step}: ${payload.join()}`)
+    if (sent !== undefined) this.#sending.set(step, sent)
+  }
+
+  /** The receiver has taken what was sent in a step. */
+  taken(step: number): void {
+    const sent = this.#sending.get(step)!
+    this.#sending.delete(step)
+    sent()
+  }
+
+  /** Steps of the receives that are posted and wait, and of the sends whose completion is awaited. */
+  get waiting(): { readonly posted: number[]; readonly sending: number[] } {
+    return { posted: [...this.#posted.keys()], sending: [...this.#sending.keys()] }
   }
 
   take(_peer: number, step: number, take: Take): void {
@@ -179,5 +200,77 @@ describe('ProgramRun', () => {
     expect(() => exchange.deliver(0, Uint8Array.of(1, 2))).toThrow(
       expect.objectContaining({ code: 'ERR_COLLECTIVE_MISMATCH' }),
     )
+  })
+})
+
+describe('ProgramRun with gates', () => {
+  const alltoall = scheduleOf(algorithmOf('alltoall-linear').with!({ requests: 2 }), { ranks: 6 })
+  const [windowed] = lower(alltoall, upTo(6)).programs
+
+  function startedWindow() {
+    const log: string[] = []
+    const exchange = new ManualExchange(log)
+    const store: ProgramStore = {
+      pack: (frame) => Uint8Array.of(frame),
+      landing: () => undefined,
+      unpack() {},
+      combine() {},
+    }
+    const run = new ProgramRun(windowed!)
+    const start = () => run.start(exchange, store, () => log.push('done'))
+    return { log, exchange, run, start }
+  }
+
+  it('sends, and posts receives, when those before the window are complete', () => {
+    const { log, exchange, start } = startedWindow()
+    for (let again = 0; again < 2; again++) {
+      log.length = 0
+      start()
+      expect(exchange.waiting).toEqual({ posted: [0, 1], sending: [0, 1] })
+      exchange.deliver(0)
+      exchange.taken(1)
+      exchange.deliver(1)
+      expect(exchange.waiting).toEqual({ posted: [], sending: [0] })
+      expect(log).toHaveLength(2)
+      // What arrives before its receive is posted is taken when it is.
+      exchange.deliver(2)
+      exchange.taken(0)
+      expect(exchange.waiting).toEqual({ posted: [3], sending: [2] })
+      exchange.taken(2)
+      expect(exchange.waiting).toEqual({ posted: [3, 4], sending: [] })
+      exchange.deliver(4)
+      expect(log).toHaveLength(5)
+      exchange.deliver(3)
+      expect(log).toEqual(['send 0: 0', 'send 1: 1', 'send 2: 2', 'send 3: 3', 'send 4: 4', 'done'])
+    }
+  })
+
+  it('posts nothing in its first part, whatever is sent and taken', () => {
+    // Rank 0 posts its receive when rank 1 has taken its message.
+    const schedule = scheduleOfMessages(2, [
+      [0, 1, 0],
+      [1, 0, 1, -1, 0],
+    ])
+    const log: string[] = []
+    const exchange = new ManualExchange(log)
+    const [program] = lower(schedule, upTo(2)).programs
+    const store = { ...storeOf(log, false), pack: () => Uint8Array.of(7) }
+    const run = new ProgramRun(program!)
+    run.begin(exchange, store, () => log.push('done'))
+    exchange.taken(0)
+    expect(exchange.waiting).toEqual({ posted: [], sending: [] })
+    expect(log).toEqual(['send 0: 7'])
+    run.post()
+    expect(exchange.waiting).toEqual({ posted: [1], sending: [] })
+  })
+
+  it('sends nothing more when the exchange has failed', () => {
+    const { log, exchange, start } = startedWindow()
+    start()
+    exchange.deliver(0)
+    exchange.taken(0)
+    exchange.hasFailed = true
+    exchange.deliver(1)
+    expect(log).toEqual(['send 0: 0', 'send 1: 1', 'send 2: 2'])
   })
 })

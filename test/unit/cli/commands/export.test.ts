@@ -39,6 +39,24 @@ describe('export', () => {
     expect((await cli('export', 'moore:4x4:r=1', ...goal)).stdout).toBe(fromFile.stdout)
   })
 
+  it('takes parameters of an algorithm, and cuts segments by the bytes of GOAL text', async () => {
+    const goal = ['--ranks', '7', '--format', 'goal', '--bytes', '4096', '-o', '-']
+    const counted = await cli('export', 'bcast-knomial:segments=4,radix=3', ...goal)
+    expect(counted.exitCode).toBe(0)
+    expect(stuckOperations(parseGoal(counted.stdout))).toEqual([])
+    expect((await cli('export', 'bcast-knomial:radix=3,segment=1KiB', ...goal)).stdout).toBe(counted.stdout)
+    const c = ['--ranks', '7', '--format', 'c', '-o', '-']
+    const program = await cli('export', 'bcast-knomial:segments=4,radix=3', ...c)
+    expect(program.stdout.split('\n')[1]).toBe(
+      ' * bcast of 7 ranks by bcast-knomial:radix=3 (root=0, segments=4, radix=3), exported by Rankweave.',
+    )
+    const unknown = await cli('export', 'bcast-knomial:segment=1KiB', ...c)
+    expect(unknown).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('expected segments=NUMBER'),
+    })
+  })
+
   it('writes nothing of a schedule with violations', async () => {
     const file = join(folder, 'broken.jsonl')
     await cli('plan', 'moore:3x3:r=1', '--strategy', 'direct', '-o', file)

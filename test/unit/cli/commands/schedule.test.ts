@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { algorithms } from '../../../../src/collective/algorithms.js'
 import { parseSchedule } from '../../../../src/schedule/file/reader.js'
 import { cli, onlyObject } from '../run-cli.js'
 
@@ -29,16 +30,54 @@ describe('schedule', () => {
     const { exitCode, stdout } = await cli('schedule', '--list')
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^ {2}bcast +.*bcast-binomial/m)
+    expect(stdout).toMatch(
+      /^ {2}bcast-chain:fanout +chains that begin at the root, an integer from 1 to 64 \(default: 1\)$/m,
+    )
+    expect(stdout).toMatch(/^every algorithm: segments=NUMBER, from 1 to 4096$/m)
     expect(onlyObject(await cli('schedule', '--list', '--json'))).toEqual({
-      algorithms: expect.arrayContaining([{ collective: 'bcast', id: 'bcast-binomial' }]),
-      withoutSchedule: expect.arrayContaining([
+      algorithms: expect.arrayContaining([
+        { collective: 'bcast', id: 'bcast-binomial', parameters: [] },
         {
-          collective: 'gather',
-          id: 'gather-linear-sync',
-          why: expect.stringContaining('does not generate its messages'),
+          collective: 'bcast',
+          id: 'bcast-chain',
+          parameters: [
+            { name: 'fanout', help: 'chains that begin at the root', least: 1, most: 64, default: 1 },
+          ],
         },
       ]),
+      withoutSchedule: [],
     })
+  })
+
+  it('takes parameters and segments in the text of an algorithm, and writes them', async () => {
+    const file = join(folder, 'chains.jsonl')
+    const text = 'bcast-chain:segments=3,fanout=4'
+    const answer = await cli('schedule', text, '--ranks', '9', '-o', file, '--json')
+    expect(onlyObject(answer)).toMatchObject({
+      ...{ algorithm: 'bcast-chain:fanout=4', root: 0, segments: 3, fanout: 4 },
+      ...{ phases: 4, messages: 24, verified: true },
+    })
+    const { strategy, parameters } = parseSchedule(readFileSync(file, 'utf8').trim().split('\n'))
+    expect(strategy).toBe('bcast-chain:fanout=4')
+    expect(parameters).toEqual({ root: 0, segments: 3, fanout: 4 })
+    expect((await cli('verify', file)).stdout).toBe(
+      `${file}: bcast by bcast-chain:fanout=4, 9 ranks, 24 messages: verified\n`,
+    )
+  })
+
+  it.each([
+    [['bcast-chain:fanout=0'], 'ERR_ARGUMENT', 'an integer from 1 to 64'],
+    [['bcast-chain:radix=2'], 'ERR_ARGUMENT', "expected fanout, segments or segment, got 'radix'"],
+    [['bcast-ring:radix=2'], 'ERR_ARGUMENT', 'expected an algorithm among'],
+    [['bcast-chain:segments=2', '--segments', '2'], 'ERR_USAGE', "--segments is in 'bcast-chain:segments=2'"],
+    [['bcast-chain:segment=2', '--segments', '2'], 'ERR_USAGE', "--segments is in 'bcast-chain:segment=2'"],
+    [['bcast-chain:segment=1KiB'], 'ERR_USAGE', 'expected segments=NUMBER'],
+    [['allreduce-ring:segments=2', '--root', '1'], 'ERR_USAGE', '--root is for'],
+  ])('refuses %j', async (argv, code, message) => {
+    const answer = await cli('schedule', ...argv, '--ranks', '4')
+    expect([answer.exitCode, answer.stdout]).toEqual([2, ''])
+    expect(answer.stderr).toContain(`${code}: `)
+    expect(answer.stderr).toContain(message)
   })
 
   it('writes a file that verifies, and reports what the schedule does', async () => {
@@ -149,5 +188,69 @@ describe('plan --schedule-version', () => {
     }
     expect(versions).toEqual([2, 1, 2])
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
+  })
+
+  const onMachine = ['--machine', 'cluster:nodes=4,cores=4,profile=simgrid-fast', '--bytes', '65536'] as const
+
+  it('chooses the algorithm of a collective for a machine, and compares it with the others', async () => {
+    const answer = await cli('schedule', 'bcast', ...onMachine, '--root', '3', '--compare', '--json')
+    const object = onlyObject(answer) as {
+      readonly chosen: string
+      readonly alternatives: readonly { readonly algorithm: string; readonly timeUs: number }[]
+    }
+    expect(object).toMatchObject({
+      ranks: 16,
+      root: 3,
+      bytesPerUnit: 65_536,
+      verified: true,
+      notSimulated: [],
+    })
+    expect(object).toMatchObject({ origins: { timeUs: 'simulated', planMs: 'measured' } })
+    const times = object.alternatives.map(({ timeUs }) => timeUs)
+    expect(object.alternatives[0]!.algorithm).toBe(object.chosen)
+    expect(times).toEqual([...times].sort((a, b) => a - b))
+    expect(new Set(object.alternatives.map(({ algorithm }) => algorithm.split(':')[0]))).toEqual(
+      new Set(algorithms.filter(({ collective }) => collective === 'bcast').map(({ id }) => id)),
+    )
+    const named = await cli('schedule', object.chosen, '--ranks', '16', '--root', '3', '--json')
+    const { phases, messages } = onlyObject(named) as { readonly phases: number; readonly messages: number }
+    expect(object).toMatchObject({ phases, messages })
+  })
+
+  it('lists what it compared, and what cannot serve', async () => {
+    const { exitCode, stdout } = await cli(
+      ...['schedule', 'allgather', '--ranks', '7', ...onMachine, '--algorithm', 'auto', '--compare'],
+    )
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^ {2}\* allgather-.* us/m)
+    expect(stdout).toContain(
+      'not simulated: allgather-neighbor-exchange: the number of ranks must be even, got 7',
+    )
+  })
+
+  it('takes an algorithm of the collective that is named', async () => {
+    const args = ['schedule', 'reduce', '--algorithm', 'reduce-binary', '--ranks', '5', '--json'] as const
+    expect(onlyObject(await cli(...args))).toMatchObject({ algorithm: 'reduce-binary', verified: true })
+  })
+
+  it.each([
+    [['bcast', '--bytes', '8'], 'ERR_USAGE', 'expected --machine'],
+    [['bcast', ...onMachine.slice(0, 2)], 'ERR_USAGE', 'expected --bytes'],
+    [['bcast', ...onMachine, '--segments', '2'], 'ERR_USAGE', '--segments is chosen by'],
+    [['allgather', ...onMachine, '--root', '1'], 'ERR_USAGE', '--root is for'],
+    [['bcast', ...onMachine, '--ranks', '17'], 'ERR_MACHINE', '17'],
+    [
+      ['bcast', '--algorithm', 'reduce-tree', '--ranks', '4'],
+      'ERR_ARGUMENT',
+      'expected an algorithm of bcast',
+    ],
+    [['bcast', '--algorithm', 'bcast-linear', '--ranks', '4', '--compare'], 'ERR_USAGE', '--compare is for'],
+    [['bcast-linear', '--ranks', '4', '--compare'], 'ERR_USAGE', '--compare is for the name of a collective'],
+    [['neighbor-allgather', ...onMachine], 'ERR_ARGUMENT', 'expected an algorithm among'],
+  ])('refuses %j', async (argv, code, message) => {
+    const answer = await cli('schedule', ...argv)
+    expect([answer.exitCode, answer.stdout]).toEqual([2, ''])
+    expect(answer.stderr).toContain(`${code}: `)
+    expect(answer.stderr).toContain(message)
   })
 })

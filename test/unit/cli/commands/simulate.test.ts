@@ -45,6 +45,25 @@ describe('simulate', () => {
     expect(text.stdout).toMatch(/^ {2}between nodes +60 messages, 240 bytes$/m)
   })
 
+  it('takes parameters in the text of an algorithm, and cuts segments by --bytes', async () => {
+    const simulated = async (...argv: string[]) => {
+      const answer = await cli('simulate', ...argv, ...machine, '--bytes', '65536', '--json')
+      const { strategy, parameters, timeUs } = onlyObject(answer)
+      return { strategy, parameters, timeUs }
+    }
+    const given = await simulated('bcast-chain:segments=16,fanout=4', '--root', '3')
+    expect(given).toMatchObject({
+      strategy: 'bcast-chain:fanout=4',
+      parameters: { root: 3, segments: 16, fanout: 4 },
+    })
+    expect(await simulated('bcast-chain:fanout=4', '--segments', '16', '--root', '3')).toEqual(given)
+    expect(await simulated('bcast-chain:fanout=4,segment=4KiB', '--root', '3')).toEqual(given)
+    expect(await cli('simulate', 'bcast-chain:fanout=65', ...machine, '--bytes', '4')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('ERR_ARGUMENT'),
+    })
+  })
+
   it('takes schedule files and topologies, with one result', async () => {
     const file = join(folder, 'plan.jsonl')
     const options = ['--k', '2', ...machine]

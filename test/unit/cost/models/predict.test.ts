@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { modelledAlgorithms } from '../../../../src/cost/models/modelled-algorithms.js'
 import type { CostModel, Hockney } from '../../../../src/cost/models/parameters.js'
 import { predictUs } from '../../../../src/cost/models/predict.js'
+import { optimalSegmentBytes } from '../../../../src/cost/models/segment-size.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 
 /** Myrinet MX of the Grig cluster: Pjesivac-Grbovic 2007, table 4.12. */
@@ -65,6 +66,20 @@ describe('bad input is refused with ERR_MODEL:', () => {
       'ERR_MODEL',
     )
   })
+
+  test.each(['bcast-chain:fanout=4', 'bcast-chain:segments=8', 'bcast-linear:'])(
+    'an algorithm with settings, for which there is no formula: %s',
+    (id) => {
+      const refusal = expect.objectContaining({
+        code: 'ERR_ARGUMENT',
+        message: expect.stringMatching(
+          /^expected bcast-\w+ without settings: its formula is for the defaults/,
+        ),
+      })
+      expect(() => predictUs(id, grig, call)).toThrowError(refusal)
+      expect(() => optimalSegmentBytes(id, grig, call)).toThrowError(refusal)
+    },
+  )
 
   test('an unknown algorithm has the code ERR_ARGUMENT', () => {
     expect(code(() => predictUs('bcast-fastest', grig, call))).toBe('ERR_ARGUMENT')

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { bcastBinomial } from '../../../../src/collective/bcast-binomial.js'
+import { gatherLinearSync } from '../../../../src/collective/gather-linear-sync.js'
 import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
@@ -7,6 +8,7 @@ import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js
 import { parseSchedule, parseScheduleStream } from '../../../../src/schedule/file/reader.js'
 import { partialResult, type Schedule } from '../../../../src/schedule/ir.js'
 import { directSchedule, friendsSchedule } from '../fixtures.js'
+import { expectRefusal } from './refusals.js'
 import { allreduceOfThree, multigraph, neighborSchedules, otherSchedules } from './schedules.js'
 
 describe('a schedule as JSON Lines', () => {
@@ -90,6 +92,45 @@ describe('a schedule as JSON Lines', () => {
   })
 })
 
+describe('version 3', () => {
+  const waiting = scheduleOf(gatherLinearSync, { ranks: 4, segments: 2 })
+
+  test('is written of schedules in which an operation waits, and of no others', () => {
+    const lines = [...formatSchedule(waiting)]
+    expect(JSON.parse(lines[0]!)).toMatchObject({ version: 3 })
+    expect(lines[1]).toContain('{"to":2,"tag":0,"after":1,"blocks":[],"read":[]}')
+    expect(parseSchedule(lines)).toEqual(waiting)
+    const [header] = formatSchedule({ ...waiting, opAfter: new Int32Array(0) })
+    expect(JSON.parse(header!)).toMatchObject({ version: 2 })
+  })
+
+  test('is demanded by a wait', () => {
+    const message = (version: number) =>
+      `version ${version} of the schedule format knows no operations that wait: write version 3`
+    expect(versionError(waiting, 2)).toBe(message(2))
+    expect(versionError({ ...friendsSchedule(), opAfter: waiting.opAfter }, 1)).toBe(message(1))
+  })
+
+  test('holds schedules without waits on demand', () => {
+    const schedule = allreduceOfThree()
+    const lines = [...formatSchedule(schedule, { version: 3 })]
+    expect(JSON.parse(lines[0]!)).toMatchObject({ version: 3 })
+    expect(parseSchedule(lines)).toEqual(schedule)
+  })
+
+  test.each([
+    ['in version 2', 2, { after: 0 }, ': expected an object with the keys to, tag, blocks, read'],
+    ['for its own phase', 3, { after: 1 }, '.after: expected a phase before its own, 1, got 1'],
+    ['for no phase', 3, { after: null }, '.after: expected a phase before its own, 1, got null'],
+  ])('an operation that waits %s is refused', (_, version, change, message) => {
+    const header = { ...JSON.parse([...formatSchedule(allreduceOfThree())][0]!), version }
+    const send = { to: 1, tag: 0, blocks: [0], read: [0], ...change }
+    const rank = { rank: 0, own: [0], slots: [], staging: 0, phases: [{ phase: 1, send: [send] }] }
+    const lines = [header, rank].map((line) => JSON.stringify(line))
+    expectRefusal(lines, 2, `phases[0].send[0]${message}`)
+  })
+})
+
 describe('version 1', () => {
   test.each(Object.entries(neighborSchedules))('is written on demand and reads back: %s', (_, schedule) => {
     const lines = [...formatSchedule(schedule, { version: 1 })]
@@ -121,8 +162,8 @@ describe('version 1', () => {
     )
   })
 
-  test('and 2 are the only ones', () => {
-    expect(versionError(friends, 3 as 2)).toBe('expected version 1 or 2 of the schedule format, got 3')
+  test('and 2 and 3 are the only ones', () => {
+    expect(versionError(friends, 4 as 2)).toBe('expected version 1, 2, 3 of the schedule format, got 4')
   })
 })
 

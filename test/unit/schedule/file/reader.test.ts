@@ -58,7 +58,7 @@ describe.each([1, 2] as const)('parseSchedule rejects in version %i', (version) 
       'an unknown version',
       changed(0, (l) => l.replace(/"version":./, '"version":7')),
       1,
-      'version: expected 1 or 2, got 7',
+      'version: expected one of 1, 2, 3, got 7',
     ],
     ['no object', lines.with(0, 'null'), 1, 'format: expected "rankweave-schedule", got nothing'],
     [

@@ -123,6 +123,27 @@ describe('verify rejects', () => {
     })
   })
 
+  test('waits of copies, and waits that are not for earlier phases', () => {
+    const delivered = small(3, (b) => {
+      deliver(b, 2)
+      b.copy(0, 2)
+    })
+    const waiting = (...afters: number[]) => ({ ...delivered, opAfter: Int32Array.from(afters) })
+    const messageOf = (schedule: Schedule) => verify(schedule).violations.map(({ message }) => message)
+    expect(codesOf(waiting(-1, -1, 1))).toEqual([])
+    expect(messageOf(waiting(1, -1, 2))).toEqual([
+      'receive from rank 0 with tag 2 in phase 2 (operation 2) of rank 1: it can wait for phases before its own, 2, got 2',
+    ])
+    expect(messageOf(waiting(-2, -1, -1))).toEqual([
+      'send to rank 1 with tag 2 in phase 2 (operation 0) of rank 0: it can wait for phases before its own, 2, got -2',
+    ])
+    expect(messageOf(waiting(-1, 0, -1))).toEqual([
+      'copy in phase 2 (operation 1) of rank 0: a copy cannot wait for phases, got 0',
+    ])
+    expect(messageOf(waiting(0, 0))).toEqual(['opAfter must have 3 elements, got 2'])
+    expect(codesOf(waiting(0, 0))).toEqual(['structure'])
+  })
+
   test('another topology', () => {
     expect(codesOf(friends, edge)).toEqual(['topology-differs'])
     const swapped = structuredClone(friends.topology)

@@ -1,0 +1,90 @@
+// Tables of docs/collective-algorithms.md, from what the algorithms say of themselves.
+// `npm run docs:algorithms` writes them; test/algorithm-tables.test.ts compares.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { argv } from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { algorithms } from '../src/collective/algorithms.js'
+import type { Algorithm } from '../src/collective/patterns/algorithm.js'
+import { servedCalls } from '../src/collective/patterns/served-calls.js'
+import { type MarkedTable, optionHeads, optionRows, pageWithTables, tableOf } from './marked-tables.js'
+
+export const algorithmPage = new URL('../docs/collective-algorithms.md', import.meta.url)
+
+const page = 'collective-algorithms.md'
+const rankCounts = Array.from({ length: 64 }, (_, before) => before + 1)
+
+/** How an algorithm combines, of all ranks that it serves. */
+function combines({ order, refuses }: Algorithm): string {
+  const served = rankCounts.filter((ranks) => ranks > 1 && (refuses?.({ ranks }) ?? null) === null)
+  return [...new Set(served.map((ranks) => order?.({ ranks })))].join(' or ')
+}
+
+/** Numbers of ranks that an algorithm serves; empty for all. */
+function ranksServed({ id, refuses }: Algorithm): string {
+  const served = rankCounts.filter((ranks) => (refuses?.({ ranks }) ?? null) === null)
+  const kinds: Readonly<Record<string, (ranks: number) => boolean>> = {
+    '': () => true,
+    even: (ranks) => ranks % 2 === 0 || ranks === 1,
+    'powers of two': (ranks) => Number.isInteger(Math.log2(ranks)),
+    '2': (ranks) => ranks === 2,
+  }
+  const found = Object.entries(kinds).find(([, isServed]) => `${rankCounts.filter(isServed)}` === `${served}`)
+  if (found === undefined) throw new Error(`${id} serves ${served} ranks: name them here`)
+  return found[0]
+}
+
+/** The page says once that tables and equations are of this work. */
+const tablesOf = 'Pjesivac-Grbovic 2007'
+
+function rowOf(algorithm: Algorithm): string[] {
+  const { id, catalogue } = algorithm
+  if (catalogue === undefined) throw new Error(`${id} has no entry in the catalogue`)
+  const { phases, messages, sent = '', serves, source = '' } = catalogue
+  const published = source.replace(`${tablesOf}, `, '')
+  return [
+    ...[`\`${id}\``, phases, messages, sent, combines(algorithm), ranksServed(algorithm), serves],
+    published,
+  ]
+}
+
+const quoted = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ')
+
+const parameters = algorithms.flatMap(({ id, parameters = {} }) => optionRows(parameters, [`\`${id}\``]))
+
+const tables: readonly MarkedTable[] = [
+  {
+    page,
+    mark: 'algorithms',
+    table: tableOf(
+      ['algorithm', 'phases', 'messages', 'sent', 'combines', 'ranks', 'serves', 'source'],
+      algorithms.map(rowOf),
+    ),
+  },
+  {
+    page,
+    mark: 'parameters',
+    table:
+      parameters.length === 0
+        ? 'No algorithm has parameters.'
+        : tableOf(['algorithm', 'parameter', ...optionHeads], parameters),
+  },
+  {
+    page,
+    mark: 'calls',
+    table: tableOf(
+      ['collective', 'calls', 'blocks of varying lengths', 'in place'],
+      Object.entries(servedCalls).map(([collective, { calls, uneven, inPlace }]) => [
+        collective,
+        quoted(calls),
+        quoted(uneven),
+        inPlace ? 'yes' : '',
+      ]),
+    ),
+  },
+]
+
+/** The text of the page with the tables of today's algorithms. */
+export const pageWithAlgorithms = (text: string): string => pageWithTables(tables, page, text)
+
+if (argv[1] === fileURLToPath(import.meta.url))
+  writeFileSync(algorithmPage, pageWithAlgorithms(readFileSync(algorithmPage, 'utf8')))

@@ -1,0 +1,80 @@
+import { bytesOption, integerOption } from '../base/option.js'
+import { optionsText } from '../base/option-table.js'
+import { wrongValue } from '../errors.js'
+import type { Collective } from '../schedule/specification.js'
+import { familyOf } from './algorithms.js'
+import type { Algorithm } from './patterns/algorithm.js'
+import { shapeLimits } from './patterns/check-shape.js'
+import { parsedSettings } from './patterns/parameterized.js'
+
+/** An algorithm with its parameters, and how it cuts every unit of data. At most one of both is given. */
+export interface AlgorithmSetting {
+  readonly algorithm: Algorithm
+  /** Segments of every unit. */
+  readonly segments?: number
+  /** Bytes of a segment; {@link segmentsOf} says how many segments that are. */
+  readonly segmentBytes?: number
+}
+
+const cuts = {
+  segments: integerOption({ least: 1, most: shapeLimits.segments, help: 'segments of every unit of data' }),
+  segmentBytes: bytesOption({ least: 1, word: 'segment', help: 'bytes of a segment' }),
+}
+
+/** Settings that are retained by their text: calls pass the same few again and again. */
+const mostRetained = 64
+const retained = new Map<string, AlgorithmSetting>()
+
+/**
+ * An algorithm from its line of text: its id, then a colon and settings in any order, joined by commas:
+ * `bcast-binomial`, `bcast-chain:fanout=4,segment=1KiB`, `allreduce-ring:segments=8`. Parameters that are left
+ * out have their defaults.
+ *
+ * @param collective that it must be of. Default: any.
+ * @throws ERR_ARGUMENT saying what was expected and what arrived
+ */
+export function parseAlgorithm(text: string, collective?: Collective): AlgorithmSetting {
+  const known = retained.get(text)
+  if (known !== undefined && (collective === undefined || known.algorithm.collective === collective))
+    return known
+  const setting = parsed(text, collective)
+  if (retained.size >= mostRetained) retained.clear()
+  retained.set(text, setting)
+  return setting
+}
+
+function parsed(text: string, collective: Collective | undefined): AlgorithmSetting {
+  const { family, settings } = familyOf(text, collective)
+  if (settings === undefined) return { algorithm: family }
+  const { segments, segmentBytes, ...values } = parsedSettings(family, text, settings, cuts)
+  const algorithm = family.with?.(values) ?? family
+  if (segments === undefined) return segmentBytes === undefined ? { algorithm } : { algorithm, segmentBytes }
+  if (segmentBytes === undefined) return { algorithm, segments }
+  throw wrongValue('ERR_ARGUMENT', 'expected segments or segment, not both', text)
+}
+
+/** The line of text that {@link parseAlgorithm} reads as this setting; equal settings have equal texts. */
+export function formatAlgorithm({ algorithm, segments, segmentBytes }: AlgorithmSetting): string {
+  const { id } = algorithm
+  const text = optionsText(cuts, { segments, segmentBytes })
+  return text === '' ? id : `${id}${id.includes(':') ? ',' : ':'}${text}`
+}
+
+/**
+ * Into how many segments a unit of data is cut. With bytes of a segment: so many that no part of the unit that
+ * travels by itself is longer, and at most 4,096.
+ *
+ * @param unitBytes what MPI's count describes
+ * @param ranks participants: some algorithms cut a unit into a part for each, and these into segments
+ * @returns undefined where the setting does not say it
+ */
+export function segmentsOf(
+  { algorithm, segments, segmentBytes }: AlgorithmSetting,
+  unitBytes: number,
+  ranks: number,
+): number | undefined {
+  if (segmentBytes === undefined) return segments
+  const parts = algorithm.parts?.({ ranks, segments: 1 }) ?? 1
+  const needed = Math.ceil(Math.ceil(unitBytes / parts) / segmentBytes)
+  return Math.min(Math.max(needed, 1), shapeLimits.segments)
+}

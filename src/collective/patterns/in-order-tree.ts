@@ -1,0 +1,61 @@
+/**
+ * A rank in an in-order binary tree: every subtree is a run of ranks, so that values are combined in rank order.
+ * The root of a subtree is its first rank, and the others are cut into two halves of which the first may have a
+ * rank more. The root of the whole is any rank: from a rank at an end hang two halves, too, from another one what
+ * is before it and what is after it.
+ *
+ * @see Pjesivac-Grbovic 2007 §4.1.1 (in-order binary tree); there the root of all is the last rank
+ */
+export interface InOrderPlace {
+  /** Messages between the rank and the root. */
+  readonly depth: number
+  /** -1 for the root. */
+  readonly parent: number
+  /** In the order in which they are to be combined with the rank: neighbors in rank order come first. */
+  readonly children: readonly number[]
+}
+
+export function inOrderPlace(ranks: number, root: number, rank: number): InOrderPlace {
+  let node = root
+  let parent = -1
+  let [start, end] = [0, ranks]
+  for (let depth = 0; ; depth++) {
+    const halves = halvesOf(start, end, node)
+    if (node === rank) {
+      const firsts = halves.map((half) => half.start)
+      return { depth, parent, children: rank === end - 1 ? firsts.reverse() : firsts }
+    }
+    const half = halves[halves.length > 1 && rank >= halves[1].start ? 1 : 0]
+    parent = node
+    node = half.start
+    start = half.start
+    end = half.end
+  }
+}
+
+/** Messages between the root and the rank that is furthest from it. */
+export function inOrderDepth(ranks: number, root: number): number {
+  return halvesOf(0, ranks, root).reduce(
+    (depth, { start, end }) => Math.max(depth, 32 - Math.clz32(end - start)),
+    0,
+  )
+}
+
+interface Run {
+  readonly start: number
+  /** Exclusive. */
+  readonly end: number
+}
+
+/** What hangs from a node of a run: none, one or two runs, ascending. */
+function halvesOf(start: number, end: number, node: number): readonly Run[] {
+  const isInside = start < node && node < end - 1
+  const first = node === start ? start + 1 : start
+  const last = node === end - 1 && node !== start ? end - 1 : end
+  const middle = isInside ? node : first + Math.ceil((last - first) / 2)
+  const halves = [
+    { start: first, end: middle },
+    { start: isInside ? node + 1 : middle, end: last },
+  ]
+  return halves.filter((half) => half.start < half.end)
+}

@@ -1,0 +1,94 @@
+import type { NamedOptions, Option } from '../../base/option.js'
+import { checkOptions, optionsText, parsedOptions } from '../../base/option-table.js'
+import { shown, wrongValue } from '../../errors.js'
+import type { Specification } from '../../schedule/specification.js'
+import type { Algorithm, CombinationOrder, Shape } from './algorithm.js'
+import type { RankOperations } from './rank-operations.js'
+
+/** The parameters of an algorithm: integers, each with its bounds, its default and what it means. */
+export type ParameterTable = Readonly<Record<string, Option<number> & { readonly default: number }>>
+
+export type ParameterValues<Table extends ParameterTable> = { readonly [Name in keyof Table]: number }
+
+/** An {@link Algorithm} whose functions are given the values of its parameters as well. */
+export interface AlgorithmFamily<Table extends ParameterTable>
+  extends Pick<Algorithm, 'id' | 'collective' | 'catalogue' | 'isAlongPath'> {
+  readonly parameters: Table
+  parts?(shape: Shape, values: ParameterValues<Table>): number
+  refuses?(shape: Shape, values: ParameterValues<Table>): string | null
+  order?(shape: Shape, values: ParameterValues<Table>): CombinationOrder
+  emit(
+    shape: Shape,
+    rank: number,
+    operations: RankOperations,
+    specification: Specification,
+    values: ParameterValues<Table>,
+  ): void
+}
+
+/** Algorithms of a family that are retained, the one at the defaults excepted: it always is. */
+const mostRetained = 64
+
+/** The algorithm of a family at the defaults of its parameters. */
+export function parameterized<Table extends ParameterTable>(family: AlgorithmFamily<Table>): Algorithm {
+  const { parts, refuses, order, emit, ...facts } = family
+  const { id, parameters } = facts
+  const names = Object.keys(parameters) as (keyof Table & string)[]
+  const retained = new Map<string, Algorithm>()
+  const algorithmAt = (values: ParameterValues<Table>, text: string): Algorithm => ({
+    ...facts,
+    id: text === '' ? id : `${id}:${text}`,
+    values,
+    with: bound,
+    ...(parts === undefined ? {} : { parts: (shape: Shape) => parts(shape, values) }),
+    ...(refuses === undefined ? {} : { refuses: (shape: Shape) => refuses(shape, values) }),
+    ...(order === undefined ? {} : { order: (shape: Shape) => order(shape, values) }),
+    emit: (shape, rank, operations, specification) => emit(shape, rank, operations, specification, values),
+  })
+  const valuesOf = (given: Readonly<Record<string, number | undefined>>) =>
+    Object.fromEntries(
+      names.map((name) => [name, given[name] ?? parameters[name].default]),
+    ) as ParameterValues<Table>
+  const initial = algorithmAt(valuesOf({}), '')
+  function bound(given: Readonly<Record<string, number>>): Algorithm {
+    checkOptions(id, parameters, given)
+    const values = valuesOf(given)
+    const differing = names.filter((name) => values[name] !== parameters[name].default)
+    if (differing.length === 0) return initial
+    const text = optionsText(parameters, Object.fromEntries(differing.map((name) => [name, values[name]])))
+    const found = retained.get(text)
+    if (found !== undefined) return found
+    if (retained.size >= mostRetained) retained.clear()
+    const algorithm = algorithmAt(values, text)
+    retained.set(text, algorithm)
+    return algorithm
+  }
+  return initial
+}
+
+/** The algorithm at the defaults of its parameters, as the registry has it. */
+export function atDefaults(algorithm: Algorithm): Algorithm {
+  return algorithm.id.includes(':') ? algorithm.with!({}) : algorithm
+}
+
+/**
+ * What the settings in a line of text give, by name.
+ *
+ * @param text the whole line
+ * @param settings what follows its colon
+ * @param more what it may give besides the parameters
+ * @throws ERR_ARGUMENT saying what was expected and what arrived
+ */
+export function parsedSettings(
+  { id, parameters = {} }: Algorithm,
+  text: string,
+  settings: string,
+  more: NamedOptions = {},
+): Record<string, number> {
+  const fail = (expected: string, got: string): never => {
+    throw wrongValue('ERR_ARGUMENT', `algorithm ${shown(text)}: expected ${expected}`, got)
+  }
+  const table = { ...parameters, ...more }
+  if (Object.keys(table).length === 0) fail(`${id} without settings: it has no parameters`, settings)
+  return parsedOptions(table, settings, fail) as Record<string, number>
+}

@@ -1,0 +1,32 @@
+import { local, run } from 'rankweave'
+import { expect, it } from 'vitest'
+import { algorithms } from '../../../src/collective/algorithms.js'
+import walk, {
+  expectedTotals,
+  ranksPerProcess,
+  totalsOf,
+  type Walk,
+  type Walked,
+  walks,
+} from '../../support/collective-walk.js'
+
+// `npm run soak` walks through communicators of up to 33 ranks: test/soak/collectives.soak.ts.
+
+it.each<[Walk]>([
+  [{ processes: 5, mostRanks: 5, order: 'blocks' }],
+  [{ processes: 3, mostRanks: 7, order: 'blocks' }],
+  [{ processes: 3, mostRanks: 7, order: 'dealt' }],
+])('every algorithm equals the oracle, or is refused as it says of itself: %j', async (given) => {
+  const fabric = local({ ranksPerProcess: ranksPerProcess(given), seed: 20261126, scribble: true })
+  const ranks = ranksPerProcess(given).reduce((sum, count) => sum + count, 0)
+  const walked = await run((world, args: Walk) => walk(world, args), { ranks, fabric, args: given })
+  const expected = expectedTotals(given)
+  expect(totalsOf(walked as Walked[])).toEqual({ ...expected, compared: 0 })
+  expect(expected.refused).toBeGreaterThan(0)
+})
+
+it('between them the walks use every algorithm, and the default', () => {
+  const methods = walks.map((given) => expectedTotals(given).methods)
+  // Two processes are wanted by two algorithms.
+  expect(methods).toEqual(walks.map(({ processes }) => algorithms.length + 1 - (processes === 1 ? 2 : 0)))
+})

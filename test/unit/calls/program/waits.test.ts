@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest'
+import type { CollectiveCall } from '../../../../src/calls/collective-call.js'
+import type { Exchange, Lend, Room, Take } from '../../../../src/calls/exchange.js'
+import { runProgram } from '../../../../src/calls/program/run-program.js'
+import { algorithmOf } from '../../../../src/collective/algorithms.js'
+import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
+import type { Communicator } from '../../../../src/comm/communicator.js'
+import { local } from '../../../../src/fabric/local/local.js'
+import { run } from '../../../../src/launch/run.js'
+import type { Schedule } from '../../../../src/schedule/ir.js'
+import { lower } from '../../../../src/schedule/lower/lower.js'
+import { upTo } from '../../../../src/schedule/specification.js'
+import { TestStore } from '../../../support/program-worlds.js'
+
+interface Event {
+  readonly what: 'send' | 'sent' | 'post' | 'arrived'
+  readonly peer: number
+  readonly step: number
+}
+
+/** An exchange that notes what a program does, in order. */
+class TracedExchange implements Exchange {
+  readonly me: number
+  readonly count: number
+  readonly seq: number
+  readonly eagerLimitBytes: number
+  readonly events: Event[] = []
+  readonly #exchange: Exchange
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
+    this.me = exchange.me
+    this.count = exchange.count
+    this.seq = exchange.seq
+    this.eagerLimitBytes = exchange.eagerLimitBytes
+  }
+
+  send(peer: number, step: number, payload: Uint8Array, sent?: () => void): void {
+    this.events.push({ what: 'send', peer, step })
+    this.#exchange.send(peer, step, payload, () => {
+      this.events.push({ what: 'sent', peer, step })
+      sent?.()
+    })
+  }
+
+  take(peer: number, step: number, take: Take): void {
+    this.events.push({ what: 'post', peer, step })
+    this.#exchange.take(peer, step, (bytes, owned) => {
+      this.events.push({ what: 'arrived', peer, step })
+      take(bytes, owned)
+    })
+  }
+
+  takeInto(peer: number, step: number, room: Room, landed: () => void, lend?: Lend): void {
+    this.events.push({ what: 'post', peer, step })
+    const arrived = () => {
+      this.events.push({ what: 'arrived', peer, step })
+      landed()
+    }
+    this.#exchange.takeInto(peer, step, room, arrived, lend)
+  }
+
+  receive(peer: number, step: number): Promise<Uint8Array> {
+    return this.#exchange.receive(peer, step)
+  }
+
+  watch(look: () => boolean, awaited: () => readonly number[], done: () => void): void {
+    this.#exchange.watch(look, awaited, done)
+  }
+
+  get hasFailed(): boolean {
+    return this.#exchange.hasFailed
+  }
+
+  get isSent(): boolean {
+    return this.#exchange.isSent
+  }
+
+  whenSent(done: () => void): void {
+    this.#exchange.whenSent(done)
+  }
+
+  finish(results: readonly unknown[]): void {
+    this.#exchange.finish(results)
+  }
+}
+
+/** What every rank does in a run of a schedule, one rank per process, with blocks of 60 numbers. */
+async function traced(
+  schedule: Schedule,
+  eagerLimitBytes: number,
+  seed: number,
+): Promise<readonly Event[][]> {
+  const { ranks } = schedule.specification
+  const { programs } = lower(schedule, upTo(ranks))
+  const events: Event[][] = []
+  const main = async (world: Communicator) => {
+    const { state, localIndex } = world.seat()
+    const program = programs[world.rank]!
+    const call: CollectiveCall<undefined, undefined> = {
+      signature: { name: 'barrier' },
+      run(_, exchange) {
+        const store = new TestStore(program, () => 60)
+        store.contribute(0)
+        const tracing = new TracedExchange(exchange)
+        events[world.rank] = tracing.events
+        runProgram(program, tracing, store, () => exchange.finish([undefined]))
+        return undefined
+      },
+    }
+    await state.collectives.call(localIndex, call, undefined)
+  }
+  await run(main, {
+    ranks,
+    eagerLimitBytes,
+    fabric: local({ processes: ranks, seed, faults: { delay: seed % 5 } }),
+  })
+  return events
+}
+
+/** The most that had begun with one kind of event and had not ended with another. */
+function mostOpen(events: readonly Event[], begin: Event['what'], end: Event['what']): number {
+  let [open, most] = [0, 0]
+  for (const { what } of events) {
+    if (what === begin) most = Math.max(most, ++open)
+    else if (what === end) open--
+  }
+  return most
+}
+
+const seeds = [1, 2, 3, 4, 5, 6]
+const indexOf = (events: readonly Event[], what: Event['what'], peer: number, nth = 0) => {
+  const found = [...events.entries()].filter(([, event]) => event.what === what && event.peer === peer)
+  return found[nth]![0]
+}
+
+describe('an all-to-all with at most n requests', () => {
+  const ranks = 7
+  const schedule = (requests: number) =>
+    scheduleOf(algorithmOf('alltoall-linear').with!({ requests }), { ranks, segments: 2 })
+
+  it.each([1, 2, 5])('never has more than %i sends, nor receives, in progress', async (requests) => {
+    for (const seed of seeds) {
+      for (const eagerLimitBytes of [64, 65536]) {
+        for (const events of await traced(schedule(requests), eagerLimitBytes, seed)) {
+          expect(events.filter(({ what }) => what === 'sent')).toHaveLength(2 * (ranks - 1))
+          expect(mostOpen(events, 'post', 'arrived')).toBe(requests)
+          expect(mostOpen(events, 'send', 'sent')).toBe(eagerLimitBytes === 64 ? requests : 1)
+        }
+      }
+    }
+  })
+
+  it('has all at once without a limit', async () => {
+    for (const events of await traced(schedule(0), 64, 1)) {
+      expect(mostOpen(events, 'post', 'arrived')).toBe(2 * (ranks - 1))
+      expect(mostOpen(events, 'send', 'sent')).toBe(2 * (ranks - 1))
+    }
+  })
+})
+
+describe('a gather with synchronization', () => {
+  const ranks = 6
+
+  it('sends each token when the first segment of the rank before has come, and what remains after it', async () => {
+    const root = 2
+    const schedule = scheduleOf(algorithmOf('gather-linear-sync'), { ranks, root, segments: 3 })
+    for (const seed of seeds) {
+      for (const eagerLimitBytes of [64, 65536]) {
+        const events = await traced(schedule, eagerLimitBytes, seed)
+        for (let position = 1; position < ranks; position++) {
+          const rank = (root + position) % ranks
+          const ofRank = events[rank]!
+          expect(indexOf(ofRank, 'arrived', root)).toBeLessThan(indexOf(ofRank, 'send', root))
+          expect(indexOf(ofRank, 'sent', root)).toBeLessThan(indexOf(ofRank, 'send', root, 1))
+          if (position === 1) continue
+          const before = (rank - 1 + ranks) % ranks
+          const token = indexOf(events[root]!, 'send', rank)
+          expect(indexOf(events[root]!, 'arrived', before)).toBeLessThan(token)
+        }
+      }
+    }
+  })
+
+  it('that is aborted between its phases fails on all ranks that wait, and sends nothing more', async () => {
+    const abort = new AbortController()
+    let tell!: () => void
+    const rankOneIsDone = new Promise<void>((resolve) => {
+      tell = resolve
+    })
+    const reached: string[] = []
+    const main = async (world: Communicator) => {
+      const options = { algorithm: 'gather-linear-sync', segments: 2 }
+      const call = (signal?: AbortSignal) =>
+        world
+          .gather(
+            Float64Array.of(world.rank, world.rank),
+            0,
+            signal === undefined ? options : { ...options, signal },
+          )
+          .then(() => 'done')
+          .catch(({ code }) => code as string)
+      // Rank 2 does not call: the root waits for its first segment, and has sent no token to rank 3.
+      if (world.rank === 2) {
+        await rankOneIsDone
+        reached.push('abort')
+        abort.abort()
+      }
+      const outcome = await call(world.rank === 0 ? abort.signal : undefined)
+      reached.push(`${world.rank} ${outcome}`)
+      if (world.rank === 1) tell()
+      return outcome
+    }
+    const outcomes = await run(main, { ranks: 4, fabric: local({ processes: 4, seed: 3 }) })
+    expect(outcomes).toEqual(['ERR_ABORTED', 'done', 'ERR_REVOKED', 'ERR_REVOKED'])
+    expect(reached.indexOf('1 done')).toBeLessThan(reached.indexOf('abort'))
+    expect(reached.indexOf('3 ERR_REVOKED')).toBeGreaterThan(reached.indexOf('abort'))
+  })
+})

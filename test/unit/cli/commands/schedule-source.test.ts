@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { isTopology } from '../../../../src/cli/commands/schedule-source.js'
+import { variants } from '../../../support/algorithm-checks.js'
+import { cli } from '../run-cli.js'
+
+describe('a source of a schedule', () => {
+  it.each(variants.map(({ id }) => id))('%s with settings is no topology', (id) => {
+    for (const text of [id, `${id}:segments=2`, `${id},segments=2`, `${id}:`])
+      expect([text, isTopology(text)]).toEqual([text, false])
+  })
+
+  it('that begins like an algorithm is one, not a file', async () => {
+    const answer = await cli('export', 'bcast-chain:fanout=x', '--ranks', '4', '--format', 'c', '-o', '-')
+    expect(answer).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("ERR_ARGUMENT: algorithm 'bcast-chain:fanout=x': expected fanout"),
+    })
+  })
+
+  it.each(['bcast-chains:fanout=2', 'bcast-chain.jsonl', './bcast-chain:fanout=2'])(
+    'that names no algorithm is a file: %s',
+    async (source) => {
+      const answer = await cli('export', source, '--format', 'c', '-o', '-')
+      expect(answer).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('ERR_FILE') })
+    },
+  )
+
+  it('that is an algorithm takes no options of topologies, and no root without need', async () => {
+    const goal = ['--ranks', '4', '--format', 'goal', '--bytes', '8', '-o', '-']
+    const withTopology = await cli('export', 'bcast-chain:fanout=2', '--k', '4', ...goal)
+    expect(withTopology.stderr).toContain('ERR_USAGE: --k is for topologies, not for algorithms')
+    const withRoot = await cli('export', 'allreduce-ring:segments=2', '--root', '1', ...goal)
+    expect(withRoot.stderr).toContain('ERR_USAGE: --root is for')
+  })
+})

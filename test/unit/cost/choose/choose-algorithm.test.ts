@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { parseAlgorithm, segmentsOf } from '../../../../src/collective/algorithm-text.js'
+import { algorithms } from '../../../../src/collective/algorithms.js'
+import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
+import { chooseAlgorithm, chooseAlgorithmInSlices } from '../../../../src/cost/choose/choose-algorithm.js'
+import { simulate } from '../../../../src/cost/simulate/simulate.js'
+import { parseMachine } from '../../../../src/machine/machine-text.js'
+import { collectives, isNeighborCollective } from '../../../../src/schedule/specification.js'
+
+const machine = parseMachine('cluster:nodes=4,cores=4,profile=simgrid-fast')
+const chosen = (collective: (typeof collectives)[number], bytes: number) =>
+  chooseAlgorithm(collective, machine, { bytes })
+
+const withAlgorithms = collectives.filter((collective) => !isNeighborCollective(collective))
+
+describe('chooseAlgorithm', () => {
+  it.each(withAlgorithms)(
+    'chooses for %s the fastest of all that serve, at their defaults or better',
+    (collective) => {
+      for (const bytes of [8, 65_536]) {
+        const { chosen: best, alternatives, notSimulated } = chosen(collective, bytes)
+        const serving = algorithms.filter(
+          (algorithm) =>
+            algorithm.collective === collective && (algorithm.refuses?.({ ranks: 16 }) ?? null) === null,
+        )
+        expect(alternatives.map(({ algorithm }) => algorithm.split(':')[0]).sort()).toEqual(
+          serving.map(({ id }) => id).sort(),
+        )
+        expect(notSimulated.every(({ because }) => because === 'refused')).toBe(true)
+        for (const algorithm of serving) {
+          const { timeUs } = simulate(scheduleOf(algorithm, { ranks: 16 }), machine, { bytes })
+          expect(best.timeUs).toBeLessThanOrEqual(timeUs)
+        }
+      }
+    },
+  )
+
+  it('says what it simulated: its texts give the schedules that take these times', () => {
+    const { alternatives } = chosen('bcast', 1_000_000)
+    expect(alternatives.some(({ algorithm }) => algorithm.includes('segments='))).toBe(true)
+    for (const { algorithm: text, timeUs, messages } of alternatives) {
+      const setting = parseAlgorithm(text)
+      const segments = segmentsOf(setting, 1_000_000, 16) ?? 1
+      const simulation = simulate(scheduleOf(setting.algorithm, { ranks: 16, segments }), machine, {
+        bytes: 1_000_000,
+      })
+      expect([
+        simulation.timeUs,
+        simulation.traffic.node.messages + simulation.traffic.network.messages,
+      ]).toEqual([timeUs, messages - simulation.traffic.package.messages])
+    }
+  })
+
+  it('is the same in every run, and in slices', async () => {
+    const now = () => 0
+    const given = { bytes: 4096, now, ranks: 13, root: 3 }
+    const choice = chooseAlgorithm('reduce', machine, given)
+    expect(chooseAlgorithm('reduce', machine, given)).toEqual(choice)
+    expect(await chooseAlgorithmInSlices('reduce', machine, given)).toEqual(choice)
+    expect(choice).toMatchObject({ ranks: 13, root: 3, bytes: 4096, collective: 'reduce' })
+  })
+
+  it('names what cannot serve, and what the budget leaves out', () => {
+    const large = parseMachine('cluster:nodes=100,cores=15,profile=simgrid-fast')
+    const { notSimulated, alternatives } = chooseAlgorithm('allgather', large, { bytes: 8, budget: 1 })
+    expect(notSimulated).toContainEqual(
+      expect.objectContaining({ algorithm: 'allgather-recursive-doubling', because: 'refused' }),
+    )
+    expect(notSimulated).toContainEqual(
+      expect.objectContaining({ algorithm: 'allgather-ring', because: 'budget' }),
+    )
+    expect(alternatives).toHaveLength(1)
+  })
+
+  it('admits no weaker order than asked for', () => {
+    const idsOf = (order: 'tree' | 'ranks' | 'any') =>
+      chooseAlgorithm('allreduce', machine, { bytes: 64, ranks: 5, order }).alternatives.map(
+        ({ algorithm }) => algorithm,
+      )
+    expect(idsOf('any').some((id) => id.startsWith('allreduce-ring'))).toBe(true)
+    expect(idsOf('ranks').some((id) => id.startsWith('allreduce-ring'))).toBe(false)
+    expect(idsOf('ranks').some((id) => id.startsWith('allreduce-recursive-doubling'))).toBe(true)
+    expect(idsOf('tree').some((id) => id.startsWith('allreduce-recursive-doubling'))).toBe(false)
+  })
+
+  it.each([
+    ['ERR_ARGUMENT', 'bcast', { bytes: -1 }],
+    ['ERR_ARGUMENT', 'bcast', {}],
+    ['ERR_ARGUMENT', 'bcast', { bytes: 8, budget: 0 }],
+    ['ERR_ARGUMENT', 'bcast', { bytes: 8, colour: 1 }],
+    ['ERR_ARGUMENT', 'neighbor-allgather', { bytes: 8 }],
+    ['ERR_RANK', 'bcast', { bytes: 8, root: 16 }],
+    ['ERR_RANK', 'allgather', { bytes: 8, root: 1 }],
+    ['ERR_MACHINE', 'bcast', { bytes: 8, ranks: 17 }],
+    ['ERR_ABORTED', 'bcast', { bytes: 8, signal: AbortSignal.abort() }],
+  ])('refuses with %s: %s, %o', (code, collective, given) => {
+    const call = () => chooseAlgorithm(collective as 'bcast', machine, given as { bytes: number })
+    expect(call).toThrow(expect.objectContaining({ code }))
+  })
+})
