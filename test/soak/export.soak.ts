@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { algorithms } from '../../src/collective/algorithms.js'
+import type { Algorithm } from '../../src/collective/patterns/algorithm.js'
 import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import { plan } from '../../src/neighborhood/plan/plan.js'
 import { parseStrategy } from '../../src/neighborhood/strategies/strategy-text.js'
@@ -21,6 +22,10 @@ const graphs = fc
   .filter(({ topology }) => topology.ranks <= 8)
   .slice(0, demanded(30, 7))
 const nodesOf = (ranks: number) => Int32Array.from({ length: ranks }, (_, rank) => Math.floor(rank / 3))
+
+/** A number of ranks that an algorithm serves: no power of two if it can. */
+const ranksFor = ({ refuses }: Algorithm): number =>
+  [6, 8, 2].find((ranks) => (refuses?.({ ranks }) ?? null) === null)!
 
 describeMpi('exported C programs', (mpi) => {
   const mpicc = compilerOf(mpi)
@@ -46,8 +51,7 @@ describeMpi('exported C programs', (mpi) => {
   it.skipIf(mpicc === null).each(some.map((algorithm, i) => [algorithm.id, algorithm, i] as const))(
     'of %s sum exactly',
     async (_, algorithm, i) => {
-      const needsPower = algorithm.id === 'allgather-recursive-doubling'
-      const schedule = scheduleOf(algorithm, { ranks: needsPower ? 8 : 6, segments: 1 })
+      const schedule = scheduleOf(algorithm, { ranks: ranksFor(algorithm), segments: 1 })
       const run = compileExported(mpicc!, mpi, folder(), schedule)
       const { code, stderr } = await run('-b', i % 2 === 0 ? '4' : '20000', '-n', '1', '-s', '1')
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -57,8 +61,7 @@ describeMpi('exported C programs', (mpi) => {
   it.skipIf(mpicc === null).each(some.map((algorithm, i) => [algorithm.id, algorithm, i] as const))(
     'of %s sum exactly when messages wait at random',
     async (_, algorithm, i) => {
-      const needsPower = algorithm.id === 'allgather-recursive-doubling'
-      const schedule = scheduleOf(algorithm, { ranks: needsPower ? 8 : 6, segments: 2 })
+      const schedule = scheduleOf(algorithm, { ranks: ranksFor(algorithm), segments: 2 })
       const run = compileExported(mpicc!, mpi, folder(), withWaits(schedule, chooseBy(i)))
       const { code, stderr } = await run('-b', i % 2 === 0 ? '20000' : '4', '-n', '1', '-s', '2')
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
