@@ -9,6 +9,7 @@ import { parseMachine } from '../../src/machine/machine-text.js'
 import { levels, type Profile } from '../../src/machine/profile.js'
 import { plan } from '../../src/neighborhood/plan/plan.js'
 import type { Schedule } from '../../src/schedule/ir.js'
+import { copiesOf } from '../../src/schedule/lower/copies.js'
 import { lower } from '../../src/schedule/lower/lower.js'
 import type { LoweredSchedule } from '../../src/schedule/lower/program.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
@@ -255,6 +256,7 @@ describe('a simulation is monotone', () => {
 function longestChainNs({ schedule, programs }: LoweredSchedule, cores: number, unitBytes: number): number {
   const { levels: costs, memory, eagerLimitBytes } = plainProfile
   const parts = schedule.specification.partStart
+  const copies = programs.map((program) => copiesOf(schedule, program))
   const lengthOf = (term: number): number => {
     if (schedule.specification.collective === 'barrier') return 0
     const { collective, ranks } = schedule.specification
@@ -292,11 +294,14 @@ function longestChainNs({ schedule, programs }: LoweredSchedule, cores: number, 
     const values = send.value.subarray(send.valueStart[j], send.valueStart[j + 1])
     const bytes = values.reduce((sum, value) => sum + lengthOf(valueTerm[value]), 0)
     const ready = values.reduce((latest, value) => Math.max(latest, valueAt(from, value)), 0)
-    const packing = values.length > 1 ? values.length * memory.copyBlockNs + bytes * memory.copyNsPerByte : 0
+    const copy = values.length * memory.copyBlockNs + bytes * memory.copyNsPerByte
+    const { receive } = programs[to]
+    const i = receive.peer.findIndex((peer, at) => peer === from && receive.round[at] === round)
+    const inPlace = copies[from].isSentInPlace[j] + copies[to].isReceivedInPlace[i]
     const cost = costs[Math.floor(from / cores) === Math.floor(to / cores) ? 'package' : 'network']
     const latencies = bytes > eagerLimitBytes ? 3 : 1
     const way = latencies * cost.latencyNs + bytes * cost.nsPerByte
-    return ready + 2 * packing + cost.sendOverheadNs + way + cost.receiveOverheadNs
+    return ready + (2 - inPlace) * copy + cost.sendOverheadNs + way + cost.receiveOverheadNs
   }
   let longest = 0
   for (const { process, valueTerm, receive } of programs) {
