@@ -11,6 +11,7 @@ import { atOnce, inSlices } from '../../base/slices.js'
 import { algorithms } from '../../collective/algorithms.js'
 import type { Algorithm, CombinationOrder, Shape } from '../../collective/patterns/algorithm.js'
 import { requireShape, shapeLimits } from '../../collective/patterns/check-shape.js'
+import { atDefaults } from '../../collective/patterns/parameterized.js'
 import { leastSize, scheduleOf } from '../../collective/patterns/schedule-size.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { checkMachine } from '../../machine/check-machine.js'
@@ -51,7 +52,7 @@ const options: OptionTable<ChooseAlgorithmOptions> = {
   now: uncheckedOption,
 }
 
-/** Of {@link ChooseAlgorithmOptions.budget}: a few seconds. */
+/** Of {@link ChooseAlgorithmOptions.budget}: schedules of 2^22 operations and entries together. */
 export const defaultAlgorithmBudget = 32
 
 /** Operations and entries of the schedules that a unit of the budget pays for. */
@@ -103,11 +104,15 @@ export interface ComparedAlgorithms {
  * better. The choice is a function of collective, machine and options: the same in every process, however fast it
  * is. Of equal times the one that comes first in the registry is chosen.
  *
+ * The smallest schedule is simulated whatever its size, so a budget does not bound it: a schedule has at most 2^27
+ * operations and 2^28 entries.
+ *
  * Memory: one schedule and its simulation at a time.
  *
  * @throws ERR_ARGUMENT for invalid options, and a collective without an algorithm that serves the shape
  * @throws ERR_RANK for a root out of range; ERR_MACHINE for a machine without a profile, or with fewer cores than
  *   ranks; ERR_ABORTED through `signal`
+ * @throws ERR_SCHEDULE, ERR_SIMULATION for a shape whose smallest schedule is too large
  */
 export function chooseAlgorithm(
   collective: Collective,
@@ -252,7 +257,7 @@ class Search {
     const { timeUs, traffic } = simulate(schedule, this.#machine, { bytes: this.#bytes })
     const { parameters } = schedule
     const alternative = { algorithm: text, parameters, timeUs, ...sentIn(traffic), planMs }
-    this.#tried.set(text, { setting, family: familyIdOf(algorithm), alternative })
+    this.#tried.set(text, { setting, family: atDefaults(algorithm).id, alternative })
   }
 
   /** Fastest first. */
@@ -265,7 +270,7 @@ class Search {
   }
 
   nearby(setting: CutAlgorithm): CutAlgorithm[] {
-    const family = familyIdOf(setting.algorithm)
+    const family = atDefaults(setting.algorithm).id
     const count = [...this.#tried.values()].filter((tried) => tried.family === family).length
     return count >= mostSettings ? [] : neighborsOf(setting, this.#shape.ranks, this.#bytes)
   }
@@ -295,9 +300,4 @@ class Search {
 
 function placeOf(family: string): number {
   return algorithms.findIndex(({ id }) => id === family)
-}
-
-/** The id without parameters. */
-function familyIdOf({ id }: Algorithm): string {
-  return id.split(':')[0]
 }
