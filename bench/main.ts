@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util'
 import { isRankweaveError } from '../src/errors.js'
 import { type Bench, environment, type Figure } from './bench.js'
+import { choiceBench } from './choice/choice.js'
 import { collectivesBench } from './collectives.js'
 import { groupingBench } from './grouping.js'
 import { mpiBench } from './mpi.js'
@@ -26,6 +27,7 @@ const benches: readonly Bench[] = [
   ...[worldBench, planBench, groupingBench, threadsBench, websocketBench, mpiBench, splitBench],
   ...[collectivesBench, verifyBench, simulateBench, neighborhoodBench, spmmBench, shimBench, serviceBench],
   mutantsBench,
+  choiceBench,
   paperBench,
 ]
 

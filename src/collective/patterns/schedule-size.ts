@@ -2,6 +2,7 @@ import { below, mulberry32 } from '../../base/random.js'
 import { ScheduleBuilder } from '../../schedule/builder.js'
 import type { Schedule } from '../../schedule/ir.js'
 import { OperationLog, operationLimits, tooMany } from '../../schedule/operation-log.js'
+import type { Specification } from '../../schedule/specification.js'
 import type { Algorithm, Shape } from './algorithm.js'
 import { checkShape, ranksWithin } from './check-shape.js'
 import { requireHeld, specificationOf } from './specification-of.js'
@@ -60,18 +61,13 @@ export function leastSize(
   const operations: number[] = []
   const entries: number[] = []
   const counter = new OperationCounter(shape.ranks)
-  const builder = new ScheduleBuilder({ specification, strategy: algorithm.id }, counter)
-  for (const rank of sampled) {
-    const [operationsBefore, entriesBefore] = [counter.opened, counter.added]
-    try {
-      algorithm.emit(shape, rank, builder, specification)
-    } catch (error) {
-      if (error !== enough) throw error
-    }
+  let [operationsBefore, entriesBefore] = [0, 0]
+  countOperations(algorithm, shape, specification, sampled, counter, () => {
     operations.push(counter.opened - operationsBefore)
     entries.push(counter.added - entriesBefore)
-    if (counter.isFull) break
-  }
+    operationsBefore = counter.opened
+    entriesBefore = counter.added
+  })
   return {
     operations: leastTotal(operations, count),
     entries: leastTotal(entries, count),
@@ -88,8 +84,34 @@ function leastTotal(ofSampled: readonly number[], ranks: number): number {
 /** Thrown out of an algorithm whose operations need not be counted further. */
 const enough = Symbol('enough')
 
+/**
+ * Gives the operations of some ranks to a counter, until it is full.
+ *
+ * @param specification with the rows of these ranks
+ * @param counted after each rank, the last one perhaps in part
+ */
+export function countOperations(
+  algorithm: Algorithm,
+  shape: Shape,
+  specification: Specification,
+  ranks: readonly number[],
+  counter: OperationCounter,
+  counted: (rank: number) => void,
+): void {
+  const builder = new ScheduleBuilder({ specification, strategy: algorithm.id }, counter)
+  for (const rank of ranks) {
+    try {
+      algorithm.emit(shape, rank, builder, specification)
+    } catch (error) {
+      if (error !== enough) throw error
+    }
+    counted(rank)
+    if (counter.isFull) return
+  }
+}
+
 /** Counts what it is given instead of holding it. */
-class OperationCounter extends OperationLog {
+export class OperationCounter extends OperationLog {
   opened = 0
   added = 0
 
@@ -97,12 +119,12 @@ class OperationCounter extends OperationLog {
     return this.opened >= mostSampled || this.added >= mostSampled
   }
 
-  override open(): void {
+  override open(_rank: number, _phase: number, _kind: number, _peer: number, _tag: number): void {
     if (this.isFull) throw enough
     this.opened++
   }
 
-  override add(): void {
+  override add(_block: number, _from: number, _to: number, _right?: number): void {
     if (this.isFull) throw enough
     this.added++
   }

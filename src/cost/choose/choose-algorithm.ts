@@ -19,10 +19,12 @@ import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import type { Level } from '../../machine/profile.js'
 import type { Parameters } from '../../schedule/ir.js'
+import { operationLimits } from '../../schedule/operation-log.js'
 import { type Collective, rootedCollectives } from '../../schedule/specification.js'
 import { longestBlockBytes } from '../simulate/block-lengths.js'
 import { simulate } from '../simulate/simulate.js'
 import { sentIn } from '../simulate/traffic.js'
+import { LeastTimes } from './least-time.js'
 import { type CutAlgorithm, neighborsOf, settingText } from './settings.js'
 
 export interface ChooseAlgorithmOptions {
@@ -52,11 +54,13 @@ const options: OptionTable<ChooseAlgorithmOptions> = {
   now: uncheckedOption,
 }
 
-/** Of {@link ChooseAlgorithmOptions.budget}: schedules of 2^22 operations and entries together. */
-export const defaultAlgorithmBudget = 32
+/** Of {@link ChooseAlgorithmOptions.budget}: schedules of some 5 million operations together. */
+export const defaultAlgorithmBudget = 40
 
-/** Operations and entries of the schedules that a unit of the budget pays for. */
+/** Work that a unit of the budget pays for, in operations of schedules. */
 const perUnit = 2 ** 17
+/** Of an entry: simulating it takes about a quarter of the time of an operation. */
+const entryWork = 1 / 4
 /** Settings of one algorithm that are simulated, whatever the budget. */
 const mostSettings = 40
 
@@ -78,8 +82,13 @@ export interface AlgorithmAlternative {
 /** An algorithm that was not simulated. */
 export interface LeftAlgorithm {
   readonly algorithm: string
-  /** `budget`: its schedule is larger than the budget allows. `refused`: it does not serve the shape. */
-  readonly because: 'budget' | 'refused'
+  /**
+   * `slower`: it takes at least `atLeastUs`, which is longer than the chosen one. `budget`: its schedule is larger than
+   * the budget, or a schedule, allows. `refused`: it does not serve the shape.
+   */
+  readonly because: 'slower' | 'budget' | 'refused'
+  /** A time below which the simulator cannot go. 0 where it is not known. */
+  readonly atLeastUs: number
   /** In words. */
   readonly reason: string
 }
@@ -99,12 +108,13 @@ export interface ComparedAlgorithms {
 
 /**
  * The algorithm by which a collective takes the least time on a machine, as the simulator predicts it, with its
- * parameters and segments. Every algorithm that serves the shape is simulated at its defaults, smaller schedules
- * first, as far as the budget goes; then for each, fastest first, settings next to its best are, until none is
- * better. The choice is a function of collective, machine and options: the same in every process, however fast it
- * is. Of equal times the one that comes first in the registry is chosen.
+ * parameters and segments. Every algorithm that serves the shape is simulated at its defaults, in the order of a time
+ * below which it cannot be, as far as the budget goes; then for each, fastest first, settings next to its best are,
+ * until none is better. What must be slower than the fastest so far is left, unless its schedule is small. The choice
+ * is a function of collective, machine and options: the same in every process, however fast it is. Of equal times the
+ * one that comes first in the registry is chosen.
  *
- * The smallest schedule is simulated whatever its size, so a budget does not bound it: a schedule has at most 2^27
+ * Where the budget allows no algorithm, the smallest schedule is simulated all the same: it has at most 2^27
  * operations and 2^28 entries.
  *
  * Memory: one schedule and its simulation at a time.
@@ -168,10 +178,12 @@ function* choosing(
 }
 
 function* searching(search: Search, eligible: readonly Algorithm[]): Generator<void> {
-  for (const { algorithm } of search.bySize(eligible)) {
-    search.try({ algorithm, segments: 1 })
+  const candidates = search.candidates(eligible)
+  for (const candidate of candidates) {
+    search.tryDefaults(candidate)
     yield
   }
+  if (search.simulated === 0) search.simulateSmallest(candidates)
   for (const family of search.families()) {
     for (let best = search.bestOf(family); ; best = search.bestOf(family)) {
       for (const near of search.nearby(best)) {
@@ -196,6 +208,14 @@ interface Tried {
   readonly alternative: AlgorithmAlternative
 }
 
+/** An algorithm at its defaults that serves the shape. */
+interface Candidate {
+  readonly algorithm: Algorithm
+  readonly atLeastUs: number
+  /** The work of simulating it, at least. */
+  readonly size: number
+}
+
 /** What is simulated, and what that leaves of the budget. */
 class Search {
   readonly left: LeftAlgorithm[] = []
@@ -203,8 +223,10 @@ class Search {
   readonly #shape: Shape
   readonly #bytes: number
   readonly #now: () => number
+  readonly #leastTimes: LeastTimes
   readonly #tried = new Map<string, Tried>()
   #work: number
+  #fastestUs = Number.POSITIVE_INFINITY
 
   constructor(
     machine: Machine,
@@ -215,49 +237,74 @@ class Search {
     this.#bytes = bytes
     this.#now = now
     this.#work = work
+    this.#leastTimes = new LeastTimes(machine, shape, bytes)
   }
 
   get simulated(): number {
     return this.#tried.size
   }
 
-  /** Those that serve the shape, smaller schedules first; the others are left. */
-  bySize(eligible: readonly Algorithm[]) {
-    const sized = eligible.flatMap((algorithm) => {
-      const reason = algorithm.refuses?.(this.#shape) ?? null
-      if (reason === null) return [{ algorithm, size: this.#sizeOf({ algorithm, segments: 1 }) }]
-      this.left.push({ algorithm: algorithm.id, because: 'refused', reason })
+  /** Those that serve the shape, by the time that they take at least, then by size; the others are left. */
+  candidates(eligible: readonly Algorithm[]): Candidate[] {
+    const found = eligible.flatMap((algorithm): Candidate[] => {
+      const refusal = this.#refusalOf({ algorithm, segments: 1 })
+      if (refusal === null) {
+        const size = this.#sizeOf({ algorithm, segments: 1 })
+        const atLeastUs = size === Number.POSITIVE_INFINITY ? 0 : this.#leastTimes.of(algorithm, 1)
+        return [{ algorithm, size, atLeastUs }]
+      }
+      this.left.push({ algorithm: algorithm.id, because: 'refused', atLeastUs: 0, reason: refusal })
       return []
     })
-    return sized.sort((a, b) => a.size - b.size)
+    return found.sort((a, b) => a.atLeastUs - b.atLeastUs || a.size - b.size)
   }
 
-  /** Simulates a setting that has not been, if the budget allows it. */
-  try(setting: CutAlgorithm): void {
-    const text = settingText(setting)
-    if (this.#tried.has(text)) return
-    const { algorithm, segments } = setting
-    const shape = { ...this.#shape, segments }
-    if ((algorithm.refuses?.(shape) ?? null) !== null) return
-    const size = this.#sizeOf(setting)
-    // The first is simulated, whatever it takes.
-    if (size > this.#work && this.#tried.size > 0) {
-      if (segments === 1 && !text.includes(':'))
-        this.left.push({
-          algorithm: text,
-          because: 'budget',
-          reason: 'its schedule is larger than the budget allows',
-        })
-      return
+  tryDefaults({ algorithm, size, atLeastUs }: Candidate): void {
+    const leave = (because: LeftAlgorithm['because'], reason: string): void => {
+      this.left.push({ algorithm: algorithm.id, because, atLeastUs, reason })
     }
+    if (atLeastUs > this.#fastestUs && size > perUnit)
+      leave('slower', `it takes at least ${atLeastUs.toFixed(1)} us`)
+    else if (size > this.#work) leave('budget', 'its schedule is larger than the budget allows')
+    else this.#simulate({ algorithm, segments: 1 }, size)
+  }
+
+  simulateSmallest(candidates: readonly Candidate[]): void {
+    const [smallest] = [...candidates].sort((a, b) => a.size - b.size)
+    if (smallest === undefined) return
+    const { algorithm, size } = smallest
+    this.left.splice(
+      this.left.findIndex((left) => left.algorithm === algorithm.id),
+      1,
+    )
+    this.#simulate({ algorithm, segments: 1 }, size)
+  }
+
+  /** Simulates a setting that has not been, if it may be the fastest and the budget allows it. */
+  try(setting: CutAlgorithm): void {
+    if (this.#tried.has(settingText(setting)) || this.#refusalOf(setting) !== null) return
+    const size = this.#sizeOf(setting)
+    if (size > this.#work) return
+    if (size > perUnit && this.#leastTimes.of(setting.algorithm, setting.segments) > this.#fastestUs) return
+    this.#simulate(setting, size)
+  }
+
+  #refusalOf({ algorithm, segments }: CutAlgorithm): string | null {
+    return algorithm.refuses?.({ ...this.#shape, segments }) ?? null
+  }
+
+  #simulate(setting: CutAlgorithm, size: number): void {
     this.#work -= size
+    const { algorithm, segments } = setting
     const before = this.#now()
-    const schedule = scheduleOf(algorithm, shape)
+    const schedule = scheduleOf(algorithm, { ...this.#shape, segments })
     const planMs = this.#now() - before
     const { timeUs, traffic } = simulate(schedule, this.#machine, { bytes: this.#bytes })
     const { parameters } = schedule
+    const text = settingText(setting)
     const alternative = { algorithm: text, parameters, timeUs, ...sentIn(traffic), planMs }
     this.#tried.set(text, { setting, family: atDefaults(algorithm).id, alternative })
+    this.#fastestUs = Math.min(this.#fastestUs, timeUs)
   }
 
   /** Fastest first. */
@@ -292,9 +339,17 @@ class Search {
     )
   }
 
+  /** The work of simulating a setting, at least; Infinity beyond what a schedule may have. */
   #sizeOf({ algorithm, segments }: CutAlgorithm): number {
-    const { operations, entries } = leastSize(algorithm, { ...this.#shape, segments }, undefined)
-    return operations + entries
+    try {
+      const { operations, entries } = leastSize(algorithm, { ...this.#shape, segments }, undefined)
+      const isTooLarge = operations > operationLimits.operations || entries > operationLimits.entries
+      return isTooLarge ? Number.POSITIVE_INFINITY : operations + entries * entryWork
+    } catch (error) {
+      // The shape is in range and served, so there are too many blocks.
+      if (error instanceof RankweaveError && error.code === 'ERR_ARGUMENT') return Number.POSITIVE_INFINITY
+      throw error
+    }
   }
 }
 

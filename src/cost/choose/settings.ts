@@ -17,8 +17,8 @@ export function settingText({ algorithm, segments }: CutAlgorithm): string {
 const leastSegmentBytes = 64
 
 /**
- * Settings that differ in one value, doubled, quadrupled, halved or quartered within its bounds; of parameters at most
- * as many as there are ranks.
+ * Settings that differ in one value, within its bounds: segments doubled, quadrupled, halved or quartered; parameters
+ * that, one more or less, or by a half. Of parameters at most as many as there are ranks.
  */
 export function neighborsOf(
   { algorithm, segments }: CutAlgorithm,
@@ -26,19 +26,31 @@ export function neighborsOf(
   bytes: number,
 ): CutAlgorithm[] {
   const mostSegments = Math.min(shapeLimits.segments, Math.max(1, Math.floor(bytes / leastSegmentBytes)))
-  const bySegments = steps(segments, 1, mostSegments).map((next) => ({ algorithm, segments: next }))
+  const bySegments = within(1, mostSegments, steps(segments)).map((next) => ({ algorithm, segments: next }))
   const { parameters = {}, with: bind } = algorithm
   const values = algorithm.values ?? {}
-  const byParameter = Object.entries(parameters).flatMap(([name, { least = 1, most = ranks }]) =>
-    steps(values[name], least, Math.min(most, Math.max(least, ranks))).map((next) => ({
-      algorithm: bind!({ ...values, [name]: next }),
+  const byParameter = Object.entries(parameters).flatMap(([name, { least = 1, most = ranks }]) => {
+    const value = values[name]
+    const next = new Set([
+      ...steps(value),
+      value + 1,
+      value - 1,
+      (3 * value) >> 1,
+      Math.ceil((2 * value) / 3),
+    ])
+    next.delete(value)
+    return within(least, Math.min(most, Math.max(least, ranks)), [...next]).map((each) => ({
+      algorithm: bind!({ ...values, [name]: each }),
       segments,
-    })),
-  )
+    }))
+  })
   return [...bySegments, ...byParameter]
 }
 
-function steps(value: number, least: number, most: number): number[] {
-  const next = [4 * value, 2 * value, Math.floor(value / 2), Math.floor(value / 4)]
-  return next.filter((each) => each !== value && each >= least && each <= most)
+function steps(value: number): number[] {
+  return [4 * value, 2 * value, value >> 1, value >> 2]
+}
+
+function within(least: number, most: number, values: readonly number[]): number[] {
+  return values.filter((value) => value >= least && value <= most)
 }

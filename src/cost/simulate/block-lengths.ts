@@ -23,17 +23,27 @@ export function lengthsOfUnits(specification: Specification, bytes: number): Byt
   let total = 0
   for (let rank = 0; rank < ranks; rank++) {
     const first = partStart[rank]
-    const cut = cutOf(specification, partStart[rank + 1] - first)
-    const [whole, rest] = [Math.floor(bytes / cut), bytes % cut]
+    const ofPart = cutLength(bytes, cutOf(specification, partStart[rank + 1] - first))
     for (let block = first; block < partStart[rank + 1]; block++) {
-      const part = (block - first) % cut
-      // The byte after part p of `bytes` is floor((p + 1) bytes / cut), in numbers that stay exact.
-      lengths[block] = whole + Math.floor(((part + 1) * rest) / cut) - Math.floor((part * rest) / cut)
+      lengths[block] = ofPart(block - first)
       total += lengths[block]
     }
     requireTotal(total)
   }
   return lengthOfTerms(specification, lengths)
+}
+
+/**
+ * The lengths of the parts of equally long units of data that are cut into so many parts each: of part p where units
+ * follow each other.
+ */
+export function cutLength(bytes: number, cut: number): (part: number) => number {
+  const [whole, rest] = [Math.floor(bytes / cut), bytes % cut]
+  return (block) => {
+    const part = block % cut
+    // The byte after part p of `bytes` is floor((p + 1) bytes / cut), in numbers that stay exact.
+    return whole + Math.floor(((part + 1) * rest) / cut) - Math.floor((part * rest) / cut)
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
-import { opKind } from '../ir.js'
+import { stableOrder } from '../../base/stable-order.js'
+import { opKind, type Schedule } from '../ir.js'
 import { operationsOfRank, rankOfOperation } from '../walk.js'
 import { homeOfBlock, type LoweringContext } from './lowering-context.js'
 
@@ -18,18 +19,6 @@ export interface Frames {
   readonly entry: Int32Array
 }
 
-interface Frame {
-  readonly round: number
-  readonly peer: number
-  readonly messages: number
-  readonly after: number
-  /** Where its blocks are in those of all frames. */
-  readonly from: number
-  readonly to: number
-  /** Entries of partial results. */
-  readonly partials: Int32Array
-}
-
 export function framesSent(context: LoweringContext, process: number, ranks: Int32Array): Frames {
   return frames(context, process, ranks, opKind.send)
 }
@@ -44,36 +33,30 @@ export function framesReceived(context: LoweringContext, process: number, ranks:
  * ends find the same frames.
  */
 function frames(context: LoweringContext, process: number, ranks: Int32Array, kind: number): Frames {
-  const { schedule, placement, rounds, awaited } = context
-  const { opPeer, opTag, entryStart, entryBlock } = schedule
-  const { ofOperation } = rounds
+  const { schedule, placement, awaited } = context
+  const { opPeer, entryStart, entryBlock } = schedule
+  const { ofOperation } = context.rounds
   const processes = context.processStart.length - 1
-  const ops = new GrowingInt32Array()
-  for (const rank of ranks) {
-    const [from, to] = operationsOfRank(schedule, rank)
-    for (let op = from; op < to; op++) {
-      if (schedule.opKind[op] === kind && placement[opPeer[op]] !== process) ops.push(op)
-    }
-  }
-  const peerOf = (op: number): number => placement[opPeer[op]]
-  const byPeer = ops.toArray().sort((a, b) => peerOf(a) - peerOf(b) || ofOperation[a] - ofOperation[b])
+  const ops = messagesByPeer(context, process, ranks, kind)
 
-  // Pair by pair, round by round, without the blocks of the pair's earlier frames.
-  const found: Frame[] = []
-  // One list for all frames: most hold a block or two, and an array each would cost more than the rest.
+  // Pair by pair, round by round, without the blocks of the pair's earlier frames. A column holds all frames: most
+  // have a block or two, and an object each would cost more than the rest.
+  const first = new Int32Array(ops.length + 1)
+  const after = new Int32Array(awaited.length > 0 ? ops.length : 0).fill(-1)
+  const blockEnd = new Int32Array(ops.length)
+  const partialEnd = new Int32Array(ops.length)
   const blocks = new GrowingInt32Array(ops.length)
+  const partials = new GrowingInt32Array(8)
   const broughtBy = new Map<number, number>()
-  for (let i = 0; i < byPeer.length; ) {
-    const peer = peerOf(byPeer[i])
-    const round = ofOperation[byPeer[i]]
+  let count = 0
+  for (let i = 0; i < ops.length; count++) {
+    const peer = placement[opPeer[ops[i]]]
+    const round = ofOperation[ops[i]]
     const receiver = kind === opKind.send ? peer : process
-    const first = i
-    const from = blocks.length
     let hasPartials = false
-    let after = -1
-    for (; i < byPeer.length && peerOf(byPeer[i]) === peer && ofOperation[byPeer[i]] === round; i++) {
-      const op = byPeer[i]
-      if (awaited.length > 0) after = Math.max(after, awaited[op])
+    for (; i < ops.length && placement[opPeer[ops[i]]] === peer && ofOperation[ops[i]] === round; i++) {
+      const op = ops[i]
+      if (awaited.length > 0) after[count] = Math.max(after[count], awaited[op])
       for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {
         const block = entryBlock[e]
         if (block < 0) hasPartials = true
@@ -83,67 +66,89 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
         }
       }
     }
-    const partials = hasPartials ? partialsOf(byPeer.subarray(first, i)) : noEntries
-    found.push({ round, peer, messages: i - first, after, from, to: blocks.length, partials })
+    first[count + 1] = i
+    if (hasPartials) addPartials(schedule, ops.subarray(first[count], i), kind, partials)
+    blockEnd[count] = blocks.length
+    partialEnd[count] = partials.length
   }
+
   // Ascending peers would have all processes send to the same ones at the same time (docs/decisions/0033).
   const firstPeer = kind === opKind.send ? process + 1 : 0
-  const turn = ({ peer }: Frame): number => (peer - firstPeer + processes) % processes
-  return concatenate(
-    found.sort((a, b) => a.round - b.round || turn(a) - turn(b)),
-    blocks.view(),
-    entryBlock,
-    awaited.length > 0,
-  )
+  const peerOf = (frame: number): number => placement[opPeer[ops[first[frame]]]]
+  const roundOf = (frame: number): number => ofOperation[ops[first[frame]]]
+  const byTurn = stableOrder(count, (frame) => (peerOf(frame) - firstPeer + processes) % processes)
+  const byRound = stableOrder(count, (at) => roundOf(byTurn[at]))
+  const order = byRound.map((at) => byTurn[at])
 
-  /** By sender, receiver, tag and order, which sorting keeps; the operations are by own rank and order. */
-  function partialsOf(messages: Int32Array): Int32Array {
-    const own = (op: number): number => rankOfOperation(schedule, op)
-    const other = (op: number): number => opPeer[op]
-    const [sender, receiver] = kind === opKind.send ? [own, other] : [other, own]
-    const ordered = messages
-      .slice()
-      .sort((a, b) => sender(a) - sender(b) || receiver(a) - receiver(b) || opTag[a] - opTag[b])
-    const entries = new GrowingInt32Array(8)
-    for (const op of ordered) {
-      for (let e = entryStart[op]; e < entryStart[op + 1]; e++) if (entryBlock[e] < 0) entries.push(e)
+  const termStart = new Int32Array(count + 1)
+  const term = new Int32Array(blocks.length + partials.length)
+  const entry = new Int32Array(term.length).fill(-1)
+  let at = 0
+  for (let j = 0; j < count; j++) {
+    const frame = order[j]
+    const start = at
+    const blockStart = frame === 0 ? 0 : blockEnd[frame - 1]
+    for (let b = blockStart; b < blockEnd[frame]; b++) term[at++] = blocks.get(b)
+    if (at - start > 1) term.subarray(start, at).sort()
+    for (let p = frame === 0 ? 0 : partialEnd[frame - 1]; p < partialEnd[frame]; p++) {
+      entry[at] = partials.get(p)
+      term[at++] = entryBlock[partials.get(p)]
     }
-    return entries.toArray()
-  }
-}
-
-const noEntries = new Int32Array(0)
-
-function concatenate(
-  found: readonly Frame[],
-  blocks: Int32Array,
-  entryBlock: Int32Array,
-  waits: boolean,
-): Frames {
-  const termStart = new Int32Array(found.length + 1)
-  for (let j = 0; j < found.length; j++) {
-    const { from, to, partials } = found[j]
-    termStart[j + 1] = termStart[j] + to - from + partials.length
-  }
-  const term = new Int32Array(termStart[found.length])
-  const entry = new Int32Array(termStart[found.length]).fill(-1)
-  for (let j = 0; j < found.length; j++) {
-    const { from, to, partials } = found[j]
-    let at = termStart[j]
-    for (let i = from; i < to; i++) term[at++] = blocks[i]
-    if (to - from > 1) term.subarray(termStart[j], at).sort()
-    for (let i = 0; i < partials.length; i++) {
-      term[at + i] = entryBlock[partials[i]]
-      entry[at + i] = partials[i]
-    }
+    termStart[j + 1] = at
   }
   return {
-    round: Int32Array.from(found, ({ round }) => round),
-    peer: Int32Array.from(found, ({ peer }) => peer),
-    messages: Int32Array.from(found, ({ messages }) => messages),
-    after: waits ? Int32Array.from(found, ({ after }) => after) : noEntries,
+    round: order.map(roundOf),
+    peer: order.map(peerOf),
+    messages: order.map((frame) => first[frame + 1] - first[frame]),
+    after: after.length > 0 ? order.map((frame) => after[frame]) : after,
     termStart,
     term,
     entry,
+  }
+}
+
+/** The messages with ranks of other processes, by peer, then round; those of one round in the order of the ranks. */
+function messagesByPeer(
+  { schedule, placement, rounds }: LoweringContext,
+  process: number,
+  ranks: Int32Array,
+  kind: number,
+): Int32Array {
+  const { opPeer } = schedule
+  const found = new GrowingInt32Array()
+  for (const rank of ranks) {
+    const [from, to] = operationsOfRank(schedule, rank)
+    for (let op = from; op < to; op++) {
+      if (schedule.opKind[op] === kind && placement[opPeer[op]] !== process) found.push(op)
+    }
+  }
+  const ops = found.toArray()
+  const byRound = stableOrder(ops.length, (i) => rounds.ofOperation[ops[i]])
+  const byPeer = stableOrder(ops.length, (i) => placement[opPeer[ops[byRound[i]]]])
+  return byPeer.map((i) => ops[byRound[i]])
+}
+
+/**
+ * Adds the entries of partial results of a frame's messages: by sender, receiver, tag and order, which sorting keeps;
+ * the operations are by own rank and order.
+ */
+function addPartials(
+  schedule: Schedule,
+  messages: Int32Array,
+  kind: number,
+  partials: GrowingInt32Array,
+): void {
+  const { opPeer, opTag, entryStart, entryBlock } = schedule
+  const own = (op: number): number => rankOfOperation(schedule, op)
+  const other = (op: number): number => opPeer[op]
+  const [sender, receiver] = kind === opKind.send ? [own, other] : [other, own]
+  const ordered =
+    messages.length === 1
+      ? messages
+      : messages
+          .slice()
+          .sort((a, b) => sender(a) - sender(b) || receiver(a) - receiver(b) || opTag[a] - opTag[b])
+  for (const op of ordered) {
+    for (let e = entryStart[op]; e < entryStart[op + 1]; e++) if (entryBlock[e] < 0) partials.push(e)
   }
 }

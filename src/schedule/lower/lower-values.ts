@@ -1,6 +1,7 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { concatenateWords } from '../../base/packing.js'
 import { rangeAt } from '../../base/search.js'
+import { stableOrder } from '../../base/stable-order.js'
 import { RankweaveError } from '../../errors.js'
 import { opKind } from '../ir.js'
 import { pairMessages } from '../message-pairs.js'
@@ -182,7 +183,7 @@ class ValueFinder {
             carried.set(partner[op], values)
           } else {
             for (let e = from; e < to; e++) {
-              if (entryBlock[e] < 0) sent[sentAt.get(e)!] = read(i, entryFrom[e], e)
+              if (entryBlock[e] < 0) sent[sentAt(e)] = read(i, entryFrom[e], e)
             }
           }
           break
@@ -194,7 +195,7 @@ class ValueFinder {
           for (let e = from; e < to; e++) {
             const block = entryBlock[e]
             if (values !== undefined) places.set(i, entryTo[e], values[e - from])
-            else if (block < 0) places.set(i, entryTo[e], this.#firstArrival + receivedAt.get(e)!)
+            else if (block < 0) places.set(i, entryTo[e], this.#firstArrival + receivedAt(e))
             else places.set(i, entryTo[e], this.#blockBefore(block, rounds.ofOperation[op] + 1))
           }
           break
@@ -235,14 +236,10 @@ class ValueFinder {
         hosted.push(i)
       }
     }
-    // Numbers sort many times faster than operations by a comparison.
-    const count = opOf.length
-    const keys = new Float64Array(count)
-    for (let at = 0; at < count; at++) {
-      const op = opOf.get(at)
-      keys[at] = (rounds.ofOperation[op] * 3 + Math.min(schedule.opKind[op], opKind.copy)) * count + at
-    }
-    const order = Int32Array.from(keys.sort(), (key) => key % count)
+    const classOf = (op: number): number => Math.min(schedule.opKind[op], opKind.copy)
+    const byClass = stableOrder(opOf.length, (at) => classOf(opOf.get(at)))
+    const byRound = stableOrder(opOf.length, (at) => rounds.ofOperation[opOf.get(byClass[at])])
+    const order = byRound.map((at) => byClass[at])
     return { ops: order.map((at) => opOf.get(at)), hosted: order.map((at) => hosted.get(at)) }
   }
 
@@ -267,9 +264,15 @@ interface Traced {
   readonly combinedTerm: Int32Array
 }
 
-/** Where in its frame's list every partial result is, by entry. */
-function entryIndex({ entry }: Frames): Map<number, number> {
-  const index = new Map<number, number>()
-  for (let i = 0; i < entry.length; i++) if (entry[i] !== -1) index.set(entry[i], i)
-  return index
+/** Where in its frame's list a partial result is, by entry. */
+function entryIndex({ entry }: Frames): (entry: number) => number {
+  let [least, most] = [Number.POSITIVE_INFINITY, -1]
+  for (const e of entry) {
+    if (e === -1) continue
+    least = Math.min(least, e)
+    most = Math.max(most, e)
+  }
+  const index = new Int32Array(Math.max(0, most - least + 1))
+  for (let i = 0; i < entry.length; i++) if (entry[i] !== -1) index[entry[i] - least] = i
+  return (e) => index[e - least]
 }

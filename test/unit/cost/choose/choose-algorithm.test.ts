@@ -72,6 +72,26 @@ describe('chooseAlgorithm', () => {
     expect(alternatives).toHaveLength(1)
   })
 
+  it('spends its budget on what can be fastest, not on what is small', () => {
+    const large = parseMachine('cluster:nodes=25,cores=16,profile=simgrid-fast')
+    const { chosen: fastest, notSimulated } = chooseAlgorithm('allgather', large, { bytes: 4096, budget: 2 })
+    expect(fastest.algorithm).toBe('allgather-neighbor-exchange')
+    const left = notSimulated.find(({ algorithm }) => algorithm === 'allgather-ring')!
+    expect(left).toMatchObject({ because: 'slower' })
+    expect(left.atLeastUs).toBeGreaterThan(fastest.timeUs)
+    expect(left.reason).toContain(left.atLeastUs.toFixed(1))
+  })
+
+  it('leaves what no schedule can hold', () => {
+    const large = parseMachine('cluster:nodes=725,cores=64,profile=simgrid-fast')
+    const given = { bytes: 8, ranks: 46_400, budget: 1 }
+    const { notSimulated, alternatives } = chooseAlgorithm('allreduce', large, given)
+    expect(alternatives.length).toBeGreaterThan(0)
+    expect(notSimulated).toContainEqual(
+      expect.objectContaining({ algorithm: 'allreduce-ring', because: 'budget', atLeastUs: 0 }),
+    )
+  })
+
   it('admits no weaker order than asked for', () => {
     const idsOf = (order: 'tree' | 'ranks' | 'any') =>
       chooseAlgorithm('allreduce', machine, { bytes: 64, ranks: 5, order }).alternatives.map(
