@@ -11,6 +11,8 @@ import { type ChoiceCase, choiceCases } from './choice-cases.js'
 import { type Rival, rivalsOf } from './rivals.js'
 
 const limitSeconds = 1200
+/** Longer units of data are not moved: those of 256 ranks for each other need more memory than there is. */
+const mostMovedBytes = 4096
 /** Times of the chosen algorithm are at most so many times those of the best one. */
 const target = 1.05
 
@@ -108,7 +110,12 @@ async function timesOf(settings: readonly Rival[], { machine, ranks, bytes }: Ch
   for (const { setting } of settings) {
     const schedule = scheduleOf(setting.algorithm, { ranks, segments: setting.segments })
     const run = { lowered: lower(schedule, upTo(ranks)), bytes: [bytes] }
-    const { timesUs } = await simgrid.simulate(parseMachine(machine), [run], limitSeconds)
+    const { timesUs } = await simgrid.simulate(
+      parseMachine(machine),
+      [run],
+      limitSeconds,
+      bytes <= mostMovedBytes,
+    )
     times.push(timesUs[0][0])
   }
   return times

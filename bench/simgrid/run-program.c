@@ -1,8 +1,9 @@
 // Runs programs of processes (see program-file.ts) on SMPI, one rank per process, and reports the simulated
 // time of each:
-//   run-program FILE:BYTES[,BYTES..] ..
+//   run-program [--no-data] FILE:BYTES[,BYTES..] ..
 // BYTES is the length of every unit of data. Real data move; every slot of every rank is compared with what
-// it must hold. Rank 0 prints one JSON object as the last line: simulated microseconds by "number of the
+// it must hold. With --no-data messages have their lengths, and all ranks share one buffer for them, so that
+// what needs more memory than there is can be timed; nothing is compared. Rank 0 prints one JSON object as the last line: simulated microseconds by "number of the
 // file:BYTES".
 //
 // Only messages take the simulator's time; what processors do is slept: the overhead of a message at each
@@ -147,6 +148,11 @@ static double common_start(void) {
   return latest;
 }
 
+// With --no-data: the buffer of all ranks, which are in one process.
+static int has_data = 1;
+static unsigned char *shared;
+static size_t shared_bytes;
+
 // What a rank holds and waits for during an exchange.
 struct exchange {
   size_t *at;           // value v is data[at[v]] up to the next
@@ -159,16 +165,35 @@ struct exchange {
 
 static size_t length_of(const struct exchange *x, int32_t value) { return x->at[value + 1] - x->at[value]; }
 
+static unsigned char *place_of(const struct exchange *x, int32_t value) { return has_data ? x->data + x->at[value] : shared; }
+
+// Nothing is in progress: ranks prepare before their common start.
+static void share(size_t bytes) {
+  if (bytes <= shared_bytes) return;
+  free(shared);
+  shared = bytes_of(shared_bytes = bytes);
+}
+
+static void share_frames(const struct exchange *x, const struct program *p) {
+  for (int32_t f = 0; f < p->sends; f++) {
+    size_t bytes = 0;
+    for (int32_t i = p->send_start[f]; i < p->send_start[f + 1]; i++) bytes += length_of(x, p->send_value[i]);
+    share(bytes);
+  }
+  for (int32_t f = 0; f < p->receives; f++) share(x->at[p->receive_start[f + 1]] - x->at[p->receive_start[f]]);
+}
+
 static struct exchange prepare(const struct program *p, size_t unit_bytes) {
   int32_t tasks = p->tasks, requests = p->receives + p->sends;
   struct exchange x = {.at = place_values(p, unit_bytes), .ready_count = 0};
-  x.data = bytes_of(x.at[p->values]);
+  x.data = bytes_of(has_data ? x.at[p->values] : 0);
+  if (!has_data) share_frames(&x, p);
   x.missing = bytes_of((size_t)tasks * sizeof *x.missing), x.ready = bytes_of((size_t)tasks * sizeof *x.ready);
   x.packed = bytes_of((size_t)p->sends * sizeof *x.packed);
   x.receiving = bytes_of((size_t)requests * sizeof *x.receiving), x.sending = x.receiving + p->receives;
   for (int32_t i = 0; i < requests; i++) x.receiving[i] = MPI_REQUEST_NULL;
   x.first_post = p->sends + p->combinations + p->gates;
-  for (int32_t v = 0; v < p->own; v++)
+  for (int32_t v = 0; has_data && v < p->own; v++)
     for (size_t i = 0; i < length_of(&x, v); i++) x.data[x.at[v] + i] = content(p->own_block[v], i);
   memcpy(x.missing, p->needs, (size_t)tasks * sizeof *x.missing);
   for (int32_t t = 0; t < p->sends + p->combinations; t++)
@@ -191,8 +216,8 @@ static void send_frame(struct exchange *x, const struct program *p, const struct
   size_t bytes = 0;
   for (int32_t i = 0; i < blocks; i++) bytes += length_of(x, value[i]);
   unsigned char *frame = x->packed[f] = NULL;
-  if (blocks == 1) {
-    frame = x->data + x->at[value[0]];
+  if (blocks == 1 || !has_data) {
+    frame = place_of(x, value[0]);
   } else {
     unsigned char *into = frame = x->packed[f] = bytes_of(bytes);
     for (int32_t i = 0; i < blocks; into += length_of(x, value[i++])) memcpy(into, x->data + x->at[value[i]], length_of(x, value[i]));
@@ -202,8 +227,8 @@ static void send_frame(struct exchange *x, const struct program *p, const struct
 }
 
 static void post_receive(struct exchange *x, const struct program *p, int32_t f) {
-  size_t from = x->at[p->receive_start[f]], bytes = x->at[p->receive_start[f + 1]] - from;
-  MPI_Irecv(x->data + from, (int)bytes, MPI_BYTE, p->receive_peer[f], p->receive_tag[f], MPI_COMM_WORLD, &x->receiving[f]);
+  size_t bytes = x->at[p->receive_start[f + 1]] - x->at[p->receive_start[f]];
+  MPI_Irecv(place_of(x, p->receive_start[f]), (int)bytes, MPI_BYTE, p->receive_peer[f], p->receive_tag[f], MPI_COMM_WORLD, &x->receiving[f]);
 }
 
 // The bringer that is the next frame to arrive, or, with gates, to be sent. Values stay where they were received.
@@ -224,7 +249,7 @@ static void combine_values(struct exchange *x, const struct program *p, const st
   int32_t result = p->values - p->combinations + c;
   size_t bytes = length_of(x, result);
   pass((double)bytes * costs->reduce_per_byte);
-  combine(x->data + x->at[result], x->data + x->at[p->left[c]], x->data + x->at[p->right[c]], bytes, operation);
+  if (has_data) combine(x->data + x->at[result], x->data + x->at[p->left[c]], x->data + x->at[p->right[c]], bytes, operation);
 }
 
 static void compare_slots(const struct exchange *x, const struct program *p, int operation) {
@@ -285,7 +310,7 @@ static double run(const struct program *p, const struct costs *costs, int operat
   double took = simgrid_get_clock() - start;
   for (int32_t t = 0; t < p->tasks; t++)
     if (x.missing[t] > 0) fail("a task never became ready", "", t);
-  compare_slots(&x, p, operation);
+  if (has_data) compare_slots(&x, p, operation);
   release(&x, p);
   return took;
 }
@@ -296,7 +321,9 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (rank == 0) printf("{");
-  for (int a = 1; a < argc; a++) {
+  int first = 1;
+  if (argc > 1 && strcmp(argv[1], "--no-data") == 0) has_data = 0, first = 2;
+  for (int a = first; a < argc; a++) {
     char path[4096];
     const char *colon = strrchr(argv[a], ':');
     if (colon == NULL || (size_t)(colon - argv[a]) >= sizeof path) fail("expected FILE:BYTES, got", argv[a], a);
@@ -310,7 +337,7 @@ int main(int argc, char **argv) {
       if (end == at + 1 || bytes < 0) fail("expected bytes in", argv[a], a);
       double took = run(&program, &header.costs, header.operation, (size_t)bytes), longest;
       MPI_Allreduce(&took, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-      if (rank == 0) printf("%s\"%d:%ld\":%.6f", a == 1 && at == colon ? "" : ",", a - 1, bytes, longest * 1e6), fflush(stdout);
+      if (rank == 0) printf("%s\"%d:%ld\":%.6f", a == first && at == colon ? "" : ",", a - first, bytes, longest * 1e6), fflush(stdout);
       at = end;
     }
     free(program.memory);

@@ -66,14 +66,17 @@ export class Simgrid {
 
   /**
    * Simulated microseconds until the last rank is done, by run and length; the runner has compared
-   * what every rank received. Runs are of equally many ranks; they follow each other in one process.
+   * what every rank received, unless there are no data. Runs are of equally many ranks; they follow each other in one
+   * process.
    *
+   * @param hasData false: ranks share one buffer, for what needs more memory than there is
    * @throws when SimGrid fails, takes too long, or a rank receives something else
    */
   async simulate(
     machine: Machine,
     runs: readonly SimgridRun[],
     limitSeconds: number,
+    hasData = true,
   ): Promise<{ readonly timesUs: readonly (readonly number[])[]; readonly wallMs: number }> {
     const { ranks } = runs[0].lowered.schedule.specification
     const { memory, levels: costs, eagerLimitBytes } = profileOf(machine)
@@ -92,6 +95,7 @@ export class Simgrid {
       ...['-hostfile', `${this.#folder}hosts`, '-no-privatize', '--log=root.thresh:warning'],
       ...simgridSettings(eagerLimitBytes).map((setting) => `--cfg=${setting}`),
       `${this.#folder}run-program`,
+      ...(hasData ? [] : ['--no-data']),
     ]
     const figures: Figures = await runWithTimeout('smpirun', [...args, ...words], limitSeconds)
     const timesUs = runs.map(({ bytes }, i) => bytes.map((length) => figureOf(figures, `${i}:${length}`)))
