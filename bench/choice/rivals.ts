@@ -17,7 +17,7 @@ export interface Rival {
 }
 
 /** Operations of the largest schedule of a setting that is not a default. */
-const mostOperations = 2 ** 20
+const mostOperations = 2 ** 17
 const segmentCounts = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 const parameterValues = [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]
 const leastSegmentBytes = 64
