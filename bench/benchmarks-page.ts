@@ -211,7 +211,9 @@ function ratioText(figure: ResultFigure): string {
   const ratio = ratioOf(figure)
   if (ratio === null) return ''
   if (ratio < 0.2 && times.includes(figure.unit)) return `${number(Math.round(1 / ratio))} times faster`
-  return timesText(ratio)
+  const { interval } = figure
+  if (interval === undefined) return timesText(ratio)
+  return `${timesText(ratio)} (${interval.map((end) => end.toFixed(2)).join(' to ')})`
 }
 
 function timesText(ratio: number): string {

@@ -44,6 +44,8 @@ export interface Case {
   readonly orShareOf?: { readonly key: string; readonly value: number }
   /** Met unless the whole 95% interval of the ratio ours / baseline lies above this. */
   readonly intervalLimit?: number
+  /** Whether that interval is reported without being judged. */
+  readonly hasInterval?: true
   readonly details?: Readonly<Record<string, string | number | boolean | null>>
 }
 
@@ -128,9 +130,11 @@ export function figureOf(entry: Case, tallies: ReadonlyMap<string, Tally>): Figu
   const ratio = ours.median === null || peer === undefined ? null : ours.median / peer.median!
   const judged = target?.of === 'ours' ? ours.median : ratio
   const interval =
-    entry.intervalLimit === undefined || peer === undefined || ours.samples.length === 0
-      ? null
-      : ratioInterval(peer.samples, ours.samples)
+    (entry.intervalLimit !== undefined || entry.hasInterval === true) &&
+    peer !== undefined &&
+    ours.samples.length > 0
+      ? ratioInterval(peer.samples, ours.samples)
+      : null
   const other = entry.orShareOf === undefined ? null : sideOf(entry.ours, entry.orShareOf.key).median
   const share = ours.median === null || other === null ? null : ours.median / other
   const isMet = () => {

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { isRankweaveError } from '../src/errors.js'
 import { type Bench, environment, type Figure } from './bench.js'
 import { collectivesBench } from './collectives.js'
+import { exportedBench } from './exported.js'
 import { groupingBench } from './grouping.js'
 import { mpiBench } from './mpi.js'
 import { mutantsBench } from './mutants/mutants.js'
@@ -25,6 +26,7 @@ import { worldBench } from './world.js'
 const benches: readonly Bench[] = [
   ...[worldBench, planBench, groupingBench, threadsBench, websocketBench, mpiBench, splitBench],
   ...[collectivesBench, verifyBench, simulateBench, neighborhoodBench, spmmBench, shimBench, serviceBench],
+  exportedBench,
   mutantsBench,
   paperBench,
 ]
@@ -101,9 +103,13 @@ function describe({
   targetIs,
   failed,
   shown,
+  low,
+  high,
 }: Figure): string {
   const number = (value: number | null) => (value === null ? 'none' : value.toPrecision(4))
-  const theirs = peer === null ? '' : `  baseline ${number(peer)}, ratio ${number(ratio)}`
+  const interval =
+    typeof low === 'number' && typeof high === 'number' ? ` (${low.toFixed(3)} to ${high.toFixed(3)})` : ''
+  const theirs = peer === null ? '' : `  baseline ${number(peer)}, ratio ${number(ratio)}${interval}`
   const bound = [targetOf, targetIs].filter((word) => typeof word === 'string').join(' ')
   const goal =
     target === null ? '' : `  target ${bound === '' ? '' : `${bound} `}${target}: ${met ? 'met' : 'MISSED'}`
