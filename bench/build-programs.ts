@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { bundle } from '../scripts/build.mjs'
@@ -100,20 +101,20 @@ export class BuiltPrograms {
     writeFileSync(`${this.#folder}package.json`, JSON.stringify(manifest))
   }
 
+  /** Outside node_modules, where sources would count as those of a package. */
   #compileCommit(commit: string): void {
-    const checkout = `${this.#folder}checkout/`
-    mkdirSync(checkout)
-    const archive = `${this.#folder}checkout.tar`
-    execFileSync(
-      'git',
-      ['archive', '-o', archive, commit, 'src', 'scripts', 'package.json', 'tsconfig.json'],
-      {
-        cwd: root,
-      },
-    )
-    execFileSync('tar', ['-xf', archive, '-C', checkout])
-    const script = `import { bundle } from '${checkout}scripts/build.mjs'; bundle('${this.#folder}src')`
-    execFileSync(process.execPath, ['--input-type=module', '-e', script])
+    const checkout = `${mkdtempSync(`${tmpdir()}/bench-`)}/`
+    try {
+      const archive = `${checkout}checkout.tar`
+      const parts = ['src', 'scripts', 'package.json', 'tsconfig.json']
+      execFileSync('git', ['archive', '-o', archive, commit, ...parts], { cwd: root })
+      execFileSync('tar', ['-xf', archive, '-C', checkout])
+      symlinkSync(`${root}node_modules`, `${checkout}node_modules`)
+      const script = `import { bundle } from '${checkout}scripts/build.mjs'; bundle('${this.#folder}src')`
+      execFileSync(process.execPath, ['--input-type=module', '-e', script])
+    } finally {
+      rmSync(checkout, { recursive: true, force: true })
+    }
   }
 
   #compileBaselines(mpi: MpiLibrary): void {

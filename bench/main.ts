@@ -1,5 +1,5 @@
-// npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--plot
-// FILE]: one question in figures, one line each.
+// npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--before
+// COMMIT] [--plot FILE]: one question in figures, one line each.
 import { parseArgs } from 'node:util'
 import { isRankweaveError } from '../src/errors.js'
 import { type Bench, environment, type Figure } from './bench.js'
@@ -57,6 +57,7 @@ function parseWords() {
         sizes: { type: 'string' },
         seed: { type: 'string' },
         sample: { type: 'string' },
+        before: { type: 'string' },
         plot: { type: 'string' },
         table: { type: 'boolean', default: false },
         entries: { type: 'string' },
@@ -85,7 +86,7 @@ function printTable(): never {
 
 function fail(what: string): never {
   console.error(
-    `usage: npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--plot FILE]\n       npm run bench -- split --table [--entries MILLIONS,..] [--sorters COUNTS] [--runs N] [--alpha NS] [--plot FILE] [--json]\n${what}; NAME is one of`,
+    `usage: npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--before COMMIT] [--plot FILE]\n       npm run bench -- split --table [--entries MILLIONS,..] [--sorters COUNTS] [--runs N] [--alpha NS] [--plot FILE] [--json]\n${what}; NAME is one of`,
   )
   for (const { name, question } of benches) console.error(`  ${name.padEnd(8)} ${question}`)
   process.exit(2)
