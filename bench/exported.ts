@@ -84,7 +84,7 @@ function comparedWith(
       key: 'planUs',
       baselines: [name],
       baselineKey: 'libraryUs',
-      hasInterval: true,
+      isPaired: true,
       details: { ranks, bytes, ...parameters },
     },
   }

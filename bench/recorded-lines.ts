@@ -43,7 +43,7 @@ const sections: Readonly<Record<string, Section>> = {
         title: 'The same algorithm of Open MPI, forced by its settings',
         baseline: 'Open MPI',
         ours: 'exported C',
-        note: 'Open MPI 4.1.4, 16 processes oversubscribed on 2 cores, with `--mca mpi_yield_when_idle 1`. A figure is the median over runs. In each run samples of 10 starts of both take turns, the slowest rank counts, and both results are compared before. With ratios of medians their 95% intervals, by bootstrap over runs.',
+        note: 'Open MPI 4.1.4, 16 processes oversubscribed on 2 cores, with `--mca mpi_yield_when_idle 1`. In each run both results are compared before, then samples of 10 starts of both take turns, and the slowest rank counts. Times are medians over the runs. The ratio is the median of the ratios of single runs, so it is not that of the two medians printed; in brackets its 95% interval, by bootstrap.',
       },
     ],
   },
