@@ -5,7 +5,7 @@ import type { MpiName } from './mpi-library.js'
 import type { CallCase, CallName } from './programs/calls.js'
 
 const rounds = 15
-const limitSeconds = 180
+const limitSeconds = 300
 /** A ratio of times whose whole 95% interval is above this is a loss. */
 const intervalLimit = 1.03
 
