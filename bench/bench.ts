@@ -29,6 +29,8 @@ export interface BenchOptions {
   readonly seed?: string
   /** How many are drawn of every suite: an integer from 1, as text. */
   readonly sample?: string
+  /** The commit whose library is compared. */
+  readonly before?: string
   /** File for an SVG image of the figures. */
   readonly plot?: string
 }

@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { bundle } from '../scripts/build.mjs'
+import { cProgram } from '../src/export/c-program.js'
+import type { Schedule } from '../src/schedule/ir.js'
 import { compileLibrary } from '../src/shim/library.js'
 import type { ProcessTopology } from '../src/topology/process-topology.js'
 import type { Implementation } from './comparison.js'
@@ -31,6 +34,13 @@ export interface InC {
   readonly isPreloaded?: boolean
 }
 
+/** An exported schedule, the options of its program, and flags of the launcher. */
+export interface ExportedC {
+  readonly schedule: Schedule
+  readonly words: readonly string[]
+  readonly flags: readonly string[]
+}
+
 /**
  * The programs of one benchmark, compiled into a folder that is removed afterwards. Ours are compiled as
  * published: a loader that compiles at run time would be measured too. The folder is inside node_modules,
@@ -47,6 +57,7 @@ export class BuiltPrograms {
   readonly #libraries = new Map<string, string>()
 
   readonly #of: string
+  #exported = 0
 
   /**
    * @param commit of this repository whose library is measured instead of this one's. Programs are those of
@@ -90,20 +101,20 @@ export class BuiltPrograms {
     writeFileSync(`${this.#folder}package.json`, JSON.stringify(manifest))
   }
 
+  /** Outside node_modules, where sources would count as those of a package. */
   #compileCommit(commit: string): void {
-    const checkout = `${this.#folder}checkout/`
-    mkdirSync(checkout)
-    const archive = `${this.#folder}checkout.tar`
-    execFileSync(
-      'git',
-      ['archive', '-o', archive, commit, 'src', 'scripts', 'package.json', 'tsconfig.json'],
-      {
-        cwd: root,
-      },
-    )
-    execFileSync('tar', ['-xf', archive, '-C', checkout])
-    const script = `import { bundle } from '${checkout}scripts/build.mjs'; bundle('${this.#folder}src')`
-    execFileSync(process.execPath, ['--input-type=module', '-e', script])
+    const checkout = `${mkdtempSync(`${tmpdir()}/bench-`)}/`
+    try {
+      const archive = `${checkout}checkout.tar`
+      const parts = ['src', 'scripts', 'package.json', 'tsconfig.json']
+      execFileSync('git', ['archive', '-o', archive, commit, ...parts], { cwd: root })
+      execFileSync('tar', ['-xf', archive, '-C', checkout])
+      symlinkSync(`${root}node_modules`, `${checkout}node_modules`)
+      const script = `import { bundle } from '${checkout}scripts/build.mjs'; bundle('${this.#folder}src')`
+      execFileSync(process.execPath, ['--input-type=module', '-e', script])
+    } finally {
+      rmSync(checkout, { recursive: true, force: true })
+    }
   }
 
   #compileBaselines(mpi: MpiLibrary): void {
@@ -249,6 +260,27 @@ export class BuiltPrograms {
         ...[`${this.#baselinesOf(found)}${program}`, String(limitSeconds), ...words.map(String)],
       ],
     }))
+  }
+
+  /** The exported C program of a schedule, which prints JSON by its option -j. */
+  inExportedC(
+    name: string,
+    mpi: MpiName,
+    { schedule, words, flags }: ExportedC,
+    limitSeconds: number,
+  ): Implementation {
+    const { ranks } = schedule.specification
+    return this.#job(name, mpi, { processes: ranks, bound: false }, limitSeconds, flags, (found) => ({
+      said: `${found.version}, ${found.mpicc} -O3, exported ${name}, ${words.join(' ')}`,
+      words: [this.#compiledExport(found, schedule), ...words],
+    }))
+  }
+
+  #compiledExport({ mpicc }: MpiLibrary, schedule: Schedule): string {
+    const program = `${this.#folder}exported-${this.#exported++}`
+    writeFileSync(`${program}.c`, cProgram(schedule))
+    execFileSync(mpicc, ['-O3', '-o', program, `${program}.c`], { stdio: ['ignore', 'pipe', 'pipe'] })
+    return program
   }
 
   /** A command that prints figures as our programs do. */

@@ -3,6 +3,7 @@ import { BuiltPrograms } from './build-programs.js'
 import { type Case, figuresOf, type Suite, timesFaster } from './comparison.js'
 import { bandwidthOf, bytesText } from './message-plans.js'
 import type { MpiName } from './mpi-library.js'
+import { olderBuildSuites } from './older-build.js'
 import type { CollectiveCase } from './programs/collectives.js'
 
 /** The last commit whose collectives were written as code, not as schedules. */
@@ -11,16 +12,19 @@ const libraries = ['Open MPI', 'MPICH'] as const
 
 /**
  * Collectives that run as schedules, compared with how they ran before, with the MPI libraries' own, and with
- * a copy in memory.
+ * a copy in memory. With option `before` all calls, compared with those of that commit.
  */
 export const collectivesBench: Bench = {
   name: 'collectives',
   question: `What do collectives gain as schedules, compared with ${commitBefore} and with MPI?`,
   async *measure(options: BenchOptions = {}): AsyncGenerator<Figure> {
+    const older = options.before
     const ours = new BuiltPrograms(libraries)
-    const before = new BuiltPrograms(libraries, commitBefore)
+    const before = new BuiltPrograms(libraries, older ?? commitBefore)
+    const compared =
+      older === undefined ? suites(ours, before) : olderBuildSuites(ours, before, older, libraries)
     try {
-      yield* figuresOf(suites(ours, before), options)
+      yield* figuresOf(compared, options)
     } finally {
       ours.close()
       before.close()

@@ -1,6 +1,6 @@
 import { cpus } from 'node:os'
 import { type BenchOptions, type Figure, median } from './bench.js'
-import { ratioInterval } from './compare/interval.mjs'
+import { medianInterval, ratioInterval } from './compare/interval.mjs'
 import type { Figures } from './run-with-timeout.js'
 
 /** One side of a comparison: ours or a baseline. */
@@ -44,6 +44,11 @@ export interface Case {
   readonly orShareOf?: { readonly key: string; readonly value: number }
   /** Met unless the whole 95% interval of the ratio ours / baseline lies above this. */
   readonly intervalLimit?: number
+  /**
+   * Whether ours and the baseline are figures of the same runs: then the ratio is the median of theirs, and its
+   * 95% interval is reported.
+   */
+  readonly isPaired?: true
   readonly details?: Readonly<Record<string, string | number | boolean | null>>
 }
 
@@ -125,12 +130,23 @@ export function figureOf(entry: Case, tallies: ReadonlyMap<string, Tally>): Figu
   )
   const bestOf = (samples: readonly number[]) =>
     samples.length === 0 ? null : samples.reduce((best, sample) => (better(sample, best) ? sample : best))
-  const ratio = ours.median === null || peer === undefined ? null : ours.median / peer.median!
-  const judged = target?.of === 'ours' ? ours.median : ratio
-  const interval =
-    entry.intervalLimit === undefined || peer === undefined || ours.samples.length === 0
+  const paired =
+    entry.isPaired === true && peer !== undefined
+      ? ours.samples.map((sample, run) => sample / peer.samples[run])
+      : null
+  const ratio =
+    ours.median === null || peer === undefined
       ? null
-      : ratioInterval(peer.samples, ours.samples)
+      : paired === null
+        ? ours.median / peer.median!
+        : median(paired)
+  const judged = target?.of === 'ours' ? ours.median : ratio
+  const intervalOf = () => {
+    if (peer === undefined || ours.samples.length === 0) return null
+    if (paired !== null) return medianInterval(paired)
+    return entry.intervalLimit === undefined ? null : ratioInterval(peer.samples, ours.samples)
+  }
+  const interval = intervalOf()
   const other = entry.orShareOf === undefined ? null : sideOf(entry.ours, entry.orShareOf.key).median
   const share = ours.median === null || other === null ? null : ours.median / other
   const isMet = () => {

@@ -1,10 +1,11 @@
-// npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--plot
-// FILE]: one question in figures, one line each.
+// npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--before
+// COMMIT] [--plot FILE]: one question in figures, one line each.
 import { parseArgs } from 'node:util'
 import { isRankweaveError } from '../src/errors.js'
 import { type Bench, environment, type Figure } from './bench.js'
 import { choiceBench } from './choice/choice.js'
 import { collectivesBench } from './collectives.js'
+import { exportedBench } from './exported.js'
 import { groupingBench } from './grouping.js'
 import { mpiBench } from './mpi.js'
 import { mutantsBench } from './mutants/mutants.js'
@@ -26,6 +27,7 @@ import { worldBench } from './world.js'
 const benches: readonly Bench[] = [
   ...[worldBench, planBench, groupingBench, threadsBench, websocketBench, mpiBench, splitBench],
   ...[collectivesBench, verifyBench, simulateBench, neighborhoodBench, spmmBench, shimBench, serviceBench],
+  exportedBench,
   mutantsBench,
   choiceBench,
   paperBench,
@@ -57,6 +59,7 @@ function parseWords() {
         sizes: { type: 'string' },
         seed: { type: 'string' },
         sample: { type: 'string' },
+        before: { type: 'string' },
         plot: { type: 'string' },
         table: { type: 'boolean', default: false },
         entries: { type: 'string' },
@@ -85,7 +88,7 @@ function printTable(): never {
 
 function fail(what: string): never {
   console.error(
-    `usage: npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--plot FILE]\n       npm run bench -- split --table [--entries MILLIONS,..] [--sorters COUNTS] [--runs N] [--alpha NS] [--plot FILE] [--json]\n${what}; NAME is one of`,
+    `usage: npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--before COMMIT] [--plot FILE]\n       npm run bench -- split --table [--entries MILLIONS,..] [--sorters COUNTS] [--runs N] [--alpha NS] [--plot FILE] [--json]\n${what}; NAME is one of`,
   )
   for (const { name, question } of benches) console.error(`  ${name.padEnd(8)} ${question}`)
   process.exit(2)
@@ -103,9 +106,13 @@ function describe({
   targetIs,
   failed,
   shown,
+  low,
+  high,
 }: Figure): string {
   const number = (value: number | null) => (value === null ? 'none' : value.toPrecision(4))
-  const theirs = peer === null ? '' : `  baseline ${number(peer)}, ratio ${number(ratio)}`
+  const interval =
+    typeof low === 'number' && typeof high === 'number' ? ` (${low.toFixed(3)} to ${high.toFixed(3)})` : ''
+  const theirs = peer === null ? '' : `  baseline ${number(peer)}, ratio ${number(ratio)}${interval}`
   const bound = [targetOf, targetIs].filter((word) => typeof word === 'string').join(' ')
   const goal =
     target === null ? '' : `  target ${bound === '' ? '' : `${bound} `}${target}: ${met ? 'met' : 'MISSED'}`

@@ -28,6 +28,8 @@ export interface ResultFigure {
   readonly peerBest?: number
   /** ours / peer where it was computed from unrounded medians. */
   readonly ratio?: number
+  /** 95% interval of the ratio. */
+  readonly interval?: readonly [low: number, high: number]
   readonly target?: Target
   /** A target that is no bound of one number, as the bench has judged it. */
   readonly judged?: { readonly bound: string; readonly isMet: boolean }

@@ -7,11 +7,31 @@
  * @returns {readonly [low: number, high: number]}
  */
 export function ratioInterval(before, after) {
+  const draw = drawnMedians()
+  return interval(() => draw(after) / draw(before))
+}
+
+/**
+ * The same of the median of ratios, each of one run.
+ *
+ * @param {readonly number[]} ratios
+ * @returns {readonly [low: number, high: number]}
+ */
+export function medianInterval(ratios) {
+  const draw = drawnMedians()
+  return interval(() => draw(ratios))
+}
+
+/** @returns {(values: readonly number[]) => number} */
+function drawnMedians() {
   const random = seeded(12345)
-  /** @param {readonly number[]} values */
-  const draw = (values) => medianOf(values.map(() => values[Math.floor(random() * values.length)]))
-  const ratios = Float64Array.from({ length: 10_000 }, () => draw(after) / draw(before)).sort()
-  return [ratios[250], ratios[9_749]]
+  return (values) => medianOf(values.map(() => values[Math.floor(random() * values.length)]))
+}
+
+/** @param {() => number} draw @returns {readonly [low: number, high: number]} */
+function interval(draw) {
+  const sorted = Float64Array.from({ length: 10_000 }, draw).sort()
+  return [sorted[250], sorted[9_749]]
 }
 
 /** @param {readonly number[]} values @returns {number} */

@@ -1,11 +1,11 @@
 import { simulate } from '../../src/cost/simulate/simulate.js'
-import { lower } from '../../src/schedule/lower/lower.js'
-import { upTo } from '../../src/schedule/specification.js'
 import type { BenchOptions, Figure } from '../bench.js'
 import { bytesText } from '../message-plans.js'
 import {
+  blockComparisons,
   type Comparison,
   clusterComparisons,
+  farthestFirstComparisons,
   networkComparisons,
   prepare,
   quickComparisons,
@@ -24,42 +24,77 @@ interface Pair {
   readonly simgrid: number | null
 }
 
+/** Comparisons that one mean error sums up. */
+export interface ComparedSuite {
+  readonly name: string
+  readonly comparisons: readonly Comparison[]
+  /** Percent. */
+  readonly meanAtMost: number
+  /** Percent, of every case. */
+  readonly eachAtMost?: number
+}
+
+const clusters = { name: 'clusters', comparisons: clusterComparisons, meanAtMost: 15 }
+const networks = { name: 'torus and tapered Clos', comparisons: networkComparisons, meanAtMost: 25 }
+
+export const blockSuite: ComparedSuite = {
+  name: 'blocks side by side and apart',
+  comparisons: blockComparisons,
+  meanAtMost: 5,
+}
+
+export const farthestFirstSuite: ComparedSuite = {
+  name: 'farthest nodes first',
+  comparisons: farthestFirstComparisons,
+  meanAtMost: 5,
+  eachAtMost: 5,
+}
+
+const suites: readonly ComparedSuite[] = [clusters, networks, blockSuite, farthestFirstSuite]
+
+const quickSuites: readonly ComparedSuite[] = [
+  { ...clusters, comparisons: quickComparisons.clusters },
+  { ...networks, comparisons: quickComparisons.networks },
+  blockSuite,
+]
+
 /** Simulated times compared with those of SimGrid, which moves the data. */
 export async function* compareWithSimgrid({ quick = false }: BenchOptions): AsyncIterable<Figure> {
   const missing = missingSimgrid()
   const simgrid = missing === null ? new Simgrid() : null
-  const failed = missing ?? ''
   try {
-    const clusters = quick ? quickComparisons.clusters : clusterComparisons
-    const networks = quick ? quickComparisons.networks : networkComparisons
-    const onClusters = yield* pairsOf(clusters, simgrid, failed)
-    yield meanError('clusters: mean error of simulated times', onClusters, 15, failed)
-    yield largestError('clusters: largest error', onClusters, failed)
-    yield otherOrder('clusters: pairs that SimGrid separates by > 10%, in another order', onClusters, failed)
-    const onNetworks = yield* pairsOf(networks, simgrid, failed)
-    yield meanError('torus and tapered Clos: mean error of simulated times', onNetworks, 25, failed)
-    yield largestError('torus and tapered Clos: largest error', onNetworks, failed)
-    yield otherOrder(
-      'torus and tapered Clos: pairs that SimGrid separates by > 10%, in another order',
-      onNetworks,
-      failed,
-    )
+    for (const suite of quick ? quickSuites : suites) yield* figuresOfSuite(suite, simgrid, missing ?? '')
   } finally {
     simgrid?.close()
   }
+}
+
+/** A figure of every case, then of all together: their mean and largest error, and their order. */
+export async function* figuresOfSuite(
+  { name, comparisons, meanAtMost, eachAtMost }: ComparedSuite,
+  simgrid: Simgrid | null,
+  missing: string,
+): AsyncGenerator<Figure> {
+  const pairs: Pair[] = []
+  for await (const { pair, figure } of pairsOf(comparisons, simgrid, missing)) {
+    pairs.push(pair)
+    yield { ...figure, suite: name }
+  }
+  yield meanError(`${name}: mean error of simulated times`, pairs, meanAtMost, missing)
+  yield largestError(`${name}: largest error`, pairs, eachAtMost ?? null, missing)
+  yield otherOrder(`${name}: pairs that SimGrid separates by > 10%, in another order`, pairs, missing)
 }
 
 async function* pairsOf(
   comparisons: readonly Comparison[],
   simgrid: Simgrid | null,
   missing: string,
-): AsyncGenerator<Figure, readonly Pair[]> {
-  const pairs: Pair[] = []
+): AsyncGenerator<{ readonly pair: Pair; readonly figure: Figure }> {
   for (const comparison of comparisons) {
     const { machine, schedules } = prepare(comparison)
-    for (const [s, schedule] of schedules.entries()) {
-      const { ranks } = schedule.specification
-      const lowered = lower(schedule, upTo(ranks))
+    const { note } = comparison
+    for (const [s, lowered] of schedules.entries()) {
+      const { ranks } = lowered.schedule.specification
       let failed = missing
       let times: readonly (number | null)[] = comparison.bytes.map(() => null)
       let wallMs: number | null = null
@@ -74,19 +109,18 @@ async function* pairsOf(
       }
       for (const [i, bytes] of comparison.bytes.entries()) {
         const ours = simulate(lowered, machine, { bytes }).timeUs
+        const named = comparison.schedules[s]
         const pair = {
           machine: comparison.machine,
-          schedule: comparison.schedules[s],
+          schedule: note === undefined ? named : `${named} (${note})`,
           bytes,
           ours,
           simgrid: times[i],
         }
-        pairs.push(pair)
-        yield pairFigure(pair, ranks, wallMs, simgrid?.version ?? null, failed)
+        yield { pair, figure: pairFigure(pair, ranks, wallMs, simgrid?.version ?? null, failed) }
       }
     }
   }
-  return pairs
 }
 
 function pairFigure(
@@ -131,12 +165,14 @@ function meanError(name: string, pairs: readonly Pair[], target: number, failed:
   )
 }
 
-function largestError(name: string, pairs: readonly Pair[], failed: string): Figure {
+function largestError(name: string, pairs: readonly Pair[], target: number | null, failed: string): Figure {
   const largest = pairs.reduce((most, pair) =>
     Math.abs(errorOf(pair)) > Math.abs(errorOf(most)) ? pair : most,
   )
   const shown = `${largest.machine} ${largest.schedule} ${bytesText(largest.bytes)}`
-  return { ...summary(name, '%', pairs, errorOf(largest), null, failed), of: shown }
+  const figure = summary(name, '%', pairs, errorOf(largest), target, failed)
+  const isMet = figure.met === null ? null : figure.ours !== null && Math.abs(figure.ours) <= target!
+  return { ...figure, met: isMet, of: shown }
 }
 
 /**

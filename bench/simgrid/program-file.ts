@@ -20,16 +20,18 @@ const headerBytes = 16 + 11 * 8
  * costs of the processor, the place of every rank's part, then the parts, so that a rank reads its own only.
  * Little-endian.
  *
- * @param levelOf how far apart two ranks are: 0 to 3
+ * @param levelOf how far apart two processes are: 0 to 3
  */
 export function writeProgramFile(
   path: string,
   { schedule, programs }: LoweredSchedule,
   costs: ProcessorCosts,
-  levelOf: (rank: number, peer: number) => number,
+  levelOf: (process: number, peer: number) => number,
 ): void {
   const { specification } = schedule
-  const parts = programs.map((program) => rankPart(program, schedule, levelOf))
+  const parts = programs.map((program, process) =>
+    rankPart(program, schedule, (peer) => levelOf(process, peer)),
+  )
   const head = new DataView(new ArrayBuffer(headerBytes + 8 * (parts.length + 1)))
   const { isIdempotent } = specification.reductions
   const words = [magic, programs.length, isIdempotent ? 1 : 0, 0]
@@ -59,15 +61,13 @@ export function writeProgramFile(
 function rankPart(
   program: ProcessProgram,
   schedule: Schedule,
-  levelOf: (rank: number, peer: number) => number,
+  levelOf: (peer: number) => number,
 ): Int32Array {
   const { specification } = schedule
   const { ranks, ownStart, valueTerm, send, receive, combine, dependencies } = program
   const { gates } = program
   if (ranks.length !== 1) throw new Error(`expected one rank per process, got ${ranks.length}`)
-  const [rank] = ranks
   const own = ownStart[1]
-  const level = (peer: number): number => levelOf(rank, peer)
   const slots = slotsOf(program, specification)
   const parts = partsOf(specification)
   const copies = copiesOf(schedule, program)
@@ -79,8 +79,8 @@ function rankPart(
   ]
   const arrays: readonly ArrayLike<number>[] = [
     ...[counts, valueTerm.map((term) => partOf(term, specification, parts)), valueTerm.subarray(0, own)],
-    ...[send.peer, send.round, send.peer.map(level), send.valueStart, send.value],
-    ...[receive.peer, receive.round, receive.peer.map(level), receive.valueStart],
+    ...[send.peer, send.round, send.peer.map(levelOf), send.valueStart, send.value],
+    ...[receive.peer, receive.round, receive.peer.map(levelOf), receive.valueStart],
     ...[combine.left, combine.right],
     ...[dependencies.needs, dependencies.useStart, dependencies.use],
     ...[slots.value, slots.runs, slots.runFirst, slots.runCount, slots.runStride],

@@ -2,6 +2,7 @@ import { reasonText, shortened, wrongValue } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import { allgatherBinomial } from './allgather-binomial.js'
 import { allgatherBruck } from './allgather-bruck.js'
+import { allgatherDistanceHalving } from './allgather-distance-halving.js'
 import { allgatherLinear } from './allgather-linear.js'
 import { allgatherNeighborExchange } from './allgather-neighbor-exchange.js'
 import { allgatherRecursiveDoubling } from './allgather-recursive-doubling.js'
@@ -81,6 +82,7 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   allgatherBinomial,
   allgatherBruck,
   allgatherRecursiveDoubling,
+  allgatherDistanceHalving,
   allgatherNeighborExchange,
   allgatherRing,
   allgatherTwoProc,

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { comparedSettings, scheduleOfText } from '../../bench/exported.js'
 import { algorithms } from '../../src/collective/algorithms.js'
+import { textOfTuned, tunedParameters } from '../../src/collective/open-mpi-settings.js'
 import type { Algorithm } from '../../src/collective/patterns/algorithm.js'
 import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import { plan } from '../../src/neighborhood/plan/plan.js'
@@ -65,6 +67,22 @@ describeMpi('exported C programs', (mpi) => {
       const run = compileExported(mpicc!, mpi, folder(), withWaits(schedule, chooseBy(i)))
       const { code, stderr } = await run('-b', i % 2 === 0 ? '20000' : '4', '-n', '1', '-s', '2')
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    },
+  )
+
+  // The program compares both results with what they must be.
+  const forced = mpi.name === 'Open MPI' ? comparedSettings : []
+  it.skipIf(mpicc === null).each(forced.map((setting) => [textOfTuned(setting), setting] as const))(
+    'of %s give what the algorithm of the same name gives',
+    async (text, setting) => {
+      const schedule = scheduleOfText(text, 16, 65536)
+      const env = Object.fromEntries(
+        Object.entries(tunedParameters(setting)).map(([name, value]) => [`OMPI_MCA_${name}`, value]),
+      )
+      const run = compileExported(mpicc!, mpi, folder(), schedule, undefined, env)
+      const { code, stdout, stderr } = await run('-b', '65536', '-n', '0')
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(stdout).toContain("also by the library's own call")
     },
   )
 })

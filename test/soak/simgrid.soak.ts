@@ -1,4 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Figure } from '../../bench/bench.js'
+import {
+  blockSuite,
+  type ComparedSuite,
+  farthestFirstSuite,
+  figuresOfSuite,
+} from '../../bench/simgrid/compare.js'
 import { missingSimgrid, Simgrid } from '../../bench/simgrid/simgrid.js'
 import { algorithmOf } from '../../src/collective/algorithms.js'
 import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
@@ -59,6 +66,32 @@ describe.skipIf(missing !== null)('soak: SimGrid', () => {
         expect(ours / timesUs[i][j], `${schedule.strategy} ${unit} B`).toBeLessThan(1.25)
       }
     }
+  })
+
+  async function figuresOf(suite: ComparedSuite): Promise<readonly Figure[]> {
+    const figures: Figure[] = []
+    for await (const figure of figuresOfSuite(suite, simgrid, '')) figures.push(figure)
+    return figures
+  }
+
+  const casesOf = (figures: readonly Figure[]) => figures.filter(({ unit }) => unit === 'us simulated')
+  const endingIn = (figures: readonly Figure[], words: string) =>
+    figures.filter(({ case: name }) => name.endsWith(words))
+
+  it('differs by at most 5% on average where blocks of messages lie side by side, and where they lie apart', async () => {
+    const figures = await figuresOf(blockSuite)
+    expect(casesOf(figures)).toHaveLength(24)
+    expect(endingIn(figures, 'mean error of simulated times')).toMatchObject([{ target: 5, met: true }])
+  })
+
+  it('differs by at most 5% in allgathers that exchange with the farthest node first, with copies and without', async () => {
+    const figures = await figuresOf(farthestFirstSuite)
+    expect(casesOf(figures)).toHaveLength(4)
+    expect(endingIn(figures, 'largest error')).toMatchObject([{ target: 5, met: true }])
+    const timeOf = (words: string) => casesOf(figures).find(({ case: name }) => name.includes(words))!.peer!
+    expect(timeOf('copies free')).toBeLessThan(timeOf('allgather-ring'))
+    expect(timeOf('bits in reverse')).toBeLessThan(timeOf('allgather-ring'))
+    expect(timeOf('allgather-distance-halving 16 KiB')).toBeGreaterThan(timeOf('allgather-ring'))
   })
 
   it('takes a pair of messages as long as latency, bandwidth and overheads say', async () => {

@@ -8,6 +8,7 @@ import { type Ended, type Mpi, startCommand } from './mpi.js'
 /**
  * Compiles the exported program of a schedule, warnings being errors; returns a function that runs it.
  * @param beside another C source that is linked with it
+ * @param env of the launcher
  */
 export function compileExported(
   mpicc: string,
@@ -15,6 +16,7 @@ export function compileExported(
   folder: string,
   schedule: Schedule,
   beside?: string,
+  env: Readonly<Record<string, string>> = {},
 ): (...options: readonly string[]) => Promise<Ended> {
   const source = join(folder, 'plan.c')
   const program = join(folder, 'plan')
@@ -26,5 +28,5 @@ export function compileExported(
     writeFileSync(sources[1]!, beside)
   }
   execFileSync(mpicc, [...flags, '-o', program, ...sources])
-  return (...options) => startCommand(mpi, schedule.specification.ranks, [program, ...options]).ended
+  return (...options) => startCommand(mpi, schedule.specification.ranks, [program, ...options], env).ended
 }

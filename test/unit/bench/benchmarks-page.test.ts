@@ -62,6 +62,10 @@ describe('a row', () => {
   it.each<[ResultFigure, string]>([
     [base, '| case | 20 us |  | 9 |'],
     [{ ...base, peer: 10 }, '| case | 20 us | 10 us | 2.0x |  | 9 |'],
+    [
+      { ...base, peer: 10, ratio: 2.04, interval: [1.9, 2.16] },
+      '| case | 20 us | 10 us | 2.0x (1.90 to 2.16) |  | 9 |',
+    ],
     [{ ...base, peer: 30 }, '| case | 20 us | 30 us | 0.67x |  | 9 |'],
     [{ ...base, peer: 1000 }, '| case | 20 us | 1,000 us | 50 times faster |  | 9 |'],
     [{ ...base, unit: 'GB/s', peer: 1000 }, '| case | 20 GB/s | 1,000 GB/s | 0.02x |  | 9 |'],
