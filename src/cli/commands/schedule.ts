@@ -83,7 +83,7 @@ export const scheduleCommand: AddCommand = (program, act) => {
         const options = parseOptions(schema, raw)
         const { list, output, root, segments } = options
         if (list) return listAlgorithms(report)
-        if (line === undefined)
+        if (line === undefined || line === '')
           throw new RankweaveError('ERR_USAGE', 'expected an algorithm or a collective, or --list')
         const collective = collectiveNamed(line)
         if (collective === undefined) {
