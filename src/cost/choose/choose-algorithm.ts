@@ -13,7 +13,7 @@ import type { Algorithm, CombinationOrder, Shape } from '../../collective/patter
 import { requireShape, shapeLimits } from '../../collective/patterns/check-shape.js'
 import { atDefaults } from '../../collective/patterns/parameterized.js'
 import { leastSize, scheduleOf } from '../../collective/patterns/schedule-size.js'
-import { RankweaveError, wrongValue } from '../../errors.js'
+import { wrongValue } from '../../errors.js'
 import { checkMachine } from '../../machine/check-machine.js'
 import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
@@ -157,8 +157,8 @@ function* choosing(
   yield* untilAborted('chooseAlgorithm', searching(search, eligible), signal)
   const alternatives = search.fastest()
   if (alternatives.length === 0) {
-    const message = `chooseAlgorithm: expected a collective with an algorithm for ${ranks} ranks, got ${collective}`
-    throw new RankweaveError('ERR_ARGUMENT', message)
+    const expected = `chooseAlgorithm: expected a collective with an algorithm for ${ranks} ranks`
+    throw wrongValue('ERR_ARGUMENT', expected, collective)
   }
   return {
     ...{ collective, ranks, root, bytes, chosen: alternatives[0], alternatives },
