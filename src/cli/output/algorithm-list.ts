@@ -10,17 +10,43 @@ import { table } from './reporter.js'
 
 const callsOf: Readonly<Record<string, ServedCalls>> = servedCalls
 
+const rankCounts = Array.from({ length: 64 }, (_, before) => before + 1)
+
+/** How an algorithm combines, of all ranks that it serves. */
+export function combines({ order, refuses }: Algorithm): string {
+  const served = rankCounts.filter((ranks) => ranks > 1 && (refuses?.({ ranks }) ?? null) === null)
+  return [...new Set(served.map((ranks) => order?.({ ranks })))].join(' or ')
+}
+
+/** Numbers of ranks that an algorithm serves; empty for all. */
+export function ranksServed({ id, refuses }: Algorithm): string {
+  const served = rankCounts.filter((ranks) => (refuses?.({ ranks }) ?? null) === null)
+  const kinds: Readonly<Record<string, (ranks: number) => boolean>> = {
+    '': () => true,
+    even: (ranks) => ranks % 2 === 0 || ranks === 1,
+    'powers of two': (ranks) => Number.isInteger(Math.log2(ranks)),
+    '2': (ranks) => ranks === 2,
+  }
+  const found = Object.entries(kinds).find(([, isServed]) => `${rankCounts.filter(isServed)}` === `${served}`)
+  if (found === undefined) throw new Error(`${id} serves ${served} ranks: name them here`)
+  return found[0]
+}
+
 /** The algorithms with what they serve, their parameters and Open MPI's settings that do the same. */
 export function listedAlgorithms() {
-  return algorithms.map(({ collective, id, catalogue, parameters = {} }) => ({
-    ...{ collective, id, serves: catalogue!.serves, ...callsOf[collective]! },
-    parameters: Object.entries(parameters).map(
-      ([name, { help, least, most, default: initial, word = name }]) => ({
-        ...{ name: word, help, least, most, default: initial },
-      }),
-    ),
-    openMpi: openMpiOf(id),
-  }))
+  return algorithms.map((algorithm) => {
+    const { collective, id, catalogue, parameters = {} } = algorithm
+    return {
+      ...{ collective, id, serves: catalogue!.serves, ranks: ranksServed(algorithm) },
+      ...{ combines: combines(algorithm), ...callsOf[collective]! },
+      parameters: Object.entries(parameters).map(
+        ([name, { help, least, most, default: initial, word = name }]) => ({
+          ...{ name: word, help, least, most, default: initial },
+        }),
+      ),
+      openMpi: openMpiOf(id),
+    }
+  })
 }
 
 /** The same for readers. */
@@ -35,7 +61,7 @@ export function algorithmList(): string {
   const missing = withoutSchedule()
   return [
     ...collectives.flatMap((name) => [
-      `${name}: ${callsText(callsOf[name]!)}`,
+      `${name}: calls ${callsText(callsOf[name]!)}`,
       table(algorithms.filter(({ collective }) => collective === name).map(rowOf)),
     ]),
     'parameters:',
@@ -51,9 +77,17 @@ function callsText({ calls, uneven, inPlace }: ServedCalls): string {
   return `${names.join(', ')}${inPlace ? '; in place' : ''}`
 }
 
-function rowOf({ id, catalogue }: Algorithm): readonly [string, string] {
+function rowOf(algorithm: Algorithm): readonly [string, string] {
+  const { id, catalogue } = algorithm
   const setting = tunedOfText(id)
-  return [id, `${catalogue!.serves}${setting === null ? '' : ` (Open MPI: ${setting.algorithm})`}`]
+  const [ranks, order] = [ranksServed(algorithm), combines(algorithm)]
+  const facts = [
+    catalogue!.serves,
+    ...(ranks === '' ? [] : [`ranks: ${ranks}`]),
+    ...(order === '' ? [] : [`order: ${order}`]),
+    ...(setting === null ? [] : [`Open MPI: ${setting.algorithm}`]),
+  ]
+  return [id, facts.join('; ')]
 }
 
 /**

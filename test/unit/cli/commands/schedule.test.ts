@@ -29,11 +29,15 @@ describe('schedule', () => {
   it('--list lists the algorithms by collective', async () => {
     const { exitCode, stdout } = await cli('schedule', '--list')
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/^bcast: bcast; in place$/m)
-    expect(stdout).toMatch(/^ {2}bcast-chain +long data in many segments, few ranks \(Open MPI: pipeline\)$/m)
-    expect(stdout).toMatch(/^scatter: scatter, scatterv \(blocks of varying lengths\); in place$/m)
+    expect(stdout).toMatch(/^bcast: calls bcast; in place$/m)
+    expect(stdout).toMatch(/^ {2}bcast-chain +long data in many segments, few ranks; Open MPI: pipeline$/m)
+    expect(stdout).toMatch(
+      /^ {2}allgather-neighbor-exchange +long blocks, neighbors only; ranks: even; Open MPI/m,
+    )
+    expect(stdout).toMatch(/^ {2}reduce-rabenseifner +long data; order: tree or ranks$/m)
+    expect(stdout).toMatch(/^scatter: calls scatter, scatterv \(blocks of varying lengths\); in place$/m)
     expect(stdout).toMatch(/^ {2}scatter-linear +long blocks$/m)
-    expect(stdout).toMatch(/^barrier: barrier$/m)
+    expect(stdout).toMatch(/^barrier: calls barrier$/m)
     expect(stdout).toMatch(
       /^ {2}bcast-chain:fanout +chains that begin at the root, an integer from 1 to 64 \(default: 1\)$/m,
     )
@@ -42,11 +46,13 @@ describe('schedule', () => {
       algorithms: expect.arrayContaining([
         {
           ...{ collective: 'gather', id: 'gather-linear', serves: 'long blocks' },
+          ...{ ranks: '', combines: '' },
           ...{ calls: ['gather', 'gatherv'], uneven: ['gatherv'], inPlace: true },
           ...{ parameters: [], openMpi: null },
         },
         {
           ...{ collective: 'bcast', id: 'bcast-chain', serves: 'long data in many segments, few ranks' },
+          ...{ ranks: '', combines: '' },
           ...{ calls: ['bcast'], uneven: [], inPlace: true },
           openMpi: {
             coll_tuned_use_dynamic_rules: '1',
