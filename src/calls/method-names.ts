@@ -1,3 +1,4 @@
+import { algorithmText } from '../collective/algorithm-text.js'
 import { algorithms } from '../collective/algorithms.js'
 import type { Algorithm } from '../collective/patterns/algorithm.js'
 import { shapeLimits } from '../collective/patterns/check-shape.js'
@@ -9,20 +10,18 @@ export interface ChosenMethod {
   /** The id of an algorithm with its parameters. */
   readonly id?: string | undefined
   readonly segments?: number | undefined
+  /** Only with an algorithm. */
   readonly segmentBytes?: number | undefined
   readonly isAnyOrder?: boolean
 }
 
-/** Names a method: equal methods have equal names. Empty where nothing is chosen. */
+/** Names a method by its line of text: equal methods have equal names. Empty where nothing is chosen. */
 export function methodName({ id, segments, segmentBytes, isAnyOrder = false }: ChosenMethod): string {
-  let name = id ?? ''
-  const add = (text: string): void => {
-    name = name === '' ? text : `${name}, ${text}`
-  }
-  if (segments !== undefined) add(`${segments} segments`)
-  if (segmentBytes !== undefined) add(`segments of ${segmentBytes} bytes`)
-  if (isAnyOrder) add('order any')
-  return name
+  const isCut = segments !== undefined || segmentBytes !== undefined
+  const named = id !== undefined && isCut ? algorithmText(id, { segments, segmentBytes }) : id
+  const name = named ?? (segments === undefined ? '' : `${segments} segments`)
+  if (!isAnyOrder) return name
+  return name === '' ? 'order any' : `${name}, order any`
 }
 
 const callsByCollective = Object.entries<ServedCalls>(servedCalls)
@@ -59,7 +58,7 @@ export function methodNamed(call: CollectiveName, isHashed: (name: string) => bo
 function* chosenMethods(known: readonly Algorithm[]): Generator<ChosenMethod> {
   for (const algorithm of known) for (const id of idsOf(algorithm, most.values)) yield { id }
   for (const cut of [{}, ...cuts]) {
-    yield cut
+    if (cut.segmentBytes === undefined) yield cut
     for (const algorithm of known) for (const id of idsOf(algorithm, most.cut)) yield { ...cut, id }
   }
 }

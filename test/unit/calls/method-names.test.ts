@@ -15,17 +15,13 @@ function described(name: CollectiveName, method: ChosenMethod, extra?: number): 
 it.each<[CollectiveName, ChosenMethod, string]>([
   ['bcast', { id: 'bcast-binomial' }, 'bcast-binomial'],
   ['bcast', { id: 'bcast-chain:fanout=4' }, 'bcast-chain:fanout=4'],
-  [
-    'bcast',
-    { id: 'bcast-chain:fanout=4', segmentBytes: 65_536 },
-    'bcast-chain:fanout=4, segments of 65536 bytes',
-  ],
+  ['bcast', { id: 'bcast-chain:fanout=4', segmentBytes: 65_536 }, 'bcast-chain:fanout=4,segment=64KiB'],
   ['bcast', { segments: 4096 }, '4096 segments'],
   ['alltoallv', { id: 'alltoall-linear:requests=4096' }, 'alltoall-linear:requests=4096'],
   [
     'allreduceInit',
     { id: 'allreduce-ring', segments: 3, isAnyOrder: true },
-    'allreduce-ring, 3 segments, order any',
+    'allreduce-ring:segments=3, order any',
   ],
   ['reduce', { isAnyOrder: true }, 'order any'],
 ])('a method of %s on another process, %j, is named', (name, method, text) => {
