@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { combines, ranksServed } from '../src/cli/output/algorithm-list.js'
 import { algorithms } from '../src/collective/algorithms.js'
 import type { Algorithm } from '../src/collective/patterns/algorithm.js'
 import { servedCalls } from '../src/collective/patterns/served-calls.js'
@@ -11,28 +12,6 @@ import { type MarkedTable, optionHeads, optionRows, pageWithTables, tableOf } fr
 export const algorithmPage = new URL('../docs/collective-algorithms.md', import.meta.url)
 
 const page = 'collective-algorithms.md'
-const rankCounts = Array.from({ length: 64 }, (_, before) => before + 1)
-
-/** How an algorithm combines, of all ranks that it serves. */
-function combines({ order, refuses }: Algorithm): string {
-  const served = rankCounts.filter((ranks) => ranks > 1 && (refuses?.({ ranks }) ?? null) === null)
-  return [...new Set(served.map((ranks) => order?.({ ranks })))].join(' or ')
-}
-
-/** Numbers of ranks that an algorithm serves; empty for all. */
-function ranksServed({ id, refuses }: Algorithm): string {
-  const served = rankCounts.filter((ranks) => (refuses?.({ ranks }) ?? null) === null)
-  const kinds: Readonly<Record<string, (ranks: number) => boolean>> = {
-    '': () => true,
-    even: (ranks) => ranks % 2 === 0 || ranks === 1,
-    'powers of two': (ranks) => Number.isInteger(Math.log2(ranks)),
-    '2': (ranks) => ranks === 2,
-  }
-  const found = Object.entries(kinds).find(([, isServed]) => `${rankCounts.filter(isServed)}` === `${served}`)
-  if (found === undefined) throw new Error(`${id} serves ${served} ranks: name them here`)
-  return found[0]
-}
-
 /** The page says once that tables and equations are of this work. */
 const tablesOf = 'Pjesivac-Grbovic 2007'
 

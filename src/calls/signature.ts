@@ -1,8 +1,8 @@
-import { algorithms } from '../collective/algorithms.js'
 import { typeName } from '../messages/datatype/elements.js'
 import { operationNames } from '../messages/datatype/operation-names.js'
 import { signatureWords } from '../messages/process/frames.js'
 import { type CollectiveName, collectiveNames } from './collective-name.js'
+import { methodNamed } from './method-names.js'
 
 /**
  * What all ranks of a collective must agree on. Compared between the ranks of a process when they join and
@@ -52,7 +52,7 @@ export function encodeSignature(signature: Signature, into: Int32Array, at: numb
   into[at + word.countLow] = count ?? 0
   into[at + word.countHigh] = count === undefined ? 0 : Math.floor(count / 2 ** 32)
   into[at + word.op] = op === undefined ? 0 : hashText(op)
-  into[at + word.extra] = method === undefined ? (extra ?? 0) : hashIntegers([extra ?? 0, hashText(method)])
+  into[at + word.extra] = method === undefined ? (extra ?? 0) : methodHash(extra ?? 0, method)
 }
 
 /** Whether the signatures at these offsets of two word arrays agree. */
@@ -100,15 +100,24 @@ export function describeWords(words: Int32Array, at: number): string {
       ? { count: (words[at + word.countLow] >>> 0) + words[at + word.countHigh] * 2 ** 32 }
       : {}),
     ...(flags & hasOp ? { op: opName(words[at + word.op], collectiveNames[flags & nameMask]) } : {}),
-    ...methodOrExtra(flags, words[at + word.extra]),
+    ...methodOrExtra(flags, collectiveNames[flags & nameMask], words[at + word.extra]),
   })
 }
 
-/** A method travels as a hash: that of an algorithm alone is known. */
-function methodOrExtra(flags: number, hash: number): Pick<Signature, 'extra' | 'method'> {
+/** A method travels as a hash, of which the usual names are known. */
+function methodOrExtra(
+  flags: number,
+  name: CollectiveName | undefined,
+  hash: number,
+): Pick<Signature, 'extra' | 'method'> {
   if ((flags & hasMethod) === 0) return flags & hasExtra ? { extra: hash } : {}
-  const id = flags & hasExtra ? undefined : idOfHash.get(hash)
-  return { method: id ?? `method #${(hash >>> 0).toString(16)}` }
+  const isKnown = (flags & hasExtra) === 0 && name !== undefined
+  const found = isKnown ? methodNamed(name, (method) => methodHash(0, method) === hash) : undefined
+  return { method: found ?? `method #${(hash >>> 0).toString(16)}` }
+}
+
+function methodHash(extra: number, method: string): number {
+  return hashIntegers([extra, hashText(method)])
 }
 
 /** FNV-1a over 32-bit integers, for `Signature.extra`. */
@@ -126,8 +135,6 @@ export function hashText(text: string): number {
 }
 
 const builtinOfHash = new Map<number, string>(operationNames.map((name) => [hashText(name), name]))
-
-const idOfHash = new Map(algorithms.map(({ id }) => [hashIntegers([0, hashText(id)]), id]))
 
 function opName(hash: number, name: CollectiveName | undefined): string {
   const what = name === 'topology' ? 'strategy' : 'operation'

@@ -55,7 +55,17 @@ function parsed(text: string, collective: Collective | undefined): AlgorithmSett
 
 /** The line of text that {@link parseAlgorithm} reads as this setting; equal settings have equal texts. */
 export function formatAlgorithm({ algorithm, segments, segmentBytes }: AlgorithmSetting): string {
-  const { id } = algorithm
+  return algorithmText(algorithm.id, { segments, segmentBytes })
+}
+
+/** The same of an id with its parameters. */
+export function algorithmText(
+  id: string,
+  {
+    segments,
+    segmentBytes,
+  }: { readonly segments?: number | undefined; readonly segmentBytes?: number | undefined },
+): string {
   const text = optionsText(cuts, { segments, segmentBytes })
   return text === '' ? id : `${id}${id.includes(':') ? ',' : ':'}${text}`
 }

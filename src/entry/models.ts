@@ -33,5 +33,5 @@ export type {
   PLogP,
 } from '../cost/models/parameters.js'
 export { type PredictedCall, predictUs } from '../cost/models/predict.js'
-export { optimalSegmentBytes, type SegmentedCall } from '../cost/models/segment-size.js'
+export type { SegmentedCall } from '../cost/models/segment-size.js'
 export { scheduleStages } from '../cost/models/stages.js'

@@ -9,6 +9,8 @@ export interface RankView {
   /** Destination of a send, source of a receive, -1 otherwise. */
   readonly peer: readonly number[]
   readonly tag: readonly number[]
+  /** The last phase whose messages an operation waits for, -1 for its data alone; null where none waits. */
+  readonly after: readonly number[] | null
   /** How many blocks it moves. */
   readonly blocks: readonly number[]
   /** Which blocks, the first {@link mostBlocks} of each; a partial result is negative. */
@@ -24,19 +26,21 @@ const mostBlocks = 8
 
 /** @param rank below the ranks of the schedule */
 export function rankView(schedule: Schedule, rank: number): RankView {
-  const { opStart, opPhase, opKind: kinds, opPeer, opTag, entryStart, entryBlock } = schedule
+  const { opStart, opPhase, opKind: kinds, opPeer, opTag, opAfter, entryStart, entryBlock } = schedule
   const first = opStart[rank]
   const end = Math.min(opStart[rank + 1], first + mostOperations)
   const lengths = Array.from(
     { length: end - first },
     (_, i) => entryStart[first + i + 1] - entryStart[first + i],
   )
+  const after = [...opAfter.subarray(first, end)]
   return {
     rank,
     phase: [...opPhase.subarray(first, end)],
     kind: [...kinds.subarray(first, end)],
     peer: [...opPeer.subarray(first, end)],
     tag: [...opTag.subarray(first, end)],
+    after: after.every((phase) => phase === -1) ? null : after,
     blocks: lengths,
     block: lengths.map((length, i) => [
       ...entryBlock.subarray(entryStart[first + i], entryStart[first + i] + Math.min(length, mostBlocks)),

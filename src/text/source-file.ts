@@ -28,6 +28,7 @@ export function fileSource(path: string, open: () => number): ByteSource {
 /** What a call to the file system returns. @throws ERR_FILE naming the path, when the call throws */
 export function readingFile<T>(path: string, call: () => T): T {
   requireText('path', path)
+  if (path === '') throw new RankweaveError('ERR_FILE', "cannot read '': expected the name of a file")
   try {
     return call()
   } catch (cause) {

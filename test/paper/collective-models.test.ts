@@ -392,20 +392,31 @@ test('the formulas are those of the tables, and sums of them', () => {
   const others = modelledAlgorithms.filter(({ id }) => printed[id] === undefined)
   expect(Object.keys(printed)).toHaveLength(34)
   expect(others.map(({ id }) => id).sort()).toEqual([
+    'allgather-binomial',
     'allgather-linear',
+    'allgather-two-proc',
+    'allreduce-binary',
     'allreduce-linear',
+    'allreduce-segmented',
     'allreduce-tree',
+    'alltoall-two-proc',
+    'barrier-tree',
+    'bcast-knomial',
     'bcast-scatter-allgather',
+    'bcast-scatter-doubling',
     'exscan-chain',
     'exscan-recursive-doubling',
+    'reduce-in-order-binary',
+    'reduce-scatter-binomial',
     'reduce-scatter-pairwise',
+    'reduce-scatter-tree',
   ])
 })
 
 test('LogP is LogGP with G = 0', () => {
   const base = { latencyNs: 2100, overheadNs: 1600, gapNs: 2300, reduceNsPerByte: 0.5 }
   for (const { id } of modelledAlgorithms) {
-    const call = { ranks: 16, bytes: 4096, segmentBytes: 512 }
+    const call = { ranks: id.endsWith('two-proc') ? 2 : 16, bytes: 4096, segmentBytes: 512 }
     const logP = predictUs(id, { model: 'logp', ...base }, call)
     expect([id, logP]).toEqual([id, predictUs(id, { model: 'loggp', nsPerByte: 0, ...base }, call)])
   }

@@ -30,11 +30,17 @@ const profile: Profile = {
   eagerLimitBytes: Number.POSITIVE_INFINITY,
 }
 
-function times(id: string, ranks: number, bytes: number): readonly [simulated: number, predicted: number] {
+function times(
+  id: string,
+  ranks: number,
+  bytes: number,
+  costs: MessageCosts = messages,
+): readonly [simulated: number, predicted: number] {
   const schedule = scheduleOf(algorithmOf(id), { ranks })
-  const machine = { ...cluster({ nodes: ranks, cores: 1 }), profile }
+  const levels = { process: costs, package: costs, node: costs, network: costs }
+  const machine = { ...cluster({ nodes: ranks, cores: 1 }), profile: { ...profile, levels } }
   const { timeUs } = simulate(schedule, machine, { bytes })
-  return [timeUs, predictUs(id, logGPOfLevel(profile, 'network'), { ranks, bytes })]
+  return [timeUs, predictUs(id, logGPOfLevel(machine.profile, 'network'), { ranks, bytes })]
 }
 
 describe('simulation and LogGP agree on one rank per node', () => {
@@ -67,6 +73,37 @@ describe('simulation and LogGP agree on one rank per node', () => {
       expect(simulated).toBeCloseTo(predicted, 6)
     }
   })
+
+  // Where bytes cost nothing, messages share no link, and a gap is as long as the overhead.
+  test.each(['barrier-tree', 'bcast-binomial', 'bcast-knomial', 'allgather-binomial', 'allreduce-tree'])(
+    '%s of empty messages, powers of two',
+    (id) => {
+      for (const ranks of [4, 8, 16]) {
+        const [simulated, predicted] = times(id, ranks, 0, { ...messages, gapNs: 400, nsPerByte: 0 })
+        expect(simulated).toBeCloseTo(predicted, 6)
+      }
+    },
+  )
+
+  test.each(['allgather-two-proc', 'alltoall-two-proc', 'reduce-scatter-binomial'])(
+    '%s on two ranks',
+    (id) => {
+      const [simulated, predicted] = times(id, 2, 4096)
+      expect(simulated).toBeCloseTo(predicted, 6)
+    },
+  )
+
+  // With neither overheads nor gaps, what a rank sends to all others at once shares its link.
+  test.each(['allreduce-segmented', 'reduce-scatter-tree'])(
+    '%s of bytes alone, any number of ranks',
+    (id) => {
+      const bytesAlone: MessageCosts = { ...messages, sendOverheadNs: 0, receiveOverheadNs: 0, gapNs: 0 }
+      for (const ranks of [2, 3, 8, 11]) {
+        const [simulated, predicted] = times(id, ranks, ranks * 4096, bytesAlone)
+        expect(simulated / predicted).toBeCloseTo(1, 3)
+      }
+    },
+  )
 
   test.each(['bcast-linear', 'scatter-linear'])('%s on two ranks', (id) => {
     const [simulated, predicted] = times(id, 2, 4096)

@@ -8,12 +8,13 @@ import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import { plan } from '../../src/neighborhood/plan/plan.js'
 import { parseStrategy } from '../../src/neighborhood/strategies/strategy-text.js'
 import { smallTopologies } from '../property/random-topology.js'
+import { variants } from '../support/algorithm-checks.js'
 import { compileExported } from '../support/exported-c.js'
 import { describeMpi } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
 import { withWaits } from '../support/random-waits.js'
 import { chooseBy } from '../support/schedule-faults.js'
-import { demanded, sampled } from '../support/soak.js'
+import { demanded, sampled, tier } from '../support/soak.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
 const strategies = ['direct', 'common-neighbor', 'routed', 'allgather', 'descending', 'lanes', 'hierarchical']
@@ -46,17 +47,17 @@ describeMpi('exported C programs', (mpi) => {
   )
 
   // Half of them on either library: each program is compiled, which takes longer than to run it.
-  const some = sampled(
-    algorithms.filter((_, i) => i % 2 === (mpi.name === 'MPICH' ? 1 : 0)),
-    2,
-  )
-  it.skipIf(mpicc === null).each(some.map((algorithm, i) => [algorithm.id, algorithm, i] as const))(
-    'of %s sum exactly',
+  const half = (all: readonly Algorithm[]) => all.filter((_, i) => i % 2 === (mpi.name === 'MPICH' ? 1 : 0))
+  const some = sampled(half(algorithms), 2)
+  const every = tier === 'long' ? variants : some
+  it.skipIf(mpicc === null).each(every.map((algorithm, i) => [algorithm.id, algorithm, i] as const))(
+    'of %s sum exactly, beside the library',
     async (_, algorithm, i) => {
       const schedule = scheduleOf(algorithm, { ranks: ranksFor(algorithm), segments: 1 })
       const run = compileExported(mpicc!, mpi, folder(), schedule)
-      const { code, stderr } = await run('-b', i % 2 === 0 ? '4' : '20000', '-n', '1', '-s', '1')
+      const { code, stderr, stdout } = await run('-b', i % 2 === 0 ? '4' : '20000', '-n', '1', '-s', '1')
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(stdout).toMatch(/data as expected\nplan .*\nlibrary .* its own call/)
     },
   )
 

@@ -6,6 +6,7 @@ import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
+import { methodName } from '../method-names.js'
 
 /** How a collective moves its data. All ranks pass the same. */
 export interface MethodOptions {
@@ -86,13 +87,7 @@ export function methodOf(collective: Collective, options: OrderOptions | undefin
     throw wrongValue('ERR_ARGUMENT', expected, text)
   }
   const isAnyOrder = order === 'any'
-  const parts = [
-    algorithm?.id ?? '',
-    segments === undefined ? '' : `${segments} segments`,
-    segmentBytes === undefined ? '' : `segments of ${segmentBytes} bytes`,
-    isAnyOrder ? 'order any' : '',
-  ]
-  const name = parts.filter((part) => part !== '').join(', ')
+  const name = methodName({ id: algorithm?.id, segments, segmentBytes, isAnyOrder })
   // `order: 'tree'` alone is the default.
   if (name === '') return undefined
   return { algorithm, segments, segmentBytes, isAnyOrder, name, given: { algorithm: text, segments: given } }

@@ -47,8 +47,11 @@ export function addShapeOptions(command: Command): Command {
 
 const topologyOptionNames = [...strategyOptionNames, 'operation'] as const
 
-/** @throws ERR_USAGE for an option that another kind of source takes */
+const sourceExpected = "a schedule file, a topology or an algorithm, which 'rankweave schedule --list' lists"
+
+/** @throws ERR_USAGE for an empty source, and an option that another kind of source takes */
 export function refuseInapplicable(command: Command, source: string): void {
+  if (source === '') throw wrongValue('ERR_USAGE', `expected ${sourceExpected}`, source)
   const algorithm = algorithmNamed(source)
   if (algorithm !== undefined) {
     refuseGiven(command, [...topologyOptionNames, 'server'], 'is for topologies, not for algorithms')
@@ -114,7 +117,7 @@ export async function scheduleFromSource(
   }
   if (!isTopology(source)) {
     report.step(`reading ${source}`)
-    return readScheduleFile(source, { open: openInput })
+    return await readSource(source)
   }
   if (parseAuto(options.strategy) !== null)
     throw new RankweaveError(
@@ -136,6 +139,18 @@ export async function scheduleFromSource(
     onProgress: groupProgress(report),
   })
   return plan.schedule
+}
+
+/** A schedule file; a file that is not there may be a misspelled algorithm. @throws ERR_FILE, ERR_SCHEDULE */
+async function readSource(source: string): Promise<Schedule> {
+  try {
+    return await readScheduleFile(source, { open: openInput })
+  } catch (error) {
+    if (!(error instanceof RankweaveError) || (error.cause as NodeJS.ErrnoException)?.code !== 'ENOENT')
+      throw error
+    const { cause, details, message } = error
+    throw new RankweaveError('ERR_FILE', `${message}; expected ${sourceExpected}`, { details, cause })
+  }
 }
 
 /** The node of every rank, process p being on core p. @throws ERR_MACHINE, ERR_USAGE */

@@ -1,8 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { defaultText, expectedText } from '../../base/option-table.js'
 import { parseAlgorithm } from '../../collective/algorithm-text.js'
-import { algorithms } from '../../collective/algorithms.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { RankweaveError } from '../../errors.js'
 import { scheduleText } from '../../schedule/file/schedule-file.js'
@@ -11,6 +9,7 @@ import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
 import { parseOptions, refuseNeedlessRoot, whole } from '../input/options.js'
 import { algorithmChoiceRows } from '../output/algorithm-choice-report.js'
+import { algorithmList, listedAlgorithms, mcaOptions, openMpiOf } from '../output/algorithm-list.js'
 import { withoutSchedule } from '../output/algorithm-names.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
@@ -84,7 +83,7 @@ export const scheduleCommand: AddCommand = (program, act) => {
         const options = parseOptions(schema, raw)
         const { list, output, root, segments } = options
         if (list) return listAlgorithms(report)
-        if (line === undefined)
+        if (line === undefined || line === '')
           throw new RankweaveError('ERR_USAGE', 'expected an algorithm or a collective, or --list')
         const collective = collectiveNamed(line)
         if (collective === undefined) {
@@ -106,11 +105,14 @@ export const scheduleCommand: AddCommand = (program, act) => {
           if (!isStandardOutput(output)) report.note(`wrote ${output}`)
         }
         const { association, isOrdered } = verification
+        const unit =
+          choice === null ? null : { ranks: schedule.specification.ranks, bytes: choice.bytesPerUnit }
         const object = {
           ...summaryOf(schedule),
           isOrdered,
           association,
           verified: verification.ok,
+          openMpi: openMpiOf(schedule.strategy, schedule.parameters['segments'] as number, unit),
           ...choice,
           ...(output === undefined ? {} : { file: verification.ok ? output : null }),
         }
@@ -123,39 +125,7 @@ export const scheduleCommand: AddCommand = (program, act) => {
 }
 
 function listAlgorithms(report: Reporter): ExitCode {
-  const list = algorithms.map(({ collective, id, parameters = {} }) => ({
-    collective,
-    id,
-    parameters: Object.entries(parameters).map(
-      ([name, { help, least, most, default: initial, word = name }]) => ({
-        ...{ name: word, help, least, most, default: initial },
-      }),
-    ),
-  }))
-  const collectives = [...new Set(list.map(({ collective }) => collective))]
-  const idsOf = (collective: string) =>
-    list
-      .filter((algorithm) => algorithm.collective === collective)
-      .map(({ id }) => id)
-      .join(', ')
-  const missing = withoutSchedule()
-  const lines = missing.map(({ id, why }) => `  ${id}: ${why}`)
-  const parameters = algorithms.flatMap(({ id, parameters = {} }) =>
-    Object.entries(parameters).map(([name, option]) => {
-      const { word = name, help } = option
-      return [`${id}:${word}`, `${help}, ${expectedText(option)} (default: ${defaultText(option)})`] as const
-    }),
-  )
-  report.result(
-    { algorithms: list, withoutSchedule: missing },
-    [
-      table(collectives.map((name) => [name, idsOf(name)])),
-      'parameters:',
-      table(parameters),
-      `every algorithm: segments=NUMBER, from 1 to ${shapeLimits.segments}`,
-      ...(missing.length === 0 ? [] : ['only in rankweave models:', ...lines]),
-    ].join('\n'),
-  )
+  report.result({ algorithms: listedAlgorithms(), withoutSchedule: withoutSchedule() }, algorithmList())
   return exitCodes.ok
 }
 
@@ -175,10 +145,14 @@ function summaryOf(schedule: Schedule) {
 }
 
 function summaryText(
-  summary: ReturnType<typeof summaryOf> & { readonly verified: boolean },
+  summary: ReturnType<typeof summaryOf> & {
+    readonly verified: boolean
+    readonly openMpi: ReturnType<typeof openMpiOf>
+  },
   proof: ReturnType<typeof reductionRows>,
 ): string {
-  const { algorithm, collective, combinations, messages, phases, ranks, verified, volumeBlocks } = summary
+  const { algorithm, collective, combinations, messages, openMpi, phases, ranks, verified, volumeBlocks } =
+    summary
   return [
     `${algorithm}: ${collective} of ${counted(ranks, 'rank', 'ranks')}`,
     table([
@@ -188,6 +162,7 @@ function summaryText(
       ['combinations', figure(combinations)],
       ...proof,
       ['verified', verified ? 'yes' : 'NO, the violations are on standard error'],
+      ['Open MPI', openMpi === null ? null : mcaOptions(openMpi)],
     ]),
   ].join('\n')
 }

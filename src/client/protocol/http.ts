@@ -167,6 +167,8 @@ export interface RankProgram {
     /** Null where there is none. */
     readonly peer: number | null
     readonly tag: number | null
+    /** The last phase whose messages it waits for; null where it waits for its data alone. */
+    readonly after: number | null
     /** As in the schedule: an origin, or `~p` for a partial result of part p. */
     readonly blocks: readonly number[]
   }[]

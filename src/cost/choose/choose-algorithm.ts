@@ -13,7 +13,7 @@ import type { Algorithm, CombinationOrder, Shape } from '../../collective/patter
 import { requireShape, shapeLimits } from '../../collective/patterns/check-shape.js'
 import { atDefaults } from '../../collective/patterns/parameterized.js'
 import { leastSize, scheduleOf } from '../../collective/patterns/schedule-size.js'
-import { RankweaveError, wrongValue } from '../../errors.js'
+import { isRankweaveError, wrongValue } from '../../errors.js'
 import { checkMachine } from '../../machine/check-machine.js'
 import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
@@ -36,7 +36,7 @@ export interface ChooseAlgorithmOptions {
   readonly bytes: number
   /** The weakest order of combination that is admitted. Default `any`. */
   readonly order?: CombinationOrder
-  /** Work that is spent on simulations, 1 to 2^20. Default {@link defaultAlgorithmBudget}. */
+  /** Work that is spent on simulations, 1 to 2^20: schedules of 131,072 operations each. Default 40. */
   readonly budget?: number
   /** Ends the choice with ERR_ABORTED: looked at before each simulation. */
   readonly signal?: AbortSignal
@@ -54,7 +54,7 @@ const options: OptionTable<ChooseAlgorithmOptions> = {
   now: uncheckedOption,
 }
 
-/** Of {@link ChooseAlgorithmOptions.budget}: schedules of some 5 million operations together. */
+/** Schedules of some 5 million operations together. */
 export const defaultAlgorithmBudget = 40
 
 /** Work that a unit of the budget pays for, in operations of schedules. */
@@ -66,7 +66,7 @@ const mostSettings = 40
 
 /** An algorithm with its settings that was simulated. */
 export interface AlgorithmAlternative {
-  /** Its line of text, as `parseAlgorithm` reads it. */
+  /** Its line of text, as option `algorithm` of calls takes it. */
   readonly algorithm: string
   readonly parameters: Parameters
   /** Predicted by the simulator, until the last rank is done. */
@@ -167,8 +167,8 @@ function* choosing(
   yield* untilAborted('chooseAlgorithm', searching(search, eligible), signal)
   const alternatives = search.fastest()
   if (alternatives.length === 0) {
-    const message = `chooseAlgorithm: expected a collective with an algorithm for ${ranks} ranks, got ${collective}`
-    throw new RankweaveError('ERR_ARGUMENT', message)
+    const expected = `chooseAlgorithm: expected a collective with an algorithm for ${ranks} ranks`
+    throw wrongValue('ERR_ARGUMENT', expected, collective)
   }
   return {
     ...{ collective, ranks, root, bytes, chosen: alternatives[0], alternatives },
@@ -347,7 +347,7 @@ class Search {
       return isTooLarge ? Number.POSITIVE_INFINITY : operations + entries * entryWork
     } catch (error) {
       // The shape is in range and served, so there are too many blocks.
-      if (error instanceof RankweaveError && error.code === 'ERR_ARGUMENT') return Number.POSITIVE_INFINITY
+      if (isRankweaveError(error, 'ERR_ARGUMENT')) return Number.POSITIVE_INFINITY
       throw error
     }
   }

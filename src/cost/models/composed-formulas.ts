@@ -1,5 +1,5 @@
 import { evaluate } from './evaluate.js'
-import type { Formula, ModelledAlgorithm } from './modelled-algorithm.js'
+import { ceilLg, type Formula, isPowerOfTwo, type ModelledAlgorithm, sum } from './modelled-algorithm.js'
 import { movementFormulas } from './movement-formulas.js'
 import { reductionFormulas } from './reduction-formulas.js'
 
@@ -24,7 +24,68 @@ const ofPieces =
   (terms, sizes) =>
     formula(terms, { ...sizes, m: sizes.q, ms: sizes.q, ns: 1 })
 
+/** For one vector of P times the length. */
+const ofAllBlocks =
+  (formula: Formula): Formula =>
+  (terms, sizes) =>
+    formula(terms, { ...sizes, m: sizes.P * sizes.m, ms: sizes.P * sizes.m, ns: 1 })
+
+/** For no data. */
+const ofNothing =
+  (formula: Formula): Formula =>
+  (terms, sizes) =>
+    formula(terms, { ...sizes, m: 0, ms: 0, ns: 1 })
+
+/** Combining one block, or piece, of every other rank. */
+const combiningOthers: Formula = ({ gamma }, { P, m }) => (P - 1) * gamma * m
+
+const onlyTwo = (ranks: number): string | null => (ranks === 2 ? null : `it needs 2 ranks, got ${ranks}`)
+
+/** Both ranks send each other a block. */
+const exchange: Formula = ({ step }, { m }) => step(m)
+
+/** The default of `bcast-knomial`. */
+const radix = 4
+
+/** Down a k-nomial tree: at each level to k - 1 ranks, at the first to those that there are. */
+const downKnomialTree: Formula = ({ message, gap }, { P, ms, ns }) => {
+  let [levels, widest] = [0, 1]
+  while (widest < P) [levels, widest] = [levels + 1, widest * radix]
+  const ofRoot = Math.ceil(P / (widest / radix)) - 1
+  const children = ofRoot + (levels - 1) * (radix - 1)
+  return levels * message(ms) + (ns * children - levels) * gap(ms)
+}
+
+/**
+ * Doubling what ranks have, step by step. Where the upper group of a step has fewer ranks than the lower one, some
+ * ranks there get its pieces by halving, in as many steps as came before.
+ */
+const doublingUnfolded: Formula = ({ step }, { P, m }) =>
+  sum(0, ceilLg(P) - 1, (k) => {
+    const upper = isPowerOfTwo(P) ? 0 : (P % 2 ** (k + 1)) - 2 ** k
+    return step(2 ** k * m) + (upper > 0 ? k * step(upper * m) : 0)
+  })
+
 export const composedFormulas: readonly ModelledAlgorithm[] = [
+  {
+    id: 'barrier-tree',
+    collective: 'barrier',
+    source: 'reduce-tree and bcast-binomial of no data',
+    time: ofNothing(both(of('reduce-tree'), of('bcast-binomial'))),
+  },
+  {
+    id: 'bcast-knomial',
+    collective: 'bcast',
+    source: 'as bcast-binomial, with radix 4',
+    segmented: true,
+    time: downKnomialTree,
+  },
+  {
+    id: 'bcast-scatter-doubling',
+    collective: 'bcast',
+    source: 'scatter-binomial and doubling of P pieces',
+    time: ofPieces(both(of('scatter-binomial'), doublingUnfolded)),
+  },
   {
     id: 'bcast-scatter-allgather',
     collective: 'bcast',
@@ -44,6 +105,58 @@ export const composedFormulas: readonly ModelledAlgorithm[] = [
     source: 'reduce-tree and bcast-binomial',
     segmented: true,
     time: both(of('reduce-tree'), of('bcast-binomial')),
+  },
+  {
+    id: 'allreduce-binary',
+    collective: 'allreduce',
+    source: 'reduce-binary and bcast-binary',
+    segmented: true,
+    time: both(of('reduce-binary'), of('bcast-binary')),
+  },
+  {
+    id: 'allreduce-segmented',
+    collective: 'allreduce',
+    source: 'alltoall-linear of P pieces twice, and combining a piece of each rank',
+    time: ofPieces(both(combiningOthers, both(of('alltoall-linear'), of('alltoall-linear')))),
+  },
+  {
+    id: 'reduce-in-order-binary',
+    collective: 'reduce',
+    source: 'as reduce-binary',
+    segmented: true,
+    time: of('reduce-binary'),
+  },
+  {
+    id: 'allgather-binomial',
+    collective: 'allgather',
+    source: 'gather-binomial and bcast-binomial of all blocks',
+    time: both(of('gather-binomial'), ofAllBlocks(of('bcast-binomial'))),
+  },
+  {
+    id: 'allgather-two-proc',
+    collective: 'allgather',
+    source: 'as allgather-recursive-doubling on 2 ranks',
+    refuses: onlyTwo,
+    time: exchange,
+  },
+  {
+    id: 'alltoall-two-proc',
+    collective: 'alltoall',
+    source: 'as allgather-recursive-doubling on 2 ranks',
+    refuses: onlyTwo,
+    time: exchange,
+  },
+  {
+    id: 'reduce-scatter-binomial',
+    collective: 'reduce-scatter',
+    source: 'reduce-tree of all blocks and scatter-binomial',
+    time: both(ofAllBlocks(of('reduce-tree')), of('scatter-binomial')),
+  },
+  {
+    id: 'reduce-scatter-tree',
+    collective: 'reduce-scatter',
+    source: 'alltoall-linear, and combining a block of each rank',
+    time: both(combiningOthers, of('alltoall-linear')),
   },
   {
     id: 'allgather-linear',

@@ -28,6 +28,25 @@ const reducingChain: SegmentFormulas = {
   ],
 }
 
+const reducingBinary: SegmentFormulas = {
+  hockney: ({ alpha, beta, gamma }, P, m) => [sqrt((m * alpha) / (waits(P) * (beta + gamma)))],
+  loggp: ({ o, g, G, gamma }, _, m) => [sqrt((m * (g - G)) / (2 * gamma)), (g - 3 * o) / (2 * gamma)],
+}
+
+/** Up a binary tree and down again. */
+const upAndDownBinary: SegmentFormulas = {
+  hockney: ({ alpha, beta, gamma }, P, m) => [sqrt((m * 2 * alpha) / (waits(P) * (2 * beta + gamma)))],
+  loggp: ({ o, g, G, gamma }, P, m) => {
+    const levels = waits(P) + 1
+    const down = o + 2 * (g - G)
+    return [
+      sqrt((m * (levels * (g - G) + down)) / (2 * levels * gamma + 2 * waits(P) * G)),
+      sqrt((m * (levels * (3 * o - G) + down)) / (2 * waits(P) * G)),
+      (g - 3 * o) / (2 * gamma),
+    ]
+  },
+}
+
 /**
  * Lengths of segments that may be the best, by algorithm. Not a number, or infinite, where there is none; the
  * caller compares what they take. Algorithms that are not listed are best without segments in these models.
@@ -55,10 +74,9 @@ export const segmentFormulas: Readonly<Record<string, SegmentFormulas>> = {
     ],
   },
   'reduce-chain': reducingChain,
-  'reduce-binary': {
-    hockney: ({ alpha, beta, gamma }, P, m) => [sqrt((m * alpha) / (waits(P) * (beta + gamma)))],
-    loggp: ({ o, g, G, gamma }, _, m) => [sqrt((m * (g - G)) / (2 * gamma)), (g - 3 * o) / (2 * gamma)],
-  },
+  'reduce-binary': reducingBinary,
+  'reduce-in-order-binary': reducingBinary,
+  'allreduce-binary': upAndDownBinary,
   'allreduce-ring-segmented': {
     hockney: combiningChain,
     loggp: ({ o, g, G, gamma }, P, m) => [

@@ -12,6 +12,7 @@ import { profileOf } from '../../machine/network.js'
 import { reportedPlan } from '../../neighborhood/choose/plan-request.js'
 import { readScheduleFile, scheduleText } from '../../schedule/file/schedule-file.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
+import { waitsAfter } from '../../schedule/walk.js'
 import { chunksOf } from '../../text/whole-file.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
@@ -127,12 +128,14 @@ function operationsOf(schedule: Schedule, rank: number): RankProgram['operations
   return Array.from({ length: opStart[rank + 1] - opStart[rank] }, (_, index) => {
     const op = opStart[rank] + index
     const kind = kinds.find((name) => opKind[name] === schedule.opKind[op])!
+    const after = waitsAfter(schedule, op)
     const hasPeer = kind === 'send' || kind === 'receive'
     return {
       phase: opPhase[op],
       kind,
       peer: hasPeer ? opPeer[op] : null,
       tag: hasPeer ? opTag[op] : null,
+      after: after === -1 ? null : after,
       blocks: [...entryBlock.subarray(entryStart[op], entryStart[op + 1])],
     }
   })

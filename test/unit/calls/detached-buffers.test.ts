@@ -41,7 +41,7 @@ const bcast: Call = (comm, data) => comm.bcast(data, 1, comm.rank === 0 ? { into
 
 const calls: Readonly<Record<string, Call>> = {
   'bcast(root 1)': bcast,
-  'bcast(root 1, bcast-binomial, 2 segments)': (comm, data) =>
+  'bcast(root 1, bcast-binomial:segments=2)': (comm, data) =>
     comm.bcast(data, 1, {
       algorithm: 'bcast-binomial',
       segments: 2,

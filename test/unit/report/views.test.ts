@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { algorithmOf } from '../../../src/collective/algorithms.js'
+import { scheduleOf } from '../../../src/collective/patterns/schedule-size.js'
 import { parseMachine } from '../../../src/machine/machine-text.js'
 import { plan } from '../../../src/neighborhood/plan/plan.js'
 import { rowsOf } from '../../../src/report/adjacency.js'
@@ -6,9 +8,11 @@ import { nodeBounds, rankBounds } from '../../../src/report/cells.js'
 import { histograms } from '../../../src/report/histogram.js'
 import { neighborhoodView } from '../../../src/report/neighborhood-view.js'
 import { planView } from '../../../src/report/plan-view.js'
+import { rankView } from '../../../src/report/rank-view.js'
 import { jsonInHtml, reportHtml } from '../../../src/report/report-html.js'
 import { vertexOf } from '../../../src/report/tiling.js'
 import { topologyView } from '../../../src/report/topology-view.js'
+import { waitsAfter } from '../../../src/schedule/walk.js'
 import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
 import { distinctOut } from '../../../src/topology/neighbors.js'
 
@@ -145,6 +149,18 @@ describe('planView', () => {
     const { opStart } = planned.schedule
     expect([nine.rank, nine.kind.length]).toEqual([9, opStart[10] - opStart[9]])
     expect(asked.sizes).toEqual([])
+  })
+
+  it('programs show which operations wait, and for which phases', () => {
+    const schedule = scheduleOf(algorithmOf('gather-linear-sync'), { ranks: 4 })
+    const { opStart } = schedule
+    for (let rank = 0; rank < 4; rank++) {
+      const first = opStart[rank]
+      const { after, kind } = rankView(schedule, rank)
+      expect(after).toEqual(kind.map((_, i) => waitsAfter(schedule, first + i)))
+    }
+    expect(rankView(schedule, 2).after).toContain(2)
+    expect(rankView(planned.schedule, 9).after).toBeNull()
   })
 
   it('break-even by size, and friend groups of every rank', () => {

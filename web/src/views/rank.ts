@@ -80,7 +80,7 @@ function listed(ranks: readonly number[], onPick: (rank: number) => void): (HTML
   return ranks.length > 100 ? [...shown, `and ${figure(ranks.length - 100)} more`] : shown
 }
 
-function programTable({ rank, phase, kind, peer, blocks, block, leftOut }: RankView): HTMLElement {
+function programTable({ rank, phase, kind, peer, after, blocks, block, leftOut }: RankView): HTMLElement {
   const rows = kind.map((k, i) => {
     const names = block[i].map((b) => (b < 0 ? `~${~b}` : String(b)))
     if (blocks[i] > names.length) names.push('…')
@@ -88,14 +88,16 @@ function programTable({ rank, phase, kind, peer, blocks, block, leftOut }: RankV
       figure(phase[i]),
       operationWords[k],
       peer[i] === -1 ? '' : String(peer[i]),
+      ...(after === null ? [] : [after[i] === -1 ? '' : figure(after[i])]),
       figure(blocks[i]),
       names.join(' '),
     ]
   })
+  const heads = ['phase', 'operation', 'peer', ...(after === null ? [] : ['after phase'])]
   const caption = `Program of rank ${rank}: ${kind.length + leftOut} operations${leftOut > 0 ? `, the first ${kind.length}` : ''}`
   return h(
     'div',
     { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
-    table(caption, ['phase', 'operation', 'peer', 'blocks', 'blocks of ranks'], rows),
+    table(caption, [...heads, 'blocks', 'blocks of ranks'], rows),
   )
 }

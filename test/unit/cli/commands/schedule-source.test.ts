@@ -25,6 +25,30 @@ describe('a source of a schedule', () => {
     },
   )
 
+  it.each(['export', 'simulate'])('is not empty: %s', async (command) => {
+    expect(await cli(command, '')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('ERR_USAGE: expected a schedule file, a topology or an algorithm'),
+    })
+    const unnamed = await cli('schedule', '')
+    expect(unnamed.stderr).toContain('ERR_USAGE: expected an algorithm or a collective, or --list')
+    const expected = "ERR_FILE: cannot read '': expected the name of a file"
+    for (const argv of [
+      ['verify', ''],
+      ['report', '', '-o', '-'],
+      ['models', 'bcast', '--ranks', '2', '--profile', ''],
+    ])
+      expect((await cli(...argv)).stderr).toContain(expected)
+  })
+
+  it('that is not there is said to be expected as a file, a topology or an algorithm', async () => {
+    const answer = await cli('export', 'bcast-binominal', '--format', 'c', '-o', '-')
+    expect(answer).toMatchObject({ exitCode: 2 })
+    expect(answer.stderr).toMatch(
+      /ERR_FILE: cannot read 'bcast-binominal': ENOENT.*'rankweave schedule --list'/,
+    )
+  })
+
   it('that is an algorithm takes no options of topologies, and no root without need', async () => {
     const goal = ['--ranks', '4', '--format', 'goal', '--bytes', '8', '-o', '-']
     const withTopology = await cli('export', 'bcast-chain:fanout=2', '--k', '4', ...goal)

@@ -29,17 +29,36 @@ describe('schedule', () => {
   it('--list lists the algorithms by collective', async () => {
     const { exitCode, stdout } = await cli('schedule', '--list')
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/^ {2}bcast +.*bcast-binomial/m)
+    expect(stdout).toMatch(/^bcast: calls bcast; in place$/m)
+    expect(stdout).toMatch(/^ {2}bcast-chain +long data in many segments, few ranks; Open MPI: pipeline$/m)
+    expect(stdout).toMatch(
+      /^ {2}allgather-neighbor-exchange +long blocks, neighbors only; ranks: even; Open MPI/m,
+    )
+    expect(stdout).toMatch(/^ {2}reduce-rabenseifner +long data; order: tree or ranks$/m)
+    expect(stdout).toMatch(/^scatter: calls scatter, scatterv \(blocks of varying lengths\); in place$/m)
+    expect(stdout).toMatch(/^ {2}scatter-linear +long blocks$/m)
+    expect(stdout).toMatch(/^barrier: calls barrier$/m)
     expect(stdout).toMatch(
       /^ {2}bcast-chain:fanout +chains that begin at the root, an integer from 1 to 64 \(default: 1\)$/m,
     )
     expect(stdout).toMatch(/^every algorithm: segments=NUMBER, from 1 to 4096$/m)
     expect(onlyObject(await cli('schedule', '--list', '--json'))).toEqual({
       algorithms: expect.arrayContaining([
-        { collective: 'bcast', id: 'bcast-binomial', parameters: [] },
         {
-          collective: 'bcast',
-          id: 'bcast-chain',
+          ...{ collective: 'gather', id: 'gather-linear', serves: 'long blocks' },
+          ...{ ranks: '', combines: '' },
+          ...{ calls: ['gather', 'gatherv'], uneven: ['gatherv'], inPlace: true },
+          ...{ parameters: [], openMpi: null },
+        },
+        {
+          ...{ collective: 'bcast', id: 'bcast-chain', serves: 'long data in many segments, few ranks' },
+          ...{ ranks: '', combines: '' },
+          ...{ calls: ['bcast'], uneven: [], inPlace: true },
+          openMpi: {
+            coll_tuned_use_dynamic_rules: '1',
+            coll_tuned_bcast_algorithm: 'pipeline',
+            coll_tuned_bcast_algorithm_segmentsize: '0',
+          },
           parameters: [
             { name: 'fanout', help: 'chains that begin at the root', least: 1, most: 64, default: 1 },
           ],
@@ -47,6 +66,31 @@ describe('schedule', () => {
       ]),
       withoutSchedule: [],
     })
+  })
+
+  it('names the setting of Open MPI that does the same, where there is one', async () => {
+    const setting = async (...argv: string[]) => {
+      const { stdout } = await cli('schedule', ...argv)
+      return /^ {2}Open MPI +(.*)$/m.exec(stdout)?.[1]
+    }
+    const mca = (name: string, value: string | number) => `--mca coll_tuned_${name} ${value}`
+    const rules = mca('use_dynamic_rules', 1)
+    const chain = mca('bcast_algorithm', 'chain')
+    expect(await setting('bcast-chain:fanout=3', '--ranks', '9')).toBe(
+      [rules, chain, mca('bcast_algorithm_segmentsize', 0), mca('bcast_algorithm_chain_fanout', 3)].join(' '),
+    )
+    // Segments are bytes there, and so without a setting where bytes are not known.
+    expect(await setting('bcast-chain:fanout=3,segments=4', '--ranks', '9')).toBeUndefined()
+    expect(await setting('scan-tree', '--ranks', '4')).toBeUndefined()
+    expect(onlyObject(await cli('schedule', 'scan-tree', '--ranks', '4', '--json'))).toMatchObject({
+      openMpi: null,
+    })
+    const machine = 'cluster:nodes=16,cores=1,profile=simgrid-fast'
+    const chosen = onlyObject(
+      await cli('schedule', 'bcast', '--machine', machine, '--bytes', '1048576', '--json'),
+    ) as { readonly segments: number; readonly openMpi: Readonly<Record<string, string>> }
+    expect(chosen.segments).toBeGreaterThan(1)
+    expect(chosen.openMpi['coll_tuned_bcast_algorithm_segmentsize']).toBe(`${1048576 / chosen.segments}`)
   })
 
   it('takes parameters and segments in the text of an algorithm, and writes them', async () => {
@@ -98,6 +142,7 @@ describe('schedule', () => {
       isOrdered: true,
       association: null,
       verified: true,
+      openMpi: null,
       file,
     })
     const verified = await cli('verify', file)

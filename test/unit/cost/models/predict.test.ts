@@ -20,6 +20,57 @@ describe('a broadcast of 1 MiB in segments of 8 KiB on 64 ranks of Grig takes, i
   })
 })
 
+/** Counted by hand, in units of alpha, beta and gamma; the length is 1 byte for block or piece. */
+describe('algorithms without a table take, in the model of Hockney,', () => {
+  test.each<[string, number, [alpha: number, beta: number, gamma: number]]>([
+    // Up and down a binomial tree.
+    ['barrier-tree', 8, [6, 0, 0]],
+    ['barrier-tree', 5, [6, 0, 0]],
+    // The root sends to 3 ranks, and each of them to 3.
+    ['bcast-knomial', 16, [6, 6, 0]],
+    // The root sends to one rank, 4, which sends to 3.
+    ['bcast-knomial', 8, [4, 4, 0]],
+    ['bcast-knomial', 3, [2, 2, 0]],
+    // Pieces of a byte: 4, 2, 1 down the tree; 1, 2, 4 in exchanges.
+    ['bcast-scatter-doubling', 8, [6, 14, 0]],
+    // 3, 2 and 1 pieces down the tree; 1, 2 and 4 in exchanges; then one piece in one step, and 3 pieces in two.
+    ['bcast-scatter-doubling', 7, [9, 20, 0]],
+    // Both children at each level of the tree.
+    ['reduce-in-order-binary', 7, [4, 4, 4]],
+    ['allreduce-binary', 7, [8, 8, 4]],
+    // Pieces of a byte to and from all others.
+    ['allreduce-segmented', 8, [14, 14, 7]],
+    ['reduce-scatter-tree', 8, [7, 7, 7]],
+    // 1, 2 and 4 blocks up; all 8 at each level down.
+    ['allgather-binomial', 8, [6, 31, 0]],
+    ['allgather-two-proc', 2, [1, 1, 0]],
+    ['alltoall-two-proc', 2, [1, 1, 0]],
+    // All 8 blocks at each level up; 4, 2 and 1 down.
+    ['reduce-scatter-binomial', 8, [6, 31, 24]],
+  ])('%s on %i ranks: %j', (id, ranks, [alphas, betas, gammas]) => {
+    const bytes = /scatter-doubling|segmented/.test(id) ? ranks : 1
+    const us = (terms: Partial<Hockney>): number =>
+      predictUs(id, { model: 'hockney', latencyNs: 0, nsPerByte: 0, ...terms }, { ranks, bytes }) * 1000
+    const counted = [us({ latencyNs: 1 }), us({ nsPerByte: 1 }), us({ reduceNsPerByte: 1 })]
+    expect(counted.map((count) => Math.round(count * 1e6) / 1e6)).toEqual([alphas, betas, gammas])
+  })
+
+  test('bcast-knomial in segments: each to one child after the other', () => {
+    const call = { ranks: 16, bytes: 8, segmentBytes: 2 }
+    expect(predictUs('bcast-knomial', { model: 'hockney', latencyNs: 1000, nsPerByte: 0 }, call)).toBeCloseTo(
+      24,
+      9,
+    )
+  })
+
+  test('those of two ranks: no other number', () => {
+    for (const id of ['allgather-two-proc', 'alltoall-two-proc'])
+      expect(() => predictUs(id, grig, { ranks: 3, bytes: 8 })).toThrowError(
+        expect.objectContaining({ code: 'ERR_MODEL' }),
+      )
+  })
+})
+
 describe('bad input is refused with ERR_MODEL:', () => {
   const pLogP = { model: 'plogp', latencyNs: 1, sizesBytes: [0, 8], gapNs: [1, 2], sendOverheadNs: [1, 1] }
   const call = { ranks: 4, bytes: 8 }

@@ -144,8 +144,10 @@ test('all algorithms of a collective, the fastest first, each with its segments'
     'bcast-binary',
     'bcast-binomial',
     'bcast-chain',
+    'bcast-knomial',
     'bcast-linear',
     'bcast-scatter-allgather',
+    'bcast-scatter-doubling',
     'bcast-split-binary',
   ])
   for (const { algorithm, segmentBytes, segments, timeUs } of list) {

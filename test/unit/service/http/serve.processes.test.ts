@@ -76,6 +76,7 @@ describe('a plan by the service', () => {
     expect(simulated.body.timeUs).toBeGreaterThan(0)
     const rank = await ours.json<{ operations: unknown[] }>(`/v1/plans/${planId}/ranks/7`)
     expect(rank.body.operations.length).toBe(schedule.opStart[8] - schedule.opStart[7])
+    expect(rank.body.operations[0]).toMatchObject({ phase: 0, kind: 'send', after: null })
     expect((await ours.json(`/v1/plans/${planId}/ranks/193`)).body).toMatchObject({
       error: { code: 'ERR_RANK' },
     })
