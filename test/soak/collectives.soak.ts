@@ -2,16 +2,10 @@ import { pathToFileURL } from 'node:url'
 import { local, run, threads } from 'rankweave'
 import type { FabricFactory } from 'rankweave/fabric'
 import { expect, it } from 'vitest'
-import {
-  expectedTotals,
-  ranksPerProcess,
-  totalsOf,
-  type Walk,
-  type Walked,
-  walks,
-} from '../support/collective-walk.js'
+import { expectedTotals, ranksPerProcess, totalsOf, type Walked, walks } from '../support/collective-walk.js'
 import { compiled } from '../support/compiled.js'
 import { sampled } from '../support/soak.js'
+import type { Walk } from '../support/walked-calls.js'
 
 type Fabric = (walk: Walk) => FabricFactory
 
