@@ -10,6 +10,7 @@ import {
   multiply,
   scatteredLength,
 } from './collective-data.js'
+import { perTier } from './soak.js'
 import {
   type CallOptions,
   callsOf,
@@ -61,6 +62,14 @@ export const walks: readonly Walk[] = [
   { processes: 4, mostRanks: 33, order: 'dealt' },
   { processes: 8, mostRanks: 8, order: 'blocks' },
 ]
+
+/** Calls drawn from all there are, on more processes than the other walks. */
+export const drawnWalk = (processes: number): Walk => ({
+  processes,
+  mostRanks: 33,
+  order: 'dealt',
+  calls: perTier({ test: 2, soak: 12, long: 60 }),
+})
 
 /** What is called in a walk, and what of it is refused: by what the algorithms of the registry say. */
 export function expectedTotals(walk: Walk): Totals {

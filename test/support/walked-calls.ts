@@ -25,8 +25,8 @@ export interface Walk {
   /** Ranks of a process follow one another, or are dealt like cards. */
   readonly order: 'blocks' | 'dealt'
   /**
-   * `turns`: every case by every algorithm, whose parameters and segments take turns. `all`: with all of them,
-   * and all roots. A number: so many calls of every collective, drawn from these. Default `turns`.
+   * `turns`: every case by every algorithm with all its parameters; segments take turns. `all`: with all of
+   * them, and all roots. A number: so many calls of every collective, drawn from these. Default `turns`.
    */
   readonly calls?: 'turns' | 'all' | number
   /** The one number of ranks, and the one collective, to which it is limited. */
@@ -104,61 +104,53 @@ const drawn = (below: number, ...numbers: readonly number[]): number => (mixed(.
 
 type Choice = Pick<WalkedCall, 'given' | 'algorithm'> & { readonly cut: Cut }
 
-/** Elements of the segments that are given in bytes: they divide no length of a case. */
+/** Elements of the segments that are given in bytes: they do not divide blocks of 5 and 11. */
 const segmentElements = 3
 
-/** Every case by every algorithm and the default. */
+/** Every case by every algorithm and the default; segments take turns. */
 function turnsOf(hosts: readonly number[], collective: Collective): readonly WalkedCall[] {
   const ranks = hosts.length
   return rootsOf(collective, ranks).flatMap((root) =>
     casesOf(collective, ranks, root).flatMap((given, n) =>
-      familiesOf(collective).map((family, m) => {
+      methodsOf(hosts, collective).map((algorithm, m) => {
         const turn = ranks + root + n + m
-        const choices = choicesOf(hosts, given, family, [1, 2, 3, 7])
-        return called(hosts, choices[drawn(choices.length, turn, m)], turn % 8 >= 4)
+        const cuts = cutsOf(given, algorithm, [1, 2, 3, 7])
+        return called(hosts, { given, algorithm, cut: cuts[turn % cuts.length] }, turn % 8 >= 4)
       }),
     ),
   )
 }
 
-/** Every case by every algorithm with all its parameters; calls that share a plan follow one another. */
+/** Every case by every algorithm with all segments; calls that share a plan follow one another. */
 function allOf(hosts: readonly number[], collective: Collective): readonly Choice[] {
   return allRootsOf(collective, hosts.length).flatMap((root) => {
     const cases = allCasesOf(collective, hosts.length, root)
-    return familiesOf(collective).flatMap((family) =>
-      cases.flatMap((given) => choicesOf(hosts, given, family, [1, 3])).sort(byPlan),
+    return methodsOf(hosts, collective).flatMap((algorithm) =>
+      cases
+        .flatMap((given) => cutsOf(given, algorithm, [1, 3]).map((cut) => ({ given, algorithm, cut })))
+        .sort((a, b) => (a.cut.segments ?? 0) - (b.cut.segments ?? 0)),
     )
   })
 }
 
-const textOf = ({ algorithm, cut }: Choice): string => `${algorithm?.id} ${cut.segments ?? 0}`
-const byPlan = (a: Choice, b: Choice): number => (textOf(a) < textOf(b) ? -1 : Number(textOf(a) > textOf(b)))
+/** The default, and every algorithm with all its parameters. */
+function methodsOf(hosts: readonly number[], collective: Collective): readonly (Algorithm | undefined)[] {
+  const participants = new Set(hosts).size
+  const ofCollective = algorithms.filter((algorithm) => algorithm.collective === collective)
+  return [undefined, ...ofCollective.flatMap((algorithm) => variantsOf(algorithm, participants))]
+}
 
-const families = new Map<Collective, readonly (Algorithm | undefined)[]>(
-  collectives.map((collective) => [
-    collective,
-    [undefined, ...algorithms.filter((one) => one.collective === collective)],
-  ]),
-)
-const familiesOf = (collective: Collective) => families.get(collective)!
-
-/** How an algorithm can carry out a case. An operation of matrices takes whole arrays. */
-function choicesOf(
-  hosts: readonly number[],
-  given: CollectiveCase,
-  family: Algorithm | undefined,
+/** How an algorithm can cut the data of a case. An operation of matrices takes whole arrays. */
+function cutsOf(
+  { content }: CollectiveCase,
+  algorithm: Algorithm | undefined,
   segments: readonly number[],
-): readonly Choice[] {
-  if (family === undefined) return [{ given, algorithm: undefined, cut: {} }]
-  const { content } = given
+): readonly Cut[] {
+  if (algorithm === undefined) return [{}]
   const elementBytes = content === 'doubles' || content === 'wholes' ? 8 : 4
-  const cuts: readonly Cut[] =
-    content === 'matrices'
-      ? [{ segments: 1 }, { segmentBytes: 100 * unitOf(content) * elementBytes }]
-      : [...segments.map((count) => ({ segments: count })), { segmentBytes: segmentElements * elementBytes }]
-  return variantsOf(family, new Set(hosts).size).flatMap((algorithm) =>
-    cuts.map((cut) => ({ given, algorithm, cut })),
-  )
+  return content === 'matrices'
+    ? [{ segments: 1 }, { segmentBytes: 100 * unitOf(content) * elementBytes }]
+    : [...segments.map((count) => ({ segments: count })), { segmentBytes: segmentElements * elementBytes }]
 }
 
 function called(hosts: readonly number[], { given, algorithm, cut }: Choice, isInPlace: boolean): WalkedCall {
