@@ -2,7 +2,7 @@ import { local, run } from 'rankweave'
 import { expect, it } from 'vitest'
 import walk, { expectedTotals, ranksPerProcess, totalsOf, type Walked } from './collective-walk.js'
 import { perTier } from './soak.js'
-import { rankCountsOf, type Walk } from './walked-calls.js'
+import type { Walk } from './walked-calls.js'
 
 /** Numbers of processes, of one rank each. Up to 33 in `npm run soak:long`. */
 const counts = perTier({ test: [], soak: [2, 5], long: Array.from({ length: 33 }, (_, n) => n + 1) })
@@ -19,16 +19,11 @@ export function testEveryCall(...collectives: readonly NonNullable<Walk['only']>
         calls: 'all',
         only: { ranks, collective },
       }
-      expect(rankCountsOf(args)).toEqual([ranks])
       const fabric = local({ ranksPerProcess: ranksPerProcess(args), seed: ranks, scribble: true })
       const walked = await run((world, given: Walk) => walk(world, given), { ranks, fabric, args })
-      const { done, refused, methods } = totalsOf(walked as Walked[])
       const expected = expectedTotals(args)
-      expect({ done, refused, methods }).toEqual({
-        done: expected.done,
-        refused: expected.refused,
-        methods: expected.methods,
-      })
+      expect(expected.done).toBeGreaterThan(0)
+      expect(totalsOf(walked as Walked[])).toEqual({ ...expected, compared: 0 })
     },
   )
 }
