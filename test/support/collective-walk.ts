@@ -68,7 +68,7 @@ export const drawnWalk = (processes: number): Walk => ({
   processes,
   mostRanks: 33,
   order: 'dealt',
-  calls: perTier({ test: 2, soak: 12, long: 60 }),
+  calls: perTier({ test: 2, soak: 8, long: 60 }),
 })
 
 /** What is called in a walk, and what of it is refused: by what the algorithms of the registry say. */
