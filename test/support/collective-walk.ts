@@ -111,10 +111,12 @@ export default async function walk(world: Communicator, given: Walk, mpi?: Resul
     const hosts = hostsOf(given, ranks)
     for (const collective of collectivesOf(given)) {
       const calls = callsOf(given, hosts, collective)
-      for (let first = 0; first < calls.length; first += mostAtOnce)
-        await Promise.all(
-          calls.slice(first, first + mostAtOnce).map((call) => carryOut(comm, call, walked, mpi)),
-        )
+      for (let first = 0; first < calls.length; first += mostAtOnce) {
+        const some = calls.slice(first, first + mostAtOnce)
+        await Promise.all(some.map((call) => carryOut(comm, call, walked, mpi)))
+        // No rank is ahead, so the report of a deadlock names the call at fault.
+        await comm.barrier()
+      }
     }
     await comm.free()
   }
