@@ -17,6 +17,7 @@ it.each<[Walk]>([
   [{ processes: 5, mostRanks: 5, order: 'blocks' }],
   [{ processes: 3, mostRanks: 7, order: 'blocks' }],
   [{ processes: 3, mostRanks: 7, order: 'dealt' }],
+  [{ processes: 6, mostRanks: 6, order: 'blocks', calls: 5 }],
 ])('every algorithm equals the oracle, or is refused as it says of itself: %j', async (given) => {
   const fabric = local({ ranksPerProcess: ranksPerProcess(given), seed: 20261126, scribble: true })
   const ranks = ranksPerProcess(given).reduce((sum, count) => sum + count, 0)
