@@ -41,6 +41,8 @@ const soak = [
 /** Files of minutes, the longest first: at the end one of them would run alone. */
 const longest = [
   'faults/websocket-faults.processes',
+  'soak/every-reduction',
+  'soak/every-move',
   'soak/conformance',
   'soak/mpi',
   'soak/collectives-mpi',

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { expectedTotals, walks } from '../support/collective-walk.js'
-import { describeMpi, program, runJob } from '../support/mpi.js'
+import { drawnWalk, expectedTotals, walks } from '../support/collective-walk.js'
+import { describeMpi, type Mpi, program, runJob } from '../support/mpi.js'
 import { compilerOf, ResultsOfMpi } from '../support/mpi-collectives.js'
 import { sampled } from '../support/soak.js'
+import type { Walk } from '../support/walked-calls.js'
 
 describeMpi('every algorithm', (mpi) => {
   const mpicc = compilerOf(mpi)
@@ -15,14 +16,24 @@ describeMpi('every algorithm', (mpi) => {
 
   it.each(sampled(walks, 3).map((walk) => [walk.processes, walk.mostRanks, walk.order, walk] as const))(
     `on %i processes and 1 to %i ranks in %s equals the oracle${mpicc === null ? '' : ` and ${mpi.name}`}`,
-    async (processes, _most, _order, walk) => {
-      const folder = results === undefined ? [] : [results.folder]
-      const args = program('mpi-collective-walk.ts', JSON.stringify(walk), ...folder)
-      const { code, stdout, stderr } = await runJob(mpi, processes, args)
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    async (_processes, _most, _order, walk) => {
       const expected = expectedTotals(walk)
       const compared = results === undefined ? 0 : expected.compared
-      expect(JSON.parse(stdout)).toEqual({ ...expected, compared })
+      expect(await walked(mpi, walk, results?.folder)).toEqual({ ...expected, compared })
     },
   )
+
+  it('on 9 processes equals the oracle in calls drawn from all there are', async () => {
+    const walk = drawnWalk(9)
+    expect(await walked(mpi, walk)).toEqual({ ...expectedTotals(walk), compared: 0 })
+  })
 })
+
+/** @param folder results of the library, with which those of the walk are compared */
+async function walked(mpi: Mpi, walk: Walk, folder?: string): Promise<unknown> {
+  const more = folder === undefined ? [] : [folder]
+  const args = program('mpi-collective-walk.ts', JSON.stringify(walk), ...more)
+  const { code, stdout, stderr } = await runJob(mpi, walk.processes, args)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout)
+}

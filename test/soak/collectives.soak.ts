@@ -3,15 +3,16 @@ import { local, run, threads } from 'rankweave'
 import type { FabricFactory } from 'rankweave/fabric'
 import { expect, it } from 'vitest'
 import {
+  drawnWalk,
   expectedTotals,
   ranksPerProcess,
   totalsOf,
-  type Walk,
   type Walked,
   walks,
 } from '../support/collective-walk.js'
 import { compiled } from '../support/compiled.js'
 import { sampled } from '../support/soak.js'
+import type { Walk } from '../support/walked-calls.js'
 
 type Fabric = (walk: Walk) => FabricFactory
 
@@ -21,8 +22,12 @@ const fabrics: Readonly<Record<string, Fabric>> = {
   threads: (walk) => threads({ ranksPerProcess: ranksPerProcess(walk) }),
 }
 
+const processes: Readonly<Record<string, number>> = { 'local with random delivery': 33, threads: 12 }
+
 const cases = Object.entries(fabrics).flatMap(([name, fabric]) =>
-  sampled(walks, 2).map((walk) => [name, walk.processes, walk.mostRanks, walk.order, walk, fabric] as const),
+  [...sampled(walks, 2), drawnWalk(processes[name]!)].map(
+    (walk) => [name, walk.processes, walk.mostRanks, walk.order, walk, fabric] as const,
+  ),
 )
 
 it.each(cases)(

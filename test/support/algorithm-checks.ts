@@ -5,17 +5,11 @@ import { opKind, type Schedule } from '../../src/schedule/ir.js'
 import { pairMessages } from '../../src/schedule/message-pairs.js'
 import { treeAssociation } from '../../src/schedule/verify/tree-association.js'
 import { verify } from '../../src/schedule/verify/verify.js'
+import { variantsAt } from './algorithm-variants.js'
 import { interpretSchedule } from './schedule-interpreter.js'
 
 /** The algorithms of the registry, and those with parameters also at other values, their bounds among them. */
-export const variants: readonly Algorithm[] = algorithms.flatMap((algorithm) => [
-  algorithm,
-  ...Object.entries(algorithm.parameters ?? {}).flatMap(([name, { default: initial, least = 0, most }]) =>
-    [...new Set([least, 2, 3, 5, most ?? 1000])]
-      .filter((value) => value >= least && value !== initial)
-      .map((value) => algorithm.with!({ [name]: value })),
-  ),
-])
+export const variants: readonly Algorithm[] = algorithms.flatMap((each) => variantsAt(each, [2, 3, 5]))
 
 /**
  * Shapes that an algorithm serves: with all roots of a rooted collective up to 9 ranks, three beyond; for

@@ -2,12 +2,13 @@ import type { Collective } from '../../src/schedule/specification.js'
 
 /**
  * What a reduction combines: 32-bit integers that wrap, added; 2x2 matrices of them, multiplied, which does
- * not commute; or doubles of random magnitudes, added in the order of the tree.
+ * not commute; doubles of random magnitudes, added in the order of the tree; or doubles that are whole numbers,
+ * added in any order.
  */
-export type Content = 'integers' | 'matrices' | 'doubles'
+export type Content = 'integers' | 'matrices' | 'doubles' | 'wholes'
 
-/** Units of every block: none, as many for each, or none to three by source and destination. */
-export type Lengths = 'none' | 'equal' | 'varying'
+/** Units of every block: none, five, none to three by source and destination, or one. */
+export type Lengths = 'none' | 'equal' | 'varying' | 'one'
 
 /** A collective on data that follow from these fields alone. */
 export interface CollectiveCase {
@@ -43,17 +44,21 @@ const reductions: ReadonlySet<Collective> = new Set<Collective>([
   'exscan',
 ])
 
-export const lengthsInOrder: readonly Lengths[] = ['none', 'equal', 'varying']
-export const contentsInOrder: readonly Content[] = ['integers', 'matrices', 'doubles']
+export const lengthsInOrder: readonly Lengths[] = ['none', 'equal', 'varying', 'one']
+export const contentsInOrder: readonly Content[] = ['integers', 'matrices', 'doubles', 'wholes']
 
-/** With all roots of a rooted collective up to 9 ranks, three beyond. */
+export function allRootsOf(collective: Collective, ranks: number): readonly number[] {
+  return rooted.has(collective) ? [...Array(ranks).keys()] : [0]
+}
+
+/** All roots of a rooted collective up to 9 ranks, three beyond. */
 export function rootsOf(collective: Collective, ranks: number): readonly number[] {
-  if (!rooted.has(collective)) return [0]
-  return ranks <= 9 ? [...Array(ranks).keys()] : [0, Math.floor(ranks / 2) + 1, ranks - 1]
+  const all = allRootsOf(collective, ranks)
+  return all.length <= 9 ? all : [0, Math.floor(ranks / 2) + 1, ranks - 1]
 }
 
 /** Every case on so many ranks with this root. */
-export function casesOf(collective: Collective, ranks: number, root: number): readonly CollectiveCase[] {
+export function allCasesOf(collective: Collective, ranks: number, root: number): readonly CollectiveCase[] {
   if (collective === 'barrier') return [{ collective, ranks, root, lengths: 'none', content: 'integers' }]
   return lengthsInOrder.flatMap((lengths) =>
     (reductions.has(collective) ? contentsInOrder : contentsInOrder.slice(0, 1)).map((content) => ({
@@ -66,14 +71,25 @@ export function casesOf(collective: Collective, ranks: number, root: number): re
   )
 }
 
-/** Those that MPI's own collectives are called for, in order. Its sums of doubles have no one order. */
+/** Of all cases those that mpi-collectives.c knows, and sums of doubles. */
+export function casesOf(collective: Collective, ranks: number, root: number): readonly CollectiveCase[] {
+  return allCasesOf(collective, ranks, root).filter(
+    ({ lengths, content }) => lengths !== 'one' && (content !== 'wholes' || lengths === 'varying'),
+  )
+}
+
+/** Whether mpi-collectives.c has the case, and gets the same: MPI's sums of doubles have no one order. */
+export const isComparable = ({ collective, content, lengths }: CollectiveCase): boolean =>
+  collective !== 'barrier' && lengths !== 'one' && (content === 'integers' || content === 'matrices')
+
+/** Those that MPI's own collectives are called for, in order. */
 export function casesOfMpi(mostRanks: number): readonly CollectiveCase[] {
   const found: CollectiveCase[] = []
   for (let ranks = 1; ranks <= mostRanks; ranks++) {
     for (const collective of collectives) {
       for (const root of rootsOf(collective, ranks)) {
         for (const given of casesOf(collective, ranks, root)) {
-          if (collective !== 'barrier' && given.content !== 'doubles') found.push(given)
+          if (isComparable(given)) found.push(given)
         }
       }
     }

@@ -14,15 +14,15 @@ export const unitOf = (content: Content): number => (content === 'matrices' ? 4 
  * 0.
  */
 export function lengthOf({ lengths, content }: CollectiveCase, src: number, dest: number): number {
-  if (lengths === 'none') return 0
-  return unitOf(content) * (lengths === 'equal' ? 5 : (src * 7 + dest * 3 + 1) % 4)
+  const units = { none: 0, one: 1, equal: 5, varying: (src * 7 + dest * 3 + 1) % 4 }
+  return unitOf(content) * units[lengths]
 }
 
 /** Elements of block `rank` of a reduction that is scattered. */
 export const scatteredLength = (given: CollectiveCase, rank: number): number => lengthOf(given, rank, 0)
 
 /** Well mixed bits of some numbers. */
-function mixed(...numbers: readonly number[]): number {
+export function mixed(...numbers: readonly number[]): number {
   let bits = 0x9e3779b9
   for (const number of numbers) {
     bits = Math.imul(bits ^ number, 0x85ebca6b)
@@ -36,6 +36,8 @@ const slotOf = ({ ranks, lengths }: CollectiveCase): number => ranks * 4 + lengt
 
 function elements(given: CollectiveCase, src: number, dest: number, length: number): Elements {
   if (given.content === 'doubles') return floats(slotOf(given), src, length)
+  if (given.content === 'wholes')
+    return Float64Array.from({ length }, (_, i) => mixed(slotOf(given), src, dest, i))
   const words = new Int32Array(length)
   for (let i = 0; i < length; i++) {
     const word = mixed(slotOf(given), src, dest, i)
@@ -64,6 +66,13 @@ function reducedLength(given: CollectiveCase): number {
   let total = 0
   for (let rank = 0; rank < given.ranks; rank++) total += scatteredLength(given, rank)
   return total
+}
+
+/** Bytes of what MPI's count describes in a reduction: of the block of one rank where it is scattered. */
+export function unitBytesOf(given: CollectiveCase): number {
+  const elementBytes = given.content === 'doubles' || given.content === 'wholes' ? 8 : 4
+  const sizeBytes = elementBytes * reducedLength(given)
+  return given.collective === 'reduce-scatter' ? Math.ceil(sizeBytes / given.ranks) : sizeBytes
 }
 
 export function joined(blocks: readonly Elements[]): Int32Array {

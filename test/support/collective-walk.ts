@@ -1,9 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Communicator, createOperation, isRankweaveError } from 'rankweave'
-import { algorithms } from '../../src/collective/algorithms.js'
-import type { Algorithm } from '../../src/collective/patterns/algorithm.js'
-import type { Collective } from '../../src/schedule/specification.js'
-import { type CollectiveCase, casesOf, collectives, nameOf, rootsOf } from './collective-cases.js'
+import { type CollectiveCase, isComparable } from './collective-cases.js'
 import {
   blockOf,
   contributionOf,
@@ -13,17 +10,18 @@ import {
   multiply,
   scatteredLength,
 } from './collective-data.js'
-import { refusalOf } from './refusals.js'
-
-/**
- * Which communicators of a world are walked through: of 1 to so many ranks, spread evenly over all processes.
- */
-export interface Walk {
-  readonly processes: number
-  readonly mostRanks: number
-  /** Ranks of a process follow one another, or are dealt like cards. */
-  readonly order: 'blocks' | 'dealt'
-}
+import { perTier } from './soak.js'
+import {
+  type CallOptions,
+  callsOf,
+  collectivesOf,
+  hostsOf,
+  nameOfCall,
+  placeOf,
+  rankCountsOf,
+  type Walk,
+  type WalkedCall,
+} from './walked-calls.js'
 
 /** Ranks that each process of the world must host. */
 export const ranksPerProcess = ({ processes, mostRanks }: Walk): readonly number[] =>
@@ -65,80 +63,59 @@ export const walks: readonly Walk[] = [
   { processes: 8, mostRanks: 8, order: 'blocks' },
 ]
 
+/** Calls drawn from all there are, on more processes than the other walks. */
+export const drawnWalk = (processes: number): Walk => ({
+  processes,
+  mostRanks: 33,
+  order: 'dealt',
+  calls: perTier({ test: 2, soak: 8, long: 60 }),
+})
+
 /** What is called in a walk, and what of it is refused: by what the algorithms of the registry say. */
 export function expectedTotals(walk: Walk): Totals {
   const totals = { done: 0, refused: 0, compared: 0 }
-  const done = new Set<Algorithm | undefined>()
-  for (let ranks = 1; ranks <= walk.mostRanks; ranks++) {
-    const hosts = hostsOf(walk, ranks)
-    for (const collective of collectives) {
-      for (const root of rootsOf(collective, ranks)) {
-        for (const [n, given] of casesOf(collective, ranks, root).entries()) {
-          for (const [m, algorithm] of methods.get(collective)!.entries()) {
-            const refusal =
-              algorithm === undefined ? null : refusalOf(hosts, given, algorithm, segmentsIn(given, n, m))
-            if (refusal !== null) {
-              totals.refused += ranks
-              continue
-            }
-            totals.done += ranks
-            if (isComparable(given)) totals.compared += ranks
-            done.add(algorithm)
-          }
+  const done = new Set<string | undefined>()
+  for (const ranks of rankCountsOf(walk)) {
+    for (const collective of collectivesOf(walk)) {
+      for (const { given, algorithm, refusal } of callsOf(walk, hostsOf(walk, ranks), collective)) {
+        if (refusal !== null) {
+          totals.refused += ranks
+          continue
         }
+        totals.done += ranks
+        if (isComparable(given)) totals.compared += ranks
+        done.add(algorithm?.id)
       }
     }
   }
   return { ...totals, methods: done.size }
 }
 
-/** Whether MPI's own collective gives the same: its sums of doubles have no one order. */
-const isComparable = ({ collective, content }: CollectiveCase): boolean =>
-  collective !== 'barrier' && content !== 'doubles'
-
-/** The process of every rank of the communicator of so many ranks. */
-function hostsOf(walk: Walk, ranks: number): readonly number[] {
-  const worldRanks = walk.processes * Math.ceil(walk.mostRanks / walk.processes)
-  return Array.from({ length: worldRanks }, (_, worldRank) => placeOf(walk, ranks, worldRank))
-    .filter(({ isMember }) => isMember)
-    .sort((a, b) => a.key - b.key)
-    .map(({ process }) => process)
-}
-
-/** Where a rank of the world is, and whether it is in the communicator of so many ranks. */
-function placeOf({ processes, mostRanks, order }: Walk, ranks: number, worldRank: number) {
-  const perProcess = Math.ceil(mostRanks / processes)
-  const process = Math.floor(worldRank / perProcess)
-  const place = worldRank % perProcess
-  const share = (of: number) => Math.floor((of * ranks) / processes)
-  const isMember = place < share(process + 1) - share(process)
-  const key = order === 'blocks' ? worldRank : place * processes + process
-  return { process, isMember, key }
-}
-
 /** What MPI's own collective gave a rank in a case; undefined where there is no such case. */
 export type ResultOfMpi = (given: CollectiveCase, rank: number) => Elements | undefined
 
 const product = createOperation<Int32Array>(multiply, { name: 'matrix product' })
-const segmentsInTurn = [1, 2, 3, 7]
+
+/** Calls that are in progress at once. */
+const mostAtOnce = 64
 
 /**
- * Every algorithm of every collective, and the default, on every communicator: each result equals the oracle's,
- * or the call is refused as the algorithm says.
+ * Each result of the calls of a walk equals the oracle's, or the call is refused as the algorithm says.
  */
 export default async function walk(world: Communicator, given: Walk, mpi?: ResultOfMpi): Promise<Walked> {
   const walked: Walked = { done: {}, refused: {}, compared: 0 }
-  for (let ranks = 1; ranks <= given.mostRanks; ranks++) {
+  for (const ranks of rankCountsOf(given)) {
     const { isMember, key } = placeOf(given, ranks, world.rank)
     const comm = await world.split(isMember ? 0 : null, key)
     if (comm === null) continue
     const hosts = hostsOf(given, ranks)
-    for (const collective of collectives) {
-      for (const root of rootsOf(collective, ranks)) {
-        const calls = casesOf(collective, ranks, root).flatMap((each, n) =>
-          callsOf(comm, hosts, each, n, walked, mpi),
-        )
-        await Promise.all(calls)
+    for (const collective of collectivesOf(given)) {
+      const calls = callsOf(given, hosts, collective)
+      for (let first = 0; first < calls.length; first += mostAtOnce) {
+        const some = calls.slice(first, first + mostAtOnce)
+        await Promise.all(some.map((call) => carryOut(comm, call, walked, mpi)))
+        // No rank is ahead, so the report of a deadlock names the call at fault.
+        await comm.barrier()
       }
     }
     await comm.free()
@@ -146,67 +123,41 @@ export default async function walk(world: Communicator, given: Walk, mpi?: Resul
   return walked
 }
 
-const methods = new Map<Collective, readonly (Algorithm | undefined)[]>(
-  collectives.map((collective) => [
-    collective,
-    [undefined, ...algorithms.filter((one) => one.collective === collective)],
-  ]),
-)
-
-/** Numbers the calls, so that they differ in segments and in where their results lie. */
-const turnOf = ({ ranks, root }: CollectiveCase, n: number, m: number): number => ranks + root + n + m
-
-/** An operation of matrices takes whole arrays. */
-const segmentsIn = (given: CollectiveCase, n: number, m: number): number =>
-  given.content === 'matrices' ? 1 : segmentsInTurn[turnOf(given, n, m) % segmentsInTurn.length]
-
-/** A case by each algorithm, started at once. */
-function callsOf(
+async function carryOut(
   comm: Communicator,
-  hosts: readonly number[],
-  given: CollectiveCase,
-  n: number,
+  call: WalkedCall,
   walked: Walked,
   mpi: ResultOfMpi | undefined,
-): readonly Promise<void>[] {
+): Promise<void> {
   const { rank } = comm
+  const { given, algorithm, options, isInPlace, refusal } = call
+  const called = algorithm?.id ?? 'default'
+  const what = () => `rank ${rank}: ${nameOfCall(call)}`
+  let got: Elements | null
+  try {
+    got = await started(comm, given, options, isInPlace)
+  } catch (error) {
+    const isRefused = isRankweaveError(error, 'ERR_ALGORITHM') && error.message === refusal
+    if (!isRefused) throw new Error(`${what()}: refused with ${refusal}`, { cause: error })
+    walked.refused[called] = (walked.refused[called] ?? 0) + 1
+    return
+  }
+  if (refusal !== null) throw new Error(`${what()}: not refused with ${refusal}`)
   const expected = expectedOf(given, rank)
+  if (!isDeepStrictEqual(got, expected)) throw new Error(`${what()}: expected ${expected}, got ${got}`)
+  walked.done[called] = (walked.done[called] ?? 0) + 1
   const theirs = mpi?.(given, rank)
-  return methods.get(given.collective)!.map(async (algorithm, m) => {
-    const segments = segmentsIn(given, n, m)
-    const options = algorithm === undefined ? {} : { algorithm: algorithm.id, segments }
-    const called = algorithm?.id ?? 'default'
-    const what = () => `rank ${rank}: ${called}, ${segments} segments, ${nameOf(given)}`
-    const refusal = algorithm === undefined ? null : refusalOf(hosts, given, algorithm, segments)
-    let got: Elements | null
-    try {
-      got = await started(comm, given, options, turnOf(given, n, m) % 8 >= 4)
-    } catch (error) {
-      const isRefused = isRankweaveError(error, 'ERR_ALGORITHM') && error.message === refusal
-      if (!isRefused) throw new Error(`${what()}: refused with ${refusal}`, { cause: error })
-      walked.refused[called] = (walked.refused[called] ?? 0) + 1
-      return
-    }
-    if (refusal !== null) throw new Error(`${what()}: not refused with ${refusal}`)
-    if (!isDeepStrictEqual(got, expected)) throw new Error(`${what()}: expected ${expected}, got ${got}`)
-    walked.done[called] = (walked.done[called] ?? 0) + 1
-    if (theirs === undefined) return
-    if (!isDeepStrictEqual(got ?? new Int32Array(0), theirs))
-      throw new Error(`${what()}: MPI has ${theirs}, we have ${got}`)
-    walked.compared++
-  })
-}
-
-export interface WalkOptions {
-  readonly algorithm?: string
-  readonly segments?: number
+  if (theirs === undefined) return
+  if (!isDeepStrictEqual(got ?? new Int32Array(0), theirs))
+    throw new Error(`${what()}: MPI has ${theirs}, we have ${got}`)
+  walked.compared++
 }
 
 /** Starts a call; in place, the result lies where the data are, or includes them. */
 export async function started(
   comm: Communicator,
   given: CollectiveCase,
-  options: WalkOptions,
+  options: CallOptions,
   isInPlace: boolean,
 ): Promise<Elements | null> {
   const { rank, size } = comm
@@ -276,7 +227,7 @@ export async function started(
 function reduction(
   comm: Communicator,
   given: CollectiveCase,
-  options: WalkOptions,
+  options: CallOptions,
   isInPlace: boolean,
 ): Promise<Elements | null> {
   const data = contributionOf(given, comm.rank) as Int32Array

@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { mpi, run } from 'rankweave'
 import { type CollectiveCase, casesOfMpi, nameOf } from './collective-cases.js'
-import walk, { ranksPerProcess, totalsOf, type Walk, type Walked } from './collective-walk.js'
+import walk, { ranksPerProcess, totalsOf, type Walked } from './collective-walk.js'
+import type { Walk } from './walked-calls.js'
 
 const [argument, folder] = process.argv.slice(2) as [string, string?]
 const given = JSON.parse(argument) as Walk

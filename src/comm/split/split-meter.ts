@@ -1,4 +1,5 @@
-import type { Exchange, Room, Take } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange.js'
+import { ForwardedExchange } from '../../calls/forwarded-exchange.js'
 
 /** The cost of one phase of a split in this process. */
 export interface PhaseCost {
@@ -70,57 +71,16 @@ export class SplitMeter {
   }
 }
 
-class CountingExchange implements Exchange {
-  readonly me: number
-  readonly count: number
-  readonly seq: number
-  readonly eagerLimitBytes: number
-  readonly #exchange: Exchange
+class CountingExchange extends ForwardedExchange {
   readonly #meter: SplitMeter
 
   constructor(exchange: Exchange, meter: SplitMeter) {
-    this.me = exchange.me
-    this.count = exchange.count
-    this.seq = exchange.seq
-    this.eagerLimitBytes = exchange.eagerLimitBytes
-    this.#exchange = exchange
+    super(exchange)
     this.#meter = meter
   }
 
-  send(peer: number, step: number, payload: Uint8Array, sent?: () => void): void {
+  override send(peer: number, step: number, payload: Uint8Array, sent?: () => void): void {
     if (peer !== this.me) this.#meter.sent(payload.byteLength)
-    this.#exchange.send(peer, step, payload, sent)
-  }
-
-  receive(peer: number, step: number): Promise<Uint8Array> {
-    return this.#exchange.receive(peer, step)
-  }
-
-  take(peer: number, step: number, take: Take): void {
-    this.#exchange.take(peer, step, take)
-  }
-
-  takeInto(peer: number, step: number, room: Room, landed: () => void): void {
-    this.#exchange.takeInto(peer, step, room, landed)
-  }
-
-  watch(look: () => boolean, awaited: () => readonly number[], done: () => void): void {
-    this.#exchange.watch(look, awaited, done)
-  }
-
-  get hasFailed(): boolean {
-    return this.#exchange.hasFailed
-  }
-
-  get isSent(): boolean {
-    return this.#exchange.isSent
-  }
-
-  whenSent(done: () => void): void {
-    this.#exchange.whenSent(done)
-  }
-
-  finish(results: readonly unknown[]): void {
-    this.#exchange.finish(results)
+    super.send(peer, step, payload, sent)
   }
 }

@@ -1,14 +1,15 @@
 import { local, run } from 'rankweave'
 import { expect, it } from 'vitest'
 import { algorithms } from '../../../src/collective/algorithms.js'
+import { variantsOf } from '../../support/algorithm-variants.js'
 import walk, {
   expectedTotals,
   ranksPerProcess,
   totalsOf,
-  type Walk,
   type Walked,
   walks,
 } from '../../support/collective-walk.js'
+import { hostsOf, rankCountsOf, type Walk } from '../../support/walked-calls.js'
 
 // `npm run soak` walks through communicators of up to 33 ranks: test/soak/collectives.soak.ts.
 
@@ -16,6 +17,7 @@ it.each<[Walk]>([
   [{ processes: 5, mostRanks: 5, order: 'blocks' }],
   [{ processes: 3, mostRanks: 7, order: 'blocks' }],
   [{ processes: 3, mostRanks: 7, order: 'dealt' }],
+  [{ processes: 6, mostRanks: 6, order: 'blocks', calls: 5 }],
 ])('every algorithm equals the oracle, or is refused as it says of itself: %j', async (given) => {
   const fabric = local({ ranksPerProcess: ranksPerProcess(given), seed: 20261126, scribble: true })
   const ranks = ranksPerProcess(given).reduce((sum, count) => sum + count, 0)
@@ -25,8 +27,16 @@ it.each<[Walk]>([
   expect(expected.refused).toBeGreaterThan(0)
 })
 
-it('between them the walks use every algorithm, and the default', () => {
-  const methods = walks.map((given) => expectedTotals(given).methods)
-  // Two processes are wanted by two algorithms.
-  expect(methods).toEqual(walks.map(({ processes }) => algorithms.length + 1 - (processes === 1 ? 2 : 0)))
-})
+it.each(walks.map((given) => [given]))(
+  '%j uses every algorithm with all parameters, and the default',
+  (given) => {
+    const served = rankCountsOf(given).flatMap((ranks) => {
+      const participants = new Set(hostsOf(given, ranks)).size
+      return algorithms
+        .flatMap((algorithm) => variantsOf(algorithm, participants))
+        .filter((algorithm) => (algorithm.refuses?.({ ranks: participants }) ?? null) === null)
+        .map(({ id }) => id)
+    })
+    expect(expectedTotals(given).methods).toBe(1 + new Set(served).size)
+  },
+)

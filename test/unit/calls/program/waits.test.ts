@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CollectiveCall } from '../../../../src/calls/collective-call.js'
 import type { Exchange, Lend, Room, Take } from '../../../../src/calls/exchange.js'
+import { ForwardedExchange } from '../../../../src/calls/forwarded-exchange.js'
 import { runProgram } from '../../../../src/calls/program/run-program.js'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
 import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
@@ -13,102 +14,83 @@ import { upTo } from '../../../../src/schedule/specification.js'
 import { TestStore } from '../../../support/program-worlds.js'
 
 interface Event {
-  readonly what: 'send' | 'sent' | 'post' | 'arrived'
+  /** The last one: how the call failed, with its code. */
+  readonly what: 'send' | 'sent' | 'post' | 'arrived' | 'ERR_ABORTED' | 'ERR_REVOKED'
   readonly peer: number
   readonly step: number
 }
 
 /** An exchange that notes what a program does, in order. */
-class TracedExchange implements Exchange {
-  readonly me: number
-  readonly count: number
-  readonly seq: number
-  readonly eagerLimitBytes: number
-  readonly events: Event[] = []
-  readonly #exchange: Exchange
+class TracedExchange extends ForwardedExchange {
+  readonly #note: (event: Event) => void
 
-  constructor(exchange: Exchange) {
-    this.#exchange = exchange
-    this.me = exchange.me
-    this.count = exchange.count
-    this.seq = exchange.seq
-    this.eagerLimitBytes = exchange.eagerLimitBytes
+  constructor(exchange: Exchange, note: (event: Event) => void) {
+    super(exchange)
+    this.#note = note
   }
 
-  send(peer: number, step: number, payload: Uint8Array, sent?: () => void): void {
-    this.events.push({ what: 'send', peer, step })
-    this.#exchange.send(peer, step, payload, () => {
-      this.events.push({ what: 'sent', peer, step })
+  override send(peer: number, step: number, payload: Uint8Array, sent?: () => void): void {
+    this.#note({ what: 'send', peer, step })
+    super.send(peer, step, payload, () => {
+      this.#note({ what: 'sent', peer, step })
       sent?.()
     })
   }
 
-  take(peer: number, step: number, take: Take): void {
-    this.events.push({ what: 'post', peer, step })
-    this.#exchange.take(peer, step, (bytes, owned) => {
-      this.events.push({ what: 'arrived', peer, step })
+  override take(peer: number, step: number, take: Take): void {
+    this.#note({ what: 'post', peer, step })
+    super.take(peer, step, (bytes, owned) => {
+      this.#note({ what: 'arrived', peer, step })
       take(bytes, owned)
     })
   }
 
-  takeInto(peer: number, step: number, room: Room, landed: () => void, lend?: Lend): void {
-    this.events.push({ what: 'post', peer, step })
+  override takeInto(peer: number, step: number, room: Room, landed: () => void, lend?: Lend): void {
+    this.#note({ what: 'post', peer, step })
     const arrived = () => {
-      this.events.push({ what: 'arrived', peer, step })
+      this.#note({ what: 'arrived', peer, step })
       landed()
     }
-    this.#exchange.takeInto(peer, step, room, arrived, lend)
-  }
-
-  receive(peer: number, step: number): Promise<Uint8Array> {
-    return this.#exchange.receive(peer, step)
-  }
-
-  watch(look: () => boolean, awaited: () => readonly number[], done: () => void): void {
-    this.#exchange.watch(look, awaited, done)
-  }
-
-  get hasFailed(): boolean {
-    return this.#exchange.hasFailed
-  }
-
-  get isSent(): boolean {
-    return this.#exchange.isSent
-  }
-
-  whenSent(done: () => void): void {
-    this.#exchange.whenSent(done)
-  }
-
-  finish(results: readonly unknown[]): void {
-    this.#exchange.finish(results)
+    super.takeInto(peer, step, room, arrived, lend)
   }
 }
 
-/** What every rank does in a run of a schedule, one rank per process, with blocks of 60 numbers. */
+/**
+ * What every rank does in a run of a schedule, one rank per process, with blocks of 60 numbers.
+ *
+ * @param isLast at which event of rank 0 its signal is aborted
+ */
 async function traced(
   schedule: Schedule,
   eagerLimitBytes: number,
   seed: number,
+  isLast: (event: Event) => boolean = () => false,
 ): Promise<readonly Event[][]> {
   const { ranks } = schedule.specification
   const { programs } = lower(schedule, upTo(ranks))
-  const events: Event[][] = []
+  const events = programs.map((): Event[] => [])
   const main = async (world: Communicator) => {
     const { state, localIndex } = world.seat()
     const program = programs[world.rank]!
+    const abort = new AbortController()
+    const { signal } = abort
+    const note = (event: Event): void => {
+      events[world.rank]!.push(event)
+      if (world.rank !== 0 || signal.aborted || !isLast(event)) return
+      abort.abort()
+      note({ what: 'ERR_ABORTED', peer: 0, step: 0 })
+    }
     const call: CollectiveCall<undefined, undefined> = {
       signature: { name: 'barrier' },
       run(_, exchange) {
         const store = new TestStore(program, () => 60)
         store.contribute(0)
-        const tracing = new TracedExchange(exchange)
-        events[world.rank] = tracing.events
-        runProgram(program, tracing, store, () => exchange.finish([undefined]))
+        runProgram(program, new TracedExchange(exchange, note), store, () => exchange.finish([undefined]))
         return undefined
       },
     }
-    await state.collectives.call(localIndex, call, undefined)
+    const outcome = state.collectives.call(localIndex, call, undefined, { signal })
+    await outcome.catch(({ code }) => code === 'ERR_ABORTED' || note({ what: code, peer: 0, step: 0 }))
   }
   await run(main, {
     ranks,
@@ -147,6 +129,25 @@ describe('an all-to-all with at most n requests', () => {
           expect(mostOpen(events, 'post', 'arrived')).toBe(requests)
           expect(mostOpen(events, 'send', 'sent')).toBe(eagerLimitBytes === 64 ? requests : 1)
         }
+      }
+    }
+  })
+
+  it('sends nothing more once a rank aborts it, and fails on all ranks that are not done', async () => {
+    for (const seed of seeds) {
+      for (const eagerLimitBytes of [64, 65536]) {
+        const isLast = ({ what, step }: Event) => what === 'arrived' && step > 2
+        const [first, ...others] = await traced(schedule(1), eagerLimitBytes, seed, isLast)
+        expect(first!.filter(({ what }) => what === 'send').length).toBeLessThan(2 * (ranks - 1))
+        const ends = [first!, ...others].map((events) => {
+          const end = events.findIndex(({ what }) => what.startsWith('ERR_'))
+          expect(events.slice(end < 0 ? events.length : end).filter(({ what }) => what === 'send')).toEqual(
+            [],
+          )
+          return end < 0 ? 'done' : events[end]!.what
+        })
+        expect(ends[0]).toBe('ERR_ABORTED')
+        expect(new Set(ends.slice(1))).toEqual(new Set(['ERR_REVOKED']))
       }
     }
   })

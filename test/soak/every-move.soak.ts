@@ -1,0 +1,3 @@
+import { testEveryCall } from '../support/complete-walk.js'
+
+testEveryCall('barrier', 'bcast', 'scatter', 'gather', 'allgather', 'alltoall')

@@ -1,0 +1,3 @@
+import { testEveryCall } from '../support/complete-walk.js'
+
+testEveryCall('reduce', 'allreduce', 'reduce-scatter', 'scan', 'exscan')
