@@ -24,12 +24,12 @@ const leastSegmentBytes = 64
 
 /**
  * Every algorithm at its defaults and over a grid of its parameters and segments, whatever the choice looked at: the
- * fastest few of each, by our simulator, that take less than twice as long as the chosen one.
+ * fastest two of each, by our simulator, unless they take a quarter longer than the chosen one.
  */
-export function rivalsOf(choice: ComparedAlgorithms, machine: Machine, perAlgorithm = 2): readonly Rival[] {
+export function rivalsOf(choice: ComparedAlgorithms, machine: Machine): readonly Rival[] {
   const { collective, ranks, root, bytes, chosen } = choice
   const shape = { ranks, root }
-  const limitUs = 2 * chosen.timeUs
+  const limitUs = 1.25 * chosen.timeUs
   const leastTimes = new LeastTimes(machine, shape, bytes)
   return algorithms
     .filter((algorithm) => algorithm.collective === collective)
@@ -44,7 +44,7 @@ export function rivalsOf(choice: ComparedAlgorithms, machine: Machine, perAlgori
         const { timeUs } = simulate(scheduleOf(setting.algorithm, cut), machine, { bytes })
         if (timeUs < limitUs) rivals.push({ text: settingText(setting), setting, timeUs })
       }
-      return rivals.sort((a, b) => a.timeUs - b.timeUs).slice(0, perAlgorithm)
+      return rivals.sort((a, b) => a.timeUs - b.timeUs).slice(0, 2)
     })
 }
 
