@@ -56,7 +56,7 @@ const sections: Readonly<Record<string, Section>> = {
         title: 'The chosen algorithm and the fastest one in SimGrid',
         baseline: 'fastest',
         ours: 'chosen',
-        note: 'Simulated by SimGrid 3.32, which moves the data; these times do not depend on the computer. Compared with the chosen one: of every algorithm the two fastest settings of a grid of segments and parameters, by our simulator, unless they take twice as long.',
+        note: 'Simulated by SimGrid 3.32; these times do not depend on the computer. Compared with the chosen one: of every algorithm the two fastest settings of a grid of segments and parameters, unless our simulator says that they take a quarter longer. Data of more than 4 KiB do not move. Longer all-to-alls are not there: SimGrid needs hours for them.',
       },
     ],
   },

@@ -16,15 +16,18 @@ const machines = [
 
 const kib = 1024
 
-/** Eleven collectives, three lengths, three networks. A barrier has no data, so it is there once per network. */
+/**
+ * Lengths of the units of data. A barrier has none. Longer all-to-alls have tens of thousands of messages on the
+ * network at a time, which takes SimGrid hours.
+ */
+function lengthsOf(collective: Collective): readonly number[] {
+  if (collective === 'barrier') return [0]
+  return collective === 'alltoall' ? [8] : [8, 4 * kib, 256 * kib]
+}
+
+/** Eleven collectives on three networks. */
 export const choiceCases: readonly ChoiceCase[] = machines.flatMap((where) =>
   collectives
     .filter((collective) => !isNeighborCollective(collective))
-    .flatMap((collective) =>
-      (collective === 'barrier' ? [0] : [8, 4 * kib, 256 * kib]).map((bytes) => ({
-        ...where,
-        collective,
-        bytes,
-      })),
-    ),
+    .flatMap((collective) => lengthsOf(collective).map((bytes) => ({ ...where, collective, bytes }))),
 )

@@ -226,9 +226,9 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     path: 'src/schedule/lower/lower-values.ts',
-    line: 'for (let i = 0; i < entry.length; i++) if (entry[i] !== -1) index.set(entry[i], i)',
+    line: 'for (let i = 0; i < entry.length; i++) if (entry[i] !== -1) index[entry[i] - least] = i',
     replacement: '<=',
-    why: 'no entry is undefined, so no look-up finds it',
+    why: 'no entry is undefined, and a typed array has no place NaN',
   },
   {
     path: 'src/collective/patterns/specification-of.ts',
