@@ -10,7 +10,7 @@ import { bytesText } from './message-plans.js'
 const ranks = 16
 /** Bytes, of 16 elements at least: with fewer than ranks Open MPI takes other algorithms than its settings say. */
 const sizes = [64, 2 ** 16]
-const rounds = 15
+const rounds = 7
 /** In a run of the program: samples of the plan and of the library in turn, and starts in a sample. */
 const [samples, starts] = [11, 10]
 const limitSeconds = 120
