@@ -57,7 +57,9 @@ describeMpi('exported C programs', (mpi) => {
       const run = compileExported(mpicc!, mpi, folder(), schedule)
       const { code, stderr, stdout } = await run('-b', i % 2 === 0 ? '4' : '20000', '-n', '1', '-s', '1')
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-      expect(stdout).toMatch(/data as expected, also by the library's own call\nplan .*\nlibrary .* its own call/)
+      expect(stdout).toMatch(
+        /data as expected, also by the library's own call\nplan .*\nlibrary .* its own call/,
+      )
     },
   )
 
