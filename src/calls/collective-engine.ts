@@ -1,4 +1,4 @@
-import { isRankweaveError, RankweaveError, wrongValue } from '../errors.js'
+import { isRankweaveError, noteRank, type RankweaveError, wrongValue } from '../errors.js'
 import { onAbort, type WaitOptions } from '../messages/process/abort.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import { inTurn } from '../messages/process/completion-budget.js'
@@ -7,9 +7,10 @@ import { decodeError, encodeError } from '../messages/process/error-record.js'
 import { collectiveWord, frameKind, headerWord } from '../messages/process/frames.js'
 import { callMismatch, earlyMismatch, frameMismatch, lateFrameMismatch } from './call-agreement.js'
 import { abortedCollective, callOf, describeWaits, failedIn, revokedBy, withPlaces } from './call-report.js'
-import type { AnyCall, CollectiveCall } from './collective-call.js'
+import { type AnyCall, type CollectiveCall, RankFailure } from './collective-call.js'
 import { returnCharge } from './collective-frame.js'
 import type { Exchange } from './exchange.js'
+import { JoiningCalls, requireSignal } from './joining-calls.js'
 import { CallLanes, type Lane, plainLane } from './lane.js'
 import { answerRevocation, passRevocation, startRevocation } from './revocation.js'
 import { quietRejection, type Slot } from './slot.js'
@@ -26,6 +27,8 @@ export class CollectiveEngine implements ExchangeOwner {
   readonly #hosted: number
   readonly #lanes: CallLanes
   #main: Lane | undefined
+  /** Calls of {@link together} in progress: they are gathered before any rank joins. */
+  #gathering: JoiningCalls | undefined
   #lastCallWaiter: { resolve(): void; reject(error: RankweaveError): void } | undefined
   #failed: RankweaveError | undefined
   #isRevoked = false
@@ -63,7 +66,7 @@ export class CollectiveEngine implements ExchangeOwner {
    * one call object instead of describing each call again.
    */
   reusableCall(): AnyCall | undefined {
-    return this.#main?.lastCall
+    return this.#gathering?.call ?? this.#main?.lastCall
   }
 
   /**
@@ -90,6 +93,37 @@ export class CollectiveEngine implements ExchangeOwner {
     options?: WaitOptions,
   ): Promise<R> {
     return this.#join(this.#lanes.lane(lane), localIndex, call, contribution, options?.signal)
+  }
+
+  /**
+   * The ranks here join one collective in one stretch, with one promise instead of one for each.
+   *
+   * @param count calls to make: one of each local rank
+   * @param makeCall makes the n-th call by `call` or `start`, whose promise means nothing. When it throws, no
+   *   rank has joined
+   * @returns the results by local index; a shared result itself. Rejects with the error of the first rank that
+   *   fails
+   */
+  together(count: number, makeCall: (n: number) => unknown): Promise<unknown> {
+    const joint = new JoiningCalls(this.#hosted)
+    this.#gathering = joint
+    try {
+      for (let n = 0; n < count; n++) makeCall(n)
+    } finally {
+      this.#gathering = undefined
+    }
+    const { lane, call } = joint
+    return this.#joinTogether(lane!, call!, joint)
+  }
+
+  /** Like `start`, of all ranks here in one stretch, with one promise. */
+  startTogether(lane: number, call: AnyCall): Promise<unknown> {
+    return this.#joinTogether(this.#lanes.lane(lane), call, unlisted)
+  }
+
+  /** Whether the last start of a rank on a lane is in progress here. */
+  isActive(lane: number, localIndex: number): boolean {
+    return this.#lanes.get(lane)?.isActive(localIndex) === true
   }
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
@@ -262,19 +296,20 @@ export class CollectiveEngine implements ExchangeOwner {
     signal: AbortSignal | undefined,
     waits = true,
   ): Promise<R> {
+    if (this.#gathering !== undefined) {
+      this.#gathering.add(lane, localIndex, call, contribution, signal)
+      return gathered
+    }
     const state = this.#state
     const failed = this.#failed ?? state.failed
     if (failed !== undefined) return quietRejection(failed)
-    if (signal !== undefined && !(signal instanceof AbortSignal)) {
-      const message = `expected an AbortSignal as signal, got ${typeof signal}`
-      return quietRejection(new RankweaveError('ERR_ARGUMENT', message))
+    try {
+      requireSignal(signal)
+    } catch (error) {
+      return quietRejection(error as RankweaveError)
     }
     const seq = lane.next[localIndex]
-    if (signal?.aborted) {
-      const error = abortedCollective(state, seq, localIndex, call.signature, signal)
-      this.revoke(revokedBy(this.#state, error))
-      return quietRejection(error)
-    }
+    if (signal?.aborted) return this.#abortedBefore(lane, localIndex, call, signal)
     const slot = lane.slot(seq)
     const { callSites } = state.runtime
     const site = callSites?.take(state.worldRank(localIndex))
@@ -309,6 +344,77 @@ export class CollectiveEngine implements ExchangeOwner {
       this.#runNow(lane, slot, localIndex, waits)
     if (waits && !slot.settled) state.runtime.waits.block(hostedIndex, signal !== undefined)
     return promise as Promise<R>
+  }
+
+  #joinTogether(lane: Lane, call: AnyCall, joint: JoiningCalls): Promise<unknown> {
+    const state = this.#state
+    const failed = this.#failed ?? state.failed
+    if (failed !== undefined) return quietRejection(failed)
+    if (!lane.isEven) return this.#joinEach(lane, call, joint)
+    const { firstCaller, contributions, others, signals } = joint
+    for (const [localIndex, signal] of signals ?? []) {
+      if (signal.aborted)
+        return this.#abortedBefore(lane, localIndex, others?.get(localIndex) ?? call, signal)
+    }
+    const seq = lane.next[0]
+    const slot = lane.slot(seq)
+    // One line of the program calls for all of them.
+    const site = state.runtime.callSites?.take(state.worldRank(firstCaller))
+    if (site !== undefined) slot.sites = new Map([[firstCaller, site]])
+    let mismatch = this.#open(lane, slot, firstCaller, call)
+    for (const [localIndex, other] of others ?? [])
+      mismatch ??= callMismatch(state, lane, slot, localIndex, other, undefined)
+    if (mismatch !== undefined) {
+      this.#disagree(mismatch)
+      if (this.#unanswered === undefined) return quietRejection(mismatch)
+    }
+    lane.next.fill(seq + 1)
+    for (let i = 0; i < this.#hosted; i++) state.runtime.countCollective(state.hostedIndex(i))
+    slot.contributions = contributions
+    slot.arrived = this.#hosted
+    const promise = slot.jointPromise()
+    const watched = new Set<AbortSignal>()
+    for (const [localIndex, signal] of signals ?? []) {
+      if (!watched.has(signal)) this.#watch(slot, localIndex, signal)
+      watched.add(signal)
+    }
+    if (this.#unanswered === undefined) this.#runNow(lane, slot, firstCaller, true)
+    if (!slot.settled) this.#block(slot)
+    return promise
+  }
+
+  /**
+   * Ranks here have started different numbers of collectives before: each joins its own next one, as if it
+   * called alone.
+   */
+  async #joinEach(
+    lane: Lane,
+    call: AnyCall,
+    { contributions, others, signals }: JoiningCalls,
+  ): Promise<unknown> {
+    const results: Promise<unknown>[] = []
+    for (let i = 0; i < this.#hosted; i++) {
+      const own = this.#join(lane, i, others?.get(i) ?? call, contributions?.[i] as never, signals?.get(i))
+      results.push(own.catch((error: unknown) => this.#throwFor(i, error)))
+    }
+    const all = await Promise.all(results)
+    return call.shared === true ? all[0] : all
+  }
+
+  #throwFor(localIndex: number, error: unknown): never {
+    noteRank(error, this.#state.worldRank(localIndex))
+    throw error
+  }
+
+  #abortedBefore(
+    lane: Lane,
+    localIndex: number,
+    { signature }: AnyCall,
+    signal: AbortSignal,
+  ): Promise<never> {
+    const error = abortedCollective(this.#state, lane.next[localIndex], localIndex, signature, signal)
+    this.revoke(revokedBy(this.#state, error))
+    return quietRejection(error)
   }
 
   /** What a frame opened belongs to a call now, or is gone. */
@@ -388,7 +494,16 @@ export class CollectiveEngine implements ExchangeOwner {
     lane.complete(slot)
     this.#unblock(lane, slot)
     this.#noteIfOnlyCall()
+    if (slot.isJoint) this.#noteFailure(results)
     inTurn(() => slot.resolve(results))
+  }
+
+  /** The error of ranks that join together names the first that fails. */
+  #noteFailure(results: readonly unknown[]): void {
+    for (let i = 0; i < results.length; i++) {
+      const result = results[i]
+      if (result instanceof RankFailure) noteRank(result.error, this.#state.worldRank(i))
+    }
   }
 
   #runFailed(slot: Slot, error: unknown): void {
@@ -405,9 +520,34 @@ export class CollectiveEngine implements ExchangeOwner {
     slot.signals.set(localIndex, onAbort(signal, abort))
   }
 
+  /** All ranks here wait; where one program drives them, one wait is that of all. */
+  #block({ signals }: Slot): void {
+    const { waits } = this.#state.runtime
+    const count = waits.isShared ? 1 : this.#hosted
+    for (let i = 0; i < count; i++) waits.block(this.#state.hostedIndex(i), signals !== undefined)
+  }
+
+  #unblockJoint({ signals, runner }: Slot): void {
+    const { waits } = this.#state.runtime
+    for (const detach of signals?.values() ?? []) detach()
+    // It has not been blocked yet.
+    if (runner >= 0) return
+    const count = waits.isShared ? 1 : this.#hosted
+    for (let i = 0; i < count; i++) waits.unblock(this.#state.hostedIndex(i), signals !== undefined)
+  }
+
   #unblock(lane: Lane, slot: Slot): void {
-    const { waits, callSites } = this.#state.runtime
-    const { signals, runner, awake, sites } = slot
+    if (slot.isJoint) this.#unblockJoint(slot)
+    else this.#unblockEach(lane, slot)
+    const { callSites } = this.#state.runtime
+    for (const localIndex of slot.sites?.keys() ?? []) callSites!.release(this.#state.worldRank(localIndex))
+    slot.signals = undefined
+    slot.settled = true
+  }
+
+  #unblockEach(lane: Lane, slot: Slot): void {
+    const { waits } = this.#state.runtime
+    const { signals, runner, awake } = slot
     for (let i = 0; i < this.#hosted; i++) {
       if (!lane.hasJoined(slot, i)) continue
       const detach = signals?.get(i)
@@ -415,8 +555,11 @@ export class CollectiveEngine implements ExchangeOwner {
       if (i !== runner && awake?.has(i) !== true)
         waits.unblock(this.#state.hostedIndex(i), detach !== undefined)
     }
-    for (const localIndex of sites?.keys() ?? []) callSites!.release(this.#state.worldRank(localIndex))
-    slot.signals = undefined
-    slot.settled = true
   }
 }
+
+/** Of calls that are all the same, without contributions. */
+const unlisted = new JoiningCalls(0)
+
+/** What a call gets that is gathered; nothing reads it. */
+const gathered: Promise<never> = new Promise(() => {})

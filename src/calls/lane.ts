@@ -66,6 +66,20 @@ export class Lane {
     return ((seq - this.started) | 0) < 0 && this.#current?.seq !== seq && !this.slots.has(seq)
   }
 
+  /** Whether all local ranks have started as many collectives. */
+  get isEven(): boolean {
+    const { next } = this
+    const first = next[0]
+    for (let i = 1; i < next.length; i++) if (next[i] !== first) return false
+    return true
+  }
+
+  /** Whether the last collective that this local rank has joined is in progress here. */
+  isActive(localIndex: number): boolean {
+    const seq = (this.next[localIndex] - 1) >>> 0
+    return this.slots.get(seq) !== undefined
+  }
+
   /** Whether this local rank has joined the slot. */
   hasJoined(slot: Slot, localIndex: number): boolean {
     return slot.call !== undefined && ((this.next[localIndex] - slot.seq) | 0) > 0

@@ -54,6 +54,8 @@ export class Slot {
   #ownErrors: Map<number, RankweaveError> | undefined
   #results: readonly unknown[] | undefined
   #delivered = 0
+  /** The promise of all ranks, where they join together. */
+  #joint: Deferred | undefined
   readonly #localRanks: number
 
   constructor(seq: number, localRanks: number) {
@@ -84,11 +86,26 @@ export class Slot {
     return own.promise
   }
 
+  /** One promise of all ranks: of their results, or of a shared one. */
+  jointPromise(): Promise<unknown> {
+    this.#joint = deferred()
+    return this.#joint.promise
+  }
+
+  /** Whether all ranks here have joined together. */
+  get isJoint(): boolean {
+    return this.#joint !== undefined
+  }
+
   /** @param results by local index; a shared result is the first */
   resolve(results: readonly unknown[]): void {
     this.#results = results
     const { shared, isResultless } = this.call!
     const first = isResultless === true ? results.find(isFailure) : results[0]
+    if (this.#joint !== undefined) {
+      settle(this.#joint, shared === true ? first : (results.find(isFailure) ?? results))
+      return
+    }
     if (this.#shared !== undefined) {
       // Derived promises pick their own result.
       if (this.#derived === undefined) settle(this.#shared, first)
@@ -101,6 +118,11 @@ export class Slot {
   }
 
   reject(error: RankweaveError): void {
+    if (this.#joint !== undefined) {
+      const [aborted = error] = this.#ownErrors?.values() ?? []
+      rejectQuietly(this.#joint, aborted)
+      return
+    }
     if (this.call?.isOverWhenRevoked === true && error.code === 'ERR_REVOKED') {
       this.#endRevoked()
       return
