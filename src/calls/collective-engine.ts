@@ -1,20 +1,20 @@
-import { isRankweaveError, noteRank, type RankweaveError, wrongValue } from '../errors.js'
-import { onAbort, type WaitOptions } from '../messages/process/abort.js'
+import { type RankweaveError, wrongValue } from '../errors.js'
+import type { WaitOptions } from '../messages/process/abort.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import { inTurn } from '../messages/process/completion-budget.js'
 import { waitCharge } from '../messages/process/credit.js'
-import { decodeError, encodeError } from '../messages/process/error-record.js'
 import { collectiveWord, frameKind, headerWord } from '../messages/process/frames.js'
 import { callMismatch, earlyMismatch, frameMismatch, lateFrameMismatch } from './call-agreement.js'
-import { abortedCollective, callOf, describeWaits, failedIn, revokedBy, withPlaces } from './call-report.js'
-import { type AnyCall, type CollectiveCall, RankFailure } from './collective-call.js'
+import { abortedCollective, callOf, describeWaits, failedIn, revokedBy } from './call-report.js'
+import type { AnyCall, CollectiveCall } from './collective-call.js'
 import { returnCharge } from './collective-frame.js'
 import type { Exchange } from './exchange.js'
-import { JoiningCalls, requireSignal } from './joining-calls.js'
+import { JoiningCalls, joinEach, requireSignal } from './joining-calls.js'
 import { CallLanes, type Lane, plainLane } from './lane.js'
-import { answerRevocation, passRevocation, startRevocation } from './revocation.js'
+import { Revocation } from './revocation.js'
 import { quietRejection, type Slot } from './slot.js'
 import type { ExchangeOwner, SlotExchange } from './slot-exchange.js'
+import { blockAll, noteFailures, unblock, watchSignal } from './slot-waits.js'
 
 /**
  * Matches the collective calls of one communicator in one process by call order and runs them.
@@ -29,17 +29,14 @@ export class CollectiveEngine implements ExchangeOwner {
   #main: Lane | undefined
   /** Calls of {@link together} in progress: they are gathered before any rank joins. */
   #gathering: JoiningCalls | undefined
-  #lastCallWaiter: { resolve(): void; reject(error: RankweaveError): void } | undefined
   #failed: RankweaveError | undefined
-  #isRevoked = false
-  /** A mismatch to which its other process adds its own line of the program before ranks here get it. */
-  #unanswered: { readonly process: number; readonly error: RankweaveError } | undefined
-  #hasLastCall = false
+  readonly #revocation: Revocation
 
   constructor(state: CommContext) {
     this.#state = state
     this.#hosted = state.localRanks.length
     this.#lanes = new CallLanes(state, this)
+    this.#revocation = new Revocation(state, this.#lanes)
     for (const process of state.runtime.lostPeers) {
       if (state.processes.processes.includes(process)) this.#failed ??= state.runtime.lostPeer(process)
     }
@@ -128,7 +125,7 @@ export class CollectiveEngine implements ExchangeOwner {
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     if (header[headerWord.kind] === frameKind.revoke) {
-      this.#revoked(src, payload)
+      this.#revocation.arrived(src, payload)
       return
     }
     if (!this.#accept(src, header, payload)) returnCharge(this.#state.runtime, src, header)
@@ -136,14 +133,14 @@ export class CollectiveEngine implements ExchangeOwner {
 
   /** False for a message that is dropped: of a communicator that has failed, or that this message revokes. */
   #accept(src: number, header: Int32Array, payload: Uint8Array): boolean {
-    if (this.#failed !== undefined || this.#unanswered !== undefined) return false
+    if (this.#failed !== undefined || this.#revocation.awaitsAnswer) return false
     const peer = this.#state.indexOfProcess(src)
     if (peer < 0)
       throw wrongValue('ERR_PROTOCOL', 'a collective: expected a process of the communicator', src)
     const lane = this.#laneOf(header[collectiveWord.lane])
     const seq = header[collectiveWord.seq] >>> 0
     if (lane.hasCompleted(seq)) {
-      this.#disagree(lateFrameMismatch(this.#state, lane, seq, src, header))
+      this.#revocation.disagree(lateFrameMismatch(this.#state, lane, seq, src, header))
       return false
     }
     const slot = lane.slot(seq)
@@ -158,7 +155,7 @@ export class CollectiveEngine implements ExchangeOwner {
     } else {
       const mismatch = frameMismatch(this.#state, lane, slot, src, header)
       if (mismatch !== undefined) {
-        this.#disagree(mismatch)
+        this.#revocation.disagree(mismatch)
         return false
       }
     }
@@ -168,57 +165,7 @@ export class CollectiveEngine implements ExchangeOwner {
 
   /** Fails all pending and later collectives here and on every other process of the communicator. */
   revoke(error: RankweaveError): void {
-    const state = this.#state
-    if (state.failed !== undefined) return
-    this.#isRevoked = true
-    startRevocation(state, encodeError(error, state.runtime.fabric.maxPayloadBytes), this.#hasLastCall)
-    state.fail(error)
-  }
-
-  /**
-   * Another process reports that the communicator is revoked. The first error that fails it here remains its
-   * error.
-   */
-  #revoked(src: number, payload: Uint8Array): void {
-    const unanswered = this.#unanswered
-    if (this.#isRevoked && unanswered === undefined) return
-    // Before it is passed on: who passes a malformed frame on is taken for its author.
-    const error = decodeError(payload)
-    if (!isRankweaveError(error))
-      throw wrongValue('ERR_PROTOCOL', 'revoke: expected an error with a code', error.name)
-    const state = this.#state
-    const isMismatch = error.code === 'ERR_COLLECTIVE_MISMATCH'
-    const { process } = error.details
-    if (unanswered !== undefined) {
-      // The answer, or a mismatch that another process found at the same time.
-      const isAnswer = process === unanswered.process && src === process
-      const found = isMismatch ? withPlaces(state, this.lanes, error) : unanswered.error
-      state.fail(isAnswer ? error : found)
-      return
-    }
-    this.#isRevoked = true
-    const told = isMismatch ? withPlaces(state, this.lanes, error) : error
-    if (isMismatch && process === state.runtime.process)
-      answerRevocation(state, src, encodeError(told, state.runtime.fabric.maxPayloadBytes))
-    passRevocation(state, payload)
-    state.fail(told)
-  }
-
-  /**
-   * Calls differ. Where the world diagnoses and the other call is of another process, the ranks here get the
-   * error once that process has answered, or has failed.
-   */
-  #disagree(error: RankweaveError): void {
-    const state = this.#state
-    const { process } = error.details
-    if (state.runtime.callSites === undefined || typeof process !== 'number') {
-      this.revoke(error)
-      return
-    }
-    if (state.failed !== undefined || this.#unanswered !== undefined) return
-    this.#unanswered = { process, error }
-    this.#isRevoked = true
-    startRevocation(state, encodeError(error, state.runtime.fabric.maxPayloadBytes), this.#hasLastCall)
+    this.#revocation.revoke(error)
   }
 
   /**
@@ -226,25 +173,17 @@ export class CollectiveEngine implements ExchangeOwner {
    * complete here.
    */
   whenOnlyCall(): Promise<void> {
-    this.#hasLastCall = true
-    if (this.isOnlyCall) return Promise.resolve()
-    return new Promise((resolve, reject) => {
-      this.#lastCallWaiter = { resolve, reject }
-    })
+    this.#revocation.hasLastCall = true
+    return this.#lanes.whenOnlyCall()
   }
 
   get isOnlyCall(): boolean {
-    return this.#lanes.openSlots === 1
+    return this.#lanes.isOnlyCall
   }
 
   /** One more start, or one fewer, that joins once its init is complete: the last call waits for them. */
   countStartsToCome(change: 1 | -1): void {
-    this.#lanes.startsToCome += change
-    this.#noteIfOnlyCall()
-  }
-
-  #noteIfOnlyCall(): void {
-    if (this.#lastCallWaiter !== undefined && this.isOnlyCall) this.#lastCallWaiter.resolve()
+    this.#lanes.countStartsToCome(change)
   }
 
   /** No further collective of this process completes. */
@@ -259,14 +198,14 @@ export class CollectiveEngine implements ExchangeOwner {
   fail(error: RankweaveError): void {
     if (this.#failed !== undefined) return
     this.#failed = error
-    this.#unanswered = undefined
-    this.#lastCallWaiter?.reject(error)
+    this.#revocation.end()
+    this.#lanes.failLastCall(error)
     for (const lane of this.#lanes.values()) {
       for (const slot of lane.clear()) {
         this.#uncharge(slot)
         // A rank that is rejected may use its buffers again.
         const reject = () => {
-          this.#unblock(lane, slot)
+          unblock(this.#state, lane, slot)
           slot.reject(error)
         }
         if (slot.exchange === undefined) reject()
@@ -322,8 +261,8 @@ export class CollectiveEngine implements ExchangeOwner {
         ? this.#open(lane, slot, localIndex, call)
         : callMismatch(state, lane, slot, localIndex, call, site)
     if (mismatch !== undefined) {
-      this.#disagree(mismatch)
-      if (this.#unanswered === undefined) return quietRejection(mismatch)
+      this.#revocation.disagree(mismatch)
+      if (!this.#revocation.awaitsAnswer) return quietRejection(mismatch)
     }
     lane.next[localIndex] = seq + 1
     const hostedIndex = state.hostedIndex(localIndex)
@@ -335,12 +274,12 @@ export class CollectiveEngine implements ExchangeOwner {
     slot.arrived++
     const promise =
       signal === undefined ? slot.promise(localIndex, call.shared === true) : slot.separatePromise(localIndex)
-    if (signal !== undefined) this.#watch(slot, localIndex, signal)
+    if (signal !== undefined) watchSignal(state, slot, localIndex, signal, this.#revocation)
     if (!waits) {
       slot.awake ??= new Set()
       slot.awake.add(localIndex)
     }
-    if (slot.arrived === this.#hosted && this.#unanswered === undefined)
+    if (slot.arrived === this.#hosted && !this.#revocation.awaitsAnswer)
       this.#runNow(lane, slot, localIndex, waits)
     if (waits && !slot.settled) state.runtime.waits.block(hostedIndex, signal !== undefined)
     return promise as Promise<R>
@@ -350,7 +289,8 @@ export class CollectiveEngine implements ExchangeOwner {
     const state = this.#state
     const failed = this.#failed ?? state.failed
     if (failed !== undefined) return quietRejection(failed)
-    if (!lane.isEven) return this.#joinEach(lane, call, joint)
+    if (!lane.isEven)
+      return joinEach(state, call, joint, (i, own, given, signal) => this.#join(lane, i, own, given, signal))
     const { firstCaller, contributions, others, signals } = joint
     for (const [localIndex, signal] of signals ?? []) {
       if (signal.aborted)
@@ -365,8 +305,8 @@ export class CollectiveEngine implements ExchangeOwner {
     for (const [localIndex, other] of others ?? [])
       mismatch ??= callMismatch(state, lane, slot, localIndex, other, undefined)
     if (mismatch !== undefined) {
-      this.#disagree(mismatch)
-      if (this.#unanswered === undefined) return quietRejection(mismatch)
+      this.#revocation.disagree(mismatch)
+      if (!this.#revocation.awaitsAnswer) return quietRejection(mismatch)
     }
     lane.next.fill(seq + 1)
     for (let i = 0; i < this.#hosted; i++) state.runtime.countCollective(state.hostedIndex(i))
@@ -375,35 +315,12 @@ export class CollectiveEngine implements ExchangeOwner {
     const promise = slot.jointPromise()
     const watched = new Set<AbortSignal>()
     for (const [localIndex, signal] of signals ?? []) {
-      if (!watched.has(signal)) this.#watch(slot, localIndex, signal)
+      if (!watched.has(signal)) watchSignal(state, slot, localIndex, signal, this.#revocation)
       watched.add(signal)
     }
-    if (this.#unanswered === undefined) this.#runNow(lane, slot, firstCaller, true)
-    if (!slot.settled) this.#block(slot)
+    if (!this.#revocation.awaitsAnswer) this.#runNow(lane, slot, firstCaller, true)
+    if (!slot.settled) blockAll(state, slot)
     return promise
-  }
-
-  /**
-   * Ranks here have started different numbers of collectives before: each joins its own next one, as if it
-   * called alone.
-   */
-  async #joinEach(
-    lane: Lane,
-    call: AnyCall,
-    { contributions, others, signals }: JoiningCalls,
-  ): Promise<unknown> {
-    const results: Promise<unknown>[] = []
-    for (let i = 0; i < this.#hosted; i++) {
-      const own = this.#join(lane, i, others?.get(i) ?? call, contributions?.[i] as never, signals?.get(i))
-      results.push(own.catch((error: unknown) => this.#throwFor(i, error)))
-    }
-    const all = await Promise.all(results)
-    return call.shared === true ? all[0] : all
-  }
-
-  #throwFor(localIndex: number, error: unknown): never {
-    noteRank(error, this.#state.worldRank(localIndex))
-    throw error
   }
 
   #abortedBefore(
@@ -492,69 +409,14 @@ export class CollectiveEngine implements ExchangeOwner {
       return
     }
     lane.complete(slot)
-    this.#unblock(lane, slot)
-    this.#noteIfOnlyCall()
-    if (slot.isJoint) this.#noteFailure(results)
+    unblock(this.#state, lane, slot)
+    this.#lanes.noteIfOnlyCall()
+    if (slot.isJoint) noteFailures(this.#state, results)
     inTurn(() => slot.resolve(results))
-  }
-
-  /** The error of ranks that join together names the first that fails. */
-  #noteFailure(results: readonly unknown[]): void {
-    for (let i = 0; i < results.length; i++) {
-      const result = results[i]
-      if (result instanceof RankFailure) noteRank(result.error, this.#state.worldRank(i))
-    }
   }
 
   #runFailed(slot: Slot, error: unknown): void {
     if (this.#failed === undefined) this.revoke(failedIn(this.#state, slot.call!.signature, error))
-  }
-
-  #watch(slot: Slot, localIndex: number, signal: AbortSignal): void {
-    const abort = () => {
-      const error = abortedCollective(this.#state, slot.seq, localIndex, slot.call!.signature, signal)
-      slot.failOne(localIndex, error)
-      this.revoke(revokedBy(this.#state, error))
-    }
-    slot.signals ??= new Map()
-    slot.signals.set(localIndex, onAbort(signal, abort))
-  }
-
-  /** All ranks here wait; where one program drives them, one wait is that of all. */
-  #block({ signals }: Slot): void {
-    const { waits } = this.#state.runtime
-    const count = waits.isShared ? 1 : this.#hosted
-    for (let i = 0; i < count; i++) waits.block(this.#state.hostedIndex(i), signals !== undefined)
-  }
-
-  #unblockJoint({ signals, runner }: Slot): void {
-    const { waits } = this.#state.runtime
-    for (const detach of signals?.values() ?? []) detach()
-    // It has not been blocked yet.
-    if (runner >= 0) return
-    const count = waits.isShared ? 1 : this.#hosted
-    for (let i = 0; i < count; i++) waits.unblock(this.#state.hostedIndex(i), signals !== undefined)
-  }
-
-  #unblock(lane: Lane, slot: Slot): void {
-    if (slot.isJoint) this.#unblockJoint(slot)
-    else this.#unblockEach(lane, slot)
-    const { callSites } = this.#state.runtime
-    for (const localIndex of slot.sites?.keys() ?? []) callSites!.release(this.#state.worldRank(localIndex))
-    slot.signals = undefined
-    slot.settled = true
-  }
-
-  #unblockEach(lane: Lane, slot: Slot): void {
-    const { waits } = this.#state.runtime
-    const { signals, runner, awake } = slot
-    for (let i = 0; i < this.#hosted; i++) {
-      if (!lane.hasJoined(slot, i)) continue
-      const detach = signals?.get(i)
-      detach?.()
-      if (i !== runner && awake?.has(i) !== true)
-        waits.unblock(this.#state.hostedIndex(i), detach !== undefined)
-    }
   }
 }
 

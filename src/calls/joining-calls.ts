@@ -1,4 +1,5 @@
-import { RankweaveError } from '../errors.js'
+import { noteRank, RankweaveError } from '../errors.js'
+import type { CommContext } from '../messages/process/comm-context.js'
 import type { AnyCall } from './collective-call.js'
 import type { Lane } from './lane.js'
 
@@ -44,6 +45,35 @@ export class JoiningCalls {
       this.signals.set(localIndex, signal)
     }
   }
+}
+
+/**
+ * Ranks here have started different numbers of collectives before: each joins its own next one, as if it
+ * called alone.
+ *
+ * @param join one rank joins
+ */
+export async function joinEach(
+  state: CommContext,
+  call: AnyCall,
+  { contributions, others, signals }: JoiningCalls,
+  join: (
+    localIndex: number,
+    call: AnyCall,
+    contribution: never,
+    signal: AbortSignal | undefined,
+  ) => Promise<unknown>,
+): Promise<unknown> {
+  const results = Array.from(state.localRanks, async (_, i) => {
+    try {
+      return await join(i, others?.get(i) ?? call, contributions?.[i] as never, signals?.get(i))
+    } catch (error) {
+      noteRank(error, state.worldRank(i))
+      throw error
+    }
+  })
+  const all = await Promise.all(results)
+  return call.shared === true ? all[0] : all
 }
 
 /** @throws ERR_ARGUMENT */

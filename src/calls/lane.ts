@@ -1,4 +1,5 @@
 import { NumberMap } from '../base/number-map.js'
+import type { RankweaveError } from '../errors.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import type { AnyCall } from './collective-call.js'
 import type { Signature } from './signature.js'
@@ -134,12 +135,35 @@ export class CallLanes extends Map<number, Lane> {
   }
 
   /** Starts of persistent operations that join once their init has completed. */
-  startsToCome = 0
+  #startsToCome = 0
+  #lastCallWaiter: { resolve(): void; reject(error: RankweaveError): void } | undefined
 
-  /** Number of collectives in progress here, with the starts to come. */
-  get openSlots(): number {
-    let slots = this.startsToCome
-    for (const lane of this.values()) slots += lane.slots.size
-    return slots
+  countStartsToCome(change: 1 | -1): void {
+    this.#startsToCome += change
+    this.noteIfOnlyCall()
+  }
+
+  /** Whether one collective is in progress here, and no start is to come. */
+  get isOnlyCall(): boolean {
+    let calls = this.#startsToCome
+    for (const lane of this.values()) calls += lane.slots.size
+    return calls === 1
+  }
+
+  /** Resolves when that is so. */
+  whenOnlyCall(): Promise<void> {
+    if (this.isOnlyCall) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      this.#lastCallWaiter = { resolve, reject }
+    })
+  }
+
+  noteIfOnlyCall(): void {
+    if (this.#lastCallWaiter !== undefined && this.isOnlyCall) this.#lastCallWaiter.resolve()
+  }
+
+  /** It will never be so. */
+  failLastCall(error: RankweaveError): void {
+    this.#lastCallWaiter?.reject(error)
   }
 }
