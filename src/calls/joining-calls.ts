@@ -19,7 +19,7 @@ export class JoiningCalls {
     this.#ranks = ranks
   }
 
-  /** @throws ERR_ARGUMENT for a signal that is none */
+  /** @throws ERR_ARGUMENT for what is not an AbortSignal */
   add(
     lane: Lane,
     localIndex: number,

@@ -8,7 +8,7 @@ import type { UserProgram } from '../world/user-program.js'
 import { hostSession, type WorldOptions } from '../world/world.js'
 import { notCloneable } from './processes/hosted-program.js'
 import type { Launcher } from './processes/launcher.js'
-import { hostHere, loadProgram } from './processes/session-launcher.js'
+import { hostHere, loadRequested } from './processes/session-launcher.js'
 
 /** How long a world that has failed may take to end on all processes before the job is aborted. */
 const graceMs = 5000
@@ -20,7 +20,7 @@ const answer = { results: 0, error: 1 } as const
 
 /** On the processes that an MPI launcher has started, each of which makes this same call. */
 export const launchMpi: Launcher = (factory, request) => {
-  const loading = loadProgram(request)
+  const loading = loadRequested(request)
   // In the order of the calls of `run`, however long their programs load.
   const opened = (factory as MpiFactory).openAfter(loading)
   opened.catch(() => {})

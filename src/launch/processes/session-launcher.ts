@@ -9,13 +9,13 @@ import { ReportTriggers } from './report-triggers.js'
 
 /** On a fabric whose session opens in this thread. */
 export const launchSession: Launcher = (factory, request) =>
-  hostHere(request, loadProgram(request), async (program, world) =>
+  hostHere(request, loadRequested(request), async (program, world) =>
     hostSession(await factory.open(), program, world),
   )
 
 /** On logical processes, which start nothing of their own that could keep the event loop alive. */
 export const launchLocal: Launcher = (factory, request) =>
-  hostHere(request, loadProgram(request), async (program, world) => {
+  hostHere(request, loadRequested(request), async (program, world) => {
     let unwatch: (() => void) | undefined
     try {
       return await hostSession(await factory.open(), program, {
@@ -32,7 +32,7 @@ export const launchLocal: Launcher = (factory, request) =>
   })
 
 /** The program. @throws ERR_PROGRAM */
-export async function loadProgram<T, A>({
+export async function loadRequested<T, A>({
   program,
   hosted,
 }: LaunchRequest<T, A>): Promise<UserProgram<T, A>> {
@@ -42,7 +42,7 @@ export async function loadProgram<T, A>({
 /**
  * Runs the part of a world that this thread hosts, with its reports.
  *
- * @param loading the program, from `loadProgram`
+ * @param loading the program, from `loadRequested`
  * @param host runs it on every rank hosted here
  */
 export async function hostHere<T, A>(
