@@ -219,12 +219,12 @@ describe.each([[['--processes', '2']], [['--fabric', 'threads']]])(
     })
 
     it('fails at the first of its ranks', async () => {
-    const answer = await run('hosted.ts', ...inTwo, '--', 'throw')
-    expect(answer.exitCode).toBe(3)
-    expect(answer.stderr).toMatch(/rank 2.*TypeError: out of cheese|TypeError: out of cheese.*rank 2/s)
-  })
+      const answer = await run('hosted.ts', ...inTwo, '--', 'throw')
+      expect(answer.exitCode).toBe(3)
+      expect(answer.stderr).toMatch(/rank 2.*TypeError: out of cheese|TypeError: out of cheese.*rank 2/s)
+    })
 
-  it('may be a CommonJS module', async () => {
+    it('may be a CommonJS module', async () => {
       const answer = await run('hosted.cjs', ...inTwo, '--json')
       expect(onlyObject(answer)).toMatchObject({ results: ['hosted 0', 'hosted 1', 'hosted 2'] })
     })
