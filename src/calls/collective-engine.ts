@@ -1,7 +1,7 @@
 import { type RankweaveError, wrongValue } from '../errors.js'
 import type { WaitOptions } from '../messages/process/abort.js'
 import type { CommContext } from '../messages/process/comm-context.js'
-import { inTurn } from '../messages/process/completion-budget.js'
+import { hold, mayComplete } from '../messages/process/completion-budget.js'
 import { waitCharge } from '../messages/process/credit.js'
 import { collectiveWord, frameKind, headerWord } from '../messages/process/frames.js'
 import { callMismatch, earlyMismatch, frameMismatch, lateFrameMismatch } from './call-agreement.js'
@@ -109,17 +109,33 @@ export class CollectiveEngine implements ExchangeOwner {
     } finally {
       this.#gathering = undefined
     }
-    const { lane, call } = joint
-    return this.#joinTogether(lane!, call!, joint)
+    const { lane, call, contributions } = joint
+    return this.#joinTogether(lane!, call!, contributions, joint)
+  }
+
+  /**
+   * The same, where all ranks make one call. A call without contributions takes nothing of ranks that call
+   * alone: only where {@link isEven}.
+   *
+   * @param contributions by local index; undefined where no rank passes anything
+   */
+  callTogether(call: AnyCall, contributions?: unknown[]): Promise<unknown> {
+    this.#main ??= this.#lanes.lane(plainLane)
+    return this.#joinTogether(this.#main, call, contributions, undefined)
+  }
+
+  /** Whether all ranks here have made as many calls: then those of all of them belong together. */
+  get isEven(): boolean {
+    return this.#main === undefined || this.#main.isEven
   }
 
   /** Like `start`, of all ranks here in one stretch, with one promise. */
   startTogether(lane: number, call: AnyCall): Promise<unknown> {
-    return this.#joinTogether(this.#lanes.lane(lane), call, unlisted)
+    return this.#joinTogether(this.#lanes.lane(lane), call, undefined, undefined)
   }
 
-  /** Whether the last start of a rank on a lane is in progress here. */
-  isActive(lane: number, localIndex: number): boolean {
+  /** Whether the last start of a rank on a lane is in progress here; without a rank, of any. */
+  isActive(lane: number, localIndex?: number): boolean {
     return this.#lanes.get(lane)?.isActive(localIndex) === true
   }
 
@@ -285,41 +301,46 @@ export class CollectiveEngine implements ExchangeOwner {
     return promise as Promise<R>
   }
 
-  #joinTogether(lane: Lane, call: AnyCall, joint: JoiningCalls): Promise<unknown> {
+  /** @param contributions by local index */
+  #joinTogether(
+    lane: Lane,
+    call: AnyCall,
+    contributions: unknown[] | undefined,
+    joint: JoiningCalls | undefined,
+  ): Promise<unknown> {
     const state = this.#state
     const failed = this.#failed ?? state.failed
     if (failed !== undefined) return quietRejection(failed)
     if (!lane.isEven)
-      return joinEach(state, call, joint, (i, own, given, signal) => this.#join(lane, i, own, given, signal))
-    const { firstCaller, contributions, others, signals } = joint
-    for (const [localIndex, signal] of signals ?? []) {
-      if (signal.aborted)
-        return this.#abortedBefore(lane, localIndex, others?.get(localIndex) ?? call, signal)
+      return joinEach(state, call, contributions, joint, (i, own, given, signal) =>
+        this.#join(lane, i, own, given, signal),
+      )
+    const aborted = joint?.aborted()
+    if (aborted !== undefined) {
+      const [localIndex, signal] = aborted
+      return this.#abortedBefore(lane, localIndex, joint!.callOf(localIndex), signal)
     }
     const seq = lane.next[0]
     const slot = lane.slot(seq)
+    const firstCaller = joint?.firstCaller ?? 0
     // One line of the program calls for all of them.
     const site = state.runtime.callSites?.take(state.worldRank(firstCaller))
     if (site !== undefined) slot.sites = new Map([[firstCaller, site]])
-    let mismatch = this.#open(lane, slot, firstCaller, call)
-    for (const [localIndex, other] of others ?? [])
-      mismatch ??= callMismatch(state, lane, slot, localIndex, other, undefined)
+    const mismatch = this.#open(lane, slot, firstCaller, call) ?? joint?.mismatch(state, lane, slot)
     if (mismatch !== undefined) {
       this.#revocation.disagree(mismatch)
       if (!this.#revocation.awaitsAnswer) return quietRejection(mismatch)
     }
     lane.next.fill(seq + 1)
-    for (let i = 0; i < this.#hosted; i++) state.runtime.countCollective(state.hostedIndex(i))
+    if (this.#hosted === state.runtime.hostedRanks) state.runtime.countCollectives()
+    else for (let i = 0; i < this.#hosted; i++) state.runtime.countCollective(state.hostedIndex(i))
     slot.contributions = contributions
     slot.arrived = this.#hosted
     const promise = slot.jointPromise()
-    const watched = new Set<AbortSignal>()
-    for (const [localIndex, signal] of signals ?? []) {
-      if (!watched.has(signal)) watchSignal(state, slot, localIndex, signal, this.#revocation)
-      watched.add(signal)
-    }
+    joint?.watchSignals(state, slot, this.#revocation)
     if (!this.#revocation.awaitsAnswer) this.#runNow(lane, slot, firstCaller, true)
     if (!slot.settled) blockAll(state, slot)
+    else if (slot.isResolved) lane.spareSlot = slot
     return promise
   }
 
@@ -412,16 +433,19 @@ export class CollectiveEngine implements ExchangeOwner {
     unblock(this.#state, lane, slot)
     this.#lanes.noteIfOnlyCall()
     if (slot.isJoint) noteFailures(this.#state, results)
-    inTurn(() => slot.resolve(results))
+    if (!mayComplete()) {
+      hold(() => slot.resolve(results))
+      return
+    }
+    slot.resolve(results)
+    // Where it is being run, that still refers to it.
+    if (slot.isJoint && slot.runner < 0) lane.spareSlot = slot
   }
 
   #runFailed(slot: Slot, error: unknown): void {
     if (this.#failed === undefined) this.revoke(failedIn(this.#state, slot.call!.signature, error))
   }
 }
-
-/** Of calls that are all the same, without contributions. */
-const unlisted = new JoiningCalls(0)
 
 /** What a call gets that is gathered; nothing reads it. */
 const gathered: Promise<never> = new Promise(() => {})

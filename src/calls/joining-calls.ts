@@ -1,7 +1,11 @@
 import { noteRank, RankweaveError } from '../errors.js'
 import type { CommContext } from '../messages/process/comm-context.js'
+import { callMismatch } from './call-agreement.js'
 import type { AnyCall } from './collective-call.js'
 import type { Lane } from './lane.js'
+import type { Revocation } from './revocation.js'
+import type { Slot } from './slot.js'
+import { watchSignal } from './slot-waits.js'
 
 /** The calls with which all ranks of a process join one collective together, by local index. */
 export class JoiningCalls {
@@ -45,6 +49,34 @@ export class JoiningCalls {
       this.signals.set(localIndex, signal)
     }
   }
+
+  callOf(localIndex: number): AnyCall {
+    return this.others?.get(localIndex) ?? this.call!
+  }
+
+  /** A signal that has been aborted before, and its rank. */
+  aborted(): readonly [localIndex: number, signal: AbortSignal] | undefined {
+    for (const entry of this.signals ?? []) if (entry[1].aborted) return entry
+    return undefined
+  }
+
+  /** Ranks here differ. */
+  mismatch(state: CommContext, lane: Lane, slot: Slot): RankweaveError | undefined {
+    for (const [localIndex, call] of this.others ?? []) {
+      const found = callMismatch(state, lane, slot, localIndex, call, undefined)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  /** One that several ranks passed is watched for the first of them. */
+  watchSignals(state: CommContext, slot: Slot, revocation: Revocation): void {
+    const watched = new Set<AbortSignal>()
+    for (const [localIndex, signal] of this.signals ?? []) {
+      if (!watched.has(signal)) watchSignal(state, slot, localIndex, signal, revocation)
+      watched.add(signal)
+    }
+  }
 }
 
 /**
@@ -56,7 +88,8 @@ export class JoiningCalls {
 export async function joinEach(
   state: CommContext,
   call: AnyCall,
-  { contributions, others, signals }: JoiningCalls,
+  contributions: readonly unknown[] | undefined,
+  joint: JoiningCalls | undefined,
   join: (
     localIndex: number,
     call: AnyCall,
@@ -66,7 +99,7 @@ export async function joinEach(
 ): Promise<unknown> {
   const results = Array.from(state.localRanks, async (_, i) => {
     try {
-      return await join(i, others?.get(i) ?? call, contributions?.[i] as never, signals?.get(i))
+      return await join(i, joint?.callOf(i) ?? call, contributions?.[i] as never, joint?.signals?.get(i))
     } catch (error) {
       noteRank(error, state.worldRank(i))
       throw error

@@ -27,6 +27,8 @@ export class Lane {
   lastCall: AnyCall | undefined
   /** Exchange of a completed collective, reused by the next one. */
   spareExchange: SlotExchange | undefined
+  /** Slot of a completed collective whose ranks joined together, reused by the next one. */
+  spareSlot: Slot | undefined
   readonly #state: CommContext
   readonly #owner: ExchangeOwner
   /** The slot returned last: nearly always the one wanted next. */
@@ -44,7 +46,8 @@ export class Lane {
     if (this.#current?.seq === seq) return this.#current
     let slot = this.slots.get(seq)
     if (slot === undefined) {
-      slot = new Slot(seq, this.next.length)
+      slot = this.spareSlot?.reuse(seq) ?? new Slot(seq, this.next.length)
+      this.spareSlot = undefined
       this.slots.set(seq, slot)
     }
     this.#current = slot
@@ -75,10 +78,10 @@ export class Lane {
     return true
   }
 
-  /** Whether the last collective that this local rank has joined is in progress here. */
-  isActive(localIndex: number): boolean {
-    const seq = (this.next[localIndex] - 1) >>> 0
-    return this.slots.get(seq) !== undefined
+  /** Whether the last collective that this local rank has joined is in progress here; without one, of any. */
+  isActive(localIndex?: number): boolean {
+    if (localIndex !== undefined) return this.slots.get((this.next[localIndex] - 1) >>> 0) !== undefined
+    return this.isEven ? this.isActive(0) : this.next.some((_, i) => this.isActive(i))
   }
 
   /** Whether this local rank has joined the slot. */

@@ -14,7 +14,7 @@ interface Deferred {
  * One collective in progress in one process: which ranks have joined, what they passed, and their promises.
  */
 export class Slot {
-  readonly seq: number
+  seq: number
   /** Made when a frame arrives or the collective runs. */
   exchange: SlotExchange | undefined
   /** Headers of frames that arrived before any local rank joined: one per process. */
@@ -34,6 +34,8 @@ export class Slot {
   sites: Map<number, CallSite> | undefined
   /** Completed or failed here. */
   settled = false
+  /** Its ranks have their results; nothing refers to it any more but those who run it. */
+  isResolved = false
   /**
    * Allocated with the first contribution that is not undefined, so that a barrier retains nothing per rank.
    */
@@ -92,6 +94,27 @@ export class Slot {
     return this.#joint.promise
   }
 
+  /** Makes a resolved slot of ranks that joined together one of a later collective. */
+  reuse(seq: number): this {
+    this.seq = seq
+    this.exchange = undefined
+    this.early = undefined
+    this.openedBy = -1
+    this.call = undefined
+    this.firstCaller = -1
+    this.arrived = 0
+    this.runner = -1
+    this.sites = undefined
+    this.settled = false
+    this.isResolved = false
+    this.contributions = undefined
+    this.signals = undefined
+    this.#joint = undefined
+    this.#ownErrors = undefined
+    this.#results = undefined
+    return this
+  }
+
   /** Whether all ranks here have joined together. */
   get isJoint(): boolean {
     return this.#joint !== undefined
@@ -100,6 +123,7 @@ export class Slot {
   /** @param results by local index; a shared result is the first */
   resolve(results: readonly unknown[]): void {
     this.#results = results
+    this.isResolved = true
     const { shared, isResultless } = this.call!
     const first = isResultless === true ? results.find(isFailure) : results[0]
     if (this.#joint !== undefined) {
@@ -190,11 +214,15 @@ function settle(own: Deferred, result: unknown): void {
 }
 
 function deferred(): Deferred {
-  let resolve!: Deferred['resolve']
-  let reject!: Deferred['reject']
-  const promise = new Promise<unknown>((onResolve, onReject) => {
-    resolve = onResolve
-    reject = onReject
-  })
-  return { promise, resolve, reject }
+  const promise = new Promise<unknown>(take)
+  return { promise, resolve: lastResolve, reject: lastReject }
+}
+
+/** One executor for all promises instead of a closure for each: those of the promise made last. */
+let lastResolve: Deferred['resolve']
+let lastReject: Deferred['reject']
+
+function take(resolve: Deferred['resolve'], reject: Deferred['reject']): void {
+  lastResolve = resolve
+  lastReject = reject
 }

@@ -1,4 +1,7 @@
+import { promiseTry } from '../base/turn.js'
+import { barrierOf } from '../calls/collectives/barrier.js'
 import type { Handle } from '../calls/collectives/form.js'
+import { allreduceNumbers } from '../calls/collectives/joint-allreduce.js'
 import {
   type ByHandle,
   type JointOptions,
@@ -7,6 +10,7 @@ import {
   jointCallsIn,
   jointly,
 } from '../calls/collectives/joint-form.js'
+import { hostedBy } from '../calls/hosted-ranks.js'
 import type {
   ArrayOperation,
   BlocksOptions,
@@ -24,9 +28,10 @@ import type { Operation } from '../messages/datatype/operation.js'
 import type { BigintOperation, NumberOperation } from '../messages/datatype/operation-names.js'
 import type { SendableValue } from '../messages/datatype/payload.js'
 import { type CollectiveCalls, callsIn } from './collective-calls.js'
+import type { CommState } from './comm-state.js'
 import type { CommHandle, MakeHandle } from './handle.js'
 import type { SplitOptions } from './split/split-plan.js'
-import { split } from './split-communicator.js'
+import { split, splitTogether } from './split-communicator.js'
 
 /**
  * Collectives of all ranks of a process in one call with one promise, for hosted programs:
@@ -310,15 +315,50 @@ const table: JointTable<keyof CollectiveCalls<'blocking'>> = {
   exscan: { lists: 1, options: 2 },
 }
 
+function isListOf(length: number, list: unknown): boolean {
+  return typeof list === 'object' && (list as ArrayLike<unknown> | null)?.length === length
+}
+
+function barrierTogether(comms: ArrayLike<Handle>): Promise<unknown> {
+  const { state } = hostedBy('barrierAll', 'handles', comms)
+  return state.collectives.callTogether(barrierOf(state, undefined))
+}
+
 /** @param make the handle of a rank, which every split of the process passes */
 export function jointCalls<H>(make: MakeHandle<H>): Record<keyof JointCalls<H>, unknown> {
-  const splitAll = jointly<Handle & CommHandle>('split', { lists: 2, options: 2 }, (comm, args) => {
+  const splitEach = jointly<Handle & CommHandle>('split', { lists: 2, options: 2 }, (comm, args) => {
     const [color, key = 0, options] = args as [number | null, number | undefined, SplitOptions | undefined]
     return split(comm, make, color, key, options)
   })
+  const general = jointCallsIn(table, callsIn(joint))
   const calls = {
-    ...jointCallsIn(table, callsIn(joint)),
-    splitAll,
+    ...general,
+    // Nothing depends on the rank, and little on their number.
+    barrierAll: (comms: ArrayLike<Handle>, options?: ValueOptions) =>
+      options === undefined
+        ? promiseTry(() => barrierTogether(comms))
+        : general.barrierAll(comms, options),
+    allreduceAll: (comms: ArrayLike<Handle>, data: unknown, op: unknown, options?: unknown) =>
+      promiseTry(
+        () =>
+          (options === undefined ? allreduceNumbers(comms, data, op) : undefined) ??
+          general.allreduceAll(comms, data, op, options),
+      ),
+    splitAll: (
+      comms: ArrayLike<Handle & CommHandle>,
+      colors: ArrayLike<number | null>,
+      keys?: ArrayLike<number> | null,
+      options?: SplitOptions,
+    ) =>
+      promiseTry(() => {
+        const { state, places } = hostedBy<CommState>('splitAll', 'handles', comms)
+        const isSimple =
+          places === undefined && state.collectives.isEven && !Array.isArray(options) && !options?.signal
+        const areLists = isListOf(comms.length, colors) && (keys === null || keys === undefined || isListOf(comms.length, keys))
+        return isSimple && areLists
+          ? splitTogether(state, make, colors, keys, options)
+          : splitEach(comms, colors, keys, options)
+      }),
     startAll: (requests: readonly PersistentRequest[]) => PersistentRequest.startAll(requests),
   }
   return calls as unknown as Record<keyof JointCalls<H>, unknown>

@@ -1,3 +1,4 @@
+import { promiseTry } from '../base/turn.js'
 import {
   type ByHandle,
   type JointOptions,
@@ -10,7 +11,11 @@ import type { Gathered } from '../calls/plan/placement.js'
 import type { FreshArray, SameElements } from '../messages/datatype/array-types.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
-import type { NeighborBlocksOptions } from './exchanges/neighbor-allgather.js'
+import {
+  type GatheringHandle,
+  type NeighborBlocksOptions,
+  repeatedAllgather,
+} from './exchanges/neighbor-allgather.js'
 import type { EdgeBlocksOptions } from './exchanges/neighbor-alltoall.js'
 import type { EdgeBuffersOptions, EdgeData } from './exchanges/neighbor-alltoallw.js'
 import type { NeighborReduceOptions } from './exchanges/neighbor-reduce.js'
@@ -75,7 +80,17 @@ const table: JointTable<keyof NeighborCalls<'blocking'>> = {
   neighborReduce: { lists: 1, options: 2 },
 }
 
-export const jointNeighborCalls = jointCallsIn(table, neighborCallsIn(joint))
+const general = jointCallsIn(table, neighborCallsIn(joint))
+
+export const jointNeighborCalls: typeof general = {
+  ...general,
+  neighborAllgatherAll: (graphs, data, options) =>
+    promiseTry(
+      () =>
+        repeatedAllgather(graphs as ArrayLike<GatheringHandle>, data, options) ??
+        general.neighborAllgatherAll(graphs, data, options),
+    ),
+}
 
 declare module '../comm/communicator.js' {
   interface JointForms extends JointNeighborCalls {}

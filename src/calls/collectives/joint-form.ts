@@ -54,10 +54,10 @@ export function jointly<H extends Handle>(
       const isList = Array.isArray(given)
       if (isList) requireEntries(where, given, comms.length)
       else requireSharable(where, given, comms.length)
+      const own = args.slice()
       return callAll(hosted, comms, (comm, n) => {
-        const own = args.map((value, k) =>
-          k < lists ? (value as ArrayLike<unknown> | null)?.[n] : k === options && isList ? given[n] : value,
-        )
+        for (let k = 0; k < lists; k++) own[k] = (args[k] as ArrayLike<unknown> | null)?.[n]
+        if (isList) own[options] = given[n]
         return call(comm, own)
       })
     })
@@ -100,15 +100,18 @@ function requireSharable(where: string, options: unknown, count: number): void {
 /** The names of a form's methods, and what each takes. */
 export type JointTable<Name extends string> = Readonly<Record<Name, JointArguments>>
 
+type JointCall = (comms: ArrayLike<Handle>, ...args: readonly unknown[]) => Promise<unknown>
+
 /** One method per call of a table, under the name that ends in `All`. */
 export function jointCallsIn<Name extends string>(
   table: JointTable<Name>,
   calls: Readonly<Record<Name, (this: never, ...args: never) => unknown>>,
-): Record<string, (comms: ArrayLike<Handle>, ...args: readonly unknown[]) => Promise<unknown>> {
-  return Object.fromEntries(
+): Readonly<Record<`${Name}All`, JointCall>> {
+  const named = Object.fromEntries(
     Object.entries<JointArguments>(table).map(([name, given]) => {
       const call = calls[name as Name] as (this: unknown, ...args: unknown[]) => unknown
       return [`${name}All`, jointly(name, given, (comm, args) => call.apply(comm, args as unknown[]))]
     }),
   )
+  return named as Record<`${Name}All`, JointCall>
 }

@@ -85,8 +85,8 @@ export class BoundCollective {
     return this.#state.collectives.startTogether(this.lane, this.call) as Promise<void>
   }
 
-  /** Whether a start of this rank is in progress; no longer when its promise resolves. */
-  isActive(localIndex: number): boolean {
+  /** Whether a start of this rank, or without one of any, is in progress; no longer when its promise resolves. */
+  isActive(localIndex?: number): boolean {
     return this.#state.collectives.isActive(this.lane, localIndex)
   }
 

@@ -67,10 +67,13 @@ export class PersistentRequest {
       const bound = requests[0].#bound
       let isOne = bound !== undefined
       for (let i = 0; i < requests.length; i++) {
-        requests[i].#requireReady()
-        if (requests[i].#bound !== bound) isOne = false
+        const request = requests[i]
+        request.#requireUsable()
+        if (request.#bound !== bound || request.#startedSeparately) isOne = false
       }
-      return isOne ? bound!.startAll() : startEach(requests)
+      if (!isOne) return startEach(requests)
+      if (bound!.isActive()) throw activeError()
+      return bound!.startAll()
     } catch (error) {
       return Promise.reject(error)
     }
@@ -101,11 +104,12 @@ export class PersistentRequest {
   }
 
   #requireReady(): void {
+    this.#requireUsable()
+    if (this.#isActive) throw activeError()
+  }
+
+  #requireUsable(): void {
     if (this.#freed) throw new RankweaveError('ERR_REQUEST', 'start: this persistent request has been freed')
-    if (this.#isActive) {
-      const message = 'start: expected the previous start to have completed, it is active'
-      throw new RankweaveError('ERR_REQUEST', message)
-    }
     for (let i = 0; i < this.#buffers.length; i++) {
       if (this.#buffers[i].length === 0) requireFixed(this.#buffers[i])
     }
@@ -138,6 +142,11 @@ export class PersistentRequest {
     }
     await started
   }
+}
+
+function activeError(): RankweaveError {
+  const message = 'start: expected the previous start to have completed, it is active'
+  return new RankweaveError('ERR_REQUEST', message)
 }
 
 async function startEach(requests: readonly PersistentRequest[]): Promise<void> {

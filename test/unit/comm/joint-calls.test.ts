@@ -76,6 +76,43 @@ describe('a call of all ranks of a process', () => {
     expect(results).toEqual(new Array(6).fill(6))
   })
 
+  it('yields the bits of calls of single ranks, also where calls repeat', async () => {
+    const differing = await run<number>(never, {
+      ranks: 13,
+      fabric: local({ ranksPerProcess: [5, 0, 3, 1, 4], seed: 3 }),
+      hosted: async (worlds) => {
+        let count = 0
+        for (let round = 0; round < 4; round++) {
+          const mine = worlds.map(({ rank }) => Math.sin(rank * 5 + round) * 10 ** (rank % 7))
+          const jointly = await Communicator.allreduceAll(worlds, mine, 'sum')
+          const each = await Promise.all(worlds.map((world, i) => world.allreduce(mine[i]!, 'sum')))
+          const arrays = mine.map((number) => Float64Array.of(number, -number))
+          const sums = await Communicator.allreduceAll(worlds, arrays, 'sum')
+          for (const [i, own] of each.entries()) if (jointly[i] !== own || sums[i]![0] !== own) count++
+        }
+        return worlds.map(() => count)
+      },
+    })
+    expect(differing).toEqual(new Array(13).fill(0))
+  })
+
+  it('repeats an allreduce of numbers with other numbers, another operation or another type', async () => {
+    const results = await hosts(async (worlds) => {
+      const ones = worlds.map(() => 1)
+      const seen: unknown[] = []
+      for (const op of ['sum', 'sum', 'max', 'max', 'sum'] as const)
+        seen.push((await Communicator.allreduceAll(worlds, ones, op))[0])
+      const arrays = worlds.map(() => Float64Array.of(2))
+      seen.push((await Communicator.allreduceAll(worlds, arrays, 'sum'))[0]![0])
+      seen.push((await Communicator.allreduceAll(worlds, new Float64Array(worlds.length).fill(3), 'sum'))[0])
+      const mixed = worlds.map(({ rank }) => (rank === 0 ? 1n : 1)) as number[]
+      seen.push((await outcome(Communicator.allreduceAll(worlds, mixed, 'sum'))).code)
+      return worlds.map(() => seen)
+    })
+    expect(results[0]!.slice(0, 7)).toEqual([6, 6, 1, 1, 6, 12, 18])
+    expect(results[0]![7]).toBe('ERR_COLLECTIVE_MISMATCH')
+  })
+
   it('may be started before an earlier one completes', async () => {
     const results = await hosts(async (worlds) => {
       const calls = [1, 2, 3, 4].map((n) =>
