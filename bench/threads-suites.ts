@@ -135,8 +135,15 @@ function collectives(built: BuiltPrograms, ranks: number): Suite {
   ]
   const packed = [`moore:1000:31:${files.moore}`, `sparse:1000:31:${files.sparse}`]
   const many = ranks === 2 ? '2 processes' : `${ranks} oversubscribed processes`
-  const vs = (what: string, key: string, peerName: string, target?: Target, baselineKey = key): Case => ({
-    case: `${what}, ${ranks} ranks, vs ${peerName === 'spread' ? many : 'C packed by hand'}`,
+  const peers = { spread: many, pair: '2 processes of C', packed: 'C packed by hand' }
+  const vs = (
+    what: string,
+    key: string,
+    peerName: keyof typeof peers,
+    target?: Target,
+    baselineKey = key,
+  ): Case => ({
+    case: `${what}, ${ranks} ranks, vs ${peers[peerName]}`,
     unit: 'us',
     ours: 'ours',
     key,
@@ -152,12 +159,29 @@ function collectives(built: BuiltPrograms, ranks: number): Suite {
   const ten = ranks === 64 ? timesFaster(10) : undefined
   const moore = 'neighbor allgather 4 B, Moore 2-D r=2'
   const sparse = `neighbor allgather 4 B, random ${ranks === 2 ? 'd=1' : 'd=0.2'}`
+  // All ranks of a process in one call; C has one process where we have one.
+  const inOne = (limit: number) => (ranks === 64 ? ratioAtMost(limit) : undefined)
+  const hosted = [
+    vs('barrier, hosted', 'barrier', 'pair', inOne(5)),
+    vs('allreduce 8 B, hosted', 'allreduce', 'pair', inOne(5)),
+    vs(`${moore}, hosted`, 'moore', 'packed', inOne(5)),
+    vs(`${moore}, hosted, persistent`, 'mooreInit', 'packed', inOne(2.5), 'moore'),
+  ]
   const limit = ranks === 256 ? 300 : 120
   const implementations: Implementation[] = [
     built.onThreads('ours', { program: 'collectives', ranks, args }, 120),
     // 256 processes take a minute to start.
+    built.onThreads('hosted', { program: 'hosted-collectives', ranks, args }, 120),
     { ...built.inC('spread', 'Open MPI', 'collectives', ranks, spread, limit), every: ranks === 256 ? 3 : 1 },
     built.inC('packed', 'Open MPI', 'packed', 2, packed, 60),
+    built.inC(
+      'pair',
+      'Open MPI',
+      'collectives',
+      2,
+      ['barrier:barrier:1000:31', 'allreduce:allreduce:1000:31'],
+      60,
+    ),
   ]
   return {
     name: `collectives${ranks}`,
@@ -168,6 +192,7 @@ function collectives(built: BuiltPrograms, ranks: number): Suite {
       vs(moore, 'moore', 'spread', promised[ranks]),
       vs(moore, 'moore', 'packed', ranks === 64 ? ratioAtMost(5) : undefined),
       vs(`${moore}, persistent`, 'mooreInit', 'packed', undefined, 'moore'),
+      ...hosted.map((each) => ({ ...each, ours: 'hosted' })),
       vs(sparse, 'sparse', 'spread'),
       vs(sparse, 'sparse', 'packed'),
     ],

@@ -1,12 +1,13 @@
 /**
  * The heat equation on a torus of ranks, with persistent requests: the exchange of halos is planned once.
  * Every step starts it, updates the cells that need no halo, and waits before it updates the others.
+ * It has two forms: `main` runs once per rank, `hosted` once per process for all ranks there.
  *
  *   rankweave run examples/persistent-halo.ts -n 6
  *
  * The result is compared with the same steps on one rank. It must be equal to the last bit.
  */
-import { type CartCommunicator, type Communicator, type PersistentRequest, strided } from 'rankweave'
+import { type CartCommunicator, Communicator, type PersistentRequest, strided } from 'rankweave'
 import { dimsCreate } from 'rankweave/topology'
 
 /** Any number of ranks works; these are tested. */
@@ -16,29 +17,69 @@ export const rankCounts = [1, 2, 4, 6, 7]
 const tile = { rows: 8, columns: 10 }
 const steps = 40
 
+/** Periodic: the first and the last rank of a dimension are neighbors. */
+const gridOf = (world: Communicator) =>
+  world.createCart(dimsCreate(world.size, 2), { periods: [true, true] }) as Promise<CartCommunicator>
+
 export default async function main(world: Communicator) {
-  // Periodic: the first and the last rank of a dimension are neighbors.
-  const grid = await world.createCart(dimsCreate(world.size, 2), { periods: [true, true] })
-  if (grid === null) return null // more ranks than the grid has places: cannot happen with these dims
-
-  const [i, j] = grid.coords()
-  let now = new Field(tile.rows, tile.columns)
-  let next = new Field(tile.rows, tile.columns)
-  now.fill(i * tile.rows, j * tile.columns)
-  let exchange = haloExchange(grid, now)
-  let nextExchange = haloExchange(grid, next)
-
+  const grid = await gridOf(world)
+  const own = new Tile(grid)
   for (let step = 0; step < steps; step++) {
-    const arrived = exchange.start()
-    now.diffuseInner(next)
+    const arrived = own.exchange.start()
+    own.updateInner()
     await arrived
-    now.diffuseOuter(next)
-    ;[now, next] = [next, now]
-    ;[exchange, nextExchange] = [nextExchange, exchange]
+    own.updateOuter()
+  }
+  return resultOf(grid, await grid.gather(own.cells))
+}
+
+/** The same once per process: one start serves all of its tiles. */
+export async function hosted(worlds: readonly Communicator[]) {
+  const grids = await Promise.all(worlds.map(gridOf))
+  const own = grids.map((grid) => new Tile(grid))
+  for (let step = 0; step < steps; step++) {
+    const arrived = Communicator.startAll(own.map(({ exchange }) => exchange))
+    for (const each of own) each.updateInner()
+    await arrived
+    for (const each of own) each.updateOuter()
+  }
+  const cells = own.map((each) => each.cells)
+  const gathered = await Communicator.gatherAll(grids, cells)
+  return gathered.map((tiles, i) => resultOf(grids[i], tiles))
+}
+
+function resultOf(grid: CartCommunicator, tiles: Float64Array | null) {
+  return tiles === null ? null : { tiles, differing: differing(grid, tiles) }
+}
+
+/** The cells of one rank before and after a step, each with the exchange of its halo. */
+class Tile {
+  #now = new Field(tile.rows, tile.columns)
+  #next = new Field(tile.rows, tile.columns)
+  #nextExchange: PersistentRequest
+  exchange: PersistentRequest
+
+  constructor(grid: CartCommunicator) {
+    const [i, j] = grid.coords()
+    this.#now.fill(i * tile.rows, j * tile.columns)
+    this.exchange = haloExchange(grid, this.#now)
+    this.#nextExchange = haloExchange(grid, this.#next)
   }
 
-  const tiles = await grid.gather(now.inside())
-  return tiles === null ? null : { tiles, differing: differing(grid, tiles) }
+  updateInner(): void {
+    this.#now.diffuseInner(this.#next)
+  }
+
+  /** Once the halo has arrived; ends the step. */
+  updateOuter(): void {
+    this.#now.diffuseOuter(this.#next)
+    ;[this.#now, this.#next] = [this.#next, this.#now]
+    ;[this.exchange, this.#nextExchange] = [this.#nextExchange, this.exchange]
+  }
+
+  get cells(): Float64Array {
+    return this.#now.inside()
+  }
 }
 
 /**

@@ -55,6 +55,18 @@ describe('what the examples compute', () => {
     },
   )
 
+  it.each(persistentHalo.rankCounts)(
+    'persistent-halo: the same once per process, %i ranks',
+    async (ranks) => {
+      const { default: main, hosted } = persistentHalo
+      const [expected, ...results] = await Promise.all([
+        run(main, { ranks, processes: 2 }),
+        ...processCounts.map((processes) => run(main, { ranks, processes, hosted })),
+      ])
+      for (const result of results) expect(result).toEqual(expected)
+    },
+  )
+
   it.each(spmm.rankCounts)('spmm: every bit of the serial product, %i ranks', async (ranks) => {
     const [result] = await resultsOf(spmm.default, ranks, 2)
     expect(result!.differing).toBe(0)

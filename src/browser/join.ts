@@ -5,7 +5,8 @@ import { hostJoined, type Joined, type JoinOptions, memberOptions } from '../lau
 import { failureText, parseSettings } from '../launch/websocket/settings.js'
 import { joinWorld } from '../websocket/rendezvous/join-world.js'
 import { openWebSocket } from '../websocket/websocket.js'
-import { hostSession, type Main } from '../world/world.js'
+import type { Main } from '../world/user-program.js'
+import { hostSession } from '../world/world.js'
 import { browserHeartbeats, browserTransport, startWorker } from './browser-heartbeats.js'
 
 /** Version of this package, for whom no file can be read; a test compares it with package.json. */

@@ -11,10 +11,12 @@ import { wrongValue } from '../errors.js'
 import { type LocalFactory, local } from '../fabric/local/local.js'
 import type { RunOptions } from '../launch/run.js'
 import { maxWorldRanks } from '../messages/process/world-layout.js'
-import { hostSession, type Main } from '../world/world.js'
+import { hostedOption, type Main, programOf } from '../world/user-program.js'
+import { hostSession } from '../world/world.js'
 
 /** Of `run` of `rankweave`, what a page has: one event loop, and no signals of an operating system. */
-export interface PageRunOptions<A = unknown> extends Omit<RunOptions<A>, 'fabric' | 'report'> {
+export interface PageRunOptions<A = unknown, T = unknown>
+  extends Omit<RunOptions<A, T>, 'fabric' | 'report'> {
   /** Logical processes in this page: `local({ seed, nodes })`. Default: `processes` of them. */
   readonly fabric?: LocalFactory
 }
@@ -31,16 +33,17 @@ export interface PageRunOptions<A = unknown> extends Omit<RunOptions<A>, 'fabric
  */
 export async function runInPage<T, A = undefined>(
   main: Main<T, A>,
-  options: PageRunOptions<A>,
+  options: PageRunOptions<A, T>,
 ): Promise<T[]> {
   checkRun(main, options)
-  const { processes, fabric = local(processes === undefined ? {} : { processes }), ...world } = options
+  const { processes, hosted, ...others } = options
+  const { fabric = local(processes === undefined ? {} : { processes }), ...world } = others
   if (processes !== undefined && processes !== fabric.processes) {
     const expected = `run: expected processes as the fabric has them, ${fabric.processes}`
     throw wrongValue('ERR_WORLD', expected, processes)
   }
   const { ranksPerProcess } = fabric
-  return hostSession(await fabric.open(), main, {
+  return hostSession(await fabric.open(), programOf(main, hosted), {
     ...world,
     ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
   })
@@ -57,10 +60,11 @@ const runOptions: OptionTable<PageRunOptions> = {
   eagerLimitBytes: integerOption({ least: 0 }),
   creditBytes: integerOption({ least: 0 }),
   diagnose: flagOption(),
+  hosted: hostedOption,
 }
 
 /** @throws ERR_ARGUMENT, ERR_WORLD */
-function checkRun(main: unknown, options: PageRunOptions): void {
+function checkRun(main: unknown, options: unknown): void {
   if (typeof main !== 'function') throw wrongValue('ERR_ARGUMENT', 'run: expected a function as main', main)
   checkOptions('run', runOptions, options)
 }

@@ -1,19 +1,20 @@
-import { isRankweaveError, RankweaveError, wrongValue } from '../errors.js'
-import { onAbort, type WaitOptions } from '../messages/process/abort.js'
+import { type RankweaveError, wrongValue } from '../errors.js'
+import type { WaitOptions } from '../messages/process/abort.js'
 import type { CommContext } from '../messages/process/comm-context.js'
-import { inTurn } from '../messages/process/completion-budget.js'
+import { hold, mayComplete } from '../messages/process/completion-budget.js'
 import { waitCharge } from '../messages/process/credit.js'
-import { decodeError, encodeError } from '../messages/process/error-record.js'
 import { collectiveWord, frameKind, headerWord } from '../messages/process/frames.js'
 import { callMismatch, earlyMismatch, frameMismatch, lateFrameMismatch } from './call-agreement.js'
-import { abortedCollective, callOf, describeWaits, failedIn, revokedBy, withPlaces } from './call-report.js'
+import { abortedCollective, callOf, describeWaits, failedIn, revokedBy } from './call-report.js'
 import type { AnyCall, CollectiveCall } from './collective-call.js'
 import { returnCharge } from './collective-frame.js'
 import type { Exchange } from './exchange.js'
+import { JoiningCalls, joinEach, requireSignal } from './joining-calls.js'
 import { CallLanes, type Lane, plainLane } from './lane.js'
-import { answerRevocation, passRevocation, startRevocation } from './revocation.js'
+import { Revocation } from './revocation.js'
 import { quietRejection, type Slot } from './slot.js'
 import type { ExchangeOwner, SlotExchange } from './slot-exchange.js'
+import { blockAll, noteFailures, unblock, watchSignal } from './slot-waits.js'
 
 /**
  * Matches the collective calls of one communicator in one process by call order and runs them.
@@ -26,17 +27,16 @@ export class CollectiveEngine implements ExchangeOwner {
   readonly #hosted: number
   readonly #lanes: CallLanes
   #main: Lane | undefined
-  #lastCallWaiter: { resolve(): void; reject(error: RankweaveError): void } | undefined
+  /** Calls of {@link together} in progress: they are gathered before any rank joins. */
+  #gathering: JoiningCalls | undefined
   #failed: RankweaveError | undefined
-  #isRevoked = false
-  /** A mismatch to which its other process adds its own line of the program before ranks here get it. */
-  #unanswered: { readonly process: number; readonly error: RankweaveError } | undefined
-  #hasLastCall = false
+  readonly #revocation: Revocation
 
   constructor(state: CommContext) {
     this.#state = state
     this.#hosted = state.localRanks.length
     this.#lanes = new CallLanes(state, this)
+    this.#revocation = new Revocation(state, this.#lanes)
     for (const process of state.runtime.lostPeers) {
       if (state.processes.processes.includes(process)) this.#failed ??= state.runtime.lostPeer(process)
     }
@@ -63,7 +63,7 @@ export class CollectiveEngine implements ExchangeOwner {
    * one call object instead of describing each call again.
    */
   reusableCall(): AnyCall | undefined {
-    return this.#main?.lastCall
+    return this.#gathering?.call ?? this.#main?.lastCall
   }
 
   /**
@@ -92,9 +92,56 @@ export class CollectiveEngine implements ExchangeOwner {
     return this.#join(this.#lanes.lane(lane), localIndex, call, contribution, options?.signal)
   }
 
+  /**
+   * The ranks here join one collective in one stretch, with one promise instead of one for each.
+   *
+   * @param count calls to make: one of each local rank
+   * @param makeCall makes the n-th call by `call` or `start`, whose promise means nothing. When it throws, no
+   *   rank has joined
+   * @returns the results by local index; a shared result itself. Rejects with the error of the first rank that
+   *   fails
+   */
+  together(count: number, makeCall: (n: number) => unknown): Promise<unknown> {
+    const joint = new JoiningCalls(this.#hosted)
+    this.#gathering = joint
+    try {
+      for (let n = 0; n < count; n++) makeCall(n)
+    } finally {
+      this.#gathering = undefined
+    }
+    const { lane, call, contributions } = joint
+    return this.#joinTogether(lane!, call!, contributions, joint)
+  }
+
+  /**
+   * The same, where all ranks make one call. A call without contributions takes nothing of ranks that call
+   * alone: only where {@link isEven}.
+   *
+   * @param contributions by local index; undefined where no rank passes anything
+   */
+  callTogether(call: AnyCall, contributions?: unknown[]): Promise<unknown> {
+    this.#main ??= this.#lanes.lane(plainLane)
+    return this.#joinTogether(this.#main, call, contributions, undefined)
+  }
+
+  /** Whether all ranks here have made as many calls: then those of all of them belong together. */
+  get isEven(): boolean {
+    return this.#main === undefined || this.#main.isEven
+  }
+
+  /** Like `start`, of all ranks here in one stretch, with one promise. */
+  startTogether(lane: number, call: AnyCall): Promise<unknown> {
+    return this.#joinTogether(this.#lanes.lane(lane), call, undefined, undefined)
+  }
+
+  /** Whether the last start of a rank on a lane is in progress here; without a rank, of any. */
+  isActive(lane: number, localIndex?: number): boolean {
+    return this.#lanes.get(lane)?.isActive(localIndex) === true
+  }
+
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     if (header[headerWord.kind] === frameKind.revoke) {
-      this.#revoked(src, payload)
+      this.#revocation.arrived(src, payload)
       return
     }
     if (!this.#accept(src, header, payload)) returnCharge(this.#state.runtime, src, header)
@@ -102,14 +149,14 @@ export class CollectiveEngine implements ExchangeOwner {
 
   /** False for a message that is dropped: of a communicator that has failed, or that this message revokes. */
   #accept(src: number, header: Int32Array, payload: Uint8Array): boolean {
-    if (this.#failed !== undefined || this.#unanswered !== undefined) return false
+    if (this.#failed !== undefined || this.#revocation.awaitsAnswer) return false
     const peer = this.#state.indexOfProcess(src)
     if (peer < 0)
       throw wrongValue('ERR_PROTOCOL', 'a collective: expected a process of the communicator', src)
     const lane = this.#laneOf(header[collectiveWord.lane])
     const seq = header[collectiveWord.seq] >>> 0
     if (lane.hasCompleted(seq)) {
-      this.#disagree(lateFrameMismatch(this.#state, lane, seq, src, header))
+      this.#revocation.disagree(lateFrameMismatch(this.#state, lane, seq, src, header))
       return false
     }
     const slot = lane.slot(seq)
@@ -124,7 +171,7 @@ export class CollectiveEngine implements ExchangeOwner {
     } else {
       const mismatch = frameMismatch(this.#state, lane, slot, src, header)
       if (mismatch !== undefined) {
-        this.#disagree(mismatch)
+        this.#revocation.disagree(mismatch)
         return false
       }
     }
@@ -134,57 +181,7 @@ export class CollectiveEngine implements ExchangeOwner {
 
   /** Fails all pending and later collectives here and on every other process of the communicator. */
   revoke(error: RankweaveError): void {
-    const state = this.#state
-    if (state.failed !== undefined) return
-    this.#isRevoked = true
-    startRevocation(state, encodeError(error, state.runtime.fabric.maxPayloadBytes), this.#hasLastCall)
-    state.fail(error)
-  }
-
-  /**
-   * Another process reports that the communicator is revoked. The first error that fails it here remains its
-   * error.
-   */
-  #revoked(src: number, payload: Uint8Array): void {
-    const unanswered = this.#unanswered
-    if (this.#isRevoked && unanswered === undefined) return
-    // Before it is passed on: who passes a malformed frame on is taken for its author.
-    const error = decodeError(payload)
-    if (!isRankweaveError(error))
-      throw wrongValue('ERR_PROTOCOL', 'revoke: expected an error with a code', error.name)
-    const state = this.#state
-    const isMismatch = error.code === 'ERR_COLLECTIVE_MISMATCH'
-    const { process } = error.details
-    if (unanswered !== undefined) {
-      // The answer, or a mismatch that another process found at the same time.
-      const isAnswer = process === unanswered.process && src === process
-      const found = isMismatch ? withPlaces(state, this.lanes, error) : unanswered.error
-      state.fail(isAnswer ? error : found)
-      return
-    }
-    this.#isRevoked = true
-    const told = isMismatch ? withPlaces(state, this.lanes, error) : error
-    if (isMismatch && process === state.runtime.process)
-      answerRevocation(state, src, encodeError(told, state.runtime.fabric.maxPayloadBytes))
-    passRevocation(state, payload)
-    state.fail(told)
-  }
-
-  /**
-   * Calls differ. Where the world diagnoses and the other call is of another process, the ranks here get the
-   * error once that process has answered, or has failed.
-   */
-  #disagree(error: RankweaveError): void {
-    const state = this.#state
-    const { process } = error.details
-    if (state.runtime.callSites === undefined || typeof process !== 'number') {
-      this.revoke(error)
-      return
-    }
-    if (state.failed !== undefined || this.#unanswered !== undefined) return
-    this.#unanswered = { process, error }
-    this.#isRevoked = true
-    startRevocation(state, encodeError(error, state.runtime.fabric.maxPayloadBytes), this.#hasLastCall)
+    this.#revocation.revoke(error)
   }
 
   /**
@@ -192,25 +189,17 @@ export class CollectiveEngine implements ExchangeOwner {
    * complete here.
    */
   whenOnlyCall(): Promise<void> {
-    this.#hasLastCall = true
-    if (this.isOnlyCall) return Promise.resolve()
-    return new Promise((resolve, reject) => {
-      this.#lastCallWaiter = { resolve, reject }
-    })
+    this.#revocation.hasLastCall = true
+    return this.#lanes.whenOnlyCall()
   }
 
   get isOnlyCall(): boolean {
-    return this.#lanes.openSlots === 1
+    return this.#lanes.isOnlyCall
   }
 
   /** One more start, or one fewer, that joins once its init is complete: the last call waits for them. */
   countStartsToCome(change: 1 | -1): void {
-    this.#lanes.startsToCome += change
-    this.#noteIfOnlyCall()
-  }
-
-  #noteIfOnlyCall(): void {
-    if (this.#lastCallWaiter !== undefined && this.isOnlyCall) this.#lastCallWaiter.resolve()
+    this.#lanes.countStartsToCome(change)
   }
 
   /** No further collective of this process completes. */
@@ -225,14 +214,14 @@ export class CollectiveEngine implements ExchangeOwner {
   fail(error: RankweaveError): void {
     if (this.#failed !== undefined) return
     this.#failed = error
-    this.#unanswered = undefined
-    this.#lastCallWaiter?.reject(error)
+    this.#revocation.end()
+    this.#lanes.failLastCall(error)
     for (const lane of this.#lanes.values()) {
       for (const slot of lane.clear()) {
         this.#uncharge(slot)
         // A rank that is rejected may use its buffers again.
         const reject = () => {
-          this.#unblock(lane, slot)
+          unblock(this.#state, lane, slot)
           slot.reject(error)
         }
         if (slot.exchange === undefined) reject()
@@ -262,19 +251,20 @@ export class CollectiveEngine implements ExchangeOwner {
     signal: AbortSignal | undefined,
     waits = true,
   ): Promise<R> {
+    if (this.#gathering !== undefined) {
+      this.#gathering.add(lane, localIndex, call, contribution, signal)
+      return gathered
+    }
     const state = this.#state
     const failed = this.#failed ?? state.failed
     if (failed !== undefined) return quietRejection(failed)
-    if (signal !== undefined && !(signal instanceof AbortSignal)) {
-      const message = `expected an AbortSignal as signal, got ${typeof signal}`
-      return quietRejection(new RankweaveError('ERR_ARGUMENT', message))
+    try {
+      requireSignal(signal)
+    } catch (error) {
+      return quietRejection(error as RankweaveError)
     }
     const seq = lane.next[localIndex]
-    if (signal?.aborted) {
-      const error = abortedCollective(state, seq, localIndex, call.signature, signal)
-      this.revoke(revokedBy(this.#state, error))
-      return quietRejection(error)
-    }
+    if (signal?.aborted) return this.#abortedBefore(lane, localIndex, call, signal)
     const slot = lane.slot(seq)
     const { callSites } = state.runtime
     const site = callSites?.take(state.worldRank(localIndex))
@@ -287,8 +277,8 @@ export class CollectiveEngine implements ExchangeOwner {
         ? this.#open(lane, slot, localIndex, call)
         : callMismatch(state, lane, slot, localIndex, call, site)
     if (mismatch !== undefined) {
-      this.#disagree(mismatch)
-      if (this.#unanswered === undefined) return quietRejection(mismatch)
+      this.#revocation.disagree(mismatch)
+      if (!this.#revocation.awaitsAnswer) return quietRejection(mismatch)
     }
     lane.next[localIndex] = seq + 1
     const hostedIndex = state.hostedIndex(localIndex)
@@ -300,15 +290,69 @@ export class CollectiveEngine implements ExchangeOwner {
     slot.arrived++
     const promise =
       signal === undefined ? slot.promise(localIndex, call.shared === true) : slot.separatePromise(localIndex)
-    if (signal !== undefined) this.#watch(slot, localIndex, signal)
+    if (signal !== undefined) watchSignal(state, slot, localIndex, signal, this.#revocation)
     if (!waits) {
       slot.awake ??= new Set()
       slot.awake.add(localIndex)
     }
-    if (slot.arrived === this.#hosted && this.#unanswered === undefined)
+    if (slot.arrived === this.#hosted && !this.#revocation.awaitsAnswer)
       this.#runNow(lane, slot, localIndex, waits)
     if (waits && !slot.settled) state.runtime.waits.block(hostedIndex, signal !== undefined)
     return promise as Promise<R>
+  }
+
+  /** @param contributions by local index */
+  #joinTogether(
+    lane: Lane,
+    call: AnyCall,
+    contributions: unknown[] | undefined,
+    joint: JoiningCalls | undefined,
+  ): Promise<unknown> {
+    const state = this.#state
+    const failed = this.#failed ?? state.failed
+    if (failed !== undefined) return quietRejection(failed)
+    if (!lane.isEven)
+      return joinEach(state, call, contributions, joint, (i, own, given, signal) =>
+        this.#join(lane, i, own, given, signal),
+      )
+    const aborted = joint?.aborted()
+    if (aborted !== undefined) {
+      const [localIndex, signal] = aborted
+      return this.#abortedBefore(lane, localIndex, joint!.callOf(localIndex), signal)
+    }
+    const seq = lane.next[0]
+    const slot = lane.slot(seq)
+    const firstCaller = joint?.firstCaller ?? 0
+    // One line of the program calls for all of them.
+    const site = state.runtime.callSites?.take(state.worldRank(firstCaller))
+    if (site !== undefined) slot.sites = new Map([[firstCaller, site]])
+    const mismatch = this.#open(lane, slot, firstCaller, call) ?? joint?.mismatch(state, lane, slot)
+    if (mismatch !== undefined) {
+      this.#revocation.disagree(mismatch)
+      if (!this.#revocation.awaitsAnswer) return quietRejection(mismatch)
+    }
+    lane.next.fill(seq + 1)
+    if (this.#hosted === state.runtime.hostedRanks) state.runtime.countCollectives()
+    else for (let i = 0; i < this.#hosted; i++) state.runtime.countCollective(state.hostedIndex(i))
+    slot.contributions = contributions
+    slot.arrived = this.#hosted
+    const promise = slot.jointPromise()
+    joint?.watchSignals(state, slot, this.#revocation)
+    if (!this.#revocation.awaitsAnswer) this.#runNow(lane, slot, firstCaller, true)
+    if (!slot.settled) blockAll(state, slot)
+    else if (slot.isResolved) lane.spareSlot = slot
+    return promise
+  }
+
+  #abortedBefore(
+    lane: Lane,
+    localIndex: number,
+    { signature }: AnyCall,
+    signal: AbortSignal,
+  ): Promise<never> {
+    const error = abortedCollective(this.#state, lane.next[localIndex], localIndex, signature, signal)
+    this.revoke(revokedBy(this.#state, error))
+    return quietRejection(error)
   }
 
   /** What a frame opened belongs to a call now, or is gone. */
@@ -386,37 +430,22 @@ export class CollectiveEngine implements ExchangeOwner {
       return
     }
     lane.complete(slot)
-    this.#unblock(lane, slot)
-    this.#noteIfOnlyCall()
-    inTurn(() => slot.resolve(results))
+    unblock(this.#state, lane, slot)
+    this.#lanes.noteIfOnlyCall()
+    if (slot.isJoint) noteFailures(this.#state, results)
+    if (!mayComplete()) {
+      hold(() => slot.resolve(results))
+      return
+    }
+    slot.resolve(results)
+    // Where it is being run, that still refers to it.
+    if (slot.isJoint && slot.runner < 0) lane.spareSlot = slot
   }
 
   #runFailed(slot: Slot, error: unknown): void {
     if (this.#failed === undefined) this.revoke(failedIn(this.#state, slot.call!.signature, error))
   }
-
-  #watch(slot: Slot, localIndex: number, signal: AbortSignal): void {
-    const abort = () => {
-      const error = abortedCollective(this.#state, slot.seq, localIndex, slot.call!.signature, signal)
-      slot.failOne(localIndex, error)
-      this.revoke(revokedBy(this.#state, error))
-    }
-    slot.signals ??= new Map()
-    slot.signals.set(localIndex, onAbort(signal, abort))
-  }
-
-  #unblock(lane: Lane, slot: Slot): void {
-    const { waits, callSites } = this.#state.runtime
-    const { signals, runner, awake, sites } = slot
-    for (let i = 0; i < this.#hosted; i++) {
-      if (!lane.hasJoined(slot, i)) continue
-      const detach = signals?.get(i)
-      detach?.()
-      if (i !== runner && awake?.has(i) !== true)
-        waits.unblock(this.#state.hostedIndex(i), detach !== undefined)
-    }
-    for (const localIndex of sites?.keys() ?? []) callSites!.release(this.#state.worldRank(localIndex))
-    slot.signals = undefined
-    slot.settled = true
-  }
 }
+
+/** What a call gets that is gathered; nothing reads it. */
+const gathered: Promise<never> = new Promise(() => {})

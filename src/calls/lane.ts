@@ -1,4 +1,5 @@
 import { NumberMap } from '../base/number-map.js'
+import type { RankweaveError } from '../errors.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import type { AnyCall } from './collective-call.js'
 import type { Signature } from './signature.js'
@@ -26,6 +27,8 @@ export class Lane {
   lastCall: AnyCall | undefined
   /** Exchange of a completed collective, reused by the next one. */
   spareExchange: SlotExchange | undefined
+  /** Slot of a completed collective whose ranks joined together, reused by the next one. */
+  spareSlot: Slot | undefined
   readonly #state: CommContext
   readonly #owner: ExchangeOwner
   /** The slot returned last: nearly always the one wanted next. */
@@ -43,7 +46,8 @@ export class Lane {
     if (this.#current?.seq === seq) return this.#current
     let slot = this.slots.get(seq)
     if (slot === undefined) {
-      slot = new Slot(seq, this.next.length)
+      slot = this.spareSlot?.reuse(seq) ?? new Slot(seq, this.next.length)
+      this.spareSlot = undefined
       this.slots.set(seq, slot)
     }
     this.#current = slot
@@ -64,6 +68,20 @@ export class Lane {
   /** Whether the collective with this number is complete here. */
   hasCompleted(seq: number): boolean {
     return ((seq - this.started) | 0) < 0 && this.#current?.seq !== seq && !this.slots.has(seq)
+  }
+
+  /** Whether all local ranks have started as many collectives. */
+  get isEven(): boolean {
+    const { next } = this
+    const first = next[0]
+    for (let i = 1; i < next.length; i++) if (next[i] !== first) return false
+    return true
+  }
+
+  /** Whether the last collective that this local rank has joined is in progress here; without one, of any. */
+  isActive(localIndex?: number): boolean {
+    if (localIndex !== undefined) return this.slots.get((this.next[localIndex] - 1) >>> 0) !== undefined
+    return this.isEven ? this.isActive(0) : this.next.some((_, i) => this.isActive(i))
   }
 
   /** Whether this local rank has joined the slot. */
@@ -120,12 +138,35 @@ export class CallLanes extends Map<number, Lane> {
   }
 
   /** Starts of persistent operations that join once their init has completed. */
-  startsToCome = 0
+  #startsToCome = 0
+  #lastCallWaiter: { resolve(): void; reject(error: RankweaveError): void } | undefined
 
-  /** Number of collectives in progress here, with the starts to come. */
-  get openSlots(): number {
-    let slots = this.startsToCome
-    for (const lane of this.values()) slots += lane.slots.size
-    return slots
+  countStartsToCome(change: 1 | -1): void {
+    this.#startsToCome += change
+    this.noteIfOnlyCall()
+  }
+
+  /** Whether one collective is in progress here, and no start is to come. */
+  get isOnlyCall(): boolean {
+    let calls = this.#startsToCome
+    for (const lane of this.values()) calls += lane.slots.size
+    return calls === 1
+  }
+
+  /** Resolves when that is so. */
+  whenOnlyCall(): Promise<void> {
+    if (this.isOnlyCall) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      this.#lastCallWaiter = { resolve, reject }
+    })
+  }
+
+  noteIfOnlyCall(): void {
+    if (this.#lastCallWaiter !== undefined && this.isOnlyCall) this.#lastCallWaiter.resolve()
+  }
+
+  /** It will never be so. */
+  failLastCall(error: RankweaveError): void {
+    this.#lastCallWaiter?.reject(error)
   }
 }

@@ -1,5 +1,9 @@
+import { isRankweaveError, type RankweaveError, wrongValue } from '../errors.js'
 import type { CommContext } from '../messages/process/comm-context.js'
+import { decodeError, encodeError } from '../messages/process/error-record.js'
 import { frameKind } from '../messages/process/frames.js'
+import { withPlaces } from './call-report.js'
+import type { Lane } from './lane.js'
 
 /**
  * Up to this many processes, the process that revokes a communicator informs all others itself: one hop, also
@@ -25,25 +29,101 @@ export function revocationDistances(count: number, direct: boolean): number[] {
   return distances
 }
 
-/**
- * Informs other processes that the communicator is revoked.
- *
- * @param payload the error, encoded
- * @param isLast the last call of the communicator has begun here: other processes may have left it and pass
- *   nothing on
- */
-export function startRevocation(state: CommContext, payload: Uint8Array, isLast: boolean): void {
-  inform(state, payload, isLast || state.processes.count <= directUpTo)
-}
+/** Whether and why the collectives of a communicator are revoked, in one process. */
+export class Revocation {
+  /**
+   * The last call of the communicator has begun here: other processes may have left it and pass nothing on.
+   */
+  hasLastCall = false
+  readonly #state: CommContext
+  readonly #lanes: ReadonlyMap<number, Lane>
+  #isRevoked = false
+  /** A mismatch to which its other process adds its own line of the program before ranks here get it. */
+  #unanswered: { readonly process: number; readonly error: RankweaveError } | undefined
 
-/** The same, in a process that learned it from another. */
-export function passRevocation(state: CommContext, payload: Uint8Array): void {
-  inform(state, payload, false)
-}
+  constructor(state: CommContext, lanes: ReadonlyMap<number, Lane>) {
+    this.#state = state
+    this.#lanes = lanes
+  }
 
-/** Returns the error to the process that revoked, with what this process knows of its own call. */
-export function answerRevocation({ id, runtime }: CommContext, process: number, payload: Uint8Array): void {
-  runtime.send(process, Int32Array.of(frameKind.revoke, id.leader, id.counter), payload)
+  /** Ranks here get the error of a mismatch when another process has answered. */
+  get awaitsAnswer(): boolean {
+    return this.#unanswered !== undefined
+  }
+
+  /** Fails the communicator here and on every other process. */
+  revoke(error: RankweaveError): void {
+    const state = this.#state
+    if (state.failed !== undefined) return
+    this.#start(error)
+    state.fail(error)
+  }
+
+  #start(error: RankweaveError): void {
+    this.#isRevoked = true
+    const isDirect = this.hasLastCall || this.#state.processes.count <= directUpTo
+    inform(this.#state, this.#encoded(error), isDirect)
+  }
+
+  /**
+   * Another process reports that the communicator is revoked. The first error that fails it here remains its
+   * error.
+   */
+  arrived(src: number, payload: Uint8Array): void {
+    const unanswered = this.#unanswered
+    if (this.#isRevoked && unanswered === undefined) return
+    // Before it is passed on: who passes a malformed frame on is taken for its author.
+    const error = decodeError(payload)
+    if (!isRankweaveError(error))
+      throw wrongValue('ERR_PROTOCOL', 'revoke: expected an error with a code', error.name)
+    const state = this.#state
+    const isMismatch = error.code === 'ERR_COLLECTIVE_MISMATCH'
+    const { process } = error.details
+    const found = isMismatch ? withPlaces(state, this.#lanes.values(), error) : undefined
+    if (unanswered !== undefined) {
+      // The answer, or a mismatch that another process found at the same time.
+      const isAnswer = process === unanswered.process && src === process
+      state.fail(isAnswer ? error : (found ?? unanswered.error))
+      return
+    }
+    this.#isRevoked = true
+    const told = found ?? error
+    if (isMismatch && process === state.runtime.process) this.#answer(src, told)
+    inform(state, payload, false)
+    state.fail(told)
+  }
+
+  /** Returns the error to the process that revoked, with what this process knows of its own call. */
+  #answer(process: number, error: RankweaveError): void {
+    const { id, runtime } = this.#state
+    const header = Int32Array.of(frameKind.revoke, id.leader, id.counter)
+    runtime.send(process, header, this.#encoded(error))
+  }
+
+  /**
+   * Calls differ. Where the world diagnoses and the other call is of another process, the ranks here get the
+   * error once that process has answered, or has failed.
+   */
+  disagree(error: RankweaveError): void {
+    const state = this.#state
+    const { process } = error.details
+    if (state.runtime.callSites === undefined || typeof process !== 'number') {
+      this.revoke(error)
+      return
+    }
+    if (state.failed !== undefined || this.#unanswered !== undefined) return
+    this.#unanswered = { process, error }
+    this.#start(error)
+  }
+
+  /** The collectives have failed here. */
+  end(): void {
+    this.#unanswered = undefined
+  }
+
+  #encoded(error: RankweaveError): Uint8Array {
+    return encodeError(error, this.#state.runtime.fabric.maxPayloadBytes)
+  }
 }
 
 function inform(state: CommContext, payload: Uint8Array, direct: boolean): void {

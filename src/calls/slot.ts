@@ -14,7 +14,7 @@ interface Deferred {
  * One collective in progress in one process: which ranks have joined, what they passed, and their promises.
  */
 export class Slot {
-  readonly seq: number
+  seq: number
   /** Made when a frame arrives or the collective runs. */
   exchange: SlotExchange | undefined
   /** Headers of frames that arrived before any local rank joined: one per process. */
@@ -34,6 +34,8 @@ export class Slot {
   sites: Map<number, CallSite> | undefined
   /** Completed or failed here. */
   settled = false
+  /** Its ranks have their results; nothing refers to it any more but those who run it. */
+  isResolved = false
   /**
    * Allocated with the first contribution that is not undefined, so that a barrier retains nothing per rank.
    */
@@ -54,6 +56,8 @@ export class Slot {
   #ownErrors: Map<number, RankweaveError> | undefined
   #results: readonly unknown[] | undefined
   #delivered = 0
+  /** The promise of all ranks, where they join together. */
+  #joint: Deferred | undefined
   readonly #localRanks: number
 
   constructor(seq: number, localRanks: number) {
@@ -84,11 +88,48 @@ export class Slot {
     return own.promise
   }
 
+  /** One promise of all ranks: of their results, or of a shared one. */
+  jointPromise(): Promise<unknown> {
+    this.#joint = deferred()
+    return this.#joint.promise
+  }
+
+  /** Makes a resolved slot of ranks that joined together one of a later collective. */
+  reuse(seq: number): this {
+    this.seq = seq
+    this.exchange = undefined
+    this.early = undefined
+    this.openedBy = -1
+    this.call = undefined
+    this.firstCaller = -1
+    this.arrived = 0
+    this.runner = -1
+    this.sites = undefined
+    this.settled = false
+    this.isResolved = false
+    this.contributions = undefined
+    this.signals = undefined
+    this.#joint = undefined
+    this.#ownErrors = undefined
+    this.#results = undefined
+    return this
+  }
+
+  /** Whether all ranks here have joined together. */
+  get isJoint(): boolean {
+    return this.#joint !== undefined
+  }
+
   /** @param results by local index; a shared result is the first */
   resolve(results: readonly unknown[]): void {
     this.#results = results
+    this.isResolved = true
     const { shared, isResultless } = this.call!
     const first = isResultless === true ? results.find(isFailure) : results[0]
+    if (this.#joint !== undefined) {
+      settle(this.#joint, shared === true ? first : (results.find(isFailure) ?? results))
+      return
+    }
     if (this.#shared !== undefined) {
       // Derived promises pick their own result.
       if (this.#derived === undefined) settle(this.#shared, first)
@@ -101,6 +142,11 @@ export class Slot {
   }
 
   reject(error: RankweaveError): void {
+    if (this.#joint !== undefined) {
+      const [aborted = error] = this.#ownErrors?.values() ?? []
+      rejectQuietly(this.#joint, aborted)
+      return
+    }
     if (this.call?.isOverWhenRevoked === true && error.code === 'ERR_REVOKED') {
       this.#endRevoked()
       return
@@ -168,11 +214,15 @@ function settle(own: Deferred, result: unknown): void {
 }
 
 function deferred(): Deferred {
-  let resolve!: Deferred['resolve']
-  let reject!: Deferred['reject']
-  const promise = new Promise<unknown>((onResolve, onReject) => {
-    resolve = onResolve
-    reject = onReject
-  })
-  return { promise, resolve, reject }
+  const promise = new Promise<unknown>(take)
+  return { promise, resolve: lastResolve, reject: lastReject }
+}
+
+/** One executor for all promises instead of a closure for each: those of the promise made last. */
+let lastResolve: Deferred['resolve']
+let lastReject: Deferred['reject']
+
+function take(resolve: Deferred['resolve'], reject: Deferred['reject']): void {
+  lastResolve = resolve
+  lastReject = reject
 }

@@ -236,7 +236,7 @@ export interface StartedCalls extends Started<CollectiveCalls<'started'>> {}
 /** Each call with its defaults, in either form. */
 type CallTable = Record<keyof CollectiveCalls<'blocking'>, (this: Handle, ...args: never) => unknown>
 
-function callsIn(form: Form<unknown>): CallTable {
+export function callsIn(form: Form<unknown>): CallTable {
   return {
     barrier(options?: ValueOptions) {
       return collectives.barrier(form, this, options)

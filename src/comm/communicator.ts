@@ -13,6 +13,7 @@ import type { CommState } from './comm-state.js'
 import { create, dup } from './create.js'
 import { free } from './free.js'
 import type { CommHandle } from './handle.js'
+import { type JointCalls, jointCalls } from './joint-calls.js'
 import { type PersistentCalls, persistentCalls } from './persistent-calls.js'
 import { range } from './range.js'
 import { RankCommunicator } from './rank-communicator.js'
@@ -54,6 +55,9 @@ function sameRows(a: CommTable, b: CommTable): boolean {
   return a.kind === 'distributed' && b.kind === 'distributed' && a.slices === b.slices && a.start === b.start
 }
 
+/** What `Communicator` itself has. */
+export interface JointForms extends JointCalls<Communicator> {}
+
 /**
  * One rank's handle on a communicator: an ordered set of ranks with its own message context (MPI-4.1
  * §7). Handles are small; what the ranks of a process share is stored once behind them.
@@ -61,7 +65,8 @@ function sameRows(a: CommTable, b: CommTable): boolean {
  * **Forms.** A collective such as `allreduce` returns a promise ({@link CollectiveCalls}). `iallreduce` takes
  * the same arguments, starts the call and returns a request, for which the rank waits later
  * ({@link StartedCalls}). `allreduceInit` binds the call to its buffers, to be started often
- * ({@link PersistentCalls}).
+ * ({@link PersistentCalls}). `Communicator.allreduceAll` calls for all ranks of the process, with one promise
+ * ({@link JointCalls}).
  *
  * **Buffers.** A send or a collective has read its data when its promise resolves; do not change the data
  * before. A receive returns a fresh array, or fills `into`, which belongs to the receive until its promise
@@ -74,7 +79,7 @@ function sameRows(a: CommTable, b: CommTable): boolean {
  * request throw for wrong arguments.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods are added below
-export class Communicator extends RankCommunicator {
+export class Communicator extends (RankCommunicator as typeof RankCommunicator & JointForms) {
   /**
    * Sends to `dest`. Resolves when the data may be changed again: at once for payloads up to the eager limit,
    * else when the receive has taken it.
@@ -361,6 +366,8 @@ export interface Communicator extends CollectiveCalls<'blocking'>, StartedCalls,
 addMethods(Communicator.prototype, blockingCalls)
 addMethods(Communicator.prototype, startedCalls, 'i')
 addMethods(Communicator.prototype, persistentCalls)
+
+addMethods(Communicator, jointCalls(makeHandle))
 
 /** Makes the communicators that a communicator's methods return. */
 function makeHandle(state: CommState, localIndex: number): Communicator {

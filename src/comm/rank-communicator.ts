@@ -40,6 +40,15 @@ export abstract class RankCommunicator {
     return { state: this.#state, localIndex: this.#localIndex, rank: this.rank, handle: this }
   }
 
+  /**
+   * @internal This rank's place among those of `state` here; -1 where its communicator is another one.
+   *   Throws once this handle has been freed.
+   */
+  placeIn(state: object): number {
+    this.#requireUnfreed()
+    return this.#state === state ? this.#localIndex : -1
+  }
+
   /** @internal This rank's mailbox; throws once the communicator cannot be used. */
   mailbox(): Mailbox {
     this.#requireUsable()

@@ -1,13 +1,14 @@
 import type { CollectiveCall } from '../calls/collective-call.js'
 import type { CollectiveName } from '../calls/collective-name.js'
 import { hashIntegers } from '../calls/signature.js'
-import { wrongValue } from '../errors.js'
+import type { Exchange } from '../calls/exchange.js'
+import { noteRank, wrongValue } from '../errors.js'
 import { requireWaitOptions, type WaitOptions } from '../messages/process/abort.js'
 import type { CommState } from './comm-state.js'
 import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
 import { runSplit } from './split/run-split.js'
-import type { ColorAndKey } from './split/split-call.js'
-import { checkSplitOptions, planSplit, type SplitOptions, splitAgreement } from './split/split-plan.js'
+import type { ColorAndKey, PlannedSplit, SplitRequest } from './split/split-call.js'
+import { checkSplitOptions, planSplit, type SplitOptions, type SplitPlan, splitAgreement } from './split/split-plan.js'
 
 // These throw on invalid arguments; the methods of a communicator turn that into rejections.
 
@@ -20,9 +21,38 @@ export function split<H>(
   key: number,
   options?: SplitOptions,
 ): Promise<H | null> {
-  if (color !== null && (!Number.isInteger(color) || color < 0 || color > maxColor))
-    throw wrongValue('ERR_COLOR', `split: expected a color from 0 to ${maxColor}, or null`, color)
-  return callSplit(comm, make, 'split', { color: color ?? -1, key: checkKey(key) }, options)
+  return callSplit(comm, make, 'split', { color: checkColor(color), key: checkKey(key) }, options)
+}
+
+/**
+ * The split of all ranks of a process, without an object for each.
+ *
+ * @param colors by local index, as `keys`
+ */
+export function splitTogether<H>(
+  state: CommState,
+  make: MakeHandle<H>,
+  colors: ArrayLike<number | null>,
+  keys: ArrayLike<number> | null | undefined,
+  options?: SplitOptions,
+): Promise<unknown> {
+  const { plan, call } = plannedSplit(state, make, 'split', options)
+  const ranks = state.localRanks.length
+  const request: SplitRequest = { color: new Int32Array(ranks), key: new Int32Array(ranks) }
+  for (let i = 0; i < ranks; i++) {
+    try {
+      request.color[i] = checkColor(colors[i])
+      request.key[i] = keys === null || keys === undefined ? 0 : checkKey(keys[i])
+    } catch (error) {
+      noteRank(error, state.worldRank(i))
+      throw error
+    }
+  }
+  return state.collectives.callTogether({
+    signature: call.signature,
+    unplaced: true,
+    run: (_: readonly never[], exchange) => run(state, make, plan, request, exchange),
+  })
 }
 
 export function splitType<H>(
@@ -47,18 +77,18 @@ function callSplit<H>(
   options: SplitOptions | undefined,
 ): Promise<H | null> {
   const { state, localIndex } = comm.seat()
-  const call = plannedCall(state, make, name, options)
+  const { call } = plannedSplit(state, make, name, options)
   return state.collectives.call(localIndex, call, contribution, options) as Promise<H | null>
 }
 
-function plannedCall<H>(
+function plannedSplit<H>(
   state: CommState,
   make: MakeHandle<H>,
   name: CollectiveName,
   options: SplitOptions | undefined,
-): CollectiveCall<ColorAndKey, unknown> {
+): PlannedSplit {
   const last = state.plannedSplit
-  if (last !== undefined && last.name === name && last.isSame(options)) return last.call
+  if (last !== undefined && last.name === name && last.isSame(options)) return last
   const { count } = state.processes
   checkSplitOptions(options, count)
   const plan = planSplit(state.size, count, options)
@@ -73,13 +103,30 @@ function plannedCall<H>(
         color[i] = rows[i].color
         key[i] = rows[i].key
       }
-      return runSplit(state, exchange, { color, key }, plan, (outcome) => {
-        exchange.finish(handlesOf(state, exchange, make, outcome))
-      })
+      return run(state, make, plan, { color, key }, exchange)
     },
   }
-  state.plannedSplit = { name, isSame: splitAgreement.sameAs(options), call }
-  return call
+  state.plannedSplit = { name, isSame: splitAgreement.sameAs(options), plan, call }
+  return state.plannedSplit
+}
+
+function run<H>(
+  state: CommState,
+  make: MakeHandle<H>,
+  plan: SplitPlan,
+  request: SplitRequest,
+  exchange: Exchange,
+) {
+  return runSplit(state, exchange, request, plan, (outcome) => {
+    exchange.finish(handlesOf(state, exchange, make, outcome))
+  })
+}
+
+/** -1 for null. */
+function checkColor(color: number | null): number {
+  if (color !== null && (!Number.isInteger(color) || color < 0 || color > maxColor))
+    throw wrongValue('ERR_COLOR', `split: expected a color from 0 to ${maxColor}, or null`, color)
+  return color ?? -1
 }
 
 function checkKey(key: number): number {

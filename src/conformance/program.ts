@@ -3,4 +3,4 @@ import { installNeighborhood } from '../topology-communicator/install.js'
 
 installNeighborhood()
 
-export { checkCases as default } from './world-conformance.js'
+export { checkCases as default, checkHostedCases as hosted } from './world-conformance.js'

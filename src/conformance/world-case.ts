@@ -23,6 +23,9 @@ export interface CaseContext {
 /** One rank's part of a case: it computes by itself what it must get. */
 export type Check = (world: Communicator, context: CaseContext) => Promise<unknown>
 
+/** All ranks of one process do their part of a case, in a hosted program. */
+export type HostedCheck = (worlds: readonly Communicator[], context: CaseContext) => Promise<unknown>
+
 /** What a world is started with. */
 export interface WorldSetting {
   readonly eagerLimitBytes?: number
@@ -43,4 +46,12 @@ export interface WorldCase {
   readonly settings?: readonly WorldSetting[]
   /** The check ends its world, which must fail with this code. */
   readonly fails?: ErrorCode
+}
+
+/** The same of hosted programs. */
+export interface HostedCase {
+  readonly name: string
+  /** As the check of a {@link WorldCase}. */
+  readonly hosted: HostedCheck
+  readonly settings?: readonly WorldSetting[]
 }

@@ -7,8 +7,9 @@ import { type Main, run } from '../launch/run.js'
 import { ownModule } from '../package-paths.js'
 import { allCases } from './all-cases.js'
 import type { ConformanceCase } from './fabric-conformance.js'
+import { hostedChecks } from './hosted-checks.js'
 import { type ExpectedFabric, expectedFabric } from './process-identity.js'
-import type { CaseContext, WorldCase, WorldSetting } from './world-case.js'
+import type { CaseContext, HostedCase, WorldCase, WorldSetting } from './world-case.js'
 
 export interface ConformanceOptions {
   /** Ranks of every world. */
@@ -60,32 +61,43 @@ export function collectiveConformance(
   requireOptions('collectiveConformance', factory)
   requireKnownOptions('collectiveConformance', options, knownOptions)
   const context = contextOf(factory, options)
-  const named = (cases: readonly WorldCase[], name: string, setting: WorldSetting, fails?: ErrorCode) => ({
-    name,
-    run: () => runWorld(factory, { names: cases.map((each) => each.name), context }, setting, fails),
-  })
-  const shared = new Map<string, { setting: WorldSetting; cases: WorldCase[] }>()
-  const own: ConformanceCase[] = []
-  for (const each of allCases) {
-    for (const setting of each.settings ?? [{}]) {
-      const suffix = settingText(setting)
-      if (options.sharedWorlds !== true || each.fails !== undefined) {
-        own.push(named([each], each.name + suffix, setting, each.fails))
-        continue
-      }
-      const group = shared.get(suffix) ?? { setting, cases: [] }
-      group.cases.push(each)
-      shared.set(suffix, group)
+  const named = (cases: readonly AnyCase[], name: string, setting: WorldSetting, fails?: ErrorCode) => {
+    const given = { ...setting, isHosted: isHosted(cases[0]) }
+    return {
+      name,
+      run: () => runWorld(factory, { names: cases.map((each) => each.name), context }, given, fails),
     }
   }
-  const together = [...shared].map(([suffix, { setting, cases }]) =>
-    named(cases, `${cases.length} cases on one world${suffix}`, setting),
+  const shared = new Map<string, { setting: WorldSetting; cases: AnyCase[] }>()
+  const own: ConformanceCase[] = []
+  for (const each of [...allCases, ...hostedChecks]) {
+    const fails = isHosted(each) ? undefined : each.fails
+    for (const setting of each.settings ?? [{}]) {
+      const suffix = settingText(setting)
+      if (options.sharedWorlds !== true || fails !== undefined) {
+        own.push(named([each], each.name + suffix, setting, fails))
+        continue
+      }
+      const key = `${isHosted(each) ? ' of hosted programs' : ''}${suffix}`
+      const group = shared.get(key) ?? { setting, cases: [] }
+      group.cases.push(each)
+      shared.set(key, group)
+    }
+  }
+  const together = [...shared].map(([key, { setting, cases }]) =>
+    named(cases, `${cases.length} cases on one world${key}`, setting),
   )
   return [...together, ...own]
 }
 
+type AnyCase = WorldCase | HostedCase
+
+function isHosted(each: AnyCase): each is HostedCase {
+  return 'hosted' in each
+}
+
 /**
- * All cases that can share a world, on a world that runs already: for a program of `rankweave run`, or any
+ * All cases that can share a world, but those of hosted programs, on a world that runs already: for a program of `rankweave run`, or any
  * other way to start one. Collective. Cases for other eager limits or credits run under those of the world.
  *
  * @returns the names of the cases, all of which hold
@@ -121,6 +133,24 @@ export async function checkCases(world: Communicator, { names, context }: Confor
   }
 }
 
+/** The named cases of hosted programs, for all ranks of this process. */
+export async function checkHostedCases(
+  worlds: readonly Communicator[],
+  { names, context }: ConformanceArgs,
+): Promise<undefined> {
+  for (const name of names) {
+    const found = hostedChecks.find((each) => each.name === name)
+    if (found === undefined) throw new Error(`expected the name of a case of hosted programs, got '${name}'`)
+    const comms = await Promise.all(worlds.map((world) => world.dup()))
+    try {
+      await found.hosted(comms, context)
+    } catch (error) {
+      throw described(error, `${name} (seed ${context.seed}, ranks from ${worlds[0].rank})`)
+    }
+    await Promise.all(comms.map((comm) => comm.free()))
+  }
+}
+
 function contextOf(
   factory: Pick<FabricFactory, 'kind' | 'processes' | 'ranksPerProcess'>,
   { ranks, expected, seed = 1, rounds = 1, large = false }: ConformanceOptions,
@@ -141,13 +171,15 @@ function contextOf(
 async function runWorld(
   factory: FabricFactory,
   args: ConformanceArgs,
-  setting: WorldSetting,
+  { isHosted, ...setting }: WorldSetting & { readonly isHosted: boolean },
   fails: ErrorCode | undefined,
 ): Promise<void> {
   // Functions cannot be sent to threads and processes; elsewhere the loaded one is used.
   const main: Main<void, ConformanceArgs> | URL =
     factory.needsModule === true ? ownModule('conformance/program') : checkCases
-  const world = run(main, { ranks: args.context.expected.ranks, fabric: factory, args, ...setting })
+  const hosted = isHosted && (factory.needsModule === true || checkHostedCases)
+  const { ranks } = args.context.expected
+  const world = run(main, { ranks, fabric: factory, args, hosted, ...setting })
   if (fails === undefined) {
     await world
     return

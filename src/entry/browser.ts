@@ -16,7 +16,7 @@ export { type PageRunOptions as RunOptions, runInPage as run } from '../browser/
 export { type LocalFactory, type LocalOptions, local } from '../fabric/local/local.js'
 export type { Joined, JoinOptions } from '../launch/websocket/joined.js'
 export { worldReport } from '../world/deadlock.js'
-export type { Main } from '../world/world.js'
+export type { HostedMain, HostedResults, Main } from '../world/user-program.js'
 
 // communicators
 

@@ -14,6 +14,7 @@ installNeighborhood()
 // communicators
 
 export type { CollectiveName } from '../calls/collective-name.js'
+export type { ByHandle, JointOptions } from '../calls/collectives/joint-form.js'
 export type { AlgorithmUse } from '../calls/plan/algorithm-use.js'
 export type { MethodOptions, OrderOptions } from '../calls/plan/method.js'
 export type {
@@ -27,8 +28,9 @@ export type {
 } from '../calls/plan/options.js'
 export type { Gathered } from '../calls/plan/placement.js'
 export type { PersistentRequest } from '../calls/program/persistent-request.js'
-export { Communicator } from '../comm/communicator.js'
+export { Communicator, type JointForms } from '../comm/communicator.js'
 export type { CommDescription, SplitReport } from '../comm/describe.js'
+export type { JointCalls } from '../comm/joint-calls.js'
 export type { PhaseCost, PhaseCosts } from '../comm/split/split-meter.js'
 export type { SplitAlgorithmName, SplitOptions } from '../comm/split/split-plan.js'
 export type { LookupStatistics } from '../comm/table/distributed-table.js'
@@ -51,6 +53,7 @@ export type { NeighborInitOptions, TuneOptions } from '../topology-communicator/
 export type { TunedCandidate, Tuning } from '../topology-communicator/execute/tuner.js'
 // Also what makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from '../topology-communicator/install.js'
+export type { JointNeighborCalls } from '../topology-communicator/joint-neighbor-calls.js'
 export type { BlockLayoutOptions } from '../topology-communicator/memory/block-layout.js'
 export type { PlanFrom } from '../topology-communicator/plan-from.js'
 export type { PlanLinesOptions } from '../topology-communicator/plan-lines.js'
@@ -104,7 +107,7 @@ export { type ThreadsFactory, threads } from '../fabric/threads/threads.js'
 export type { ThreadsOptions } from '../fabric/threads/threads-connect.js'
 export { type PlanDirectoryOptions, planDirectory } from '../launch/plan-directory.js'
 export type { ReportOptions } from '../launch/processes/report-triggers.js'
-export { type Main, type RunOptions, run } from '../launch/run.js'
+export { type HostedMain, type HostedResults, type Main, type RunOptions, run } from '../launch/run.js'
 export { type HostOptions, host, type OpenWorld } from '../launch/websocket/host.js'
 export { join, type NodeJoinOptions } from '../launch/websocket/join.js'
 export type { Joined, JoinOptions } from '../launch/websocket/joined.js'

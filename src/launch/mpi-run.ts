@@ -4,10 +4,11 @@ import type { MpiFactory, MpiSession } from '../fabric/mpi/mpi.js'
 import { decodeError, encodeError } from '../messages/process/error-record.js'
 import { worldLayout } from '../messages/process/world-layout.js'
 import { hostUntilEmpty } from '../world/empty-loop.js'
-import { hostSession, type Main, type WorldOptions } from '../world/world.js'
+import type { UserProgram } from '../world/user-program.js'
+import { hostSession, type WorldOptions } from '../world/world.js'
 import { notCloneable } from './processes/hosted-program.js'
 import type { Launcher } from './processes/launcher.js'
-import { hostHere, loadMain } from './processes/session-launcher.js'
+import { hostHere, loadRequested } from './processes/session-launcher.js'
 
 /** How long a world that has failed may take to end on all processes before the job is aborted. */
 const graceMs = 5000
@@ -19,11 +20,11 @@ const answer = { results: 0, error: 1 } as const
 
 /** On the processes that an MPI launcher has started, each of which makes this same call. */
 export const launchMpi: Launcher = (factory, request) => {
-  const loading = loadMain(request)
+  const loading = loadRequested(request)
   // In the order of the calls of `run`, however long their programs load.
   const opened = (factory as MpiFactory).openAfter(loading)
   opened.catch(() => {})
-  return hostHere(request, loading, async (main, world) => runMpi(await opened, main, world))
+  return hostHere(request, loading, async (program, world) => runMpi(await opened, program, world))
 }
 
 /**
@@ -31,7 +32,11 @@ export const launchMpi: Launcher = (factory, request) => {
  *
  * @returns on process 0 the values of all ranks, in rank order; on others those of the ranks hosted there
  */
-async function runMpi<T, A>(session: MpiSession, main: Main<T, A>, world: WorldOptions<A>): Promise<T[]> {
+async function runMpi<T, A>(
+  session: MpiSession,
+  program: UserProgram<T, A>,
+  world: WorldOptions<A>,
+): Promise<T[]> {
   session.retain()
   let timer: NodeJS.Timeout | undefined
   const onFailed = (error: unknown) => {
@@ -39,7 +44,9 @@ async function runMpi<T, A>(session: MpiSession, main: Main<T, A>, world: WorldO
   }
   let results: T[]
   try {
-    results = await hostUntilEmpty({ ...world, onFailed }, (options) => hostSession(session, main, options))
+    results = await hostUntilEmpty({ ...world, onFailed }, (options) =>
+      hostSession(session, program, options),
+    )
   } catch (error) {
     session.free()
     throw error

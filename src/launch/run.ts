@@ -18,16 +18,23 @@ import { threads } from '../fabric/threads/threads.js'
 import { maxWorldRanks } from '../messages/process/world-layout.js'
 import { websocket } from '../websocket/factory-nodejs.js'
 import { EventLoopWatch } from '../world/event-loop.js'
-import type { Main, WorldOptions } from '../world/world.js'
+import {
+  type HostedMain,
+  hostedOption,
+  type Main,
+  programOf,
+  requireHostedForm,
+} from '../world/user-program.js'
+import type { WorldOptions } from '../world/world.js'
 import { launchMpi } from './mpi-run.js'
 import type { Launcher } from './processes/launcher.js'
 import { type ReportOptions, reportOptions } from './processes/report-triggers.js'
 import { launchLocal, launchSession } from './processes/session-launcher.js'
 import { launchThreads } from './threads-launcher.js'
 
-export type { Main } from '../world/world.js'
+export type { HostedMain, HostedResults, Main } from '../world/user-program.js'
 
-export interface RunOptions<A = unknown> {
+export interface RunOptions<A = unknown, T = unknown> {
   /** Ranks of the world, 1 to 2^22. */
   readonly ranks: number
   /**
@@ -57,6 +64,11 @@ export interface RunOptions<A = unknown> {
    * wait. Each message counts its payload and 64 bytes. Default 16 MiB, on `websocket` 32 MiB.
    */
   readonly creditBytes?: number
+  /**
+   * False: of a module only the default export runs. Default true: its export `hosted` instead, where it has
+   * one, once per process. Of a `main` that is a function, which has no exports: its hosted form.
+   */
+  readonly hosted?: boolean | HostedMain<T, A>
   /** False: ranks that can never continue are left waiting. Default true: ERR_DEADLOCK with a report. */
   readonly detectDeadlock?: boolean
   /**
@@ -73,6 +85,11 @@ export interface RunOptions<A = unknown> {
 
 /**
  * Runs a world: `main` once for every rank, each with its own handle on the communicator of all ranks.
+ *
+ * A program may be written for all ranks of a process at once: a module that exports `hosted(worlds, args)`
+ * beside its default export, or the option `hosted` beside a function, is called once per process with the
+ * handles of all ranks there. It returns one value for each, or undefined. What it throws is thrown by all its
+ * ranks; the error names the first.
  *
  * On `threads` every process is a worker thread that loads the program for itself: `main` is then the URL of
  * a module, TypeScript or JavaScript, whose default export is called once per rank; results and errors come
@@ -116,19 +133,27 @@ export interface RunOptions<A = unknown> {
  *   not survived
  * @see MPI-4.1 §11.2 (MPI_Init, MPI_Finalize, MPI_Abort)
  */
-export async function run<T, A = undefined>(main: Main<T, A> | URL, options: RunOptions<A>): Promise<T[]> {
+export async function run<T, A = undefined>(main: Main<T, A> | URL, options: RunOptions<A, T>): Promise<T[]> {
   // Before anything else runs: what the caller starts besides this world may wake it.
   const eventLoop = new EventLoopWatch()
   const factory = checked(main, options)
   const { ranksPerProcess } = factory
   const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock, diagnose, report } = options
+  const { hosted } = options
   const world: WorldOptions<A> = {
     ranks,
     ...givenOptions({ ranksPerProcess, args, eagerLimitBytes, creditBytes, detectDeadlock, diagnose }),
   }
   if (factory.kind !== 'mpi') warnOfCopies(factory.kind)
   const launch = launchers[factory.kind] ?? launchSession
-  return launch<T, A>(factory, { main, world, signal, report, eventLoop })
+  return launch<T, A>(factory, {
+    program: main instanceof URL ? main : programOf(main, hosted),
+    hosted: hosted !== false,
+    world,
+    signal,
+    report,
+    eventLoop,
+  })
 }
 
 let warned = false
@@ -166,13 +191,14 @@ const runOptions: OptionTable<RunOptions> = {
   signal: signalOption,
   eagerLimitBytes: integerOption({ least: 0 }),
   creditBytes: integerOption({ least: 0 }),
+  hosted: hostedOption,
   detectDeadlock: uncheckedOption,
   diagnose: flagOption(),
   report: objectOption(reportOptions),
 }
 
 /** The options' fabric. @throws ERR_WORLD, ERR_ARGUMENT for options that are not valid */
-function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFactory {
+function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A, T>): FabricFactory {
   if (typeof main !== 'function' && !(main instanceof URL)) {
     const message = `run: expected a function, or the URL of a module, as main, got ${typeof main}`
     throw new RankweaveError('ERR_ARGUMENT', message)
@@ -180,6 +206,7 @@ function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFa
   // Options that are not an object are refused next.
   if (options?.fabric === 'mpi') abortJobOnEarlyExit()
   checkOptions('run', runOptions, options)
+  requireHostedForm('run', main, options.hosted)
   const { fabric = 'local', processes } = options
   if (fabric === 'local') return local(processes === undefined ? {} : { processes })
   if (fabric === 'threads') return threads(processes === undefined ? {} : { processes })

@@ -1,16 +1,19 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { givenOptions } from '../base/option-table.js'
 import { openThreads } from '../fabric/threads/threads.js'
 import { worldLayout } from '../messages/process/world-layout.js'
-import { hostSession, type Main } from '../world/world.js'
+import type { UserProgram } from '../world/user-program.js'
+import { hostSession } from '../world/world.js'
 import { HostedPart } from './processes/hosted-part.js'
-import { loadHosted, notCloneable } from './processes/hosted-program.js'
+import { loadHere, notCloneable } from './processes/hosted-program.js'
 import type { FromProcess, ProcessData, ToProcess } from './processes/process-protocol.js'
 import { adoptStdin } from './processes/worker-stdin.js'
 
 /** Hosts one process of a world in this worker thread, until the world has ended. */
 export async function hostProcess(): Promise<void> {
   const port = parentPort!
-  const { program, connection, world } = workerData as ProcessData
+  const { program, connection, world: data } = workerData as ProcessData
+  const { hosted, ...world } = data
   const post = (message: FromProcess) => port.postMessage(message)
   const part = new HostedPart(port, post)
   const session = openThreads(connection, (key, members, contribution) =>
@@ -34,9 +37,9 @@ export async function hostProcess(): Promise<void> {
       }
     })
   })
-  let main: Main<unknown, unknown>
+  let loaded: UserProgram<unknown, unknown>
   try {
-    main = await loadHosted(program, port)
+    loaded = await loadHere(program, port, givenOptions({ hosted }))
   } catch (error) {
     part.failed(error)
     return
@@ -47,7 +50,7 @@ export async function hostProcess(): Promise<void> {
   await part.run(
     started,
     world,
-    (options) => hostSession(session, main, options),
+    (options) => hostSession(session, loaded, options),
     (results, without) => {
       try {
         post({ kind: 'returned', results, without })

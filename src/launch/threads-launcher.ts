@@ -13,10 +13,15 @@ import { dropOutputOfBrokenStreams } from './processes/worker-output.js'
 import { startWorkers } from './threads-start.js'
 
 /** On worker threads, each of which loads the program for itself. */
-export const launchThreads: Launcher = async (factory, { main, world, signal, report }) =>
-  runThreads(requireModule(main, factory.kind, 'threads'), factory as ThreadsFactory, world, {
-    ...givenOptions({ signal, report }),
-  })
+export const launchThreads: Launcher = async (factory, { program, hosted, world, signal, report }) =>
+  runThreads(
+    requireModule(program, factory.kind, 'threads'),
+    factory as ThreadsFactory,
+    { ...world, hosted },
+    {
+      ...givenOptions({ signal, report }),
+    },
+  )
 
 /**
  * Runs a world whose processes are worker threads.

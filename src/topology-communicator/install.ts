@@ -13,6 +13,7 @@ import {
   type DistGraphOptions,
 } from './constructors.js'
 import type { TopologyOptions } from './create.js'
+import { jointNeighborCalls } from './joint-neighbor-calls.js'
 import type { TopologyCommunicator } from './topology-communicator.js'
 
 /** The methods that `topology-communicator/` adds to every communicator. All are collective over all its ranks. */
@@ -98,4 +99,5 @@ export function installNeighborhood(): void {
     },
   }
   addMethods(Communicator.prototype, methods)
+  addMethods(Communicator, jointNeighborCalls)
 }

@@ -138,7 +138,7 @@ export interface StartedNeighborCalls extends Started<NeighborCalls<'started'>> 
 /** Each call in either form. */
 type CallTable = Record<keyof NeighborCalls<'blocking'>, (this: GatheringHandle, ...args: never) => unknown>
 
-function callsIn(form: Form<unknown>): CallTable {
+export function neighborCallsIn(form: Form<unknown>): CallTable {
   return {
     neighborAllgather(data: unknown, options?: IntoOptions) {
       return neighborAllgather(form, this, data, options)
@@ -161,5 +161,5 @@ function callsIn(form: Form<unknown>): CallTable {
   }
 }
 
-export const blockingNeighborCalls = callsIn(blocking)
-export const startedNeighborCalls = callsIn(started)
+export const blockingNeighborCalls = neighborCallsIn(blocking)
+export const startedNeighborCalls = neighborCallsIn(started)

@@ -38,7 +38,7 @@ export function tally(runtimes: readonly CommRuntime[]): { blocked: number; ende
   let ranks = 0
   for (const { waits, hostedRanks } of runtimes) {
     ranks += hostedRanks
-    awake += waits.awake
+    awake += waits.awakeRanks
     for (let index = 0; index < hostedRanks; index++) if (waits.hasEnded(index)) ended++
   }
   return { blocked: ranks - ended - awake, ended, awake }

@@ -1,7 +1,14 @@
 import { CommRuntime } from '../comm/comm-state.js'
 import { Communicator } from '../comm/communicator.js'
 import { stridedTable } from '../comm/table/rank-table.js'
-import { isRankweaveError, noteRank, RankweaveError, readableError, reasonText } from '../errors.js'
+import {
+  isRankweaveError,
+  noteRank,
+  RankweaveError,
+  readableError,
+  reasonText,
+  wrongValue,
+} from '../errors.js'
 import type { FabricSession } from '../fabric/fabric.js'
 import { isSurvived } from '../messages/process/acknowledgements.js'
 import type { RuntimeOptions } from '../messages/process/frame-port.js'
@@ -14,10 +21,8 @@ import { type ProcessState, stateOf } from './diagnosis.js'
 import type { WorldEnding, WorldOutcome } from './ending.js'
 import { EventLoopWatch } from './event-loop.js'
 import { rangesText } from './rank-ranges.js'
+import type { HostedResults, Main, UserProgram } from './user-program.js'
 import { holdRejections, releaseRejections, tolerateRejection } from './world-end-rejections.js'
-
-/** A rank's program. */
-export type Main<T, A> = (world: Communicator, args: A) => T | PromiseLike<T>
 
 export interface WorldOptions<A> extends Partial<RuntimeOptions> {
   /** Ranks of the whole world. */
@@ -74,9 +79,10 @@ export interface RunningWorld {
 }
 
 /**
- * Runs `main` on every rank that this session hosts and serves frames until the ranks of all sessions are
+ * Runs a program on every rank that this session hosts and serves frames until the ranks of all sessions are
  * done. Closes the session before it settles.
  *
+ * @param program a function is called once per rank
  * @returns what the hosted ranks returned, in the order of their world ranks; undefined for ranks that were
  *   lost and survived
  * @throws the world's first error; an error of a rank hosted here is that very object
@@ -86,7 +92,7 @@ export interface RunningWorld {
  */
 export async function hostSession<T, A>(
   session: FabricSession,
-  main: Main<T, A>,
+  program: UserProgram<T, A> | Main<T, A>,
   options: WorldOptions<A>,
 ): Promise<T[]> {
   let world: World<T, A>
@@ -96,7 +102,7 @@ export async function hostSession<T, A>(
     await session.close()
     throw error
   }
-  return world.run(main)
+  return world.run(typeof program === 'function' ? { main: program } : program)
 }
 
 /** One world in this session, from its first `main` to the closed fabric. */
@@ -172,7 +178,7 @@ class World<T, A> {
     return { awake, waits, withSignal, changes }
   }
 
-  run(main: Main<T, A>): Promise<T[]> {
+  run(program: UserProgram<T, A>): Promise<T[]> {
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject }
       for (const host of this.#hosts) {
@@ -193,7 +199,7 @@ class World<T, A> {
         without: this.#without,
       })
       if (this.#options.mayRunEmpty !== true) this.#stay()
-      this.#start(main)
+      this.#start(program)
       this.#watch.arm()
       if (this.#unreturned === 0) this.#allReturned()
     })
@@ -206,7 +212,7 @@ class World<T, A> {
     this.#session.hosted[0].ref()
   }
 
-  #start(main: Main<T, A>): void {
+  #start({ main, hosted }: UserProgram<T, A>): void {
     const table = stridedTable(this.#layout.ranks)
     // Every process has opened the world before any rank can send to it.
     const states = this.#hosts.map(({ runtime }) =>
@@ -214,37 +220,65 @@ class World<T, A> {
     )
     const args = this.#options.args as A
     this.#hosts.forEach((host, n) => {
-      for (let index = 0; index < host.runtime.hostedRanks && !this.#ending.failed; index++) {
-        const world = new Communicator(states[n]!, index)
-        try {
-          const returned = Promise.resolve(main(world, args))
-          this.#running++
-          returned.then(
-            (value) => this.#returned(host, index, value),
-            (error) => this.#threw(host, index, error),
-          )
-        } catch (error) {
-          this.#failed(host, index, error)
-        }
+      const { hostedRanks, waits } = host.runtime
+      const handle = (index: number) => new Communicator(states[n]!, index)
+      if (hosted !== undefined && hostedRanks > 0 && !this.#ending.failed) {
+        waits.share()
+        const worlds = Object.freeze(Array.from({ length: hostedRanks }, (_, index) => handle(index)))
+        this.#call(
+          host,
+          0,
+          () => hosted(worlds, args),
+          (results) => this.#allOf(host, results),
+        )
+        return
       }
+      for (let index = 0; index < hostedRanks && !this.#ending.failed; index++)
+        this.#call(
+          host,
+          index,
+          () => main(handle(index), args),
+          (value) => this.#returned(host, index, value),
+        )
     })
   }
 
+  /** Calls user code. @param index of the rank that an error is attributed to */
+  #call<R>(host: Host, index: number, code: () => R | PromiseLike<R>, returned: (value: R) => void): void {
+    try {
+      const promise = Promise.resolve(code())
+      this.#running++
+      promise.then(
+        (value) => {
+          this.#mainSettled()
+          if (!host.lost) returned(value)
+        },
+        (error) => {
+          this.#mainSettled()
+          // A killed process cannot report that its ranks failed.
+          if (!host.lost) this.#failed(host, index, error)
+        },
+      )
+    } catch (error) {
+      this.#failed(host, index, error)
+    }
+  }
+
+  #allOf(host: Host, results: HostedResults<T>): void {
+    const { hostedRanks } = host.runtime
+    if (results !== undefined && !(Array.isArray(results) && results.length === hostedRanks)) {
+      this.#failed(host, 0, wrongResults(hostedRanks, results))
+      return
+    }
+    for (let index = 0; index < hostedRanks; index++) this.#returned(host, index, results?.[index] as T)
+  }
+
   #returned(host: Host, index: number, value: T): void {
-    this.#mainSettled()
-    if (host.lost) return
     this.#results[host.firstSlot + index] = value
     host.runtime.waits.end(index)
     host.runtime.acknowledgements.returned(index, host.runtime.lostPeers)
     if (--host.running === 0) this.#ending.returned(host.runtime)
     if (--this.#unreturned === 0) this.#allReturned()
-  }
-
-  #threw(host: Host, index: number, error: unknown): void {
-    this.#mainSettled()
-    // A killed process cannot report that its ranks failed.
-    if (host.lost) return
-    this.#failed(host, index, error)
   }
 
   #failed({ runtime }: Host, index: number, thrown: unknown): void {
@@ -347,6 +381,13 @@ class World<T, A> {
     if (failed) reject(error)
     else resolve(this.#results)
   }
+}
+
+function wrongResults(hostedRanks: number, results: unknown): RankweaveError {
+  const expected = `hosted: expected to return an array of ${hostedRanks} values, one for each rank of the process, or undefined`
+  return Array.isArray(results)
+    ? new RankweaveError('ERR_COUNT', `${expected}, got ${results.length} values`)
+    : wrongValue('ERR_TYPE', expected, results)
 }
 
 /** One hosted process of a world. */

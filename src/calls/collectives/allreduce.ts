@@ -4,16 +4,42 @@ import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
+import { NumberFold } from '../plan/number-fold.js'
 import { SharedLanding } from '../plan/shared-landing.js'
 import type { BoundProgram } from '../program/bound-collective.js'
 import { deliverResult, type ReduceContribution, type Reduction } from './reduction.js'
 import { ReductionCall } from './reduction-call.js'
 import { leavesOf, ReductionRun } from './reduction-run.js'
 
+type KernelOperation = Extract<Reduction['op'], { kind: 'kernel' }>
+
 /** By a plan. */
 export class AllreduceCall extends ReductionCall<ReductionRun> {
+  /** By participant here. */
+  #folds: readonly NumberFold[] | undefined
+
   constructor(state: CollectiveContext, reduction: Reduction, method: Method | undefined) {
     super(state, 'allreduce', reduction, method)
+  }
+
+  /** Whether all ranks of a process may pass their numbers together. */
+  takesNumbers(op: unknown): boolean {
+    const { scalar, op: own } = this.reduction
+    return scalar === 'number' && own.kind === 'kernel' && own.name === op
+  }
+
+  #runNumbers(run: ReductionRun, numbers: Float64Array, exchange: Exchange): void {
+    const { op } = this.reduction
+    const { ownFirst } = run.plan.participants
+    this.#folds ??= Array.from(
+      run.plan.participants.own,
+      (_, i) => new NumberFold((op as KernelOperation).kernel, ownFirst[i + 1] - ownFirst[i]),
+    )
+    const values = this.#folds.map((fold, i) => Float64Array.of(fold.fold(numbers, ownFirst[i])))
+    const room = (sizeBytes: number) => new Uint8Array(sizeBytes)
+    run.run({ values, owned: true }, exchange, room, ({ data }) => {
+      exchange.finish(new Array<number>(numbers.length).fill(data[0] as number))
+    })
   }
 
   protected override prepare(plan: CollectivePlan | null): ReductionRun {
@@ -26,6 +52,11 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
     exchange: Exchange,
   ): void {
     const { state, reduction } = this
+    const { numbers } = contributions[0]
+    if (numbers !== undefined) {
+      this.#runNumbers(run, numbers, exchange)
+      return
+    }
     let landing: SharedLanding | undefined
     const room = (sizeBytes: number): Uint8Array => {
       const wanted = contributions.map(({ into }) => into)

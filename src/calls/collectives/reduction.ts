@@ -22,6 +22,8 @@ import type { Signature } from '../signature.js'
 export interface ReduceContribution {
   readonly data: TypedArray
   readonly into: ReceiveBuffer | undefined
+  /** Those of all ranks here, where they join together with a number each: then it is the only contribution. */
+  readonly numbers?: Float64Array
 }
 
 /** What all ranks of one reduction agree on. */

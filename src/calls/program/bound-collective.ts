@@ -60,11 +60,6 @@ export function programStart(signature: Signature, bound: BoundProgram): BoundSt
 export class BoundCollective {
   readonly lane: number
   readonly call: CollectiveCall<undefined, undefined>
-  /**
-   * The start in progress, which the ranks of the process share; undefined again before any of them
-   * continues.
-   */
-  running: Promise<void> | undefined
   readonly #state: PersistentContext
   #holders: number
 
@@ -81,16 +76,18 @@ export class BoundCollective {
     this.call = unplaced === undefined ? call : { ...call, unplaced }
   }
 
-  start(state: PersistentContext, localIndex: number): Promise<void> {
-    const started: Promise<void> = state.collectives.start(this.lane, localIndex, this.call, undefined)
-    if (started !== this.running) {
-      this.running = started
-      const ended = () => {
-        if (this.running === started) this.running = undefined
-      }
-      started.then(ended, ended)
-    }
-    return started
+  start(localIndex: number): Promise<void> {
+    return this.#state.collectives.start(this.lane, localIndex, this.call, undefined)
+  }
+
+  /** Starts it for all ranks here. */
+  startAll(): Promise<void> {
+    return this.#state.collectives.startTogether(this.lane, this.call) as Promise<void>
+  }
+
+  /** Whether a start of this rank, or without one of any, is in progress; no longer when its promise resolves. */
+  isActive(localIndex?: number): boolean {
+    return this.#state.collectives.isActive(this.lane, localIndex)
   }
 
   /** One rank has freed its request. */

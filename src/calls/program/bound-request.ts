@@ -46,5 +46,5 @@ export function boundRequest<B>(
   buffers: B,
   bind: (buffers: readonly B[], exchange: Exchange) => BoundStart | Promise<BoundStart>,
 ): PersistentRequest {
-  return new PersistentRequest(seat.handle, boundCollective(seat, call, buffers, bind), arrays)
+  return new PersistentRequest(seat, boundCollective(seat, call, buffers, bind), arrays)
 }

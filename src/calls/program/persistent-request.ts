@@ -1,7 +1,8 @@
 import { RankweaveError } from '../../errors.js'
 import { requireFixed, type TypedArray } from '../../messages/datatype/elements.js'
 import { requireWaitOptions, type WaitOptions } from '../../messages/process/abort.js'
-import type { RankHandle } from '../../messages/process/comm-context.js'
+import type { Seat } from '../../messages/process/comm-context.js'
+import { hostedBy } from '../hosted-ranks.js'
 import type { BoundCollective, PersistentContext } from './bound-collective.js'
 
 /**
@@ -13,25 +14,23 @@ import type { BoundCollective, PersistentContext } from './bound-collective.js'
  * that are received.
  */
 export class PersistentRequest {
-  readonly #handle: RankHandle<PersistentContext>
+  readonly #seat: Seat<PersistentContext>
   readonly #setup: Promise<BoundCollective>
   /** Those with elements: an array that has none later has lost its buffer. */
   readonly #buffers: readonly TypedArray[]
   /** Defined once the setup has completed. */
   #bound: BoundCollective | undefined
-  /** The previous start, if it was shared with the other ranks of the process. */
-  #shared: Promise<void> | undefined
-  /** A start that is not shared is active. */
+  /** A start that had to wait for the setup, or has a signal, is active. */
   #startedSeparately = false
   #freed = false
 
   /** Not for users: the methods whose names end in `Init` return these requests. */
   constructor(
-    handle: RankHandle<PersistentContext>,
+    seat: Seat<PersistentContext>,
     setup: Promise<BoundCollective>,
     buffers: readonly TypedArray[],
   ) {
-    this.#handle = handle
+    this.#seat = seat
     this.#setup = setup
     this.#buffers = buffers.filter(({ length }) => length > 0)
     // A failed setup is reported by every start; it must not be an unhandled rejection before.
@@ -55,9 +54,26 @@ export class PersistentRequest {
       // JavaScript may pass null, which collectives take as no options.
       if (options !== undefined && options !== null) requireWaitOptions('start', options)
       if (this.#bound === undefined || options?.signal !== undefined) return this.#startSeparately(options)
-      const { state, localIndex } = this.#handle.seat()
-      this.#shared = this.#bound.start(state, localIndex)
-      return this.#shared
+      return this.#bound.start(this.seat().localIndex)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** @internal Starts the requests of all ranks of a process (`Communicator.startAll`). */
+  static startAll(requests: readonly PersistentRequest[]): Promise<void> {
+    try {
+      hostedBy('startAll', 'requests', requests)
+      const bound = requests[0].#bound
+      let isOne = bound !== undefined
+      for (let i = 0; i < requests.length; i++) {
+        const request = requests[i]
+        request.#requireUsable()
+        if (request.#bound !== bound || request.#startedSeparately) isOne = false
+      }
+      if (!isOne) return startEach(requests)
+      if (bound!.isActive()) throw activeError()
+      return bound!.startAll()
     } catch (error) {
       return Promise.reject(error)
     }
@@ -77,25 +93,36 @@ export class PersistentRequest {
     this.#setup.then((bound) => bound.release()).catch(() => {})
   }
 
+  /** @internal The rank that has made it; throws once its communicator cannot be used. */
+  seat(): Seat<PersistentContext> {
+    return this.#seat.handle.seat()
+  }
+
+  /** @internal As of the handle of that rank. */
+  placeIn(state: object): number {
+    return this.#seat.handle.placeIn(state)
+  }
+
   #requireReady(): void {
+    this.#requireUsable()
+    if (this.#isActive) throw activeError()
+  }
+
+  #requireUsable(): void {
     if (this.#freed) throw new RankweaveError('ERR_REQUEST', 'start: this persistent request has been freed')
-    if (this.#isActive) {
-      const message = 'start: expected the previous start to have completed, it is active'
-      throw new RankweaveError('ERR_REQUEST', message)
-    }
     for (let i = 0; i < this.#buffers.length; i++) {
       if (this.#buffers[i].length === 0) requireFixed(this.#buffers[i])
     }
   }
 
   get #isActive(): boolean {
-    return this.#startedSeparately || (this.#shared !== undefined && this.#shared === this.#bound?.running)
+    return this.#startedSeparately || this.#bound?.isActive(this.#seat.localIndex) === true
   }
 
   /** A start that waits for the setup, or that a signal may abort. */
   async #startSeparately(options: WaitOptions | undefined): Promise<void> {
     // Before anything is awaited: the communicator may be freed meanwhile, which waits for this start.
-    const { state, localIndex } = this.#handle.seat()
+    const { state, localIndex } = this.seat()
     this.#startedSeparately = true
     try {
       await this.#joined(state, localIndex, options)
@@ -115,4 +142,13 @@ export class PersistentRequest {
     }
     await started
   }
+}
+
+function activeError(): RankweaveError {
+  const message = 'start: expected the previous start to have completed, it is active'
+  return new RankweaveError('ERR_REQUEST', message)
+}
+
+async function startEach(requests: readonly PersistentRequest[]): Promise<void> {
+  await Promise.all(requests.map((request) => request.start()))
 }

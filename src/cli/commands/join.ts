@@ -57,6 +57,8 @@ const schema = z.object({
   process: whole(0, 2 ** 24).optional(),
   tagOutput: z.boolean(),
   diagnose: z.boolean(),
+  // False by --no-hosted.
+  hosted: z.boolean(),
   reportAfter: seconds(longestReportSeconds).optional(),
 })
 
@@ -76,6 +78,7 @@ export const joinCommand: AddCommand = (program, act) => {
     .option('--node <label>', 'node of this process (default: the name of this host)')
     .option('--process <number>', 'number of this process (default: by order of joining)')
     .option('--tag-output', 'begin every line with the rank that wrote it', false)
+    .option('--no-hosted', 'call the default export once per rank, also where the program exports hosted')
     .option('--diagnose', 'name the line of the program in errors and reports of this process', false)
     .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')
     .option('--json', 'one JSON object on standard output', false)
@@ -98,6 +101,7 @@ export const joinCommand: AddCommand = (program, act) => {
             token: tokenOf(options, globalThis.process.env),
             args,
             tagOutput,
+            hosted: options.hosted,
             report: reportOf(options),
           },
           ...(options.diagnose ? { diagnose: true } : {}),

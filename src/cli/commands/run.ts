@@ -17,6 +17,9 @@ PROGRAM is a .ts, .mts, .js, .mjs or .cjs file whose default export is called on
     if (world.rank === 0) console.log(\`the ranks add up to \${sum[0]}\`)
   }
 
+A program that exports hosted(worlds, args) beside it is called once per process, with the handles of all its ranks, and
+returns an array of their values; --no-hosted calls the default export instead.
+
 The return value of a rank is its result. When a rank throws, the world ends and the exit code is 3.
 
 Examples:
@@ -25,6 +28,7 @@ Examples:
   rankweave run program.ts -n 8 --fabric websocket --processes 4   on 4 processes of this host
   rankweave run program.ts -n 8 --tag-output        every line begins with the rank that wrote it
   rankweave run program.ts -n 8 -- input.txt fast   arguments after -- are passed to the program
+  rankweave run program.ts -n 8 --no-hosted         the default export, also where the program exports hosted
   rankweave run program.ts -n 8 --diagnose          errors name the lines of the calls that wait
   rankweave run program.ts -n 8 --json              results as one JSON object; the program's output on stderr`
 
@@ -33,6 +37,8 @@ const schema = z.object({
   tagOutput: z.boolean(),
   diagnose: z.boolean(),
   reportAlgorithms: z.boolean(),
+  // False by --no-hosted.
+  hosted: z.boolean(),
 })
 
 /** `rankweave run`: a program on a world of ranks. */
@@ -44,6 +50,7 @@ export const runCommand: AddCommand = (program, act) => {
     .argument('[args...]', 'arguments for the program, after --')
   addWorldOptions(command)
     .option('--tag-output', 'begin every line with the rank that wrote it', false)
+    .option('--no-hosted', 'call the default export once per rank, also where the program exports hosted')
     .option('--diagnose', 'name the line of the program in errors and reports', false)
     .option('--report-algorithms', 'print the algorithms of collectives that ran on standard error', false)
     .option('--json', 'one JSON object on standard output', false)
@@ -64,6 +71,7 @@ export const runCommand: AddCommand = (program, act) => {
           tagOutput: options.tagOutput,
           diagnose: options.diagnose,
           reportAlgorithms: options.reportAlgorithms,
+          hosted: options.hosted,
           report: reportOf(options),
         })
         const took = (performance.now() - started) / 1000

@@ -9,7 +9,7 @@ import { exitCodes } from '../output/exit-codes.js'
 import { figure, type Reporter } from '../output/reporter.js'
 import { splitOutcome, splitText } from '../output/split-report.js'
 import { runOwnProgram } from '../program/run-own-program.js'
-import main, { type SplitProblem, type SplitShare, splitProblem } from '../program/split-program.js'
+import main, { hosted, type SplitProblem, type SplitShare, splitProblem } from '../program/split-program.js'
 import type { AddCommand } from './command.js'
 
 const help = `
@@ -54,7 +54,7 @@ export const splitCommand: AddCommand = (program, act) => {
         checkSplitOptions(problem.options, taking)
         planSplit(ranks, taking, problem.options)
         report.step(`splitting ${figure(ranks)} ranks`)
-        const world = { ranks, fabric, args: problem, report: reportOf(options) }
+        const world = { ranks, fabric, args: problem, hosted, report: reportOf(options) }
         const shares = await runOwnProgram<SplitShare | undefined, SplitProblem>('split-program', main, world)
         if (shares === null) return exitCodes.ok
         const took = shares.filter((share) => share !== undefined)

@@ -2,8 +2,8 @@ import { type ErrorCode, isRankweaveError } from '../../errors.js'
 import { programDigest } from '../../launch/processes/load-program.js'
 import { checkJoin, join, type NodeJoinOptions } from '../../launch/websocket/join.js'
 import type { Joined } from '../../launch/websocket/joined.js'
-import { checkProgramFile, loadProgram, type Program } from './load-program.js'
-import { captureRankOutput } from './rank-output.js'
+import { checkProgramFile, loadProgram } from './load-program.js'
+import { attributed, captureRankOutput, type RankOutput } from './rank-output.js'
 import { asWorld } from './run-program.js'
 import { WorldFailure } from './world-failure.js'
 
@@ -15,8 +15,11 @@ const badInput = [
   'ERR_FABRIC',
 ] as const satisfies readonly ErrorCode[]
 
-export interface JoinProgramOptions extends Omit<NodeJoinOptions<readonly string[]>, 'program' | 'signal'> {
+export interface JoinProgramOptions
+  extends Omit<NodeJoinOptions<readonly string[]>, 'program' | 'signal' | 'hosted'> {
   readonly tagOutput: boolean
+  /** False: only the default export runs. */
+  readonly hosted: boolean
 }
 
 /**
@@ -27,20 +30,24 @@ export interface JoinProgramOptions extends Omit<NodeJoinOptions<readonly string
  */
 export async function joinProgram(
   file: string,
-  { tagOutput, ...options }: JoinProgramOptions,
+  { tagOutput, hosted, ...options }: JoinProgramOptions,
 ): Promise<Joined<unknown>> {
   checkJoin(options)
   const program = await programDigest(new URL(checkProgramFile(file)))
-  const main = await loadProgram(file)
+  const loaded = await loadProgram(file, hosted)
   const output = captureRankOutput({ tag: tagOutput })
   let hasBegun = false
-  const asRank: Program = (communicator, args) => {
-    hasBegun = true
-    return output.asRank(communicator.rank, () => main(communicator, args))
+  const begins: RankOutput = {
+    ...output,
+    asRanks(worlds, call) {
+      hasBegun = true
+      return output.asRanks(worlds, call)
+    },
   }
+  const { main, hosted: hostedMain = false } = attributed(loaded, { output: begins, reportAlgorithms: false })
   try {
     // The world itself detects an empty event loop, and reports the ranks that wait.
-    return await asWorld((signal) => join(asRank, { ...options, program, signal }), true)
+    return await asWorld((signal) => join(main, { ...options, hosted: hostedMain, program, signal }), true)
   } catch (error) {
     const isInput = !hasBegun && error instanceof WorldFailure && isRankweaveError(error.cause, ...badInput)
     throw isInput ? error.cause : error

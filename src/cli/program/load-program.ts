@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Communicator } from '../../comm/communicator.js'
 import { causeText, isRankweaveError } from '../../errors.js'
-import { loadDefault, programError } from '../../launch/processes/load-program.js'
+import { loadExports, programError } from '../../launch/processes/load-program.js'
+import type { UserProgram } from '../../world/user-program.js'
 import { guardUserCode } from './guard-user-code.js'
 
-/** What `rankweave run` runs on every rank. */
-export type Program = (world: Communicator, args: readonly string[]) => unknown
+/** What `rankweave run` runs. */
+export type Program = UserProgram<unknown, readonly string[]>
 
 const extensions = ['.ts', '.mts', '.js', '.mjs', '.cjs']
 
@@ -25,17 +25,17 @@ export function checkProgramFile(file: string): string {
 }
 
 /**
- * Loads a program's default export. TypeScript is compiled while loading. `import 'rankweave'` resolves to
+ * Loads a program's exports `default` and `hosted`. TypeScript is compiled while loading. `import 'rankweave'` resolves to
  * the library of this command, so that a program runs from any folder and never loads a second copy.
  *
  * @throws ERR_PROGRAM when the file is missing, of another kind, fails to load, or exports no default
  *   function
  */
-export async function loadProgram(file: string): Promise<Program> {
+export async function loadProgram(file: string, hosted: boolean): Promise<Program> {
   const url = checkProgramFile(file)
   try {
     return await guardUserCode((ending) =>
-      Promise.race([loadDefault<unknown, readonly string[]>(url, file), aborted(ending)]),
+      Promise.race([loadExports<unknown, readonly string[]>(url, { hosted, name: file }), aborted(ending)]),
     )
   } catch (cause) {
     if (isRankweaveError(cause, 'ERR_PROGRAM')) throw cause

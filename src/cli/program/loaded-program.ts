@@ -1,8 +1,9 @@
 import type { Communicator } from '../../comm/communicator.js'
 import { hostedArgs } from '../../launch/processes/hosted-program.js'
+import type { HostedMain } from '../../world/user-program.js'
 import { refuseExit } from './guard-user-code.js'
-import { loadProgram } from './load-program.js'
-import { captureRankOutput, type RankOutput, thenReport } from './rank-output.js'
+import { loadProgram, type Program } from './load-program.js'
+import { attributed, captureRankOutput, type RankOutput } from './rank-output.js'
 
 /** The arguments of a user's program in a worker thread or its own process. */
 export interface LoadedProgramArgs {
@@ -14,7 +15,7 @@ export interface LoadedProgramArgs {
 
 // Loaded together with this module: a program that cannot be loaded starts no world.
 const { file } = hostedArgs() as LoadedProgramArgs
-const program = await loadProgram(file)
+const program = await loadProgram(file, true)
 
 /** Rejects when the program calls `process.exit`, which would make this a lost process. */
 const exited = new Promise<never>((_, reject) => {
@@ -31,20 +32,27 @@ exited.catch(() => {})
 let output: RankOutput | undefined
 let running = 0
 
-/**
- * The program of `rankweave run` in each thread or process of its world: a user's program, with its output
- * attributed to ranks.
- */
-export default async function main(world: Communicator, options: LoadedProgramArgs): Promise<unknown> {
+/** Runs the user's program, with its output attributed to ranks. */
+async function run<R>(
+  { tagOutput, reportAlgorithms }: LoadedProgramArgs,
+  call: (program: Program) => R | PromiseLike<R>,
+): Promise<R> {
   running++
   try {
-    output ??= captureRankOutput({ tag: options.tagOutput })
-    const { args, reportAlgorithms } = options
-    const result = output.asRank(world.rank, () =>
-      reportAlgorithms && world.rank === 0 ? thenReport(program, world, args) : program(world, args),
-    )
-    return await Promise.race([result, exited])
+    output ??= captureRankOutput({ tag: tagOutput })
+    return await Promise.race([call(attributed(program, { output, reportAlgorithms })), exited])
   } finally {
     if (--running === 0) output?.restore()
   }
 }
+
+/** The program of `rankweave run` in each thread or process of its world: a user's program. */
+export default function main(world: Communicator, options: LoadedProgramArgs): Promise<unknown> {
+  return run(options, (loaded) => loaded.main(world, options.args))
+}
+
+/** Its hosted form, if it has one. */
+export const hosted: HostedMain<unknown, LoadedProgramArgs> | undefined =
+  program.hosted === undefined
+    ? undefined
+    : (worlds, options) => run(options, (loaded) => loaded.hosted!(worlds, options.args))

@@ -1,12 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { StringDecoder } from 'node:string_decoder'
 import type { Communicator } from '../../comm/communicator.js'
+import type { UserProgram } from '../../world/user-program.js'
 import { algorithmReport } from './algorithm-report.js'
 
 /** How a program's writes to standard output and error reach the terminal while its ranks run. */
 export interface RankOutput {
-  /** Runs a rank's main; output of it and of everything it awaits is attributed to that rank. */
-  asRank<T>(rank: number, main: () => T): T
+  /** Runs a program; output of it and of everything it awaits is attributed to its ranks. */
+  asRanks<T>(worlds: readonly Communicator[], main: () => T): T
   /** Writes unfinished lines and restores the streams. */
   restore(): void
 }
@@ -15,19 +16,20 @@ type Write = typeof process.stdout.write
 
 /**
  * Ranks share one event loop and one standard output; the asynchronous context identifies the writing rank.
- * With `tag`, lines are held until complete and start with `[rank] `.
+ * With `tag`, lines are held until complete and start with `[rank] `, those of a hosted program with the
+ * first and the last of its ranks, `[0-31] `.
  */
 export function captureRankOutput({ tag }: { readonly tag: boolean }): RankOutput {
-  if (!tag) return { asRank: (_, main) => main(), restore: () => {} }
-  const current = new AsyncLocalStorage<number>()
+  if (!tag) return { asRanks: (_, main) => main(), restore: () => {} }
+  const current = new AsyncLocalStorage<string>()
   const restores = [process.stdout, process.stderr].map((stream) => {
     const own = Object.getOwnPropertyDescriptor(stream, 'write')
     const target = stream.write.bind(stream) as (...args: unknown[]) => boolean
     const tagger = new LineTagger(target)
     stream.write = ((chunk: string | Uint8Array, ...rest: unknown[]) => {
-      const rank = current.getStore()
-      if (rank === undefined) return target(chunk, ...rest)
-      tagger.write(rank, chunk)
+      const ranks = current.getStore()
+      if (ranks === undefined) return target(chunk, ...rest)
+      tagger.write(ranks, chunk)
       const done = rest.find((argument) => typeof argument === 'function') as (() => void) | undefined
       if (done !== undefined) process.nextTick(done)
       return true
@@ -39,48 +41,74 @@ export function captureRankOutput({ tag }: { readonly tag: boolean }): RankOutpu
     }
   })
   return {
-    asRank: (rank, main) => current.run(rank, main),
+    asRanks: (worlds, main) => current.run(ranksText(worlds), main),
     restore: () => {
       for (const restore of restores) restore()
     },
   }
 }
 
-/** Collects each rank's text into lines, so that lines of different ranks never mix. */
+/** Ranks of a process are consecutive. */
+function ranksText(worlds: readonly Communicator[]): string {
+  const [first, last] = [worlds[0].rank, worlds[worlds.length - 1].rank]
+  return first === last ? `${first}` : `${first}-${last}`
+}
+
+/** Collects each program's text into lines, so that lines of different ranks never mix. */
 class LineTagger {
   readonly #write: (text: string) => unknown
-  /** Bytes of a rank that may end within a character, and text that may end within a line. */
-  readonly #unfinished = new Map<number, { readonly decoder: StringDecoder; text: string }>()
+  /** By ranks: bytes that may end within a character, and text that may end within a line. */
+  readonly #unfinished = new Map<string, { readonly decoder: StringDecoder; text: string }>()
 
   constructor(write: (text: string) => unknown) {
     this.#write = write
   }
 
-  write(rank: number, chunk: string | Uint8Array): void {
-    const rest = this.#unfinished.get(rank) ?? { decoder: new StringDecoder('utf8'), text: '' }
-    this.#unfinished.set(rank, rest)
+  write(ranks: string, chunk: string | Uint8Array): void {
+    const rest = this.#unfinished.get(ranks) ?? { decoder: new StringDecoder('utf8'), text: '' }
+    this.#unfinished.set(ranks, rest)
     const text = typeof chunk === 'string' ? chunk : rest.decoder.write(Buffer.from(chunk))
     const lines = (rest.text + text).split('\n')
     rest.text = lines.pop()!
-    if (lines.length > 0) this.#write(lines.map((line) => `[${rank}] ${line}\n`).join(''))
+    if (lines.length > 0) this.#write(lines.map((line) => `[${ranks}] ${line}\n`).join(''))
   }
 
   flush(): void {
-    for (const [rank, { decoder, text }] of this.#unfinished) {
+    for (const [ranks, { decoder, text }] of this.#unfinished) {
       const last = text + decoder.end()
-      if (last !== '') this.#write(`[${rank}] ${last}\n`)
+      if (last !== '') this.#write(`[${ranks}] ${last}\n`)
     }
     this.#unfinished.clear()
   }
 }
 
+/** How the command runs a user's program. */
+export interface ProgramReports {
+  readonly output: RankOutput
+  /** Whether the process of rank 0 writes at the end which algorithms its collectives used. */
+  readonly reportAlgorithms: boolean
+}
+
+/** A program whose output is attributed to its ranks. */
+export function attributed<T, A>(
+  { main, hosted }: UserProgram<T, A>,
+  { output, reportAlgorithms }: ProgramReports,
+): UserProgram<T, A> {
+  const inRanks = <R>(worlds: readonly Communicator[], call: () => R | PromiseLike<R>) =>
+    output.asRanks(worlds, () =>
+      reportAlgorithms && worlds[0].rank === 0 ? thenReport(worlds[0], call) : call(),
+    )
+  return {
+    main: (world, args) => inRanks([world], () => main(world, args)),
+    ...(hosted === undefined
+      ? {}
+      : { hosted: (worlds, args) => inRanks(worlds, () => hosted(worlds, args)) }),
+  }
+}
+
 /** Runs rank 0's part of a program, then writes which algorithms its collectives used to standard error. */
-export async function thenReport<A>(
-  main: (world: Communicator, args: A) => unknown,
-  world: Communicator,
-  args: A,
-): Promise<unknown> {
-  const result = await main(world, args)
+async function thenReport<R>(world: Communicator, call: () => R | PromiseLike<R>): Promise<R> {
+  const result = await call()
   process.stderr.write(`${algorithmReport(world)}\n`)
   return result
 }

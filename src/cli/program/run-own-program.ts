@@ -1,7 +1,7 @@
 import type { FabricFactory } from '../../fabric/fabric.js'
 import { joinedMpiJob } from '../../fabric/mpi/mpi-job.js'
 import type { ReportOptions } from '../../launch/processes/report-triggers.js'
-import { type Main, run } from '../../launch/run.js'
+import { type HostedMain, type Main, run } from '../../launch/run.js'
 import { ownModule } from '../../package-paths.js'
 import { worldFailure } from './world-failure.js'
 
@@ -10,10 +10,12 @@ export async function leaveMpi(): Promise<void> {
   ;(await joinedMpiJob())?.expectJointExit()
 }
 
-export interface OwnWorld<A> {
+export interface OwnWorld<A, R = unknown> {
   readonly ranks: number
   readonly fabric: FabricFactory
   readonly args: A
+  /** The form of `main` for all ranks of a process, which the module exports as `hosted`. Default: none. */
+  readonly hosted?: HostedMain<R, A>
   readonly report: ReportOptions
 }
 
@@ -37,11 +39,12 @@ type OwnProgram = (typeof ownPrograms)[number]
 export async function runOwnProgram<R, A>(
   name: OwnProgram,
   main: Main<R, A>,
-  world: OwnWorld<A>,
+  { hosted, ...world }: OwnWorld<A, R>,
 ): Promise<readonly R[] | null> {
   try {
-    const program = world.fabric.needsModule === true ? ownProgram(name) : main
-    const results = await run<R, A>(program, world)
+    const results = await (world.fabric.needsModule === true
+      ? run<R, A>(ownProgram(name), world)
+      : run<R, A>(main, { ...world, ...(hosted === undefined ? {} : { hosted }) }))
     return results.length < world.ranks ? null : results
   } catch (cause) {
     throw worldFailure(cause)

@@ -3,9 +3,9 @@ import type { FabricFactory } from '../../fabric/fabric.js'
 import type { ReportOptions } from '../../launch/processes/report-triggers.js'
 import { run } from '../../launch/run.js'
 import { guardUserCode } from './guard-user-code.js'
-import { checkProgramFile, loadProgram, type Program } from './load-program.js'
+import { checkProgramFile, loadProgram } from './load-program.js'
 import type { LoadedProgramArgs } from './loaded-program.js'
-import { captureRankOutput, thenReport } from './rank-output.js'
+import { attributed, captureRankOutput } from './rank-output.js'
 import { leaveMpi, ownProgram } from './run-own-program.js'
 import { watchOutput, worldFailure } from './world-failure.js'
 
@@ -18,6 +18,8 @@ export interface ProgramOptions {
   readonly tagOutput: boolean
   readonly diagnose: boolean
   readonly reportAlgorithms: boolean
+  /** False: only the default export runs. */
+  readonly hosted: boolean
   readonly report: ReportOptions
 }
 
@@ -27,26 +29,26 @@ export interface ProgramOptions {
  * @throws ERR_PROGRAM when it cannot be loaded; WorldFailure whose cause is the world's first error
  */
 export async function runUserProgram(options: ProgramOptions): Promise<readonly unknown[]> {
-  const { file, ranks, fabric, args, tagOutput, diagnose, reportAlgorithms, report } = options
+  const { file, ranks, fabric, args, tagOutput, diagnose, reportAlgorithms, hosted, report } = options
   const world = { ranks, fabric, diagnose, report }
   if (fabric.needsModule === true) {
     checkProgramFile(file)
     const inThread: LoadedProgramArgs = { file, args, tagOutput, reportAlgorithms }
     return asWorld((signal) =>
-      run<unknown, LoadedProgramArgs>(ownProgram('loaded-program'), { ...world, args: inThread, signal }),
+      run<unknown, LoadedProgramArgs>(ownProgram('loaded-program'), {
+        ...world,
+        args: inThread,
+        hosted,
+        signal,
+      }),
     )
   }
-  const main = await loadProgram(file)
+  const loaded = await loadProgram(file, hosted)
   const output = captureRankOutput({ tag: tagOutput })
-  const asRank: Program = (communicator, programArgs) =>
-    output.asRank(communicator.rank, () =>
-      reportAlgorithms && communicator.rank === 0
-        ? thenReport(main, communicator, programArgs)
-        : main(communicator, programArgs),
-    )
+  const { main, hosted: hostedMain = false } = attributed(loaded, { output, reportAlgorithms })
   try {
     // The world itself detects an empty event loop, and reports the ranks that wait.
-    return await asWorld((signal) => run(asRank, { ...world, args, signal }), true)
+    return await asWorld((signal) => run(main, { ...world, args, hosted: hostedMain, signal }), true)
   } finally {
     output.restore()
     if (fabric.kind === 'mpi') await leaveMpi()

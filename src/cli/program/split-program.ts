@@ -1,31 +1,29 @@
 import { addToList } from '../../base/maps.js'
-import type { Communicator } from '../../comm/communicator.js'
+import { Communicator } from '../../comm/communicator.js'
 import type { CommDescription, SplitReport } from '../../comm/describe.js'
 import type { SplitOptions } from '../../comm/split/split-plan.js'
 import type { LookupStatistics } from '../../comm/table/distributed-table.js'
 import { type ColorsAndKeys, colorsAndKeys, type SplitInput } from '../input/split-input.js'
 import { type ExpectedPlaces, placesByDefinition } from './split-oracle.js'
 
-/** Made by {@link splitProblem}; every rank of a thread is passed the same object. */
+/** Made by {@link splitProblem}; every process of a thread is passed the same object. */
 export interface SplitProblem {
   readonly input: SplitInput
   readonly options: SplitOptions
   readonly thread: ThreadState
 }
 
-/** What the ranks of one thread share. Empty when the problem is cloned to the threads. */
+/** What the processes of one thread share. Empty when the problem is cloned to the threads. */
 interface ThreadState {
-  /** By process. */
-  readonly processes: Map<number, Here>
   /** Colors, keys and expected places, made by the first process that needs them. */
   expected: { readonly given: ColorsAndKeys; readonly places: ExpectedPlaces } | null
 }
 
 export function splitProblem(input: SplitInput, options: SplitOptions): SplitProblem {
-  return { input, options, thread: { processes: new Map(), expected: null } }
+  return { input, options, thread: { expected: null } }
 }
 
-/** What one process reports, through its first rank. */
+/** What one process reports, as the result of its first rank. */
 export interface SplitShare {
   /** Milliseconds since 1970: when its first rank called, and when its last one had its communicator. */
   readonly beganMs: number
@@ -41,50 +39,29 @@ export interface SplitShare {
   readonly verified: boolean
 }
 
-/** The ranks of one process. */
-interface Here {
-  /** In rank order; ranks of a process are consecutive. */
-  readonly worlds: Communicator[]
-  /** What every rank but the first returns. */
-  readonly done: Promise<undefined>
+/** Where each process hosts one rank. */
+export default async function main(world: Communicator, problem: SplitProblem): Promise<SplitShare> {
+  return shareOf([world], problem)
 }
 
-/**
- * The program of `rankweave split` on every rank. One function calls for all ranks of a process: a million
- * waiting functions would cost more than the split.
- */
-export default function main(
-  world: Communicator,
+/** The program of `rankweave split`, once per process: a million waiting functions would cost more than the split. */
+export async function hosted(
+  worlds: readonly Communicator[],
   problem: SplitProblem,
-): Promise<SplitShare> | Promise<undefined> {
-  const { processes } = problem.thread
-  const { process } = world.location
-  const here = processes.get(process)
-  if (here !== undefined) {
-    here.worlds.push(world)
-    return here.done
-  }
-  const worlds = [world]
-  // The mains of a process all begin before the next microtask.
-  const share = Promise.resolve().then(() => splitAll(worlds, problem))
-  processes.set(process, { worlds, done: share.then(() => undefined) })
-  return share
+): Promise<(SplitShare | undefined)[]> {
+  const results = new Array<SplitShare | undefined>(worlds.length).fill(undefined)
+  results[0] = await shareOf(worlds, problem)
+  return results
 }
 
-/** Splits for every rank of a process. */
-async function splitAll(worlds: readonly Communicator[], problem: SplitProblem): Promise<SplitShare> {
+async function shareOf(worlds: readonly Communicator[], problem: SplitProblem): Promise<SplitShare> {
   const [first] = worlds as [Communicator]
   const { given, places } = expectedOf(problem, first.size)
-  const { color, key } = given
-  const barriers = new Set(worlds.map((world) => world.barrier()))
-  await Promise.all(barriers)
+  const colors = worlds.map(({ rank }) => (given.color[rank] < 0 ? null : given.color[rank]))
+  const keys = worlds.map(({ rank }) => given.key[rank])
+  await Communicator.barrierAll(worlds)
   const beganMs = nowMs()
-  const calls = worlds.map((world) => {
-    const mine = color[world.rank]
-    return world.split(mine < 0 ? null : mine, key[world.rank], problem.options)
-  })
-  const parts: (Communicator | null)[] = []
-  for (const call of calls) parts.push(await call)
+  const parts = await Communicator.splitAll(worlds, colors, keys, problem.options)
   const endedMs = nowMs()
   return { beganMs, endedMs, ...(await checked(first, parts, places)) }
 }

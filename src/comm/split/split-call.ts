@@ -78,5 +78,6 @@ export interface ColorAndKey {
 export interface PlannedSplit {
   readonly name: CollectiveName
   readonly isSame: (options: SplitOptions | undefined) => boolean
+  readonly plan: SplitPlan
   readonly call: CollectiveCall<ColorAndKey, unknown>
 }

@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads'
 import { RankweaveError, reasonText } from '../../errors.js'
-import type { Main } from '../../world/world.js'
-import { loadDefault, programError } from './load-program.js'
+import type { UserProgram } from '../../world/user-program.js'
+import { loadExports, type ProgramChoice, programError } from './load-program.js'
 import type { ProcessData } from './process-protocol.js'
 
 /**
@@ -14,7 +14,11 @@ export interface CallerPort {
 }
 
 /** Loads the program. @throws ERR_PROGRAM, also when it waits while nothing is left that could wake it */
-export async function loadHosted(program: string, port: CallerPort): Promise<Main<unknown, unknown>> {
+export async function loadHere(
+  program: string,
+  port: CallerPort,
+  choice: ProgramChoice,
+): Promise<UserProgram<unknown, unknown>> {
   let onEmpty: (() => void) | undefined
   const empty = new Promise<never>((_, reject) => {
     const error = programError(
@@ -28,7 +32,7 @@ export async function loadHosted(program: string, port: CallerPort): Promise<Mai
   // The caller alone must not keep this event loop alive now.
   port.unref()
   try {
-    return await Promise.race([loadDefault<unknown, unknown>(program), empty])
+    return await Promise.race([loadExports<unknown, unknown>(program, choice), empty])
   } finally {
     port.ref()
     process.off('beforeExit', onEmpty!)

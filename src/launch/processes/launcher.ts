@@ -1,11 +1,14 @@
 import type { FabricFactory } from '../../fabric/fabric.js'
 import type { EventLoopWatch } from '../../world/event-loop.js'
-import type { Main, WorldOptions } from '../../world/world.js'
+import type { UserProgram } from '../../world/user-program.js'
+import type { WorldOptions } from '../../world/world.js'
 import type { ReportOptions } from './report-triggers.js'
 
 /** A world that `run` was called for; its options have been checked. */
 export interface LaunchRequest<T, A> {
-  readonly main: Main<T, A> | URL
+  readonly program: UserProgram<T, A> | URL
+  /** False: of a module only the default export runs. */
+  readonly hosted: boolean
   readonly world: WorldOptions<A>
   readonly signal: AbortSignal | undefined
   readonly report: ReportOptions | undefined

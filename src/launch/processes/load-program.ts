@@ -5,38 +5,68 @@ import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { causeText, isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import { isPackaged, ownEntries, ownModule } from '../../package-paths.js'
-import type { Main } from '../../world/world.js'
+import type { HostedMain, Main, UserProgram } from '../../world/user-program.js'
+
+/** What of a program is to run. */
+export interface ProgramChoice {
+  /** False: only its default export. Default true: its export `hosted` instead, where it has one. */
+  readonly hosted?: boolean
+  /** The file as the caller named it, for messages. */
+  readonly name?: string
+}
 
 /**
- * Loads a program's default export. TypeScript is compiled while it loads; `import 'rankweave'` resolves to
- * this copy of the library, so that a program works from any folder and never loads a second one.
+ * Loads a program's exports `default` and `hosted`. TypeScript is compiled while it loads; `import
+ * 'rankweave'` resolves to this copy of the library, so that a program works from any folder and never loads
+ * a second one.
  *
- * @param name the file as the caller named it, for messages
- * @throws ERR_PROGRAM when it fails to load, or exports no default function
+ * @throws ERR_PROGRAM when it fails to load, exports no default function, or as `hosted` anything else than a
+ *   function
  */
-export async function loadDefault<T, A>(url: string, name = nameOf(url)): Promise<Main<T, A>> {
+export async function loadExports<T, A>(
+  url: string,
+  { hosted: isHosted = true, name = nameOf(url) }: ProgramChoice = {},
+): Promise<UserProgram<T, A>> {
   await prepareLoader(new URL(url))
-  let module: { readonly default?: unknown }
+  let module: Exports
   try {
-    module = (await import(url)) as { readonly default?: unknown }
+    module = (await import(url)) as Exports
   } catch (cause) {
     if (isRankweaveError(cause, 'ERR_PROGRAM')) throw cause
     throw programError(name, `${name} failed to load: ${causeText(cause)}`, cause)
   }
   const main = defaultOf(module)
-  if (typeof main === 'function') return main as Main<T, A>
-  const got = main === undefined ? 'no default export' : `a default export of type ${typeof main}`
-  throw programError(name, `${name}: expected a default export (world, args) => ..., got ${got}`)
+  if (typeof main !== 'function') {
+    const got = main === undefined ? 'no default export' : `a default export of type ${typeof main}`
+    throw programError(name, `${name}: expected a default export (world, args) => ..., got ${got}`)
+  }
+  const hosted = hostedOf(module)
+  if (hosted !== undefined && typeof hosted !== 'function') {
+    const expected = 'expected as export hosted a function (worlds, args) => ...'
+    throw programError(name, `${name}: ${expected}, got one of type ${typeof hosted}`)
+  }
+  if (hosted === undefined || !isHosted) return { main: main as Main<T, A> }
+  return { main: main as Main<T, A>, hosted: hosted as HostedMain<T, A> }
+}
+
+interface Exports {
+  readonly default?: unknown
+  readonly hosted?: unknown
 }
 
 /**
  * Of a CommonJS module `default` is `module.exports`, whose own `default` is what the author, or a compiler,
  * exported.
  */
-function defaultOf({ default: exported }: { readonly default?: unknown }): unknown {
+function defaultOf({ default: exported }: Exports): unknown {
   if (typeof exported !== 'object' || exported === null) return exported
-  const { default: inner } = exported as { readonly default?: unknown }
+  const { default: inner } = exported as Exports
   return typeof inner === 'function' ? inner : exported
+}
+
+/** Node may not find the names that a CommonJS module exports: they are properties of `module.exports`. */
+function hostedOf({ default: exported, hosted }: Exports): unknown {
+  return hosted ?? (Object(exported) as Exports).hosted
 }
 
 export function programError(file: string, message: string, cause?: unknown): RankweaveError {

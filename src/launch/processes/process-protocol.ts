@@ -11,6 +11,8 @@ export interface WorldData {
   readonly creditBytes?: number
   readonly detectDeadlock?: boolean
   readonly diagnose?: boolean
+  /** False: of the program only the default export runs. */
+  readonly hosted?: boolean
 }
 
 /** What a worker is started with. */

@@ -1,21 +1,24 @@
 import { realClock } from '../../base/clock.js'
 import { describeRunning } from '../../world/diagnosis-text.js'
 import { watchEmptyLoop } from '../../world/empty-loop.js'
-import { hostSession, type Main, type RunningWorld, type WorldOptions } from '../../world/world.js'
+import type { UserProgram } from '../../world/user-program.js'
+import { hostSession, type RunningWorld, type WorldOptions } from '../../world/world.js'
 import type { Launcher, LaunchRequest } from './launcher.js'
-import { loadDefault } from './load-program.js'
+import { loadExports } from './load-program.js'
 import { ReportTriggers } from './report-triggers.js'
 
 /** On a fabric whose session opens in this thread. */
 export const launchSession: Launcher = (factory, request) =>
-  hostHere(request, loadMain(request), async (main, world) => hostSession(await factory.open(), main, world))
+  hostHere(request, loadRequested(request), async (program, world) =>
+    hostSession(await factory.open(), program, world),
+  )
 
 /** On logical processes, which start nothing of their own that could keep the event loop alive. */
 export const launchLocal: Launcher = (factory, request) =>
-  hostHere(request, loadMain(request), async (main, world) => {
+  hostHere(request, loadRequested(request), async (program, world) => {
     let unwatch: (() => void) | undefined
     try {
-      return await hostSession(await factory.open(), main, {
+      return await hostSession(await factory.open(), program, {
         ...world,
         eventLoop: request.eventLoop,
         onStart: (running) => {
@@ -29,26 +32,29 @@ export const launchLocal: Launcher = (factory, request) =>
   })
 
 /** The program. @throws ERR_PROGRAM */
-export async function loadMain<T, A>({ main }: LaunchRequest<T, A>): Promise<Main<T, A>> {
-  return main instanceof URL ? loadDefault<T, A>(main.href) : main
+export async function loadRequested<T, A>({
+  program,
+  hosted,
+}: LaunchRequest<T, A>): Promise<UserProgram<T, A>> {
+  return program instanceof URL ? loadExports<T, A>(program.href, { hosted }) : program
 }
 
 /**
  * Runs the part of a world that this thread hosts, with its reports.
  *
- * @param loading the program, from `loadMain`
- * @param host runs `main` on every rank hosted here
+ * @param loading the program, from `loadRequested`
+ * @param host runs it on every rank hosted here
  */
 export async function hostHere<T, A>(
-  { world, signal, report }: LaunchRequest<T, A>,
-  loading: Promise<Main<T, A>>,
-  host: (main: Main<T, A>, world: WorldOptions<A>) => Promise<T[]>,
+  { world, signal, report }: Pick<LaunchRequest<T, A>, 'world' | 'signal' | 'report'>,
+  loading: Promise<UserProgram<T, A>>,
+  host: (program: UserProgram<T, A>, world: WorldOptions<A>) => Promise<T[]>,
 ): Promise<T[]> {
-  const main = await loading
+  const program = await loading
   let running: RunningWorld | undefined
   const triggers = new ReportTriggers(report, realClock, () => describeRunning(running))
   try {
-    return await host(main, {
+    return await host(program, {
       ...world,
       ...(signal === undefined ? {} : { signal }),
       onStart: (started) => {

@@ -1,10 +1,11 @@
 import { deserialize, serialize } from 'node:v8'
+import { givenOptions } from '../../base/option-table.js'
 import { wrongValue } from '../../errors.js'
 import { encodeError } from '../../messages/process/error-record.js'
 import { worldLayout } from '../../messages/process/world-layout.js'
-import type { Main } from '../../world/world.js'
+import type { UserProgram } from '../../world/user-program.js'
 import { HostedPart } from '../processes/hosted-part.js'
-import { type CallerPort, loadHosted, notCloneable, setHostedArgs } from '../processes/hosted-program.js'
+import { type CallerPort, loadHere, notCloneable, setHostedArgs } from '../processes/hosted-program.js'
 import { programDigest } from '../processes/load-program.js'
 import {
   type ChildData,
@@ -32,13 +33,14 @@ export async function hostChild(): Promise<void> {
     post({ kind: 'uncaught', error: encodeError(error, maxErrorBytes) }),
   )
   const { data, started } = listen((message) => part.onMessage(message))
-  const { world, ...child } = await data
+  const { world: given, ...child } = await data
+  const { hosted, ...world } = given
   const args: unknown = deserialize(child.args)
   setHostedArgs(args)
-  let main: Main<unknown, unknown>
+  let loaded: UserProgram<unknown, unknown>
   let member: OpenMember
   try {
-    main = await loadHosted(child.program, port)
+    loaded = await loadHere(child.program, port, givenOptions({ hosted }))
     const program = await programDigest(new URL(child.program))
     const { url, token, node } = child
     const { ppid: parentPid } = process
@@ -52,7 +54,7 @@ export async function hostChild(): Promise<void> {
   await part.run(
     started,
     { ...world, args },
-    (options) => hostMember(member, main, options),
+    (options) => hostMember(member, loaded, options),
     (results, without) =>
       post({ kind: 'returned', results: serialized(results, firstRank[child.process]), without }),
   )

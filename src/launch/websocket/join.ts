@@ -6,9 +6,16 @@ import { checkOptions, givenOptions } from '../../base/option-table.js'
 import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { connectMs } from '../../websocket/socket/socket.js'
 import { hostUntilEmpty } from '../../world/empty-loop.js'
-import { EventLoopWatch } from '../../world/event-loop.js'
-import type { Main, WorldOptions } from '../../world/world.js'
-import { loadDefault, programDigest } from '../processes/load-program.js'
+import {
+  type HostedMain,
+  hostedOption,
+  type Main,
+  programOf,
+  requireHostedForm,
+  type UserProgram,
+} from '../../world/user-program.js'
+import type { WorldOptions } from '../../world/world.js'
+import { loadExports, programDigest } from '../processes/load-program.js'
 import { type ReportOptions, reportOptions } from '../processes/report-triggers.js'
 import { hostHere } from '../processes/session-launcher.js'
 import { hostJoined, type Joined, type JoinOptions, memberOptions } from './joined.js'
@@ -16,7 +23,7 @@ import type { OpenMember } from './member.js'
 import { failureText, type ListenOptions, parseSettings } from './settings.js'
 
 /** What only a process of Node has. */
-export interface NodeJoinOptions<A = unknown> extends JoinOptions<A> {
+export interface NodeJoinOptions<A = unknown, T = unknown> extends JoinOptions<A> {
   /**
    * Where other processes reach this one; null: through the rendezvous only, which relays. Default: the
    * address of this host from which it reaches the rendezvous, at any free port; null where the rendezvous
@@ -28,6 +35,8 @@ export interface NodeJoinOptions<A = unknown> extends JoinOptions<A> {
    * trusts.
    */
   readonly ca?: string
+  /** As of `run`, for the ranks of this process. */
+  readonly hosted?: boolean | HostedMain<T, A>
   /** As of `run`, for the calls of this process. Default: as the host of the world has it. */
   readonly diagnose?: boolean
   /** When to report who waits for what: of the ranks of this process. */
@@ -48,16 +57,20 @@ export interface NodeJoinOptions<A = unknown> extends JoinOptions<A> {
  */
 export async function join<T, A = undefined>(
   main: Main<T, A> | URL,
-  options: NodeJoinOptions<A>,
+  options: NodeJoinOptions<A, T>,
 ): Promise<Joined<T>> {
   if (typeof main !== 'function' && !(main instanceof URL))
     throw wrongValue('ERR_ARGUMENT', 'join: expected a function, or the URL of a module, as main', main)
   checkJoin(options)
+  requireHostedForm('join', main, options.hosted)
   const { program = main instanceof URL ? await programDigest(main) : undefined } = options
   if (program === undefined)
     throw new RankweaveError('ERR_ARGUMENT', 'join: expected program, a text, got undefined')
-  const loaded = main instanceof URL ? await loadDefault<T, A>(main.href) : main
-  const eventLoop = new EventLoopWatch()
+  const { hosted } = options
+  const loaded =
+    main instanceof URL
+      ? await loadExports<T, A>(main.href, { hosted: hosted !== false })
+      : programOf(main, hosted)
   const { url, token, node = hostname(), process, ca, signal, onWaiting } = options
   const listen = options.listen === undefined ? await listenTowards(url, signal) : options.listen
   // Loaded when it is needed, with packages that other fabrics do not need.
@@ -71,7 +84,7 @@ export async function join<T, A = undefined>(
   })
   let failure: string | undefined
   try {
-    return await hostedHere(member, loaded, options, eventLoop)
+    return await hostedHere(member, loaded, options)
   } catch (error) {
     failure = failureText(error)
     throw error
@@ -83,16 +96,15 @@ export async function join<T, A = undefined>(
 
 async function hostedHere<T, A>(
   member: OpenMember,
-  main: Main<T, A>,
-  { args, signal, report, diagnose }: NodeJoinOptions<A>,
-  eventLoop: EventLoopWatch,
+  program: UserProgram<T, A>,
+  { args, signal, report, diagnose }: NodeJoinOptions<A, T>,
 ): Promise<Joined<T>> {
   const { hostMember } = await import('./member.js')
   const { membership } = member
   const settings = parseSettings(membership.settings)
   const world: WorldOptions<A> = { ...settings, ...givenOptions({ args, diagnose }) }
   return hostJoined(membership, settings, (onFailed) =>
-    hostHere<T, A>({ main, world, signal, report, eventLoop }, Promise.resolve(main), (loaded, given) =>
+    hostHere<T, A>({ world, signal, report }, Promise.resolve(program), (loaded, given) =>
       hostUntilEmpty({ ...given, onFailed }, (options) => hostMember(member, loaded, options)),
     ),
   )
@@ -124,11 +136,12 @@ async function listenTowards(url: string, signal?: AbortSignal): Promise<ListenO
 const joinOptions: OptionTable<NodeJoinOptions> = {
   ...memberOptions,
   ...uncheckedOptions('listen', 'ca'),
+  hosted: hostedOption,
   diagnose: flagOption(),
   report: objectOption(reportOptions),
 }
 
 /** @throws ERR_ARGUMENT */
-export function checkJoin(options: NodeJoinOptions): void {
+export function checkJoin(options: unknown): void {
   checkOptions('join', joinOptions, options)
 }

@@ -13,10 +13,15 @@ import { silenceLimits } from './settings.js'
 import { startChildren } from './start.js'
 
 /** On processes of this host, each of which loads the program for itself; the rendezvous is in this one. */
-export const launchWebSocket: Launcher = async (factory, { main, world, signal, report }) =>
-  runWebSocket(requireModule(main, factory.kind, 'processes'), factory as WebSocketFactory, world, {
-    ...givenOptions({ signal, report }),
-  })
+export const launchWebSocket: Launcher = async (factory, { program, hosted, world, signal, report }) =>
+  runWebSocket(
+    requireModule(program, factory.kind, 'processes'),
+    factory as WebSocketFactory,
+    { ...world, hosted },
+    {
+      ...givenOptions({ signal, report }),
+    },
+  )
 
 /**
  * Runs a world whose processes are processes of the operating system.

@@ -6,7 +6,8 @@ import { joinWorld } from '../../websocket/rendezvous/join-world.js'
 import type { Membership } from '../../websocket/rendezvous/membership.js'
 import { nodeTransport } from '../../websocket/socket/transport-nodejs.js'
 import { openWebSocket, type WebSocketSession } from '../../websocket/websocket.js'
-import { hostSession, type Main, type WorldOptions } from '../../world/world.js'
+import type { UserProgram } from '../../world/user-program.js'
+import { hostSession, type WorldOptions } from '../../world/world.js'
 import { failureText, type ListenOptions } from './settings.js'
 
 export interface MemberOptions {
@@ -72,12 +73,12 @@ export async function openMember({ listen, ca, parentPid, ...request }: MemberOp
  */
 export async function hostMember<T, A>(
   { membership, session }: OpenMember,
-  main: Main<T, A>,
+  program: UserProgram<T, A>,
   world: WorldOptions<A>,
 ): Promise<T[]> {
   let failure: string | undefined
   try {
-    return await hostSession(session, main, world)
+    return await hostSession(session, program, world)
   } catch (error) {
     failure = failureText(error)
     throw error

@@ -144,4 +144,6 @@ export interface RankHandle<S extends CommContext = CommContext> {
   readonly size: number
   /** Throws once the communicator cannot be used. */
   seat(): Seat<S>
+  /** Its place among the ranks of `state` here; -1 on another communicator. Throws once it has been freed. */
+  placeIn(state: object): number
 }

@@ -12,10 +12,17 @@ const held: (() => void)[] = []
 
 /** Runs `complete` now, or in the next turn of the event loop when this one has spent its budget. */
 export function inTurn(complete: () => void): void {
-  if (held.length === 0 && ++completions < completionsPerTurn) {
-    complete()
-    return
-  }
+  if (mayComplete()) complete()
+  else hold(complete)
+}
+
+/** Spends one completion of this turn; false when there is none left, and it has to be held. */
+export function mayComplete(): boolean {
+  return held.length === 0 && ++completions < completionsPerTurn
+}
+
+/** Runs `complete` in the next turn of the event loop. */
+export function hold(complete: () => void): void {
   if (held.push(complete) === 1) inLaterTurn(releaseHeld, undefined)
 }
 
@@ -26,15 +33,13 @@ export function completionsHeld(): boolean {
 
 /** A resolved promise, within the same budget. */
 export function resolvedInTurn<T>(value: T): Promise<T> {
-  if (held.length === 0 && ++completions < completionsPerTurn) return Promise.resolve(value)
+  if (mayComplete()) return Promise.resolve(value)
   return new Promise((resolve) => inTurn(() => resolve(value)))
 }
 
 /** A completion without a value, within the same budget. */
 export function doneInTurn(): Promise<void> {
-  return held.length === 0 && ++completions < completionsPerTurn
-    ? done
-    : new Promise((resolve) => inTurn(resolve))
+  return mayComplete() ? done : new Promise((resolve) => inTurn(resolve))
 }
 
 const done = Promise.resolve()

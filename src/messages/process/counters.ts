@@ -60,6 +60,17 @@ export class HostedCounters {
     return this.#counters[index]
   }
 
+  /** One of every rank. */
+  countCollectives(): void {
+    const uncounted = this.#uncounted
+    const counters = this.#counters
+    for (let i = 0; i < uncounted.length; i++) uncounted[i]++
+    for (let i = 0; i < counters.length; i++) {
+      const own = counters[i]
+      if (own !== undefined) own.collectives++
+    }
+  }
+
   countCollective(index: number): void {
     const counters = this.#counters[index]
     if (counters === undefined) this.#uncounted[index]++

@@ -36,4 +36,6 @@ export interface ProcessPort extends FramePort {
   rankCounters(worldRank: number): RankCounters
   /** @param index hosted index: world rank minus the first world rank of this process */
   countCollective(index: number): void
+  /** A collective of all ranks here. */
+  countCollectives(): void
 }

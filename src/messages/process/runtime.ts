@@ -139,6 +139,11 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     this.#rankCounters.countCollective(index)
   }
 
+  /** A collective of all ranks here. */
+  countCollectives(): void {
+    this.#rankCounters.countCollectives()
+  }
+
   /**
    * A number that this process has not drawn before. With the leader's world rank it names a communicator uniquely,
    so no agreement is needed (docs/split-algorithms.md#names-of-communicators).

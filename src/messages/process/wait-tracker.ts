@@ -2,30 +2,54 @@
  * Which ranks are blocked: one counter per hosted rank, so that "every rank is blocked or has finished" costs
  * O(1) to test and a wait of a hundred thousand ranks costs a hundred thousand small integers. Only waits
  * count (`await recv`, `request.wait`, a collective), not requests that no rank waits for.
+ *
+ * Where one hosted program drives all ranks ({@link share}), they are one flow of control: any wait blocks all
+ * of them, until none is left.
  */
 export class WaitTracker {
   /** Notified of the few changes that matter to others; at most one listener, because this is a hot path. */
   listener: WaitListener | undefined
   /** Called with the hosted index of every rank whose `main` has returned. */
   readonly onEnded = new Set<(index: number) => void>()
+  readonly #ranks: number
   readonly #depth: Uint32Array
   readonly #ended: Uint8Array
   #endedRanks = 0
+  /** Flows of control that neither wait nor have finished: of each rank, or one of all of them. */
   #awake: number
+  #isShared = false
   #withSignal = 0
   #waits = 0
   #changes = 0
 
   /** `ranks` hosted ranks, all awake. */
   constructor(ranks: number) {
+    this.#ranks = ranks
     this.#depth = new Uint32Array(ranks)
     this.#ended = new Uint8Array(ranks)
     this.#awake = ranks
   }
 
-  /** Hosted ranks that have neither finished nor wait. */
+  /** One program drives all ranks. Called before any of them waits. */
+  share(): void {
+    this.#isShared = true
+    this.#awake = Math.min(1, this.#ranks)
+  }
+
+  /** Whether one program drives all ranks: one wait stands for those of all of them. */
+  get isShared(): boolean {
+    return this.#isShared
+  }
+
+  /** Flows of control that neither have finished nor wait: ranks, or the program that drives all of them. */
   get awake(): number {
     return this.#awake
+  }
+
+  /** Hosted ranks that neither have finished nor wait. */
+  get awakeRanks(): number {
+    if (!this.#isShared) return this.#awake
+    return this.#awake === 0 ? 0 : this.#ranks - this.#endedRanks
   }
 
   /** Pending waits that carry an AbortSignal: the world may be woken from outside. */
@@ -55,29 +79,37 @@ export class WaitTracker {
     this.#changes = (this.#changes + 1) | 0
     if (this.#waits++ === 0) this.listener?.waiting()
     if (hasSignal) this.#withSignal++
-    if (this.#depth[index]++ === 0 && this.#ended[index] === 0) this.#fallAsleep()
+    if (this.#isShared) {
+      if (this.#waits === 1 && this.#endedRanks === 0) this.#fallAsleep()
+    } else if (this.#depth[index]++ === 0 && this.#ended[index] === 0) this.#fallAsleep()
   }
 
   /** Undoes one `block` with the same arguments. */
   unblock(index: number, hasSignal: boolean): void {
     if (--this.#waits === 0) this.listener?.idle()
     if (hasSignal) this.#withSignal--
-    if (--this.#depth[index] === 0 && this.#ended[index] === 0) this.#awake++
+    if (this.#isShared) {
+      if (this.#waits === 0 && this.#endedRanks === 0) this.#awake++
+    } else if (--this.#depth[index] === 0 && this.#ended[index] === 0) this.#awake++
   }
 
-  /** The rank's `main` has returned; operations it left pending no longer matter. */
+  /**
+   * The rank's `main` has returned; operations it left pending no longer matter. Ranks that share a program
+   * end one after the other in one stretch.
+   */
   end(index: number): void {
     if (this.#ended[index] === 1) return
+    const wasAwake = this.#isShared ? this.#endedRanks === 0 && this.#waits === 0 : this.#depth[index] === 0
     this.#ended[index] = 1
     this.#changes = (this.#changes + 1) | 0
     this.#endedRanks++
     for (const tell of this.onEnded) tell(index)
-    if (this.#depth[index] === 0) this.#fallAsleep()
+    if (wasAwake) this.#fallAsleep()
   }
 
   /** In a wait, whether its `main` has returned or not. */
   isBlocked(index: number): boolean {
-    return this.#depth[index] > 0
+    return this.#isShared ? this.#waits > 0 : this.#depth[index] > 0
   }
 
   hasEnded(index: number): boolean {

@@ -110,12 +110,16 @@ export class MixedHost implements WorldHost {
   async #host(membership: Membership, begin: (world: Communicator) => Promise<void>): Promise<void> {
     const session = openWebSocket(membership, { dial: refuseToDial })
     try {
-      await hostMember({ membership, session }, begin, {
-        ...{ ranks: membership.processes, creditBytes },
-        // Members think as long as they like: that none of them calls is no deadlock.
-        detectDeadlock: false,
-        onFailed: (_, afterSurvived) => this.#failed(membership.process, afterSurvived),
-      })
+      await hostMember(
+        { membership, session },
+        { main: begin },
+        {
+          ...{ ranks: membership.processes, creditBytes },
+          // Members think as long as they like: that none of them calls is no deadlock.
+          detectDeadlock: false,
+          onFailed: (_, afterSurvived) => this.#failed(membership.process, afterSurvived),
+        },
+      )
     } catch (error) {
       // The others know what has become of it.
       if (!this.#gone.has(membership.process)) throw error

@@ -1,3 +1,4 @@
+import { requireKnownOptions } from '../../base/known-options.js'
 import type { OptionTable } from '../../base/option.js'
 import type { CollectiveCall, RankFailure } from '../../calls/collective-call.js'
 import type { Form, Handle } from '../../calls/collectives/form.js'
@@ -26,6 +27,8 @@ export interface CheckedCall {
   readonly call: UniformAllgather
   readonly blocks: Blocks
   readonly neededElems: number
+  /** What has been checked for unknown names. */
+  readonly options: IntoOptions | undefined
 }
 
 /** Larger buffers are checked every time, and not retained. */
@@ -70,7 +73,39 @@ function checkedAllgather(
     likely instanceof UniformAllgather && likely.fits(chosen, type, elements.length)
       ? likely
       : new UniformAllgather(chosen, type, elements.length)
-  return { call, blocks: { elements, into }, neededElems }
+  return { call, blocks: { elements, into }, neededElems, options }
+}
+
+/**
+ * The call of all ranks of a process where each passes what it passed last: nothing is checked again.
+ *
+ * @returns undefined where some rank passes anything else, or has not called before
+ */
+export function repeatedAllgather(
+  graphs: ArrayLike<GatheringHandle>,
+  data: unknown,
+  options: unknown,
+): Promise<unknown> | undefined {
+  const call = graphs?.[0]?.lastAllgather?.call
+  if (call === undefined) return undefined
+  const { state } = graphs[0].seat()
+  const { length } = state.localRanks
+  const isList = Array.isArray(options)
+  if (graphs.length !== length || (data as ArrayLike<unknown> | null)?.length !== length) return undefined
+  if (isList && options.length !== length) return undefined
+  const contributions = new Array<Blocks>(length)
+  for (let n = 0; n < length; n++) {
+    const graph = graphs[n]
+    const checked = graph?.lastAllgather
+    const own = isList ? options[n] : options
+    if (checked === undefined || checked.call !== call || graph.placeIn(state) !== n) return undefined
+    if (own?.signal !== undefined) return undefined
+    if (own !== undefined && own !== checked.options)
+      requireKnownOptions('neighborAllgatherAll', own, intoOptions)
+    if (!isRepeated(checked, (data as ArrayLike<unknown>)[n], own)) return undefined
+    contributions[n] = checked.blocks
+  }
+  return state.collectives.callTogether(call, contributions)
 }
 
 /**

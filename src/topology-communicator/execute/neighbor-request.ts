@@ -18,12 +18,12 @@ export class NeighborRequest extends PersistentRequest {
 
   /** Not for users: the methods whose names end in `Init` return these requests. */
   constructor(
-    { handle }: CommSeat,
+    seat: CommSeat,
     setup: Promise<BoundCollective>,
     buffers: readonly TypedArray[],
     place: TunerPlace,
   ) {
-    super(handle, setup, buffers)
+    super(seat, setup, buffers)
     this.#place = place
   }
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { RankweaveError } from '../../../src/errors.js'
 import type { LocalOptions, LocalSession } from '../../../src/fabric/local/local.js'
-import { hostSession, type Main, type WorldOptions } from '../../../src/world/world.js'
+import type { Main } from '../../../src/world/user-program.js'
+import { hostSession, type WorldOptions } from '../../../src/world/world.js'
 import { separateSessions } from '../../support/separate-sessions.js'
 
 const loop = () => new Promise((resolve) => setImmediate(resolve))

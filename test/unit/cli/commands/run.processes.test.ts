@@ -33,6 +33,22 @@ const programs: Readonly<Record<string, string>> = {
       await world.barrier()
       process.stdout.write(Buffer.from('unfinished é'))
     }`,
+  'hosted.ts': `
+    import type { Communicator } from 'rankweave'
+    export default (world: Communicator, args: readonly string[]) => ['default', world.rank, ...args]
+    export async function hosted(worlds: readonly Communicator[], args: readonly string[]) {
+      if (args[0] === 'throw' && worlds[0].rank > 0) throw new TypeError('out of cheese')
+      process.stdout.write('of ')
+      await Promise.all(worlds.map((world) => world.barrier()))
+      console.log(worlds.length)
+      return worlds.map((world) => ['hosted', world.rank, ...args])
+    }`,
+  'hosted.cjs': `
+    module.exports = (world) => 'default'
+    module.exports['hos' + 'ted'] = (worlds) => worlds.map((world) => 'hosted ' + world.rank)`,
+  'hosted-value.mjs': `
+    export default (world) => world.rank
+    export const hosted = 7`,
   'throws.ts': `
     export default async function main(world) {
       if (world.rank === 2) throw new TypeError('rank 2 fails')
@@ -183,6 +199,45 @@ describe('results', () => {
     expect(await run('lingers.mjs', '-n', '2')).toMatchObject({ exitCode: 0 })
   })
 })
+
+describe.each([[['--processes', '2']], [['--fabric', 'threads']]])(
+  'a program that exports hosted (%s)',
+  (fabric) => {
+    const inTwo = ['-n', '3', ...fabric]
+
+    it('runs once per process, and its lines begin with its first and last rank', async () => {
+      const answer = await run('hosted.ts', ...inTwo, '--tag-output', '--json', '--', 'x')
+      expect(answer.exitCode).toBe(0)
+      expect(onlyObject(answer)).toMatchObject({ results: [0, 1, 2].map((rank) => ['hosted', rank, 'x']) })
+      expect(answer.stderr).toContain('[0-1] of 2\n')
+      expect(answer.stderr).toContain('[2] of 1\n')
+    })
+
+    it('runs its default export with --no-hosted', async () => {
+      const answer = await run('hosted.ts', ...inTwo, '--no-hosted', '--json', '--', 'x')
+      expect(onlyObject(answer)).toMatchObject({ results: [0, 1, 2].map((rank) => ['default', rank, 'x']) })
+    })
+
+    it('fails at the first of its ranks', async () => {
+      const answer = await run('hosted.ts', ...inTwo, '--', 'throw')
+      expect(answer.exitCode).toBe(3)
+      expect(answer.stderr).toMatch(/rank 2.*TypeError: out of cheese|TypeError: out of cheese.*rank 2/s)
+    })
+
+    it('may be a CommonJS module', async () => {
+      const answer = await run('hosted.cjs', ...inTwo, '--json')
+      expect(onlyObject(answer)).toMatchObject({ results: ['hosted 0', 'hosted 1', 'hosted 2'] })
+    })
+
+    it('is refused where it exports anything else under that name', async () => {
+      const answer = await run('hosted-value.mjs', ...inTwo)
+      expect(answer.exitCode).toBe(2)
+      expect(answer.stderr).toContain(
+        'expected as export hosted a function (worlds, args) => ..., got one of type number',
+      )
+    })
+  },
+)
 
 describe('output', () => {
   it('--tag-output: whole lines, each with its rank', async () => {

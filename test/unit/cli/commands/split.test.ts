@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { SplitSummary } from '../../../../src/cli/output/split-report.js'
-import splitProgram, { splitProblem } from '../../../../src/cli/program/split-program.js'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import type { SplitOptions } from '../../../../src/comm/split/split-plan.js'
+import splitProgram, { hosted, splitProblem } from '../../../../src/cli/program/split-program.js'
+import { Communicator } from '../../../../src/comm/communicator.js'
 import { run } from '../../../../src/launch/run.js'
 import { cli, onlyObject } from '../run-cli.js'
 
@@ -115,25 +114,27 @@ describe('split', () => {
   })
 })
 
-/** A world whose split passes on other colors and keys. */
-function alteredWorld(
-  world: Communicator,
-  alter: (color: number | null, key: number) => [number | null, number],
-) {
-  const altered = {
-    rank: world.rank,
-    size: world.size,
-    location: world.location,
-    barrier: () => world.barrier(),
-    describe: () => world.describe(),
-    split: (color: number | null, key: number, options: SplitOptions) =>
-      world.split(...alter(color, key), options),
-  }
-  return altered as unknown as Communicator
+/** What a rank passes instead of its color and key. */
+type Alter = (color: number | null, key: number) => [number | null, number]
+
+/** Lets splits of all ranks of a process pass on other colors and keys. */
+function alterSplits(alter: Alter): void {
+  const original = Communicator.splitAll
+  vi.spyOn(Communicator, 'splitAll').mockImplementation(((comms, colors, keys, options) => {
+    const altered = Array.from(colors, (color, i) => alter(color, keys![i]!))
+    return original(
+      comms,
+      altered.map(([color]) => color),
+      altered.map(([, key]) => key),
+      options,
+    )
+  }) as typeof original)
 }
 
 describe('the check of rankweave split', () => {
-  it.each<[string, boolean, Parameters<typeof alteredWorld>[1]]>([
+  afterEach(() => vi.restoreAllMocks())
+
+  it.each<[string, boolean, Alter]>([
     ['the given colors and keys', true, (color, key) => [color, key]],
     ['the order reversed', false, (color, key) => [color, -key]],
     ['one color for all ranks', false, (_, key) => [0, key]],
@@ -147,10 +148,8 @@ describe('the check of rankweave split', () => {
       key: Int32Array.from({ length: 12 }, (_, rank) => (rank * 7) % 12),
     }
     const problem = splitProblem(input, { table: 'distributed', selfHostRows: 0 })
-    const shares = await run((world) => splitProgram(alteredWorld(world, alter), problem), {
-      ranks: 12,
-      processes: 3,
-    })
+    alterSplits(alter)
+    const shares = await run(splitProgram, { ranks: 12, processes: 3, args: problem, hosted })
     const found = shares.filter((share) => share !== undefined)
     expect(found).toHaveLength(3)
     expect(found.every((share) => share.verified)).toBe(verified)

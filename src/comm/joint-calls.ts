@@ -1,0 +1,365 @@
+import { promiseTry } from '../base/turn.js'
+import { barrierOf } from '../calls/collectives/barrier.js'
+import type { Handle } from '../calls/collectives/form.js'
+import { allreduceNumbers } from '../calls/collectives/joint-allreduce.js'
+import {
+  type ByHandle,
+  type JointOptions,
+  type JointTable,
+  joint,
+  jointCallsIn,
+  jointly,
+} from '../calls/collectives/joint-form.js'
+import { hostedBy } from '../calls/hosted-ranks.js'
+import type {
+  ArrayOperation,
+  BlocksOptions,
+  Elements,
+  MovementOptions,
+  ReductionOptions,
+  ScalarReductionOptions,
+  ValueOptions,
+} from '../calls/plan/options.js'
+import type { Gathered } from '../calls/plan/placement.js'
+import { PersistentRequest } from '../calls/program/persistent-request.js'
+import type { FreshArray, SameElements } from '../messages/datatype/array-types.js'
+import type { TypedArray } from '../messages/datatype/elements.js'
+import type { Operation } from '../messages/datatype/operation.js'
+import type { BigintOperation, NumberOperation } from '../messages/datatype/operation-names.js'
+import type { SendableValue } from '../messages/datatype/payload.js'
+import { type CollectiveCalls, callsIn } from './collective-calls.js'
+import type { CommState } from './comm-state.js'
+import type { CommHandle, MakeHandle } from './handle.js'
+import type { SplitOptions } from './split/split-plan.js'
+import { split, splitTogether } from './split-communicator.js'
+
+/**
+ * Collectives of all ranks of a process in one call with one promise, for hosted programs:
+ * `Communicator.allreduceAll(worlds, values, 'sum')`. To other processes it is the call without `All`: they
+ * may call either. Results, checks, errors and bits are those of that call.
+ *
+ * `comms` are the handles of all ranks of one communicator in this process, each once, in any order. What each
+ * rank passes is a list in that order; so is the result. Operation, root and options are the same for all; a
+ * list of options has those of each rank, which `into` needs.
+ *
+ * The promise rejects with the error of the first rank that fails; that of an argument is thrown before
+ * anything is sent, and names the rank.
+ *
+ * @typeParam C a handle
+ * @throws ERR_ARGUMENT for handles that are not those of all ranks here; ERR_COUNT for lists of another length
+ */
+export interface JointCalls<C> {
+  /** Resolves when every rank of the communicator has called it. @see MPI-4.1 §6.3 */
+  barrierAll(comms: ByHandle<C>, options?: ValueOptions): Promise<void>
+
+  /** `bcast`; `data` may be null where the root is elsewhere. @see MPI-4.1 §6.4 */
+  bcastAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    comms: ByHandle<C>,
+    data: ByHandle<T | null> | null,
+    root?: number,
+    options?: JointOptions<MovementOptions<I>>,
+  ): Promise<(T | I)[]>
+  bcastAll<T>(
+    comms: ByHandle<C>,
+    data: ByHandle<(T & SendableValue) | null> | null,
+    root?: number,
+    options?: JointOptions<ValueOptions>,
+  ): Promise<T[]>
+
+  /** `reduce`: the result at `root`, null for other ranks. @see MPI-4.1 §6.9 */
+  reduceAll(
+    comms: ByHandle<C>,
+    data: ByHandle<number>,
+    op: NumberOperation,
+    root?: number,
+    options?: JointOptions<ScalarReductionOptions>,
+  ): Promise<(number | null)[]>
+  reduceAll(
+    comms: ByHandle<C>,
+    data: ByHandle<bigint>,
+    op: BigintOperation,
+    root?: number,
+    options?: JointOptions<ScalarReductionOptions>,
+  ): Promise<(bigint | null)[]>
+  reduceAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    comms: ByHandle<C>,
+    data: ByHandle<Elements<T>>,
+    op: ArrayOperation<T>,
+    root?: number,
+    options?: JointOptions<ReductionOptions<I>>,
+  ): Promise<(I | null)[]>
+  reduceAll<T>(
+    comms: ByHandle<C>,
+    data: ByHandle<T & SendableValue>,
+    op: Operation<T>,
+    root?: number,
+    options?: JointOptions<ScalarReductionOptions>,
+  ): Promise<(T | null)[]>
+
+  /** `allreduce`. @see MPI-4.1 §6.9.6 */
+  allreduceAll(
+    comms: ByHandle<C>,
+    data: ByHandle<number>,
+    op: NumberOperation,
+    options?: JointOptions<ScalarReductionOptions>,
+  ): Promise<number[]>
+  allreduceAll(
+    comms: ByHandle<C>,
+    data: ByHandle<bigint>,
+    op: BigintOperation,
+    options?: JointOptions<ScalarReductionOptions>,
+  ): Promise<bigint[]>
+  allreduceAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    comms: ByHandle<C>,
+    data: ByHandle<Elements<T>>,
+    op: ArrayOperation<T>,
+    options?: JointOptions<ReductionOptions<I>>,
+  ): Promise<I[]>
+  allreduceAll<T>(
+    comms: ByHandle<C>,
+    data: ByHandle<T & SendableValue>,
+    op: Operation<T>,
+    options?: JointOptions<ScalarReductionOptions>,
+  ): Promise<T[]>
+
+  /** `gather`. @see MPI-4.1 §6.5 */
+  gatherAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    comms: ByHandle<C>,
+    data: ByHandle<Elements<T>>,
+    root?: number,
+    options?: JointOptions<MovementOptions<I>>,
+  ): Promise<(I | null)[]>
+  gatherAll<T>(
+    comms: ByHandle<C>,
+    data: ByHandle<T & SendableValue>,
+    root?: number,
+    options?: JointOptions<ValueOptions>,
+  ): Promise<(T[] | null)[]>
+
+  /** `gatherv`. @see MPI-4.1 §6.5 */
+  gathervAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    comms: ByHandle<C>,
+    data: ByHandle<Elements<T>>,
+    root?: number,
+    options?: JointOptions<BlocksOptions<I>>,
+  ): Promise<(Gathered<I> | null)[]>
+
+  /** `scatter`; `data` may be null where the root is elsewhere. @see MPI-4.1 §6.6 */
+  scatterAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    comms: ByHandle<C>,
+    data: ByHandle<Elements<T> | null> | null,
+    root?: number,
+    options?: JointOptions<MovementOptions<I>>,
+  ): Promise<I[]>
+  scatterAll<T>(
+    comms: ByHandle<C>,
+    data: ByHandle<readonly (T & SendableValue)[] | null> | null,
+    root?: number,
+    options?: JointOptions<ValueOptions>,
+  ): Promise<T[]>
+
+  /** `scatterv`; `data` and `counts` may be null where the root is elsewhere. @see MPI-4.1 §6.6 */
+  scattervAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    comms: ByHandle<C>,
+    data: ByHandle<Elements<T> | null> | null,
+    counts: ByHandle<ArrayLike<number> | null> | null,
+    root?: number,
+    options?: JointOptions<MovementOptions<I> & { readonly displs?: ArrayLike<number> }>,
+  ): Promise<I[]>
+
+  /** `allgather`. @see MPI-4.1 §6.7 */
+  allgatherAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    comms: ByHandle<C>,
+    data: ByHandle<Elements<T>>,
+    options?: JointOptions<MovementOptions<I>>,
+  ): Promise<I[]>
+  allgatherAll<T>(
+    comms: ByHandle<C>,
+    data: ByHandle<T & SendableValue>,
+    options?: JointOptions<ValueOptions>,
+  ): Promise<T[][]>
+
+  /** `allgatherv`. @see MPI-4.1 §6.7 */
+  allgathervAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    comms: ByHandle<C>,
+    data: ByHandle<Elements<T>>,
+    options?: JointOptions<BlocksOptions<I>>,
+  ): Promise<Gathered<I>[]>
+
+  /** `alltoall`. @see MPI-4.1 §6.8 */
+  alltoallAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    comms: ByHandle<C>,
+    data: ByHandle<Elements<T>>,
+    options?: JointOptions<MovementOptions<I>>,
+  ): Promise<I[]>
+  alltoallAll<T>(
+    comms: ByHandle<C>,
+    data: ByHandle<readonly (T & SendableValue)[]>,
+    options?: JointOptions<ValueOptions>,
+  ): Promise<T[][]>
+
+  /** `alltoallv`. @see MPI-4.1 §6.8 */
+  alltoallvAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    comms: ByHandle<C>,
+    data: ByHandle<Elements<T>>,
+    sendCounts: ByHandle<ArrayLike<number>>,
+    options?: JointOptions<BlocksOptions<I> & { readonly sendDispls?: ArrayLike<number> }>,
+  ): Promise<Gathered<I>[]>
+
+  /** `reduceScatter`. @see MPI-4.1 §6.10 */
+  reduceScatterAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    comms: ByHandle<C>,
+    data: ByHandle<Elements<T>>,
+    op: ArrayOperation<T>,
+    options?: JointOptions<ReductionOptions<I> & { readonly counts?: ArrayLike<number> }>,
+  ): Promise<I[]>
+
+  /** `scan`. @see MPI-4.1 §6.11.1 */
+  scanAll(
+    comms: ByHandle<C>,
+    data: ByHandle<number>,
+    op: NumberOperation,
+    options?: JointOptions<ScalarReductionOptions>,
+  ): Promise<number[]>
+  scanAll(
+    comms: ByHandle<C>,
+    data: ByHandle<bigint>,
+    op: BigintOperation,
+    options?: JointOptions<ScalarReductionOptions>,
+  ): Promise<bigint[]>
+  scanAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    comms: ByHandle<C>,
+    data: ByHandle<Elements<T>>,
+    op: ArrayOperation<T>,
+    options?: JointOptions<ReductionOptions<I>>,
+  ): Promise<I[]>
+  scanAll<T>(
+    comms: ByHandle<C>,
+    data: ByHandle<T & SendableValue>,
+    op: Operation<T>,
+    options?: JointOptions<ScalarReductionOptions>,
+  ): Promise<T[]>
+
+  /** `exscan`: null for rank 0. @see MPI-4.1 §6.11.2 */
+  exscanAll(
+    comms: ByHandle<C>,
+    data: ByHandle<number>,
+    op: NumberOperation,
+    options?: JointOptions<ScalarReductionOptions>,
+  ): Promise<(number | null)[]>
+  exscanAll(
+    comms: ByHandle<C>,
+    data: ByHandle<bigint>,
+    op: BigintOperation,
+    options?: JointOptions<ScalarReductionOptions>,
+  ): Promise<(bigint | null)[]>
+  exscanAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    comms: ByHandle<C>,
+    data: ByHandle<Elements<T>>,
+    op: ArrayOperation<T>,
+    options?: JointOptions<ReductionOptions<I>>,
+  ): Promise<(I | null)[]>
+  exscanAll<T>(
+    comms: ByHandle<C>,
+    data: ByHandle<T & SendableValue>,
+    op: Operation<T>,
+    options?: JointOptions<ScalarReductionOptions>,
+  ): Promise<(T | null)[]>
+
+  /**
+   * `split`: the new communicator of each rank, null for those with color null.
+   *
+   * @param colors 0 to 2^31 - 1, or null
+   * @param keys signed 32-bit numbers; default 0 for all
+   * @see MPI-4.1 §7.4.2
+   */
+  splitAll(
+    comms: ByHandle<C>,
+    colors: ByHandle<number>,
+    keys?: ByHandle<number> | null,
+    options?: SplitOptions,
+  ): Promise<C[]>
+  splitAll(
+    comms: ByHandle<C>,
+    colors: ByHandle<number | null>,
+    keys?: ByHandle<number> | null,
+    options?: SplitOptions,
+  ): Promise<(C | null)[]>
+
+  /**
+   * Starts the requests of all ranks of this process that one init has returned, once each; resolves when the
+   * receive buffers of all are filled. Costs one call for all of them, once their init is complete.
+   *
+   * @throws ERR_ARGUMENT unless they are those; ERR_REQUEST while a start is active, and after `free`;
+   *   ERR_TYPE when a buffer has been detached
+   * @see MPI-4.1 §3.9 (MPI_Startall)
+   */
+  startAll(requests: readonly PersistentRequest[]): Promise<void>
+}
+
+const table: JointTable<keyof CollectiveCalls<'blocking'>> = {
+  barrier: { lists: 0, options: 0 },
+  bcast: { lists: 1, options: 2 },
+  reduce: { lists: 1, options: 3 },
+  allreduce: { lists: 1, options: 2 },
+  gather: { lists: 1, options: 2 },
+  gatherv: { lists: 1, options: 2 },
+  scatter: { lists: 1, options: 2 },
+  scatterv: { lists: 2, options: 3 },
+  allgather: { lists: 1, options: 1 },
+  allgatherv: { lists: 1, options: 1 },
+  alltoall: { lists: 1, options: 1 },
+  alltoallv: { lists: 2, options: 2 },
+  reduceScatter: { lists: 1, options: 2 },
+  scan: { lists: 1, options: 2 },
+  exscan: { lists: 1, options: 2 },
+}
+
+function isListOf(length: number, list: unknown): boolean {
+  return typeof list === 'object' && (list as ArrayLike<unknown> | null)?.length === length
+}
+
+function barrierTogether(comms: ArrayLike<Handle>): Promise<unknown> {
+  const { state } = hostedBy('barrierAll', 'handles', comms)
+  return state.collectives.callTogether(barrierOf(state, undefined))
+}
+
+/** @param make the handle of a rank, which every split of the process passes */
+export function jointCalls<H>(make: MakeHandle<H>): Record<keyof JointCalls<H>, unknown> {
+  const splitEach = jointly<Handle & CommHandle>('split', { lists: 2, options: 2 }, (comm, args) => {
+    const [color, key = 0, options] = args as [number | null, number | undefined, SplitOptions | undefined]
+    return split(comm, make, color, key, options)
+  })
+  const general = jointCallsIn(table, callsIn(joint))
+  const calls = {
+    ...general,
+    // Nothing depends on the rank, and little on their number.
+    barrierAll: (comms: ArrayLike<Handle>, options?: ValueOptions) =>
+      options === undefined
+        ? promiseTry(() => barrierTogether(comms))
+        : general.barrierAll(comms, options),
+    allreduceAll: (comms: ArrayLike<Handle>, data: unknown, op: unknown, options?: unknown) =>
+      promiseTry(
+        () =>
+          (options === undefined ? allreduceNumbers(comms, data, op) : undefined) ??
+          general.allreduceAll(comms, data, op, options),
+      ),
+    splitAll: (
+      comms: ArrayLike<Handle & CommHandle>,
+      colors: ArrayLike<number | null>,
+      keys?: ArrayLike<number> | null,
+      options?: SplitOptions,
+    ) =>
+      promiseTry(() => {
+        const { state, places } = hostedBy<CommState>('splitAll', 'handles', comms)
+        const isSimple =
+          places === undefined && state.collectives.isEven && !Array.isArray(options) && !options?.signal
+        const areLists = isListOf(comms.length, colors) && (keys === null || keys === undefined || isListOf(comms.length, keys))
+        return isSimple && areLists
+          ? splitTogether(state, make, colors, keys, options)
+          : splitEach(comms, colors, keys, options)
+      }),
+    startAll: (requests: readonly PersistentRequest[]) => PersistentRequest.startAll(requests),
+  }
+  return calls as unknown as Record<keyof JointCalls<H>, unknown>
+}

@@ -1,0 +1,178 @@
+import type { PersistentRequest } from '../calls/program/persistent-request.js'
+import { Communicator } from '../comm/communicator.js'
+import { dimsCreate } from '../topology/generate/dims-create.js'
+import { mooreTopology } from '../topology/generate/moore.js'
+import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
+import { collectiveForms } from './collective-forms.js'
+import { same } from './expect.js'
+import { callByName, checkFilled, checkResult, type FormCase, type FormCases } from './forms.js'
+import { neighborForms } from './neighbor-forms.js'
+import type { HostedCase } from './world-case.js'
+
+type Handles = readonly Communicator[]
+
+/** Elements. */
+const lengths = [3, 300]
+
+/** The cases of all ranks of a process, which list the same calls in the same order. */
+type Round = readonly { readonly name: string; readonly forms: readonly FormCase[] }[]
+
+function roundOf(all: readonly FormCases[]): Round {
+  return Object.entries(all[0].cases).flatMap(([name, cases]) =>
+    cases.map((_, n) => ({ name, forms: all.map((each) => each.cases[name][n]) })),
+  )
+}
+
+/** Arguments of a call that each rank has for itself; those behind are the same, but for options. */
+const lists: Readonly<Record<string, number>> = {
+  barrier: 0,
+  scatterv: 2,
+  alltoallv: 2,
+  neighborAlltoallv: 2,
+}
+
+/** The arguments of a joint call: lists first, then what all ranks pass alike, and a list of options. */
+function jointArguments(name: string, forms: readonly FormCase[]): unknown[] {
+  const [first] = forms
+  const own = lists[name] ?? 1
+  return first.call.map((value, k) => {
+    const isOptions = typeof value === 'object' && value !== null && k >= own
+    return k < own || isOptions ? forms.map((form) => form.call[k]) : value
+  })
+}
+
+/**
+ * Every call, by all ranks of a process at once where `isJoint`, else by each. Processes may differ in that.
+ *
+ * @param handles of all ranks of a communicator here
+ */
+async function callForAll(handles: Handles, all: readonly FormCases[], isJoint: boolean): Promise<void> {
+  for (const forms of all) forms.fill(0)
+  for (const { name, forms } of roundOf(all)) {
+    const what = `${name}All`
+    const results = isJoint
+      ? await (Reflect.get(Communicator, what)(handles, ...jointArguments(name, forms)) as Promise<unknown[]>)
+      : await Promise.all(handles.map((comm, i) => callByName(comm, name, forms[i].call)))
+    for (const [i, form] of forms.entries()) checkResult(form, results?.[i], 0, what)
+  }
+}
+
+/** Every call is bound; the requests of all ranks are started at once where `isJoint`. */
+async function startForAll(
+  handles: Handles,
+  all: readonly FormCases[],
+  isJoint: (round: number) => boolean,
+): Promise<void> {
+  const bound = roundOf(all).map(({ name, forms }) => ({
+    name: `${name}Init`,
+    forms,
+    requests: handles.map((comm, i) => callByName(comm, `${name}Init`, forms[i].init) as PersistentRequest),
+  }))
+  for (let round = 0; round < 3; round++) {
+    for (const forms of all) forms.fill(round)
+    await Promise.all(
+      bound.map(({ requests }) =>
+        isJoint(round)
+          ? Communicator.startAll(requests)
+          : Promise.all(requests.map((request) => request.start())),
+      ),
+    )
+    for (const { name, forms } of bound)
+      for (const form of forms) checkFilled(form, round, `start ${round} of ${name} of all ranks`)
+  }
+  for (const { requests } of bound) for (const request of requests) request.free()
+}
+
+/** On the world and on its ranks reversed; every second process calls for each rank in every second round. */
+async function checkCollectives(worlds: Handles): Promise<void> {
+  const { process } = worlds[0].location
+  const keys = worlds.map(({ rank }) => -rank)
+  const reversed = await Communicator.splitAll(
+    worlds,
+    worlds.map(() => 0),
+    keys,
+  )
+  for (const handles of [worlds, reversed]) {
+    for (const [n, length] of lengths.entries()) {
+      const all = handles.map((comm) => collectiveForms(comm, length))
+      await callForAll(handles, all, n === 0 || process % 2 === 0)
+      await startForAll(handles, all, (round) => round !== 1 || process % 2 === 0)
+    }
+  }
+  await Promise.all(reversed.map((comm) => comm.free()))
+}
+
+/** On a Moore neighborhood of all ranks, in which edges are numbered by their ends. */
+async function checkNeighbors(worlds: Handles): Promise<void> {
+  const { process } = worlds[0].location
+  const { size } = worlds[0]
+  const topology = mooreTopology({ dims: [...dimsCreate(size, 2)], radius: 1, periodic: false })
+  const graphs = await Promise.all(worlds.map((world) => world.createTopology(topology)))
+  for (const [n, length] of [0, 40].entries()) {
+    const all = graphs.map((graph) => neighborForms(graph, edgesOf(graph), 4, length))
+    await callForAll(graphs, all, n === 0 || process % 2 === 0)
+    await startForAll(graphs, all, (round) => round !== 1 || process % 2 === 0)
+  }
+  await Promise.all(graphs.map((graph) => graph.free()))
+}
+
+/** No two edges of a grid that is not periodic have the same ends. */
+function edgesOf({ rank, size, sources, destinations }: TopologyCommunicator) {
+  return {
+    sent: Array.from(destinations, (to) => rank * size + to),
+    received: Array.from(sources, (from) => from * size + rank),
+  }
+}
+
+/** Ranks of several colors in one process, and one that gets none. */
+async function checkSplits(worlds: Handles): Promise<void> {
+  const { size } = worlds[0]
+  const colorOf = (rank: number) => (rank === size - 1 ? null : rank % 3)
+  const colors = worlds.map(({ rank }) => colorOf(rank))
+  const parts = await Communicator.splitAll(
+    worlds,
+    colors,
+    worlds.map(({ rank }) => -rank),
+  )
+  for (let color = 0; color < 3; color++) {
+    const members = parts.filter((part, i): part is Communicator => part !== null && colors[i] === color)
+    if (members.length === 0) continue
+    const here = worlds.filter(({ rank }) => colorOf(rank) === color).map(({ rank }) => rank)
+    const sums = await Communicator.allreduceAll(members, here, 'sum')
+    const ranks = Array.from({ length: size }, (_, rank) => rank).filter((rank) => colorOf(rank) === color)
+    same(
+      sums,
+      here.map(() => ranks.reduce((a, b) => a + b, 0)),
+      'the sum of the ranks of a color',
+    )
+    const places = here.map((rank) => ranks.length - 1 - ranks.indexOf(rank))
+    same(
+      members.map(({ rank }) => rank),
+      places,
+      'ranks of a split by descending keys',
+    )
+    await Promise.all(members.map((member) => member.free()))
+  }
+  same(
+    parts.map((part) => part === null),
+    colors.map((color) => color === null),
+    'ranks without a color',
+  )
+}
+
+/** All messages sent at once, and those of 300 elements offered. */
+const settings = [{}, { eagerLimitBytes: 1000, creditBytes: 100 }]
+
+export const hostedChecks: readonly HostedCase[] = [
+  {
+    name: 'hosted programs call and start collectives for all their ranks, others for each',
+    settings,
+    hosted: checkCollectives,
+  },
+  {
+    name: 'hosted programs call and start neighborhood collectives for all their ranks, others for each',
+    settings,
+    hosted: checkNeighbors,
+  },
+  { name: 'hosted programs split for all their ranks', hosted: checkSplits },
+]

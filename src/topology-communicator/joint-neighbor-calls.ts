@@ -1,0 +1,97 @@
+import { promiseTry } from '../base/turn.js'
+import {
+  type ByHandle,
+  type JointOptions,
+  type JointTable,
+  joint,
+  jointCallsIn,
+} from '../calls/collectives/joint-form.js'
+import type { ArrayOperation, Elements, IntoOptions } from '../calls/plan/options.js'
+import type { Gathered } from '../calls/plan/placement.js'
+import type { FreshArray, SameElements } from '../messages/datatype/array-types.js'
+import type { TypedArray } from '../messages/datatype/elements.js'
+import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
+import {
+  type GatheringHandle,
+  type NeighborBlocksOptions,
+  repeatedAllgather,
+} from './exchanges/neighbor-allgather.js'
+import type { EdgeBlocksOptions } from './exchanges/neighbor-alltoall.js'
+import type { EdgeBuffersOptions, EdgeData } from './exchanges/neighbor-alltoallw.js'
+import type { NeighborReduceOptions } from './exchanges/neighbor-reduce.js'
+import { type NeighborCalls, neighborCallsIn } from './neighbor-calls.js'
+import type { TopologyCommunicator } from './topology-communicator.js'
+
+type Graphs = ByHandle<TopologyCommunicator>
+
+/** Neighborhood collectives of all ranks of a process in one call, as {@link JointCalls} has the others. */
+export interface JointNeighborCalls {
+  /** `neighborAllgather`. @see MPI-4.1 §8.6.1 */
+  neighborAllgatherAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    graphs: Graphs,
+    data: ByHandle<Elements<T>>,
+    options?: JointOptions<IntoOptions<I>>,
+  ): Promise<I[]>
+
+  /** `neighborAllgatherv`. @see MPI-4.1 §8.6.1 */
+  neighborAllgathervAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    graphs: Graphs,
+    data: ByHandle<Elements<T>>,
+    options?: JointOptions<NeighborBlocksOptions<I>>,
+  ): Promise<Gathered<I>[]>
+
+  /** `neighborAlltoall`. @see MPI-4.1 §8.6.2 */
+  neighborAlltoallAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    graphs: Graphs,
+    data: ByHandle<Elements<T>>,
+    options?: JointOptions<IntoOptions<I>>,
+  ): Promise<I[]>
+
+  /** `neighborAlltoallv`. @see MPI-4.1 §8.6.2 */
+  neighborAlltoallvAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    graphs: Graphs,
+    data: ByHandle<Elements<T>>,
+    sendCounts: ByHandle<ArrayLike<number>>,
+    options?: JointOptions<EdgeBlocksOptions<I>>,
+  ): Promise<Gathered<I>[]>
+
+  /** `neighborAlltoallw`. @see MPI-4.1 §8.6.2 */
+  neighborAlltoallwAll(
+    graphs: Graphs,
+    data: ByHandle<readonly EdgeData[]>,
+    options?: JointOptions<EdgeBuffersOptions>,
+  ): Promise<(ReceiveBuffer | null)[][]>
+
+  /** `neighborReduce`; null for a rank without sources. */
+  neighborReduceAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    graphs: Graphs,
+    data: ByHandle<Elements<T>>,
+    op: ArrayOperation<T>,
+    options?: JointOptions<NeighborReduceOptions<I>>,
+  ): Promise<(I | null)[]>
+}
+
+const table: JointTable<keyof NeighborCalls<'blocking'>> = {
+  neighborAllgather: { lists: 1, options: 1 },
+  neighborAllgatherv: { lists: 1, options: 1 },
+  neighborAlltoall: { lists: 1, options: 1 },
+  neighborAlltoallv: { lists: 2, options: 2 },
+  neighborAlltoallw: { lists: 1, options: 1 },
+  neighborReduce: { lists: 1, options: 2 },
+}
+
+const general = jointCallsIn(table, neighborCallsIn(joint))
+
+export const jointNeighborCalls: typeof general = {
+  ...general,
+  neighborAllgatherAll: (graphs, data, options) =>
+    promiseTry(
+      () =>
+        repeatedAllgather(graphs as ArrayLike<GatheringHandle>, data, options) ??
+        general.neighborAllgatherAll(graphs, data, options),
+    ),
+}
+
+declare module '../comm/communicator.js' {
+  interface JointForms extends JointNeighborCalls {}
+}

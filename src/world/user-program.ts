@@ -1,0 +1,50 @@
+import { valueOption } from '../base/option.js'
+import type { Communicator } from '../comm/communicator.js'
+import { RankweaveError } from '../errors.js'
+
+/** A rank's program. */
+export type Main<T, A> = (world: Communicator, args: A) => T | PromiseLike<T>
+
+/**
+ * The program of all ranks that a process hosts, called once per process.
+ *
+ * @param worlds the communicator of all ranks, one handle for each hosted rank, by ascending rank; frozen and
+ *   never empty: a process without ranks is not called
+ * @returns one value for each hosted rank, in that order, or undefined for all
+ */
+export type HostedMain<T, A> = (
+  worlds: readonly Communicator[],
+  args: A,
+) => HostedResults<T> | PromiseLike<HostedResults<T>>
+
+/** What a hosted program returns. */
+export type HostedResults<T> = readonly T[] | undefined
+
+/** A user's program as it is loaded. */
+export interface UserProgram<T, A> {
+  /** Runs once per rank. */
+  readonly main: Main<T, A>
+  /** Runs once per process instead, where there is one. */
+  readonly hosted?: HostedMain<T, A>
+}
+
+/** A function with its hosted form, where there is one. */
+export function programOf<T, A>(
+  main: Main<T, A>,
+  hosted: boolean | HostedMain<T, A> | undefined,
+): UserProgram<T, A> {
+  return typeof hosted === 'function' ? { main, hosted } : { main }
+}
+
+/** Which form of a program runs. */
+export const hostedOption = valueOption<never>(
+  'true, false or a function (worlds, args) => ...',
+  (value) => typeof value === 'boolean' || typeof value === 'function',
+)
+
+/** @throws ERR_ARGUMENT for a function beside a module, which has an export for it */
+export function requireHostedForm(where: string, main: unknown, hosted: unknown): void {
+  if (typeof hosted !== 'function' || typeof main === 'function') return
+  const message = `${where}: expected true or false as hosted of a module, which exports it, got a function`
+  throw new RankweaveError('ERR_ARGUMENT', message)
+}

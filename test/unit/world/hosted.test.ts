@@ -1,0 +1,256 @@
+import { describe, expect, it } from 'vitest'
+import { Communicator } from '../../../src/comm/communicator.js'
+import { isRankweaveError, RankweaveError, throwingRank } from '../../../src/errors.js'
+import { local } from '../../../src/fabric/local/local.js'
+import { type RunOptions, run } from '../../../src/launch/run.js'
+import { worldReport } from '../../../src/world/deadlock.js'
+import type { HostedMain } from '../../../src/world/user-program.js'
+import { hostSession } from '../../../src/world/world.js'
+import { separateSessions } from '../../support/separate-sessions.js'
+
+const never = (): never => {
+  throw new Error('expected the hosted form to run')
+}
+
+/** Runs the hosted form of a function. */
+const hosts = <T>(hosted: HostedMain<T, undefined>, options: Omit<RunOptions<undefined, T>, 'hosted'>) =>
+  run<T>(never, { ...options, hosted })
+
+async function failureOf(world: Promise<unknown>): Promise<RankweaveError> {
+  const failure: unknown = await world.catch((error: unknown) => error)
+  if (!(failure instanceof RankweaveError)) throw new Error(`expected a failure, got ${String(failure)}`)
+  return failure
+}
+
+/** Process 1 hosts no rank. */
+const uneven = () => local({ ranksPerProcess: [3, 0, 2], seed: 5 })
+
+describe('a hosted program', () => {
+  it('is called once per process that has ranks, with their handles by ascending rank, frozen', async () => {
+    const calls: number[][] = []
+    const results = await hosts(
+      (worlds, args) => {
+        expect(Object.isFrozen(worlds)).toBe(true)
+        expect(args).toBeUndefined()
+        calls.push(worlds.map(({ rank }) => rank))
+        return worlds.map(({ rank, location }) => `${rank} on ${location.process}`)
+      },
+      { ranks: 5, fabric: uneven() },
+    )
+    expect(calls).toEqual([
+      [0, 1, 2],
+      [3, 4],
+    ])
+    expect(results).toEqual(['0 on 0', '1 on 0', '2 on 0', '3 on 2', '4 on 2'])
+  })
+
+  it('gets the args of the world, and may return nothing for all ranks', async () => {
+    const seen: unknown[] = []
+    const results = await run<undefined, string>(never, {
+      ...{ ranks: 3, processes: 2, args: 'fast' },
+      hosted: async (_, args) => void seen.push(args),
+    })
+    expect(seen).toEqual(['fast', 'fast'])
+    expect(results).toEqual([undefined, undefined, undefined])
+  })
+
+  it('does not run with hosted: false', async () => {
+    expect(await run(({ rank }) => rank, { ranks: 3, hosted: false })).toEqual([0, 1, 2])
+    expect(await run(({ rank }) => rank, { ranks: 3, hosted: true })).toEqual([0, 1, 2])
+  })
+
+  it('has to be a function', async () => {
+    const wrong = { ranks: 2, hosted: 'yes' } as never
+    expect(await failureOf(run(never, wrong))).toMatchObject({
+      code: 'ERR_ARGUMENT',
+      message: expect.stringContaining('true, false or a function (worlds, args) => ...'),
+    })
+    const module = new URL('file:///program.js')
+    expect(await failureOf(run(module, { ranks: 2, hosted: never }))).toMatchObject({
+      code: 'ERR_ARGUMENT',
+      message: expect.stringContaining('of a module, which exports it'),
+    })
+  })
+
+  it.each([
+    ['too few values', [1], 'ERR_COUNT', 'an array of 2 values'],
+    ['too many values', [1, 2, 3], 'ERR_COUNT', 'got 3 values'],
+    ['no array', 7, 'ERR_TYPE', 'got 7'],
+    ['null', null, 'ERR_TYPE', 'got null'],
+  ])('that returns %s fails', async (_, returned, code, text) => {
+    const failure = await failureOf(hosts((() => returned) as never, { ranks: 4, processes: 2 }))
+    expect(failure).toMatchObject({ code, message: expect.stringContaining(text) })
+    expect(throwingRank(failure)).toBe(0)
+  })
+
+  it.each(['at once', 'later'])('that throws %s fails all its ranks, and names the first', async (when) => {
+    const thrown = new RangeError('out of cheese')
+    const others: unknown[] = []
+    const world = hosts(
+      (worlds) => {
+        const [first] = worlds as [Communicator]
+        if (first.rank === 0)
+          return first.recv(2).then(never, (error: unknown) => {
+            others.push(error)
+            throw error
+          })
+        if (when === 'at once') throw thrown
+        return Promise.reject(thrown)
+      },
+      { ranks: 4, processes: 2 },
+    )
+    await expect(world).rejects.toBe(thrown)
+    expect(throwingRank(thrown)).toBe(2)
+    expect(others).toHaveLength(1)
+    expect(isRankweaveError(others[0], 'ERR_WORLD_ENDED')).toBe(true)
+  })
+
+  it('may call for its ranks in any order', async () => {
+    const results = await hosts(
+      async (worlds) => {
+        const backwards = worlds.toReversed().map((world) => world.allgather(Int32Array.of(world.rank)))
+        // A rank may be one collective ahead of another one of its process.
+        const [first, ...rest] = worlds as [Communicator, ...Communicator[]]
+        const ahead = first.barrier()
+        const sums = Promise.all(rest.map((world) => world.barrier()))
+        await Promise.all([ahead, sums])
+        return (await Promise.all(backwards)).toReversed().map((all) => all.join())
+      },
+      { ranks: 5, fabric: uneven() },
+    )
+    expect(results).toEqual(new Array(5).fill('0,1,2,3,4'))
+  })
+
+  it('shares a world with processes that run one main per rank', async () => {
+    const { sessions } = await separateSessions({ processes: 3, seed: 2 })
+    const main = async (world: Communicator) => {
+      const parts = await world.split(world.rank % 2)
+      return (await parts.allreduce(world.rank, 'sum')) + (await world.scan(1, 'sum'))
+    }
+    const hosted = async (worlds: readonly Communicator[]) => {
+      const ranks = worlds.map(({ rank }) => rank)
+      const colors = ranks.map((rank) => rank % 2)
+      const parts = await Communicator.splitAll(worlds, colors)
+      const sums = new Array<number>(worlds.length).fill(0)
+      for (const color of [0, 1]) {
+        const own = [...ranks.keys()].filter((i) => colors[i] === color)
+        const members = own.map((i) => parts[i]!)
+        const results = await Communicator.allreduceAll(
+          members,
+          own.map((i) => ranks[i]!),
+          'sum',
+        )
+        for (const [k, i] of own.entries()) sums[i] = results[k]!
+      }
+      const scans = await Communicator.scanAll(
+        worlds,
+        worlds.map(() => 1),
+        'sum',
+      )
+      return scans.map((scan, i) => sums[i]! + scan)
+    }
+    const results = await Promise.all(
+      sessions.map((session, n) => hostSession(session, n === 1 ? main : { main, hosted }, { ranks: 6 })),
+    )
+    expect(results.flat()).toEqual([6 + 1, 9 + 2, 6 + 3, 9 + 4, 6 + 5, 9 + 6])
+  })
+
+  it('ends with the world by its signal', async () => {
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const world = hosts(
+      async (worlds) => {
+        controller.abort(reason)
+        await worlds[0].recv()
+        return undefined
+      },
+      { ranks: 4, processes: 2, signal: controller.signal },
+    )
+    await expect(world).rejects.toMatchObject({ code: 'ERR_ABORTED', cause: reason })
+  })
+
+  it('gets null for the ranks that a split leaves out', async () => {
+    const results = await hosts(
+      async (worlds) => {
+        const odd = await Promise.all(worlds.map((world) => world.split(world.rank % 2 === 1 ? 0 : null)))
+        const sums = odd.map((part) => part?.allreduce(Int32Array.of(part.rank), 'sum'))
+        return (await Promise.all(sums)).map((sum) => sum?.[0] ?? null)
+      },
+      { ranks: 5, fabric: uneven() },
+    )
+    expect(results).toEqual([null, 1, null, 1, null])
+  })
+})
+
+describe('a deadlock of hosted programs', () => {
+  it.each([1, 2, 3])('is reported where one of their ranks waits (%i processes)', async (processes) => {
+    const world = hosts(
+      async (worlds) => {
+        await worlds[0].recv(3, 7)
+        return undefined
+      },
+      { ranks: 6, processes },
+    )
+    const failure = await failureOf(world)
+    expect(failure.code).toBe('ERR_DEADLOCK')
+    expect(failure.details).toEqual({ blocked: 6, ended: 0 })
+    expect(failure.message).toContain('recv(source 3, tag 7)')
+  })
+
+  it('is reported where one rank has not called what another one waits for', async () => {
+    const failure = await failureOf(
+      hosts((worlds) => worlds[0].barrier().then(never), { ranks: 4, processes: 2 }),
+    )
+    expect(failure.code).toBe('ERR_DEADLOCK')
+    expect(failure.message).toContain('rank 0 waits in barrier() #0; rank 1 has not called it')
+  })
+
+  it('counts a program that has returned as finished', async () => {
+    const failure = await failureOf(
+      hosts(
+        async (worlds) => {
+          if (worlds[0].rank > 0) await worlds[1].recv(0)
+          return undefined
+        },
+        { ranks: 4, processes: 2 },
+      ),
+    )
+    expect(failure.details).toEqual({ blocked: 2, ended: 2 })
+  })
+
+  it('is not reported while a program computes, awaits a timer, or a turn of the event loop', async () => {
+    const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+    const results = await hosts(
+      async (worlds) => {
+        const [first, second] = worlds as [Communicator, Communicator]
+        const waits = first.recv(second.rank, 1)
+        const end = performance.now() + 60
+        while (performance.now() < end);
+        await pause(100)
+        for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+        await second.send(Int32Array.of(second.rank), first.rank, 1)
+        const { data } = await waits
+        return [data, null]
+      },
+      { ranks: 4, processes: 2 },
+    )
+    expect(results).toEqual([Int32Array.of(1), null, Int32Array.of(3), null])
+  })
+
+  it('has a report in which all ranks of a program that waits are blocked', async () => {
+    let report = ''
+    const world = hosts(
+      async (worlds) => {
+        if (worlds[0].rank > 0) return undefined
+        const waits = worlds[0].recv(3)
+        await new Promise((resolve) => setImmediate(resolve))
+        report = worldReport()
+        await waits
+        return undefined
+      },
+      { ranks: 4, processes: 2 },
+    )
+    expect((await failureOf(world)).code).toBe('ERR_DEADLOCK')
+    expect(report).toContain('2 blocked, 0 running, 2 finished')
+  })
+})
