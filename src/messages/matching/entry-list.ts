@@ -14,12 +14,13 @@ export interface Entry {
   next: Entry | undefined
 }
 
-/** Up to this many entries are searched linearly; beyond that an index is built. */
+/** A search that passes more entries than these builds an index for those that follow. */
 const indexBeyond = 24
 
 /**
- * Entries in the order they were added. `find` returns the earliest that matches, in constant time however
- * many are queued: short lists are searched linearly, long ones have an index by source and tag.
+ * Entries in the order they were added. `find` returns the earliest that matches, in amortized constant time
+ * however many are queued: the first entries are searched one by one, which finds what is taken in the order in
+ * which it was added; a list in which one search has gone further has an index by source and tag until it is empty.
  *
  * The index is lazy: removed entries stay in it until a search passes them, and it is rebuilt when as many
  * entries were removed as are left, so the cost per entry stays constant.
@@ -50,14 +51,15 @@ export class EntryList<E extends Entry> {
     else this.#last.next = entry
     this.#last = entry
     this.#size++
-    if (this.#index !== undefined) this.#index.add(entry)
-    else if (this.#size > indexBeyond) this.#reindex()
+    this.#index?.add(entry)
   }
 
   /** The earliest entry that matches, left in the list. */
   find(source: number, tag: number): E | undefined {
     if (this.#index !== undefined) return this.#index.find(source, tag) as E | undefined
-    for (let entry = this.#first; entry !== undefined; entry = entry.next) {
+    let passed = 0
+    for (let entry = this.#first; entry !== undefined; entry = entry.next, passed++) {
+      if (passed === indexBeyond) return this.#reindex().find(source, tag) as E | undefined
       if (
         (entry.source === source || entry.source === ANY_SOURCE || source === ANY_SOURCE) &&
         (entry.tag === tag || entry.tag === ANY_TAG || tag === ANY_TAG)
@@ -91,10 +93,12 @@ export class EntryList<E extends Entry> {
     }
   }
 
-  #reindex(): void {
+  #reindex(): Index {
     this.#gone = 0
-    this.#index = this.#holds === 'patterns' ? new PatternIndex() : new MessageIndex()
-    for (let entry = this.#first; entry !== undefined; entry = entry.next) this.#index.add(entry)
+    const index = this.#holds === 'patterns' ? new PatternIndex() : new MessageIndex()
+    for (let entry = this.#first; entry !== undefined; entry = entry.next) index.add(entry)
+    this.#index = index
+    return index
   }
 }
 
