@@ -335,9 +335,7 @@ export function jointCalls<H>(make: MakeHandle<H>): Record<keyof JointCalls<H>, 
     ...general,
     // Nothing depends on the rank, and little on their number.
     barrierAll: (comms: ArrayLike<Handle>, options?: ValueOptions) =>
-      options === undefined
-        ? promiseTry(() => barrierTogether(comms))
-        : general.barrierAll(comms, options),
+      options === undefined ? promiseTry(() => barrierTogether(comms)) : general.barrierAll(comms, options),
     allreduceAll: (comms: ArrayLike<Handle>, data: unknown, op: unknown, options?: unknown) =>
       promiseTry(
         () =>
@@ -354,7 +352,9 @@ export function jointCalls<H>(make: MakeHandle<H>): Record<keyof JointCalls<H>, 
         const { state, places } = hostedBy<CommState>('splitAll', 'handles', comms)
         const isSimple =
           places === undefined && state.collectives.isEven && !Array.isArray(options) && !options?.signal
-        const areLists = isListOf(comms.length, colors) && (keys === null || keys === undefined || isListOf(comms.length, keys))
+        const areLists =
+          isListOf(comms.length, colors) &&
+          (keys === null || keys === undefined || isListOf(comms.length, keys))
         return isSimple && areLists
           ? splitTogether(state, make, colors, keys, options)
           : splitEach(comms, colors, keys, options)

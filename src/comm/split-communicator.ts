@@ -1,14 +1,20 @@
 import type { CollectiveCall } from '../calls/collective-call.js'
 import type { CollectiveName } from '../calls/collective-name.js'
-import { hashIntegers } from '../calls/signature.js'
 import type { Exchange } from '../calls/exchange.js'
+import { hashIntegers } from '../calls/signature.js'
 import { noteRank, wrongValue } from '../errors.js'
 import { requireWaitOptions, type WaitOptions } from '../messages/process/abort.js'
 import type { CommState } from './comm-state.js'
 import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
 import { runSplit } from './split/run-split.js'
 import type { ColorAndKey, PlannedSplit, SplitRequest } from './split/split-call.js'
-import { checkSplitOptions, planSplit, type SplitOptions, type SplitPlan, splitAgreement } from './split/split-plan.js'
+import {
+  checkSplitOptions,
+  planSplit,
+  type SplitOptions,
+  type SplitPlan,
+  splitAgreement,
+} from './split/split-plan.js'
 
 // These throw on invalid arguments; the methods of a communicator turn that into rejections.
 

@@ -16,7 +16,8 @@ export function allreduceNumbers(
   const { collectives } = state
   if (places !== undefined || !collectives.isEven) return undefined
   const call = collectives.reusableCall()
-  if (!(call instanceof AllreduceCall) || !call.isMethod(undefined) || !call.takesNumbers(op)) return undefined
+  if (!(call instanceof AllreduceCall) || !call.isMethod(undefined) || !call.takesNumbers(op))
+    return undefined
   const given = data as ArrayLike<unknown> | null | undefined
   if (given?.length !== comms.length) return undefined
   const numbers = new Float64Array(comms.length)
