@@ -119,7 +119,7 @@ export class CollectiveEngine implements ExchangeOwner {
    *
    * @param contributions by local index; undefined where no rank passes anything
    */
-  callTogether(call: AnyCall, contributions?: unknown[]): Promise<unknown> {
+  callTogether(call: AnyCall, contributions?: readonly unknown[]): Promise<unknown> {
     this.#main ??= this.#lanes.lane(plainLane)
     return this.#joinTogether(this.#main, call, contributions, undefined)
   }
@@ -305,7 +305,7 @@ export class CollectiveEngine implements ExchangeOwner {
   #joinTogether(
     lane: Lane,
     call: AnyCall,
-    contributions: unknown[] | undefined,
+    contributions: readonly unknown[] | undefined,
     joint: JoiningCalls | undefined,
   ): Promise<unknown> {
     const state = this.#state
@@ -334,7 +334,7 @@ export class CollectiveEngine implements ExchangeOwner {
     lane.next.fill(seq + 1)
     if (this.#hosted === state.runtime.hostedRanks) state.runtime.countCollectives()
     else for (let i = 0; i < this.#hosted; i++) state.runtime.countCollective(state.hostedIndex(i))
-    slot.contributions = contributions
+    slot.contributions = contributions as unknown[] | undefined
     slot.arrived = this.#hosted
     const promise = slot.jointPromise()
     joint?.watchSignals(state, slot, this.#revocation)

@@ -1,7 +1,7 @@
 import { promiseTry } from '../base/turn.js'
 import { barrierOf } from '../calls/collectives/barrier.js'
 import type { Handle } from '../calls/collectives/form.js'
-import { allreduceNumbers } from '../calls/collectives/joint-allreduce.js'
+import { repeatedAllreduce } from '../calls/collectives/joint-allreduce.js'
 import {
   type ByHandle,
   type JointOptions,
@@ -338,9 +338,7 @@ export function jointCalls<H>(make: MakeHandle<H>): Record<keyof JointCalls<H>, 
       options === undefined ? promiseTry(() => barrierTogether(comms)) : general.barrierAll(comms, options),
     allreduceAll: (comms: ArrayLike<Handle>, data: unknown, op: unknown, options?: unknown) =>
       promiseTry(
-        () =>
-          (options === undefined ? allreduceNumbers(comms, data, op) : undefined) ??
-          general.allreduceAll(comms, data, op, options),
+        () => repeatedAllreduce(comms, data, op, options) ?? general.allreduceAll(comms, data, op, options),
       ),
     splitAll: (
       comms: ArrayLike<Handle & CommHandle>,

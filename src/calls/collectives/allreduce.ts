@@ -1,5 +1,7 @@
 import { overlap } from '../../base/bytes.js'
-import { newArray, type TypedArray } from '../../messages/datatype/elements.js'
+import { newArray, plainArray, type TypedArray } from '../../messages/datatype/elements.js'
+import { misfit } from '../../messages/datatype/payload.js'
+import { StridedView } from '../../messages/datatype/strided-view.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
@@ -17,6 +19,10 @@ type KernelOperation = Extract<Reduction['op'], { kind: 'kernel' }>
 export class AllreduceCall extends ReductionCall<ReductionRun> {
   /** By participant here. */
   #folds: readonly NumberFold[] | undefined
+  /** Of a run of few elements: what its ranks passed has been checked. */
+  #lastArrays: readonly ReduceContribution[] | undefined
+  /** Where the ranks that repeat them get their results; undefined unless all are arrays that fit. */
+  #targets: readonly TypedArray[] | undefined
 
   constructor(state: CollectiveContext, reduction: Reduction, method: Method | undefined) {
     super(state, 'allreduce', reduction, method)
@@ -26,6 +32,17 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
   takesNumbers(op: unknown): boolean {
     const { scalar, op: own } = this.reduction
     return scalar === 'number' && own.kind === 'kernel' && own.name === op
+  }
+
+  /**
+   * What the ranks here passed to the last run, if that were arrays of a few elements that are still there, and
+   * this is the operation.
+   */
+  lastArrays(op: unknown): readonly ReduceContribution[] | undefined {
+    const { countElems, op: own } = this.reduction
+    const last = this.#lastArrays
+    if (own.kind !== 'kernel' || own.name !== op || last === undefined) return undefined
+    return last.every(({ data }) => data.length === countElems) ? last : undefined
   }
 
   #runNumbers(run: ReductionRun, numbers: Float64Array, exchange: Exchange): void {
@@ -56,6 +73,10 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
     if (numbers !== undefined) {
       this.#runNumbers(run, numbers, exchange)
       return
+    }
+    if (contributions !== this.#lastArrays) {
+      this.#lastArrays = run.isSmall && reduction.scalar === null ? contributions : undefined
+      this.#targets = this.#lastArrays && targetsOf(reduction, contributions)
     }
     let landing: SharedLanding | undefined
     const room = (sizeBytes: number): Uint8Array => {
@@ -105,8 +126,33 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
 
   #finish(contributions: readonly ReduceContribution[], exchange: Exchange, data: TypedArray): void {
     const results: unknown[] = new Array(contributions.length)
-    for (let i = 0; i < contributions.length; i++)
-      results[i] = deliverResult(this.state, this.reduction, data, contributions[i].into)
+    const targets = contributions === this.#lastArrays ? this.#targets : undefined
+    for (let i = 0; i < results.length; i++) {
+      const { into } = contributions[i]
+      const target = targets?.[i]
+      // One that was detached has no elements.
+      if (target === undefined || target.length < data.length)
+        results[i] = deliverResult(this.state, this.reduction, data, into)
+      else {
+        for (let e = 0; e < data.length; e++) target[e] = data[e]
+        this.state.runtime.processCounters.bytesCopied += data.byteLength
+        results[i] = into
+      }
+    }
     exchange.finish(results)
   }
+}
+
+/** The receive buffers as plain arrays, if all ranks pass arrays that have room for the result. */
+function targetsOf(
+  { type, countElems }: Reduction,
+  contributions: readonly ReduceContribution[],
+): readonly TypedArray[] | undefined {
+  const targets: TypedArray[] = []
+  for (const { into } of contributions) {
+    if (into === undefined || into instanceof StridedView) return undefined
+    if (misfit(type, countElems, into) !== undefined) return undefined
+    targets.push(plainArray(into))
+  }
+  return targets
 }

@@ -1,30 +1,61 @@
+import { requireKnownOptions } from '../../base/known-options.js'
 import { hostedBy } from '../hosted-ranks.js'
+import { callOptions, type ReductionOptions } from '../plan/options.js'
 import { AllreduceCall } from './allreduce.js'
 import type { Handle } from './form.js'
 
 /**
- * The allreduce of all ranks of a process that pass numbers, without an array for each.
+ * The allreduce of all ranks of a process that repeat the last one: with the arrays that were checked then, or
+ * with numbers, which need no array each.
  *
+ * @param options of all ranks, or a list with those of each
  * @returns undefined where the last call was another one, or a rank passes anything else
+ * @throws ERR_ARGUMENT for unknown options
  */
-export function allreduceNumbers(
+export function repeatedAllreduce(
   comms: ArrayLike<Handle>,
   data: unknown,
   op: unknown,
+  options: unknown,
 ): Promise<unknown> | undefined {
   const { state, places } = hostedBy('allreduceAll', 'handles', comms)
   const { collectives } = state
-  if (places !== undefined || !collectives.isEven) return undefined
-  const call = collectives.reusableCall()
-  if (!(call instanceof AllreduceCall) || !call.isMethod(undefined) || !call.takesNumbers(op))
-    return undefined
   const given = data as ArrayLike<unknown> | null | undefined
-  if (given?.length !== comms.length) return undefined
-  const numbers = new Float64Array(comms.length)
+  if (places !== undefined || given?.length !== comms.length || !collectives.isEven) return undefined
+  const call = collectives.reusableCall()
+  if (!(call instanceof AllreduceCall)) return undefined
+  if (options === undefined && call.takesNumbers(op)) {
+    const numbers = numbersOf(given)
+    return numbers && collectives.callTogether(call, [{ data: numbers, into: undefined, numbers }])
+  }
+  const last = call.lastArrays(op)
+  if (last?.length !== given.length || !doAllRepeat(call, options, given.length)) return undefined
+  const isList = Array.isArray(options)
+  for (let n = 0; n < last.length; n++) {
+    const own = isList ? options[n] : options
+    if (given[n] !== last[n].data || own?.into !== last[n].into) return undefined
+  }
+  return collectives.callTogether(call, last)
+}
+
+function numbersOf(given: ArrayLike<unknown>): Float64Array | undefined {
+  const numbers = new Float64Array(given.length)
   for (let i = 0; i < numbers.length; i++) {
     const number = given[i]
     if (typeof number !== 'number') return undefined
     numbers[i] = number
   }
-  return collectives.callTogether(call, [{ data: numbers, into: undefined, numbers }])
+  return numbers
+}
+
+/** Whether no rank asks for another algorithm, or passes a signal. */
+function doAllRepeat(call: AllreduceCall, options: unknown, count: number): boolean {
+  const list: readonly (ReductionOptions | undefined)[] = Array.isArray(options) ? options : [options]
+  if (list.length !== 1 && list.length !== count) return false
+  return list.every((own) => {
+    if (own === undefined) return call.isMethod(undefined)
+    if (own === null || own.signal !== undefined || !call.isMethod(own)) return false
+    requireKnownOptions('allreduceAll', own, callOptions.allreduce)
+    return true
+  })
 }

@@ -36,7 +36,8 @@ export class ReductionRun {
   readonly combiner: Combiner<unknown>
   readonly #reduction: Reduction
   readonly #lengthOf: LengthOf
-  readonly #isSmall: boolean
+  /** Whether a unit is few elements, whose memory is retained. */
+  readonly isSmall: boolean
   #spare: Bound | undefined
 
   /**
@@ -52,7 +53,7 @@ export class ReductionRun {
     this.#reduction = reduction
     this.#lengthOf = lengthOf
     this.combiner = combinerOf(op, type, countElems)
-    this.#isSmall = this.combiner.sizeBytes !== null && this.combiner.sizeBytes <= retainedBytes
+    this.isSmall = this.combiner.sizeBytes !== null && this.combiner.sizeBytes <= retainedBytes
   }
 
   /** What the ranks of each participant here contribute together. */
@@ -76,7 +77,7 @@ export class ReductionRun {
     done: (reduced: Reduced) => void,
   ): void {
     if (this.#reduction.type === typeCode.value) this.#runValues(own, exchange, done)
-    else if (this.#isSmall) this.#runSmall(own.values as readonly TypedArray[], exchange, done)
+    else if (this.isSmall) this.#runSmall(own.values as readonly TypedArray[], exchange, done)
     else this.#runLarge(own.values as readonly TypedArray[], exchange, roomFor, done)
   }
 

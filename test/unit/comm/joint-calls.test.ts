@@ -110,6 +110,61 @@ describe('a call of all ranks of a process', () => {
     expect(results).toEqual(new Array(6).fill([6, 6, 1, 1, 6, 12, 18]))
   })
 
+  it('repeats an allreduce of arrays with other contents, buffers, operations and options', async () => {
+    const results = await hosts(async (worlds) => {
+      const arrays = worlds.map(({ rank }) => Float64Array.of(rank, 1))
+      const into = () => worlds.map(() => ({ into: new Float64Array(3).fill(-1) }))
+      const first = into()
+      const other = into()
+      const seen: unknown[] = []
+      const call = async (op: 'sum' | 'max', options?: unknown) => {
+        const got = await Communicator.allreduceAll(worlds, arrays, op, options as never)
+        seen.push(worlds.map((_, n) => Array.from(got[n])))
+      }
+      await call('sum', first)
+      for (const array of arrays) array[1] = 2
+      await call('sum', first)
+      await call('max', first)
+      await call('max', other)
+      await call('max')
+      await call('sum', { algorithm: 'allreduce-linear' })
+      seen.push((await outcome(call('sum', { algorithn: 'allreduce-linear' }))).code)
+      await call('sum', other)
+      await call('sum', other)
+      return worlds.map((_, n) => seen.map((one) => (Array.isArray(one) ? one[n] : one)))
+    })
+    const [sum, max] = [
+      [15, 12],
+      [5, 2],
+    ]
+    const kept = [
+      [15, 6, -1],
+      [...sum!, -1],
+      [...max!, -1],
+      [...max!, -1],
+      max,
+      sum,
+      'ERR_ARGUMENT',
+      [...sum!, -1],
+      [...sum!, -1],
+    ]
+    expect(results).toEqual(new Array(6).fill(kept))
+  })
+
+  it('fails a rank whose buffers were detached since it was last called', async () => {
+    const results = await hosts(async (worlds) => {
+      const arrays = worlds.map(() => Float64Array.of(1))
+      const options = worlds.map(() => ({ into: new Float64Array(1) }))
+      for (let i = 0; i < 2; i++) await Communicator.allreduceAll(worlds, arrays, 'sum', options)
+      if (worlds[0]!.rank === 0) structuredClone(options[1]!.into, { transfer: [options[1]!.into.buffer] })
+      const failed = await outcome(Communicator.allreduceAll(worlds, arrays, 'sum', options))
+      const first = worlds[0]!.rank
+      return worlds.map(() => (first === 0 ? [failed.code, failed.rank] : [options[0]!.into[0]]))
+    })
+    expect(results.slice(0, 3)).toEqual(new Array(3).fill(['ERR_TYPE', 1]))
+    for (const [got] of results.slice(3)) expect(got).toBe(6)
+  })
+
   it('rejects numbers of one kind on some ranks and of another on others', async () => {
     const results = await hosts(async (worlds) => {
       const mixed = worlds.map(({ rank }) => (rank === 0 ? 1n : 1)) as number[]
