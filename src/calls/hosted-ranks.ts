@@ -26,6 +26,7 @@ export function hostedBy<S extends CommContext>(
   if (typeof list !== 'object' || list === null || !(list.length > 0)) throw refuse(shown(list))
   if (typeof list[0]?.seat !== 'function') throw refuse(`${shown(list[0])} at place 0`)
   const { state } = list[0].seat()
+  if (areSame(list, state.listedHandles)) return { state, places: undefined }
   let places: Int32Array | undefined
   for (let n = 0; n < list.length; n++) {
     if (typeof list[n]?.placeIn !== 'function') throw refuse(`${shown(list[n])} at place ${n}`)
@@ -37,5 +38,13 @@ export function hostedBy<S extends CommContext>(
   if (places !== undefined && new Set(places).size < places.length) throw refuse('one of them more than once')
   const { length } = state.localRanks
   if (list.length !== length) throw refuse(`${list.length} of ${length}`)
+  if (places === undefined && (list[0] as unknown) === list[0].seat().handle)
+    state.listedHandles = Array.from(list)
   return { state, places }
+}
+
+function areSame(list: ArrayLike<unknown>, before: readonly unknown[] | undefined): boolean {
+  if (list.length !== before?.length) return false
+  for (let n = 0; n < before.length; n++) if (list[n] !== before[n]) return false
+  return true
 }

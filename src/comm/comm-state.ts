@@ -74,6 +74,8 @@ export class CommState implements TableContext, FrameContext {
   readonly losses: KnownLosses
   /** The name that a rank here gave it; empty without. */
   label = ''
+  listedHandles: readonly unknown[] | undefined
+  freedHandles = 0
   made: MadeBy | undefined
   /** The split that made it, if one did. */
   origin: SplitOrigin | undefined

@@ -74,6 +74,8 @@ export abstract class RankCommunicator {
   /** @internal Marks this handle as freed; pending operations still complete. */
   markFreed(): void {
     this.#freed = true
+    this.#state.listedHandles = undefined
+    this.#state.freedHandles++
   }
 
   /**

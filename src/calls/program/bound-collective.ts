@@ -1,3 +1,4 @@
+import type { TypedArray } from '../../messages/datatype/elements.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import type { CollectiveCall, RankFailure } from '../collective-call.js'
@@ -56,10 +57,20 @@ export function programStart(signature: Signature, bound: BoundProgram): BoundSt
   }
 }
 
+/** The requests of all ranks here as they were started together last, checked; none has been freed since. */
+export interface ListedRequests {
+  readonly requests: readonly unknown[]
+  /** Those of all of them: an array that has no elements later has lost its buffer. */
+  readonly buffers: readonly TypedArray[]
+  /** Handles of the communicator that had been freed by then. */
+  readonly freedHandles: number | undefined
+}
+
 /** A persistent collective in one process: the buffers of all its ranks, and its own lane. */
 export class BoundCollective {
   readonly lane: number
   readonly call: CollectiveCall<undefined, undefined>
+  listed: ListedRequests | undefined
   readonly #state: PersistentContext
   #holders: number
 

@@ -63,7 +63,9 @@ export class PersistentRequest {
   /** @internal Starts the requests of all ranks of a process (`Communicator.startAll`). */
   static startAll(requests: readonly PersistentRequest[]): Promise<void> {
     try {
-      hostedBy('startAll', 'requests', requests)
+      const first: unknown = requests?.[0]
+      if (first instanceof PersistentRequest && first.#repeats(requests)) return first.#bound!.startAll()
+      const { state, places } = hostedBy('startAll', 'requests', requests)
       const bound = requests[0].#bound
       let isOne = bound !== undefined
       for (let i = 0; i < requests.length; i++) {
@@ -73,10 +75,26 @@ export class PersistentRequest {
       }
       if (!isOne) return startEach(requests)
       if (bound!.isActive()) throw activeError()
+      if (places === undefined)
+        bound!.listed = {
+          requests: requests.slice(),
+          buffers: requests.flatMap((request) => request.#buffers),
+          freedHandles: state.freedHandles,
+        }
       return bound!.startAll()
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  /** Whether these requests, which begin with this one, were started together before and can be again. */
+  #repeats(requests: readonly PersistentRequest[]): boolean {
+    const bound = this.#bound
+    const listed = bound?.listed
+    if (listed === undefined || requests.length !== listed.requests.length) return false
+    for (let i = 0; i < listed.requests.length; i++) if (requests[i] !== listed.requests[i]) return false
+    for (let i = 0; i < listed.buffers.length; i++) if (listed.buffers[i].length === 0) return false
+    return this.seat().state.freedHandles === listed.freedHandles && !bound!.isActive()
   }
 
   /**
@@ -90,6 +108,7 @@ export class PersistentRequest {
       throw new RankweaveError('ERR_REQUEST', `free: this persistent request ${why}`)
     }
     this.#freed = true
+    if (this.#bound !== undefined) this.#bound.listed = undefined
     this.#setup.then((bound) => bound.release()).catch(() => {})
   }
 
@@ -124,6 +143,7 @@ export class PersistentRequest {
     // Before anything is awaited: the communicator may be freed meanwhile, which waits for this start.
     const { state, localIndex } = this.seat()
     this.#startedSeparately = true
+    if (this.#bound !== undefined) this.#bound.listed = undefined
     try {
       await this.#joined(state, localIndex, options)
     } finally {

@@ -81,6 +81,10 @@ export interface CommContext {
   readonly label?: string
   /** The call that made it, as {@link madeBy} shows it; undefined for the world. */
   readonly made?: MadeBy | undefined
+  /** The handles of all ranks here, ascending, as they were listed last; dropped when one of them is freed. */
+  listedHandles?: readonly unknown[] | undefined
+  /** Handles of ranks here that have been freed. */
+  readonly freedHandles?: number
   readonly runtime: ProcessPort
   /** Payload that follows its envelope when the receiver is ready. */
   readonly transfers: Transfers

@@ -14,6 +14,9 @@ export interface Blocks {
   readonly into: TypedArray | undefined
 }
 
+/** Up to this many elements, a loop is faster than `set`. */
+const fewElems = 16
+
 /**
  * A neighbor allgather of blocks of one length, in one process. Ranks with equal calls share the object, and
  * so do consecutive calls: it retains the memory that a run needs.
@@ -53,8 +56,11 @@ export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
     )
     const { run, store } = memory
     const own = store.elements as Float64Array
+    const count = this.countElems
     for (let v = 0; v < blocks.length; v++) {
-      own.set(blocks[v].elements as Float64Array, v * this.countElems)
+      const elements = blocks[v].elements as Float64Array
+      if (count > fewElems) own.set(elements, v * count)
+      else for (let e = 0; e < count; e++) own[v * count + e] = elements[e]
     }
     run.start(exchange, store, () => {
       countRun(traffic, program.counts)

@@ -14,6 +14,8 @@ export interface SlotList {
   readonly start: Int32Array
   readonly value: Int32Array
   readonly slot: Int32Array
+  /** Whether every rank's slots are 0, 1, 2 and so on, in this order. */
+  readonly isDense: boolean
 }
 
 export function slotList({ ranks, fillStart, fillRank, fillSlot }: ProcessProgram): SlotList {
@@ -28,21 +30,38 @@ export function slotList({ ranks, fillStart, fillRank, fillSlot }: ProcessProgra
       slot[at] = fillSlot[f]
     }
   }
-  return { start, value, slot }
+  return inSlotOrder(start, value, slot) ?? { start, value, slot, isDense: false }
+}
+
+/** Undefined where a rank has slots that nothing fills, as on the borders of a grid. */
+function inSlotOrder(start: Int32Array, value: Int32Array, slot: Int32Array): SlotList | undefined {
+  const ordered = new Int32Array(value.length).fill(-1)
+  const slots = new Int32Array(value.length)
+  for (let i = 0; i + 1 < start.length; i++) {
+    for (let k = start[i]; k < start[i + 1]; k++) {
+      const at = start[i] + slot[k]
+      if (at >= start[i + 1] || ordered[at] >= 0) return undefined
+      ordered[at] = value[k]
+      slots[at] = slot[k]
+    }
+  }
+  return { start, value: ordered, slot: slots, isDense: true }
 }
 
 /** Copies the values of one hosted rank's slots into `target`. */
 export function fillRankSlots(
-  { start, value, slot }: SlotList,
+  { start, value, slot, isDense }: SlotList,
   rank: number,
   { words, width }: UniformStore,
   target: Words,
 ): void {
   requireIntact(target)
+  const begin = start[rank]
   const end = start[rank + 1]
-  if (width === 1) for (let k = start[rank]; k < end; k++) target[slot[k]] = words[value[k]]
-  else
-    for (let k = start[rank]; k < end; k++) copyWords(words, value[k] * width, target, slot[k] * width, width)
+  if (width > 1)
+    for (let k = begin; k < end; k++) copyWords(words, value[k] * width, target, slot[k] * width, width)
+  else if (isDense) for (let k = begin; k < end; k++) target[k - begin] = words[value[k]]
+  else for (let k = begin; k < end; k++) target[slot[k]] = words[value[k]]
 }
 
 /**
