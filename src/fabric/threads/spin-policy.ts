@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { WaitCosts, type WaitKind } from './wait-costs.js'
 
 /**
  * How long a waiting process polls before it sleeps: without pause at first, then for a while in every turn
@@ -13,28 +14,33 @@ const sharedCore = { spinMs: 0.005, turnMs: 0, activePollingMs: 0.1, blockMs: 1 
 const blockedPerTurnMs = 4
 /** A poll takes nanoseconds; when this has passed between two, another process had the core. */
 const preemptedMs = 0.5
-/** For how long the machine counts as oversubscribed then. */
-const oversubscribedMs = 20
+/** For how long the thread blocks then, instead of polling. */
+const preemptedBlocksMs = 20
 /** Polls between two readings of the clock. */
 const pollsPerClock = 16
 
-/** When one process stops polling; it adapts to preemption. */
+/** When one process stops polling; it adapts to preemption, and to what made its last waits shorter. */
 export class SpinPolicy {
-  #now: typeof dedicatedCore | typeof sharedCore
-  #oversubscribedUntil: number
+  readonly #isOversubscribed: boolean
+  readonly #costs = new WaitCosts()
+  /** Another thread had the core while this one polled: until then it blocks. */
+  #preemptedUntil = 0
   /** Since the last turn of the event loop. */
   #blockedMs = 0
+  /** When the wait in progress began, if the first polls did not end it; else 0. */
+  #waitBegan = 0
+  #wait: WaitKind = 'polls'
+  /** Whether its cost is noted: while polling is best, only that of waits that outlast a spin. */
+  #isNoted = false
 
   /** @param oversubscribed whether there are more processes than cores */
   constructor(oversubscribed: boolean) {
-    this.#oversubscribedUntil = oversubscribed ? Number.POSITIVE_INFINITY : 0
-    this.#now = oversubscribed ? sharedCore : dedicatedCore
+    this.#isOversubscribed = oversubscribed
   }
 
   /** For how long an idle process polls in every turn of the event loop after a frame came. */
   activePollingMs(now: number): number {
-    if (now >= this.#oversubscribedUntil) this.#now = dedicatedCore
-    return this.#now.activePollingMs
+    return this.#limits(now).activePollingMs
   }
 
   /**
@@ -42,7 +48,8 @@ export class SpinPolicy {
    * other thread.
    */
   get blockMs(): number {
-    return this.#blockedMs < blockedPerTurnMs ? this.#now.blockMs : 0
+    if (this.#blockedMs >= blockedPerTurnMs) return 0
+    return this.#isOversubscribed || this.#wait === 'blocks' ? sharedCore.blockMs : 0
   }
 
   /** The thread has blocked since `begin`. */
@@ -55,33 +62,56 @@ export class SpinPolicy {
     this.#blockedMs = 0
   }
 
+  /** What was waited for has come. */
+  came(): void {
+    if (this.#waitBegan === 0) return
+    if (this.#isNoted) this.#costs.took(this.#wait, performance.now() - this.#waitBegan)
+    this.#waitBegan = 0
+    this.#isNoted = false
+    this.#wait = this.#costs.best
+  }
+
   /**
    * Polls without pause; true as soon as a poll was successful.
    *
    * @param poll polls that many times, or until it is successful
    */
   spin(poll: (times: number) => boolean): boolean {
-    return this.#pollFor(this.#now.spinMs, poll)
+    // A frame that comes at once does not wait for the clock to be read.
+    if (poll(pollsPerClock)) return true
+    const now = performance.now()
+    if (this.#waitBegan === 0) {
+      this.#waitBegan = now
+      if (this.#costs.best === 'blocks') this.#beginNoted()
+    }
+    if (this.#pollUntil(now, now + this.#limits(now).spinMs, poll)) return true
+    if (!this.#isNoted) this.#beginNoted()
+    return false
+  }
+
+  #beginNoted(): void {
+    this.#isNoted = true
+    this.#wait = this.#costs.next()
   }
 
   /** The same in a turn of the event loop. */
   spinInTurn(poll: (times: number) => boolean): boolean {
-    return this.#pollFor(this.#now.turnMs, poll)
+    if (poll(pollsPerClock)) return true
+    const now = performance.now()
+    return this.#pollUntil(now, now + this.#limits(now).turnMs, poll)
   }
 
-  #pollFor(milliseconds: number, poll: (times: number) => boolean): boolean {
-    // A frame that comes at once does not wait for the clock to be read.
-    for (let until = 0, before = 0; ; ) {
+  #limits(now: number): typeof dedicatedCore | typeof sharedCore {
+    const isShared = this.#isOversubscribed || now < this.#preemptedUntil || this.#wait === 'blocks'
+    return isShared ? sharedCore : dedicatedCore
+  }
+
+  #pollUntil(begin: number, until: number, poll: (times: number) => boolean): boolean {
+    for (let before = begin; ; ) {
       if (poll(pollsPerClock)) return true
       const now = performance.now()
-      if (until === 0) until = now + milliseconds
-      else {
-        if (now - before > preemptedMs) {
-          this.#oversubscribedUntil = now + oversubscribedMs
-          this.#now = sharedCore
-        }
-        if (now >= until) return false
-      }
+      if (now - before > preemptedMs) this.#preemptedUntil = now + preemptedBlocksMs
+      if (now >= until) return false
       before = now
     }
   }

@@ -169,6 +169,7 @@ export class ThreadsProcess implements Fabric {
   #pollSucceeded(): true {
     this.#spins++
     this.#waiting = false
+    this.#spinPolicy.came()
     return true
   }
 
