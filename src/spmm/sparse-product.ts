@@ -1,4 +1,4 @@
-import type { PersistentRequest } from '../calls/program/persistent-request.js'
+import { PersistentRequest } from '../calls/program/persistent-request.js'
 import type { Communicator } from '../comm/communicator.js'
 import { RankweaveError } from '../errors.js'
 import { isDetached } from '../messages/datatype/elements.js'
@@ -116,36 +116,87 @@ export class SparseProduct {
    * @throws ERR_COUNT for arrays of other lengths, ERR_REQUEST while a product is being computed, before
    *   anything is sent; ERR_TYPE, on all ranks, when one of them detaches an array meanwhile
    */
-  async multiply(
-    b: Float64Array,
-    into: Float64Array = zeros('the product', this.#block.rows, this.#width),
-  ): Promise<Float64Array> {
-    const block = this.#block
-    requireLength('B', b, this.#ownRows, this.#width)
-    requireLength('the product', into, block.rows, this.#width)
-    if (this.#running)
-      throw new RankweaveError('ERR_REQUEST', 'multiply: expected the product before to be complete')
-    this.#running = true
+  async multiply(b: Float64Array, into: Float64Array = this.#zeros()): Promise<Float64Array> {
+    this.#begin(b, into)
     try {
-      const own: DenseMatrix = { rows: this.#ownRows, cols: this.#width, values: b }
-      for (const { from, width, operand, mine, exchange } of this.#batches) {
-        this.#requireIntact(b, into)
-        this.#locally(() => packColumns(own, from, from + width, mine))
-        const arrival = exchange.start()
+      for (const batch of this.#batches) {
+        this.#pack(batch, b, into)
+        const arrival = batch.exchange.start()
         // What fails before it is awaited fails the product.
         arrival.catch(() => {})
         // First every rank of this process starts, so that what they send is in flight.
         await null
-        this.#requireIntact(into)
-        this.#locally(() => multiplyRows(block, block.innerRows, operand, width, into, this.#width, from))
+        this.#multiplyInner(batch, into)
         await arrival
-        this.#requireIntact(into)
-        this.#locally(() => multiplyRows(block, block.outerRows, operand, width, into, this.#width, from))
+        this.#multiplyOuter(batch, into)
       }
     } finally {
       this.#running = false
     }
     return into
+  }
+
+  /** @internal See {@link multiplyAll}. */
+  static async multiplyAll(
+    products: readonly SparseProduct[],
+    bs: readonly Float64Array[],
+    intos: readonly Float64Array[] = products.map((each) => each.#zeros()),
+  ): Promise<readonly Float64Array[]> {
+    if (bs.length !== products.length || intos.length !== products.length) {
+      const message = `multiplyAll: expected B and C of ${products.length} products, got ${bs.length} and ${intos.length}`
+      throw new RankweaveError('ERR_ARGUMENT', message)
+    }
+    if (products.length === 0) return []
+    const begun: SparseProduct[] = []
+    try {
+      products.forEach((product, n) => {
+        product.#begin(bs[n], intos[n])
+        begun.push(product)
+      })
+      for (let at = 0; at < products[0].#batches.length; at++) {
+        for (const [n, each] of products.entries()) each.#pack(each.#batches[at], bs[n], intos[n])
+        const arrival = PersistentRequest.startAll(products.map((each) => each.#batches[at].exchange))
+        arrival.catch(() => {})
+        for (const [n, each] of products.entries()) each.#multiplyInner(each.#batches[at], intos[n])
+        await arrival
+        for (const [n, each] of products.entries()) each.#multiplyOuter(each.#batches[at], intos[n])
+      }
+    } finally {
+      for (const product of begun) product.#running = false
+    }
+    return intos
+  }
+
+  #zeros(): Float64Array {
+    return zeros('the product', this.#block.rows, this.#width)
+  }
+
+  /** @throws ERR_COUNT, ERR_REQUEST as `multiply` */
+  #begin(b: Float64Array, into: Float64Array): void {
+    requireLength('B', b, this.#ownRows, this.#width)
+    requireLength('the product', into, this.#block.rows, this.#width)
+    if (this.#running)
+      throw new RankweaveError('ERR_REQUEST', 'multiply: expected the product before to be complete')
+    this.#running = true
+  }
+
+  #pack({ from, width, mine }: Batch, b: Float64Array, into: Float64Array): void {
+    this.#requireIntact(b, into)
+    const own: DenseMatrix = { rows: this.#ownRows, cols: this.#width, values: b }
+    this.#locally(() => packColumns(own, from, from + width, mine))
+  }
+
+  #multiplyInner(batch: Batch, into: Float64Array): void {
+    this.#multiplyRows(this.#block.innerRows, batch, into)
+  }
+
+  #multiplyOuter(batch: Batch, into: Float64Array): void {
+    this.#multiplyRows(this.#block.outerRows, batch, into)
+  }
+
+  #multiplyRows(rows: LocalBlock['innerRows'], { from, width, operand }: Batch, into: Float64Array): void {
+    this.#requireIntact(into)
+    this.#locally(() => multiplyRows(this.#block, rows, operand, width, into, this.#width, from))
   }
 
   /**
@@ -172,6 +223,24 @@ export class SparseProduct {
     work()
     this.#localSeconds += (performance.now() - begin) / 1000
   }
+}
+
+/**
+ * The products of all ranks of a process, with one exchange for all of them: faster than `multiply` of each where
+ * a process hosts many ranks. Other processes may call `multiply`. Collective; one product at a time.
+ *
+ * @param products of all ranks that this process hosts, by one preparation
+ * @param bs rows of B of each, as `multiply` takes them
+ * @param intos take the rows of C of each; default: fresh arrays
+ * @returns the rows of C of each
+ * @throws ERR_ARGUMENT unless there is one of each, and for products of other ranks; what `multiply` throws
+ */
+export function multiplyAll(
+  products: readonly SparseProduct[],
+  bs: readonly Float64Array[],
+  intos?: readonly Float64Array[],
+): Promise<readonly Float64Array[]> {
+  return SparseProduct.multiplyAll(products, bs, intos)
 }
 
 function bound({ blockRows, operandRows }: LocalBlock, width: number, exchange: BlockExchange) {

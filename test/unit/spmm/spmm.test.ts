@@ -1,5 +1,6 @@
 import { type Communicator, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
+import { local } from '../../../src/fabric/local/local.js'
 import { parseAuto } from '../../../src/neighborhood/choose/auto.js'
 import { parseStrategy } from '../../../src/neighborhood/strategies/strategy-text.js'
 import { type DenseMatrix, randomRows, rowsOfDense, toDense } from '../../../src/spmm/dense-matrix.js'
@@ -9,6 +10,7 @@ import { multiplyRows, panelColumns } from '../../../src/spmm/multiply.js'
 import { prepareProduct } from '../../../src/spmm/prepared-product.js'
 import { stencilMatrix } from '../../../src/spmm/sample-matrices.js'
 import { maxRelativeError, serialProduct } from '../../../src/spmm/serial.js'
+import { multiplyAll } from '../../../src/spmm/sparse-product.js'
 import { checkProblem, type SpmmProblem, spmm } from '../../../src/spmm/spmm.js'
 import { topologyFromMatrix } from '../../../src/topology/files/matrix-topology.js'
 import { compressTriplets, type SparseMatrix } from '../../../src/topology/files/sparse-matrix.js'
@@ -256,6 +258,59 @@ describe('spmm', () => {
     for (const [i, seed] of [1, 2, 3].entries()) {
       const expected = serialProduct(stencil, randomDense(stencil.cols, 3, seed).values, 3)
       expect(products.flatMap((ofRank) => [...ofRank[i]])).toEqual([...expected])
+    }
+  })
+
+  it.each(['routed', 'direct'])('products of all ranks of a process, by %s', async (text) => {
+    const one = async (world: Communicator) => {
+      const { product } = await prepareProduct(world, rowsOfMatrix(world, stencil), 3, {
+        strategy: parseStrategy(text),
+        columnsAtOnce: 2,
+      })
+      const b = (seed: number) => rowsOfDense(world, randomDense(stencil.cols, 3, seed)).values
+      return { product, b }
+    }
+    const apart = async (world: Communicator) => {
+      const { product, b } = await one(world)
+      return [await product.multiply(b(1)), await product.multiply(b(2))]
+    }
+    const hosted = async (worlds: readonly Communicator[]) => {
+      // One process calls for each rank.
+      if (worlds[0]!.rank === 0) return Promise.all(worlds.map(apart))
+      const all = await Promise.all(worlds.map(one))
+      const products = all.map(({ product }) => product)
+      const first = await multiplyAll(
+        products,
+        all.map(({ b }) => b(1)),
+      )
+      const into = first.map(({ length }) => new Float64Array(length))
+      const second = await multiplyAll(
+        products,
+        all.map(({ b }) => b(2)),
+        into,
+      )
+      expect(second).toBe(into)
+      const refused = [
+        multiplyAll(
+          products.slice(1),
+          all.slice(1).map(({ b }) => b(1)),
+        ),
+        multiplyAll(products, [], into),
+        multiplyAll(
+          products,
+          products.map(() => new Float64Array(1)),
+        ),
+      ]
+      const codes = (await Promise.allSettled(refused)).map(
+        (each) => (each as PromiseRejectedResult).reason.code,
+      )
+      expect(codes).toEqual(['ERR_ARGUMENT', 'ERR_ARGUMENT', 'ERR_COUNT'])
+      return first.map((product, n) => [product, second[n]!])
+    }
+    const products = await run(apart, { ranks: 5, fabric: local({ ranksPerProcess: [2, 3] }), hosted })
+    for (const [i, seed] of [1, 2].entries()) {
+      const expected = serialProduct(stencil, randomDense(stencil.cols, 3, seed).values, 3)
+      expect(products.flatMap((ofRank) => [...ofRank[i]!])).toEqual([...expected])
     }
   })
 
