@@ -311,10 +311,7 @@ export class CollectiveEngine implements ExchangeOwner {
     const state = this.#state
     const failed = this.#failed ?? state.failed
     if (failed !== undefined) return quietRejection(failed)
-    if (!lane.isEven)
-      return joinEach(state, call, contributions, joint, (i, own, given, signal) =>
-        this.#join(lane, i, own, given, signal),
-      )
+    if (!lane.isEven) return this.#joinEach(lane, call, contributions, joint)
     const aborted = joint?.aborted()
     if (aborted !== undefined) {
       const [localIndex, signal] = aborted
@@ -336,12 +333,44 @@ export class CollectiveEngine implements ExchangeOwner {
     else for (let i = 0; i < this.#hosted; i++) state.runtime.countCollective(state.hostedIndex(i))
     slot.contributions = contributions as unknown[] | undefined
     slot.arrived = this.#hosted
-    const promise = slot.jointPromise()
+    slot.isJoint = true
     joint?.watchSignals(state, slot, this.#revocation)
     if (!this.#revocation.awaitsAnswer) this.#runNow(lane, slot, firstCaller, true)
+    const promise = slot.jointPromise()
     if (!slot.settled) blockAll(state, slot)
     else if (slot.isResolved) lane.spareSlot = slot
     return promise
+  }
+
+  // Functions are made outside of what every collective runs, which would allocate what they refer to.
+
+  #joinEach(
+    lane: Lane,
+    call: AnyCall,
+    contributions: readonly unknown[] | undefined,
+    joint: JoiningCalls | undefined,
+  ): Promise<unknown> {
+    return joinEach(this.#state, call, contributions, joint, (i, own, given, signal) =>
+      this.#join(lane, i, own, given, signal),
+    )
+  }
+
+  #runWhenPlaced(lane: Lane, slot: Slot): void {
+    this.#state.place().then(
+      () => this.#failed === undefined && this.#run(lane, slot),
+      (error) => this.#runFailed(slot, error),
+    )
+  }
+
+  #completeWhen(results: Promise<readonly unknown[] | undefined>, lane: Lane, slot: Slot): void {
+    results.then(
+      (late) => late !== undefined && this.#complete(lane, slot, late),
+      (error) => this.#runFailed(slot, error),
+    )
+  }
+
+  #completeWhenSent(lane: Lane, slot: Slot, results: readonly unknown[]): void {
+    slot.exchange!.whenSent(() => this.#complete(lane, slot, results))
   }
 
   #abortedBefore(
@@ -386,20 +415,14 @@ export class CollectiveEngine implements ExchangeOwner {
   /** True when nothing but the delivery of frames is left to complete it. */
   #run(lane: Lane, slot: Slot): boolean {
     if (!this.#state.isPlaced && slot.call!.unplaced !== true) {
-      this.#state.place().then(
-        () => this.#failed === undefined && this.#run(lane, slot),
-        (error) => this.#runFailed(slot, error),
-      )
+      this.#runWhenPlaced(lane, slot)
       return false
     }
     try {
       const results = slot.call!.run((slot.contributions ?? []) as never[], lane.exchange(slot))
       if (results === undefined) return true
       if (results instanceof Promise) {
-        results.then(
-          (late) => late !== undefined && this.#complete(lane, slot, late),
-          (error) => this.#runFailed(slot, error),
-        )
+        this.#completeWhen(results, lane, slot)
         return false
       }
       this.#complete(lane, slot, results)
@@ -426,7 +449,7 @@ export class CollectiveEngine implements ExchangeOwner {
     if (this.#failed !== undefined) return
     const { exchange } = slot
     if (exchange !== undefined && !exchange.isSent) {
-      exchange.whenSent(() => this.#complete(lane, slot, results))
+      this.#completeWhenSent(lane, slot, results)
       return
     }
     lane.complete(slot)
@@ -434,7 +457,7 @@ export class CollectiveEngine implements ExchangeOwner {
     this.#lanes.noteIfOnlyCall()
     if (slot.isJoint) noteFailures(this.#state, results)
     if (!mayComplete()) {
-      hold(() => slot.resolve(results))
+      resolveLater(slot, results)
       return
     }
     slot.resolve(results)
@@ -445,6 +468,10 @@ export class CollectiveEngine implements ExchangeOwner {
   #runFailed(slot: Slot, error: unknown): void {
     if (this.#failed === undefined) this.revoke(failedIn(this.#state, slot.call!.signature, error))
   }
+}
+
+function resolveLater(slot: Slot, results: readonly unknown[]): void {
+  hold(() => slot.resolve(results))
 }
 
 /** What a call gets that is gathered; nothing reads it. */

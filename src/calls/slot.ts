@@ -56,8 +56,12 @@ export class Slot {
   #ownErrors: Map<number, RankweaveError> | undefined
   #results: readonly unknown[] | undefined
   #delivered = 0
-  /** The promise of all ranks, where they join together. */
+  /** Whether all ranks here have joined together. */
+  isJoint = false
+  /** Their promise; none where the collective is complete, or has failed, before one is needed. */
   #joint: Deferred | undefined
+  /** Their result until then, or why it failed. */
+  #jointResult: unknown
   readonly #localRanks: number
 
   constructor(seq: number, localRanks: number) {
@@ -88,8 +92,12 @@ export class Slot {
     return own.promise
   }
 
-  /** One promise of all ranks: of their results, or of a shared one. */
+  /** One promise of all ranks: of their results, or of a shared one. Once, after it has been run. */
   jointPromise(): Promise<unknown> {
+    const result = this.#jointResult
+    this.#jointResult = undefined
+    if (result instanceof RankFailure) return quietRejection(result.error)
+    if (this.isResolved) return Promise.resolve(result)
     this.#joint = deferred()
     return this.#joint.promise
   }
@@ -109,15 +117,12 @@ export class Slot {
     this.isResolved = false
     this.contributions = undefined
     this.signals = undefined
+    this.isJoint = false
     this.#joint = undefined
+    this.#jointResult = undefined
     this.#ownErrors = undefined
     this.#results = undefined
     return this
-  }
-
-  /** Whether all ranks here have joined together. */
-  get isJoint(): boolean {
-    return this.#joint !== undefined
   }
 
   /** @param results by local index; a shared result is the first */
@@ -126,8 +131,10 @@ export class Slot {
     this.isResolved = true
     const { shared, isResultless } = this.call!
     const first = isResultless === true ? results.find(isFailure) : results[0]
-    if (this.#joint !== undefined) {
-      settle(this.#joint, shared === true ? first : (results.find(isFailure) ?? results))
+    if (this.isJoint) {
+      const result = shared === true ? first : (results.find(isFailure) ?? results)
+      if (this.#joint === undefined) this.#jointResult = result
+      else settle(this.#joint, result)
       return
     }
     if (this.#shared !== undefined) {
@@ -142,9 +149,10 @@ export class Slot {
   }
 
   reject(error: RankweaveError): void {
-    if (this.#joint !== undefined) {
+    if (this.isJoint) {
       const [aborted = error] = this.#ownErrors?.values() ?? []
-      rejectQuietly(this.#joint, aborted)
+      if (this.#joint === undefined) this.#jointResult = new RankFailure(aborted)
+      else rejectQuietly(this.#joint, aborted)
       return
     }
     if (this.call?.isOverWhenRevoked === true && error.code === 'ERR_REVOKED') {

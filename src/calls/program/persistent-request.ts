@@ -94,7 +94,8 @@ export class PersistentRequest {
     if (listed === undefined || requests.length !== listed.requests.length) return false
     for (let i = 0; i < listed.requests.length; i++) if (requests[i] !== listed.requests[i]) return false
     for (let i = 0; i < listed.buffers.length; i++) if (listed.buffers[i].length === 0) return false
-    return this.seat().state.freedHandles === listed.freedHandles && !bound!.isActive()
+    const { state } = this.#seat
+    return state.failed === undefined && state.freedHandles === listed.freedHandles && !bound!.isActive()
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { CollectiveCall } from '../../calls/collective-call.js'
 import type { Exchange } from '../../calls/exchange.js'
 import type { Signature } from '../../calls/signature.js'
-import { elementSizeBytes, newArray, type TypedArray } from '../../messages/datatype/elements.js'
+import { elementSizeBytes, newArray, requireIntact, type TypedArray } from '../../messages/datatype/elements.js'
 import { countRun } from '../execute/neighbor-traffic.js'
 import type { Neighborhood } from '../execute/neighborhood.js'
 import { RankResults } from '../memory/rank-results.js'
@@ -59,6 +59,7 @@ export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
     const count = this.countElems
     for (let v = 0; v < blocks.length; v++) {
       const elements = blocks[v].elements as Float64Array
+      requireIntact(elements)
       if (count > fewElems) own.set(elements, v * count)
       else for (let e = 0; e < count; e++) own[v * count + e] = elements[e]
     }
