@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL('../src/', import.meta.url))
 
 /** Names that several files export, and why. */
 const shared: Readonly<Record<string, string>> = {
+  hosted: 'its form for all ranks of a process, likewise',
   main: 'the program of every rank; the launcher looks for this name',
 }
 

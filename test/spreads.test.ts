@@ -44,6 +44,7 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   'conformance/world-conformance.ts': [
     ["...(['ranks', 'expected', 'seed', 'rounds', 'large', 'sharedWorlds'] as const)", 'a constant'],
   ],
+  'conformance/hosted-checks.ts': [['...jointArguments(name, forms)', 'arguments of a call']],
   'conformance/process-cases.ts': [['...placeHere()', 'two numbers']],
   'topology-communicator/constructors.ts': [['...seat', 'arguments of a constructor']],
   'topology-communicator/distributed/agreed-plan.ts': [

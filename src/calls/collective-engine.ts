@@ -1,20 +1,19 @@
 import { type RankweaveError, wrongValue } from '../errors.js'
 import type { WaitOptions } from '../messages/process/abort.js'
 import type { CommContext } from '../messages/process/comm-context.js'
-import { hold, mayComplete } from '../messages/process/completion-budget.js'
 import { waitCharge } from '../messages/process/credit.js'
 import { collectiveWord, frameKind, headerWord } from '../messages/process/frames.js'
 import { callMismatch, earlyMismatch, frameMismatch, lateFrameMismatch } from './call-agreement.js'
-import { abortedCollective, callOf, describeWaits, failedIn, revokedBy } from './call-report.js'
+import { abortedCollective, callOf, describeWaits, revokedBy } from './call-report.js'
 import type { AnyCall, CollectiveCall } from './collective-call.js'
 import { returnCharge } from './collective-frame.js'
 import type { Exchange } from './exchange.js'
 import { JoiningCalls, joinEach, requireSignal } from './joining-calls.js'
-import { CallLanes, type Lane, plainLane } from './lane.js'
+import { type CallLanes, type Lane, plainLane } from './lane.js'
 import { Revocation } from './revocation.js'
 import { quietRejection, type Slot } from './slot.js'
-import type { ExchangeOwner, SlotExchange } from './slot-exchange.js'
-import { blockAll, noteFailures, unblock, watchSignal } from './slot-waits.js'
+import { SlotRunner } from './slot-runner.js'
+import { blockAll, unblock, watchSignal } from './slot-waits.js'
 
 /**
  * Matches the collective calls of one communicator in one process by call order and runs them.
@@ -22,9 +21,10 @@ import { blockAll, noteFailures, unblock, watchSignal } from './slot-waits.js'
  * A rank that calls with a signal that is already aborted does not join. Like any abort of a collective, the
  * call rejects with ERR_ABORTED and revokes the communicator, because the other ranks would wait forever.
  */
-export class CollectiveEngine implements ExchangeOwner {
+export class CollectiveEngine {
   readonly #state: CommContext
   readonly #hosted: number
+  readonly #runner: SlotRunner
   readonly #lanes: CallLanes
   #main: Lane | undefined
   /** Calls of {@link together} in progress: they are gathered before any rank joins. */
@@ -35,11 +35,13 @@ export class CollectiveEngine implements ExchangeOwner {
   constructor(state: CommContext) {
     this.#state = state
     this.#hosted = state.localRanks.length
-    this.#lanes = new CallLanes(state, this)
+    this.#runner = new SlotRunner(state, (error) => this.revoke(error))
+    this.#lanes = this.#runner.lanes
     this.#revocation = new Revocation(state, this.#lanes)
     for (const process of state.runtime.lostPeers) {
       if (state.processes.processes.includes(process)) this.#failed ??= state.runtime.lostPeer(process)
     }
+    this.#runner.hasEnded = this.#failed !== undefined
   }
 
   /**
@@ -214,6 +216,7 @@ export class CollectiveEngine implements ExchangeOwner {
   fail(error: RankweaveError): void {
     if (this.#failed !== undefined) return
     this.#failed = error
+    this.#runner.hasEnded = true
     this.#revocation.end()
     this.#lanes.failLastCall(error)
     for (const lane of this.#lanes.values()) {
@@ -296,7 +299,7 @@ export class CollectiveEngine implements ExchangeOwner {
       slot.awake.add(localIndex)
     }
     if (slot.arrived === this.#hosted && !this.#revocation.awaitsAnswer)
-      this.#runNow(lane, slot, localIndex, waits)
+      this.#runner.runNow(lane, slot, localIndex, waits)
     if (waits && !slot.settled) state.runtime.waits.block(hostedIndex, signal !== undefined)
     return promise as Promise<R>
   }
@@ -335,15 +338,14 @@ export class CollectiveEngine implements ExchangeOwner {
     slot.arrived = this.#hosted
     slot.isJoint = true
     joint?.watchSignals(state, slot, this.#revocation)
-    if (!this.#revocation.awaitsAnswer) this.#runNow(lane, slot, firstCaller, true)
+    if (!this.#revocation.awaitsAnswer) this.#runner.runNow(lane, slot, firstCaller, true)
     const promise = slot.jointPromise()
     if (!slot.settled) blockAll(state, slot)
     else if (slot.isResolved) lane.spareSlot = slot
     return promise
   }
 
-  // Functions are made outside of what every collective runs, which would allocate what they refer to.
-
+  /** Not within its caller: the function there would cost every call what it refers to. */
   #joinEach(
     lane: Lane,
     call: AnyCall,
@@ -353,24 +355,6 @@ export class CollectiveEngine implements ExchangeOwner {
     return joinEach(this.#state, call, contributions, joint, (i, own, given, signal) =>
       this.#join(lane, i, own, given, signal),
     )
-  }
-
-  #runWhenPlaced(lane: Lane, slot: Slot): void {
-    this.#state.place().then(
-      () => this.#failed === undefined && this.#run(lane, slot),
-      (error) => this.#runFailed(slot, error),
-    )
-  }
-
-  #completeWhen(results: Promise<readonly unknown[] | undefined>, lane: Lane, slot: Slot): void {
-    results.then(
-      (late) => late !== undefined && this.#complete(lane, slot, late),
-      (error) => this.#runFailed(slot, error),
-    )
-  }
-
-  #completeWhenSent(lane: Lane, slot: Slot, results: readonly unknown[]): void {
-    slot.exchange!.whenSent(() => this.#complete(lane, slot, results))
   }
 
   #abortedBefore(
@@ -400,78 +384,6 @@ export class CollectiveEngine implements ExchangeOwner {
     if (slot.seq === lane.started) lane.started = (slot.seq + 1) >>> 0
     return slot.early === undefined ? undefined : earlyMismatch(this.#state, lane, slot)
   }
-
-  /**
-   * Runs it for the rank that joined last. If that waits, it polls for a while instead of blocking when all
-   * other ranks here wait.
-   */
-  #runNow(lane: Lane, slot: Slot, localIndex: number, waits: boolean): void {
-    const { progress } = this.#state.runtime
-    slot.runner = localIndex
-    if (this.#run(lane, slot) && waits && !slot.settled && progress.mayPoll) progress.pollFor(slot)
-    slot.runner = -1
-  }
-
-  /** True when nothing but the delivery of frames is left to complete it. */
-  #run(lane: Lane, slot: Slot): boolean {
-    if (!this.#state.isPlaced && slot.call!.unplaced !== true) {
-      this.#runWhenPlaced(lane, slot)
-      return false
-    }
-    try {
-      const results = slot.call!.run((slot.contributions ?? []) as never[], lane.exchange(slot))
-      if (results === undefined) return true
-      if (results instanceof Promise) {
-        this.#completeWhen(results, lane, slot)
-        return false
-      }
-      this.#complete(lane, slot, results)
-    } catch (error) {
-      this.#runFailed(slot, error)
-    }
-    return true
-  }
-
-  /** An exchange of this process has its results. */
-  finished(exchange: SlotExchange, results: readonly unknown[]): void {
-    if (this.#failed !== undefined) return
-    const lane = this.#laneOf(exchange.lane)
-    this.#complete(lane, lane.slot(exchange.seq), results)
-  }
-
-  /** An exchange of this process cannot continue. */
-  failed(exchange: SlotExchange, error: unknown): void {
-    if (this.#failed === undefined) this.#runFailed(this.#lanes.lane(exchange.lane).slot(exchange.seq), error)
-  }
-
-  /** Once every message has left: until then ranks must not change what they passed. */
-  #complete(lane: Lane, slot: Slot, results: readonly unknown[]): void {
-    if (this.#failed !== undefined) return
-    const { exchange } = slot
-    if (exchange !== undefined && !exchange.isSent) {
-      this.#completeWhenSent(lane, slot, results)
-      return
-    }
-    lane.complete(slot)
-    unblock(this.#state, lane, slot)
-    this.#lanes.noteIfOnlyCall()
-    if (slot.isJoint) noteFailures(this.#state, results)
-    if (!mayComplete()) {
-      resolveLater(slot, results)
-      return
-    }
-    slot.resolve(results)
-    // Where it is being run, that still refers to it.
-    if (slot.isJoint && slot.runner < 0) lane.spareSlot = slot
-  }
-
-  #runFailed(slot: Slot, error: unknown): void {
-    if (this.#failed === undefined) this.revoke(failedIn(this.#state, slot.call!.signature, error))
-  }
-}
-
-function resolveLater(slot: Slot, results: readonly unknown[]): void {
-  hold(() => slot.resolve(results))
 }
 
 /** What a call gets that is gathered; nothing reads it. */

@@ -57,12 +57,17 @@ export class Lane {
   /** The exchange of a slot, made when a frame arrives or the collective runs. */
   exchange(slot: Slot): SlotExchange {
     if (slot.exchange === undefined) {
-      slot.exchange = this.spareExchange ?? new SlotExchange(this.#state, this.#owner, this.id)
+      slot.exchange = this.spareExchange ?? this.newExchange()
       this.spareExchange = undefined
       slot.exchange.begin(slot.seq)
       if (slot.call !== undefined) slot.exchange.sign(slot.call.signature)
     }
     return slot.exchange
+  }
+
+  /** @param pieceBytes as of {@link SlotExchange} */
+  newExchange(pieceBytes?: number): SlotExchange {
+    return new SlotExchange(this.#state, this.#owner, this.id, pieceBytes)
   }
 
   /** Whether the collective with this number is complete here. */

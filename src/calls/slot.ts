@@ -34,7 +34,7 @@ export class Slot {
   sites: Map<number, CallSite> | undefined
   /** Completed or failed here. */
   settled = false
-  /** Its ranks have their results; nothing refers to it any more but those who run it. */
+  /** Its ranks have their results; only those who run it still refer to it. */
   isResolved = false
   /**
    * Allocated with the first contribution that is not undefined, so that a barrier retains nothing per rank.

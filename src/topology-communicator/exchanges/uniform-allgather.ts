@@ -1,7 +1,12 @@
 import type { CollectiveCall } from '../../calls/collective-call.js'
 import type { Exchange } from '../../calls/exchange.js'
 import type { Signature } from '../../calls/signature.js'
-import { elementSizeBytes, newArray, requireIntact, type TypedArray } from '../../messages/datatype/elements.js'
+import {
+  elementSizeBytes,
+  newArray,
+  requireIntact,
+  type TypedArray,
+} from '../../messages/datatype/elements.js'
 import { countRun } from '../execute/neighbor-traffic.js'
 import type { Neighborhood } from '../execute/neighborhood.js'
 import { RankResults } from '../memory/rank-results.js'

@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { CollectiveCall } from '../../../src/calls/collective-call.js'
-import { SlotExchange } from '../../../src/calls/slot-exchange.js'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
@@ -14,7 +13,7 @@ async function cutInto(pieceBytes: number, world: Communicator): Promise<Communi
   await world.barrier()
   const { state } = comm.seat()
   for (const lane of state.collectives.lanes) {
-    lane.spareExchange = new SlotExchange(state, state.collectives, lane.id, pieceBytes)
+    lane.spareExchange = lane.newExchange(pieceBytes)
   }
   await world.barrier()
   return comm
