@@ -1,0 +1,99 @@
+import { type NumberAttribute, numberOf, type WordAttribute, wordOf } from './attributes.js'
+import type { SettingSelector } from './selector.js'
+import type { TuningSetting } from './setting.js'
+import type { TuningCall } from './tuning-call.js'
+
+/**
+ * Decisions as a tree of tests: what learners produce, generators translate and a tuning file holds. Plain data:
+ * JSON keeps it whole.
+ */
+export interface DecisionTree {
+  /** What leaves name by index. */
+  readonly settings: readonly TuningSetting[]
+  readonly root: DecisionNode
+}
+
+export type DecisionNode = DecisionLeaf | ThresholdTest | WordTest
+
+export interface DecisionLeaf {
+  readonly kind: 'leaf'
+  readonly setting: number
+  /** Training cases that end here; 0 where the tree was not learned from cases. */
+  readonly cases: number
+  /** Those of them whose best setting is another one. */
+  readonly errors: number
+}
+
+/** A test of a number: at most a value that occurs in the training data, or above it. */
+export interface ThresholdTest {
+  readonly kind: 'threshold'
+  readonly attribute: NumberAttribute
+  readonly atMost: number
+  readonly below: DecisionNode
+  readonly above: DecisionNode
+}
+
+/** A test of a word. */
+export interface WordTest {
+  readonly kind: 'words'
+  readonly attribute: WordAttribute
+  /** Each word once, by ascending word. */
+  readonly branches: readonly WordBranch[]
+  /** Of all other words, and where the call does not state it. */
+  readonly otherwise: DecisionLeaf
+}
+
+export interface WordBranch {
+  readonly word: string
+  readonly node: DecisionNode
+}
+
+/** Deepest tree that is learned or read, in tests from the root to a leaf. */
+export const mostTreeDepth = 64
+
+/** The leaf of a call. Allocates nothing. */
+export function leafOf({ root }: DecisionTree, call: TuningCall): DecisionLeaf {
+  let node = root
+  while (node.kind !== 'leaf') {
+    if (node.kind === 'threshold')
+      node = numberOf(call, node.attribute) <= node.atMost ? node.below : node.above
+    else node = branchOf(node, wordOf(call, node.attribute))
+  }
+  return node
+}
+
+/** The decisions of a tree. */
+export function treeSelector(tree: DecisionTree): SettingSelector {
+  return (call) => leafOf(tree, call).setting
+}
+
+/** All leaves from left to right, but for those of words that did not occur. */
+export function leavesOf({ root }: DecisionTree): DecisionLeaf[] {
+  const leaves: DecisionLeaf[] = []
+  visitNodes(root, (node) => {
+    if (node.kind === 'leaf') leaves.push(node)
+  })
+  return leaves
+}
+
+/** Levels below a node, at most {@link mostTreeDepth}. */
+export function depthOf(node: DecisionNode): number {
+  if (node.kind === 'leaf') return 0
+  return 1 + Math.max(...childrenOf(node).map(depthOf))
+}
+
+/** Every node but those of words that did not occur, a parent before its children. */
+export function visitNodes(root: DecisionNode, visit: (node: DecisionNode) => void): void {
+  visit(root)
+  if (root.kind !== 'leaf') for (const child of childrenOf(root)) visitNodes(child, visit)
+}
+
+function childrenOf(node: ThresholdTest | WordTest): readonly DecisionNode[] {
+  if (node.kind === 'threshold') return [node.below, node.above]
+  return node.branches.map((branch) => branch.node)
+}
+
+function branchOf({ branches, otherwise }: WordTest, word: string): DecisionNode {
+  for (let i = 0; i < branches.length; i++) if (branches[i].word === word) return branches[i].node
+  return otherwise
+}
