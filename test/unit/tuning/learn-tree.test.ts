@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mulberry32 } from '../../../src/base/random.js'
+import { seededRandom } from '../../../src/base/random.js'
 import { type Attribute, allAttributes, plainAttributes } from '../../../src/tuning/attributes.js'
 import { depthOf, leafOf, leavesOf, mostTreeDepth, treeSelector } from '../../../src/tuning/decision-tree.js'
 import { pessimisticErrors } from '../../../src/tuning/error-bound.js'
@@ -145,7 +145,7 @@ bytes > 512
 
 describe('-m and -c', () => {
   /** Seven settings with sloped borders; one cell in twenty has another best setting. */
-  const draw = mulberry32(7)
+  const draw = seededRandom(7)
   const noise = new Map<string, number>()
   for (const P of integersTo(32, 2))
     for (const m of powersOfTwo(20)) if (draw() < 0.05) noise.set(`${P} ${m}`, Math.floor(draw() * 7))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mulberry32 } from '../../../src/base/random.js'
+import { seededRandom } from '../../../src/base/random.js'
 import { decideByQuadtree, decisionTreeOf } from '../../../src/tuning/decide-quadtree.js'
 import { type DecisionMap, decisionMap, filledMap } from '../../../src/tuning/decision-map.js'
 import { leafOf } from '../../../src/tuning/decision-tree.js'
@@ -33,7 +33,7 @@ describe('an exact quadtree', () => {
   )
 
   it.each(shapes)('of %i x %i cells has every one of them, and bounded depth', (rows, columns) => {
-    const draw = mulberry32(rows * 100 + columns)
+    const draw = seededRandom(rows * 100 + columns)
     const cells = Array.from({ length: rows * columns }, () => Math.floor(draw() * 4))
     const data = gridData(
       integersTo(rows),
@@ -180,7 +180,7 @@ describe('nodes and memory', () => {
 })
 
 it('as a tree of tests it decides alike, on the grid and off it', () => {
-  const draw = mulberry32(3)
+  const draw = seededRandom(3)
   for (const [rows, columns, maxDepth] of [
     [1, 1, 12],
     [5, 3, 12],

@@ -94,7 +94,11 @@ describe('a damaged line is refused with its number:', () => {
     ['no algorithm', lineWith({ algorithm: undefined }), /expected algorithm/],
     ['code as an algorithm', lineWith({ algorithm: 'a"; exit(1); "' }), /expected algorithm/],
     ['no parameters', lineWith({ parameters: undefined }), /expected parameters/],
-    ['nine parameters', lineWith({ parameters: { ...'abcdefghi' } }), /parameters as an object of at most 8/],
+    [
+      'nine parameters',
+      lineWith({ parameters: Object.fromEntries([...'abcdefghi'].map((name) => [name, 1])) }),
+      /parameters as an object of at most 8/,
+    ],
     ['a parameter of text', lineWith({ parameters: { segment: '1KiB' } }), /parameter segment as an integer/],
     ['a parameter below 0', lineWith({ parameters: { segment: -1 } }), /parameter segment as an integer/],
     ['a name of a parameter', lineWith({ parameters: { 'a b': 1 } }), /names of parameters/],
