@@ -1,4 +1,4 @@
-import { processesOf, type TuningCall } from './tuning-call.js'
+import { callProcesses, type TuningCall } from './tuning-call.js'
 
 /**
  * What a tree may test as a number. The composites are products of the others, as doubles.
@@ -57,15 +57,15 @@ export function numberOf(call: TuningCall, attribute: NumberAttribute): number {
     case 'processesPerNode':
       return call.processesPerNode
     case 'processes':
-      return processesOf(call)
+      return callProcesses(call)
     case 'bytes':
       return call.bytes
     case 'totalBytes':
-      return call.bytes * processesOf(call)
+      return call.bytes * callProcesses(call)
     case 'bytesPerNode':
       return call.bytes * call.processesPerNode
     case 'distributedBytes':
-      return call.bytes * (processesOf(call) - 1)
+      return call.bytes * (callProcesses(call) - 1)
   }
 }
 
@@ -80,9 +80,9 @@ export function wordOf(call: TuningCall, attribute: WordAttribute): string {
     case 'isMemoryShared':
       return call.isMemoryShared === undefined ? '' : yesNo(call.isMemoryShared)
     case 'evenProcesses':
-      return yesNo(processesOf(call) % 2 === 0)
+      return yesNo(callProcesses(call) % 2 === 0)
     case 'powerOfTwoProcesses':
-      return yesNo((processesOf(call) & (processesOf(call) - 1)) === 0)
+      return yesNo((callProcesses(call) & (callProcesses(call) - 1)) === 0)
   }
 }
 

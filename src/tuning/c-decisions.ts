@@ -4,7 +4,7 @@ import type { DecisionTree } from './decision-tree.js'
 import type { Quadtree, QuadtreeNode } from './quadtree.js'
 import { quartersOf } from './quadtree-statistics.js'
 import { replicatedAxis } from './replicated-axis.js'
-import { settingText, type TuningSetting } from './setting.js'
+import { settingLine, type TuningSetting } from './setting.js'
 
 /**
  * A C99 function that decides as a tree: `int NAME(const NAME_call *call)` returns an index into `NAME_settings`,
@@ -96,7 +96,7 @@ ${lines(root, 0, 0, side, '  ').join('\n')}
 }
 
 function settingsTable(name: string, settings: readonly TuningSetting[]): string {
-  const rows = settings.map((setting) => `  "${setting.collective} ${settingText(setting)}",\n`)
+  const rows = settings.map((setting) => `  "${setting.collective} ${settingLine(setting)}",\n`)
   return `extern const char *const ${name}_settings[];
 extern const int ${name}_settings_count;
 const char *const ${name}_settings[] = {\n${rows.join('')}};

@@ -1,7 +1,7 @@
 import { allowedGrowth, compositionGuidelines, type GuidelinePart, guidelineText } from './guidelines.js'
 import { bestEntry, entryOf, type MeasuredData } from './measured-data.js'
 import { exactSelector, type SettingSelector } from './selector.js'
-import { callKind, processesOf, type TuningCall } from './tuning-call.js'
+import { callKind, callProcesses, type TuningCall } from './tuning-call.js'
 
 /** A call that takes longer than others that could stand for it, beyond noise. */
 export interface GuidelineViolation {
@@ -108,7 +108,7 @@ function checkCompositions(
       if (guideline.collective !== call.collective) continue
       const parts = guideline.parts.map((part) => {
         const { nodes, processesPerNode } = call
-        const wanted = part.bytes(call.bytes, processesOf(call))
+        const wanted = part.bytes(call.bytes, callProcesses(call))
         const group = series.get(`${callKind(partCall(call, part))} ${nodes} ${processesPerNode}`) ?? []
         return group.find((other) => calls[other].bytes >= wanted)
       })
@@ -144,9 +144,9 @@ function checkProcesses({ calls }: MeasuredData, rows: readonly number[], check:
   rows.slice(1).forEach((larger, i) => {
     const smaller = rows[i]
     const [a, b] = [calls[smaller], calls[larger]]
-    if (processesOf(a) < 2 || (a.nodes === 1) !== (b.nodes === 1)) return
+    if (callProcesses(a) < 2 || (a.nodes === 1) !== (b.nodes === 1)) return
     check('more processes', smaller, [larger], null)
-    check('fewer processes', larger, [smaller], null, allowedGrowth(processesOf(a), processesOf(b)))
+    check('fewer processes', larger, [smaller], null, allowedGrowth(callProcesses(a), callProcesses(b)))
   })
 }
 

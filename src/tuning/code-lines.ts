@@ -1,7 +1,7 @@
 import { wrongValue } from '../errors.js'
 import type { NumberAttribute, WordAttribute } from './attributes.js'
 import { type DecisionNode, type DecisionTree, visitNodes } from './decision-tree.js'
-import { settingText, type TuningSetting } from './setting.js'
+import { settingLine, type TuningSetting } from './setting.js'
 
 /** How a language writes the tests of a tree. */
 export interface CodeDialect {
@@ -75,7 +75,7 @@ export function requireCode(
       name,
     )
   for (const setting of settings) {
-    const text = `${setting.collective} ${settingText(setting)}`
+    const text = `${setting.collective} ${settingLine(setting)}`
     if (!/^[a-z-]+ [\w-]+(?::[\w=,]+)?$/.test(text))
       throw wrongValue('ERR_TUNING', 'expected a setting of letters, digits, - and _', text)
   }

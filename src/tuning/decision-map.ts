@@ -2,7 +2,7 @@ import { RankweaveError } from '../errors.js'
 import { bestEntry, type MeasuredData } from './measured-data.js'
 import type { SettingSelector } from './selector.js'
 import type { TuningSetting } from './setting.js'
-import { callKind, callText, processesOf, type TuningCall } from './tuning-call.js'
+import { callKind, callProcesses, callText, type TuningCall } from './tuning-call.js'
 
 /**
  * The setting of every cell of a grid of processes and bytes, for calls of one kind and with one spread over
@@ -56,9 +56,9 @@ function mapOver(data: MeasuredData, choose: (call: TuningCall, row: number) => 
   for (const call of calls) {
     requireSameKind(kind, call)
     const { nodes, processesPerNode } = call
-    const known = layouts.get(processesOf(call))
+    const known = layouts.get(callProcesses(call))
     if (known !== undefined && known.nodes !== nodes) throw twoSpreads(known, call)
-    layouts.set(processesOf(call), { nodes, processesPerNode })
+    layouts.set(callProcesses(call), { nodes, processesPerNode })
   }
   const processes = [...layouts.keys()].sort((a, b) => a - b)
   const bytes = [...new Set(calls.map((call) => call.bytes))].sort((a, b) => a - b)
@@ -67,7 +67,7 @@ function mapOver(data: MeasuredData, choose: (call: TuningCall, row: number) => 
   const columnOf = new Map(bytes.map((size, column) => [size, column]))
   const choice = new Int32Array(processes.length * bytes.length).fill(-1)
   calls.forEach((call, row) => {
-    const cell = rowOf.get(processesOf(call))! * bytes.length + columnOf.get(call.bytes)!
+    const cell = rowOf.get(callProcesses(call))! * bytes.length + columnOf.get(call.bytes)!
     choice[cell] = choose(call, row)
   })
   return { kind, layouts: processes.map((count) => layouts.get(count)!), bytes, settings, choice }

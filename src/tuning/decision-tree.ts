@@ -1,3 +1,4 @@
+import { largestOf } from '../base/search.js'
 import { type NumberAttribute, numberOf, type WordAttribute, wordOf } from './attributes.js'
 import type { SettingSelector } from './selector.js'
 import type { TuningSetting } from './setting.js'
@@ -68,7 +69,7 @@ export function treeSelector(tree: DecisionTree): SettingSelector {
 }
 
 /** All leaves from left to right, but for those of words that did not occur. */
-export function leavesOf({ root }: DecisionTree): DecisionLeaf[] {
+export function treeLeaves({ root }: DecisionTree): DecisionLeaf[] {
   const leaves: DecisionLeaf[] = []
   visitNodes(root, (node) => {
     if (node.kind === 'leaf') leaves.push(node)
@@ -79,7 +80,7 @@ export function leavesOf({ root }: DecisionTree): DecisionLeaf[] {
 /** Levels below a node, at most {@link mostTreeDepth}. */
 export function depthOf(node: DecisionNode): number {
   if (node.kind === 'leaf') return 0
-  return 1 + Math.max(...childrenOf(node).map(depthOf))
+  return 1 + largestOf(childrenOf(node).map(depthOf))
 }
 
 /** Every node but those of words that did not occur, a parent before its children. */

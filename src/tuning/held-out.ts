@@ -1,8 +1,8 @@
 import { RankweaveError, wrongValue } from '../errors.js'
 import { type MeasuredData, selectCalls } from './measured-data.js'
-import { type PenaltyReport, penaltyOf, penaltyOfRow, reportOf } from './penalty.js'
+import { type PenaltyReport, penaltyOf, penaltyOfRow, penaltyReport } from './penalty.js'
 import type { SettingSelector } from './selector.js'
-import { processesOf } from './tuning-call.js'
+import { callProcesses } from './tuning-call.js'
 
 /** Learns decisions from a data set. */
 export type DecisionLearner = (data: MeasuredData) => SettingSelector
@@ -43,7 +43,7 @@ export function heldOutPenalty(
   learn: DecisionLearner,
   options: HeldOutOptions = {},
 ): HeldOutReport {
-  const counts = [...new Set(data.calls.map(processesOf))].sort((a, b) => a - b)
+  const counts = [...new Set(data.calls.map(callProcesses))].sort((a, b) => a - b)
   if (counts.length < 2) {
     const message = `expected calls of at least 2 numbers of processes, got ${counts.length}`
     throw new RankweaveError('ERR_TUNING', message)
@@ -54,14 +54,14 @@ export function heldOutPenalty(
   const foldOf = new Map(counts.map((count, i) => [count, i % folds]))
   const percents = data.calls.map(() => Number.NaN)
   const reports = Array.from({ length: folds }, (_, fold): HeldOutFold => {
-    const training = selectCalls(data, (call) => foldOf.get(processesOf(call)) !== fold)
+    const training = selectCalls(data, (call) => foldOf.get(callProcesses(call)) !== fold)
     const select = learn(training)
-    const rows = [...data.calls.keys()].filter((row) => foldOf.get(processesOf(data.calls[row])) === fold)
+    const rows = [...data.calls.keys()].filter((row) => foldOf.get(callProcesses(data.calls[row])) === fold)
     for (const row of rows) percents[row] = penaltyOfRow(data, row, select, fallback)
     return {
       processes: counts.filter((count) => foldOf.get(count) === fold),
       training: penaltyOf(training, select, fallback),
-      heldOut: reportOf(
+      heldOut: penaltyReport(
         data,
         rows,
         rows.map((row) => percents[row]),
@@ -70,7 +70,7 @@ export function heldOutPenalty(
   })
   return {
     training: penaltyOf(data, learn(data), fallback),
-    heldOut: reportOf(data, [...data.calls.keys()], percents),
+    heldOut: penaltyReport(data, [...data.calls.keys()], percents),
     folds: reports,
   }
 }

@@ -1,7 +1,7 @@
 import { RankweaveError } from '../errors.js'
 import type { Measurement, MeasurementSource } from './measurement.js'
 import { medianTime } from './median-time.js'
-import { compareSettings, settingText, type TuningSetting } from './setting.js'
+import { compareSettings, settingLine, type TuningSetting } from './setting.js'
 import { callKey, compareCalls, type TuningCall } from './tuning-call.js'
 
 /**
@@ -121,7 +121,7 @@ function distinct<T, U>(values: readonly T[], key: (value: T) => string, to: (va
 }
 
 function settingKey(setting: TuningSetting): string {
-  return `${setting.collective} ${settingText(setting)}`
+  return `${setting.collective} ${settingLine(setting)}`
 }
 
 function settingOf({ collective, algorithm, parameters }: Measurement): TuningSetting {

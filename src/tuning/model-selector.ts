@@ -3,7 +3,7 @@ import type { CostModel } from '../cost/models/parameters.js'
 import { predictUs } from '../cost/models/predict.js'
 import type { SettingSelector } from './selector.js'
 import type { TuningSetting } from './setting.js'
-import { processesOf, type TuningCall } from './tuning-call.js'
+import { callProcesses, type TuningCall } from './tuning-call.js'
 
 /**
  * The setting that is fastest by the formulas of a model, of equal times the lowest; -1 where none has a formula.
@@ -38,7 +38,7 @@ function predictedUs(
   model: CostModel,
   call: TuningCall,
 ) {
-  const ranks = processesOf(call)
+  const ranks = callProcesses(call)
   const reason = ranks === 1 ? null : (modelledAlgorithmOf(algorithm).refuses?.(ranks) ?? null)
   if (collective !== call.collective || reason !== null) return Number.POSITIVE_INFINITY
   const { segment } = parameters

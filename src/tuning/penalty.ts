@@ -36,11 +36,11 @@ export function penaltyOf(
 ): PenaltyReport {
   const rows = [...data.calls.keys()]
   const percents = rows.map((row) => penaltyOfRow(data, row, select, fallback))
-  return reportOf(data, rows, percents)
+  return penaltyReport(data, rows, percents)
 }
 
 /** The report of penalties that are known, NaN for those that are missing, of these rows of a data set. */
-export function reportOf(
+export function penaltyReport(
   { calls }: MeasuredData,
   rows: readonly number[],
   percents: readonly number[],

@@ -21,7 +21,7 @@ export interface TuningSetting {
  * The line of text of a setting, parameters by name: `bcast-chain:fanout=4,segment=1024`. Equal settings of a
  * collective have equal texts, and `parseAlgorithm` reads those of the library's own algorithms.
  */
-export function settingText({ algorithm, parameters }: TuningSetting): string {
+export function settingLine({ algorithm, parameters }: TuningSetting): string {
   const values = Object.keys(parameters)
     .sort()
     .map((name) => `${name}=${parameters[name]}`)
@@ -30,7 +30,7 @@ export function settingText({ algorithm, parameters }: TuningSetting): string {
 
 /** Total order of settings: by collective, then by text. The lower one wins every tie. */
 export function compareSettings(a: TuningSetting, b: TuningSetting): number {
-  return compareWords(a.collective, b.collective) || compareWords(settingText(a), settingText(b))
+  return compareWords(a.collective, b.collective) || compareWords(settingLine(a), settingLine(b))
 }
 
 /** By code units, so alike on every machine. */

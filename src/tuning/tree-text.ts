@@ -1,6 +1,6 @@
 import type { DecisionLeaf, DecisionNode, DecisionTree } from './decision-tree.js'
 import { pessimisticErrors } from './error-bound.js'
-import { settingText } from './setting.js'
+import { settingLine } from './setting.js'
 
 /**
  * The tree as lines of text, as C4.5 prints it: a test a line, and at leaves the setting with the training cases
@@ -13,7 +13,7 @@ export function treeText({ settings, root }: DecisionTree): string {
   const leafText = (leaf: DecisionLeaf) => {
     const expected = pessimisticErrors(leaf.cases, leaf.errors, 25).toFixed(1)
     const cases = leaf.cases === 0 ? '' : ` (${leaf.cases}/${expected})`
-    return `${settingText(settings[leaf.setting])}${cases}`
+    return `${settingLine(settings[leaf.setting])}${cases}`
   }
   const branch = (test: string, node: DecisionNode, depth: number): void => {
     const leaf = node.kind === 'leaf' ? `: ${leafText(node)}` : ''

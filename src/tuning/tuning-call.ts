@@ -28,7 +28,7 @@ export interface TuningCall {
 
 export const callLimits = { processes: 2 ** 22, bytes: 2 ** 40 } as const
 
-export function processesOf({ nodes, processesPerNode }: TuningCall): number {
+export function callProcesses({ nodes, processesPerNode }: TuningCall): number {
   return nodes * processesPerNode
 }
 
@@ -46,7 +46,7 @@ export function callKey(call: TuningCall): string {
 export function compareCalls(a: TuningCall, b: TuningCall): number {
   return (
     compareWords(callKind(a), callKind(b)) ||
-    processesOf(a) - processesOf(b) ||
+    callProcesses(a) - callProcesses(b) ||
     a.nodes - b.nodes ||
     a.bytes - b.bytes
   )

@@ -1,7 +1,7 @@
 import type { NumberAttribute } from './attributes.js'
 import { type CodeDialect, codeLines, requireCode, testedWords } from './code-lines.js'
 import type { DecisionTree } from './decision-tree.js'
-import { settingText } from './setting.js'
+import { settingLine } from './setting.js'
 
 /**
  * A TypeScript module that decides as a tree and imports nothing: `NAME(call)` returns an index into
@@ -12,7 +12,7 @@ import { settingText } from './setting.js'
  */
 export function typescriptDecisions(tree: DecisionTree, name: string): string {
   requireCode(name, tree.settings, [...testedWords(tree).values()].flat())
-  const rows = tree.settings.map((setting) => `  '${setting.collective} ${settingText(setting)}',\n`)
+  const rows = tree.settings.map((setting) => `  '${setting.collective} ${settingLine(setting)}',\n`)
   return `export interface ${name}Call {
   readonly collective: string
   readonly nodes: number

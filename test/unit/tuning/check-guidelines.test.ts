@@ -4,7 +4,7 @@ import { checkGuidelines } from '../../../src/tuning/check-guidelines.js'
 import { allowedGrowth, compositionGuidelines, guidelineText } from '../../../src/tuning/guidelines.js'
 import { type MeasuredData, measuredData } from '../../../src/tuning/measured-data.js'
 import type { Measurement } from '../../../src/tuning/measurement.js'
-import { settingText } from '../../../src/tuning/setting.js'
+import { settingLine } from '../../../src/tuning/setting.js'
 import { callText } from '../../../src/tuning/tuning-call.js'
 import { measurementOf } from '../../support/tuning-data.js'
 
@@ -14,7 +14,7 @@ const point = (collective: Collective, bytes: number, timeUs: number, more: Part
 
 const found = (...lines: readonly Measurement[]) => checkGuidelines(measuredData(lines))
 const named = (data: MeasuredData, settings: readonly number[]) =>
-  settings.map((i) => settingText(data.settings[i]))
+  settings.map((i) => settingLine(data.settings[i]))
 
 describe('compositions', () => {
   it('an allgather slower than gather and bcast is found, with its factor and the calls that avoid it', () => {

@@ -8,7 +8,7 @@ import { penaltyOf } from '../../../src/tuning/penalty.js'
 import { constantSelector, exactSelector } from '../../../src/tuning/selector.js'
 import { tolerantCases } from '../../../src/tuning/tolerant-cases.js'
 import { bestCases } from '../../../src/tuning/training-cases.js'
-import { processesOf } from '../../../src/tuning/tuning-call.js'
+import { callProcesses } from '../../../src/tuning/tuning-call.js'
 import { bestAllgather } from '../../support/grig-allgather.js'
 import { gridData, integersTo, measurementOf, powersOfTwo, settingsOf } from '../../support/tuning-data.js'
 
@@ -22,7 +22,7 @@ describe('the penalty on held-out numbers of processes', () => {
     const report = heldOutPenalty(
       data,
       (training) => {
-        seen.push([...new Set(training.calls.map(processesOf))])
+        seen.push([...new Set(training.calls.map(callProcesses))])
         return learned(training)
       },
       { folds: 4 },

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../src/base/random.js'
 import { type Attribute, allAttributes, plainAttributes } from '../../../src/tuning/attributes.js'
-import { depthOf, leafOf, leavesOf, mostTreeDepth, treeSelector } from '../../../src/tuning/decision-tree.js'
+import {
+  depthOf,
+  leafOf,
+  mostTreeDepth,
+  treeLeaves,
+  treeSelector,
+} from '../../../src/tuning/decision-tree.js'
 import { pessimisticErrors } from '../../../src/tuning/error-bound.js'
 import { type LearnedTree, type LearnTreeOptions, learnTree } from '../../../src/tuning/learn-tree.js'
 import { type MeasuredData, measuredData } from '../../../src/tuning/measured-data.js'
@@ -50,7 +56,7 @@ bytes > 512
 |   bytes > 1024: alltoall-b (78/1.4)`.trim(),
     )
     expect(learned).toMatchObject({ cases: 221, leaves: 9, trainingErrors: 1 })
-    const expected = leavesOf(learned.tree).map(({ cases, errors }) => pessimisticErrors(cases, errors, 25))
+    const expected = treeLeaves(learned.tree).map(({ cases, errors }) => pessimisticErrors(cases, errors, 25))
     expect(learned.predictedErrors).toBeCloseTo(expected.reduce((sum, errors) => sum + errors))
   })
 
@@ -96,7 +102,7 @@ bytes > 512
       errors: 0,
     })
     expect(leafOf(tree, call).setting).toBe(0)
-    expect(leavesOf(tree)).toHaveLength(2)
+    expect(treeLeaves(tree)).toHaveLength(2)
   })
 
   it.each<[Attribute, Parameters<typeof measurementOf>[0], Parameters<typeof measurementOf>[0]]>([
@@ -179,7 +185,7 @@ describe('-m and -c', () => {
   it('every inner node has two outcomes with minCases cases', () => {
     for (const minCases of [2, 6, 20]) {
       const { tree } = learn(data, { attributes, minCases, confidencePercent: null })
-      for (const leaf of leavesOf(tree)) expect(leaf.cases).toBeGreaterThanOrEqual(minCases)
+      for (const leaf of treeLeaves(tree)) expect(leaf.cases).toBeGreaterThanOrEqual(minCases)
     }
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bestEntry, entryOf, measuredData, selectCalls } from '../../../src/tuning/measured-data.js'
-import { settingText } from '../../../src/tuning/setting.js'
+import { settingLine } from '../../../src/tuning/setting.js'
 import { callText } from '../../../src/tuning/tuning-call.js'
 import { measurementOf } from '../../support/tuning-data.js'
 
@@ -21,7 +21,7 @@ describe('measurements as rows', () => {
       'bcast of 8 B on 2 x 4 processes',
       'bcast of 8 B on 4 x 2 processes',
     ])
-    expect(data.settings.map(settingText)).toEqual(['bcast-chain:fanout=4', 'bcast-linear'])
+    expect(data.settings.map(settingLine)).toEqual(['bcast-chain:fanout=4', 'bcast-linear'])
   })
 
   it('have the median of the times, and its interval', () => {

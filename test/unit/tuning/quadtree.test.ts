@@ -7,7 +7,7 @@ import { selectCalls } from '../../../src/tuning/measured-data.js'
 import { penaltyOf } from '../../../src/tuning/penalty.js'
 import { learnQuadtree, type QuadtreeOptions } from '../../../src/tuning/quadtree.js'
 import { quadtreeBytes, quadtreeNodes, quadtreeStatistics } from '../../../src/tuning/quadtree-statistics.js'
-import { processesOf } from '../../../src/tuning/tuning-call.js'
+import { callProcesses } from '../../../src/tuning/tuning-call.js'
 import { bestAllgather } from '../../support/grig-allgather.js'
 import { gridData, integersTo, powersOfTwo } from '../../support/tuning-data.js'
 
@@ -198,7 +198,7 @@ it('as a tree of tests it decides alike, on the grid and off it', () => {
     for (let P = 1; P <= 2 * rows + 3; P++)
       for (let m = 0; m <= 3 * columns + 4; m++) {
         const call = { collective: 'bcast', nodes: P, processesPerNode: 1, bytes: m } as const
-        expect(leafOf(tree, call).setting).toBe(decideByQuadtree(quadtree, processesOf(call), m))
+        expect(leafOf(tree, call).setting).toBe(decideByQuadtree(quadtree, callProcesses(call), m))
       }
   }
 })

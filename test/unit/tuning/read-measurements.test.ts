@@ -6,7 +6,7 @@ import {
   parseMeasurement,
   readMeasurements,
 } from '../../../src/tuning/read-measurements.js'
-import { settingText } from '../../../src/tuning/setting.js'
+import { settingLine } from '../../../src/tuning/setting.js'
 import { measurementOf } from '../../support/tuning-data.js'
 
 const full = measurementOf({
@@ -44,15 +44,15 @@ describe('a measurement', () => {
   })
 
   it('has a setting that calls take as their algorithm', () => {
-    const { algorithm, segmentBytes } = parseAlgorithm(settingText(full))
+    const { algorithm, segmentBytes } = parseAlgorithm(settingLine(full))
     expect([algorithm.id, segmentBytes]).toEqual(['allreduce-ring-segmented', 8192])
     const chain = {
       collective: 'bcast',
       algorithm: 'bcast-chain',
       parameters: { segment: 64, fanout: 3 },
     } as const
-    expect(settingText(chain)).toBe('bcast-chain:fanout=3,segment=64')
-    expect(parseAlgorithm(settingText(chain)).algorithm.values).toEqual({ fanout: 3 })
+    expect(settingLine(chain)).toBe('bcast-chain:fanout=3,segment=64')
+    expect(parseAlgorithm(settingLine(chain)).algorithm.values).toEqual({ fanout: 3 })
   })
 
   it('is not written unless it can be read', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { allAttributes } from '../../../src/tuning/attributes.js'
 import { cDecisions } from '../../../src/tuning/c-decisions.js'
 import { type DecisionTree, leafOf, visitNodes } from '../../../src/tuning/decision-tree.js'
-import { settingText } from '../../../src/tuning/setting.js'
+import { settingLine } from '../../../src/tuning/setting.js'
 import { typescriptDecisions } from '../../../src/tuning/typescript-decisions.js'
 import { exampleCalls, exampleTrees } from '../../support/tuning-trees.js'
 
@@ -27,7 +27,7 @@ describe('a generated TypeScript function', () => {
     const wrong = exampleCalls().filter((call) => decide(call) !== leafOf(tree, call).setting)
     expect(wrong).toEqual([])
     expect(module[`${name}Settings`]).toEqual(
-      tree.settings.map((setting) => `${setting.collective} ${settingText(setting)}`),
+      tree.settings.map((setting) => `${setting.collective} ${settingLine(setting)}`),
     )
   })
 })
