@@ -3,7 +3,7 @@ import { type CodeDialect, codeLines, requireCode, testedNumbers, testedWords } 
 import type { DecisionTree } from './decision-tree.js'
 import type { Quadtree, QuadtreeNode } from './quadtree.js'
 import { quartersOf } from './quadtree-statistics.js'
-import { replicatedAxis } from './replicated-axis.js'
+import { valuesBeforeCell } from './replicated-axis.js'
 import { settingLine, type TuningSetting } from './setting.js'
 
 /**
@@ -59,13 +59,11 @@ ${codeLines(tree.root, dialectFor(name)).join('\n')}
 export function cQuadtree(tree: Quadtree, name: string): string {
   const { processes, bytes, side, root, settings } = tree
   requireCode(name, settings)
-  const rows = replicatedAxis(processes.length, side)
-  const columns = replicatedAxis(bytes.length, side)
   const lines = (node: QuadtreeNode, south: number, west: number, size: number, indent: string): string[] => {
     if (node.kind === 'leaf') return [`${indent}return ${node.setting};`]
     const half = size / 2
-    const row = processes[rows.valuesBefore(south + half) - 1]
-    const column = bytes[columns.valuesBefore(west + half) - 1]
+    const row = processes[valuesBeforeCell(south + half, processes.length, side) - 1]
+    const column = bytes[valuesBeforeCell(west + half, bytes.length, side) - 1]
     const quarters = [
       { test: `processes > ${row} && bytes <= ${column}`, south: south + half, west },
       { test: `processes <= ${row} && bytes <= ${column}`, south, west },

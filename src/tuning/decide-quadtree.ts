@@ -1,16 +1,18 @@
 import type { DecisionNode, DecisionTree } from './decision-tree.js'
 import type { Quadtree, QuadtreeNode } from './quadtree.js'
-import { indexNotBelow, replicatedAxis } from './replicated-axis.js'
+import { cellOfValue, indexNotBelow, valuesBeforeCell } from './replicated-axis.js'
 
 /**
  * The setting of a number of processes and bytes. What lies between two values of an axis counts as the larger
- * one; what lies outside counts as the nearest.
+ * one; what lies outside counts as the nearest. Allocates nothing.
  */
 export function decideByQuadtree(tree: Quadtree, processes: number, bytes: number): number {
   const { side } = tree
-  const y = replicatedAxis(tree.processes.length, side).cellOf(indexNotBelow(tree.processes, processes))
-  const x = replicatedAxis(tree.bytes.length, side).cellOf(indexNotBelow(tree.bytes, bytes))
-  let [south, west, size] = [0, 0, side]
+  const y = cellOfValue(indexNotBelow(tree.processes, processes), tree.processes.length, side)
+  const x = cellOfValue(indexNotBelow(tree.bytes, bytes), tree.bytes.length, side)
+  let size = side
+  let south = 0
+  let west = 0
   let node = tree.root
   while (node.kind === 'split') {
     size /= 2
@@ -32,38 +34,41 @@ export function decideByQuadtree(tree: Quadtree, processes: number, bytes: numbe
  */
 export function decisionTreeOf(tree: Quadtree): DecisionTree {
   const { settings, processes, bytes, side, root } = tree
-  const rows = replicatedAxis(processes.length, side)
-  const columns = replicatedAxis(bytes.length, side)
   const testsOf = (node: QuadtreeNode, south: number, west: number, size: number): DecisionNode => {
     if (node.kind === 'leaf') return { kind: 'leaf', setting: node.setting, cases: 0, errors: 0 }
     const half = size / 2
-    const northern = { west: node.northWest, east: node.northEast }
-    const southern = { west: node.southWest, east: node.southEast }
-    const onBytes = (pair: typeof northern, from: number) => {
-      const left = () => testsOf(pair.west, from, west, half)
-      const right = () => testsOf(pair.east, from, west + half, half)
-      return test('bytes', bytes, columns.valuesBefore, [west, west + half, west + size], left, right)
-    }
-    const below = () => onBytes(southern, south)
-    const above = () => onBytes(northern, south + half)
-    return test('processes', processes, rows.valuesBefore, [south, south + half, south + size], below, above)
+    const onBytes = (left: QuadtreeNode, right: QuadtreeNode, from: number) =>
+      testOf(
+        'bytes',
+        bytes,
+        side,
+        west,
+        size,
+        () => testsOf(left, from, west, half),
+        () => testsOf(right, from, west + half, half),
+      )
+    const below = () => onBytes(node.southWest, node.southEast, south)
+    const above = () => onBytes(node.northWest, node.northEast, south + half)
+    return testOf('processes', processes, side, south, size, below, above)
   }
   return { settings, root: testsOf(root, 0, 0, side) }
 }
 
-/** A test of an axis between two ranges of cells, where each has the first cell of a value. */
-function test(
+/** The test between both halves of a range of cells, or one half where the other has the first cell of no value. */
+function testOf(
   attribute: 'processes' | 'bytes',
   values: readonly number[],
-  valuesBefore: (cell: number) => number,
-  [start, middle, end]: readonly [number, number, number],
+  side: number,
+  start: number,
+  size: number,
   below: () => DecisionNode,
   above: () => DecisionNode,
 ): DecisionNode {
-  const before = (cell: number) => (cell === 0 ? 0 : valuesBefore(cell))
-  if (before(middle) === before(end)) return below()
-  if (before(middle) === before(start)) return above()
-  const atMost = values[before(middle) - 1]
+  const before = (cell: number) => valuesBeforeCell(cell, values.length, side)
+  const middle = before(start + size / 2)
+  if (middle === before(start + size)) return below()
+  if (middle === before(start)) return above()
+  const atMost = values[middle - 1]
   const [low, high] = [below(), above()]
   if (low.kind === 'leaf' && high.kind === 'leaf' && low.setting === high.setting) return low
   return { kind: 'threshold', attribute, atMost, below: low, above: high }

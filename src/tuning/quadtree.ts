@@ -1,6 +1,6 @@
 import { RankweaveError, wrongValue } from '../errors.js'
 import { type DecisionMap, missingCells } from './decision-map.js'
-import { replicatedAxis } from './replicated-axis.js'
+import { valueOfCell } from './replicated-axis.js'
 import type { TuningSetting } from './setting.js'
 
 /**
@@ -105,12 +105,12 @@ interface Square {
 }
 
 function squareOf({ layouts, bytes, choice }: DecisionMap, side: number): Int32Array {
-  const rows = replicatedAxis(layouts.length, side)
-  const columns = replicatedAxis(bytes.length, side)
+  const [rows, columns] = [layouts.length, bytes.length]
   const cells = new Int32Array(side * side)
-  for (let y = 0; y < side; y++)
-    for (let x = 0; x < side; x++)
-      cells[y * side + x] = choice[rows.valueOf(y) * bytes.length + columns.valueOf(x)]
+  for (let y = 0; y < side; y++) {
+    const row = valueOfCell(y, rows, side) * columns
+    for (let x = 0; x < side; x++) cells[y * side + x] = choice[row + valueOfCell(x, columns, side)]
+  }
   return cells
 }
 

@@ -1,20 +1,18 @@
-/** An axis of n values that is replicated to a longer one of cells. */
-export interface ReplicatedAxis {
-  /** The index of the value that a cell repeats. */
-  valueOf(cell: number): number
-  /** The first cell of a value: the one that decides for it. */
-  cellOf(value: number): number
-  /** How many values have their first cell before this one. */
-  valuesBefore(cell: number): number
+// An axis of n values that is replicated to one of `cells` cells, at least n: cell i has value floor(i n / cells).
+
+/** The index of the value that a cell repeats. */
+export function valueOfCell(cell: number, values: number, cells: number): number {
+  return Math.floor((cell * values) / cells)
 }
 
-/** The replication of the quadtree: cell i has value floor(i n / cells), where n is at most `cells`. */
-export function replicatedAxis(values: number, cells: number): ReplicatedAxis {
-  return {
-    valueOf: (cell) => Math.floor((cell * values) / cells),
-    cellOf: (value) => Math.ceil((value * cells) / values),
-    valuesBefore: (cell) => Math.min(values, Math.floor(((cell - 1) * values) / cells) + 1),
-  }
+/** The first cell of a value: the one that decides for it. */
+export function cellOfValue(value: number, values: number, cells: number): number {
+  return Math.ceil((value * cells) / values)
+}
+
+/** How many values have their first cell before this one. */
+export function valuesBeforeCell(cell: number, values: number, cells: number): number {
+  return cell === 0 ? 0 : Math.min(values, Math.floor(((cell - 1) * values) / cells) + 1)
 }
 
 /** The index of the first value that is not below a number; the last one where all are. */
