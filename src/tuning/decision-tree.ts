@@ -1,6 +1,5 @@
 import { largestOf } from '../base/search.js'
 import { type NumberAttribute, numberOf, type WordAttribute, wordOf } from './attributes.js'
-import type { SettingSelector } from './selector.js'
 import type { TuningSetting } from './setting.js'
 import type { TuningCall } from './tuning-call.js'
 
@@ -52,7 +51,7 @@ export interface WordBranch {
 /** Deepest tree that is learned or read, in tests from the root to a leaf. */
 export const mostTreeDepth = 64
 
-/** The leaf of a call. Allocates nothing. */
+/** The leaf of a call: the reason of a decision. */
 export function leafOf({ root }: DecisionTree, call: TuningCall): DecisionLeaf {
   let node = root
   while (node.kind !== 'leaf') {
@@ -61,11 +60,6 @@ export function leafOf({ root }: DecisionTree, call: TuningCall): DecisionLeaf {
     else node = branchOf(node, wordOf(call, node.attribute))
   }
   return node
-}
-
-/** The decisions of a tree. */
-export function treeSelector(tree: DecisionTree): SettingSelector {
-  return (call) => leafOf(tree, call).setting
 }
 
 /** All leaves from left to right, but for those of words that did not occur. */

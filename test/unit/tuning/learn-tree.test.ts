@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../src/base/random.js'
 import { type Attribute, allAttributes, plainAttributes } from '../../../src/tuning/attributes.js'
-import {
-  depthOf,
-  leafOf,
-  mostTreeDepth,
-  treeLeaves,
-  treeSelector,
-} from '../../../src/tuning/decision-tree.js'
+import { depthOf, leafOf, mostTreeDepth, treeLeaves } from '../../../src/tuning/decision-tree.js'
 import { pessimisticErrors } from '../../../src/tuning/error-bound.js'
 import { type LearnedTree, type LearnTreeOptions, learnTree } from '../../../src/tuning/learn-tree.js'
 import { type MeasuredData, measuredData } from '../../../src/tuning/measured-data.js'
+import { treeSelector } from '../../../src/tuning/packed-tree.js'
 import { penaltyOf } from '../../../src/tuning/penalty.js'
 import { bestCases } from '../../../src/tuning/training-cases.js'
 import { treeText } from '../../../src/tuning/tree-text.js'
