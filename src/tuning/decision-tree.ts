@@ -48,8 +48,11 @@ export interface WordBranch {
   readonly node: DecisionNode
 }
 
-/** Deepest tree that is learned or read, in tests from the root to a leaf. */
-export const mostTreeDepth = 64
+/**
+ * Largest tree that is learned or read: tests from the root to a leaf, and nodes. A word is tested once on a path, so
+ * as JSON a tree nests at most 38 deep.
+ */
+export const treeLimits = { depth: 24, nodes: 2 ** 16, settings: 4096 } as const
 
 /** The leaf of a call: the reason of a decision. */
 export function leafOf({ root }: DecisionTree, call: TuningCall): DecisionLeaf {
@@ -71,7 +74,7 @@ export function treeLeaves({ root }: DecisionTree): DecisionLeaf[] {
   return leaves
 }
 
-/** Levels below a node, at most {@link mostTreeDepth}. */
+/** Levels below a node, at most {@link treeLimits}. */
 export function depthOf(node: DecisionNode): number {
   if (node.kind === 'leaf') return 0
   return 1 + largestOf(childrenOf(node).map(depthOf))

@@ -5,6 +5,8 @@ import { wrongValue } from '../errors.js'
  * limit, at a confidence of `confidencePercent`, of the share of errors. The exact binomial limit: the share at
  * which at most `errors` of `cases` fail with that probability.
  *
+ * Release 8 of C4.5, and J48, approximate it where there are errors: 2.40 of (8, 1).
+ *
  * 1.309 of (12, 0), 2.42 of (8, 1), 1.377 of (100, 0) at 25%.
  *
  * @param errors an integer from 0 to `cases`

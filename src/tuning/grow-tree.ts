@@ -1,7 +1,6 @@
 import { meanOf } from '../base/search.js'
 import { isNumberAttribute } from './attributes.js'
 import { type CandidateSplit, candidateSplit, leastGain } from './candidate-split.js'
-import { mostTreeDepth } from './decision-tree.js'
 import type { AttributeColumn } from './training-cases.js'
 
 /** A node of a tree that is being learned. */
@@ -29,6 +28,8 @@ export interface TrainingSet {
   readonly classOf: Int32Array
   readonly classes: number
   readonly minCases: number
+  /** Tests on a path. */
+  readonly maxDepth: number
 }
 
 /**
@@ -51,7 +52,7 @@ function grow(set: TrainingSet, indices: Int32Array, majorityAbove: number, dept
   for (let i = 1; i < classes; i++) if (counts[i] > counts[majority]) majority = i
   const errors = cases - counts[majority]
   const leaf: GrownNode = { cases, majority, errors, treeErrors: errors, split: null }
-  if (errors === 0 || cases < 2 * minCases || depth === mostTreeDepth) return leaf
+  if (errors === 0 || cases < 2 * minCases || depth === set.maxDepth) return leaf
   const tests = set.columns
     .map((column) => candidateSplit({ indices, classOf, classes, counts, minCases }, column))
     .filter((test) => test !== null)

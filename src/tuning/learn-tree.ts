@@ -1,6 +1,6 @@
 import { RankweaveError, wrongValue } from '../errors.js'
 import { type Attribute, allAttributes, isNumberAttribute, type WordAttribute } from './attributes.js'
-import type { DecisionLeaf, DecisionNode, DecisionTree } from './decision-tree.js'
+import { type DecisionLeaf, type DecisionNode, type DecisionTree, treeLimits } from './decision-tree.js'
 import { pessimisticErrors, requireConfidence } from './error-bound.js'
 import { type GrownNode, growTree } from './grow-tree.js'
 import type { TuningSetting } from './setting.js'
@@ -11,6 +11,8 @@ export interface LearnTreeOptions {
   readonly minCases?: number
   /** C4.5's -c: above 0, at most 50; lower prunes more. Null: no pruning. Default 25. */
   readonly confidencePercent?: number | null
+  /** Tests on a path, 0 to 24. Default 24. */
+  readonly maxDepth?: number
   /** What is tested; earlier ones win ties. Default: all, composites included. */
   readonly attributes?: readonly Attribute[]
 }
@@ -35,7 +37,7 @@ export const defaultConfidencePercent = 25
  * A subtree becomes a leaf of its most frequent setting where the pessimistic number of errors of the leaf exceeds
  * that of the subtree by at most 0.1 (`pessimisticErrors`). Subtrees do not take the place of their parents.
  *
- * Time: cases x attributes x depth, with a logarithm; depth is at most 64. Memory: 8 bytes a case and attribute.
+ * Time: cases x attributes x depth, with a logarithm; depth is at most 24. Memory: 8 bytes a case and attribute.
  *
  * @param cases at most 2^20
  * @param settings that cases name by index
@@ -49,9 +51,15 @@ export function learnTree(
   options: LearnTreeOptions = {},
 ): LearnedTree {
   const { minCases = defaultMinCases, confidencePercent = defaultConfidencePercent } = options
-  const { attributes = allAttributes } = options
+  const { attributes = allAttributes, maxDepth = treeLimits.depth } = options
   if (!Number.isInteger(minCases) || minCases < 1 || minCases > mostCases)
     throw wrongValue('ERR_ARGUMENT', `expected minCases as an integer from 1 to ${mostCases}`, minCases)
+  if (!Number.isInteger(maxDepth) || maxDepth < 0 || maxDepth > treeLimits.depth)
+    throw wrongValue(
+      'ERR_ARGUMENT',
+      `expected maxDepth as an integer from 0 to ${treeLimits.depth}`,
+      maxDepth,
+    )
   if (confidencePercent !== null) requireConfidence(confidencePercent)
   const unknown = attributes.find((name) => !allAttributes.includes(name))
   if (unknown !== undefined)
@@ -66,6 +74,7 @@ export function learnTree(
     classOf: Int32Array.from(cases, ({ setting }) => classIndex.get(setting)!),
     classes: classes.length,
     minCases,
+    maxDepth,
   })
   const percent = confidencePercent ?? defaultConfidencePercent
   const pruned = confidencePercent === null ? grown : prunedTree(grown, percent).node

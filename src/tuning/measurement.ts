@@ -56,6 +56,5 @@ export const measurementLimits = {
   characters: 2 ** 16,
   lines: 2 ** 20,
   times: 1024,
-  parameters: 8,
   sourceCharacters: 200,
 } as const

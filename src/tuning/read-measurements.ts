@@ -1,7 +1,7 @@
 import { jsonDepth } from '../base/json-depth.js'
 import { requireKnownOptions } from '../base/known-options.js'
 import { RankweaveError, shown, wrongValue } from '../errors.js'
-import { collectives, isNeighborCollective } from '../schedule/specification.js'
+import { checkSetting } from './check-setting.js'
 import { type Measurement, measurementLimits, measurementVersion, sourceKinds } from './measurement.js'
 import { medianTime } from './median-time.js'
 import { callLimits } from './tuning-call.js'
@@ -69,17 +69,13 @@ const known: Readonly<Record<keyof Measurement, true>> = {
 }
 
 const sourceMembers = { kind: true, name: true, machine: true }
-const algorithmPattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
-const parameterPattern = /^[a-z][A-Za-z0-9_]{0,31}$/
-const operationPattern = /^[a-z][a-zA-Z0-9-]{0,31}$/
 const printable = /^[^\p{Cc}\p{Cs}]+$/u
-const measured = collectives.filter((name) => !isNeighborCollective(name))
 
 function checked(value: unknown, number: number): Measurement {
   const where = `measurement in line ${number}`
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw wrongLine(number, `expected an object, got ${shown(value)}`)
-  const members = value as Readonly<Record<string, unknown>>
+  const members: Readonly<Record<string, unknown>> = value as Readonly<Record<string, unknown>>
   const expect = (isRight: boolean, name: string, expected: string) => {
     if (!isRight) throw wrongValue('ERR_MEASUREMENT', `${where}: expected ${name} ${expected}`, members[name])
   }
@@ -87,18 +83,12 @@ function checked(value: unknown, number: number): Measurement {
     expect(isIntegerIn(members[name], least, most), name, `as an integer from ${least} to ${most}`)
   const expectWord = (name: string, words: readonly unknown[]) =>
     expect(words.includes(members[name]), name, `among ${words.join(', ')}`)
-  const isText = (name: string, pattern: RegExp) => {
-    const text = members[name]
-    return typeof text === 'string' && pattern.test(text)
-  }
 
   // First: files of another version may have other members.
   expect(members['version'] === measurementVersion, 'version', String(measurementVersion))
   requireKnownOptions(where, members, known, 'ERR_MEASUREMENT')
   checkSource(members['source'], where)
-  expectWord('collective', measured)
-  expect(isText('algorithm', algorithmPattern), 'algorithm', 'as a name of at most 64 characters')
-  checkParameters(members['parameters'], where)
+  checkSetting(members, where, 'ERR_MEASUREMENT')
   const { nodes, processesPerNode } = members
   expectInteger('nodes', 1, callLimits.processes)
   expectInteger('processesPerNode', 1, callLimits.processes)
@@ -107,11 +97,16 @@ function checked(value: unknown, number: number): Measurement {
     throw wrongLine(number, `expected at most ${callLimits.processes} processes, got ${processes}`)
   expectInteger('bytes', 0, callLimits.bytes)
   if (members['operation'] !== undefined)
-    expect(isText('operation', operationPattern), 'operation', 'as a name of at most 32 letters and digits')
+    expect(isWord(members['operation']), 'operation', 'as a word of at most 32 letters, digits and -')
   if (members['order'] !== undefined) expectWord('order', ['tree', 'ranks', 'any'])
   if (members['isMemoryShared'] !== undefined) expectWord('isMemoryShared', [true, false])
   checkTimes(members['timesUs'], members['intervalUs'], number)
   return members as unknown as Measurement
+}
+
+/** Whether a value can be the name of an operation, or a word of a test. */
+export function isWord(value: unknown): boolean {
+  return typeof value === 'string' && /^[a-z][a-zA-Z0-9-]{0,31}$/.test(value)
 }
 
 function checkSource(source: unknown, where: string): void {
@@ -130,22 +125,6 @@ function checkSource(source: unknown, where: string): void {
     if (typeof text === 'string' && text.length <= most && printable.test(text)) continue
     const expected = `${where}: expected source.${name} as 1 to ${most} printable characters`
     throw wrongValue('ERR_MEASUREMENT', expected, text)
-  }
-}
-
-function checkParameters(parameters: unknown, where: string): void {
-  const isObject = typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters)
-  if (!isObject || Object.keys(parameters).length > measurementLimits.parameters) {
-    const expected = `${where}: expected parameters as an object of at most ${measurementLimits.parameters}`
-    throw wrongValue('ERR_MEASUREMENT', expected, isObject ? Object.keys(parameters).length : parameters)
-  }
-  for (const [name, value] of Object.entries(parameters)) {
-    if (!parameterPattern.test(name))
-      throw wrongValue('ERR_MEASUREMENT', `${where}: expected names of parameters in camel case`, name)
-    if (!isIntegerIn(value, 0, callLimits.bytes)) {
-      const expected = `${where}: expected parameter ${name} as an integer from 0 to ${callLimits.bytes}`
-      throw wrongValue('ERR_MEASUREMENT', expected, value)
-    }
   }
 }
 

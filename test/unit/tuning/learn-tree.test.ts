@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../src/base/random.js'
 import { type Attribute, allAttributes, plainAttributes } from '../../../src/tuning/attributes.js'
-import { depthOf, leafOf, mostTreeDepth, treeLeaves } from '../../../src/tuning/decision-tree.js'
+import { depthOf, leafOf, treeLeaves } from '../../../src/tuning/decision-tree.js'
 import { pessimisticErrors } from '../../../src/tuning/error-bound.js'
 import { type LearnedTree, type LearnTreeOptions, learnTree } from '../../../src/tuning/learn-tree.js'
 import { type MeasuredData, measuredData } from '../../../src/tuning/measured-data.js'
@@ -137,10 +137,10 @@ bytes > 512
     expect(learned.trainingErrors).toBe(0)
   })
 
-  it('is bounded in depth, where every test takes few cases away', () => {
-    const data = gridData([2], integersTo(400), 2, (_, m) => m % 2)
-    const learned = learn(data, { minCases: 1, confidencePercent: null, attributes: ['bytes'] })
-    expect(depthOf(learned.tree.root)).toBeLessThanOrEqual(mostTreeDepth)
+  it.each([0, 1, 2, 3, 4, 24])('has at most %i tests on a path where maxDepth says so', (maxDepth) => {
+    const { tree, leaves } = learn(figure55(), { attributes: ['processes', 'bytes'], maxDepth })
+    expect(depthOf(tree.root)).toBe(Math.min(maxDepth, 4))
+    expect(leaves).toBe([1, 2, 3, 6][maxDepth] ?? 9)
   })
 })
 
@@ -189,6 +189,8 @@ describe('-m and -c', () => {
     ['minCases 1.5', { minCases: 1.5 }],
     ['confidencePercent 0', { confidencePercent: 0 }],
     ['confidencePercent 51', { confidencePercent: 51 }],
+    ['maxDepth 25', { maxDepth: 25 }],
+    ['maxDepth -1', { maxDepth: -1 }],
     ['an unknown attribute', { attributes: ['colour' as Attribute] }],
   ])('%s is refused', (_, options) => {
     expect(() => learn(data, options)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
