@@ -23,7 +23,7 @@ const members = {
  * @throws ERR_TUNING naming the member that is missing, unknown or out of range; for more than 4,096 settings, 24
  *   tests on a path or 65,536 nodes
  */
-export function checkTree(where: string, value: unknown): DecisionTree {
+export function checkDecisionTree(where: string, value: unknown): DecisionTree {
   requireMembers(where, value, members.tree)
   const { settings, root } = value as Members
   if (!Array.isArray(settings) || settings.length === 0 || settings.length > treeLimits.settings)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { jsonDepth } from '../../../src/base/json-depth.js'
-import { checkTree } from '../../../src/tuning/check-tree.js'
+import { checkDecisionTree } from '../../../src/tuning/check-decision-tree.js'
 import { type DecisionNode, type DecisionTree, treeLimits } from '../../../src/tuning/decision-tree.js'
 import { exampleTrees } from '../../support/tuning-trees.js'
 
@@ -27,13 +27,13 @@ function path(tests: number): DecisionNode {
 describe('a tree from a file', () => {
   it.each([...exampleTrees()])('%s is what was written', (_, tree) => {
     const text = JSON.stringify(tree)
-    expect(checkTree('tree', JSON.parse(text))).toEqual(tree)
+    expect(checkDecisionTree('tree', JSON.parse(text))).toEqual(tree)
     expect(jsonDepth(text)).toBeLessThanOrEqual(38)
   })
 
   it('may have as many tests on a path as are learned', () => {
     const deep = { settings, root: path(treeLimits.depth) }
-    expect(checkTree('tree', deep)).toBe(deep)
+    expect(checkDecisionTree('tree', deep)).toBe(deep)
   })
 })
 
@@ -93,7 +93,7 @@ describe('a damaged tree is refused with its place:', () => {
   }
 
   it.each(rows)('%s', (_, tree, expected) => {
-    expect(() => checkTree('tree', tree)).toThrow(expect.objectContaining({ code: 'ERR_TUNING' }))
-    expect(() => checkTree('tree', tree as DecisionTree)).toThrow(expected)
+    expect(() => checkDecisionTree('tree', tree)).toThrow(expect.objectContaining({ code: 'ERR_TUNING' }))
+    expect(() => checkDecisionTree('tree', tree as DecisionTree)).toThrow(expected)
   })
 })
