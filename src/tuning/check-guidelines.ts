@@ -110,12 +110,24 @@ function checkCompositions(
         const { nodes, processesPerNode } = call
         const wanted = part.bytes(call.bytes, callProcesses(call))
         const group = series.get(`${callKind(partCall(call, part))} ${nodes} ${processesPerNode}`) ?? []
-        return group.find((other) => calls[other].bytes >= wanted)
+        return group[firstPlace(group, (other) => calls[other].bytes >= wanted)]
       })
-      const measured = parts.filter((part) => part !== undefined)
+      const measured = parts.filter((other) => other !== undefined)
       if (measured.length === parts.length) check(guidelineText(guideline), row, measured, 'composition')
     }
   }
+}
+
+/** The first place of a list, ascending in a condition, where it holds; the length where it does nowhere. */
+function firstPlace(rows: readonly number[], holds: (row: number) => boolean): number {
+  let low = 0
+  let high = rows.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (holds(rows[middle])) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 /** A call of the part's collective, of the same kind otherwise. */

@@ -93,22 +93,31 @@ export function filledMap(map: DecisionMap): DecisionMap {
   const known = rows.map((row) => row !== null)
   if (!known.includes(true))
     throw new RankweaveError('ERR_TUNING', 'expected a map with a decision, got none')
-  const choice = rows.flatMap((row, at) => row ?? rows[nearest(at, known)]!)
+  const near = nearestKnown(known)
+  const choice = rows.flatMap((row, at) => row ?? rows[near[at]]!)
   return { ...map, choice: Int32Array.from(choice) }
 }
 
 function filled(row: readonly number[]): readonly number[] | null {
   const known = row.map((setting) => setting >= 0)
   if (!known.includes(true)) return null
-  return row.map((setting, at) => (setting >= 0 ? setting : row[nearest(at, known)]))
+  return nearestKnown(known).map((at) => row[at])
 }
 
-/** The nearest place that is known, of two the lower one. */
-function nearest(at: number, known: readonly boolean[]): number {
-  for (let distance = 1; ; distance++) {
-    if (known[at - distance]) return at - distance
-    if (known[at + distance]) return at + distance
+/** Of every place the nearest that is known, itself or another, of two the lower one. One is known at least. */
+function nearestKnown(known: readonly boolean[]): readonly number[] {
+  let before = Number.NEGATIVE_INFINITY
+  const lower = known.map((isKnown, at) => {
+    if (isKnown) before = at
+    return before
+  })
+  const near = [...lower]
+  let after = Number.POSITIVE_INFINITY
+  for (let at = known.length - 1; at >= 0; at--) {
+    if (known[at]) after = at
+    if (after - at < at - lower[at]) near[at] = after
   }
+  return near
 }
 
 function requireSameKind(a: TuningCall, b: TuningCall): void {

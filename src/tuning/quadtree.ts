@@ -38,7 +38,7 @@ export interface QuadtreeSplit {
 }
 
 export interface QuadtreeOptions {
-  /** Levels below the root, 0 to 12. Default: as many as an exact tree needs, ceil(log4 of the cells). */
+  /** Levels below the root, 0 to 10. Default: as many as an exact tree needs, ceil(log4 of the cells). */
   readonly maxDepth?: number
   /**
    * A square is not quartered where at least this share of its cells agree: above 0, at most 1. Default 1: where
@@ -47,8 +47,8 @@ export interface QuadtreeOptions {
   readonly threshold?: number
 }
 
-/** An axis of more values than its square has cells is refused: 2^12 x 2^12 cells. */
-const deepest = 12
+/** An axis of more values than its square has cells is refused: 2^10 x 2^10 cells. */
+const deepest = 10
 
 /**
  * The tree of a map. A square that is not quartered takes the setting of most of its cells; of equally many the
@@ -57,7 +57,7 @@ const deepest = 12
  *
  * Exact by default: depth at most ceil(log4(side^2)), and every cell keeps its setting.
  *
- * @throws ERR_TUNING for a map with missing cells (`filledMap` fills them), or with more than 4,096 rows or
+ * @throws ERR_TUNING for a map with missing cells (`filledMap` fills them), or with more than 1,024 rows or
  *   columns
  * @throws ERR_ARGUMENT for options out of range
  */

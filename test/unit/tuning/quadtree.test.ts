@@ -182,12 +182,12 @@ describe('nodes and memory', () => {
 it('as a tree of tests it decides alike, on the grid and off it', () => {
   const draw = seededRandom(3)
   for (const [rows, columns, maxDepth] of [
-    [1, 1, 12],
-    [5, 3, 12],
-    [2, 38, 12],
+    [1, 1, 10],
+    [5, 3, 10],
+    [2, 38, 10],
     [49, 4, 3],
     [13, 17, 2],
-    [25, 48, 12],
+    [25, 48, 10],
   ] as const) {
     const choice = Int32Array.from({ length: rows * columns }, () => Math.floor(draw() * 4))
     const bytes = integersTo(columns).map((i) => 3 * i)
@@ -213,9 +213,19 @@ describe('a quadtree refuses', () => {
     expect(learnQuadtree(filledMap(gap)).root).toEqual({ kind: 'leaf', setting: 0 })
   })
 
+  it('more than 1,024 rows or columns', () => {
+    const bytes = integersTo(1025)
+    expect(() => learnQuadtree(decisionMap(gridData([2], bytes, 1, () => 0)))).toThrow(/at most 1024 rows/)
+    expect(
+      quadtreeStatistics(
+        learnQuadtree(decisionMap(gridData([2], bytes.slice(1), 2, (_, m) => (m > 600 ? 1 : 0)))),
+      ).maxDepth,
+    ).toBe(10)
+  })
+
   it.each<[string, QuadtreeOptions]>([
     ['a depth of -1', { maxDepth: -1 }],
-    ['a depth of 13', { maxDepth: 13 }],
+    ['a depth of 11', { maxDepth: 11 }],
     ['half a level', { maxDepth: 0.5 }],
     ['a threshold of 0', { threshold: 0 }],
     ['a threshold above 1', { threshold: 1.01 }],
