@@ -146,7 +146,7 @@ function dialectFor(name: string): CodeDialect {
   return {
     end: ';',
     isAtMost: (attribute, value) => {
-      const limit = attribute in products ? doubleText(value) : String(Math.floor(value))
+      const limit = attribute in products ? doubleText(value) : integerText(value)
       return `${numbers[attribute]} <= ${limit}`
     },
     isWord: (attribute, word) => {
@@ -165,5 +165,11 @@ function wordConstant(name: string, attribute: WordAttribute, word: string): str
 }
 
 function doubleText(value: number): string {
-  return Number.isInteger(value) ? `${value}.0` : String(value)
+  const text = String(value)
+  return /[.e]/.test(text) ? text : `${text}.0`
+}
+
+/** An integer is at most a number if it is at most the integer below; none is above 2^53. */
+function integerText(value: number): string {
+  return String(Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER))
 }

@@ -1,6 +1,6 @@
 import { requireKnownOptions } from '../base/known-options.js'
 import { wrongValue } from '../errors.js'
-import { allAttributes, isNumberAttribute, wordAttributes } from './attributes.js'
+import { allAttributes, isNumberAttribute, type WordAttribute, wordAttributes } from './attributes.js'
 import { checkSetting } from './check-setting.js'
 import { type DecisionTree, treeLimits } from './decision-tree.js'
 import { isWord } from './read-measurements.js'
@@ -85,14 +85,22 @@ function checkWords(where: string, node: Members, walk: Walk, depth: number): vo
     const here = `${where}.branches[${i}]`
     requireMembers(here, branch, members.branch)
     const { word, node: child } = branch as Members
-    if (known.has(word) || (word !== '' && !isWord(word)))
-      throw fail(`${here}.word`, 'a word that is new', word)
+    const words = wordsOf[attribute as WordAttribute]
+    const isOne = words?.includes(word as string) ?? (word === '' || isWord(word))
+    if (known.has(word) || !isOne) throw fail(`${here}.word`, 'a word of the attribute that is new', word)
     known.add(word)
     checkNode(`${here}.node`, child, walk, depth + 1)
   })
   const { kind } = Object(otherwise) as Members
   if (kind !== 'leaf') throw fail(`${where}.otherwise.kind`, 'leaf', kind)
   checkNode(`${where}.otherwise`, otherwise, walk, depth + 1)
+}
+
+/** All words of attributes that have few. */
+const wordsOf: Partial<Record<WordAttribute, readonly string[]>> = {
+  isMemoryShared: ['', 'no', 'yes'],
+  evenProcesses: ['no', 'yes'],
+  powerOfTwoProcesses: ['no', 'yes'],
 }
 
 /** Branches of a test. */

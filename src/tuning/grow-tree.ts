@@ -6,7 +6,7 @@ import type { AttributeColumn } from './training-cases.js'
 /** A node of a tree that is being learned. */
 export interface GrownNode {
   readonly cases: number
-  /** Its most frequent class, of equally frequent ones the lowest; the parent's where it has no cases. */
+  /** Its most frequent class, of equally frequent ones the lowest. */
   readonly majority: number
   /** Cases of other classes: those that it would miss as a leaf. */
   readonly errors: number
@@ -39,13 +39,12 @@ export interface TrainingSet {
  * @see Pjesivac-Grbovic 2007 §5.4
  */
 export function growTree(set: TrainingSet): GrownNode {
-  return grow(set, Int32Array.from(set.classOf.keys()), 0, 0)
+  return grow(set, Int32Array.from(set.classOf.keys()), 0)
 }
 
-function grow(set: TrainingSet, indices: Int32Array, majorityAbove: number, depth: number): GrownNode {
+function grow(set: TrainingSet, indices: Int32Array, depth: number): GrownNode {
   const { classOf, classes, minCases } = set
   const cases = indices.length
-  if (cases === 0) return { cases, majority: majorityAbove, errors: 0, treeErrors: 0, split: null }
   const counts = new Int32Array(classes)
   for (const index of indices) counts[classOf[index]]++
   let majority = 0
@@ -58,7 +57,7 @@ function grow(set: TrainingSet, indices: Int32Array, majorityAbove: number, dept
     .filter((test) => test !== null)
   const test = chosen(tests)
   if (test === null) return leaf
-  const children = divided(test, indices).map((part) => grow(set, part, majority, depth + 1))
+  const children = divided(test, indices).map((part) => grow(set, part, depth + 1))
   const treeErrors = children.reduce((sum, child) => sum + child.treeErrors, 0)
   return treeErrors >= errors ? leaf : { ...leaf, treeErrors, split: { test, children } }
 }

@@ -1,6 +1,6 @@
 import { seededRandom } from '../../src/base/random.js'
 import { plainAttributes } from '../../src/tuning/attributes.js'
-import type { DecisionTree } from '../../src/tuning/decision-tree.js'
+import type { DecisionNode, DecisionTree } from '../../src/tuning/decision-tree.js'
 import { learnTree } from '../../src/tuning/learn-tree.js'
 import { bestCases } from '../../src/tuning/training-cases.js'
 import type { TuningCall } from '../../src/tuning/tuning-call.js'
@@ -19,8 +19,39 @@ export function exampleTrees(): ReadonlyMap<string, DecisionTree> {
       learnTree(bestCases(allgather), settings, { attributes: ['distributedBytes', 'evenProcesses'] }).tree,
     ],
     ['every_attribute', everyAttribute()],
+    ['large_limits', largeLimits()],
     ['one_leaf', { settings, root: { kind: 'leaf', setting: 2, cases: 1, errors: 0 } }],
   ])
+}
+
+/** Limits as a file may have them: fractions, and beyond all values. */
+function largeLimits(): DecisionTree {
+  const leaf = (setting: number) => ({ kind: 'leaf', setting, cases: 0, errors: 0 }) as const
+  const limits = [
+    ['bytes', 100.5],
+    ['bytes', 1e20],
+    ['totalBytes', 2 ** 62],
+    ['totalBytes', 1e30],
+  ] as const
+  const root = limits.reduceRight<DecisionNode>(
+    (above, [attribute, atMost], i) => ({ kind: 'threshold', attribute, atMost, below: leaf(i), above }),
+    leaf(4),
+  )
+  const first = {
+    kind: 'threshold',
+    attribute: 'processes',
+    atMost: 2 ** 20,
+    below: root,
+    above: leaf(4),
+  } as const
+  const second = {
+    kind: 'threshold',
+    attribute: 'totalBytes',
+    atMost: 3.5,
+    below: leaf(3),
+    above: first,
+  } as const
+  return { settings: settingsOf(5), root: second }
 }
 
 /** Random cases of all kinds of calls, learned by heart as far as C4.5 does. */

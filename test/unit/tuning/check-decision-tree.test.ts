@@ -78,6 +78,11 @@ describe('a damaged tree is refused with its place:', () => {
       { settings, root: { ...words, branches: [{ word: "'", node: leaf }] } },
       /branches\[0\]\.word/,
     ],
+    [
+      'a word that the attribute cannot be',
+      { settings, root: { ...words, attribute: 'evenProcesses' } },
+      /branches\[0\]\.word: expected a word of the attribute/,
+    ],
     ['a test otherwise', { settings, root: { ...words, otherwise: threshold } }, /root\.otherwise\.kind/],
     ['too many tests', { settings, root: path(treeLimits.depth + 1) }, /at most 24 tests on a path/],
     [

@@ -75,6 +75,13 @@ describe('the penalty on held-out numbers of processes', () => {
     )
   })
 
+  it('of two numbers of processes learns from one what it tests on the other', () => {
+    const two = gridData([4, 8], [1, 2], 2, (P) => (P === 4 ? 0 : 1))
+    const report = heldOutPenalty(two, learned)
+    expect(report.folds.map(({ processes }) => processes)).toEqual([[4], [8]])
+    expect(report.heldOut).toMatchObject({ calls: 4, minPercent: 100 })
+  })
+
   it('of one number of processes is refused', () => {
     expect(() =>
       heldOutPenalty(

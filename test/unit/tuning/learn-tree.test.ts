@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../src/base/random.js'
 import { type Attribute, allAttributes, plainAttributes } from '../../../src/tuning/attributes.js'
-import { depthOf, leafOf, treeLeaves } from '../../../src/tuning/decision-tree.js'
+import { depthOf, leafOf, treeLeaves, visitNodes } from '../../../src/tuning/decision-tree.js'
 import { pessimisticErrors } from '../../../src/tuning/error-bound.js'
 import { type LearnedTree, type LearnTreeOptions, learnTree } from '../../../src/tuning/learn-tree.js'
 import { type MeasuredData, measuredData } from '../../../src/tuning/measured-data.js'
@@ -64,12 +64,19 @@ bytes > 512
   })
 
   it('thresholds are values of the training data: the greatest that is not above the middle', () => {
-    // Of 8 processes, sizes 16 and 64 border; 32 occurs elsewhere.
-    const data = gridData([8], [1, 2, 4, 16, 64, 128, 256, 512], 2, (_, m) => (m <= 16 ? 0 : 1))
+    // Of 8 processes, sizes 16 and 48 border; 32, the middle, occurs elsewhere.
+    const data = gridData([8], [1, 2, 4, 16, 48, 128, 256, 512], 2, (_, m) => (m <= 16 ? 0 : 1))
     const elsewhere = gridData([9], [32], 2, () => 0)
-    const cases = [...bestCases(data), ...bestCases(elsewhere)]
-    const { root } = learnTree(cases, data.settings, { attributes: ['bytes'] }).tree
-    expect(root).toMatchObject({ kind: 'threshold', attribute: 'bytes', atMost: 32 })
+    const cases = [...bestCases(data), ...bestCases(elsewhere), ...bestCases(elsewhere)]
+    const { root } = learnTree(cases, data.settings, {
+      attributes: ['evenProcesses', 'bytes'],
+      minCases: 2,
+    }).tree
+    const thresholds: number[] = []
+    visitNodes(root, (node) => {
+      if (node.kind === 'threshold') thresholds.push(node.atMost)
+    })
+    expect(thresholds).toEqual([32])
     const { root: without } = learn(data, { attributes: ['bytes'] }).tree
     expect(without).toMatchObject({ atMost: 16 })
   })

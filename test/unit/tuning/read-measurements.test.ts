@@ -55,6 +55,14 @@ describe('a measurement', () => {
     expect(parseAlgorithm(settingLine(chain)).algorithm.values).toEqual({ fanout: 3 })
   })
 
+  it('has up to 1,024 times, whose median its interval may end at', () => {
+    const longest = measurementOf({
+      timesUs: Array.from({ length: 1024 }, (_, i) => i + 1),
+      intervalUs: [512.5, 512.5],
+    })
+    expect(parseMeasurement(formatMeasurement(longest), 1)).toEqual(longest)
+  })
+
   it('is not written unless it can be read', () => {
     expect(() => formatMeasurement({ ...full, timesUs: [] })).toThrow(
       expect.objectContaining({ code: 'ERR_MEASUREMENT' }),
