@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Attribute, isNumberAttribute } from '../../src/tuning/attributes.js'
-import type { TuningSetting } from '../../src/tuning/setting.js'
+import { settingLine, type TuningSetting } from '../../src/tuning/setting.js'
 import { columnOf, type TrainingCase } from '../../src/tuning/training-cases.js'
 
 /** Debian's package `weka`. */
@@ -36,6 +36,7 @@ export function j48Tree(
     const output = execFileSync('java', [...words, ...pruning], { encoding: 'utf8', maxBuffer: 2 ** 26 })
     const [, tree = ''] = /-{10,}\n+([\s\S]*?)\n+Number of Leaves/.exec(output) ?? []
     return tree
+      .replaceAll("'", '')
       .split('\n')
       .filter((line) => !line.endsWith('(0.0)'))
       .map(withoutCounts)
@@ -67,9 +68,9 @@ function arff(
       ...columns.map(({ attribute, values, words }) =>
         isNumberAttribute(attribute) ? String(values[i]) : word(words[values[i]]),
       ),
-      settings[setting].algorithm,
+      `'${settingLine(settings[setting])}'`,
     ].join(','),
   )
-  const classes = won.map((setting) => settings[setting].algorithm).join(',')
+  const classes = won.map((setting) => `'${settingLine(settings[setting])}'`).join(',')
   return ['@relation cases', ...declared, `@attribute setting {${classes}}`, '@data', ...rows, ''].join('\n')
 }

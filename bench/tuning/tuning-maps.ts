@@ -5,12 +5,19 @@ import { type MeasuredData, measuredData } from '../../src/tuning/measured-data.
 import type { Measurement } from '../../src/tuning/measurement.js'
 
 /** Grig, Myrinet MX (Pjesivac-Grbovic 2007 Table 4.12). */
-const grig: CostModel = {
+export const grigLogGP: CostModel = {
   model: 'loggp',
   latencyNs: 2100,
   overheadNs: 1600,
   gapNs: 2300,
   nsPerByte: 4.4,
+  reduceNsPerByte: 0.5,
+}
+
+export const grigHockney: CostModel = {
+  model: 'hockney',
+  latencyNs: 5640,
+  nsPerByte: 4.2,
   reduceNsPerByte: 0.5,
 }
 
@@ -42,14 +49,14 @@ export function formulaMap(collective: keyof typeof settings, noise: number): Me
           if (algorithm === 'allgather-neighbor-exchange' && processes % 2 === 1) continue
           if (segment !== undefined && segment >= bytes) continue
           const segmentBytes = segment === undefined ? {} : { segmentBytes: segment }
-          const exact = predictUs(algorithm, grig, { ranks: processes, bytes, ...segmentBytes })
+          const exact = predictUs(algorithm, grigLogGP, { ranks: processes, bytes, ...segmentBytes })
           const timeUs = exact * (1 + noise * (2 * draw() - 1))
           lines.push({
             version: 1,
             source: { kind: 'formula', name: 'loggp', machine: 'grig' },
             collective,
-            algorithm: segment === undefined ? algorithm : `${algorithm}-${segment}`,
-            parameters: {},
+            algorithm,
+            parameters: segment === undefined ? {} : { segment },
             nodes: processes,
             processesPerNode: 1,
             bytes,
