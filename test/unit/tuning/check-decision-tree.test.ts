@@ -60,6 +60,17 @@ describe('a damaged tree is refused with its place:', () => {
     ],
     ['no node', { settings, root: null }, /root\.kind/],
     ['a setting that is not there', { settings, root: { ...leaf, setting: 1 } }, /root\.setting: .* 0 to 0/],
+    [
+      'an unknown member of a leaf',
+      { settings, root: { ...leaf, case: 1 } },
+      /root: .*'case' \(did you mean 'cases'\?\)/,
+    ],
+    ['a test without its limit', { settings, root: { ...threshold, atMost: undefined } }, /root\.atMost/],
+    [
+      'a leaf without cases',
+      { settings, root: { kind: 'leaf', setting: 0, errors: 0 } },
+      /root: expected a member cases/,
+    ],
     ['more errors than cases', { settings, root: { ...leaf, errors: 2 } }, /root\.errors/],
     ['cases that are no integer', { settings, root: { ...leaf, cases: 0.5 } }, /root\.cases/],
     ['no branch above', { settings, root: { ...threshold, above: undefined } }, /root\.above\.kind/],

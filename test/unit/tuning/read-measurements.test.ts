@@ -40,7 +40,11 @@ describe('a measurement', () => {
     const line = formatMeasurement(full)
     expect(line).not.toContain('\n')
     expect(parseMeasurement(line, 1)).toEqual(full)
-    expect(parseMeasurement(formatMeasurement(measurementOf()), 1)).toEqual(measurementOf())
+    const least = measurementOf({ parameters: { requests: 0 }, processesPerNode: 1, bytes: 0 })
+    const most = measurementOf({ parameters: { segment: 2 ** 40 }, nodes: 2 ** 21, bytes: 2 ** 40 })
+    const named = measurementOf({ source: { kind: 'mpi', name: 'a'.repeat(200), machine: 'Größe' } })
+    for (const one of [measurementOf(), least, most, named])
+      expect(parseMeasurement(formatMeasurement(one), 1)).toEqual(one)
   })
 
   it('has a setting that calls take as their algorithm', () => {
