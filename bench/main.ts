@@ -20,6 +20,7 @@ import { splitText } from './split/split-text.js'
 import { measureSplitTable } from './split/table.js'
 import { spmmBench } from './spmm.js'
 import { threadsBench } from './threads.js'
+import { tuningBench } from './tuning/tuning.js'
 import { verifyBench } from './verify.js'
 import { websocketBench } from './websocket.js'
 import { worldBench } from './world.js'
@@ -31,6 +32,7 @@ const benches: readonly Bench[] = [
   mutantsBench,
   choiceBench,
   paperBench,
+  tuningBench,
 ]
 
 const { values, positionals } = parseWords()

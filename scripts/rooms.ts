@@ -56,6 +56,10 @@ export const rooms: readonly Room[] = [
     holds: 'schedules as C programs for MPI, with the runtime that executes them, and as GOAL text',
   },
   {
+    name: 'tuning',
+    holds: 'measured times of collectives, decisions learned from them, and what decisions lose; pure',
+  },
+  {
     name: 'fabric',
     holds: 'frames between processes: the contract, and local, threads and mpi',
     packages: ['koffi'],

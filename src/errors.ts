@@ -53,6 +53,8 @@ export const errorCodes = [
   'ERR_SPEC',
   'ERR_MATRIX_MARKET',
   'ERR_FILE',
+  'ERR_MEASUREMENT',
+  'ERR_TUNING',
   // strategies and schedules
   'ERR_STRATEGY',
   'ERR_SCHEDULE',

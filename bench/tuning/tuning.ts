@@ -1,0 +1,164 @@
+import type { Attribute } from '../../src/tuning/attributes.js'
+import { cDecisions, cQuadtree } from '../../src/tuning/c-decisions.js'
+import { decideByQuadtree, decisionTreeOf } from '../../src/tuning/decide-quadtree.js'
+import { decisionMap } from '../../src/tuning/decision-map.js'
+import { treeLeaves } from '../../src/tuning/decision-tree.js'
+import { heldOutPenalty } from '../../src/tuning/held-out.js'
+import { learnTree } from '../../src/tuning/learn-tree.js'
+import type { MeasuredData } from '../../src/tuning/measured-data.js'
+import { modelSelector } from '../../src/tuning/model-selector.js'
+import { treeSelector } from '../../src/tuning/packed-tree.js'
+import { penaltyOf } from '../../src/tuning/penalty.js'
+import { learnQuadtree } from '../../src/tuning/quadtree.js'
+import { tolerantCases } from '../../src/tuning/tolerant-cases.js'
+import { bestCases } from '../../src/tuning/training-cases.js'
+import { treeText } from '../../src/tuning/tree-text.js'
+import type { TuningCall } from '../../src/tuning/tuning-call.js'
+import { type Bench, type Figure, median, ownFigure } from '../bench.js'
+import { compiledTimes } from './compiled.js'
+import { j48Tree, missingWeka, withoutCounts } from './j48.js'
+import { formulaMap, grigHockney, grigLogGP } from './tuning-maps.js'
+
+/**
+ * Do learned decisions hold? Suites: `j48` compares trees with those of Weka's C4.5, line by line; `held-out` learns
+ * from times by formula with 5% noise; `look-up` times decisions, compared with
+ * generated C; `models` has what decisions by formulas lose on the same times, and how long they take.
+ */
+export const tuningBench: Bench = {
+  name: 'tuning',
+  question:
+    'Are decision trees those of J48, what do they lose on held-out points, and how long is a decision?',
+  async *measure({ quick = false, only = '' } = {}) {
+    const maps = (['allgather', 'bcast'] as const).map((name) => ({ name, data: formulaMap(name, 0.05) }))
+    for (const { name, data } of maps) {
+      if ('j48'.startsWith(only)) yield* comparedTrees(name, data, quick)
+      if ('held-out'.startsWith(only)) yield* heldOut(name, data)
+      if ('look-up'.startsWith(only)) yield* lookUps(name, data)
+      if ('models'.startsWith(only)) yield* byModels(name, data)
+    }
+  },
+}
+
+const attributes: readonly Attribute[] = [
+  ...(['processes', 'bytes', 'totalBytes', 'evenProcesses', 'powerOfTwoProcesses'] as const),
+]
+
+function* comparedTrees(name: string, data: MeasuredData, quick: boolean): Generator<Figure> {
+  const missing = missingWeka()
+  const cases = bestCases(data)
+  const options = [2, 6, 20].flatMap((minCases) => [null, 25, 5].map((percent) => ({ minCases, percent })))
+  for (const { minCases, percent } of options.slice(0, quick ? 2 : undefined)) {
+    const { tree } = learnTree(cases, data.settings, { minCases, confidencePercent: percent, attributes })
+    const ours = treeText(tree).split('\n').map(withoutCounts)
+    const what = `${name}, ${cases.length} cases, -m ${minCases} ${percent === null ? 'not pruned' : `-c ${percent}`}`
+    if (missing !== null) {
+      yield { ...ownFigure(what, '% of lines', [0], 100, { failed: missing }), ours: null, met: false }
+      continue
+    }
+    const theirs = j48Tree(cases, data.settings, attributes, minCases, percent).split('\n')
+    const common = commonLines(ours, theirs)
+    const same = (100 * common) / Math.max(ours.length, theirs.length)
+    // J48 prunes by an approximation of the limit that is exact in ours. With it in ours, all lines are equal.
+    const target = percent === null ? 100 : null
+    const details = { targetIs: 'at least', lines: ours.length, linesOfJ48: theirs.length }
+    yield {
+      ...ownFigure(`${what}: lines equal to J48's`, '%', [same], target, details),
+      met: target === null ? null : same >= target,
+    }
+  }
+}
+
+/** Lines that two trees have in common: the longest common subsequence. */
+function commonLines(a: readonly string[], b: readonly string[]): number {
+  let row = new Int32Array(b.length + 1)
+  for (const line of a) {
+    const next = new Int32Array(b.length + 1)
+    for (let j = 1; j <= b.length; j++)
+      next[j] = line === b[j - 1] ? row[j - 1] + 1 : Math.max(row[j], next[j - 1])
+    row = next
+  }
+  return row[b.length]
+}
+
+function* heldOut(name: string, data: MeasuredData): Generator<Figure> {
+  for (const tolerance of [0, 2, 5, 10]) {
+    const learn = (training: MeasuredData) => {
+      const cases = tolerance === 0 ? bestCases(training) : tolerantCases(training, tolerance)
+      return learnTree(cases, training.settings).tree
+    }
+    const report = heldOutPenalty(data, (training) => treeSelector(learn(training)))
+    const details = {
+      trainingPercent: report.training.meanPercent,
+      missing: report.heldOut.missing,
+      leaves: treeLeaves(learn(data)).length,
+    }
+    const shown = `training ${details.trainingPercent.toFixed(2)}%, ${details.leaves} leaves, ${details.missing} missing`
+    const what = `${name}, tolerance ${tolerance}%: mean penalty on held-out points`
+    yield ownFigure(what, '%', [report.heldOut.meanPercent], 5, { ...details, shown })
+  }
+}
+
+function* lookUps(name: string, data: MeasuredData): Generator<Figure> {
+  const quadtree = learnQuadtree(decisionMap(data))
+  const tree = learnTree(bestCases(data), data.settings).tree
+  const tests = decisionTreeOf(quadtree)
+  const call = '&(decide_call){.nodes = processes[i], .processes_per_node = 1, .bytes = bytes[i]}'
+  const rows = [
+    ['tree', treeSelector(tree), 100, cDecisions(tree, 'decide'), `decide(${call})`],
+    ['quadtree as tests', treeSelector(tests), 100, cDecisions(tests, 'decide'), `decide(${call})`],
+    [
+      'quadtree',
+      ({ nodes, bytes }: TuningCall) => decideByQuadtree(quadtree, nodes, bytes),
+      null,
+      cQuadtree(quadtree, 'decide'),
+      'decide(processes[i], bytes[i])',
+    ],
+  ] as const
+  const order = Array.from(
+    { length: data.calls.length },
+    (_, i) => data.calls[(i * 7919) % data.calls.length],
+  )
+  for (const [kind, decide, target, source, expression] of rows) {
+    const own = ownFigure(`${name}, ${kind}: a decision`, 'ns', timesOf(decide, order), target)
+    const compiled = compiledTimes(source, expression, order)
+    const peer = compiled === null ? null : median(compiled)
+    yield {
+      ...own,
+      peer,
+      ratio: peer === null || own.ours === null ? null : own.ours / peer,
+      peerIs: 'compiled C',
+    }
+  }
+}
+
+function* byModels(name: string, data: MeasuredData): Generator<Figure> {
+  const [hockney, loggp] = [grigHockney, grigLogGP].map((model) => modelSelector(data.settings, model))
+  for (const [model, select] of Object.entries({ hockney, loggp })) {
+    const { meanPercent, medianPercent, maxPercent } = penaltyOf(data, select)
+    const shown = `median ${medianPercent.toFixed(2)}%, max ${maxPercent.toFixed(2)}%`
+    yield ownFigure(`${name}, ${model}: mean penalty`, '%', [meanPercent], null, {
+      medianPercent,
+      maxPercent,
+      shown,
+    })
+    const times = timesOf(select, data.calls, 2 ** 12)
+    yield ownFigure(`${name}, ${model}: a decision`, 'ns', times, null)
+  }
+}
+
+/** Nanoseconds a decision over calls, of 9 runs. */
+function timesOf(
+  decide: (call: TuningCall) => number,
+  calls: readonly TuningCall[],
+  decisions = 2 ** 20,
+): readonly number[] {
+  const rounds = Math.ceil(decisions / calls.length)
+  return Array.from({ length: 9 }, () => {
+    const began = performance.now()
+    let sum = 0
+    for (let round = 0; round < rounds; round++) for (const call of calls) sum += decide(call)
+    const passed = performance.now() - began
+    if (sum < 0) throw new Error('a call has no decision')
+    return (passed * 1e6) / (rounds * calls.length)
+  })
+}

@@ -1,0 +1,91 @@
+import { callProcesses, type TuningCall } from './tuning-call.js'
+
+/**
+ * What a tree may test as a number. The composites are products of the others, as doubles.
+ *
+ * | attribute | value |
+ * |---|---|
+ * | `nodes`, `processesPerNode`, `bytes` | of the call |
+ * | `processes` | nodes x processesPerNode |
+ * | `totalBytes` | bytes x processes |
+ * | `bytesPerNode` | bytes x processesPerNode |
+ * | `distributedBytes` | bytes x (processes - 1): what one process sends or receives of blocks of others |
+ *
+ * @see Pjesivac-Grbovic 2007 §6.3.3
+ */
+export const numberAttributes = [
+  ...(['nodes', 'processesPerNode', 'processes', 'bytes'] as const),
+  ...(['totalBytes', 'bytesPerNode', 'distributedBytes'] as const),
+] as const
+
+export type NumberAttribute = (typeof numberAttributes)[number]
+
+/**
+ * What a tree may test as a word. `isMemoryShared`, `evenProcesses` and `powerOfTwoProcesses` are `yes` or `no`; what
+ * a call does not state is the empty word.
+ */
+export const wordAttributes = [
+  ...(['collective', 'operation', 'order', 'isMemoryShared'] as const),
+  ...(['evenProcesses', 'powerOfTwoProcesses'] as const),
+] as const
+
+export type WordAttribute = (typeof wordAttributes)[number]
+
+export type Attribute = NumberAttribute | WordAttribute
+
+/** Those that follow from others, but for `processes`: domain knowledge that rectangles of sizes lack. */
+export const compositeAttributes: readonly Attribute[] = [
+  ...(['totalBytes', 'bytesPerNode', 'distributedBytes', 'evenProcesses', 'powerOfTwoProcesses'] as const),
+]
+
+/** All attributes, numbers first. */
+export const allAttributes: readonly Attribute[] = [...numberAttributes, ...wordAttributes]
+
+/** All but the composites. */
+export const plainAttributes: readonly Attribute[] = allAttributes.filter(
+  (name) => !compositeAttributes.includes(name),
+)
+
+export function isNumberAttribute(attribute: Attribute): attribute is NumberAttribute {
+  return (numberAttributes as readonly Attribute[]).includes(attribute)
+}
+
+export function numberOf(call: TuningCall, attribute: NumberAttribute): number {
+  switch (attribute) {
+    case 'nodes':
+      return call.nodes
+    case 'processesPerNode':
+      return call.processesPerNode
+    case 'processes':
+      return callProcesses(call)
+    case 'bytes':
+      return call.bytes
+    case 'totalBytes':
+      return call.bytes * callProcesses(call)
+    case 'bytesPerNode':
+      return call.bytes * call.processesPerNode
+    case 'distributedBytes':
+      return call.bytes * (callProcesses(call) - 1)
+  }
+}
+
+export function wordOf(call: TuningCall, attribute: WordAttribute): string {
+  switch (attribute) {
+    case 'collective':
+      return call.collective
+    case 'operation':
+      return call.operation ?? ''
+    case 'order':
+      return call.order ?? ''
+    case 'isMemoryShared':
+      return call.isMemoryShared === undefined ? '' : yesNo(call.isMemoryShared)
+    case 'evenProcesses':
+      return yesNo(callProcesses(call) % 2 === 0)
+    case 'powerOfTwoProcesses':
+      return yesNo((callProcesses(call) & (callProcesses(call) - 1)) === 0)
+  }
+}
+
+function yesNo(value: boolean): string {
+  return value ? 'yes' : 'no'
+}
