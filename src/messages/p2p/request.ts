@@ -90,8 +90,8 @@ export function waitall<const R extends readonly Request<unknown>[]>(
   const values = () => requests.map(({ pending }) => pending.result) as Values<R>
   let open = 0
   for (const { pending } of requests) {
-    if (pending.failure !== undefined) return settledInTurn(values)
     if (!pending.settled) open++
+    else if (pending.failure !== undefined) return settledInTurn(values)
   }
   if (open === 0) return settledInTurn(values)
   return waitForSeveral(requests, options?.signal, 'waitall', (settled, left) =>
@@ -218,7 +218,7 @@ function misfitWait(
   options: WaitOptions | undefined,
 ): RankweaveError | undefined {
   try {
-    requireWaitOptions(name, options)
+    if (options !== undefined) requireWaitOptions(name, options)
   } catch (error) {
     return error as RankweaveError
   }
@@ -233,8 +233,9 @@ function requireRequests(name: string, requests: unknown): void {
 function misfitRequests(name: string, requests: unknown): RankweaveError | undefined {
   if (!Array.isArray(requests))
     return wrongValue('ERR_ARGUMENT', `${name}: expected an array of requests`, requests)
-  const bad = requests.findIndex((request) => !(request instanceof Request))
-  if (bad < 0) return undefined
+  let bad = 0
+  while (bad < requests.length && requests[bad] instanceof Request) bad++
+  if (bad === requests.length) return undefined
   const got = shown(requests[bad])
   return new RankweaveError('ERR_ARGUMENT', `${name}: expected a request at index ${bad}, got ${got}`)
 }
