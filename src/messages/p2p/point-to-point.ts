@@ -76,64 +76,72 @@ export function isend(
 export function recv(comm: Endpoint, source: number, tag: number, options?: RecvOptions): Promise<Message> {
   try {
     const mailbox = comm.mailbox()
-    const { matching } = comm
-    const { short } = matching
-    const into = options?.into
     requireReceive(comm, source, tag)
     requireRecvOptions(options)
-    const landing = into === undefined ? undefined : short.landing(into)
-    if (source !== PROC_NULL && options?.signal === undefined) {
-      const found = short.seek(mailbox, source, tag, into, landing)
-      if (found instanceof Receive) return found.wait()
-      if (found !== undefined) return resolvedInTurn(found)
-    }
-    return startReceive<Message>(mailbox, matching, 'recv', source, tag, options, landing).wait()
+    return receiveSoon(comm.matching, mailbox, source, tag, options, landingOf(comm, options))
   } catch (error) {
     return Promise.reject(error)
   }
 }
 
-export function irecv(comm: Endpoint, source: number, tag: number, options?: RecvOptions): Request<Message> {
-  return new Request(receiving(comm, source, tag, options))
-}
-
-function receiving(
-  comm: Endpoint,
+/** Polls for the message before it waits. The arguments have been checked. */
+function receiveSoon(
+  matching: Matching,
+  mailbox: Mailbox,
   source: number,
   tag: number,
   options: RecvOptions | undefined,
-): Receive<Message> {
-  const mailbox = comm.mailbox()
-  const { matching } = comm
-  requireReceive(comm, source, tag)
-  requireRecvOptions(options)
-  const into = options?.into
-  const landing = into === undefined ? undefined : matching.short.landing(into)
-  return startReceive(mailbox, matching, 'recv', source, tag, options, landing)
+  landing: CheckedBuffer | undefined,
+): Promise<Message> {
+  if (source !== PROC_NULL && options?.signal === undefined) {
+    const found = matching.short.seek(mailbox, source, tag, options?.into, landing)
+    if (found instanceof Receive) return found.wait()
+    if (found !== undefined) return resolvedInTurn(found)
+  }
+  return startReceive<Message>(mailbox, matching, 'recv', source, tag, options, landing).wait()
 }
 
-/** Settles when both have, so that neither buffer is still in use; the first error wins. */
-export async function sendrecv(
+/** Checks `into`; its bytes, where messages can be copied straight into them. */
+function landingOf({ matching }: Endpoint, options: RecvOptions | undefined): CheckedBuffer | undefined {
+  const into = options?.into
+  return into === undefined ? undefined : matching.short.landing(into)
+}
+
+export function irecv(comm: Endpoint, source: number, tag: number, options?: RecvOptions): Request<Message> {
+  const mailbox = comm.mailbox()
+  requireReceive(comm, source, tag)
+  requireRecvOptions(options)
+  const landing = landingOf(comm, options)
+  return new Request(startReceive<Message>(mailbox, comm.matching, 'recv', source, tag, options, landing))
+}
+
+export function sendrecv(
   comm: Endpoint,
   data: unknown,
   dest: number,
   source: number,
   options: SendrecvTags & RecvOptions,
 ): Promise<Message> {
-  requireWaitOptions('sendrecv', options, sendrecvOptions)
-  const { sendTag = 0, recvTag = ANY_TAG, into, signal } = options
-  requireReceive(comm, source, recvTag)
-  const landing = into === undefined ? undefined : comm.matching.short.landing(into)
-  const sending = startSend(comm, data, dest, sendTag, 'standard', signal && { signal })
-  const receive = startReceive<Message>(
-    comm.mailbox(),
-    comm.matching,
-    'recv',
-    source,
-    recvTag,
-    options,
-    landing,
-  )
+  try {
+    requireWaitOptions('sendrecv', options, sendrecvOptions)
+    const { sendTag = 0, recvTag = ANY_TAG, signal } = options
+    requireReceive(comm, source, recvTag)
+    const landing = landingOf(comm, options)
+    if (signal === undefined && sendShort(comm, data, dest, sendTag))
+      return receiveSoon(comm.matching, comm.mailbox(), source, recvTag, options, landing)
+    const sending = startSend(comm, data, dest, sendTag, 'standard', signal && { signal })
+    const mailbox = comm.mailbox()
+    return bothOf(
+      sending,
+      startReceive<Message>(mailbox, comm.matching, 'recv', source, recvTag, options, landing),
+    )
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+/** Settles when both have, so that neither buffer is still in use; the first error wins. */
+async function bothOf(sending: Send, receive: Receive<Message>): Promise<Message> {
   const [sent, received] = await Promise.allSettled([sending.wait(), receive.wait()])
   if (received.status === 'rejected') throw received.reason
   if (sent.status === 'rejected') throw sent.reason

@@ -65,7 +65,8 @@ describe('CheckedBuffers', () => {
   })
 
   it('refuses what is not of fixed length', () => {
-    const resizable = new Uint8Array(new ArrayBuffer(8, { maxByteLength: 16 } as never))
+    const Resizable = ArrayBuffer as new (sizeBytes: number, options: object) => ArrayBuffer
+    const resizable = new Uint8Array(new Resizable(8, { maxByteLength: 16 }))
     expect(() => new CheckedBuffers().check(resizable)).toThrow('got a resizable one')
   })
 })
