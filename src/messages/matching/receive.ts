@@ -51,6 +51,10 @@ export class Receive<T> extends Pending<T> implements Entry {
     this.landing = landing
   }
 
+  override get settlesInFrame(): boolean {
+    return true
+  }
+
   get call(): string {
     const source = this.source === ANY_SOURCE ? 'any' : this.source
     const tag = this.tag === ANY_TAG ? 'any' : this.tag
