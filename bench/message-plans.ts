@@ -30,7 +30,9 @@ export function streamPlan(messages: readonly number[]) {
     return {
       sizeBytes,
       window,
-      warmUp: clamp(2 ** 26 / sizeBytes / window, 2, 1000),
+      // Until the code of short messages is compiled, its compiler takes the cores from the ranks.
+      warmUp: clamp(2 ** 26 / sizeBytes / window, 2, 5000),
+      warmUpMs: 1500,
       iterations: clamp(2 ** 24 / sizeBytes / window, 1, 50),
       batches: sizeBytes >= mebibyte ? 11 : 21,
     }

@@ -55,8 +55,9 @@ export class RingWriter {
   readonly #bytes: Uint8Array
   readonly #sizeBytes: number
   #tail: number
-  /** The reader's index when it was last loaded. */
+  /** The reader's index when it was last loaded, and the bytes that are free since then. */
   #head: number
+  #freeBytes: number
 
   constructor({ buffer, offset, sizeBytes }: RingMemory) {
     this.#control = new Int32Array(buffer, offset, controlBytes / 4)
@@ -65,6 +66,7 @@ export class RingWriter {
     this.#sizeBytes = sizeBytes
     this.#head = Atomics.load(this.#control, word.head)
     this.#tail = this.#head
+    this.#freeBytes = sizeBytes
   }
 
   /**
@@ -84,9 +86,9 @@ export class RingWriter {
     let at = this.#tail & (size - 1)
     const left = size - at
     const total = needed <= left ? needed : left + needed
-    if (size - ((this.#tail - this.#head) >>> 0) < total) {
-      this.#head = Atomics.load(this.#control, word.head)
-      if (size - ((this.#tail - this.#head) >>> 0) < total) return false
+    if (this.#freeBytes < total) {
+      this.#loadHead()
+      if (this.#freeBytes < total) return false
     }
     const words = this.#words
     if (needed > left) {
@@ -106,9 +108,16 @@ export class RingWriter {
         copyBytes(bytes, start, payloadBytes === payload!.byteLength ? payload! : payload!.subarray(from, to))
       }
     }
+    this.#freeBytes -= total
     this.#tail = (this.#tail + total) | 0
     Atomics.store(this.#control, word.tail, this.#tail)
     return true
+  }
+
+  #loadHead(): void {
+    const head = Atomics.load(this.#control, word.head)
+    this.#freeBytes += (head - this.#head) >>> 0
+    this.#head = head
   }
 
   /**
@@ -136,8 +145,8 @@ export class RingReader {
   readonly #control: Int32Array
   readonly #sizeBytes: number
   #head: number
-  /** The reader's index as the writer knows it. */
-  #released: number
+  /** Read and not yet released to the writer. */
+  #unreleasedBytes = 0
   /** The writer's index when it was last loaded. */
   #tail: number
   /** Arrays to lend, by length: making views costs more than copying a few words. */
@@ -150,7 +159,6 @@ export class RingReader {
     this.bytes = new Uint8Array(buffer, offset + controlBytes, sizeBytes)
     this.#sizeBytes = sizeBytes
     this.#head = Atomics.load(this.#control, word.head)
-    this.#released = this.#head
     this.#tail = this.#head
   }
 
@@ -168,7 +176,7 @@ export class RingReader {
     }
     const size = this.#sizeBytes
     // The records before this one have been read.
-    if (((this.#head - this.#released) >>> 0) * releaseParts > size) this.#release()
+    if (this.#unreleasedBytes * releaseParts > size) this.#release()
     const words = this.words
     let at = this.#head & (size - 1)
     let total = 0
@@ -187,7 +195,9 @@ export class RingReader {
     this.payloadAt = at + bytesBefore
     this.payloadBytes = payloadBytes
     // Before the record is delivered: the sink may throw.
-    this.#head = (this.#head + total + bytesBefore + padded(payloadBytes)) | 0
+    total += bytesBefore + padded(payloadBytes)
+    this.#unreleasedBytes += total
+    this.#head = (this.#head + total) | 0
     return true
   }
 
@@ -212,7 +222,7 @@ export class RingReader {
 
   /** Releases the space of all records read so far to the writer. */
   #release(): void {
-    this.#released = this.#head
+    this.#unreleasedBytes = 0
     Atomics.store(this.#control, word.head, this.#head)
   }
 
@@ -221,7 +231,7 @@ export class RingReader {
    * message; the request is then taken.
    */
   release(): boolean {
-    if (this.#released === this.#head) return false
+    if (this.#unreleasedBytes === 0) return false
     this.#release()
     return this.takeRequest()
   }

@@ -1,4 +1,4 @@
-import { extentOf, typedArrayName } from '../../base/bytes.js'
+import { bytesOf, copyBytes, extentOf, typedArrayName } from '../../base/bytes.js'
 import { RankweaveError, shown } from '../../errors.js'
 
 export type TypedArray =
@@ -112,6 +112,32 @@ function noRoom(type: number, countElems: number, cause?: unknown): RankweaveErr
   const unit = type === typeCode.value ? 'bytes' : 'elements'
   const message = `no memory holds ${countElems} ${unit} of a ${typeName(type)}`
   return new RankweaveError('ERR_COUNT', message, { cause })
+}
+
+/** Up to so many bytes, V8 makes an array without a buffer, and the buffer when it is asked for. */
+const bufferlessBytes = 64
+const fewBytes = new Uint8Array(bufferlessBytes)
+/** By type and number of elements: views of `fewBytes`. */
+const fewElements: readonly (TypedArray | undefined)[][] = constructors.map(() => [])
+
+/**
+ * A new array with a copy of the elements at `at` in `bytes`. To fill a small array through its buffer takes four
+ * times as long as to copy another array.
+ *
+ * @throws ERR_COUNT for more than memory holds
+ */
+export function newArrayOf(type: number, bytes: Uint8Array, at: number, sizeBytes: number): TypedArray {
+  const TypedArrayOf = constructors[type]
+  const countElems = sizeBytes / TypedArrayOf.BYTES_PER_ELEMENT
+  if (sizeBytes > bufferlessBytes) {
+    const array = newArray(type, countElems)
+    copyBytes(bytesOf(array), 0, bytes.subarray(at, at + sizeBytes))
+    return array
+  }
+  for (let i = 0; i < sizeBytes; i++) fewBytes[i] = bytes[at + i]
+  const views = fewElements[type]
+  views[countElems] ??= new TypedArrayOf(fewBytes.buffer as ArrayBuffer, 0, countElems)
+  return new TypedArrayOf(views[countElems] as never)
 }
 
 /** Elements of some type in `bytes`: a view where their alignment allows it, else a copy. */

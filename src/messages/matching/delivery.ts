@@ -1,6 +1,6 @@
 import { bytesOf, copyBytes } from '../../base/bytes.js'
 import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
-import { elementsIn, newArray, type TypedArray, typeCode } from '../datatype/elements.js'
+import { elementsIn, newArrayOf, type TypedArray, typeCode } from '../datatype/elements.js'
 import { misfit } from '../datatype/payload.js'
 import { copyElements, pack, StridedView, unpack } from '../datatype/strided-view.js'
 import { decodeValue } from '../datatype/value-encoding.js'
@@ -50,9 +50,9 @@ export function deliverBytes(receive: Receive<unknown>, envelope: Envelope, byte
       unpack(elementsIn(envelope.type, bytes), into)
       return into
     }
-    const target = into ?? newArray(envelope.type, envelope.countElems)
-    copyBytes(bytesOf(target), 0, bytes)
-    return target
+    if (into === undefined) return newArrayOf(envelope.type, bytes, 0, envelope.sizeBytes)
+    copyBytes(bytesOf(into), 0, bytes)
+    return into
   })
 }
 

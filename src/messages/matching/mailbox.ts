@@ -77,6 +77,11 @@ export class Mailbox implements Sender, Receiver {
     this.#context.runtime.fabric.poll()
   }
 
+  pollFor(operation: { readonly settled: boolean }): void {
+    const { progress } = this.#context.runtime
+    if (progress.mayPoll) progress.pollFor(operation)
+  }
+
   withdrawSend(send: Send, error: RankweaveError): void {
     this.#withdrawal.withdrawSend(send, error)
   }

@@ -23,6 +23,8 @@ export interface OperationOwner {
   unblock(hasSignal: boolean): void
   /** Delivers the frames that have come. */
   poll(): void
+  /** Polls for what completes an operation that the rank is about to wait for, where that may pay off. */
+  pollFor(operation: { readonly settled: boolean }): void
 }
 
 /** A wait for one operation. While it is attached, the operation's rank counts as blocked. */
@@ -76,6 +78,11 @@ export abstract class Pending<T> {
 
   get awaited(): boolean {
     return (this.#waiters !== undefined && this.#waiters.length > 0) || this.joint?.isOver === false
+  }
+
+  /** Whether a frame that completes it settles it before anything else runs. */
+  get settlesInFrame(): boolean {
+    return false
   }
 
   /** Whether a signal can cancel it. */

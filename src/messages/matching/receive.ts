@@ -1,5 +1,6 @@
 import { abortedError } from '../../base/abort.js'
 import type { RankweaveError } from '../../errors.js'
+import type { CheckedBuffer } from '../datatype/checked-buffers.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import type { ProcessCounters } from '../process/counters.js'
 import type { Entry } from './entry-list.js'
@@ -27,17 +28,31 @@ export class Receive<T> extends Pending<T> implements Entry {
   readonly source: number
   readonly tag: number
   readonly into: ReceiveBuffer | undefined
+  /** The bytes of `into`, where short messages are copied straight into them. */
+  readonly landing: CheckedBuffer | undefined
   order = 0
   listed = false
   previous: Entry | undefined = undefined
   next: Entry | undefined = undefined
 
-  constructor(owner: Receiver, kind: ReceiveKind, source: number, tag: number, into?: ReceiveBuffer) {
+  constructor(
+    owner: Receiver,
+    kind: ReceiveKind,
+    source: number,
+    tag: number,
+    into?: ReceiveBuffer,
+    landing?: CheckedBuffer,
+  ) {
     super(owner)
     this.kind = kind
     this.source = source
     this.tag = tag
     this.into = into
+    this.landing = landing
+  }
+
+  override get settlesInFrame(): boolean {
+    return true
   }
 
   get call(): string {

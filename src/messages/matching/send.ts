@@ -42,6 +42,10 @@ export class Send extends Pending<void> {
     this.synchronous = synchronous
   }
 
+  override get settlesInFrame(): boolean {
+    return true
+  }
+
   get call(): string {
     return `${this.synchronous ? 'ssend' : 'send'}(dest ${this.dest}, tag ${this.tag})`
   }

@@ -1,7 +1,6 @@
-import { bytesOf, copyBytes } from '../../base/bytes.js'
 import { indexIn } from '../../base/search.js'
 import { wrongValue } from '../../errors.js'
-import { newArray, typeCode } from '../datatype/elements.js'
+import { newArray, newArrayOf, typeCode } from '../datatype/elements.js'
 import { Arrived } from '../matching/arrived.js'
 import { deliverBytes } from '../matching/delivery.js'
 import { envelopeIn } from '../matching/envelope.js'
@@ -55,7 +54,9 @@ export class Arrivals {
       return
     }
     const { type, countElems, sizeBytes } = envelope
-    const data = type === typeCode.value ? new Uint8Array(sizeBytes) : newArray(type, countElems)
+    const data = whole
+      ? newArrayOf(type, payload, 0, sizeBytes)
+      : newArray(type, type === typeCode.value ? sizeBytes : countElems)
     const from = { data, process: src, transferId, acknowledge }
     const message = new Arrived(
       mailbox.arrived,
@@ -63,10 +64,8 @@ export class Arrivals {
       whole ? { kind: 'held', ...from } : { kind: 'filling', ...from, filledBytes: 0 },
     )
     if (transferId !== 0) this.#unexpected.open(src, transferId, message)
-    if (whole) {
-      copyBytes(bytesOf(data), 0, payload)
-      this.#state.runtime.processCounters.bytesCopied += payload.byteLength
-    } else this.#unexpected.fill(message, payload)
+    if (whole) this.#state.runtime.processCounters.bytesCopied += payload.byteLength
+    else this.#unexpected.fill(message, payload)
     this.enter(mailbox, message, receive)
   }
 

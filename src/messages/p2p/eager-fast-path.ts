@@ -1,13 +1,8 @@
-import { bytesOf, copyBytes } from '../../base/bytes.js'
-import {
-  elementSizeBytes,
-  newArray,
-  requireFixed,
-  type TypedArray,
-  typeCode,
-  typeCodeOf,
-} from '../datatype/elements.js'
-import { type ReceiveBuffer, StridedView } from '../datatype/strided-view.js'
+import { copyBytes } from '../../base/bytes.js'
+import type { CheckedBuffer, CheckedBuffers } from '../datatype/checked-buffers.js'
+import { elementSizeBytes, newArrayOf, type TypedArray, typeCode, typeCodeOf } from '../datatype/elements.js'
+import { requireReceiveBuffer } from '../datatype/payload.js'
+import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import type { Message } from '../matching/arrived.js'
 import type { Mailbox } from '../matching/mailbox.js'
 import type { Receive } from '../matching/receive.js'
@@ -19,31 +14,6 @@ import { processOf } from '../process/world-layout.js'
 import type { AddressQueue } from './address-queue.js'
 import type { EnvelopeCount, SentEnvelopes } from './envelope-count.js'
 import { UnpostedReceive } from './unposted-receive.js'
-
-/** Longer arrays are not retained just to save the next check. */
-const longestBytes = 65_536
-
-/**
- * The last array that was checked, unless it is long, and its bytes. Whether memory is of fixed length never
- * changes; it can only be detached, and then its bytes are empty.
- */
-export class CheckedBufferCache {
-  type: number = typeCode.value
-  bytes: Uint8Array = new Uint8Array(0)
-  #array: unknown
-
-  /** Whether this is that array, still with its memory. */
-  is(data: unknown): boolean {
-    return data === this.#array && this.bytes.length > 0
-  }
-
-  remember(array: TypedArray, type: number, bytes: Uint8Array): void {
-    if (bytes.length > longestBytes) return
-    this.#array = array
-    this.type = type
-    this.bytes = bytes
-  }
-}
 
 /** How a rank in another process is reached. */
 interface Route {
@@ -67,8 +37,8 @@ export class EagerFastPath implements EagerSink {
   readonly #header = new Int32Array(envelopeWords)
   /** Of the last message: most often the next one takes the same route. Its words are in the header. */
   #route: Route | undefined
-  readonly #sent = new CheckedBufferCache()
-  readonly #filled = new CheckedBufferCache()
+  readonly #sent: CheckedBuffers
+  readonly #filled: CheckedBuffers
   readonly #unposted = new UnpostedReceive()
   #stopped = false
 
@@ -80,6 +50,8 @@ export class EagerFastPath implements EagerSink {
   ) {
     this.#state = state
     this.#credit = state.runtime.credit
+    this.#sent = state.runtime.sentBuffers
+    this.#filled = state.runtime.filledBuffers
     this.#mailboxes = mailboxes
     this.#addressQueue = addressQueue
     this.#envelopes = envelopes
@@ -97,17 +69,12 @@ export class EagerFastPath implements EagerSink {
   send(owner: Mailbox, data: unknown, dest: number, tag: number): boolean {
     if (this.#stopped || !this.#addressQueue.none) return false
     const { runtime } = this.#state
-    const recent = this.#sent
-    let { type, bytes }: { type: number; bytes: Uint8Array } = recent
-    if (!recent.is(data)) {
-      if (!ArrayBuffer.isView(data)) return false
-      type = typeCodeOf(data)
-      if (type === typeCode.value) return false
-      requireFixed(data as TypedArray)
-      if (data.byteLength > runtime.shortBytes) return false
-      bytes = bytesOf(data as TypedArray)
-      recent.remember(data as TypedArray, type, bytes)
+    let checked = this.#sent.find(data)
+    if (checked === undefined) {
+      if (!ArrayBuffer.isView(data) || typeCodeOf(data) === typeCode.value) return false
+      checked = this.#sent.check(data as TypedArray)
     }
+    const { type, bytes } = checked
     const sizeBytes = bytes.length
     const route = this.#route?.dest === dest ? this.#route : this.#routeTo(dest)
     if (route === undefined || sizeBytes > runtime.shortBytes) return false
@@ -141,38 +108,36 @@ export class EagerFastPath implements EagerSink {
     return this.#route
   }
 
-  /** Whether a receive buffer is the one checked last, and need not be checked again. */
-  knows(into: ReceiveBuffer): boolean {
-    return this.#filled.is(into)
+  /**
+   * Checks a receive buffer; its bytes, where messages can be copied straight into them.
+   *
+   * @throws as {@link requireReceiveBuffer}
+   */
+  landing(into: ReceiveBuffer): CheckedBuffer | undefined {
+    const known = this.#filled.find(into)
+    if (known !== undefined) return known
+    if (ArrayBuffer.isView(into) && typeCodeOf(into) !== typeCode.value) return this.#filled.check(into)
+    requireReceiveBuffer(into)
+    return undefined
   }
 
   /**
    * Polls for the message of a receive that its rank is about to wait for. Returns the message; or the
    * receive, if it had to be posted; undefined when nothing was done.
    *
-   * @param into has been checked
+   * @param landing of `into`, which has been checked
    */
   seek(
     owner: Mailbox,
     source: number,
     tag: number,
     into: ReceiveBuffer | undefined,
+    landing: CheckedBuffer | undefined,
   ): Message | Receive<Message> | undefined {
     const { progress } = this.#state.runtime
     if (this.#stopped || !progress.mayPoll || owner.arrived.find(source, tag) !== undefined) return undefined
     const unposted = this.#unposted
-    unposted.begin(owner, source, tag, into)
-    if (into !== undefined && !(into instanceof StridedView)) {
-      const recent = this.#filled
-      if (!recent.is(into)) {
-        unposted.bytes = bytesOf(into)
-        unposted.type = typeCodeOf(into)
-        recent.remember(into, unposted.type, unposted.bytes)
-      } else {
-        unposted.bytes = recent.bytes
-        unposted.type = recent.type
-      }
-    }
+    unposted.begin(owner, source, tag, into, landing)
     try {
       progress.pollFor(unposted)
       return unposted.isFound ? unposted.message : unposted.posted
@@ -218,26 +183,25 @@ export class EagerFastPath implements EagerSink {
     const receive = mailbox.posted.find(source, tag)
     const count = payloadBytes / elementSizeBytes(type)
     let data: ReceiveBuffer | undefined
-    let target: Uint8Array
+    let landing: CheckedBuffer | undefined
     if (receive === undefined) {
       if (unposted.owner !== mailbox || !unposted.accepts(source, tag)) return false
       data = unposted.into
-      target = unposted.bytes
-      if (data !== undefined && (type !== unposted.type || payloadBytes > target.length)) return false
+      landing = unposted.landing
     } else {
       if (receive.kind !== 'recv') return false
       data = receive.into
-      if (data instanceof StridedView || (data !== undefined && typeCodeOf(data) !== type)) return false
-      target = data === undefined ? none : bytesOf(data)
-      if (data !== undefined && payloadBytes > target.length) return false
+      landing = receive.landing
     }
-    if (data === undefined) {
-      data = newArray(type, count)
-      target = bytesOf(data)
+    if (data === undefined) data = newArrayOf(type, bytes, payloadAt, payloadBytes)
+    else {
+      if (landing === undefined || landing.type !== type) return false
+      const target = landing.bytes
+      if (payloadBytes > target.length) return false
+      if (payloadBytes <= smallBytes) {
+        for (let i = 0; i < payloadBytes; i++) target[i] = bytes[payloadAt + i]
+      } else copyBytes(target, 0, bytes.subarray(payloadAt, payloadAt + payloadBytes))
     }
-    if (payloadBytes <= smallBytes) {
-      for (let i = 0; i < payloadBytes; i++) target[i] = bytes[payloadAt + i]
-    } else copyBytes(target, 0, bytes.subarray(payloadAt, payloadAt + payloadBytes))
     const { counters } = mailbox
     counters.messagesReceived++
     counters.bytesReceived += payloadBytes
@@ -253,6 +217,5 @@ export class EagerFastPath implements EagerSink {
   }
 }
 
-const none = new Uint8Array(0)
 /** Up to this size, a loop is faster than any call. */
 const smallBytes = 32

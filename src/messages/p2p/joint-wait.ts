@@ -43,6 +43,7 @@ class JointWait<T> implements JointWaiter {
   readonly #hasSignal: boolean
   /** Ranks that this wait blocks. */
   readonly #blocked: OperationOwner[] = []
+  #lastBlocked: OperationOwner | undefined
   /** Waiters of operations that are part of another wait, or count as waits with a signal of their own. */
   readonly #attached: { readonly pending: Pending<unknown>; readonly waiter: Waiter }[] = []
 
@@ -69,7 +70,8 @@ class JointWait<T> implements JointWaiter {
       return
     }
     pending.joint = this
-    if (this.#blocked.includes(owner)) return
+    if (this.#lastBlocked === owner || this.#blocked.includes(owner)) return
+    this.#lastBlocked = owner
     this.#blocked.push(owner)
     owner.block(this.#hasSignal)
   }
@@ -96,6 +98,7 @@ class JointWait<T> implements JointWaiter {
     for (const owner of this.#blocked) owner.unblock(this.#hasSignal)
     for (const { pending, waiter } of this.#attached) pending.detach(waiter)
     this.#blocked.length = 0
+    this.#lastBlocked = undefined
     this.#attached.length = 0
     this.#decide = undefined
     this.#resolve = undefined

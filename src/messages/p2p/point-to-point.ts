@@ -2,14 +2,15 @@ import { abortedError } from '../../base/abort.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { promiseTry } from '../../base/turn.js'
 import { type RankweaveError, wrongValue } from '../../errors.js'
-import { payloadOf, requireReceiveBuffer } from '../datatype/payload.js'
+import type { CheckedBuffer } from '../datatype/checked-buffers.js'
+import { payloadOf } from '../datatype/payload.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import { type Message, type RecvOptions, recvOptions, type Status } from '../matching/arrived.js'
 import { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../matching/envelope.js'
 import type { Mailbox } from '../matching/mailbox.js'
 import { Receive, type ReceiveKind } from '../matching/receive.js'
 import { Send } from '../matching/send.js'
-import { requireWaitOptions, type WaitOptions, waitOptions } from '../process/abort.js'
+import { requireWaitOptions, type WaitOptions } from '../process/abort.js'
 import { doneInTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
 import { MatchedMessage, MatchedProbe, nothingFrom } from './matched-message.js'
 import type { Matching } from './message-matching.js'
@@ -75,49 +76,80 @@ export function isend(
 export function recv(comm: Endpoint, source: number, tag: number, options?: RecvOptions): Promise<Message> {
   try {
     const mailbox = comm.mailbox()
-    const { matching } = comm
-    const { short } = matching
-    const into = options?.into
     requireReceive(comm, source, tag)
-    requireWaitOptions('recv', options, recvOptions)
-    if (into !== undefined && !short.knows(into)) requireReceiveBuffer(into)
-    if (source !== PROC_NULL && options?.signal === undefined) {
-      const found = short.seek(mailbox, source, tag, into)
-      if (found instanceof Receive) return found.wait()
-      if (found !== undefined) return resolvedInTurn(found)
-    }
-    return startReceive<Message>(mailbox, matching, 'recv', source, tag, options).wait()
+    requireRecvOptions(options)
+    return receiveSoon(comm.matching, mailbox, source, tag, options, landingOf(comm, options))
   } catch (error) {
     return Promise.reject(error)
   }
 }
 
-export function irecv(comm: Endpoint, source: number, tag: number, options?: RecvOptions): Request<Message> {
-  return new Request(started<Message>(comm, 'recv', source, tag, options))
+/** Polls for the message before it waits. The arguments have been checked. */
+function receiveSoon(
+  matching: Matching,
+  mailbox: Mailbox,
+  source: number,
+  tag: number,
+  options: RecvOptions | undefined,
+  landing: CheckedBuffer | undefined,
+): Promise<Message> {
+  if (source !== PROC_NULL && options?.signal === undefined) {
+    const found = matching.short.seek(mailbox, source, tag, options?.into, landing)
+    if (found instanceof Receive) return found.wait()
+    if (found !== undefined) return resolvedInTurn(found)
+  }
+  return startReceive<Message>(mailbox, matching, 'recv', source, tag, options, landing).wait()
 }
 
-/** Settles when both have, so that neither buffer is still in use; the first error wins. */
-export async function sendrecv(
+/** Checks `into`; its bytes, where messages can be copied straight into them. */
+function landingOf({ matching }: Endpoint, options: RecvOptions | undefined): CheckedBuffer | undefined {
+  const into = options?.into
+  return into === undefined ? undefined : matching.short.landing(into)
+}
+
+export function irecv(comm: Endpoint, source: number, tag: number, options?: RecvOptions): Request<Message> {
+  const mailbox = comm.mailbox()
+  requireReceive(comm, source, tag)
+  requireRecvOptions(options)
+  const landing = landingOf(comm, options)
+  return new Request(startReceive<Message>(mailbox, comm.matching, 'recv', source, tag, options, landing))
+}
+
+export function sendrecv(
   comm: Endpoint,
   data: unknown,
   dest: number,
   source: number,
   options: SendrecvTags & RecvOptions,
 ): Promise<Message> {
-  requireWaitOptions('sendrecv', options, sendrecvOptions)
-  const { sendTag = 0, recvTag = ANY_TAG, into, signal } = options
-  requireReceive(comm, source, recvTag)
-  if (into !== undefined) requireReceiveBuffer(into)
-  const sending = startSend(comm, data, dest, sendTag, 'standard', signal && { signal })
-  const receiving = startReceive<Message>(comm.mailbox(), comm.matching, 'recv', source, recvTag, options)
-  const [sent, received] = await Promise.allSettled([sending.wait(), receiving.wait()])
+  try {
+    requireWaitOptions('sendrecv', options, sendrecvOptions)
+    const { sendTag = 0, recvTag = ANY_TAG, signal } = options
+    requireReceive(comm, source, recvTag)
+    const landing = landingOf(comm, options)
+    if (signal === undefined && sendShort(comm, data, dest, sendTag))
+      return receiveSoon(comm.matching, comm.mailbox(), source, recvTag, options, landing)
+    const sending = startSend(comm, data, dest, sendTag, 'standard', signal && { signal })
+    const mailbox = comm.mailbox()
+    return bothOf(
+      sending,
+      startReceive<Message>(mailbox, comm.matching, 'recv', source, recvTag, options, landing),
+    )
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+/** Settles when both have, so that neither buffer is still in use; the first error wins. */
+async function bothOf(sending: Send, receive: Receive<Message>): Promise<Message> {
+  const [sent, received] = await Promise.allSettled([sending.wait(), receive.wait()])
   if (received.status === 'rejected') throw received.reason
   if (sent.status === 'rejected') throw sent.reason
   return received.value
 }
 
 export function probe(comm: Endpoint, source: number, tag: number, options?: WaitOptions): Promise<Status> {
-  return promiseTry(() => started<Status>(comm, 'probe', source, tag, options).wait())
+  return promiseTry(() => probing<Status>(comm, 'probe', source, tag, options).wait())
 }
 
 export function mprobe(
@@ -126,7 +158,7 @@ export function mprobe(
   tag: number,
   options?: WaitOptions,
 ): Promise<MatchedMessage> {
-  return promiseTry(() => started<MatchedMessage>(comm, 'mprobe', source, tag, options).wait())
+  return promiseTry(() => probing<MatchedMessage>(comm, 'mprobe', source, tag, options).wait())
 }
 
 export function iprobe(comm: Endpoint, source: number, tag: number): Promise<Status | null> {
@@ -193,17 +225,16 @@ function startSend(
   return started
 }
 
-function started<T>(
+function probing<T>(
   comm: Endpoint,
-  kind: ReceiveKind,
+  kind: 'probe' | 'mprobe',
   source: number,
   tag: number,
-  options: RecvOptions | undefined,
+  options: WaitOptions | undefined,
 ): Receive<T> {
   const mailbox = comm.mailbox()
   requireReceive(comm, source, tag)
-  requireWaitOptions(kind, options, kind === 'recv' ? recvOptions : waitOptions)
-  if (options?.into !== undefined) requireReceiveBuffer(options.into)
+  requireWaitOptions(kind, options)
   return startReceive(mailbox, comm.matching, kind, source, tag, options)
 }
 
@@ -215,13 +246,14 @@ function startReceive<T>(
   source: number,
   tag: number,
   options: RecvOptions | undefined,
+  landing?: CheckedBuffer,
 ): Receive<T> {
   const into: ReceiveBuffer | undefined = options?.into
   const signal = options?.signal
   const started: Receive<T> =
     kind === 'mprobe'
       ? (new MatchedProbe(mailbox, matching, source, tag) as Receive<unknown> as Receive<T>)
-      : new Receive<T>(mailbox, kind, source, tag, into)
+      : new Receive<T>(mailbox, kind, source, tag, into, landing)
   if (signal?.aborted) throw abortedError(started.call, signal)
   if (source === PROC_NULL) {
     const nothing = nothingFrom(into)
@@ -236,6 +268,20 @@ function startReceive<T>(
 function requireSend(comm: Endpoint, dest: number, tag: number): void {
   if (dest !== PROC_NULL && !isRank(dest, comm.size)) throw badRank('dest', dest, comm.size)
   if (!isTag(tag)) throw badTag(tag, `a tag from 0 to ${maxTag}`)
+}
+
+/** A message takes no longer than the general check of its options. */
+function requireRecvOptions(options: RecvOptions | undefined): void {
+  if (options === undefined) return
+  if (typeof options === 'object' && options !== null && !Array.isArray(options) && hasOnly(options)) {
+    if (options.signal === undefined) return
+  }
+  requireWaitOptions('recv', options, recvOptions)
+}
+
+function hasOnly(options: RecvOptions): boolean {
+  for (const name in options) if (name !== 'into' && name !== 'signal') return false
+  return true
 }
 
 function requireReceive(comm: Endpoint, source: number, tag: number): void {

@@ -33,7 +33,11 @@ export class Request<T> {
    * @see MPI-4.1 §3.7.3 (MPI_Wait)
    */
   wait(options?: WaitOptions): Promise<T> {
-    if (options === undefined) return this.pending.wait()
+    if (options === undefined) {
+      const { pending } = this
+      if (!pending.settled && pending.settlesInFrame) pending.owner.pollFor(pending)
+      return pending.wait()
+    }
     return promiseTry(() => {
       requireWaitOptions('wait', options)
       return this.pending.wait(options.signal)
@@ -88,15 +92,48 @@ export function waitall<const R extends readonly Request<unknown>[]>(
   const misfit = misfitWait('waitall', requests, options)
   if (misfit !== undefined) return Promise.reject(misfit)
   const values = () => requests.map(({ pending }) => pending.result) as Values<R>
-  let open = 0
-  for (const { pending } of requests) {
-    if (pending.failure !== undefined) return settledInTurn(values)
-    if (!pending.settled) open++
+  let open = countOpen(requests)
+  if (open > 0 && options?.signal === undefined) {
+    new InOrder(requests).poll()
+    open = countOpen(requests)
   }
-  if (open === 0) return settledInTurn(values)
+  if (open <= 0) return settledInTurn(values)
   return waitForSeveral(requests, options?.signal, 'waitall', (settled, left) =>
     left === 0 || settled.failure !== undefined ? values : undefined,
   )
+}
+
+/** Requests that have not completed; -1 when one has failed. */
+function countOpen(requests: readonly Request<unknown>[]): number {
+  let open = 0
+  for (const { pending } of requests) {
+    if (!pending.settled) open++
+    else if (pending.failure !== undefined) return -1
+  }
+  return open
+}
+
+/** Several requests while they are polled for: each is asked until it has completed, then the next one. */
+class InOrder {
+  readonly #requests: readonly Request<unknown>[]
+  /** Those before it have completed. */
+  #at = 0
+
+  constructor(requests: readonly Request<unknown>[]) {
+    this.#requests = requests
+  }
+
+  get settled(): boolean {
+    const requests = this.#requests
+    while (this.#at < requests.length && requests[this.#at].pending.settled) this.#at++
+    return this.#at === requests.length
+  }
+
+  poll(): void {
+    if (this.settled) return
+    const { pending } = this.#requests[this.#at]
+    if (pending.settlesInFrame) pending.owner.pollFor(this)
+  }
 }
 
 /**
@@ -218,7 +255,7 @@ function misfitWait(
   options: WaitOptions | undefined,
 ): RankweaveError | undefined {
   try {
-    requireWaitOptions(name, options)
+    if (options !== undefined) requireWaitOptions(name, options)
   } catch (error) {
     return error as RankweaveError
   }
@@ -233,8 +270,9 @@ function requireRequests(name: string, requests: unknown): void {
 function misfitRequests(name: string, requests: unknown): RankweaveError | undefined {
   if (!Array.isArray(requests))
     return wrongValue('ERR_ARGUMENT', `${name}: expected an array of requests`, requests)
-  const bad = requests.findIndex((request) => !(request instanceof Request))
-  if (bad < 0) return undefined
+  let bad = 0
+  while (bad < requests.length && requests[bad] instanceof Request) bad++
+  if (bad === requests.length) return undefined
   const got = shown(requests[bad])
   return new RankweaveError('ERR_ARGUMENT', `${name}: expected a request at index ${bad}, got ${got}`)
 }

@@ -1,12 +1,9 @@
+import type { CheckedBuffer } from '../datatype/checked-buffers.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import type { Message } from '../matching/arrived.js'
 import { ANY_SOURCE, ANY_TAG } from '../matching/envelope.js'
 import type { Mailbox } from '../matching/mailbox.js'
 import { Receive } from '../matching/receive.js'
-
-const none = new Uint8Array(0)
-/** Of a buffer that messages cannot be copied into directly. */
-const noType = -1
 
 /**
  * A receive whose rank polls for its message before it waits: it is posted only when another message must see
@@ -16,9 +13,8 @@ export class UnpostedReceive {
   /** Undefined while there is no such receive. */
   owner: Mailbox | undefined
   into: ReceiveBuffer | undefined
-  /** Element type of `into`, and its bytes. */
-  type: number = noType
-  bytes: Uint8Array = none
+  /** Undefined where messages cannot be copied into `into` directly. */
+  landing: CheckedBuffer | undefined
   posted: Receive<Message> | undefined
   /** The message that was found, in fields; `message` makes the object. */
   data: ReceiveBuffer | undefined
@@ -34,11 +30,18 @@ export class UnpostedReceive {
     return this.isFound || this.posted?.settled === true
   }
 
-  begin(owner: Mailbox, source: number, tag: number, into: ReceiveBuffer | undefined): void {
+  begin(
+    owner: Mailbox,
+    source: number,
+    tag: number,
+    into: ReceiveBuffer | undefined,
+    landing: CheckedBuffer | undefined,
+  ): void {
     this.owner = owner
     this.#fromSource = source
     this.#withTag = tag
     this.into = into
+    this.landing = landing
   }
 
   accepts(source: number, tag: number): boolean {
@@ -68,7 +71,14 @@ export class UnpostedReceive {
     const { owner } = this
     if (owner === undefined) return
     this.owner = undefined
-    this.posted = new Receive<Message>(owner, 'recv', this.#fromSource, this.#withTag, this.into)
+    this.posted = new Receive<Message>(
+      owner,
+      'recv',
+      this.#fromSource,
+      this.#withTag,
+      this.into,
+      this.landing,
+    )
     owner.posted.add(this.posted)
   }
 
@@ -76,8 +86,7 @@ export class UnpostedReceive {
   end(): void {
     this.owner = undefined
     this.into = undefined
-    this.type = noType
-    this.bytes = none
+    this.landing = undefined
     this.data = undefined
     this.isFound = false
     this.posted = undefined

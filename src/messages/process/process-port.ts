@@ -1,3 +1,4 @@
+import type { CheckedBuffers } from '../datatype/checked-buffers.js'
 import type { Acknowledgements } from './acknowledgements.js'
 import type { CallSites } from './call-sites.js'
 import type { ProcessCounters, RankCounters } from './counters.js'
@@ -27,6 +28,9 @@ export interface ProcessPort extends FramePort {
   readonly processCounters: ProcessCounters
   /** Memory for large values, retained from call to call. */
   readonly scratch: Scratch
+  /** Arrays that short messages were sent from, and received into, lately. */
+  readonly sentBuffers: CheckedBuffers
+  readonly filledBuffers: CheckedBuffers
   /** Where payloads are copied for processes that can read this one's memory; undefined where none can. */
   readonly staging: Staging | undefined
 

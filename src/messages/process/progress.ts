@@ -11,9 +11,10 @@ const { nextTick = queueMicrotask } = nodeProcess ?? {}
 const fewestPolls = 8
 const mostPolls = 256
 /**
- * Polls may deliver frames for other operations first, and those of a collective that many processes send.
+ * Polls may deliver frames for other operations first, those of a collective that many processes send, and a
+ * window of messages.
  */
-const triesPerPoll = 64
+const triesPerPoll = 128
 
 /**
  * When one process polls its fabric instead of leaving that to the event loop: before its last awake rank

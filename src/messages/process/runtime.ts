@@ -1,5 +1,6 @@
 import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import type { Fabric, FrameSink } from '../../fabric/fabric.js'
+import { CheckedBuffers } from '../datatype/checked-buffers.js'
 import { Acknowledgements } from './acknowledgements.js'
 import { CallSites } from './call-sites.js'
 import { HostedCounters, newProcessCounters, type RankCounters } from './counters.js'
@@ -63,6 +64,8 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
   readonly credit: Credit
   readonly processCounters = newProcessCounters()
   readonly scratch = new Scratch()
+  readonly sentBuffers = new CheckedBuffers()
+  readonly filledBuffers = new CheckedBuffers()
   readonly acknowledgements = new Acknowledgements()
   readonly staging: Staging | undefined
   protected readonly router: FrameRouter<C>

@@ -5,6 +5,7 @@ import { CommRuntime } from '../../../../src/comm/comm-state.js'
 import { Communicator } from '../../../../src/comm/communicator.js'
 import { stridedTable } from '../../../../src/comm/table/rank-table.js'
 import type { Fabric, FrameSink } from '../../../../src/fabric/fabric.js'
+import { type Request, waitall } from '../../../../src/messages/p2p/request.js'
 import {
   collectiveWord,
   envelopeWord,
@@ -63,8 +64,17 @@ function openRank() {
     await done
     return waits
   }
+  /** A message comes. Gives the waits that the call leaves behind. */
+  const waiting = async (call: () => Promise<unknown>, when: When) => {
+    comes = when
+    header = message()
+    const done = call()
+    const { waits } = runtime.waits
+    await done
+    return waits
+  }
   let calls = 0
-  return { comm, looks, receive, collective }
+  return { comm, looks, receive, collective, waiting }
 }
 
 type When = 'at once' | 'later' | 'after others' | 'nothing'
@@ -110,6 +120,35 @@ describe('a rank that is about to wait', () => {
     await receive('at once')
     await receive('at once')
     expect(looks.at(-1)).toBe(looks[0])
+  })
+})
+
+describe('a rank that waits for requests', () => {
+  it.each([
+    ['wait', (comm: Communicator) => [comm.irecv(1)], ([request]: Request<unknown>[]) => request.wait()],
+    ['waitall', (comm: Communicator) => [comm.irecv(1)], waitall],
+  ] as const)('does not wait in %s if the message arrives at once', async (_, start, wait) => {
+    const { comm, looks, waiting } = openRank()
+    expect(await waiting(() => wait(start(comm)), 'at once')).toBe(0)
+    expect(await waiting(() => wait(start(comm)), 'later')).toBe(1)
+    expect(looks.length).toBe(2)
+  })
+
+  it('takes what comes for all of them, in any order', async () => {
+    const { comm, waiting } = openRank()
+    const requests = [comm.irecv(1, 5), comm.irecv(1, 0)]
+    expect(await waiting(() => requests[1].wait(), 'at once')).toBe(0)
+    requests[0].cancel()
+    await expect(waitall(requests)).rejects.toMatchObject({ code: 'ERR_ABORTED' })
+  })
+
+  it('does not poll in waitall when one has failed already, nor for a collective', async () => {
+    const { comm, looks } = openRank()
+    const [open, cancelled] = [comm.irecv(1), comm.irecv(1)]
+    cancelled.cancel()
+    await expect(waitall([open, cancelled])).rejects.toMatchObject({ code: 'ERR_ABORTED' })
+    void comm.ibarrier().wait()
+    expect(looks.length).toBe(0)
   })
 })
 

@@ -1,0 +1,84 @@
+import { bytesOf } from '../../base/bytes.js'
+import { requireFixed, type TypedArray, typeCodeOf } from './elements.js'
+
+/**
+ * An array that was checked, and its bytes. Whether memory is of fixed length never changes; it can only be
+ * detached, and then its bytes are empty.
+ */
+export interface CheckedBuffer {
+  readonly type: number
+  readonly bytes: Uint8Array
+}
+
+/** Arrays that are retained; a window of messages has as many. */
+const mostArrays = 128
+/** Memory of more bytes is not retained just to save the next check; that of the longest array is. */
+const mostBufferBytes = 8192
+const longestBytes = 65_536
+/** The place of an array that may have more memory. */
+const largePlace = 0
+/** So many arrays in a row that were not found, and only one search in so many is made. */
+const searchEvery = 64
+
+/**
+ * Arrays that were checked lately: a check takes longer than the rest of a short message. Programs use the
+ * same arrays in the same order again and again, so each array knows which one came after it.
+ */
+export class CheckedBuffers {
+  readonly #arrays: unknown[] = [undefined]
+  readonly #checked: CheckedBuffer[] = [{ type: 0, bytes: new Uint8Array(0) }]
+  /** By place: the place of the array that came next. */
+  readonly #next: number[] = [0]
+  /** The place of the last array. */
+  #at = 0
+  #oldest = largePlace + 1
+  #missed = 0
+
+  /** Undefined unless this array has been checked, still has its memory and is still known. */
+  find(array: unknown): CheckedBuffer | undefined {
+    let at = this.#at
+    if (this.#arrays[at] !== array) {
+      at = this.#next[at]
+      if (this.#arrays[at] !== array) {
+        at = this.#search(array)
+        if (at < 0) return undefined
+        this.#next[this.#at] = at
+      }
+      this.#at = at
+    }
+    const checked = this.#checked[at]
+    return checked.bytes.length > 0 ? checked : undefined
+  }
+
+  /** @throws ERR_TYPE unless its memory is of fixed length, and it states what it has */
+  check(array: TypedArray): CheckedBuffer {
+    requireFixed(array)
+    const checked = { type: typeCodeOf(array), bytes: bytesOf(array) }
+    if (checked.bytes.length > 0 && checked.bytes.length <= longestBytes) this.#retain(array, checked)
+    return checked
+  }
+
+  #retain(array: TypedArray, checked: CheckedBuffer): void {
+    const place = checked.bytes.buffer.byteLength > mostBufferBytes ? largePlace : this.#nextPlace()
+    this.#arrays[place] = array
+    this.#checked[place] = checked
+    this.#next[place] ??= place
+    this.#next[this.#at] = place
+    this.#at = place
+  }
+
+  #nextPlace(): number {
+    const place = this.#oldest
+    this.#oldest = place + 1 < mostArrays ? place + 1 : largePlace + 1
+    return place
+  }
+
+  /** Arrays that are used once are never found: the more of them, the fewer searches. */
+  #search(array: unknown): number {
+    const missed = ++this.#missed
+    if ((missed & (missed - 1)) !== 0 && missed % searchEvery !== 0) return -1
+    const at = this.#arrays.indexOf(array)
+    if (at >= 0) this.#missed = 0
+    return at
+  }
+}
