@@ -1,15 +1,16 @@
 import { bytesOf, copyBytes } from '../../base/bytes.js'
 import { indexIn } from '../../base/search.js'
-import { wrongValue } from '../../errors.js'
-import { newArray, typeCode } from '../datatype/elements.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
+import { elementsIn, newArray, type TypedArray, typeCode } from '../datatype/elements.js'
 import { Arrived } from '../matching/arrived.js'
 import { deliverBytes } from '../matching/delivery.js'
-import { envelopeIn } from '../matching/envelope.js'
+import { type Envelope, envelopeIn } from '../matching/envelope.js'
 import type { Mailbox, Mailboxes } from '../matching/mailbox.js'
 import type { Receive } from '../matching/receive.js'
 import type { CommContext } from '../process/comm-context.js'
 import type { Credit } from '../process/credit.js'
 import { cancelReason, envelopeWord, frameKind, headerWord, locationWord } from '../process/frames.js'
+import { MatchedReceive, placeFor } from './matched-receive.js'
 import type { RendezvousProtocol } from './rendezvous-protocol.js'
 import type { UnexpectedMessages } from './unexpected-messages.js'
 
@@ -54,20 +55,40 @@ export class Arrivals {
       if (acknowledge) this.#rendezvous.acknowledge(src, transferId)
       return
     }
-    const { type, countElems, sizeBytes } = envelope
-    const data = type === typeCode.value ? new Uint8Array(sizeBytes) : newArray(type, countElems)
-    const from = { data, process: src, transferId, acknowledge }
+    const from = { process: src, transferId, acknowledge }
     const message = new Arrived(
       mailbox.arrived,
       envelope,
-      whole ? { kind: 'held', ...from } : { kind: 'filling', ...from, filledBytes: 0 },
+      whole
+        ? { kind: 'held', data: arrayFor(envelope), ...from }
+        : { kind: 'filling', ...this.#roomFor(receive, envelope), ...from, filledBytes: 0 },
     )
     if (transferId !== 0) this.#unexpected.open(src, transferId, message)
-    if (whole) {
-      copyBytes(bytesOf(data), 0, payload)
+    if (message.content.kind === 'held') {
+      copyBytes(bytesOf(message.content.data), 0, payload)
       this.#state.runtime.processCounters.bytesCopied += payload.byteLength
     } else this.#unexpected.fill(message, payload)
     this.enter(mailbox, message, receive)
+  }
+
+  /**
+   * Where the parts of a message go: to the receive that has matched it, if that can take them. A message
+   * that waits uses the memory of one before: fresh memory costs more than to copy it once more.
+   */
+  #roomFor(receive: Receive<unknown> | undefined, envelope: Envelope) {
+    if (receive?.kind === 'recv') {
+      const place = placeFor(receive, envelope)
+      if (!(place instanceof RankweaveError)) {
+        return { data: place.bytes, landing: new MatchedReceive(this.#state, envelope, receive, place) }
+      }
+    }
+    const { type, sizeBytes } = envelope
+    const { scratch } = this.#state.runtime
+    const memory = newArray(typeCode.Uint8Array, sizeBytes, (bytes) => scratch.take(bytes)) as Uint8Array
+    return {
+      data: elementsIn(type, memory.subarray(0, sizeBytes)),
+      scratch: memory.buffer as ArrayBuffer,
+    }
   }
 
   /** A message whose data stay with the sender until it is matched. */
@@ -149,6 +170,11 @@ export class Arrivals {
       throw wrongValue('ERR_PROTOCOL', 'a message: expected a rank of this process', rank)
     return this.#mailboxes.add(rank, worldRank)
   }
+}
+
+/** Fresh memory for the data of a message. */
+function arrayFor({ type, countElems, sizeBytes }: Envelope): TypedArray {
+  return type === typeCode.value ? new Uint8Array(sizeBytes) : newArray(type, countElems)
 }
 
 const noBytes = new Uint8Array(0)
