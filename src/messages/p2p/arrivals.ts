@@ -60,7 +60,7 @@ export class Arrivals {
       mailbox.arrived,
       envelope,
       whole
-        ? { kind: 'held', data: arrayFor(envelope), ...from }
+        ? { kind: 'held', data: this.#arrayFor(envelope), ...from }
         : { kind: 'filling', ...this.#roomFor(receive, envelope), ...from, filledBytes: 0 },
     )
     if (transferId !== 0) this.#unexpected.open(src, transferId, message)
@@ -89,6 +89,11 @@ export class Arrivals {
       data: elementsIn(type, memory.subarray(0, sizeBytes)),
       scratch: memory.buffer as ArrayBuffer,
     }
+  }
+
+  #arrayFor({ type, countElems, sizeBytes }: Envelope): TypedArray {
+    this.#state.runtime.fresh.take(sizeBytes)
+    return type === typeCode.value ? new Uint8Array(sizeBytes) : newArray(type, countElems)
   }
 
   /** A message whose data stay with the sender until it is matched. */
@@ -170,11 +175,6 @@ export class Arrivals {
       throw wrongValue('ERR_PROTOCOL', 'a message: expected a rank of this process', rank)
     return this.#mailboxes.add(rank, worldRank)
   }
-}
-
-/** Fresh memory for the data of a message. */
-function arrayFor({ type, countElems, sizeBytes }: Envelope): TypedArray {
-  return type === typeCode.value ? new Uint8Array(sizeBytes) : newArray(type, countElems)
 }
 
 const noBytes = new Uint8Array(0)

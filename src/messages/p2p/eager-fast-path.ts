@@ -232,6 +232,7 @@ export class EagerFastPath implements EagerSink {
       if (data !== undefined && payloadBytes > target.length) return false
     }
     if (data === undefined) {
+      this.#state.runtime.fresh.take(payloadBytes)
       data = newArray(type, count)
       target = bytesOf(data)
     }

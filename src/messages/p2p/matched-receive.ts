@@ -28,6 +28,7 @@ export class MatchedReceive implements Incoming {
     this.#message = message
     this.#landing = place
     this.#ended = ended
+    if (receive.into === undefined) state.runtime.fresh.take(message.sizeBytes)
   }
 
   get into(): Uint8Array {

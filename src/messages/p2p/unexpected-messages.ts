@@ -123,6 +123,7 @@ export class UnexpectedMessages {
         this.#noLongerWaits(content)
         this.#open.delete(transferKey(content.process, content.transferId))
         if (content.bytes !== undefined) {
+          if (receive.into === undefined) this.#state.runtime.fresh.take(message.sizeBytes)
           deliverBytes(receive, message, content.bytes)
           this.#rendezvous.acknowledge(content.process, content.transferId)
           break
@@ -136,6 +137,7 @@ export class UnexpectedMessages {
   }
 
   #deliver(message: Arrived, { data, scratch }: Held, receive: Receive<unknown>): void {
+    if (receive.into === undefined) this.#state.runtime.fresh.take(message.sizeBytes)
     // Of the right size it may as well stay with the receive.
     if (scratch === undefined || (receive.into === undefined && scratch.byteLength === message.sizeBytes)) {
       deliverHeld(receive, message, data)
