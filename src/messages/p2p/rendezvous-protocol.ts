@@ -83,7 +83,7 @@ export class RendezvousProtocol {
     const { options, fabric, credit } = this.#state.runtime
     const { sizeBytes } = payload
     if (options.sendsAhead !== true || fabric.roomFor === undefined || sizeBytes === 0) return false
-    return sizeBytes <= fabric.roomFor(process) && credit.take(process, sizeBytes)
+    return sizeBytes <= fabric.roomFor(process) && credit.takeSpare(process, sizeBytes)
   }
 
   /** Requests an unmatched send back from its receiver. */

@@ -151,7 +151,8 @@ describe('a message past the eager limit that finds room', () => {
   it('waits for its receiver without room, without credit and where the limit was set', async () => {
     const asked = [1, 1]
     expect(await framesOf(await openAhead(59))).toEqual(asked)
-    expect(await framesOf(await openAhead(60, { creditBytes: 100 }))).toEqual(asked)
+    expect(await framesOf(await openAhead(60, { creditBytes: 240 }))).toEqual(asked)
+    expect(await framesOf(await openAhead(60, { creditBytes: 248 }))).toEqual([3, 2])
     expect(await framesOf(await openAhead(60, { sendsAhead: false }))).toEqual(asked)
   })
 
