@@ -149,6 +149,7 @@ export class UnexpectedMessages {
 
   #giveLocal(message: Arrived, send: Send, receive: Receive<unknown>): void {
     if (send.isIntact) {
+      if (receive.into === undefined) this.#state.runtime.fresh.take(message.sizeBytes)
       deliverCopy(receive, message, send.payload.data)
       send.fulfil()
     } else {

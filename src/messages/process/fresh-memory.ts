@@ -16,6 +16,7 @@ export class FreshMemory {
   readonly #openCollector: () => YoungCollector | undefined
   /** Opened when it is first needed. */
   #collector: YoungCollector | undefined
+  #tries = 0
   #periodBytes = shortestPeriodBytes
   #leftBytes = shortestPeriodBytes
   /** Of the heap, before the last collection. */
@@ -32,13 +33,14 @@ export class FreshMemory {
   }
 
   #collect(): void {
+    const takenBytes = this.#periodBytes - this.#leftBytes
     this.#collector ??= this.#openCollector()
     const collector = this.#collector
     if (collector === undefined) {
-      this.#leftBytes = Number.POSITIVE_INFINITY
+      this.#tries++
+      this.#leftBytes = this.#tries < mostTries ? this.#periodBytes : Number.POSITIVE_INFINITY
       return
     }
-    const takenBytes = this.#periodBytes - this.#leftBytes
     const externalBytes = collector.externalBytes()
     const retainedBytes = externalBytes - (this.#externalBytes ?? externalBytes)
     this.#externalBytes = externalBytes
@@ -55,6 +57,9 @@ export const shortestPeriodBytes = 4 * 2 ** 20
 /** Where the program retains what it receives. */
 export const longestPeriodBytes = 64 * 2 ** 20
 
+/** Another thread may clear the flag between its setting and the look-up here. */
+const mostTries = 16
+
 interface HeapModule {
   setFlagsFromString(flag: string): void
   getHeapStatistics(): { readonly external_memory: number }
@@ -64,16 +69,12 @@ interface ContextModule {
   runInNewContext(code: string): unknown
 }
 
-/**
- * V8's own, where Node has it: the flag is only set while the function is looked up, so programs see no
- * `gc`.
- */
+/** V8's own, where Node has it. */
 export function youngCollector(): YoungCollector | undefined {
   const heap = nodeProcess?.getBuiltinModule?.('node:v8') as HeapModule | undefined
   const contexts = nodeProcess?.getBuiltinModule?.('node:vm') as ContextModule | undefined
   if (heap === undefined || contexts === undefined) return undefined
-  const given = (globalThis as { readonly gc?: unknown }).gc
-  const found = typeof given === 'function' ? given : lookedUp(heap, contexts)
+  const found = lookUp(heap, contexts)
   if (typeof found !== 'function') return undefined
   return {
     collect: () => found({ type: 'minor' }),
@@ -81,11 +82,20 @@ export function youngCollector(): YoungCollector | undefined {
   }
 }
 
-function lookedUp(heap: HeapModule, contexts: ContextModule): unknown {
-  heap.setFlagsFromString('--expose-gc')
+/** The flag is set only meanwhile, so programs see no `gc` unless they were started with it. */
+function lookUp(heap: HeapModule, contexts: ContextModule): unknown {
+  const find = () => contexts.runInNewContext('typeof gc === "function" ? gc : undefined')
   try {
-    return contexts.runInNewContext('typeof gc === "function" ? gc : undefined')
-  } finally {
-    heap.setFlagsFromString('--no-expose-gc')
+    const given = find()
+    if (given !== undefined) return given
+    heap.setFlagsFromString('--expose-gc')
+    try {
+      return find()
+    } finally {
+      heap.setFlagsFromString('--no-expose-gc')
+    }
+  } catch {
+    // Another engine collects by itself.
+    return undefined
   }
 }
