@@ -113,6 +113,12 @@ export interface Fabric {
   send(peer: number, header: Int32Array, payload?: Uint8Array): void
 
   /**
+   * Bytes of payload that frames to `peer` can carry now without being queued in copies: what has room is
+   * on its way when `send` returns. Only where the receiver reads them while the sender writes more.
+   */
+  roomFor?(peer: number): number
+
+  /**
    * Delivers what has arrived without waiting; true if it delivered anything. An unsuccessful poll is cheap.
    */
   poll(): boolean

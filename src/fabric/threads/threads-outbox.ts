@@ -50,6 +50,12 @@ export class ThreadsOutbox {
     return this.#overflow[peer].size > 0
   }
 
+  /** Bytes of payload that fit in the ring to another process now, in frames. */
+  roomFor(peer: number): number {
+    if (this.#gone[peer] || this.waitsFor(peer)) return 0
+    return this.#writers[peer]!.roomFor(this.#connection.maxPayloadBytes)
+  }
+
   /** Sends a record, or retains a copy of it until there is space: false then. */
   post(peer: number, kind: number, header: Int32Array, payload: Uint8Array | undefined): boolean {
     if (this.write(peer, kind, header, payload, 0, payload === undefined ? 0 : payload.length)) return true

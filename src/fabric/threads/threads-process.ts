@@ -126,6 +126,10 @@ export class ThreadsProcess implements Fabric {
     this.#post(peer, recordKind.frame, header, payload)
   }
 
+  roomFor(peer: number): number {
+    return peer === this.process || this.#closed ? 0 : this.#outbox.roomFor(peer)
+  }
+
   /** Frames that arrive while one is being delivered wait: a sink is never re-entered. */
   poll(): boolean {
     if (this.#inbox.delivering || this.#closed) return false

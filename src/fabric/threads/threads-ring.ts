@@ -1,4 +1,5 @@
 import { copyBytes } from '../../base/bytes.js'
+import { maxHeaderWords } from '../fabric.js'
 
 /**
  * A ring of records in shared memory with a single producer and a single consumer, so no lock is needed: each
@@ -43,6 +44,8 @@ export function initRing({ buffer, offset, sizeBytes }: RingMemory): void {
 
 const skip = -1
 const prefixBytes = 8
+/** Of a record besides its payload: prefix, the longest header, and what pads the payload. */
+const mostWordsBytes = prefixBytes + maxHeaderWords * 4 + 8
 const padded = (bytes: number): number => (bytes + 7) & ~7
 /** Up to this, copying byte by byte is faster than `set`. */
 const smallBytes = 32
@@ -118,6 +121,17 @@ export class RingWriter {
     const head = Atomics.load(this.#control, word.head)
     this.#freeBytes += (head - this.#head) >>> 0
     this.#head = head
+  }
+
+  /**
+   * Bytes of payload that fit now, in records of at most `pieceBytes` each. Each loses the place of its
+   * words; one may leave the end of the ring free.
+   */
+  roomFor(pieceBytes: number): number {
+    this.#head = Atomics.load(this.#control, word.head)
+    const free = this.#sizeBytes - ((this.#tail - this.#head) >>> 0)
+    const most = pieceBytes + mostWordsBytes
+    return Math.max(0, Math.floor((free - most) / most) * pieceBytes)
   }
 
   /**

@@ -3,6 +3,7 @@ import { RankweaveError } from '../../errors.js'
 import type { TypedArray } from '../datatype/elements.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import { type WaitOptions, waitOptions } from '../process/abort.js'
+import type { Incoming } from '../process/transfer-sides.js'
 import type { Entry, EntryList } from './entry-list.js'
 import type { Envelope } from './envelope.js'
 import type { Receive } from './receive.js'
@@ -40,14 +41,21 @@ export type Content =
   | {
       readonly kind: 'held'
       readonly data: TypedArray
+      /** The memory of `data`, where it is to be used again (`Scratch`) unless a receive retains it. */
+      readonly scratch?: ArrayBuffer | undefined
       readonly process: number
       readonly transferId: number
       readonly acknowledge: boolean
     }
-  /** Arriving in more than one frame; becomes `held`. `receive` has matched it already. */
+  /**
+   * Arriving in more than one frame; becomes `held`, unless `landing` is set: then the data go straight to
+   * the receive that had matched it before. `receive` has matched it since.
+   */
   | {
       readonly kind: 'filling'
       readonly data: TypedArray
+      readonly scratch?: ArrayBuffer | undefined
+      readonly landing?: Incoming | undefined
       readonly process: number
       readonly transferId: number
       readonly acknowledge: boolean

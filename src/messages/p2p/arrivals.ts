@@ -1,14 +1,15 @@
 import { indexIn } from '../../base/search.js'
-import { wrongValue } from '../../errors.js'
-import { newArray, newArrayOf, typeCode } from '../datatype/elements.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
+import { elementsIn, newArray, newArrayOf, type TypedArray, typeCode } from '../datatype/elements.js'
 import { Arrived } from '../matching/arrived.js'
 import { deliverBytes } from '../matching/delivery.js'
-import { envelopeIn } from '../matching/envelope.js'
+import { type Envelope, envelopeIn } from '../matching/envelope.js'
 import type { Mailbox, Mailboxes } from '../matching/mailbox.js'
 import type { Receive } from '../matching/receive.js'
 import type { CommContext } from '../process/comm-context.js'
 import type { Credit } from '../process/credit.js'
 import { cancelReason, envelopeWord, frameKind, headerWord, locationWord } from '../process/frames.js'
+import { MatchedReceive, placeFor } from './matched-receive.js'
 import type { RendezvousProtocol } from './rendezvous-protocol.js'
 import type { UnexpectedMessages } from './unexpected-messages.js'
 
@@ -53,20 +54,43 @@ export class Arrivals {
       if (acknowledge) this.#rendezvous.acknowledge(src, transferId)
       return
     }
-    const { type, countElems, sizeBytes } = envelope
-    const data = whole
-      ? newArrayOf(type, payload, 0, sizeBytes)
-      : newArray(type, type === typeCode.value ? sizeBytes : countElems)
-    const from = { data, process: src, transferId, acknowledge }
+    const from = { process: src, transferId, acknowledge }
     const message = new Arrived(
       mailbox.arrived,
       envelope,
-      whole ? { kind: 'held', ...from } : { kind: 'filling', ...from, filledBytes: 0 },
+      whole
+        ? { kind: 'held', data: this.#arrayOf(envelope, payload), ...from }
+        : { kind: 'filling', ...this.#roomFor(receive, envelope), ...from, filledBytes: 0 },
     )
     if (transferId !== 0) this.#unexpected.open(src, transferId, message)
     if (whole) this.#state.runtime.processCounters.bytesCopied += payload.byteLength
     else this.#unexpected.fill(message, payload)
     this.enter(mailbox, message, receive)
+  }
+
+  /**
+   * Where the parts of a message go: to the receive that has matched it, if that can take them. A message
+   * that waits uses the memory of one before: fresh memory costs more than to copy it once more.
+   */
+  #roomFor(receive: Receive<unknown> | undefined, envelope: Envelope) {
+    if (receive?.kind === 'recv') {
+      const place = placeFor(receive, envelope)
+      if (!(place instanceof RankweaveError)) {
+        return { data: place.bytes, landing: new MatchedReceive(this.#state, envelope, receive, place) }
+      }
+    }
+    const { type, sizeBytes } = envelope
+    const { scratch } = this.#state.runtime
+    const memory = newArray(typeCode.Uint8Array, sizeBytes, (bytes) => scratch.take(bytes)) as Uint8Array
+    return {
+      data: elementsIn(type, memory.subarray(0, sizeBytes)),
+      scratch: memory.buffer as ArrayBuffer,
+    }
+  }
+
+  #arrayOf({ type, sizeBytes }: Envelope, payload: Uint8Array): TypedArray {
+    this.#state.runtime.fresh.take(sizeBytes)
+    return newArrayOf(type, payload, 0, sizeBytes)
   }
 
   /** A message whose data stay with the sender until it is matched. */

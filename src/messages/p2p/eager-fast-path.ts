@@ -193,8 +193,10 @@ export class EagerFastPath implements EagerSink {
       data = receive.into
       landing = receive.landing
     }
-    if (data === undefined) data = newArrayOf(type, bytes, payloadAt, payloadBytes)
-    else {
+    if (data === undefined) {
+      this.#state.runtime.fresh.take(payloadBytes)
+      data = newArrayOf(type, bytes, payloadAt, payloadBytes)
+    } else {
       if (landing === undefined || landing.type !== type) return false
       const target = landing.bytes
       if (payloadBytes > target.length) return false

@@ -26,9 +26,13 @@ export class EnvelopeFrames {
     this.#shared = this.#headerOf(sharedWords)
   }
 
-  /** @param bytes the payload, or its first part */
-  eager(send: Send, destWorldRank: number, bytes: Uint8Array): void {
+  /**
+   * @param bytes the payload, or its first part
+   * @param acknowledge whether the receiver is to report that a receive has taken it
+   */
+  eager(send: Send, destWorldRank: number, bytes: Uint8Array, acknowledge: boolean): void {
     const header = this.#write(send, frameKind.eager, destWorldRank, this.#envelope)
+    if (acknowledge) header[envelopeWord.acknowledge] = 1
     this.#state.runtime.send(send.process, header, bytes)
   }
 

@@ -1,17 +1,16 @@
 import { bytesOf } from '../../base/bytes.js'
-import { isRankweaveError, RankweaveError, wrongValue } from '../../errors.js'
-import { type Landing, landing } from '../datatype/payload.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { StridedView } from '../datatype/strided-view.js'
-import { type Arrived, lostMessageError } from '../matching/arrived.js'
-import { receiveMisfit } from '../matching/delivery.js'
+import type { Arrived } from '../matching/arrived.js'
 import { freedError } from '../matching/pending.js'
 import type { Receive } from '../matching/receive.js'
 import type { Send } from '../matching/send.js'
 import type { CommContext } from '../process/comm-context.js'
 import { cancelReason, cancelStage, frameKind, headerWord, transferWord } from '../process/frames.js'
 import { TransferFrames } from '../process/transfer-frames.js'
-import { type Incoming, isDetachedHere, type Outgoing, transferError } from '../process/transfer-sides.js'
+import { isDetachedHere, type Outgoing } from '../process/transfer-sides.js'
 import { EnvelopeFrames } from './envelope-frames.js'
+import { MatchedReceive, placeFor } from './matched-receive.js'
 
 /**
  * Messages of one communicator to and from other processes. Eager: the data travel with the envelope.
@@ -43,30 +42,48 @@ export class RendezvousProtocol {
     return [...this.#matched.keys()]
   }
 
-  /** Sends the data along with its envelope; the caller has taken the credit. */
-  sendEager(send: Send, destWorldRank: number): void {
+  /**
+   * Sends the data along with its envelope; the caller has taken the credit.
+   *
+   * @param waits whether the send completes when a receive has taken it
+   */
+  sendEager(send: Send, destWorldRank: number, waits = send.synchronous): void {
     const { payload, process } = send
     const { credit, fabric } = this.#state.runtime
     const { maxPayloadBytes } = fabric
     const bytes = this.#envelopes.bytesOf(payload)
     const oneFrame = bytes.byteLength <= maxPayloadBytes
-    if (send.synchronous) this.#offer(send)
+    if (waits) this.#offer(send)
     else if (!oneFrame) send.transferId = credit.drawTransferId()
-    this.#envelopes.eager(send, destWorldRank, oneFrame ? bytes : bytes.subarray(0, maxPayloadBytes))
+    this.#envelopes.eager(send, destWorldRank, oneFrame ? bytes : bytes.subarray(0, maxPayloadBytes), waits)
     if (!oneFrame) this.#frames.data(process, send.transferId, bytes, maxPayloadBytes, bytes.byteLength)
-    if (!send.synchronous) send.fulfil()
+    if (!waits) send.fulfil()
   }
 
-  /** Sends the envelope; the data follow when the receiver is ready. */
+  /**
+   * Sends the envelope; the data follow when the receiver is ready. They go at once where it cannot read them
+   * in this process and the fabric has room: asking for them would take as long as they do.
+   */
   offer(send: Send, destWorldRank: number): void {
     const { process, payload } = send
     const location =
       payload.data instanceof StridedView
         ? undefined
         : this.#state.runtime.fabric.sharing?.locate(process, bytesOf(payload.data))
+    if (location === undefined && this.#mayGoAhead(send)) {
+      this.sendEager(send, destWorldRank, true)
+      return
+    }
     this.#offer(send)
     if (location === undefined) this.#envelopes.offer(send, destWorldRank)
     else this.#envelopes.offerShared(send, destWorldRank, location)
+  }
+
+  #mayGoAhead({ process, payload }: Send): boolean {
+    const { options, fabric, credit } = this.#state.runtime
+    const { sizeBytes } = payload
+    if (options.sendsAhead !== true || fabric.roomFor === undefined || sizeBytes === 0) return false
+    return sizeBytes <= fabric.roomFor(process) && credit.takeSpare(process, sizeBytes)
   }
 
   /** Requests an unmatched send back from its receiver. */
@@ -184,79 +201,4 @@ class OfferedSend implements Outgoing {
     this.send.reject(isDetachedHere(error) ? this.send.detachedError() : error)
     this.#ended()
   }
-}
-
-/** A receive whose message has been matched and is on its way into it. */
-class MatchedReceive implements Incoming {
-  readonly receive: Receive<unknown>
-  readonly #state: CommContext
-  readonly #message: Arrived
-  readonly #landing: Landing
-  readonly #ended: () => void
-
-  constructor(
-    state: CommContext,
-    message: Arrived,
-    receive: Receive<unknown>,
-    place: Landing,
-    ended: () => void,
-  ) {
-    this.receive = receive
-    this.#state = state
-    this.#message = message
-    this.#landing = place
-    this.#ended = ended
-  }
-
-  get into(): Uint8Array {
-    return this.#landing.bytes
-  }
-
-  landed(): void {
-    this.#ended()
-    const { receive } = this
-    if (receive.settled) return
-    if (this.into.byteLength !== this.#message.sizeBytes) {
-      receive.reject(detachedInto(receive))
-      return
-    }
-    try {
-      const data = this.#landing.finish()
-      if (receive.into instanceof StridedView)
-        this.#state.runtime.processCounters.bytesCopied += this.#message.sizeBytes
-      receive.fulfil({ ...this.#message.status, data })
-    } catch (cause) {
-      this.#reject(transferError(cause))
-    }
-  }
-
-  failed(error: RankweaveError): void {
-    this.#ended()
-    this.#reject(error)
-  }
-
-  #reject(error: RankweaveError): void {
-    this.receive.reject(isDetachedHere(error) ? detachedInto(this.receive) : error)
-  }
-
-  lost(): RankweaveError {
-    return lostMessageError(this.#message.source)
-  }
-}
-
-/** Where a message goes; why it cannot, when it does not fit or no memory holds what its envelope states. */
-function placeFor(receive: Receive<unknown>, message: Arrived): Landing | RankweaveError {
-  const misfit = receiveMisfit(receive, message)
-  if (misfit !== undefined) return misfit
-  try {
-    return landing(message.type, message.countElems, message.sizeBytes, receive.into)
-  } catch (error) {
-    if (isRankweaveError(error)) return error
-    throw error
-  }
-}
-
-/** The error of a receive whose buffer has gone. */
-function detachedInto(receive: Receive<unknown>): RankweaveError {
-  return new RankweaveError('ERR_TYPE', `${receive.call}: into was detached before the message had arrived`)
 }

@@ -118,6 +118,7 @@ export class SendPath {
     const envelope: Envelope = { source: owner.rank, tag, type, countElems, sizeBytes }
     if (receive?.kind === 'recv') {
       mailbox.posted.remove(receive)
+      if (receive.into === undefined) runtime.fresh.take(sizeBytes)
       deliverCopy(receive, envelope, payload.data)
       send.fulfil()
       return
@@ -150,7 +151,9 @@ export class SendPath {
   /** The data of a send in separate memory; an encoded value is already. */
   #buffered({ payload }: Send): TypedArray {
     if (payload.type === typeCode.value) return payload.data as TypedArray
-    this.#state.runtime.processCounters.bytesCopied += payload.sizeBytes
+    const { processCounters, fresh } = this.#state.runtime
+    processCounters.bytesCopied += payload.sizeBytes
+    fresh.take(payload.sizeBytes)
     return pack(payload.data)
   }
 }

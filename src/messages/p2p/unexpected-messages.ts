@@ -1,6 +1,6 @@
-import { bytesOf } from '../../base/bytes.js'
+import { bytesOf, copyBytes } from '../../base/bytes.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
-import { type Arrived, lostMessageError } from '../matching/arrived.js'
+import { type Arrived, type Content, lostMessageError } from '../matching/arrived.js'
 import { countReceived, deliverBytes, deliverCopy, deliverHeld } from '../matching/delivery.js'
 import { freedError } from '../matching/pending.js'
 import type { Receive } from '../matching/receive.js'
@@ -71,12 +71,23 @@ export class UnexpectedMessages {
       const expected = `a message of ${message.sizeBytes} bytes: expected at most ${leftBytes} more`
       throw wrongValue('ERR_PROTOCOL', expected, payload.byteLength)
     }
-    bytesOf(content.data).set(payload, content.filledBytes)
-    this.#state.runtime.processCounters.bytesCopied += payload.byteLength
+    const { data, process, transferId, acknowledge, receive, landing } = content
+    // What was given up is no longer written, and what was detached cannot be.
+    if (receive?.settled !== true && data.byteLength === message.sizeBytes) {
+      copyBytes(bytesOf(data), content.filledBytes, payload)
+      this.#state.runtime.processCounters.bytesCopied += payload.byteLength
+    }
     content.filledBytes += payload.byteLength
     if (content.filledBytes < message.sizeBytes) return
-    const { data, process, transferId, acknowledge, receive } = content
-    message.content = { kind: 'held', data, process, transferId, acknowledge }
+    if (landing !== undefined) {
+      this.#filled()
+      this.#open.delete(transferKey(process, transferId))
+      landing.landed()
+      this.#consumed(message, process)
+      if (acknowledge) this.#rendezvous.acknowledge(process, transferId)
+      return
+    }
+    message.content = { kind: 'held', data, scratch: content.scratch, process, transferId, acknowledge }
     this.#filled()
     if (!acknowledge) this.#open.delete(transferKey(process, transferId))
     if (receive !== undefined) this.give(message, receive)
@@ -94,7 +105,7 @@ export class UnexpectedMessages {
     switch (content.kind) {
       case 'held':
         // Unless it was given up while the message arrived.
-        if (!receive.settled) deliverHeld(receive, message, content.data)
+        if (!receive.settled) this.#deliver(message, content, receive)
         this.#consumed(message, content.process)
         if (content.acknowledge) {
           this.#open.delete(transferKey(content.process, content.transferId))
@@ -103,6 +114,7 @@ export class UnexpectedMessages {
         break
       case 'filling':
         content.receive = receive
+        if (content.landing !== undefined) countReceived(receive, message)
         return
       case 'local':
         this.#giveLocal(message, content.send, receive)
@@ -111,6 +123,7 @@ export class UnexpectedMessages {
         this.#noLongerWaits(content)
         this.#open.delete(transferKey(content.process, content.transferId))
         if (content.bytes !== undefined) {
+          if (receive.into === undefined) this.#state.runtime.fresh.take(message.sizeBytes)
           deliverBytes(receive, message, content.bytes)
           this.#rendezvous.acknowledge(content.process, content.transferId)
           break
@@ -123,8 +136,20 @@ export class UnexpectedMessages {
     }
   }
 
+  #deliver(message: Arrived, { data, scratch }: Held, receive: Receive<unknown>): void {
+    if (receive.into === undefined) this.#state.runtime.fresh.take(message.sizeBytes)
+    // Of the right size it may as well stay with the receive.
+    if (scratch === undefined || (receive.into === undefined && scratch.byteLength === message.sizeBytes)) {
+      deliverHeld(receive, message, data)
+      return
+    }
+    deliverCopy(receive, message, data)
+    this.#state.runtime.scratch.give(scratch)
+  }
+
   #giveLocal(message: Arrived, send: Send, receive: Receive<unknown>): void {
     if (send.isIntact) {
+      if (receive.into === undefined) this.#state.runtime.fresh.take(message.sizeBytes)
       deliverCopy(receive, message, send.payload.data)
       send.fulfil()
     } else {
@@ -207,6 +232,8 @@ export class UnexpectedMessages {
     for (const resolve of this.#whenFilled.splice(0)) resolve()
   }
 }
+
+type Held = Content & { readonly kind: 'held' }
 
 function freedMessage({ source, tag }: Arrived): RankweaveError {
   return new RankweaveError(

@@ -139,13 +139,19 @@ export class Credit {
    * Takes credit for a message to `process`; false, and nothing done, when there is not enough.
    *
    * @param sizeBytes of its payload; the charge for its envelope is added here, and in `consumed`
+   * @param limitBytes the most that may be in flight with it
    */
-  take(process: number, sizeBytes: number): boolean {
+  take(process: number, sizeBytes: number, limitBytes = this.#limitBytes): boolean {
     const peer = this.#peer(process)
     const inFlightBytes = peer.inFlightBytes + sizeBytes + this.#envelopeBytes
-    if (inFlightBytes > this.#limitBytes) return false
+    if (inFlightBytes > limitBytes) return false
     peer.inFlightBytes = inFlightBytes
     return true
+  }
+
+  /** The same for a message that could wait for its receive: half of the credit is left to those that cannot. */
+  takeSpare(process: number, sizeBytes: number): boolean {
+    return this.take(process, sizeBytes, this.#limitBytes / 2)
   }
 
   /**

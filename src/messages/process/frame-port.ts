@@ -12,8 +12,8 @@ export interface RuntimeOptions {
    */
   readonly creditBytes: number
   /**
-   * Whether collectives may send larger messages at once, too, where the fabric says so (`Fabric.ahead`).
-   * Default: no.
+   * Whether larger messages may be sent at once, too, where the fabric says so: those of collectives by
+   * `Fabric.ahead`, others by `Fabric.roomFor`. Default: no.
    */
   readonly sendsAhead?: boolean
   /** Whether call sites are retained. Default: no. */

@@ -4,6 +4,7 @@ import type { CallSites } from './call-sites.js'
 import type { ProcessCounters, RankCounters } from './counters.js'
 import type { Credit } from './credit.js'
 import type { FramePort } from './frame-port.js'
+import type { FreshMemory } from './fresh-memory.js'
 import type { Progress } from './progress.js'
 import type { Scratch } from './scratch.js'
 import type { Staging } from './staging.js'
@@ -31,6 +32,8 @@ export interface ProcessPort extends FramePort {
   /** Arrays that short messages were sent from, and received into, lately. */
   readonly sentBuffers: CheckedBuffers
   readonly filledBuffers: CheckedBuffers
+  /** Memory that receives get. */
+  readonly fresh: FreshMemory
   /** Where payloads are copied for processes that can read this one's memory; undefined where none can. */
   readonly staging: Staging | undefined
 

@@ -8,6 +8,7 @@ import { Credit } from './credit.js'
 import { Failures } from './failures.js'
 import type { RuntimeOptions, ServiceHandler, Trouble } from './frame-port.js'
 import { type FrameContext, FrameRouter } from './frame-router.js'
+import { FreshMemory, youngCollector } from './fresh-memory.js'
 import type { ProcessPort } from './process-port.js'
 import { Progress } from './progress.js'
 import { requireFrame } from './require-frame.js'
@@ -66,6 +67,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
   readonly scratch = new Scratch()
   readonly sentBuffers = new CheckedBuffers()
   readonly filledBuffers = new CheckedBuffers()
+  readonly fresh: FreshMemory
   readonly acknowledgements = new Acknowledgements()
   readonly staging: Staging | undefined
   protected readonly router: FrameRouter<C>
@@ -81,6 +83,9 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     this.firstRank = layout.firstRank[fabric.process]
     this.hostedRanks = layout.firstRank[fabric.process + 1] - this.firstRank
     this.shortBytes = Math.min(options.eagerLimitBytes, fabric.maxPayloadBytes)
+    // Other fabrics run where the program and others share a heap that is not ours to collect.
+    const ownsHeap = fabric.kind === 'threads' || fabric.kind === 'mpi'
+    this.fresh = new FreshMemory(ownsHeap ? youngCollector : () => undefined)
     this.#rankCounters = new HostedCounters(this.hostedRanks)
     this.waits = new WaitTracker(this.hostedRanks)
     this.callSites = options.diagnose === true ? new CallSites(this.firstRank, this.hostedRanks) : undefined

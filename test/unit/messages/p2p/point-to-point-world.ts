@@ -24,7 +24,7 @@ export interface TestWorldOptions extends LocalOptions, Partial<RuntimeOptions> 
 }
 
 export async function openWorld(options: TestWorldOptions): Promise<TestWorld> {
-  const { ranks, eagerLimitBytes: _, creditBytes: __, ...fabric } = options
+  const { ranks, eagerLimitBytes: _, creditBytes: __, sendsAhead: ___, ...fabric } = options
   const { ranksPerProcess } = options
   const session = await local({ scribble: true, ...fabric }).open()
   const layout = worldLayout(ranks, session.nodes, ranksPerProcess)

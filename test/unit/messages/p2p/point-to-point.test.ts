@@ -313,6 +313,9 @@ describe('copies per message', () => {
         copies: 1,
         messagesInProcess: 0,
       })
+      expect(
+        (await copied({ ...between, maxPayloadBytes: 800, eagerLimitBytes: 1e6 }, true, into)).copies,
+      ).toBe(1)
       expect((await copied({ ...between, eagerLimitBytes: 0, bulk: false }, false, into)).copies).toBe(1)
       expect((await copied({ ...between, eagerLimitBytes: 0 }, false, into)).copies).toBe(0)
     }

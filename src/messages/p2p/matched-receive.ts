@@ -1,0 +1,86 @@
+import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { type Landing, landing } from '../datatype/payload.js'
+import { StridedView } from '../datatype/strided-view.js'
+import { lostMessageError } from '../matching/arrived.js'
+import { receiveMisfit } from '../matching/delivery.js'
+import type { Envelope } from '../matching/envelope.js'
+import type { Receive } from '../matching/receive.js'
+import type { CommContext } from '../process/comm-context.js'
+import { type Incoming, isDetachedHere, transferError } from '../process/transfer-sides.js'
+
+/** A receive whose message has been matched and is on its way into it. */
+export class MatchedReceive implements Incoming {
+  readonly receive: Receive<unknown>
+  readonly #state: CommContext
+  readonly #message: Envelope
+  readonly #landing: Landing
+  readonly #ended: () => void
+
+  constructor(
+    state: CommContext,
+    message: Envelope,
+    receive: Receive<unknown>,
+    place: Landing,
+    ended: () => void = () => {},
+  ) {
+    this.receive = receive
+    this.#state = state
+    this.#message = message
+    this.#landing = place
+    this.#ended = ended
+    if (receive.into === undefined) state.runtime.fresh.take(message.sizeBytes)
+  }
+
+  get into(): Uint8Array {
+    return this.#landing.bytes
+  }
+
+  landed(): void {
+    this.#ended()
+    const { receive } = this
+    if (receive.settled) return
+    if (this.into.byteLength !== this.#message.sizeBytes) {
+      receive.reject(detachedInto(receive))
+      return
+    }
+    try {
+      const data = this.#landing.finish()
+      if (receive.into instanceof StridedView)
+        this.#state.runtime.processCounters.bytesCopied += this.#message.sizeBytes
+      const { source, tag, countElems, sizeBytes } = this.#message
+      receive.fulfil({ source, tag, count: countElems, sizeBytes, data })
+    } catch (cause) {
+      this.#reject(transferError(cause))
+    }
+  }
+
+  failed(error: RankweaveError): void {
+    this.#ended()
+    this.#reject(error)
+  }
+
+  #reject(error: RankweaveError): void {
+    this.receive.reject(isDetachedHere(error) ? detachedInto(this.receive) : error)
+  }
+
+  lost(): RankweaveError {
+    return lostMessageError(this.#message.source)
+  }
+}
+
+/** Where a message goes; why it cannot, when it does not fit or no memory holds what its envelope states. */
+export function placeFor(receive: Receive<unknown>, message: Envelope): Landing | RankweaveError {
+  const misfit = receiveMisfit(receive, message)
+  if (misfit !== undefined) return misfit
+  try {
+    return landing(message.type, message.countElems, message.sizeBytes, receive.into)
+  } catch (error) {
+    if (isRankweaveError(error)) return error
+    throw error
+  }
+}
+
+/** The error of a receive whose buffer has gone. */
+function detachedInto(receive: Receive<unknown>): RankweaveError {
+  return new RankweaveError('ERR_TYPE', `${receive.call}: into was detached before the message had arrived`)
+}
