@@ -128,10 +128,9 @@ export class RingWriter {
    * words; one may leave the end of the ring free.
    */
   roomFor(pieceBytes: number): number {
-    this.#head = Atomics.load(this.#control, word.head)
-    const free = this.#sizeBytes - ((this.#tail - this.#head) >>> 0)
+    this.#loadHead()
     const most = pieceBytes + mostWordsBytes
-    return Math.max(0, Math.floor((free - most) / most) * pieceBytes)
+    return Math.max(0, Math.floor((this.#freeBytes - most) / most) * pieceBytes)
   }
 
   /**
