@@ -3,7 +3,6 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, write
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
-import { bundle } from '../scripts/build.mjs'
 import { cProgram } from '../src/export/c-program.js'
 import type { Schedule } from '../src/schedule/ir.js'
 import { compileLibrary } from '../src/shim/library.js'
@@ -79,7 +78,7 @@ export class BuiltPrograms {
   }
 
   #compileOurs(commit: string | undefined): void {
-    if (commit === undefined) bundle(`${this.#folder}src`)
+    if (commit === undefined) this.#bundle(root)
     else this.#compileCommit(commit)
     const programs = readdirSync(programSources).map((name) => `programs/${name}`)
     buildSync({
@@ -110,11 +109,16 @@ export class BuiltPrograms {
       execFileSync('git', ['archive', '-o', archive, commit, ...parts], { cwd: root })
       execFileSync('tar', ['-xf', archive, '-C', checkout])
       symlinkSync(`${root}node_modules`, `${checkout}node_modules`)
-      const script = `import { bundle } from '${checkout}scripts/build.mjs'; bundle('${this.#folder}src')`
-      execFileSync(process.execPath, ['--input-type=module', '-e', script])
+      this.#bundle(checkout)
     } finally {
       rmSync(checkout, { recursive: true, force: true })
     }
+  }
+
+  /** In another process: a build takes time, and a constructor does not wait. @param source with its `scripts` */
+  #bundle(source: string): void {
+    const script = `import { bundle } from '${source}scripts/build.mjs'; await bundle('${this.#folder}src')`
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' })
   }
 
   #compileBaselines(mpi: MpiLibrary): void {
