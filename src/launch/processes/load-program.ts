@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { createRequire, register } from 'node:module'
+import module, { createRequire, register } from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { causeText, isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import { isPackaged, ownEntries, ownModule } from '../../package-paths.js'
 import type { HostedMain, Main, UserProgram } from '../../world/user-program.js'
+import { mayImportPackages } from './package-imports.js'
 
 /** What of a program is to run. */
 export interface ProgramChoice {
@@ -78,8 +79,9 @@ const installed = { typescript: false, ownName: false }
 
 /**
  * Node loads JavaScript by itself; TypeScript needs the compiler's hook, below this library's, which calls
- * it. A hook starts a thread on Node 20 and makes every import wait for it, so none is installed if the
- * program resolves to this copy anyway.
+ * it. Such a hook starts a thread and makes every import wait for it, so none is installed for a JavaScript
+ * program that resolves to this copy anyway, or imports no package; where Node has hooks of the same thread,
+ * it gets one of these.
  */
 async function prepareLoader(url: URL): Promise<void> {
   const typescript = extname(url.pathname).endsWith('ts') && !installed.typescript
@@ -91,9 +93,32 @@ async function prepareLoader(url: URL): Promise<void> {
   if (installed.ownName && !typescript) return
   // Bundled, this code has no files that a program could import.
   if (!isPackaged()) return
-  if (!typescript && hasThisCopy(url)) return
-  register(resolver, { parentURL: import.meta.url, data: { own: ownExports() } })
+  if (!typescript && (hasThisCopy(url) || !mayImportPackages(url, flags()))) return
+  const own = ownExports()
+  if (typescript || registerHooks === undefined) {
+    register(resolver, { parentURL: import.meta.url, data: { own } })
+  } else {
+    registerHooks({
+      resolve: (name, context, next) => next(Object.hasOwn(own, name) ? own[name] : name, context),
+    })
+  }
   installed.ownName = true
+}
+
+/** Node 22.15 and later have it. */
+const { registerHooks } = module as {
+  readonly registerHooks?: (hooks: { readonly resolve: ResolveHook }) => unknown
+}
+
+type ResolveHook = (
+  name: string,
+  context: unknown,
+  next: (name: string, context: unknown) => unknown,
+) => unknown
+
+/** Of this process, by which it may load modules. */
+function flags(): readonly string[] {
+  return [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(/\s+/)]
 }
 
 /** Whether `import 'rankweave'` in the program resolves to this copy of the library without a hook. */
