@@ -71,8 +71,9 @@ const kinds = {
   program: entriesByUrl.filter((path) => path.includes('/program')),
   worker: ['worker'],
   root: ['entry/index'],
+  later: ['topology-communicator/later'],
 }
-const startsWorlds = ['run', 'worker', 'root']
+const startsWorlds = ['run', 'worker', 'root', 'later']
 
 /** @returns {(id: string, context: import('rolldown').ChunkingContext) => string | null} the chunk of a module */
 function chunks() {

@@ -12,8 +12,8 @@ import {
   createTopology,
   type DistGraphOptions,
 } from './constructors.js'
-import type { TopologyOptions } from './create.js'
-import { jointNeighborCalls } from './joint-neighbor-calls.js'
+import { type Later, loadedLater, loadLater, type TopologyOptions } from './create.js'
+import type { JointNeighborCalls } from './joint-neighbor-calls.js'
 import type { TopologyCommunicator } from './topology-communicator.js'
 
 /** The methods that `topology-communicator/` adds to every communicator. All are collective over all its ranks. */
@@ -79,6 +79,28 @@ declare module '../comm/communicator.js' {
   interface Communicator extends TopologyMethods {}
 }
 
+const jointNames: Readonly<Record<keyof JointNeighborCalls, true>> = {
+  neighborAllgatherAll: true,
+  neighborAllgathervAll: true,
+  neighborAlltoallAll: true,
+  neighborAlltoallvAll: true,
+  neighborAlltoallwAll: true,
+  neighborReduceAll: true,
+}
+
+/**
+ * A joint call, also where it is not loaded: then there is no communicator that it accepts, and the call that
+ * is loaded says so.
+ */
+function jointCall(name: keyof JointNeighborCalls) {
+  return (...args: readonly unknown[]): Promise<unknown> => {
+    const call = (later: Later) =>
+      (later.jointNeighborCalls[name] as (...args: unknown[]) => Promise<unknown>)(...args)
+    const later = loadedLater()
+    return later === undefined ? loadLater().then(call) : call(later)
+  }
+}
+
 /** Adds the methods to `Communicator`, which does not import `topology-communicator/`. Idempotent. */
 export function installNeighborhood(): void {
   const methods: TopologyMethods & ThisType<Communicator> = {
@@ -99,5 +121,6 @@ export function installNeighborhood(): void {
     },
   }
   addMethods(Communicator.prototype, methods)
-  addMethods(Communicator, jointNeighborCalls)
+  const names = Object.keys(jointNames) as (keyof JointNeighborCalls)[]
+  addMethods(Communicator, Object.fromEntries(names.map((name) => [name, jointCall(name)])))
 }

@@ -1,9 +1,5 @@
 import type { Exchange } from '../../calls/exchange.js'
 import { splitConventionally } from './conventional.js'
-import { splitByMerging } from './merging.js'
-import { splitMinimally } from './minimal.js'
-import { splitByParallelSort } from './parallel-sort.js'
-import { splitBySampleSort } from './sample-sort.js'
 import type {
   AwaitingAlgorithm,
   SplitAlgorithm,
@@ -15,9 +11,11 @@ import type {
 import { SplitMeter } from './split-meter.js'
 import type { SplitAlgorithmName, SplitPlan } from './split-plan.js'
 
+/** Loaded by the first call that runs it: inside a call, so that calls keep their order. */
 const awaiting =
-  (algorithm: AwaitingAlgorithm): SplitAlgorithm =>
+  (load: () => Promise<AwaitingAlgorithm>): SplitAlgorithm =>
   async (call, done): Promise<undefined> => {
+    const algorithm = await load()
     const parts = await algorithm(call)
     if (!call.exchange.hasFailed) done(parts)
     // No communicator will use it.
@@ -26,10 +24,10 @@ const awaiting =
 
 const algorithms: Readonly<Record<SplitAlgorithmName, SplitAlgorithm>> = {
   conventional: splitConventionally,
-  merging: awaiting(splitByMerging),
-  'parallel-sort': awaiting(splitByParallelSort),
-  'sample-sort': awaiting(splitBySampleSort),
-  minimal: awaiting(splitMinimally),
+  merging: awaiting(async () => (await import('./merging.js')).splitByMerging),
+  'parallel-sort': awaiting(async () => (await import('./parallel-sort.js')).splitByParallelSort),
+  'sample-sort': awaiting(async () => (await import('./sample-sort.js')).splitBySampleSort),
+  minimal: awaiting(async () => (await import('./minimal.js')).splitMinimally),
 }
 
 export interface SplitOutcome {
