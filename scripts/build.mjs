@@ -74,6 +74,8 @@ const kinds = {
   later: ['topology-communicator/later'],
 }
 const startsWorlds = ['run', 'worker', 'root', 'later']
+/** Loaded where a worker's modules are loaded already. */
+const afterWorker = ['program', 'later']
 
 /** @returns {(id: string, context: import('rolldown').ChunkingContext) => string | null} the chunk of a module */
 function chunks() {
@@ -83,7 +85,8 @@ function chunks() {
     // Files that are known by their place, and barrels.
     if (entryModules.has(id)) return null
     reached ??= Object.entries(kinds).map(([kind, paths]) => [kind, modulesFrom(paths, context)])
-    const by = reached.flatMap(([kind, modules]) => (modules.has(id) ? kind : []))
+    const all = reached.flatMap(([kind, modules]) => (modules.has(id) ? kind : []))
+    const by = all.includes('worker') ? all.filter((kind) => !afterWorker.includes(kind)) : all
     return by.some((kind) => startsWorlds.includes(kind)) ? by.join('-') : null
   }
 }
