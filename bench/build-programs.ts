@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { buildSync } from 'esbuild'
 import { cProgram } from '../src/export/c-program.js'
 import type { Schedule } from '../src/schedule/ir.js'
@@ -166,6 +167,20 @@ export class BuiltPrograms {
   /** The command as published, whose last line of output is one JSON object. */
   command(words: readonly string[], limitSeconds: number): Promise<object> {
     return runWithTimeout(process.execPath, [`${this.#folder}src/cli/main.js`, ...words], limitSeconds)
+  }
+
+  /** A process of Node, whatever it prints: its time only. @param words the library is in the folder `src` */
+  onNode(name: string, words: (folder: string) => readonly string[], limitSeconds: number): Implementation {
+    const args = words(this.#folder)
+    return {
+      name,
+      how: `${this.#of}node ${process.version}`,
+      run: async () => {
+        const begin = performance.now()
+        await promisify(execFile)(process.execPath, args, { timeout: limitSeconds * 1000 })
+        return { wallMs: performance.now() - begin }
+      },
+    }
   }
 
   /** A world on `threads`, in its own process. */

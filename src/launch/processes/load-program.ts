@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import module, { createRequire, register } from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { causeText, isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
+import { causeText, isRankweaveError, RankweaveError } from '../../errors.js'
 import { isPackaged, ownEntries, ownModule } from '../../package-paths.js'
 import type { HostedMain, Main, UserProgram } from '../../world/user-program.js'
 import { mayImportPackages } from './package-imports.js'
@@ -159,22 +157,4 @@ const resolver = `data:text/javascript,${encodeURIComponent(`
 
 function nameOf(url: string): string {
   return url.startsWith('file:') ? fileURLToPath(url) : url
-}
-
-/**
- * SHA-256 of a program's main module, as text: by it the processes of a world find out that they run the same
- * program. Covers the bytes of that one file, not what it imports.
- *
- * @throws ERR_PROGRAM when the file cannot be read
- */
-export async function programDigest(program: URL): Promise<string> {
-  const hash = createHash('sha256')
-  if (program.protocol !== 'file:') return hash.update(program.href).digest('hex')
-  // The same file may be loaded more than once, told apart by a query.
-  const file = new URL(program.pathname, program)
-  try {
-    return hash.update(await readFile(file)).digest('hex')
-  } catch (cause) {
-    throw programError(program.href, `${program.href} cannot be read: ${reasonText(cause)}`, cause)
-  }
 }
