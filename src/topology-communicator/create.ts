@@ -57,12 +57,17 @@ export function strategyOf({
 /** Modules that only creations and their communicators need. */
 export type Later = typeof import('./later.js')
 
+let load: (() => Promise<Later>) | undefined
 let later: Later | undefined
+
+export function loadLaterBy(given: () => Promise<Later>): void {
+  load = given
+}
 
 /** Loads them. Inside a collective call, so that calls keep their order. */
 export async function loadLater(): Promise<Later> {
   if (later === undefined) {
-    later = await import('./later.js')
+    later = await load!()
     addMethods(Communicator, later.jointNeighborCalls)
   }
   return later
