@@ -64,7 +64,10 @@ export function loadLaterBy(given: () => Promise<Later>): void {
   load = given
 }
 
-/** Loads them. Inside a collective call, so that calls keep their order. */
+/**
+ * Loads them. The first creation does, inside its collective call, so that calls
+ * keep their order.
+ */
 export async function loadLater(): Promise<Later> {
   if (later === undefined) {
     later = await load!()
@@ -130,7 +133,7 @@ export function createWith<C, H>(
     },
     unplaced: creation.whole === undefined,
     run: async (hosted, exchange) => {
-      const later = await loadLater()
+      const later = loadedLater() ?? (await loadLater())
       if (strategy.kind === 'common-neighbor') await later.prepareEngine(strategy.engine)
       let given: TopologyOrPlan | null
       try {

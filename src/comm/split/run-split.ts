@@ -11,11 +11,28 @@ import type {
 import { SplitMeter } from './split-meter.js'
 import type { SplitAlgorithmName, SplitPlan } from './split-plan.js'
 
-/** Loaded by the first call that runs it: inside a call, so that calls keep their order. */
+type Sorting = Exclude<SplitAlgorithmName, 'conventional'>
+
+const sorting: Readonly<Record<Sorting, () => Promise<AwaitingAlgorithm>>> = {
+  merging: async () => (await import('./merging.js')).splitByMerging,
+  'parallel-sort': async () => (await import('./parallel-sort.js')).splitByParallelSort,
+  'sample-sort': async () => (await import('./sample-sort.js')).splitBySampleSort,
+  minimal: async () => (await import('./minimal.js')).splitMinimally,
+}
+
+const loaded = new Map<Sorting, AwaitingAlgorithm>()
+
+async function load(name: Sorting): Promise<AwaitingAlgorithm> {
+  const algorithm = await sorting[name]()
+  loaded.set(name, algorithm)
+  return algorithm
+}
+
+/** The first call loads the algorithm: inside, so that calls keep their order. */
 const awaiting =
-  (load: () => Promise<AwaitingAlgorithm>): SplitAlgorithm =>
+  (name: Sorting): SplitAlgorithm =>
   async (call, done): Promise<undefined> => {
-    const algorithm = await load()
+    const algorithm = loaded.get(name) ?? (await load(name))
     const parts = await algorithm(call)
     if (!call.exchange.hasFailed) done(parts)
     // No communicator will use it.
@@ -24,10 +41,10 @@ const awaiting =
 
 const algorithms: Readonly<Record<SplitAlgorithmName, SplitAlgorithm>> = {
   conventional: splitConventionally,
-  merging: awaiting(async () => (await import('./merging.js')).splitByMerging),
-  'parallel-sort': awaiting(async () => (await import('./parallel-sort.js')).splitByParallelSort),
-  'sample-sort': awaiting(async () => (await import('./sample-sort.js')).splitBySampleSort),
-  minimal: awaiting(async () => (await import('./minimal.js')).splitMinimally),
+  merging: awaiting('merging'),
+  'parallel-sort': awaiting('parallel-sort'),
+  'sample-sort': awaiting('sample-sort'),
+  minimal: awaiting('minimal'),
 }
 
 export interface SplitOutcome {
