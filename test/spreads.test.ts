@@ -46,6 +46,7 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   ],
   'conformance/process-cases.ts': [['...placeHere()', 'two numbers']],
   'topology-communicator/constructors.ts': [['...seat', 'arguments of a constructor']],
+  'topology-communicator/topology-methods.ts': [['...args', 'arguments of a call']],
   'topology-communicator/distributed/agreed-plan.ts': [
     ['...least', 'words of a digest'],
     ['...most', 'words of a digest'],

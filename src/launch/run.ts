@@ -174,15 +174,17 @@ function warnOfCopies(kind: FabricKind): void {
 
 // Loaded when it is asked for: to host ranks in this thread takes most of the library, WebSockets take packages.
 const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {
-  local: async (...world) => (await import('./processes/session-launcher.js')).launchLocal(...world),
+  local: async (factory, request) =>
+    (await import('./processes/session-launcher.js')).launchLocal(factory, request),
   threads: launchThreads,
-  websocket: async (...world) => (await import('./websocket/launcher.js')).launchWebSocket(...world),
-  mpi: async (...world) => (await import('./mpi-run.js')).launchMpi(...world),
+  websocket: async (factory, request) =>
+    (await import('./websocket/launcher.js')).launchWebSocket(factory, request),
+  mpi: async (factory, request) => (await import('./mpi-run.js')).launchMpi(factory, request),
 }
 
 /** On a fabric of the user's. */
-const launchSession: Launcher = async (...world) =>
-  (await import('./processes/session-launcher.js')).launchSession(...world)
+const launchSession: Launcher = async (factory, request) =>
+  (await import('./processes/session-launcher.js')).launchSession(factory, request)
 
 const runOptions: OptionTable<RunOptions> = {
   ranks: integerOption({ least: 1, most: maxWorldRanks, required: true, code: 'ERR_WORLD' }),
