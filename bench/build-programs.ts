@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { buildSync } from 'esbuild'
-import { bundle } from '../scripts/build.mjs'
 import { cProgram } from '../src/export/c-program.js'
 import type { Schedule } from '../src/schedule/ir.js'
 import { compileLibrary } from '../src/shim/library.js'
@@ -79,7 +79,7 @@ export class BuiltPrograms {
   }
 
   #compileOurs(commit: string | undefined): void {
-    if (commit === undefined) bundle(`${this.#folder}src`)
+    if (commit === undefined) this.#bundle(root)
     else this.#compileCommit(commit)
     const programs = readdirSync(programSources).map((name) => `programs/${name}`)
     buildSync({
@@ -110,11 +110,16 @@ export class BuiltPrograms {
       execFileSync('git', ['archive', '-o', archive, commit, ...parts], { cwd: root })
       execFileSync('tar', ['-xf', archive, '-C', checkout])
       symlinkSync(`${root}node_modules`, `${checkout}node_modules`)
-      const script = `import { bundle } from '${checkout}scripts/build.mjs'; bundle('${this.#folder}src')`
-      execFileSync(process.execPath, ['--input-type=module', '-e', script])
+      this.#bundle(checkout)
     } finally {
       rmSync(checkout, { recursive: true, force: true })
     }
+  }
+
+  /** In another process: a build takes time, and a constructor does not wait. @param source with its `scripts` */
+  #bundle(source: string): void {
+    const script = `import { bundle } from '${source}scripts/build.mjs'; await bundle('${this.#folder}src')`
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' })
   }
 
   #compileBaselines(mpi: MpiLibrary): void {
@@ -162,6 +167,20 @@ export class BuiltPrograms {
   /** The command as published, whose last line of output is one JSON object. */
   command(words: readonly string[], limitSeconds: number): Promise<object> {
     return runWithTimeout(process.execPath, [`${this.#folder}src/cli/main.js`, ...words], limitSeconds)
+  }
+
+  /** A process of Node, whatever it prints: its time only. @param words the library is in the folder `src` */
+  onNode(name: string, words: (folder: string) => readonly string[], limitSeconds: number): Implementation {
+    const args = words(this.#folder)
+    return {
+      name,
+      how: `${this.#of}node ${process.version}`,
+      run: async () => {
+        const begin = performance.now()
+        await promisify(execFile)(process.execPath, args, { timeout: limitSeconds * 1000 })
+        return { wallMs: performance.now() - begin }
+      },
+    }
   }
 
   /** A world on `threads`, in its own process. */

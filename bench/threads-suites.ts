@@ -261,28 +261,51 @@ function crowd(built: BuiltPrograms): Suite {
 
 function start(built: BuiltPrograms): Suite {
   const counts = [2, 64]
+  const alone = [
+    { what: "import 'rankweave'", words: (folder: string) => [`${folder}src/entry/index.js`] },
+    { what: 'rankweave --version', words: (folder: string) => [`${folder}src/cli/main.js`, '--version'] },
+    { what: 'rankweave --help', words: (folder: string) => [`${folder}src/cli/main.js`, '--help'] },
+  ]
+  const whole = (ranks: number, of: string, baseline: string): Case => ({
+    case: `start and end, ${ranks} ranks, whole program${of}`,
+    unit: 'ms',
+    ours: `ours ${ranks}`,
+    key: 'wallMs',
+    baselines: [baseline],
+    ...(baseline === 'peer 2' ? { target: ratioAtMost(1.5) } : {}),
+  })
   return {
     name: 'start',
-    implementations: counts.flatMap((ranks) => [
-      built.onThreads(`ours ${ranks}`, { program: 'nothing', ranks }, 60),
-      built.inC(`peer ${ranks}`, 'Open MPI', 'nothing', ranks, [], 60),
-    ]),
-    cases: counts.flatMap((ranks): Case[] => [
-      {
-        case: `start and end, ${ranks} ranks, whole program`,
-        unit: 'ms',
-        ours: `ours ${ranks}`,
-        key: 'wallMs',
-        baselines: [`peer ${ranks}`],
-      },
-      {
-        case: `start and end, ${ranks} ranks, run() alone`,
-        unit: 'ms',
-        ours: `ours ${ranks}`,
-        key: 'seconds',
-        convert: (seconds) => seconds * 1000,
-      },
-    ]),
+    implementations: [
+      ...counts.flatMap((ranks) => [
+        built.onThreads(`ours ${ranks}`, { program: 'nothing', ranks }, 60),
+        built.inC(`peer ${ranks}`, 'Open MPI', 'nothing', ranks, [], 60),
+      ]),
+      built.onNode('node', () => ['-e', '0'], 60),
+      ...alone.map(({ what, words }) => built.onNode(what, words, 60)),
+    ],
+    cases: [
+      ...counts.flatMap((ranks): Case[] => [
+        whole(ranks, '', `peer ${ranks}`),
+        {
+          case: `start and end, ${ranks} ranks, run() alone`,
+          unit: 'ms',
+          ours: `ours ${ranks}`,
+          key: 'seconds',
+          convert: (seconds) => seconds * 1000,
+        },
+      ]),
+      whole(64, ', vs 2 processes of C', 'peer 2'),
+      ...alone.map(
+        ({ what }): Case => ({
+          case: `${what}, vs node -e 0`,
+          unit: 'ms',
+          ours: what,
+          key: 'wallMs',
+          baselines: ['node'],
+        }),
+      ),
+    ],
   }
 }
 

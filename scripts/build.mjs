@@ -1,15 +1,16 @@
-// Makes dist/ of src/: types by the compiler, code by the bundler.
+// Makes dist/ of src/: types by the compiler, code by the bundlers.
 //
-// Every thread of a world loads the library for itself, and 150 small modules take five times as long to load
-// as the same code in a few (docs/decisions/0006). What several entry points share is in chunks, so every
-// module still exists once.
+// Every thread of a world loads the library for itself, and many small modules take longer to load than the
+// same code in a few (docs/decisions/0068). What several entry points share is in chunks, so every module
+// still exists once.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { argv, stderr } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
+import { rolldown } from 'rolldown'
 import { buildPage } from './build-page.mjs'
 import { licensesOf } from './licenses.mjs'
 
@@ -47,25 +48,93 @@ const pageEntry = 'entry/browser'
 const files = ['export/c', 'shim/c']
 
 /** Packages that users install beside this one; the code of others is in the bundle. */
-const external = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.optionalDependencies)]
+const external = [
+  ...Object.keys(manifest.dependencies),
+  ...Object.keys(manifest.optionalDependencies),
+].filter(
+  // Types of ours name its types. Its code loads three times as fast where what nothing uses is left out.
+  (name) => name !== 'zod',
+)
+
+/**
+ * The kinds of entries that start with the library: what starts with it is in one chunk for each set of kinds
+ * that reach it, so that each loads few files and nothing that is not its own.
+ */
+const kinds = {
+  errors: ['entry/errors'],
+  command: ['cli/main'],
+  run: ['cli/commands/run'],
+  topology: ['entry/topology', 'entry/graphology'],
+  machine: ['entry/machine'],
+  plan: ['entry/schedule', 'entry/models'],
+  fabric: ['entry/fabric', 'entry/rendezvous', 'entry/client'],
+  program: entriesByUrl.filter((path) => path.includes('/program')),
+  worker: ['worker'],
+  root: ['entry/index'],
+  later: ['topology-communicator/later'],
+}
+const startsWorlds = ['run', 'worker', 'root', 'later']
+/** Loaded where a worker's modules are loaded already. */
+const afterWorker = ['program', 'later']
+
+/** @returns {(id: string, context: import('rolldown').ChunkingContext) => string | null} the chunk of a module */
+function chunks() {
+  /** @type {[string, Set<string>][] | undefined} */
+  let reached
+  return (id, context) => {
+    // Files that are known by their place, and barrels.
+    if (entryModules.has(id)) return null
+    reached ??= Object.entries(kinds).map(([kind, paths]) => [kind, modulesFrom(paths, context)])
+    const all = reached.flatMap(([kind, modules]) => (modules.has(id) ? kind : []))
+    const by = all.includes('worker') ? all.filter((kind) => !afterWorker.includes(kind)) : all
+    return by.some((kind) => startsWorlds.includes(kind)) ? by.join('-') : null
+  }
+}
+
+/** What entries load before they run. @param {string[]} paths */
+function modulesFrom(paths, context) {
+  const modules = new Set()
+  const open = paths.map(sourceOf)
+  while (open.length > 0) {
+    const id = open.pop()
+    const found = modules.has(id) ? null : context.getModuleInfo(id)
+    if (found === null) continue
+    modules.add(id)
+    open.push(...found.importedIds)
+  }
+  return modules
+}
+
+const sourceOf = (path) => join(root, 'src', `${path}.ts`)
+const entryModules = new Set(entries().map(sourceOf))
 
 /** The code of the package, without its types. @param {string} folder */
-export function bundle(folder) {
-  const library = buildSync({
-    absWorkingDir: root,
-    entryPoints: entries().map((path) => ({ in: join(root, 'src', `${path}.ts`), out: path })),
-    outdir: folder,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
+export async function bundle(folder) {
+  const library = await rolldown({
+    cwd: root,
+    input: Object.fromEntries(entries().map((path) => [path, sourceOf(path)])),
     platform: 'node',
-    target: 'node20',
-    external,
-    metafile: true,
-    // Chunks lie where src/package-paths.ts expects to be.
-    chunkNames: '[name]-[hash]',
-    logLevel: 'warning',
+    external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
+    transform: { target: 'node20' },
+    // Entries export what they say, since no module outside an entry imports what is inside.
+    preserveEntrySignatures: 'allow-extension',
+    logLevel: 'warn',
   })
+  const { output } = await library.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    // Chunks lie where src/package-paths.ts expects to be.
+    chunkFileNames: '[name]-[hash].js',
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ name: chunks(), debugName: 'kinds of entries' }],
+    },
+    comments: { legal: true, annotation: true, jsdoc: false },
+    // Constants are read in hot loops: as `var` without a check that they are initialized.
+    topLevelVar: true,
+  })
+  await library.close()
   const page = buildSync({
     absWorkingDir: root,
     entryPoints: [join(root, 'src', `${pageEntry}.ts`)],
@@ -82,22 +151,12 @@ export function bundle(folder) {
     keepNames: true,
     logLevel: 'warning',
   })
-  const modules = [library, page].flatMap(({ metafile }) => Object.keys(metafile.inputs))
-  writeFileSync(join(folder, 'licenses.txt'), licensesOf(modules.map((path) => join(root, path))))
+  const modules = [
+    ...output.flatMap((piece) => (piece.type === 'chunk' ? piece.moduleIds : [])),
+    ...Object.keys(page.metafile.inputs).map((path) => join(root, path)),
+  ]
+  writeFileSync(join(folder, 'licenses.txt'), licensesOf(modules))
   for (const path of files) cpSync(join(root, 'src', path), join(folder, path), { recursive: true })
-  for (const name of readdirSync(folder, { recursive: true })) {
-    const file = join(folder, String(name))
-    if (file.endsWith('.js')) writeFileSync(file, withClassNames(readFileSync(file, 'utf8')))
-  }
-}
-
-/**
- * The bundler makes `var Group = class _Group` of a class that refers to itself, and stacks and inspections
- * show the inner name: both may be the same. @param {string} code
- */
-function withClassNames(code) {
-  const renamed = [...code.matchAll(/^var (\w+) = class _\1\b/gm)].map(([, name]) => name)
-  return renamed.reduce((text, name) => text.replace(new RegExp(`\\b_${name}\\b`, 'g'), name), code)
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
@@ -109,7 +168,7 @@ if (argv[1] === fileURLToPath(import.meta.url)) {
     .resolve('@typescript/native/package.json')
     .replace(/package\.json$/, 'bin/tsc')
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
-  bundle(dist)
+  await bundle(dist)
   await buildPage(join(dist, 'web'))
   chmodSync(join(dist, 'cli/main.js'), 0o755)
 }

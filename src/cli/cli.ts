@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { type ErrorDetails, isRankweaveError, RankweaveError, shortened, throwingRank } from '../errors.js'
 import { manifestFile } from '../package-paths.js'
-import type { AddCommand } from './commands/command.js'
+import type { Act } from './commands/command.js'
+import { commands, type ListedCommand } from './commands/commands.js'
 import { type ExitCode, exitCodes } from './output/exit-codes.js'
 import { type Reporter, reporter } from './output/reporter.js'
 import { exitCodeOf, type Streams } from './output/streams.js'
@@ -40,16 +41,28 @@ Exit codes:
   130 Ctrl-C ended a command that runs neither a world nor a service
   141 the reader of the output left early (| head), which ends a program's world`
 
-/**
- * Those that start programs are loaded without the others, which need the whole library.
- */
-async function commandsFor(name: string | undefined): Promise<readonly AddCommand[]> {
-  if (name !== undefined && isWorldCommand(name))
-    return (await import('./commands/world-commands.js')).worldCommands
-  return (await import('./commands/all-commands.js')).allCommands
+/** The commands that a command line may run: the first word, or where that is no command any word. */
+function commandsIn(argv: readonly string[]): readonly ListedCommand[] {
+  const named = (word: string | undefined) => commands.filter(({ name }) => name === word)
+  const first = named(argv[0] === 'help' ? argv[1] : argv[0])
+  return first.length > 0 ? first : commands.filter(({ name }) => argv.includes(name))
 }
 
-const isWorldCommand = (name: string) => name === 'run' || name === 'host' || name === 'join'
+/** Adds every command: name and description of all, the rest only of those that may run. */
+async function addCommands(program: Command, argv: readonly string[], act: Act): Promise<void> {
+  const wanted = new Set(commandsIn(argv))
+  const usages = new Map(commands.map(({ name, usage }) => [name, usage]))
+  program.configureHelp({
+    subcommandTerm: (command) => {
+      const name = command.name()
+      return `${name} ${usages.get(name) ?? command.usage()}`
+    },
+  })
+  for (const listed of commands) {
+    const command = program.command(listed.name).description(listed.description)
+    if (wanted.has(listed)) (await listed.load())(command, act)
+  }
+}
 
 /** Runs one command line. Never throws; returns the process's exit code. */
 export async function runCli(argv: readonly string[], streams: Streams): Promise<number> {
@@ -64,11 +77,9 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     .showSuggestionAfterError()
     .configureOutput({ writeOut: streams.stdout, writeErr: () => {} })
     .exitOverride()
-  for (const add of await commandsFor(argv[0])) {
-    add(program, (action) => async (...args) => {
-      exitCode = (await action(report, ...args)) ?? exitCodes.ok
-    })
-  }
+  await addCommands(program, argv, (action) => async (...args) => {
+    exitCode = (await action(report, ...args)) ?? exitCodes.ok
+  })
   if (argv.length === 0) {
     streams.stderr(program.helpInformation() + help.concat('\n'))
     return exitCodes.badInput

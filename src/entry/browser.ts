@@ -4,10 +4,11 @@
  *
  * @module rankweave/browser
  */
-import { installNeighborhood } from '../topology-communicator/install.js'
+import * as later from '../topology-communicator/later.js'
+import { installTopologyMethods } from '../topology-communicator/topology-methods.js'
 
 // As in `rankweave`: communicators get `createCart` and its like.
-installNeighborhood()
+installTopologyMethods(async () => later)
 
 // joining a world, and worlds in one page
 
@@ -25,9 +26,9 @@ export type { Communicator } from '../comm/communicator.js'
 export { type Comparison, Group, type RankRange } from '../comm/table/group.js'
 export type { CartCommunicator } from '../topology-communicator/cart-communicator.js'
 export type { NeighborRequest } from '../topology-communicator/execute/neighbor-request.js'
-// Also what makes these methods part of `Communicator` for users of the types.
-export type { TopologyMethods } from '../topology-communicator/install.js'
 export type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
+// Also what makes these methods part of `Communicator` for users of the types.
+export type { TopologyMethods } from '../topology-communicator/topology-methods.js'
 
 // messages, data and operations
 

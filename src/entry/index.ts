@@ -51,13 +51,13 @@ export type { NeighborRequest } from '../topology-communicator/execute/neighbor-
 export type { NeighborTraffic } from '../topology-communicator/execute/neighbor-traffic.js'
 export type { NeighborInitOptions, TuneOptions } from '../topology-communicator/execute/tune-options.js'
 export type { TunedCandidate, Tuning } from '../topology-communicator/execute/tuner.js'
-// Also what makes these methods part of `Communicator` for users of the types.
-export type { TopologyMethods } from '../topology-communicator/install.js'
 export type { JointNeighborCalls } from '../topology-communicator/joint-neighbor-calls.js'
 export type { BlockLayoutOptions } from '../topology-communicator/memory/block-layout.js'
 export type { PlanFrom } from '../topology-communicator/plan-from.js'
 export type { PlanLinesOptions } from '../topology-communicator/plan-lines.js'
 export type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
+// Also what makes these methods part of `Communicator` for users of the types.
+export type { TopologyMethods } from '../topology-communicator/topology-methods.js'
 
 // messages and requests
 

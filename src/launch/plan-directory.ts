@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { functionOption, integerOption, type OptionTable } from '../base/option.js'
@@ -62,7 +61,7 @@ export function planDirectory(path: string, options: PlanDirectoryOptions = {}) 
     },
     async write(key: string, bytes: Uint8Array): Promise<void> {
       if (bytes.length > maxBytes) return
-      const part = join(path, `${key}.${randomUUID()}.part`)
+      const part = join(path, `${key}.${crypto.randomUUID()}.part`)
       try {
         makeDirectory(path)
         await writeFile(part, bytes, { flag: 'wx' })

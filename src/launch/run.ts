@@ -26,10 +26,8 @@ import {
   requireHostedForm,
 } from '../world/user-program.js'
 import type { WorldOptions } from '../world/world.js'
-import { launchMpi } from './mpi-run.js'
 import type { Launcher } from './processes/launcher.js'
 import { type ReportOptions, reportOptions } from './processes/report-triggers.js'
-import { launchLocal, launchSession } from './processes/session-launcher.js'
 import { launchThreads } from './threads-launcher.js'
 
 export type { HostedMain, HostedResults, Main } from '../world/user-program.js'
@@ -174,16 +172,19 @@ function warnOfCopies(kind: FabricKind): void {
   )
 }
 
-/** Loaded when it is asked for: it needs packages that other fabrics do not. */
-const launchWebSocket: Launcher = async (factory, request) =>
-  (await import('./websocket/launcher.js')).launchWebSocket(factory, request)
-
+// Loaded when it is asked for: to host ranks in this thread takes most of the library, WebSockets take packages.
 const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {
-  local: launchLocal,
+  local: async (factory, request) =>
+    (await import('./processes/session-launcher.js')).launchLocal(factory, request),
   threads: launchThreads,
-  websocket: launchWebSocket,
-  mpi: launchMpi,
+  websocket: async (factory, request) =>
+    (await import('./websocket/launcher.js')).launchWebSocket(factory, request),
+  mpi: async (factory, request) => (await import('./mpi-run.js')).launchMpi(factory, request),
 }
+
+/** On a fabric of the user's. */
+const launchSession: Launcher = async (factory, request) =>
+  (await import('./processes/session-launcher.js')).launchSession(factory, request)
 
 const runOptions: OptionTable<RunOptions> = {
   ranks: integerOption({ least: 1, most: maxWorldRanks, required: true, code: 'ERR_WORLD' }),

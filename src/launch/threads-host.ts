@@ -7,7 +7,6 @@ import { hostSession } from '../world/world.js'
 import { HostedPart } from './processes/hosted-part.js'
 import { loadHere, notCloneable } from './processes/hosted-program.js'
 import type { FromProcess, ProcessData, ToProcess } from './processes/process-protocol.js'
-import { adoptStdin } from './processes/worker-stdin.js'
 
 /** Hosts one process of a world in this worker thread, until the world has ended. */
 export async function hostProcess(): Promise<void> {
@@ -19,7 +18,6 @@ export async function hostProcess(): Promise<void> {
   const session = openThreads(connection, (key, members, contribution) =>
     post({ kind: 'decide', key, members, contribution }),
   )
-  if (connection.process === 0) adoptStdin()
   const started = new Promise<void>((resolve) => {
     port.on('message', (message: ToProcess) => {
       switch (message.kind) {
@@ -37,6 +35,8 @@ export async function hostProcess(): Promise<void> {
       }
     })
   })
+  // What opens standard input takes modules of Node that the others do not need.
+  if (connection.process === 0) (await import('./processes/worker-stdin.js')).adoptStdin()
   let loaded: UserProgram<unknown, unknown>
   try {
     loaded = await loadHere(program, port, givenOptions({ hosted }))

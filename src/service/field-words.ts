@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 
 /** What a field that does not match its schema was expected to be, in the words of other errors. */
 export function expectedOf(issue: z.core.$ZodIssue, schema: z.ZodType): string {

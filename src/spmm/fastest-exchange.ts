@@ -4,7 +4,6 @@ import type { Communicator } from '../comm/communicator.js'
 import type { Strategy } from '../neighborhood/strategies/strategy.js'
 import { formatStrategy } from '../neighborhood/strategies/strategy-text.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { createTopology } from '../topology-communicator/constructors.js'
 import { TimedComparison } from '../topology-communicator/execute/timed-comparison.js'
 import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
 import { secondsOfTurn } from './product-times.js'
@@ -96,7 +95,7 @@ export async function fastestExchange(
 ): Promise<FastestExchange> {
   const processOf = await world.allgather(Int32Array.of(world.location.process))
   const planned = async (name: string, strategy: Strategy, exchangeOf = neighborExchange) => {
-    const graph = await createTopology(world, topology, { strategy })
+    const graph = await world.createTopology(topology, { strategy })
     const exchange = exchangeOf(graph)
     return { name, exchange, graph, product: by(exchange) }
   }

@@ -8,7 +8,7 @@ import type { Strategy } from '../neighborhood/strategies/strategy.js'
 import { formatStrategy, parseStrategy } from '../neighborhood/strategies/strategy-text.js'
 import { blockBounds } from '../topology/compressed-rows.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { createDistGraph } from '../topology-communicator/constructors.js'
+import { installNeighborhood } from '../topology-communicator/install.js'
 import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
 import { requireReal, zeros } from './dense-matrix.js'
 import { fastestExchange, type TriedExchange } from './fastest-exchange.js'
@@ -81,7 +81,8 @@ export async function prepareProduct(
     destinations: needed.map(() => world.rank),
   }
   const isMeasured = isAuto(strategy) && machine === undefined
-  const graph = await createDistGraph(world, {
+  installNeighborhood()
+  const graph = await world.createDistGraph({
     ...edges,
     strategy: isMeasured ? { kind: 'direct' } : strategy,
     ...(machine === undefined ? {} : { machine }),

@@ -8,7 +8,6 @@ import { planStatistics } from '../neighborhood/plan/plan.js'
 import type { PlanStatistics } from '../neighborhood/strategies/strategy.js'
 import { blockBounds } from '../topology/compressed-rows.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { createTopology } from '../topology-communicator/constructors.js'
 import { type NeighborTraffic, noTraffic } from '../topology-communicator/execute/neighbor-traffic.js'
 import { type DenseRows, requireDense, requireReal } from './dense-matrix.js'
 import { ordinaryName, type TriedExchange } from './fastest-exchange.js'
@@ -107,7 +106,7 @@ export async function spmm(world: Communicator, problem: SpmmProblem): Promise<S
   const graphs = graph === null ? [] : [graph]
   if (compare) {
     const owners = blockBounds(a.cols, world.size)
-    const direct = await createTopology(world, topology, { strategy: { kind: 'direct' } })
+    const direct = await world.createTopology(topology, { strategy: { kind: 'direct' } })
     graphs.push(direct)
     for (const [name, exchange] of [
       ['direct', neighborExchange(direct)],

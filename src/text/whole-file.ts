@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { access, constants, type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -22,7 +21,7 @@ export async function writeWholeFile(path: string, pieces: Iterable<string>): Pr
   let partPath = ''
   try {
     const target = await fileToReplace(path)
-    partPath = `${target.path}.${randomUUID()}.part`
+    partPath = `${target.path}.${crypto.randomUUID()}.part`
     unfinished.add(partPath)
     part = await open(partPath, 'wx', target.mode)
     const file = part

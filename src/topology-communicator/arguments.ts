@@ -3,6 +3,7 @@ import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { wrongValue } from '../errors.js'
 import { requireFixed, type TypedArray } from '../messages/datatype/elements.js'
 import { type ChosenOperation, checkedChosen } from '../neighborhood/choose/choice.js'
+import type { PlanStore } from '../neighborhood/plan/plan-store.js'
 
 /**
  * Accepts anything with a length whose first element, if any, is a number; the values are checked elsewhere.
@@ -92,4 +93,14 @@ export function checkedLength(
   const { bytes = null } = blocks
   if (bytes === null || (Number.isSafeInteger(bytes) && bytes >= 0)) return bytes
   throw wrongValue('ERR_ARGUMENT', `${where}: expected bytes as an integer >= 0`, bytes)
+}
+
+/** @throws ERR_ARGUMENT for what cannot store plans */
+export function checkPlanStore(store: PlanStore | undefined): void {
+  if (store === undefined) return
+  const { read, write, onProblem = () => {} } = Object(store) as Partial<PlanStore>
+  if ([read, write, onProblem].every((each) => typeof each === 'function')) return
+  const expected =
+    'planCache: expected an object with functions read and write, perhaps onProblem, as planDirectory returns'
+  throw wrongValue('ERR_ARGUMENT', expected, store)
 }

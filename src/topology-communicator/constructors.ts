@@ -1,19 +1,18 @@
 import { type OptionTable, signalOption, uncheckedOption, uncheckedOptions } from '../base/option.js'
 import { checkOptions } from '../base/option-table.js'
 import { hashIntegers } from '../calls/signature.js'
+import type { CommState } from '../comm/comm-state.js'
 import type { Communicator } from '../comm/communicator.js'
 import { RankweaveError } from '../errors.js'
 import { checkCartShape, sizeOf } from '../topology/cart-shape.js'
-import { cartTopology } from '../topology/generate/cartesian.js'
 import type { CartShape, ProcessTopology } from '../topology/process-topology.js'
-import { topologyFromEdges, topologyFromLists } from '../topology/topology-builders.js'
 import { requireDegrees, requireLength, requireNumbers, requireRanks, snapshotOf } from './arguments.js'
-import { CartCommunicator } from './cart-communicator.js'
-import { createWith, strategyOf, type TopologyOptions } from './create.js'
-import { type AdjacentEdges, type DistributedEdges, gatherEdges } from './distributed/gather-lists.js'
-import { checkPlanFrom, type PlanFrom, topologyOrPlan } from './plan-from.js'
-import { cachedTopology } from './topology-cache.js'
-import { TopologyCommunicator } from './topology-communicator.js'
+import type { CartCommunicator } from './cart-communicator.js'
+import { createWith, type Later, strategyOf, type TopologyOptions } from './create.js'
+import type { AdjacentEdges, DistributedEdges } from './distributed/gather-lists.js'
+import type { Neighborhood } from './execute/neighborhood.js'
+import { checkPlanFrom, type PlanFrom } from './plan-from.js'
+import type { TopologyCommunicator } from './topology-communicator.js'
 import { checkedFingerprint } from './topology-fingerprint.js'
 
 export interface CartOptions extends TopologyOptions {
@@ -70,10 +69,10 @@ export function createCart(
   return createWith(comm, options, {
     ranks,
     contribution: null,
-    make: () => ({ topology: cachedTopology(cartTopology(shape)) }),
+    make: ({ cachedTopology, cartTopology }) => ({ topology: cachedTopology(cartTopology(shape)) }),
     whole: 'createCart',
     agreed: ['cart', shape.dims.join('x'), shape.periods.join()],
-    handle: (state, localIndex, neighborhood) => new CartCommunicator(state, localIndex, neighborhood),
+    handle: cartHandle,
   })
 }
 
@@ -95,7 +94,7 @@ export function createGraph(
   return createWith(comm, options, {
     ranks,
     contribution: null,
-    make: () => {
+    make: ({ cachedTopology, topologyFromLists }) => {
       if (ranks === 0) return null
       const start = [0, ...Array.from(index)]
       const lists = { ranks, inStart: start, inRank: edges, outStart: start, outRank: edges }
@@ -152,7 +151,7 @@ export function createDistGraphAdjacent(
       ...{ sources: snapshotOf(sources), destinations: snapshotOf(destinations) },
       ...{ sourceWeights: snapshotOf(sourceWeights), destinationWeights: snapshotOf(destinationWeights) },
     } as AdjacentEdges,
-    make: (state, exchange, hosted) =>
+    make: ({ topologyOrPlan }, state, exchange, hosted) =>
       topologyOrPlan(state, exchange, hosted, { isWeighted, strategy, machine, planFrom }),
     agreed: ['adjacent', isWeighted ? 'weighted' : 'unweighted', planFrom ?? 'by size'],
     handle: graphHandle,
@@ -180,7 +179,7 @@ export function createDistGraph(
       ...{ sources: snapshotOf(sources), degrees: snapshotOf(degrees) },
       ...{ destinations: snapshotOf(destinations), weights: snapshotOf(weights) },
     } as DistributedEdges,
-    make: async (state, exchange, hosted) => {
+    make: async ({ cachedTopology, gatherEdges, topologyFromEdges }, state, exchange, hosted) => {
       const edges = await gatherEdges(state, exchange, hosted, isWeighted)
       return { topology: cachedTopology(topologyFromEdges(comm.size, edges)) }
     },
@@ -191,7 +190,7 @@ export function createDistGraph(
   return made as Promise<TopologyCommunicator>
 }
 
-type Handle = ConstructorParameters<typeof TopologyCommunicator>
+type Handle = readonly [state: CommState, localIndex: number, neighborhood: Neighborhood]
 
-const graphHandle = (...seat: Handle) => new TopologyCommunicator(...seat)
-const cartHandle = (...seat: Handle) => new CartCommunicator(...seat)
+const graphHandle = ({ TopologyCommunicator }: Later, ...seat: Handle) => new TopologyCommunicator(...seat)
+const cartHandle = ({ CartCommunicator }: Later, ...seat: Handle) => new CartCommunicator(...seat)

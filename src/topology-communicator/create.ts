@@ -2,7 +2,7 @@ import { requireOptions } from '../base/known-options.js'
 import { type CollectiveCall, failAllRanks } from '../calls/collective-call.js'
 import type { Exchange } from '../calls/exchange.js'
 import type { CommState } from '../comm/comm-state.js'
-import type { Communicator } from '../comm/communicator.js'
+import { addMethods, Communicator } from '../comm/communicator.js'
 import { contextLike, contextOver } from '../comm/new-context.js'
 import { rankTable, worldRanksOf } from '../comm/table/rank-table.js'
 import { isRankweaveError, RankweaveError, wrongValue } from '../errors.js'
@@ -10,16 +10,14 @@ import { isMachine, type Machine, nodeOf } from '../machine/machine.js'
 import { profileOf } from '../machine/network.js'
 import type { WaitOptions } from '../messages/process/abort.js'
 import { type AutoStrategy, checkAuto, isAuto } from '../neighborhood/choose/auto.js'
-import { prepareChoices } from '../neighborhood/choose/choose-strategy.js'
 import type { PlanStore } from '../neighborhood/plan/plan-store.js'
 import { checkedKind } from '../neighborhood/strategies/strategies.js'
 import type { Strategy } from '../neighborhood/strategies/strategy.js'
 import { refuseSimulation } from '../topology/friends/grouping-options.js'
-import { prepareEngine } from '../topology/grouping/exact-round.js'
 import { agreementOf } from './agreement.js'
-import { Neighborhood, type TopologyOrPlan } from './execute/neighborhood.js'
+import { checkPlanStore } from './arguments.js'
+import type { Neighborhood, TopologyOrPlan } from './execute/neighborhood.js'
 import type { PlanFrom } from './plan-from.js'
-import { checkPlanStore, planByStore } from './stored-plans.js'
 
 /** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {
@@ -56,6 +54,33 @@ export function strategyOf({
   return (machine?.profile ?? null) === null ? { kind: 'direct' } : { kind: 'auto' }
 }
 
+/** Modules that only creations and their communicators need. */
+export type Later = typeof import('./later.js')
+
+let load: (() => Promise<Later>) | undefined
+let later: Later | undefined
+
+export function loadLaterBy(given: () => Promise<Later>): void {
+  load = given
+}
+
+/**
+ * Loads them. The first creation does, inside its collective call, so that calls
+ * keep their order.
+ */
+export async function loadLater(): Promise<Later> {
+  if (later === undefined) {
+    later = await load!()
+    addMethods(Communicator, later.jointNeighborCalls)
+  }
+  return later
+}
+
+/** The same where they are loaded: every thread that has a topology communicator has them. */
+export function loadedLater(): Later | undefined {
+  return later
+}
+
 /** What distinguishes the ways to give a topology. */
 export interface Creation<C, H> {
   /** Ranks of the topology as far as this rank knows: those of the communicator, or fewer. */
@@ -68,6 +93,7 @@ export interface Creation<C, H> {
    * @param hosted what each rank of this process contributed
    */
   make(
+    later: Later,
     state: CommState,
     exchange: Exchange,
     hosted: readonly C[],
@@ -79,7 +105,7 @@ export interface Creation<C, H> {
   readonly whole?: string
   /** Further arguments that must be equal on all ranks. */
   readonly agreed: readonly (string | number)[]
-  handle(state: CommState, localIndex: number, neighborhood: Neighborhood): H
+  handle(later: Later, state: CommState, localIndex: number, neighborhood: Neighborhood): H
 }
 
 /**
@@ -107,26 +133,27 @@ export function createWith<C, H>(
     },
     unplaced: creation.whole === undefined,
     run: async (hosted, exchange) => {
-      if (strategy.kind === 'common-neighbor') await prepareEngine(strategy.engine)
+      const later = loadedLater() ?? (await loadLater())
+      if (strategy.kind === 'common-neighbor') await later.prepareEngine(strategy.engine)
       let given: TopologyOrPlan | null
       try {
-        given = await creation.make(state, exchange, hosted)
+        given = await creation.make(later, state, exchange, hosted)
       } catch (error) {
         if (!isRankweaveError(error)) throw error
         return failAllRanks(hosted.length, error)
       }
       if (given === null) return hosted.map(() => null)
       // Ranks choose at their calls, of what the lengths of blocks do not change.
-      if (isAuto(strategy) && !('plan' in given)) await prepareChoices(given.topology, machine!)
+      if (isAuto(strategy) && !('plan' in given)) await later.prepareChoices(given.topology, machine!)
       const { ranks } = 'plan' in given ? given.plan : given.topology
       const made = await contextOfFirst(state, exchange, ranks)
       const choice = isAuto(strategy)
         ? { strategy: { kind: 'direct' } as const, auto: strategy, machine }
         : { strategy, machine }
-      const neighborhood = made && new Neighborhood(made, given, choice)
+      const neighborhood = made && new later.Neighborhood(made, given, choice)
       if (planCache !== undefined && !('plan' in given) && !isAuto(strategy)) {
         try {
-          await planByStore(exchange, neighborhood, planCache)
+          await later.planByStore(exchange, neighborhood, planCache)
         } catch (error) {
           if (!isRankweaveError(error)) throw error
           return failAllRanks(hosted.length, error)
@@ -135,7 +162,7 @@ export function createWith<C, H>(
       if (made === null || neighborhood === null) return hosted.map(() => null)
       // The first ranks keep their numbers, so their local indices too.
       return hosted.map((_, index) =>
-        index < made.localRanks.length ? creation.handle(made, index, neighborhood) : null,
+        index < made.localRanks.length ? creation.handle(later, made, index, neighborhood) : null,
       )
     },
   }

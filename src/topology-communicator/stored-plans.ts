@@ -1,19 +1,8 @@
 import type { Exchange } from '../calls/exchange.js'
-import { wrongValue } from '../errors.js'
 import { verifiedPlan } from '../neighborhood/plan/plan.js'
 import { type PlanStore, storedPlan, storePlan } from '../neighborhood/plan/plan-store.js'
 import { agreedPlan } from './distributed/agreed-plan.js'
 import type { Neighborhood } from './execute/neighborhood.js'
-
-/** @throws ERR_ARGUMENT for what cannot store plans */
-export function checkPlanStore(store: PlanStore | undefined): void {
-  if (store === undefined) return
-  const { read, write, onProblem = () => {} } = Object(store) as Partial<PlanStore>
-  if ([read, write, onProblem].every((each) => typeof each === 'function')) return
-  const expected =
-    'planCache: expected an object with functions read and write, perhaps onProblem, as planDirectory returns'
-  throw wrongValue('ERR_ARGUMENT', expected, store)
-}
 
 /**
  * Plans with the communicator, by a stored plan if there is one, and the same on all processes. Called by all

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import { dimsCreate } from '../../topology/generate/dims-create.js'
@@ -33,10 +33,7 @@ const schema = z.object({ ...worldSchema, runs: whole(1, 999), topology: z.strin
 const runMs = 100
 
 /** `rankweave bench`: what messages and collectives cost on the user's fabric. */
-export const benchCommand: AddCommand = (program, act) => {
-  const command = program
-    .command('bench')
-    .description('Measure ping-pong, allreduce and neighbor allgather on a fabric.')
+export const benchCommand: AddCommand = (command, act) => {
   addWorldOptions(command)
     .option('--runs <number>', 'runs of every operation', '5')
     .option(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { Option } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod'
 import { calibratedRanksPerProcess } from '../../calibrate/calibrate.js'
 import { calibratedProfile } from '../../calibrate/calibrated-profile.js'
 import { RankweaveError } from '../../errors.js'
@@ -39,10 +39,8 @@ const sampling = { sampleMs: 2, samplesPerRun: 7 }
 const eagerLimitBytes = 65_536
 
 /** `rankweave calibrate`: measures the parameters of a profile on a fabric. */
-export const calibrateCommand: AddCommand = (program, act) => {
-  program
-    .command('calibrate')
-    .description('Measure what messages and memory cost on a fabric, as a profile of a machine.')
+export const calibrateCommand: AddCommand = (command, act) => {
+  command
     .addOption(
       new Option('--fabric <name>', 'fabric between processes: local, threads, websocket or mpi').default(
         'threads',

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseAlgorithm } from '../../collective/algorithm-text.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { chooseAlgorithm, defaultAlgorithmBudget } from '../../cost/choose/choose-algorithm.js'

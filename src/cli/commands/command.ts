@@ -8,5 +8,5 @@ export type Action<A extends unknown[]> = (report: Reporter, ...args: A) => Prom
 /** Binds an action to this run's reporter and exit code. */
 export type Act = <A extends unknown[]>(action: Action<A>) => (...args: A) => Promise<void>
 
-/** One subcommand: adds itself to the program. */
-export type AddCommand = (program: Command, act: Act) => void
+/** Adds arguments, options and action to a subcommand, which has its name and description. */
+export type AddCommand = (command: Command, act: Act) => void

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
 import { cProgramPieces } from '../../export/c-program.js'
@@ -53,10 +53,8 @@ const schema = z.object({
 type Options = z.infer<typeof schema>
 
 /** `rankweave export`: a schedule as a C program for MPI, or as GOAL text. */
-export const exportCommand: AddCommand = (program, act) => {
-  const command = program
-    .command('export')
-    .description('Write a schedule as a C program for MPI, or as GOAL text for LogGOPSim.')
+export const exportCommand: AddCommand = (command, act) => {
+  command
     .argument('<source>', 'schedule file, algorithm or topology')
     .option('--format <name>', 'c or goal')
     .option('-o, --output <file>', 'where to write it (-: to standard output)')

@@ -1,5 +1,5 @@
 import { closeSync, fchmodSync, openSync, writeFileSync } from 'node:fs'
-import { z } from 'zod'
+import * as z from 'zod'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { host, type OpenWorld } from '../../launch/websocket/host.js'
 import { shortestSilenceMs, silenceLimits } from '../../launch/websocket/settings.js'
@@ -51,10 +51,8 @@ const schema = z.object({
 })
 
 /** `rankweave host`: opens a world for processes that `rankweave join` it. */
-export const hostCommand: AddCommand = (program, act) => {
-  const command = program
-    .command('host')
-    .description('Open a world for processes that join it, from this host or others.')
+export const hostCommand: AddCommand = (command, act) => {
+  command
     .requiredOption('-n, --ranks <number>', 'ranks in the world')
     .option('--processes <number>', 'processes that are to join (default: one per rank)')
   addListenOptions(command, '127.0.0.1:0')

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { longestReportSeconds } from '../../launch/processes/report-triggers.js'
 import { installNeighborhood } from '../../topology-communicator/install.js'
@@ -63,10 +63,8 @@ const schema = z.object({
 })
 
 /** `rankweave join`: one process of a world that `rankweave host` has opened. */
-export const joinCommand: AddCommand = (program, act) => {
-  const command = program
-    .command('join')
-    .description('Join a world that rankweave host has opened, and run a program there.')
+export const joinCommand: AddCommand = (command, act) => {
+  command
     .argument('<url>', 'address of the rendezvous, as rankweave host prints it')
     .argument('<program>', 'file with the program')
     .argument('[args...]', 'arguments for the program, after --')

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import type { Machine } from '../../machine/machine.js'
@@ -24,10 +24,8 @@ Examples:
 const schema = z.object({ route: z.string().optional() })
 
 /** `rankweave machine`: a machine in figures. */
-export const machineCommand: AddCommand = (program, act) => {
-  program
-    .command('machine')
-    .description('Describe a machine: nodes, packages, cores, links, routes, and what messages cost.')
+export const machineCommand: AddCommand = (command, act) => {
+  command
     .argument('<source>', 'one line of text, FILE.xml, slurm, hosts:FILE')
     .argument('[file]', "the host list after 'hosts'")
     .option('--route <ranks>', 'how far apart two ranks are, and the links between them, e.g. 0,17')

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { modelLimits } from '../../cost/models/check-input.js'
 import { predictAlgorithms } from '../../cost/models/compare.js'
 import { hockneyOf, logGPOfLevel } from '../../cost/models/conversions.js'
@@ -35,12 +35,8 @@ const schema = z.object({
 })
 
 /** `rankweave models`: algorithms of a collective by predicted time. */
-export const modelsCommand: AddCommand = (program, act) => {
-  program
-    .command('models')
-    .description(
-      'List the algorithms of a collective by the time that formulas predict, with the best segments.',
-    )
+export const modelsCommand: AddCommand = (command, act) => {
+  command
     .argument('<collective>', 'the collective, e.g. bcast')
     .option('--profile <name>', 'a built-in profile, or a file that calibrate wrote (-: standard input)')
     .option('--ranks <number>', 'participants')

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { findMpiLibraries } from '../../fabric/mpi/mpi-discovery.js'
 import { joinMpiJob } from '../../fabric/mpi/mpi-job.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
@@ -20,12 +20,8 @@ Examples:
 const schema = z.object({ mpiLib: z.string().optional() })
 
 /** `rankweave mpi-info`: the MPI of a job, or the MPI libraries of this machine. */
-export const mpiInfoCommand: AddCommand = (program, act) => {
-  program
-    .command('mpi-info')
-    .description(
-      'Report the MPI of a job: library, version, interface, processes, nodes; outside a job, the MPI libraries found.',
-    )
+export const mpiInfoCommand: AddCommand = (command, act) => {
+  command
     .option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { autoHelp } from '../../neighborhood/choose/auto.js'
 import type { ReportedChoice } from '../../neighborhood/choose/comparison.js'
@@ -52,11 +52,8 @@ const schema = z.object({
 })
 
 /** `rankweave plan`: a verified plan, and its messages. */
-export const planCommand: AddCommand = (program, act) => {
-  const command = program
-    .command('plan')
-    .description('Plan a neighbor allgather over a topology, verify the plan and count its messages.')
-    .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
+export const planCommand: AddCommand = (command, act) => {
+  command.argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
   addServerOptions(addStrategyOptions(command, ['auto']))
     .option('--bytes <number>', 'bytes of every block, 0 to 2^40, for --strategy auto and --compare')
     .option('--compare', 'compare the simulated times of the best strategies', false)

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { compileLibrary } from '../../shim/library.js'
 import { compilerOfCommand, withVariables } from '../../shim/mpi-command.js'
@@ -38,10 +38,8 @@ const schema = z.object({
 })
 
 /** `rankweave record`: the graphs and calls of an unmodified MPI program. */
-export const recordCommand: AddCommand = (program, act) => {
-  program
-    .command('record')
-    .description('Run an MPI program and write the graphs on which it calls neighborhood collectives.')
+export const recordCommand: AddCommand = (command, act) => {
+  command
     .argument('<command...>', 'what starts the program, after --')
     .option('-o, --output <file>', 'the graph with most calls, for rankweave plan edges:FILE', 'graph.txt')
     .option('--mpicc <command>', "the compiler of the program's MPI (default: that of the launcher)")

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
 import { autoHelp, parseAuto } from '../../neighborhood/choose/auto.js'
@@ -58,11 +58,8 @@ const schema = z.object({
 })
 
 /** `rankweave report`: pictures of a topology and its plan as one file. */
-export const reportCommand: AddCommand = (program, act) => {
-  const command = program
-    .command('report')
-    .description('Show a topology, its plan and their simulation in pictures, as one HTML file.')
-    .argument('<source>', 'a topology, e.g. moore:64x64:r=4, or a schedule file')
+export const reportCommand: AddCommand = (command, act) => {
+  command.argument('<source>', 'a topology, e.g. moore:64x64:r=4, or a schedule file')
   addServerOptions(addStrategyOptions(command, ['auto']))
     .option('--bytes <number>', 'bytes of every block, where the machine has a profile', '1024')
     .option('--ranks <list>', `ranks to show in detail, separated by commas, at most ${mostAsked}`)

@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import { installNeighborhood } from '../../topology-communicator/install.js'
+import * as z from 'zod'
 import { parseOptions } from '../input/options.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { plainValue, resultLines } from '../output/plain-value.js'
@@ -42,10 +41,8 @@ const schema = z.object({
 })
 
 /** `rankweave run`: a program on a world of ranks. */
-export const runCommand: AddCommand = (program, act) => {
-  const command = program
-    .command('run')
-    .description('Run a program on a world of ranks.')
+export const runCommand: AddCommand = (command, act) => {
+  command
     .argument('<program>', 'file with the program')
     .argument('[args...]', 'arguments for the program, after --')
   addWorldOptions(command)
@@ -61,7 +58,6 @@ export const runCommand: AddCommand = (program, act) => {
         const { ranks } = options
         const fabric = fabricOf(options)
         const { processes } = fabric
-        installNeighborhood()
         const started = performance.now()
         const results = await runUserProgram({
           file,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseAlgorithm } from '../../collective/algorithm-text.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { RankweaveError } from '../../errors.js'
@@ -55,10 +55,8 @@ const schema = z.object({
 })
 
 /** `rankweave schedule`: the verified schedule of an algorithm of a collective. */
-export const scheduleCommand: AddCommand = (program, act) => {
-  const schedule = program
-    .command('schedule')
-    .description('Write the schedule of an algorithm of a collective, verify it and count its messages.')
+export const scheduleCommand: AddCommand = (command, act) => {
+  command
     .argument(
       '[algorithm]',
       'the algorithm with its parameters, e.g. bcast-binomial or bcast-chain:fanout=4; or a collective, e.g. bcast',
@@ -76,7 +74,7 @@ export const scheduleCommand: AddCommand = (program, act) => {
       'write the schedule as JSON Lines (.gz: compressed, -: to standard output)',
     )
     .option('--json', 'one JSON object on standard output', false)
-  addChoiceOptions(schedule)
+  addChoiceOptions(command)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, line: string | undefined, raw: unknown, command: Command) => {

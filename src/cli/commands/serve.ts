@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { parsedOptions } from '../../base/option-table.js'
 import { defaultServiceLimits, type ServiceLimits, serviceLimits } from '../../client/protocol/limits.js'
 import { RankweaveError, shown } from '../../errors.js'
@@ -44,10 +44,8 @@ const schema = z.object({
 })
 
 /** `rankweave serve`: communicators and plans for programs in any language. */
-export const serveCommand: AddCommand = (program, act) => {
-  program
-    .command('serve')
-    .description('Serve plans and communicators by HTTP and WebSocket, and a page that shows them.')
+export const serveCommand: AddCommand = (command, act) => {
+  command
     .option('--host <address>', 'address to listen on; beyond this host with --token-file only', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 is any that is free', '7878')
     .option('--data <dir>', 'folder of topologies, plans and jobs', 'rankweave-data')

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import { verify } from '../../schedule/verify/verify.js'
@@ -45,10 +45,8 @@ const schema = z.object({
 })
 
 /** `rankweave shim`: the library that brings plans into MPI programs as they are. */
-export const shimCommand: AddCommand = (program, act) => {
-  program
-    .command('shim')
-    .description('Write and compile a library to be preloaded into MPI programs, which runs plans in them.')
+export const shimCommand: AddCommand = (command, act) => {
+  command
     .option('-o, --output <folder>', 'where to write it', 'rankweave-shim')
     .option('--mpicc <command>', 'the compiler of the MPI of the program', 'mpicc')
     .option(

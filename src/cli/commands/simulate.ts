@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { simulate } from '../../cost/simulate/simulate.js'
@@ -56,10 +56,8 @@ const schema = z.object({
 })
 
 /** `rankweave simulate`: what a schedule costs on a machine, predicted. */
-export const simulateCommand: AddCommand = (program, act) => {
-  const command = program
-    .command('simulate')
-    .description('Predict what a schedule costs on a machine.')
+export const simulateCommand: AddCommand = (command, act) => {
+  command
     .argument('<source>', 'schedule file, algorithm or topology')
     .option('--bytes <number>', 'bytes of every contribution: what count describes in the MPI call')
     .option(

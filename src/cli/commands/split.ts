@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { checkSplitOptions, planSplit, splitOptions } from '../../comm/split/split-plan.js'
 import { RankweaveError } from '../../errors.js'
 import { addFlags, flagValues } from '../input/option-flags.js'
@@ -31,10 +31,7 @@ const schema = z.object({
 })
 
 /** `rankweave split`: one split, its cost and its check. */
-export const splitCommand: AddCommand = (program, act) => {
-  const command = program
-    .command('split')
-    .description('Split a world of ranks, check the result and report the cost.')
+export const splitCommand: AddCommand = (command, act) => {
   addWorldOptions(command)
     .option('--colors <number>', 'number of colors, dealt to the ranks in turn (default: 1)')
     .option('--file <path>', 'file with one line per rank: color and key')

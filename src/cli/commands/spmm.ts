@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { nodeOf } from '../../machine/machine.js'
@@ -73,12 +73,8 @@ const schema = z.object({
 })
 
 /** `rankweave spmm`: a product, from matrix to check. */
-export const spmmCommand: AddCommand = (program, act) => {
-  const command = program
-    .command('spmm')
-    .description(
-      'Multiply a sparse matrix by a dense one, with neighbor allgathers planned from its sparsity pattern.',
-    )
+export const spmmCommand: AddCommand = (command, act) => {
+  command
     .argument('[A.mtx]', 'sparse matrix; default: a generated one')
     .argument('[B.mtx]', 'matrix to multiply by; default: seeded numbers')
   addStrategyOptions(addWorldOptions(command))

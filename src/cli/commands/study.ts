@@ -1,6 +1,6 @@
 import { availableParallelism, cpus } from 'node:os'
 import type { Command } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
@@ -66,10 +66,8 @@ type Options = z.infer<typeof schema>
 const runMs = 20
 
 /** `rankweave study`: what the strategies of a topology cost on a machine, by block length. */
-export const studyCommand: AddCommand = (program, act) => {
-  program
-    .command('study')
-    .description('Compare the strategies of a topology on a machine, by block length, in tables and plots.')
+export const studyCommand: AddCommand = (command, act) => {
+  command
     .argument('<spec>', 'the topology, e.g. moore:64x64:r=4, or A.mtx')
     .option(
       '--machine <text>',

@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { nodeOf } from '../../machine/machine.js'
@@ -49,10 +49,8 @@ const schema = z.object({
 })
 
 /** `rankweave topology`: a topology in figures. */
-export const topologyCommand: AddCommand = (program, act) => {
-  program
-    .command('topology')
-    .description('Describe a process topology: size, degrees, symmetry, friends, the best k; or convert it.')
+export const topologyCommand: AddCommand = (command, act) => {
+  command
     .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
     .option('--machine <text>', 'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32')
     .addOption(new Option('--k <list>', 'friends per group').default('2,4'))

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import type { Schedule } from '../../schedule/ir.js'
 import { verify } from '../../schedule/verify/verify.js'
@@ -29,10 +29,8 @@ Examples:
 const schema = z.object({ topology: z.string().optional(), ordered: z.boolean() })
 
 /** `rankweave verify`: verifies a schedule file. */
-export const verifyCommand: AddCommand = (program, act) => {
-  program
-    .command('verify')
-    .description('Verify a schedule file of any collective, or list its first violations.')
+export const verifyCommand: AddCommand = (command, act) => {
+  command
     .argument('<file>', 'schedule file, as written by plan -o or schedule -o; - for standard input')
     .option('--topology <spec>', 'the topology the plan must be for')
     .option(

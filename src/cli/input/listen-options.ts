@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod'
 import { RankweaveError, reasonText, shown } from '../../errors.js'
 import type { ListenOptions } from '../../launch/websocket/settings.js'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod'
 import { integerOption, numberOption, type Option, wordOption } from '../../base/option.js'
 import { expectedText } from '../../base/option-table.js'
 import { RankweaveError, shortened } from '../../errors.js'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { readNamedFile } from './listen-options.js'
 

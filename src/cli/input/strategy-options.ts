@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { NamedOptions } from '../../base/option.js'
 import { friendWords, type StrategyWords } from '../../neighborhood/choose/plan-request.js'
 import { kindsText } from '../../neighborhood/strategies/strategies.js'

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import { local } from '../../fabric/local/local.js'

@@ -1,5 +1,5 @@
 import { type ErrorCode, isRankweaveError } from '../../errors.js'
-import { programDigest } from '../../launch/processes/load-program.js'
+import { programDigest } from '../../launch/processes/program-digest.js'
 import { checkJoin, join, type NodeJoinOptions } from '../../launch/websocket/join.js'
 import type { Joined } from '../../launch/websocket/joined.js'
 import { checkProgramFile, loadProgram } from './load-program.js'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** What an upload may be. `spec`: one line of text such as `moore:64x64:r=4`. */
 export const uploadFormats = ['mtx', 'edges', 'csv', 'metis', 'json', 'spec'] as const

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** A world of programs that join it by `rankweave join`, as a client asks for it. */
 export const mountedWorldRequest = z

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { communicatorId, worldId, worldInfo } from './worlds.js'
 
 /** Why a call failed. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { maxListedRanks, mostMembers, mostMixed, worldProtocolVersion } from './world-limits.js'
 
 // What members of worlds send to the service and what it replies, by kind: one JSON object per text message.

@@ -1,9 +1,5 @@
 import type { Exchange } from '../../calls/exchange.js'
 import { splitConventionally } from './conventional.js'
-import { splitByMerging } from './merging.js'
-import { splitMinimally } from './minimal.js'
-import { splitByParallelSort } from './parallel-sort.js'
-import { splitBySampleSort } from './sample-sort.js'
 import type {
   AwaitingAlgorithm,
   SplitAlgorithm,
@@ -15,9 +11,28 @@ import type {
 import { SplitMeter } from './split-meter.js'
 import type { SplitAlgorithmName, SplitPlan } from './split-plan.js'
 
+type Sorting = Exclude<SplitAlgorithmName, 'conventional'>
+
+const sorting: Readonly<Record<Sorting, () => Promise<AwaitingAlgorithm>>> = {
+  merging: async () => (await import('./merging.js')).splitByMerging,
+  'parallel-sort': async () => (await import('./parallel-sort.js')).splitByParallelSort,
+  'sample-sort': async () => (await import('./sample-sort.js')).splitBySampleSort,
+  minimal: async () => (await import('./minimal.js')).splitMinimally,
+}
+
+const loaded = new Map<Sorting, AwaitingAlgorithm>()
+
+async function load(name: Sorting): Promise<AwaitingAlgorithm> {
+  const algorithm = await sorting[name]()
+  loaded.set(name, algorithm)
+  return algorithm
+}
+
+/** The first call loads the algorithm: inside, so that calls keep their order. */
 const awaiting =
-  (algorithm: AwaitingAlgorithm): SplitAlgorithm =>
+  (name: Sorting): SplitAlgorithm =>
   async (call, done): Promise<undefined> => {
+    const algorithm = loaded.get(name) ?? (await load(name))
     const parts = await algorithm(call)
     if (!call.exchange.hasFailed) done(parts)
     // No communicator will use it.
@@ -26,10 +41,10 @@ const awaiting =
 
 const algorithms: Readonly<Record<SplitAlgorithmName, SplitAlgorithm>> = {
   conventional: splitConventionally,
-  merging: awaiting(splitByMerging),
-  'parallel-sort': awaiting(splitByParallelSort),
-  'sample-sort': awaiting(splitBySampleSort),
-  minimal: awaiting(splitMinimally),
+  merging: awaiting('merging'),
+  'parallel-sort': awaiting('parallel-sort'),
+  'sample-sort': awaiting('sample-sort'),
+  minimal: awaiting('minimal'),
 }
 
 export interface SplitOutcome {

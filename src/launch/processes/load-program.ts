@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { createRequire, register } from 'node:module'
+import module, { createRequire, register } from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { causeText, isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
+import { causeText, isRankweaveError, RankweaveError } from '../../errors.js'
 import { isPackaged, ownEntries, ownModule } from '../../package-paths.js'
 import type { HostedMain, Main, UserProgram } from '../../world/user-program.js'
+import { mayImportPackages } from './package-imports.js'
 
 /** What of a program is to run. */
 export interface ProgramChoice {
@@ -78,8 +77,9 @@ const installed = { typescript: false, ownName: false }
 
 /**
  * Node loads JavaScript by itself; TypeScript needs the compiler's hook, below this library's, which calls
- * it. A hook starts a thread on Node 20 and makes every import wait for it, so none is installed if the
- * program resolves to this copy anyway.
+ * it. Such a hook starts a thread and makes every import wait for it, so none is installed for a JavaScript
+ * program that resolves to this copy anyway, or imports no package; where Node has hooks of the same thread,
+ * it gets one of these.
  */
 async function prepareLoader(url: URL): Promise<void> {
   const typescript = extname(url.pathname).endsWith('ts') && !installed.typescript
@@ -91,9 +91,32 @@ async function prepareLoader(url: URL): Promise<void> {
   if (installed.ownName && !typescript) return
   // Bundled, this code has no files that a program could import.
   if (!isPackaged()) return
-  if (!typescript && hasThisCopy(url)) return
-  register(resolver, { parentURL: import.meta.url, data: { own: ownExports() } })
+  if (!typescript && (hasThisCopy(url) || !mayImportPackages(url, flags()))) return
+  const own = ownExports()
+  if (typescript || registerHooks === undefined) {
+    register(resolver, { parentURL: import.meta.url, data: { own } })
+  } else {
+    registerHooks({
+      resolve: (name, context, next) => next(Object.hasOwn(own, name) ? own[name] : name, context),
+    })
+  }
   installed.ownName = true
+}
+
+/** Node 22.15 and later have it. */
+const { registerHooks } = module as {
+  readonly registerHooks?: (hooks: { readonly resolve: ResolveHook }) => unknown
+}
+
+type ResolveHook = (
+  name: string,
+  context: unknown,
+  next: (name: string, context: unknown) => unknown,
+) => unknown
+
+/** Of this process, by which it may load modules. */
+function flags(): readonly string[] {
+  return [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(/\s+/)]
 }
 
 /** Whether `import 'rankweave'` in the program resolves to this copy of the library without a hook. */
@@ -134,22 +157,4 @@ const resolver = `data:text/javascript,${encodeURIComponent(`
 
 function nameOf(url: string): string {
   return url.startsWith('file:') ? fileURLToPath(url) : url
-}
-
-/**
- * SHA-256 of a program's main module, as text: by it the processes of a world find out that they run the same
- * program. Covers the bytes of that one file, not what it imports.
- *
- * @throws ERR_PROGRAM when the file cannot be read
- */
-export async function programDigest(program: URL): Promise<string> {
-  const hash = createHash('sha256')
-  if (program.protocol !== 'file:') return hash.update(program.href).digest('hex')
-  // The same file may be loaded more than once, told apart by a query.
-  const file = new URL(program.pathname, program)
-  try {
-    return hash.update(await readFile(file)).digest('hex')
-  } catch (cause) {
-    throw programError(program.href, `${program.href} cannot be read: ${reasonText(cause)}`, cause)
-  }
 }

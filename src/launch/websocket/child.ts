@@ -6,7 +6,6 @@ import { worldLayout } from '../../messages/process/world-layout.js'
 import type { UserProgram } from '../../world/user-program.js'
 import { HostedPart } from '../processes/hosted-part.js'
 import { type CallerPort, loadHere, notCloneable, setHostedArgs } from '../processes/hosted-program.js'
-import { programDigest } from '../processes/load-program.js'
 import {
   type ChildData,
   type FromChild,
@@ -14,6 +13,7 @@ import {
   maxResultBytes,
   type ToProcess,
 } from '../processes/process-protocol.js'
+import { programDigest } from '../processes/program-digest.js'
 import { hostMember, type OpenMember, openMember } from './member.js'
 
 /** As Node has it, before a program's guard replaces it. */

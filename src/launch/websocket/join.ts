@@ -15,7 +15,8 @@ import {
   type UserProgram,
 } from '../../world/user-program.js'
 import type { WorldOptions } from '../../world/world.js'
-import { loadExports, programDigest } from '../processes/load-program.js'
+import { loadExports } from '../processes/load-program.js'
+import { programDigest } from '../processes/program-digest.js'
 import { type ReportOptions, reportOptions } from '../processes/report-triggers.js'
 import { hostHere } from '../processes/session-launcher.js'
 import { hostJoined, type Joined, type JoinOptions, memberOptions } from './joined.js'

@@ -5,18 +5,7 @@ import { RecentObjects } from '../plan/plan-cache.js'
 import type { AutoStrategy } from './auto.js'
 import type { Choice, ChosenOperation } from './choice.js'
 import { type ChooseOptions, chooseInSlices, chooseStrategy } from './choose-strategy.js'
-
-/**
- * Everything of a machine that a choice depends on, as text: equal for equal machines. Two profiles of one
- * name may differ, so the figures are in it.
- */
-export function machineFacts(machine: Machine): string {
-  return JSON.stringify(machine, (_key, value: unknown) => {
-    if (ArrayBuffer.isView(value)) return (value as Int32Array).join()
-    // JSON has no Infinity.
-    return typeof value === 'number' ? String(value) : value
-  })
-}
+import { machineFacts } from './machine-facts.js'
 
 /** What a choice is made for, with a class of lengths. */
 interface Wanted {

@@ -7,7 +7,7 @@ import Fastify, {
   type FastifyReply,
   LogController,
 } from 'fastify'
-import { z } from 'zod'
+import * as z from 'zod'
 import { mountedWorldId, mountedWorldRequest } from '../../client/protocol/mounted-worlds.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { endWhenStalled, type ServiceContext } from './context.js'

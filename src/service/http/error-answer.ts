@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { FastifyError } from 'fastify'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { ErrorAnswer } from '../../client/protocol/http.js'
 import { type ErrorCode, RankweaveError, shown, wrongValue } from '../../errors.js'
 import { expectedOf } from '../field-words.js'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type JobInfo, jobId } from '../../client/protocol/http.js'
 import { RankweaveError } from '../../errors.js'
 import { isEnded } from '../jobs/jobs.js'

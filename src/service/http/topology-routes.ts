@@ -1,7 +1,7 @@
 import { open, rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { z } from 'zod'
+import * as z from 'zod'
 import { listQuery, type TopologyInfo, topologyId, topologyQuery } from '../../client/protocol/http.js'
 import { RankweaveError } from '../../errors.js'
 import { storeError } from '../store/storing.js'

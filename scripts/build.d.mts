@@ -1,1 +1,0 @@
-export declare function bundle(folder: string): void

@@ -1,0 +1,144 @@
+import type { AddCommand } from './command.js'
+
+/** What the help of all commands says of one, and where the rest of it is. */
+export interface ListedCommand {
+  readonly name: string
+  /** What follows its name: options and arguments. */
+  readonly usage: string
+  readonly description: string
+  /** Loads it, and what it needs of the library. */
+  readonly load: () => Promise<AddCommand>
+}
+
+/** In the order of help. */
+export const commands: readonly ListedCommand[] = [
+  {
+    name: 'run',
+    usage: '[options] <program> [args...]',
+    description: 'Run a program on a world of ranks.',
+    load: async () => (await import('./run.js')).runCommand,
+  },
+  {
+    name: 'host',
+    usage: '[options]',
+    description: 'Open a world for processes that join it, from this host or others.',
+    load: async () => (await import('./host.js')).hostCommand,
+  },
+  {
+    name: 'join',
+    usage: '[options] <url> <program> [args...]',
+    description: 'Join a world that rankweave host has opened, and run a program there.',
+    load: async () => (await import('./join.js')).joinCommand,
+  },
+  {
+    name: 'serve',
+    usage: '[options]',
+    description: 'Serve plans and communicators by HTTP and WebSocket, and a page that shows them.',
+    load: async () => (await import('./serve.js')).serveCommand,
+  },
+  {
+    name: 'split',
+    usage: '[options]',
+    description: 'Split a world of ranks, check the result and report the cost.',
+    load: async () => (await import('./split.js')).splitCommand,
+  },
+  {
+    name: 'spmm',
+    usage: '[options] [A.mtx] [B.mtx]',
+    description:
+      'Multiply a sparse matrix by a dense one, with neighbor allgathers planned from its sparsity pattern.',
+    load: async () => (await import('./spmm.js')).spmmCommand,
+  },
+  {
+    name: 'topology',
+    usage: '[options] <spec>',
+    description: 'Describe a process topology: size, degrees, symmetry, friends, the best k; or convert it.',
+    load: async () => (await import('./topology.js')).topologyCommand,
+  },
+  {
+    name: 'plan',
+    usage: '[options] <spec>',
+    description: 'Plan a neighbor allgather over a topology, verify the plan and count its messages.',
+    load: async () => (await import('./plan.js')).planCommand,
+  },
+  {
+    name: 'schedule',
+    usage: '[options] [algorithm]',
+    description: 'Write the schedule of an algorithm of a collective, verify it and count its messages.',
+    load: async () => (await import('./schedule.js')).scheduleCommand,
+  },
+  {
+    name: 'verify',
+    usage: '[options] <file>',
+    description: 'Verify a schedule file of any collective, or list its first violations.',
+    load: async () => (await import('./verify.js')).verifyCommand,
+  },
+  {
+    name: 'simulate',
+    usage: '[options] <source>',
+    description: 'Predict what a schedule costs on a machine.',
+    load: async () => (await import('./simulate.js')).simulateCommand,
+  },
+  {
+    name: 'study',
+    usage: '[options] <spec>',
+    description: 'Compare the strategies of a topology on a machine, by block length, in tables and plots.',
+    load: async () => (await import('./study.js')).studyCommand,
+  },
+  {
+    name: 'report',
+    usage: '[options] <source>',
+    description: 'Show a topology, its plan and their simulation in pictures, as one HTML file.',
+    load: async () => (await import('./report.js')).reportCommand,
+  },
+  {
+    name: 'export',
+    usage: '[options] <source>',
+    description: 'Write a schedule as a C program for MPI, or as GOAL text for LogGOPSim.',
+    load: async () => (await import('./export.js')).exportCommand,
+  },
+  {
+    name: 'shim',
+    usage: '[options]',
+    description: 'Write and compile a library to be preloaded into MPI programs, which runs plans in them.',
+    load: async () => (await import('./shim.js')).shimCommand,
+  },
+  {
+    name: 'record',
+    usage: '[options] <command...>',
+    description: 'Run an MPI program and write the graphs on which it calls neighborhood collectives.',
+    load: async () => (await import('./record.js')).recordCommand,
+  },
+  {
+    name: 'machine',
+    usage: '[options] <source> [file]',
+    description: 'Describe a machine: nodes, packages, cores, links, routes, and what messages cost.',
+    load: async () => (await import('./machine.js')).machineCommand,
+  },
+  {
+    name: 'mpi-info',
+    usage: '[options]',
+    description:
+      'Report the MPI of a job: library, version, interface, processes, nodes; outside a job, the MPI libraries found.',
+    load: async () => (await import('./mpi-info.js')).mpiInfoCommand,
+  },
+  {
+    name: 'bench',
+    usage: '[options]',
+    description: 'Measure ping-pong, allreduce and neighbor allgather on a fabric.',
+    load: async () => (await import('./bench.js')).benchCommand,
+  },
+  {
+    name: 'calibrate',
+    usage: '[options]',
+    description: 'Measure what messages and memory cost on a fabric, as a profile of a machine.',
+    load: async () => (await import('./calibrate.js')).calibrateCommand,
+  },
+  {
+    name: 'models',
+    usage: '[options] <collective>',
+    description:
+      'List the algorithms of a collective by the time that formulas predict, with the best segments.',
+    load: async () => (await import('./models.js')).modelsCommand,
+  },
+]
