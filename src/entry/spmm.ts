@@ -19,5 +19,5 @@ export {
 } from '../spmm/prepared-product.js'
 export type { ProductTime } from '../spmm/product-times.js'
 export { readMatrixRows } from '../spmm/read-rows.js'
-export { multiplyAll, type SparseProduct } from '../spmm/sparse-product.js'
+export type { SparseProduct } from '../spmm/sparse-product.js'
 export { type SpmmFacts, type SpmmProblem, type SpmmShare, spmm } from '../spmm/spmm.js'

@@ -136,8 +136,18 @@ export class SparseProduct {
     return into
   }
 
-  /** @internal See {@link multiplyAll}. */
-  static async multiplyAll(
+  /**
+   * The products of all ranks of a process, this one among them, with one exchange for all: faster than `multiply`
+   * of each where a process hosts many ranks. Other processes may call `multiply`. Collective; one product at a
+   * time.
+   *
+   * @param products of all ranks that this process hosts, by one preparation
+   * @param bs rows of B of each, as `multiply` takes them
+   * @param intos take the rows of C of each; default: fresh arrays
+   * @returns the rows of C of each
+   * @throws ERR_ARGUMENT unless there is one of each, and for products of other ranks; what `multiply` throws
+   */
+  async multiplyAll(
     products: readonly SparseProduct[],
     bs: readonly Float64Array[],
     intos: readonly Float64Array[] = products.map((each) => each.#zeros()),
@@ -146,7 +156,10 @@ export class SparseProduct {
       const message = `multiplyAll: expected B and C of ${products.length} products, got ${bs.length} and ${intos.length}`
       throw new RankweaveError('ERR_ARGUMENT', message)
     }
-    if (products.length === 0) return []
+    if (!products.includes(this)) {
+      const message = `multiplyAll: expected this product among the ${products.length}`
+      throw new RankweaveError('ERR_ARGUMENT', message)
+    }
     const begun: SparseProduct[] = []
     try {
       products.forEach((product, n) => {
@@ -223,24 +236,6 @@ export class SparseProduct {
     work()
     this.#localSeconds += (performance.now() - begin) / 1000
   }
-}
-
-/**
- * The products of all ranks of a process, with one exchange for all of them: faster than `multiply` of each where
- * a process hosts many ranks. Other processes may call `multiply`. Collective; one product at a time.
- *
- * @param products of all ranks that this process hosts, by one preparation
- * @param bs rows of B of each, as `multiply` takes them
- * @param intos take the rows of C of each; default: fresh arrays
- * @returns the rows of C of each
- * @throws ERR_ARGUMENT unless there is one of each, and for products of other ranks; what `multiply` throws
- */
-export function multiplyAll(
-  products: readonly SparseProduct[],
-  bs: readonly Float64Array[],
-  intos?: readonly Float64Array[],
-): Promise<readonly Float64Array[]> {
-  return SparseProduct.multiplyAll(products, bs, intos)
 }
 
 function bound({ blockRows, operandRows }: LocalBlock, width: number, exchange: BlockExchange) {

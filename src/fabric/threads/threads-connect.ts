@@ -21,8 +21,8 @@ export interface ThreadsOptions {
   /** Node label of every process. Default: the host's name for all. */
   readonly nodes?: readonly string[]
   /**
-   * Size of the ring from one process to another; a power of two, 4096 or more. Default 1 MiB, less for many
-   * processes.
+   * Size of the ring from one process to another; a power of two, 4096 or more. Default 2 MiB, less for more
+   * than five processes.
    */
   readonly ringBytes?: number
   /**
@@ -144,10 +144,10 @@ export function resolveThreads(options: ThreadsOptions): ThreadsShape {
 
 /**
  * At most 64 MiB in all, of which only the pages in use are backed by memory. A ring holds a few of the
- * largest frames.
+ * largest frames; where there is space, a message of 1 MiB.
  */
 function defaultRingBytes(processes: number): number {
-  let size = 2 ** 20
+  let size = 2 ** 21
   while (size > 2 ** 15 && size * processes * processes > 2 ** 26) size /= 2
   return size
 }

@@ -10,7 +10,6 @@ import { multiplyRows, panelColumns } from '../../../src/spmm/multiply.js'
 import { prepareProduct } from '../../../src/spmm/prepared-product.js'
 import { stencilMatrix } from '../../../src/spmm/sample-matrices.js'
 import { maxRelativeError, serialProduct } from '../../../src/spmm/serial.js'
-import { multiplyAll } from '../../../src/spmm/sparse-product.js'
 import { checkProblem, type SpmmProblem, spmm } from '../../../src/spmm/spmm.js'
 import { topologyFromMatrix } from '../../../src/topology/files/matrix-topology.js'
 import { compressTriplets, type SparseMatrix } from '../../../src/topology/files/sparse-matrix.js'
@@ -279,24 +278,28 @@ describe('spmm', () => {
       if (worlds[0]!.rank === 0) return Promise.all(worlds.map(apart))
       const all = await Promise.all(worlds.map(one))
       const products = all.map(({ product }) => product)
-      const first = await multiplyAll(
+      const first = await products[0]!.multiplyAll(
         products,
         all.map(({ b }) => b(1)),
       )
       const into = first.map(({ length }) => new Float64Array(length))
-      const second = await multiplyAll(
+      const second = await products[0]!.multiplyAll(
         products,
         all.map(({ b }) => b(2)),
         into,
       )
       expect(second).toBe(into)
       const refused = [
-        multiplyAll(
+        products[1]!.multiplyAll(
           products.slice(1),
           all.slice(1).map(({ b }) => b(1)),
         ),
-        multiplyAll(products, [], into),
-        multiplyAll(
+        products[0]!.multiplyAll(
+          products.slice(1),
+          all.slice(1).map(({ b }) => b(1)),
+        ),
+        products[0]!.multiplyAll(products, [], into),
+        products[0]!.multiplyAll(
           products,
           products.map(() => new Float64Array(1)),
         ),
@@ -304,7 +307,7 @@ describe('spmm', () => {
       const codes = (await Promise.allSettled(refused)).map(
         (each) => (each as PromiseRejectedResult).reason.code,
       )
-      expect(codes).toEqual(['ERR_ARGUMENT', 'ERR_ARGUMENT', 'ERR_COUNT'])
+      expect(codes).toEqual(['ERR_ARGUMENT', 'ERR_ARGUMENT', 'ERR_ARGUMENT', 'ERR_COUNT'])
       return first.map((product, n) => [product, second[n]!])
     }
     const products = await run(apart, { ranks: 5, fabric: local({ ranksPerProcess: [2, 3] }), hosted })
