@@ -71,11 +71,11 @@ const kinds = {
   program: entriesByUrl.filter((path) => path.includes('/program')),
   worker: ['worker'],
   root: ['entry/index'],
-  later: ['topology-communicator/later'],
+  creation: ['topology-communicator/creation-modules'],
 }
-const startsWorlds = ['run', 'worker', 'root', 'later']
+const startsWorlds = ['run', 'worker', 'root', 'creation']
 /** Loaded where a worker's modules are loaded already. */
-const afterWorker = ['program', 'later']
+const afterWorker = ['program', 'creation']
 
 /** @returns {(id: string, context: import('rolldown').ChunkingContext) => string | null} the chunk of a module */
 function chunks() {

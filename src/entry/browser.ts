@@ -4,11 +4,11 @@
  *
  * @module rankweave/browser
  */
-import * as later from '../topology-communicator/later.js'
+import * as modules from '../topology-communicator/creation-modules.js'
 import { installTopologyMethods } from '../topology-communicator/topology-methods.js'
 
 // As in `rankweave`: communicators get `createCart` and its like.
-installTopologyMethods(async () => later)
+installTopologyMethods(async () => modules)
 
 // joining a world, and worlds in one page
 

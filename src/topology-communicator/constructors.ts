@@ -8,7 +8,7 @@ import { checkCartShape, sizeOf } from '../topology/cart-shape.js'
 import type { CartShape, ProcessTopology } from '../topology/process-topology.js'
 import { requireDegrees, requireLength, requireNumbers, requireRanks, snapshotOf } from './arguments.js'
 import type { CartCommunicator } from './cart-communicator.js'
-import { createWith, type Later, strategyOf, type TopologyOptions } from './create.js'
+import { type CreationModules, createWith, strategyOf, type TopologyOptions } from './create.js'
 import type { AdjacentEdges, DistributedEdges } from './distributed/gather-lists.js'
 import type { Neighborhood } from './execute/neighborhood.js'
 import { checkPlanFrom, type PlanFrom } from './plan-from.js'
@@ -192,5 +192,6 @@ export function createDistGraph(
 
 type Handle = readonly [state: CommState, localIndex: number, neighborhood: Neighborhood]
 
-const graphHandle = ({ TopologyCommunicator }: Later, ...seat: Handle) => new TopologyCommunicator(...seat)
-const cartHandle = ({ CartCommunicator }: Later, ...seat: Handle) => new CartCommunicator(...seat)
+const graphHandle = ({ TopologyCommunicator }: CreationModules, ...seat: Handle) =>
+  new TopologyCommunicator(...seat)
+const cartHandle = ({ CartCommunicator }: CreationModules, ...seat: Handle) => new CartCommunicator(...seat)

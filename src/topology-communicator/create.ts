@@ -55,12 +55,12 @@ export function strategyOf({
 }
 
 /** Modules that only creations and their communicators need. */
-export type Later = typeof import('./later.js')
+export type CreationModules = typeof import('./creation-modules.js')
 
-let load: (() => Promise<Later>) | undefined
-let later: Later | undefined
+let load: (() => Promise<CreationModules>) | undefined
+let modules: CreationModules | undefined
 
-export function loadLaterBy(given: () => Promise<Later>): void {
+export function loadCreationModulesBy(given: () => Promise<CreationModules>): void {
   load = given
 }
 
@@ -68,17 +68,17 @@ export function loadLaterBy(given: () => Promise<Later>): void {
  * Loads them. The first creation does, inside its collective call, so that calls
  * keep their order.
  */
-export async function loadLater(): Promise<Later> {
-  if (later === undefined) {
-    later = await load!()
-    addMethods(Communicator, later.jointNeighborCalls)
+export async function loadCreationModules(): Promise<CreationModules> {
+  if (modules === undefined) {
+    modules = await load!()
+    addMethods(Communicator, modules.jointNeighborCalls)
   }
-  return later
+  return modules
 }
 
 /** The same where they are loaded: every thread that has a topology communicator has them. */
-export function loadedLater(): Later | undefined {
-  return later
+export function loadedCreationModules(): CreationModules | undefined {
+  return modules
 }
 
 /** What distinguishes the ways to give a topology. */
@@ -93,7 +93,7 @@ export interface Creation<C, H> {
    * @param hosted what each rank of this process contributed
    */
   make(
-    later: Later,
+    modules: CreationModules,
     state: CommState,
     exchange: Exchange,
     hosted: readonly C[],
@@ -105,7 +105,7 @@ export interface Creation<C, H> {
   readonly whole?: string
   /** Further arguments that must be equal on all ranks. */
   readonly agreed: readonly (string | number)[]
-  handle(later: Later, state: CommState, localIndex: number, neighborhood: Neighborhood): H
+  handle(modules: CreationModules, state: CommState, localIndex: number, neighborhood: Neighborhood): H
 }
 
 /**
@@ -133,27 +133,27 @@ export function createWith<C, H>(
     },
     unplaced: creation.whole === undefined,
     run: async (hosted, exchange) => {
-      const later = loadedLater() ?? (await loadLater())
-      if (strategy.kind === 'common-neighbor') await later.prepareEngine(strategy.engine)
+      const modules = loadedCreationModules() ?? (await loadCreationModules())
+      if (strategy.kind === 'common-neighbor') await modules.prepareEngine(strategy.engine)
       let given: TopologyOrPlan | null
       try {
-        given = await creation.make(later, state, exchange, hosted)
+        given = await creation.make(modules, state, exchange, hosted)
       } catch (error) {
         if (!isRankweaveError(error)) throw error
         return failAllRanks(hosted.length, error)
       }
       if (given === null) return hosted.map(() => null)
       // Ranks choose at their calls, of what the lengths of blocks do not change.
-      if (isAuto(strategy) && !('plan' in given)) await later.prepareChoices(given.topology, machine!)
+      if (isAuto(strategy) && !('plan' in given)) await modules.prepareChoices(given.topology, machine!)
       const { ranks } = 'plan' in given ? given.plan : given.topology
       const made = await contextOfFirst(state, exchange, ranks)
       const choice = isAuto(strategy)
         ? { strategy: { kind: 'direct' } as const, auto: strategy, machine }
         : { strategy, machine }
-      const neighborhood = made && new later.Neighborhood(made, given, choice)
+      const neighborhood = made && new modules.Neighborhood(made, given, choice)
       if (planCache !== undefined && !('plan' in given) && !isAuto(strategy)) {
         try {
-          await later.planByStore(exchange, neighborhood, planCache)
+          await modules.planByStore(exchange, neighborhood, planCache)
         } catch (error) {
           if (!isRankweaveError(error)) throw error
           return failAllRanks(hosted.length, error)
@@ -162,7 +162,7 @@ export function createWith<C, H>(
       if (made === null || neighborhood === null) return hosted.map(() => null)
       // The first ranks keep their numbers, so their local indices too.
       return hosted.map((_, index) =>
-        index < made.localRanks.length ? creation.handle(later, made, index, neighborhood) : null,
+        index < made.localRanks.length ? creation.handle(modules, made, index, neighborhood) : null,
       )
     },
   }

@@ -5,5 +5,5 @@ import { installTopologyMethods } from './topology-methods.js'
  * collectives is loaded by the first creation. Idempotent.
  */
 export function installNeighborhood(): void {
-  installTopologyMethods(() => import('./later.js'))
+  installTopologyMethods(() => import('./creation-modules.js'))
 }

@@ -12,7 +12,13 @@ import {
   createTopology,
   type DistGraphOptions,
 } from './constructors.js'
-import { type Later, loadedLater, loadLater, loadLaterBy, type TopologyOptions } from './create.js'
+import {
+  type CreationModules,
+  loadCreationModules,
+  loadCreationModulesBy,
+  loadedCreationModules,
+  type TopologyOptions,
+} from './create.js'
 import type { JointNeighborCalls } from './joint-neighbor-calls.js'
 import type { TopologyCommunicator } from './topology-communicator.js'
 
@@ -94,10 +100,10 @@ const jointNames: Readonly<Record<keyof JointNeighborCalls, true>> = {
  */
 function jointCall(name: keyof JointNeighborCalls) {
   return (...args: readonly unknown[]): Promise<unknown> => {
-    const call = (later: Later) =>
-      (later.jointNeighborCalls[name] as (...args: unknown[]) => Promise<unknown>)(...args)
-    const later = loadedLater()
-    return later === undefined ? loadLater().then(call) : call(later)
+    const call = (modules: CreationModules) =>
+      (modules.jointNeighborCalls[name] as (...args: unknown[]) => Promise<unknown>)(...args)
+    const modules = loadedCreationModules()
+    return modules === undefined ? loadCreationModules().then(call) : call(modules)
   }
 }
 
@@ -106,8 +112,8 @@ function jointCall(name: keyof JointNeighborCalls) {
  *
  * @param load loads what they need once it is needed
  */
-export function installTopologyMethods(load: () => Promise<Later>): void {
-  loadLaterBy(load)
+export function installTopologyMethods(load: () => Promise<CreationModules>): void {
+  loadCreationModulesBy(load)
   const methods: TopologyMethods & ThisType<Communicator> = {
     createCart(dims, options) {
       return promiseTry(() => createCart(this, dims, options))
