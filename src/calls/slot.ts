@@ -96,7 +96,9 @@ export class Slot {
   jointPromise(): Promise<unknown> {
     const result = this.#jointResult
     this.#jointResult = undefined
-    if (result instanceof RankFailure) return quietRejection(result.error)
+    // As of one rank: that the communicator has failed need not be seen, what this call alone yields has to be.
+    if (result instanceof RankFailure)
+      return this.isResolved ? Promise.reject(result.error) : quietRejection(result.error)
     if (this.isResolved) return Promise.resolve(result)
     this.#joint = deferred()
     return this.#joint.promise

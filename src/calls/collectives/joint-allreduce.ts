@@ -51,7 +51,7 @@ function numbersOf(given: ArrayLike<unknown>): Float64Array | undefined {
 /** Whether no rank asks for another algorithm, or passes a signal. */
 function doAllRepeat(call: AllreduceCall, options: unknown, count: number): boolean {
   const list: readonly (ReductionOptions | undefined)[] = Array.isArray(options) ? options : [options]
-  if (list.length !== 1 && list.length !== count) return false
+  if (Array.isArray(options) && options.length !== count) return false
   return list.every((own) => {
     if (own === undefined) return call.isMethod(undefined)
     if (own === null || own.signal !== undefined || !call.isMethod(own)) return false

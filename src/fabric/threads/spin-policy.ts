@@ -86,6 +86,7 @@ export class SpinPolicy {
     }
     if (this.#pollUntil(now, now + this.#limits(now).spinMs, poll)) return true
     if (!this.#isNoted) this.#beginNoted()
+    if (now < this.#preemptedUntil) this.#wait = 'blocks'
     return false
   }
 

@@ -1,13 +1,13 @@
 /** How a thread passes a wait that is longer than its first polls. */
 export type WaitKind = 'polls' | 'blocks'
 
-/** Longer waits are long whatever the thread does. */
+/** A longer wait counts as this long. */
 const longestMs = 4
 /** Part of the average that the last wait is. */
 const weight = 0.5
 /** Blocking has to be that much shorter: a thread that blocks leaves its event loop alone for as long. */
 const worthwhile = 0.7
-/** Every so manieth wait is passed in the other way. */
+/** One wait of so many is passed in the other way. */
 const waitsPerTrial = 8
 
 /**

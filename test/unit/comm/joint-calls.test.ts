@@ -151,6 +151,17 @@ describe('a call of all ranks of a process', () => {
     expect(results).toEqual(new Array(6).fill(kept))
   })
 
+  it('takes no list of options for other ranks than it is for', async () => {
+    const results = await hosts(async (worlds) => {
+      const arrays = worlds.map(() => Float64Array.of(1))
+      for (let i = 0; i < 2; i++) await Communicator.allreduceAll(worlds, arrays, 'sum')
+      const options = worlds.length === 1 ? [{}, {}] : [{}]
+      const { code } = await outcome(Communicator.allreduceAll(worlds, arrays, 'sum', options))
+      return worlds.map(() => code)
+    })
+    expect(results).toEqual(new Array(6).fill('ERR_COUNT'))
+  })
+
   it('fails a rank whose buffers were detached since it was last called', async () => {
     const results = await hosts(async (worlds) => {
       const arrays = worlds.map(() => Float64Array.of(1))

@@ -19,6 +19,18 @@ describe('a process that waits', () => {
     expect(policy.blockMs).toBeGreaterThan(0)
   })
 
+  it('blocks after another thread had its core', () => {
+    const policy = new SpinPolicy(false)
+    const preempted = () => {
+      for (const begin = now(); now() - begin < 1; );
+      return false
+    }
+    policy.spin(preempted)
+    policy.came()
+    policy.spin(() => false)
+    expect(policy.blockMs).toBeGreaterThan(0)
+  })
+
   it('polls before it blocks', () => {
     const polls: number[] = []
     expect(new SpinPolicy(true).spin((times) => polls.push(times) === 0)).toBe(false)
