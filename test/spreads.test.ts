@@ -46,6 +46,7 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   ],
   'conformance/hosted-checks.ts': [['...jointArguments(name, forms)', 'arguments of a call']],
   'conformance/process-cases.ts': [['...placeHere()', 'two numbers']],
+  'topology-communicator/joint-neighbor-calls.ts': [['...args', 'arguments of a call']],
   'topology-communicator/constructors.ts': [['...seat', 'arguments of a constructor']],
   'topology-communicator/topology-methods.ts': [['...args', 'arguments of a call']],
   'topology-communicator/distributed/agreed-plan.ts': [

@@ -68,6 +68,11 @@ export class CollectiveEngine {
     return this.#gathering?.call ?? this.#main?.lastCall
   }
 
+  /** Calls of a rank so far, those of lanes left out. */
+  callsOf(localIndex: number): number {
+    return this.#main?.next[localIndex] ?? 0
+  }
+
   /**
    * Opens a lane for a persistent operation; called inside `run` of its init, whose number is the same on all
    * processes. One lane per init.

@@ -8,6 +8,8 @@ import {
 } from '../calls/collectives/joint-form.js'
 import type { ArrayOperation, Elements, IntoOptions } from '../calls/plan/options.js'
 import type { Gathered } from '../calls/plan/placement.js'
+import { Communicator } from '../comm/communicator.js'
+import { RankweaveError } from '../errors.js'
 import type { FreshArray, SameElements } from '../messages/datatype/array-types.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
@@ -20,7 +22,7 @@ import type { EdgeBlocksOptions } from './exchanges/neighbor-alltoall.js'
 import type { EdgeBuffersOptions, EdgeData } from './exchanges/neighbor-alltoallw.js'
 import type { NeighborReduceOptions } from './exchanges/neighbor-reduce.js'
 import { type NeighborCalls, neighborCallsIn } from './neighbor-calls.js'
-import type { TopologyCommunicator } from './topology-communicator.js'
+import { TopologyCommunicator } from './topology-communicator.js'
 
 type Graphs = ByHandle<TopologyCommunicator>
 
@@ -80,7 +82,18 @@ const table: JointTable<keyof NeighborCalls<'blocking'>> = {
   neighborReduce: { lists: 1, options: 2 },
 }
 
-const general = jointCallsIn(table, neighborCallsIn(joint))
+const unchecked = jointCallsIn(table, neighborCallsIn(joint))
+
+const general = Object.fromEntries(
+  Object.entries(unchecked).map(([name, call]) => [
+    name,
+    (...[graphs, ...args]: Parameters<typeof call>) =>
+      promiseTry(() => {
+        requireGraphs(name, graphs)
+        return call(graphs, ...args)
+      }),
+  ]),
+) as typeof unchecked
 
 export const jointNeighborCalls: typeof general = {
   ...general,
@@ -90,6 +103,15 @@ export const jointNeighborCalls: typeof general = {
         repeatedAllgather(graphs as ArrayLike<GatheringHandle>, data, options) ??
         general.neighborAllgatherAll(graphs, data, options),
     ),
+}
+
+/** @throws ERR_ARGUMENT for a communicator without a topology; what is no list of handles is refused later */
+function requireGraphs(where: string, graphs: ArrayLike<unknown> | null | undefined): void {
+  for (let n = 0; n < (graphs?.length ?? 0); n++) {
+    if (!(graphs![n] instanceof Communicator) || graphs![n] instanceof TopologyCommunicator) continue
+    const message = `${where}: expected communicators with a topology, got one without at place ${n}`
+    throw new RankweaveError('ERR_ARGUMENT', message)
+  }
 }
 
 declare module '../comm/communicator.js' {

@@ -42,7 +42,10 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
     const { countElems, op: own } = this.reduction
     const last = this.#lastArrays
     if (own.kind !== 'kernel' || own.name !== op || last === undefined) return undefined
-    return last.every(({ data }) => data.length === countElems) ? last : undefined
+    // One that was detached has no elements.
+    const isThere = ({ data, into }: ReduceContribution) =>
+      data.length === countElems && (into === undefined || into.length >= countElems)
+    return last.every(isThere) ? last : undefined
   }
 
   #runNumbers(run: ReductionRun, numbers: Float64Array, exchange: Exchange): void {
@@ -75,7 +78,12 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
       return
     }
     if (contributions !== this.#lastArrays) {
-      this.#lastArrays = run.isSmall && reduction.scalar === null ? contributions : undefined
+      const isRetained =
+        run.isSmall &&
+        reduction.scalar === null &&
+        reduction.countElems > 0 &&
+        !contributions.some(({ into }) => into instanceof StridedView)
+      this.#lastArrays = isRetained ? contributions : undefined
       this.#targets = this.#lastArrays && targetsOf(reduction, contributions)
     }
     let landing: SharedLanding | undefined

@@ -3,6 +3,7 @@ import { hostedBy } from '../hosted-ranks.js'
 import { callOptions, type ReductionOptions } from '../plan/options.js'
 import { AllreduceCall } from './allreduce.js'
 import type { Handle } from './form.js'
+import type { ReduceContribution } from './reduction.js'
 
 /**
  * The allreduce of all ranks of a process that repeat the last one: with the arrays that were checked then, or
@@ -21,13 +22,18 @@ export function repeatedAllreduce(
   const { state, places } = hostedBy('allreduceAll', 'handles', comms)
   const { collectives } = state
   const given = data as ArrayLike<unknown> | null | undefined
-  if (places !== undefined || given?.length !== comms.length || !collectives.isEven) return undefined
   const call = collectives.reusableCall()
-  if (!(call instanceof AllreduceCall)) return undefined
-  if (options === undefined && call.takesNumbers(op)) {
-    const numbers = numbersOf(given)
-    return numbers && collectives.callTogether(call, [{ data: numbers, into: undefined, numbers }])
-  }
+  if (places !== undefined || given?.length !== comms.length || !(call instanceof AllreduceCall))
+    return undefined
+  const isNumbers = options === undefined && call.takesNumbers(op)
+  const contributions = isNumbers ? numbersOf(given) : repeatedArrays(call, given, op, options)
+  // What was read may have called another collective.
+  if (contributions === undefined || !collectives.isEven || collectives.reusableCall() !== call)
+    return undefined
+  return collectives.callTogether(call, contributions)
+}
+
+function repeatedArrays(call: AllreduceCall, given: ArrayLike<unknown>, op: unknown, options: unknown) {
   const last = call.lastArrays(op)
   if (last?.length !== given.length || !doAllRepeat(call, options, given.length)) return undefined
   const isList = Array.isArray(options)
@@ -35,17 +41,18 @@ export function repeatedAllreduce(
     const own = isList ? options[n] : options
     if (given[n] !== last[n].data || own?.into !== last[n].into) return undefined
   }
-  return collectives.callTogether(call, last)
+  return last
 }
 
-function numbersOf(given: ArrayLike<unknown>): Float64Array | undefined {
+/** One contribution of all ranks. */
+function numbersOf(given: ArrayLike<unknown>): readonly ReduceContribution[] | undefined {
   const numbers = new Float64Array(given.length)
   for (let i = 0; i < numbers.length; i++) {
     const number = given[i]
     if (typeof number !== 'number') return undefined
     numbers[i] = number
   }
-  return numbers
+  return [{ data: numbers, into: undefined, numbers }]
 }
 
 /** Whether no rank asks for another algorithm, or passes a signal. */

@@ -55,9 +55,13 @@ export function jointly<H extends Handle>(
       if (isList) requireEntries(where, given, comms.length)
       else requireSharable(where, given, comms.length)
       const own = args.slice()
+      // Before any rank calls: what computes an entry may call another collective.
+      const read = args.map((list, k) =>
+        k < lists || (k === options && isList) ? entriesOf(list) : undefined,
+      )
       return callAll(hosted, comms, (comm, n) => {
-        for (let k = 0; k < lists; k++) own[k] = (args[k] as ArrayLike<unknown> | null)?.[n]
-        if (isList) own[options] = given[n]
+        for (let k = 0; k < lists; k++) own[k] = read[k]?.[n]
+        if (isList) own[options] = read[options]?.[n]
         return call(comm, own)
       })
     })
@@ -88,6 +92,10 @@ function requireEntries(where: string, list: unknown, count: number): void {
   const length = typeof list === 'object' ? (list as ArrayLike<unknown>).length : undefined
   if (!Number.isInteger(length)) throw wrongValue('ERR_ARGUMENT', expected, list)
   if (length !== count) throw new RankweaveError('ERR_COUNT', `${expected}, got ${length}`)
+}
+
+function entriesOf(list: unknown): readonly unknown[] | undefined {
+  return list === null || list === undefined ? undefined : Array.from(list as ArrayLike<unknown>)
 }
 
 /** @throws ERR_ARGUMENT for one buffer that several ranks would fill */

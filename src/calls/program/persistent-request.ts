@@ -16,6 +16,8 @@ import type { BoundCollective, PersistentContext } from './bound-collective.js'
 export class PersistentRequest {
   readonly #seat: Seat<PersistentContext>
   readonly #setup: Promise<BoundCollective>
+  /** The number of the init among the calls of the rank: that of all its ranks. */
+  readonly #init: number
   /** Those with elements: an array that has none later has lost its buffer. */
   readonly #buffers: readonly TypedArray[]
   /** Defined once the setup has completed. */
@@ -24,7 +26,11 @@ export class PersistentRequest {
   #startedSeparately = false
   #freed = false
 
-  /** Not for users: the methods whose names end in `Init` return these requests. */
+  /**
+   * Not for users: the methods whose names end in `Init` return these requests.
+   *
+   * @param setup the last call of the rank
+   */
   constructor(
     seat: Seat<PersistentContext>,
     setup: Promise<BoundCollective>,
@@ -32,6 +38,7 @@ export class PersistentRequest {
   ) {
     this.#seat = seat
     this.#setup = setup
+    this.#init = seat.state.collectives.callsOf(seat.localIndex)
     this.#buffers = buffers.filter(({ length }) => length > 0)
     // A failed setup is reported by every start; it must not be an unhandled rejection before.
     setup.then(
@@ -70,11 +77,11 @@ export class PersistentRequest {
       let isOne = bound !== undefined
       for (let i = 0; i < requests.length; i++) {
         const request = requests[i]
-        request.#requireUsable()
-        if (request.#bound !== bound || request.#startedSeparately) isOne = false
+        request.#requireReady()
+        if (request.#init !== requests[0].#init) throw otherInit()
+        if (request.#bound !== bound) isOne = false
       }
       if (!isOne) return startEach(requests)
-      if (bound!.isActive()) throw activeError()
       if (places === undefined)
         bound!.listed = {
           requests: requests.slice(),
@@ -168,6 +175,13 @@ export class PersistentRequest {
 function activeError(): RankweaveError {
   const message = 'start: expected the previous start to have completed, it is active'
   return new RankweaveError('ERR_REQUEST', message)
+}
+
+function otherInit(): RankweaveError {
+  return new RankweaveError(
+    'ERR_ARGUMENT',
+    'startAll: expected the requests of one init, got some of another',
+  )
 }
 
 async function startEach(requests: readonly PersistentRequest[]): Promise<void> {

@@ -162,18 +162,48 @@ describe('a call of all ranks of a process', () => {
     expect(results).toEqual(new Array(6).fill('ERR_COUNT'))
   })
 
-  it('fails a rank whose buffers were detached since it was last called', async () => {
+  it('refuses buffers that were detached since the last call, before any rank joins', async () => {
     const results = await hosts(async (worlds) => {
       const arrays = worlds.map(() => Float64Array.of(1))
       const options = worlds.map(() => ({ into: new Float64Array(1) }))
       for (let i = 0; i < 2; i++) await Communicator.allreduceAll(worlds, arrays, 'sum', options)
-      if (worlds[0]!.rank === 0) structuredClone(options[1]!.into, { transfer: [options[1]!.into.buffer] })
-      const failed = await outcome(Communicator.allreduceAll(worlds, arrays, 'sum', options))
-      const first = worlds[0]!.rank
-      return worlds.map(() => (first === 0 ? [failed.code, failed.rank] : [options[0]!.into[0]]))
+      const codes: unknown[] = []
+      if (worlds[0]!.rank === 0) {
+        structuredClone(options[1]!.into, { transfer: [options[1]!.into.buffer] })
+        codes.push(await outcome(Communicator.allreduceAll(worlds, arrays, 'sum', options)))
+        options[1] = { into: new Float64Array(1) }
+      }
+      const sums: number[] = []
+      for (let step = 1; step <= 3; step++) {
+        for (const array of arrays) array[0] = step
+        await Communicator.allreduceAll(worlds, arrays, 'sum', options)
+        sums.push(...options.map(({ into }) => into[0]!))
+      }
+      return worlds.map((_, n) => ({ codes, sums: sums.filter((_, k) => k % worlds.length === n) }))
     })
-    expect(results.slice(0, 3)).toEqual(new Array(3).fill(['ERR_TYPE', 1]))
-    for (const [got] of results.slice(3)) expect(got).toBe(6)
+    for (const { sums } of results) expect(sums).toEqual([6, 12, 18])
+    expect(results[0]!.codes).toMatchObject([{ code: 'ERR_TYPE', rank: 1 }])
+  })
+
+  it('reads its lists before any rank joins: what they call comes first', async () => {
+    for (const warm of [false, true]) {
+      const results = await hosts(async (worlds) => {
+        const ones = worlds.map(() => 1)
+        if (warm) await Communicator.allreduceAll(worlds, ones, 'sum')
+        let inner: Promise<number[]> | undefined
+        const list = Object.assign([...ones], {})
+        Object.defineProperty(list, 0, {
+          get: () => {
+            inner ??= Promise.all(worlds.map((world) => world.allreduce(10, 'sum')))
+            return 1
+          },
+        })
+        const outer = await Communicator.allreduceAll(worlds, list, 'sum')
+        const found = await inner!
+        return worlds.map((_, n) => [found[n], outer[n]])
+      })
+      expect(results).toEqual(new Array(6).fill([60, 6]))
+    }
   })
 
   it('rejects numbers of one kind on some ranks and of another on others', async () => {
@@ -460,6 +490,27 @@ describe('startAll', () => {
     const requests = worlds.map((world, i) => world.allreduceInit(send[i]!, recv[i]!, 'sum'))
     return { send, recv, requests }
   }
+
+  it('starts none where one is active, or of another init', async () => {
+    for (const warm of [false, true]) {
+      const results = await hosts(async (worlds) => {
+        const send = worlds.map(() => Float64Array.of(1))
+        const bound = () =>
+          worlds.map((world, n) => world.allreduceInit(send[n]!, new Float64Array(1), 'sum'))
+        const [some, others] = [bound(), bound()]
+        if (warm) await Promise.all([Communicator.startAll(some), Communicator.startAll(others)])
+        const mixed = worlds.length === 1 ? undefined : [...some.slice(0, -1), others.at(-1)!]
+        const refused = mixed && (await outcome(Communicator.startAll(mixed))).code
+        const first = some.at(-1)!.start()
+        const active = (await outcome(Communicator.startAll(some))).code
+        await Promise.all([first, ...some.slice(0, -1).map((request) => request.start())])
+        await Communicator.startAll(some)
+        return worlds.map(() => [refused, active])
+      })
+      const several = ['ERR_ARGUMENT', 'ERR_REQUEST']
+      expect(results).toEqual([...new Array(5).fill(several), [undefined, 'ERR_REQUEST']])
+    }
+  })
 
   it('starts the requests of all ranks, before and after their init is complete', async () => {
     const results = await hosts(async (worlds) => {

@@ -30,6 +30,25 @@ const onGrid = <T>(hosted: (graphs: readonly TopologyCommunicator[]) => Promise<
     },
   })
 
+it.each(['neighborAllgatherAll', 'neighborAlltoallAll', 'neighborReduceAll'] as const)(
+  '%s refuses communicators without a topology',
+  async (name) => {
+    const codes = await onGrid(async (graphs) => {
+      const worlds = await Promise.all(graphs.map((graph) => graph.split(0)))
+      const call = Communicator[name] as (...args: unknown[]) => Promise<unknown>
+      return call(
+        worlds,
+        worlds.map(() => new Int32Array(1)),
+        'sum',
+      ).then(
+        () => undefined,
+        (error) => error.code,
+      )
+    })
+    expect(codes).toEqual(new Array(12).fill('ERR_ARGUMENT'))
+  },
+)
+
 describe('neighborAllgatherAll', () => {
   it('repeats a call with new data in the same arrays', async () => {
     await onGrid(async (graphs) => {

@@ -13,6 +13,7 @@ function countingContext() {
   const log: string[] = []
   const active = { now: false }
   const collectives = {
+    callsOf: () => 1,
     openLane: () => 7,
     closeLane: (lane: number) => log.push(`close ${lane}`),
     countStartsToCome: (count: number) => log.push(`to come ${count}`),
