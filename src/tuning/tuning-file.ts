@@ -1,0 +1,41 @@
+import type { Collective } from '../schedule/specification.js'
+import type { DecisionTree } from './decision-tree.js'
+import type { MeasurementSource } from './measurement.js'
+
+/**
+ * What `rankweave tune` learns and a run, a preloaded library and generators read: a decision tree for each
+ * collective.
+ *
+ * **File.** JSON in UTF-8, at most 16 MiB, nesting at most 44 deep; members that are not listed here are refused.
+ *
+ * ```json
+ * {"format":"rankweave-tuning","version":1,
+ *  "source":{"kind":"mpi","name":"Open MPI 4.1.4","machine":"four nodes"},
+ *  "decisions":{"bcast":{"settings":[{"collective":"bcast","algorithm":"pipeline","parameters":{"segment":8192}}],
+ *   "root":{"kind":"leaf","setting":0,"cases":1,"errors":0}}},
+ *  "checksum":"9f86d081884c7d65"}
+ * ```
+ *
+ * **Which calls.** `decisions` has a tree for each collective that was measured. A call of another collective, a
+ * setting that cannot serve a call (its numbers of ranks, its operation) and one that the reader does not know are
+ * left to the reader's default rule.
+ *
+ * **Which names.** With `source.kind` `mpi` algorithms have the names of the library of MPI in `source.name`, and
+ * only that library in that version takes them; otherwise they are the registry's ids.
+ *
+ * **Checksum.** FNV-1a of 64 bits, as 16 hexadecimal digits, over the UTF-8 text of the file before
+ * `,"checksum"`, without spaces, tabs and ends of lines outside of strings. A reader refuses a file with another
+ * one: it was damaged, or edited by hand.
+ */
+export interface TuningFile {
+  readonly format: typeof tuningFormat
+  readonly version: typeof tuningVersion
+  /** What was measured. */
+  readonly source: MeasurementSource
+  /** Each tree names settings of its collective only. */
+  readonly decisions: Readonly<Partial<Record<Collective, DecisionTree>>>
+  readonly checksum: string
+}
+
+export const tuningFormat = 'rankweave-tuning'
+export const tuningVersion = 1
