@@ -92,6 +92,8 @@ export interface Fabric {
   readonly sharing?: MemorySharing
   /** Memory for copies that peers read where they are, where there is such memory. */
   readonly staging?: StagingMemory
+  /** Memory that other processes copy from, wherever it lies, where they can. */
+  readonly loans?: MemoryLoans
   /** Large messages that go before their receiver asks for them, where asking takes long. */
   readonly ahead?: SendingAhead
   /**
@@ -247,6 +249,22 @@ export interface MemorySharing {
   locate(peer: number, bytes: Uint8Array): MemoryLocation | undefined
   /** The bytes that process `peer` located for this process, by a frame that has been delivered. */
   reach(peer: number, location: MemoryLocation, sizeBytes: number): Uint8Array
+}
+
+/**
+ * Copies between processes that the receiver makes, out of the memory that a message has at its sender.
+ *
+ * A loan ends before its lender changes or releases the memory, and a copy that it did not cover is no copy.
+ */
+export interface MemoryLoans {
+  /**
+   * How `peer` finds `bytes` until the loan ends; undefined when it cannot copy them, or too much is lent. The
+   * caller holds the buffer meanwhile.
+   */
+  lend(peer: number, bytes: Uint8Array): MemoryLocation | undefined
+  end(location: MemoryLocation): void
+  /** Fills `into` from what `peer` has lent; false where it could not, or the loan has ended meanwhile. */
+  copy(peer: number, location: MemoryLocation, into: Uint8Array): boolean
 }
 
 /**

@@ -4,6 +4,7 @@ import { RankweaveError } from '../../errors.js'
 import { keepJobOnExit, letLauncherForward } from './mpi-early-exit.js'
 import { type MpiLauncher, requireLauncher } from './mpi-launcher.js'
 import { loadMpi, type MpiLibrary } from './mpi-library.js'
+import { type MpiLoans, openLoans } from './mpi-loans.js'
 import { MpiMemory } from './mpi-memory.js'
 import { allTexts, placement } from './mpi-placement.js'
 import { type MpiSharedMemory, openSharedMemory } from './mpi-shared-memory.js'
@@ -31,6 +32,8 @@ export class MpiJob {
   readonly isOversubscribed: boolean
   /** Memory that the processes of this node share, if they do. */
   readonly sharedMemory: MpiSharedMemory | undefined
+  /** What the processes of this node lend each other, if they can. */
+  readonly loans: MpiLoans | undefined
   /** Sessions that this process has not freed. */
   openSessions = 0
   #ended = false
@@ -61,10 +64,9 @@ export class MpiJob {
     this.processesPerCore = processesPerCore
     this.isOversubscribed = isOversubscribed
     const { process: me } = this
-    this.sharedMemory = openSharedMemory({
-      ...{ library, process: me, nodes },
-      texts: (mine) => allTexts(this, mine),
-    })
+    const sharing = { library, process: me, nodes, texts: (mine: string) => allTexts(this, mine) }
+    this.sharedMemory = openSharedMemory(sharing)
+    this.loans = openLoans(sharing)
   }
 
   /** Aborts the whole job at once, whatever its other processes are doing. Does not return. */

@@ -1,6 +1,13 @@
 import { RankweaveError, reasonText } from '../../errors.js'
 import { abiOf, type MpiAbi } from './mpi-abi.js'
-import { type AddressOf, type MappedMemory, MpiMemory, mappedMemory } from './mpi-memory.js'
+import {
+  type AddressOf,
+  type MappedMemory,
+  MpiMemory,
+  mappedMemory,
+  type ReadMemory,
+  readMemoryOf,
+} from './mpi-memory.js'
 
 type Call = (...args: number[]) => void
 
@@ -48,6 +55,8 @@ export interface MpiLibrary {
   readonly calls: MpiCalls
   readonly addressOf: AddressOf
   readonly memory: MappedMemory
+  /** Absent where the system has no such call. */
+  readonly readMemory?: ReadMemory
   /** Yields the core to another process. */
   readonly yieldTurn: () => void
   /** Whether MPI itself yields after an unsuccessful poll. Known once it is initialized. */
@@ -151,7 +160,11 @@ function describe(koffi: Koffi, path: string, library: ReturnType<Koffi['load']>
   const yielding = symbol('opal_progress_yield_when_idle')
   const yieldsTurn = () => yielding !== undefined && (intAt(yielding) & 0xff) !== 0
   const memory = mappedMemory(koffi)
-  return { path, version, abi, calls: callsOf(func), addressOf, memory, yieldTurn, yieldsTurn, intAt, func }
+  const readMemory = readMemoryOf(koffi)
+  return {
+    ...{ path, version, abi, calls: callsOf(func), addressOf, memory, yieldTurn, yieldsTurn, intAt, func },
+    ...(readMemory === undefined ? {} : { readMemory }),
+  }
 }
 
 function callsOf(func: MpiLibrary['func']): MpiCalls {

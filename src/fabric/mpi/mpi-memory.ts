@@ -93,3 +93,22 @@ function linuxCalls(koffi: Koffi): LinuxCalls | undefined {
     return undefined
   }
 }
+
+/**
+ * `process_vm_readv`: copies pieces of the memory of process `pid` into pieces of this one's. A piece is its address
+ * and its length in bytes, 8 bytes each; `here` and `there` are the addresses of such lists. The bytes copied, or -1.
+ */
+export type ReadMemory = (
+  ...[pid, here, count, there, countThere, flags]: [number, number, number, number, number, number]
+) => number
+
+/** @internal Undefined where the system has no such call. */
+export function readMemoryOf(koffi: Koffi): ReadMemory | undefined {
+  if (process.platform !== 'linux') return undefined
+  const types = ['int', 'int64_t', 'int64_t', 'int64_t', 'int64_t', 'int64_t']
+  try {
+    return koffi.load(null).func('process_vm_readv', 'int64_t', types) as ReadMemory
+  } catch {
+    return undefined
+  }
+}

@@ -7,6 +7,7 @@ import { MpiBulk } from './mpi-bulk.js'
 import { drainSession } from './mpi-drain.js'
 import { type FrameTaker, MpiInbox } from './mpi-inbox.js'
 import type { MpiJob } from './mpi-job.js'
+import type { MpiLoans } from './mpi-loans.js'
 import { mpiPayloadBytes } from './mpi-message.js'
 import { MpiOutbox } from './mpi-outbox.js'
 import { MpiPolling } from './mpi-polling.js'
@@ -37,6 +38,7 @@ export class MpiProcess implements Fabric {
   readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
   readonly bulk: MpiBulk
   readonly staging?: MpiStaging
+  readonly loans?: MpiLoans
   readonly tryPoll?: (maxPolls: number) => boolean
   readonly #outbox: MpiOutbox
   readonly #inbox: MpiInbox
@@ -56,6 +58,7 @@ export class MpiProcess implements Fabric {
     this.nodes = nodes
     this.isOversubscribed = job.isOversubscribed
     if (job.sharedMemory !== undefined) this.staging = new MpiStaging(job.sharedMemory)
+    if (job.loans !== undefined) this.loans = job.loans
     this.#outbox = new MpiOutbox(library, comm, process, processes)
     this.#inbox = new MpiInbox(library, comm)
     this.bulk = new MpiBulk(library, comm, processes, maxTag, {

@@ -1,5 +1,6 @@
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankweaveError } from '../../errors.js'
+import type { MemoryLocation } from '../../fabric/fabric.js'
 import type { TypedArray } from '../datatype/elements.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import { type WaitOptions, waitOptions } from '../process/abort.js'
@@ -71,6 +72,8 @@ export type Content =
       readonly transferId: number
       /** The sender's own memory, where it can be read from here. */
       readonly bytes?: Uint8Array
+      /** Where they are, if they can be copied from there. */
+      readonly loan?: MemoryLocation
     }
   /** Nowhere: the message was discarded, or can no longer arrive. */
   | { readonly kind: 'gone'; readonly error: RankweaveError }

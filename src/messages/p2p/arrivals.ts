@@ -1,5 +1,6 @@
 import { indexIn } from '../../base/search.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
+import type { MemoryLocation } from '../../fabric/fabric.js'
 import { elementsIn, newArray, newArrayOf, type TypedArray, typeCode } from '../datatype/elements.js'
 import { Arrived } from '../matching/arrived.js'
 import { deliverBytes } from '../matching/delivery.js'
@@ -95,30 +96,28 @@ export class Arrivals {
 
   /** A message whose data stay with the sender until it is matched. */
   offer(src: number, header: Int32Array): void {
-    const bytes = this.#bytesHere(src, header)
     const transferId = header[envelopeWord.transferId]
     const mailbox = this.#mailboxOf(header)
     const content = {
       kind: 'remote',
       process: src,
       transferId,
-      ...(bytes === undefined ? {} : { bytes }),
+      ...this.#dataOf(src, header),
     } as const
     const message = new Arrived(mailbox.arrived, envelopeIn(header), content)
     this.#unexpected.open(src, transferId, message)
     this.enter(mailbox, message, mailbox.posted.find(message.source, message.tag))
   }
 
-  /**
-   * The payload of an offered message, where it can be read from here: in its sender's memory, or no bytes at
-   * all.
-   */
-  #bytesHere(src: number, header: Int32Array): Uint8Array | undefined {
-    if (header[envelopeWord.sizeBytes] === 0) return noBytes
-    if (header[headerWord.kind] !== frameKind.shared) return undefined
+  /** Where the payload of an offered message can be read or copied from here, if it can. */
+  #dataOf(src: number, header: Int32Array): { bytes?: Uint8Array; loan?: MemoryLocation } {
+    const sizeBytes = header[envelopeWord.sizeBytes] >>> 0
+    if (sizeBytes === 0) return { bytes: noBytes }
+    if (header[headerWord.kind] !== frameKind.shared) return {}
     const byteOffset = (header[locationWord.offsetLow] >>> 0) + header[locationWord.offsetHigh] * 2 ** 32
     const location = { segment: header[locationWord.segment], byteOffset }
-    return this.#state.runtime.fabric.sharing!.reach(src, location, header[envelopeWord.sizeBytes] >>> 0)
+    const { sharing } = this.#state.runtime.fabric
+    return sharing === undefined ? { loan: location } : { bytes: sharing.reach(src, location, sizeBytes) }
   }
 
   /**

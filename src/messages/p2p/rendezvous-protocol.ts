@@ -1,7 +1,8 @@
 import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
+import type { MemoryLocation } from '../../fabric/fabric.js'
 import { StridedView } from '../datatype/strided-view.js'
-import type { Arrived } from '../matching/arrived.js'
+import type { Arrived, Content } from '../matching/arrived.js'
 import { freedError } from '../matching/pending.js'
 import type { Receive } from '../matching/receive.js'
 import type { Send } from '../matching/send.js'
@@ -61,20 +62,22 @@ export class RendezvousProtocol {
   }
 
   /**
-   * Sends the envelope; the data follow when the receiver is ready. They go at once where it cannot read them
-   * in this process and the fabric has room: asking for them would take as long as they do.
+   * Sends the envelope; the receiver copies the data from where they are if it can, and else they follow when it
+   * is ready. They go at once where it cannot read them in this process and the fabric has room: asking for them
+   * would take as long as they do.
    */
   offer(send: Send, destWorldRank: number): void {
     const { process, payload } = send
-    const location =
-      payload.data instanceof StridedView
-        ? undefined
-        : this.#state.runtime.fabric.sharing?.locate(process, bytesOf(payload.data))
-    if (location === undefined && this.#mayGoAhead(send)) {
+    const { sharing, loans } = this.#state.runtime.fabric
+    const bytes = payload.data instanceof StridedView ? undefined : bytesOf(payload.data)
+    const shared = bytes === undefined ? undefined : sharing?.locate(process, bytes)
+    if (shared === undefined && this.#mayGoAhead(send)) {
       this.sendEager(send, destWorldRank, true)
       return
     }
-    this.#offer(send)
+    const loan = bytes === undefined ? undefined : loans?.lend(process, bytes)
+    this.#offer(send, loan)
+    const location = shared ?? loan
     if (location === undefined) this.#envelopes.offer(send, destWorldRank)
     else this.#envelopes.offerShared(send, destWorldRank, location)
   }
@@ -101,8 +104,8 @@ export class RendezvousProtocol {
   }
 
   /** Fetches the data of an offered message into its receive. */
-  accept(process: number, transferId: number, message: Arrived, receive: Receive<unknown>): void {
-    const { transfers } = this.#state
+  accept({ process, transferId, loan }: Remote, message: Arrived, receive: Receive<unknown>): void {
+    const { transfers, runtime } = this.#state
     const place = placeFor(receive, message)
     if (place instanceof RankweaveError) {
       transfers.decline(process, transferId)
@@ -113,6 +116,12 @@ export class RendezvousProtocol {
       this.#matched.delete(receive)
       this.#checkIdle()
     })
+    if (loan !== undefined && runtime.fabric.loans?.copy(process, loan, matched.into)) {
+      runtime.processCounters.bytesCopied += message.sizeBytes
+      this.acknowledge(process, transferId)
+      matched.landed()
+      return
+    }
     this.#matched.set(receive, { process, transferId })
     transfers.fetch(process, transferId, matched)
   }
@@ -157,8 +166,9 @@ export class RendezvousProtocol {
     this.#state.transfers.settle(transferId, asked ?? freedError(send))
   }
 
-  #offer(send: Send): void {
-    const offered = new OfferedSend(send, this.#envelopes, () => {
+  #offer(send: Send, loan?: MemoryLocation): void {
+    const offered = new OfferedSend(send, this.#envelopes, loan !== undefined, () => {
+      if (loan !== undefined) this.#state.runtime.fabric.loans?.end(loan)
       this.#offered.delete(send.transferId)
       this.#checkIdle()
     })
@@ -173,17 +183,21 @@ export class RendezvousProtocol {
   }
 }
 
+type Remote = Content & { readonly kind: 'remote' }
+
 /** A send as its transfer sees it. */
 class OfferedSend implements Outgoing {
   readonly send: Send
   readonly process: number
   readonly #envelopes: EnvelopeFrames
+  readonly #isLent: boolean
   readonly #ended: () => void
 
-  constructor(send: Send, envelopes: EnvelopeFrames, ended: () => void) {
+  constructor(send: Send, envelopes: EnvelopeFrames, isLent: boolean, ended: () => void) {
     this.send = send
     this.process = send.process
     this.#envelopes = envelopes
+    this.#isLent = isLent
     this.#ended = ended
   }
 
@@ -193,7 +207,9 @@ class OfferedSend implements Outgoing {
   }
 
   sent(): void {
-    this.send.fulfil()
+    // A receiver may have copied what was no longer the buffer's.
+    if (this.#isLent && !this.send.isIntact) this.send.reject(this.send.detachedError())
+    else this.send.fulfil()
     this.#ended()
   }
 

@@ -129,7 +129,7 @@ export class UnexpectedMessages {
           break
         }
         countReceived(receive, message)
-        this.#rendezvous.accept(content.process, content.transferId, message, receive)
+        this.#rendezvous.accept(content, message, receive)
         break
       case 'gone':
         receive.reject(content.error)
