@@ -1,7 +1,10 @@
 const mebibyte = 2 ** 20
 
-/** 8 B to 16 MiB, denser where libraries switch protocols. */
-export const messageSizes: readonly number[] = [8, 64, 1024, 2 ** 14, 2 ** 16, 2 ** 18, 2 ** 20, 2 ** 24]
+/** 8 B to 16 MiB, every power of two where libraries switch protocols. */
+export const messageSizes: readonly number[] = [
+  ...[8, 64, 1024, 2 ** 14],
+  ...[16, 17, 18, 19, 20, 21, 22, 23, 24].map((exponent) => 2 ** exponent),
+]
 
 /** The sizes of `--sizes`. */
 export function wholeSizes(text: string): number[] {
@@ -16,7 +19,9 @@ export function wholeSizes(text: string): number[] {
 export function pingPongPlan(messages: readonly number[]) {
   const sizes = messages.map((sizeBytes) => ({
     sizeBytes,
-    warmUp: clamp(2 ** 26 / sizeBytes, 3, 20_000),
+    // Of a path that is taken for the first time: its compiler takes the cores from the ranks.
+    warmUp: clamp(2 ** 33 / sizeBytes, 100, 20_000),
+    warmUpMs: 1500,
     iterations: clamp(2 ** 23 / sizeBytes, 1, 1000),
     batches: sizeBytes >= 2 ** 22 ? 11 : sizeBytes >= 2 ** 16 ? 21 : 41,
   }))

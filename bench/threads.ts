@@ -1,5 +1,7 @@
-import type { Bench } from './bench.js'
+import type { Bench, BenchOptions, Figure } from './bench.js'
+import { BuiltPrograms } from './build-programs.js'
 import { measureSuites } from './measure-suites.js'
+import type { MpiName } from './mpi-library.js'
 import type { Line } from './size-plot.js'
 import { threadsSuites } from './threads-suites.js'
 
@@ -13,6 +15,18 @@ const lines: readonly Line[] = [
 export const threadsBench: Bench = {
   name: 'threads',
   question: 'How do ranks on threads compare with C on Open MPI?',
-  measure: (options = {}) =>
-    measureSuites(['Open MPI'], (built, _, sizes) => threadsSuites(built, sizes), lines, options),
+  measure: measureThreads,
+}
+
+/** With option `before`, the whole command of a split in turns with that of a commit. */
+async function* measureThreads(options: BenchOptions = {}): AsyncGenerator<Figure> {
+  const { before: commit } = options
+  const older = commit === undefined ? undefined : { built: new BuiltPrograms([], commit), commit }
+  try {
+    const suites = (built: BuiltPrograms, _: MpiName, sizes: readonly number[]) =>
+      threadsSuites(built, sizes, older)
+    yield* measureSuites<MpiName>(['Open MPI'], suites, lines, options)
+  } finally {
+    older?.built.close()
+  }
 }

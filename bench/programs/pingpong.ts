@@ -14,19 +14,19 @@ export default async function main(world: Communicator, { memory, sizes }: PingP
   const figures: Record<string, number> = {}
   for (const { sizeBytes, ...effort } of sizes) {
     const out = bytesIn(memory, world, sizeBytes)
-    const into = bytesIn(memory, world, sizeBytes)
-    const options = { into }
+    let into = bytesIn(memory, world, sizeBytes)
+    const options = memory === 'fresh' ? {} : { into }
     const roundTrips =
       world.rank === 0
         ? async (iterations: number) => {
             for (let i = 0; i < iterations; i++) {
               await world.send(out, 1)
-              await world.recv(1, 0, options)
+              into = (await world.recv(1, 0, options)).data as Uint8Array
             }
           }
         : async (iterations: number) => {
             for (let i = 0; i < iterations; i++) {
-              await world.recv(0, 0, options)
+              into = (await world.recv(0, 0, options)).data as Uint8Array
               await world.send(out, 0)
             }
           }
