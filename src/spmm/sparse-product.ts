@@ -22,7 +22,7 @@ export interface BlockExchange {
 export function neighborExchange(graph: TopologyCommunicator): BlockExchange {
   return {
     sources: graph.sources,
-    bind: (mine, halo) => graph.neighborAllgatherInit(mine, halo),
+    bind: (mine, halo) => graph.neighborAllgatherInit(mine, halo, { sharedMemory: false }),
     fail: failing(graph),
   }
 }

@@ -33,7 +33,8 @@ export interface PersistentNeighborCalls {
    * reports what was measured.
    *
    * With `sharedMemory`, of a communicator that sends directly or lets the library choose, blocks are read
-   * where they are if all processes share memory: only on `mpi`, on one node of at most 64 processes. A start
+   * where they are if all processes share memory: only on `mpi`, on one node of at most 64 processes. That is
+   * the default where these processes share cores, for blocks of up to 16 KiB. A start
    * then waits until the destinations have written their blocks of the start before it, so a rank has
    * completed at most one start more than they have begun. Every process retains, until the communicator is
    * freed, two times its ranks' blocks and 64 bytes, rounded up to 64, in memory that peers read: at most 16

@@ -6,6 +6,7 @@ import { boundCollective, boundRequest } from '../../calls/program/bound-request
 import type { PersistentRequest } from '../../calls/program/persistent-request.js'
 import { canPublish } from '../../calls/program/publication.js'
 import type { Signature } from '../../calls/signature.js'
+import type { CommState } from '../../comm/comm-state.js'
 import { RankweaveError } from '../../errors.js'
 import { elementSizeBytes, requireIntact, type TypedArray } from '../../messages/datatype/elements.js'
 import { chosenNeighborhood } from '../execute/chosen.js'
@@ -29,10 +30,14 @@ export interface AllgatherInitOptions extends NeighborInitOptions {
   /**
    * Instead of direct sends: where all processes of the communicator share memory, every process writes its
    * blocks there once per start, and neighbors read them. Elsewhere, and where a process has no such memory
-   * left, blocks are sent. Default false.
+   * left, blocks are sent. Default: where processes share cores and the strategy is direct or the library's
+   * to choose, for blocks of up to 16 KiB.
    */
   readonly sharedMemory?: boolean
 }
+
+/** Longest block that is in shared memory unless a call says so: two of each rank are retained. */
+const mostPublishedBytes = 16_384
 
 /** What ranks compare: those that pass other options are a mismatch. */
 const publishedText = 'sharedMemory'
@@ -57,18 +62,20 @@ export function neighborAllgatherInit(
   const { neighborhood } = this
   const seat = this.seat()
   const name = 'neighborAllgatherInit'
-  const { tune, isPublished } = checkedInit(name, neighborhood, options)
+  const { tune, sharedMemory } = checkedInit(name, neighborhood, options)
   const { type, elements, into } = boundElements(name, send, recv)
   const count = elements.length
   checkInto(name, into, type, neighborhood.slotsOf(seat.rank) * count)
-  const method = isPublished ? publishedText : tune === null ? null : tuneText(tune)
+  const method = sharedMemory === true ? publishedText : tune === null ? null : tuneText(tune)
   const signature: Signature = { name, type, count, ...(method === null ? {} : { method }) }
   const given: UniformBuffers = { send: elements, recv: into }
   const place: TunerPlace = {}
   const call = { signature, unplaced: neighborhood.isLocated }
   const setup = boundCollective(seat, call, { given, place }, async (all, exchange) => {
     const buffers = all.map((each) => each.given)
-    if (isPublished && canPublish(seat.state)) {
+    const isPublished =
+      sharedMemory ?? (tune === null && isBetterPublished(seat.state, neighborhood, elements.byteLength))
+    if (isPublished && !neighborhood.isLocated && canPublish(seat.state)) {
       const direct = neighborhood.by({ kind: 'direct' })
       const blocks = { blockBytes: elements.byteLength, ...wordsOfBuffers(buffers, type, count) }
       const start = await publishedAllgather(seat.state, direct, signature, blocks, exchange)
@@ -85,8 +92,21 @@ export function neighborAllgatherInit(
 
 const allgatherInitOptions = {
   ...initOptions,
-  sharedMemory: flagOption({ default: false }),
+  sharedMemory: flagOption(),
 } satisfies OptionTable<AllgatherInitOptions>
+
+/**
+ * Whether blocks are read where they are although no option says so: a frame is handled by a process that has to get
+ * a core first, and a process that reads memory handles none.
+ */
+function isBetterPublished(
+  { runtime }: CommState,
+  { isAuto, strategy }: Neighborhood,
+  blockBytes: number,
+): boolean {
+  const mayBePublished = isAuto || strategy.kind === 'direct'
+  return mayBePublished && runtime.fabric.isOversubscribed === true && blockBytes <= mostPublishedBytes
+}
 
 /** Options with defaults. @throws ERR_ARGUMENT; ERR_STRATEGY where blocks are not sent directly */
 function checkedInit(name: string, neighborhood: Neighborhood, options: AllgatherInitOptions) {
@@ -95,12 +115,12 @@ function checkedInit(name: string, neighborhood: Neighborhood, options: Allgathe
   const tune = checkedTune(name, neighborhood, others)
   if (sharedMemory && tune !== null)
     throw new RankweaveError('ERR_ARGUMENT', `${name}: expected either tune or sharedMemory`)
-  const { isAuto, isLocated, strategy } = neighborhood
+  const { isAuto, strategy } = neighborhood
   if (sharedMemory && !isAuto && strategy.kind !== 'direct') {
     const message = `${name}: sharedMemory is another way to send directly: expected strategy direct or auto, got ${strategy.kind}`
     throw new RankweaveError('ERR_STRATEGY', message)
   }
-  return { tune, isPublished: sharedMemory && !isLocated }
+  return { tune, sharedMemory }
 }
 
 function wordsOfBuffers(buffers: readonly UniformBuffers[], type: number, count: number) {
