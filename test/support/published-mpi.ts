@@ -3,6 +3,7 @@
 import { mulberry32 } from '../../src/base/random.js'
 import { type Communicator, isRankweaveError, mpi, run } from '../../src/entry/index.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
+import type { AllgatherInitOptions } from '../../src/topology-communicator/exchanges/persistent-allgather.js'
 
 const ranks = 6
 const calls = 40
@@ -19,7 +20,32 @@ function randomGraph(seed: number) {
 
 const numberOf = (source: number, call: number, i: number) => 1000 * source + 10 * call + i
 
+/** Frames that all processes send in ten starts of a request with these options. */
+async function framesOf(world: Communicator, options: AllgatherInitOptions, length: number): Promise<number> {
+  const comm = await world.createTopology(randomGraph(5), { strategy: { kind: 'direct' } })
+  const recv = new Uint8Array(length * comm.sources.length)
+  const request = comm.neighborAllgatherInit(new Uint8Array(length), recv, options)
+  await request.start()
+  await world.barrier()
+  const { processCounters } = world.seat().state.runtime
+  const before = processCounters.framesSent
+  for (let call = 0; call < 10; call++) await request.start()
+  const sent = processCounters.framesSent - before
+  await world.barrier()
+  const isFirst = world.seat().localIndex === 0
+  const all = await world.allreduce(Float64Array.of(isFirst ? sent : 0), 'sum')
+  await comm.free()
+  return all[0]
+}
+
 async function main(world: Communicator) {
+  const frames = [
+    await framesOf(world, {}, 100),
+    await framesOf(world, {}, 16_385),
+    await framesOf(world, { sharedMemory: false }, 100),
+  ]
+  const isCrowded = world.seat().state.runtime.fabric.isOversubscribed === true
+  if (world.rank === 0) console.log(JSON.stringify({ isCrowded, frames }))
   const report = { differing: 0, framesInCalls: 0 }
   for (let seed = 1; seed <= 3; seed++) {
     const comm = await world.createTopology(randomGraph(seed), { strategy: { kind: 'direct' } })

@@ -8,7 +8,11 @@ describeEitherMpi('neighbor allgathers read in shared memory', (mpi) => {
     'give the right blocks on %i processes, and a deadlock is found and explained',
     async (count) => {
       const { stdout, stderr } = await runJob(mpi, count, program('published-mpi.ts'))
-      const [first, ...rest] = stdout.split('\n')
+      const [defaults, first, ...rest] = stdout.split('\n')
+      const { isCrowded, frames } = JSON.parse(defaults) as { isCrowded: boolean; frames: number[] }
+      const [byDefault, ofLongBlocks, whenSent] = frames
+      expect(byDefault === 0).toBe(isCrowded)
+      expect(Math.min(ofLongBlocks, whenSent)).toBeGreaterThan(0)
       expect(JSON.parse(first), stderr).toEqual({ differing: 0, framesInCalls: 0 })
       const said = rest.join('\n')
       expect(said).toMatch(/^ERR_DEADLOCK/)
