@@ -21,7 +21,7 @@ export function pingPongPlan(messages: readonly number[]) {
     sizeBytes,
     // Of a path that is taken for the first time: its compiler takes the cores from the ranks.
     warmUp: clamp(2 ** 33 / sizeBytes, 100, 20_000),
-    warmUpMs: 1500,
+    warmUpMs: 1000,
     iterations: clamp(2 ** 23 / sizeBytes, 1, 1000),
     batches: sizeBytes >= 2 ** 22 ? 11 : sizeBytes >= 2 ** 16 ? 21 : 41,
   }))

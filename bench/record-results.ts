@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { writeBenchmarkPages } from './docs.js'
 import { recordNeighborhood } from './neighborhood/record-neighborhood.js'
-import { recorded, recordedNames } from './recorded-lines.js'
+import { imageOf, recorded, recordedNames } from './recorded-lines.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { from: { type: 'string' } } })
@@ -32,7 +32,11 @@ writeBenchmarkPages()
 
 /** What the bench prints; it ends with 1 where a target is missed. */
 function measured(name: string): string {
-  const words = ['--import', 'tsx', `${root}bench/main.ts`, name, '--json']
+  const image = name === 'neighborhood' ? undefined : imageOf(name)
+  const words = [
+    ...['--import', 'tsx', `${root}bench/main.ts`, name, '--json'],
+    ...(image === undefined ? [] : ['--plot', `${root}docs/${image}`]),
+  ]
   const { stdout, status } = spawnSync(process.execPath, words, {
     cwd: root,
     encoding: 'utf8',

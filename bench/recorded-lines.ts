@@ -13,10 +13,43 @@ interface Section {
     readonly note?: string
     /** Whose cases end so; the last table takes the others. A table without cases is left out. */
     readonly ending?: string
+    /** Whose cases have a baseline. */
+    readonly isCompared?: true
+    /** SVG in docs/, which `--plot` draws. */
+    readonly image?: string
   }[]
 }
 
 const sections: Readonly<Record<string, Section>> = {
+  threads: {
+    title: 'Ranks on threads',
+    order: 1,
+    tables: [
+      {
+        title: 'Compared with C packed by hand',
+        baseline: 'C, 2 processes',
+        ending: ', vs C packed by hand',
+      },
+      { title: 'Programs without ranks', baseline: 'node -e 0', ending: ', vs node -e 0' },
+      {
+        title: 'Compared with C on Open MPI',
+        baseline: 'C on Open MPI',
+        isCompared: true,
+        image: 'threads.svg',
+      },
+      { title: 'Without a baseline', baseline: '' },
+    ],
+  },
+  mpi: {
+    title: 'Ranks on MPI',
+    order: 2,
+    tables: [
+      { title: 'Compared with MPI calls from JavaScript', baseline: 'bare koffi', ending: ', vs bare koffi' },
+      { title: 'Compared with our own send', baseline: 'send', ending: ', vs our own send' },
+      { title: 'What combining gains', baseline: 'direct', ending: ', common-neighbor vs direct' },
+      { title: 'Compared with C on the same library', baseline: 'C' },
+    ],
+  },
   collectives: {
     title: 'Collectives as schedules',
     order: 4,
@@ -136,6 +169,11 @@ const sections: Readonly<Record<string, Section>> = {
 
 export const recordedNames: readonly string[] = Object.keys(sections)
 
+/** The SVG in docs/ that a bench draws, if any. */
+export function imageOf(name: string): string | undefined {
+  return sections[name].tables.find(({ image }) => image !== undefined)?.image
+}
+
 type Line = Figure & {
   readonly bench: string
   readonly commit: string
@@ -161,8 +199,11 @@ export function recorded(name: string, lines: readonly string[], date: string): 
     title,
     command: `npm run bench -- ${name} --json`,
     order,
-    tables: tables.flatMap(({ title: of, baseline, ours = 'Rankweave', note, ending = '' }) => {
-      const own = [...left].filter((figure) => figure.case.endsWith(ending))
+    tables: tables.flatMap((table) => {
+      const { title: of, baseline, ours = 'Rankweave', note, image, ending = '', isCompared } = table
+      const own = [...left].filter(
+        (figure) => figure.case.endsWith(ending) && (isCompared === undefined || figure.peer !== null),
+      )
       if (own.length === 0) return []
       for (const figure of own) left.delete(figure)
       return {
@@ -176,6 +217,7 @@ export function recorded(name: string, lines: readonly string[], date: string): 
         runs: first.runs,
         source: `output of the command at commit ${first.commit}`,
         ...(note === undefined ? {} : { note }),
+        ...(image === undefined ? {} : { image }),
         figures: own.map(resultOf),
       }
     }),
