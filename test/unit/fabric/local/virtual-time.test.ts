@@ -31,7 +31,7 @@ describe('in virtual time', () => {
     const withHeader = new VirtualTime({ node: { ...costs, headerBytes: 5 } })
     withHeader.reset(['a', 'a'])
     expect(withHeader.send(0, 1, 100)).toBe(10 + 210 + 1000)
-    time.receive(0, 1, 1210)
+    time.receive(0, 1, 1210, 100)
     expect(time.nowNs(1)).toBe(1230)
   })
 
@@ -47,9 +47,9 @@ describe('in virtual time', () => {
     time.reset(['a', 'a', 'a'])
     const [first, second] = [time.send(0, 2, 0), time.send(1, 2, 0)]
     expect([first, second]).toEqual([1010, 1010])
-    time.receive(0, 2, first)
-    expect(time.arrivalNs(1, 2, second)).toBe(1060)
-    time.receive(1, 2, second)
+    time.receive(0, 2, first, 0)
+    expect(time.arrivalNs(1, 2, second, 0)).toBe(1060)
+    time.receive(1, 2, second, 0)
     expect(time.nowNs(2)).toBe(1080)
   })
 
@@ -77,7 +77,7 @@ describe('in virtual time', () => {
     const time = new VirtualTime({ node: costs })
     time.reset(['a', 'a'])
     time.compute(1, 5000)
-    time.receive(0, 1, time.send(0, 1, 0))
+    time.receive(0, 1, time.send(0, 1, 0), 0)
     expect(time.nowNs(1)).toBe(5020)
   })
 
