@@ -1,0 +1,102 @@
+import { interpolated } from '../base/interpolated.js'
+import { RankweaveError } from '../errors.js'
+import type { MessageTables } from '../machine/message-tables.js'
+import type { Level, MessageCosts, Origin, Profile } from '../machine/profile.js'
+import type { Measurement } from '../tuning/measurement.js'
+import { medianTime } from '../tuning/median-time.js'
+import { registryText } from '../tuning/registry-text.js'
+import { callProcesses } from '../tuning/tuning-call.js'
+import { type FanIn, type FittedTables, fitPLogP } from './fit-plogp.js'
+
+/** A level whose L and g were fitted. */
+export interface FittedLevel extends FittedTables {
+  readonly level: Level
+  /** Times that the fit is to. */
+  readonly chains: number
+  readonly barriers: number
+}
+
+export interface FittedProfile {
+  readonly profile: Profile
+  readonly levels: readonly FittedLevel[]
+}
+
+/**
+ * A profile whose PLogP is fitted to measured broadcasts along a chain without segments and flat barriers, on several
+ * nodes with one process each for level `network`, on one node for level `node`. Overheads are those of the profile; the
+ * LogGP figures of the level follow from the fitted tables (table 4.1).
+ *
+ * @throws ERR_MEASUREMENT where neither level has enough of them
+ */
+export function fittedProfile(
+  base: Profile,
+  measurements: readonly Measurement[],
+  { name = base.name, fanIn }: { readonly name?: string | undefined; readonly fanIn?: FanIn } = {},
+): FittedProfile {
+  const fits: FittedLevel[] = []
+  const reasons: string[] = []
+  for (const level of ['node', 'network'] as const) {
+    const ofLevel = measurements.filter((one) => levelOf(one) === level)
+    const chains = ofLevel.filter((one) => isPlain(one, 'bcast', 'bcast-chain'))
+    const barriers = ofLevel.filter((one) => isPlain(one, 'barrier', 'barrier-linear'))
+    try {
+      const fit = fitPLogP(chains.map(timed), barriers.map(timed), overheadsOf(base.levels[level]), fanIn)
+      fits.push({ ...fit, level, chains: chains.length, barriers: barriers.length })
+    } catch (error) {
+      if (!(error instanceof RankweaveError)) throw error
+      reasons.push(`${level}: ${error.message}`)
+    }
+  }
+  if (fits.length === 0) throw new RankweaveError('ERR_MEASUREMENT', reasons.join('; '))
+  const exceptions: Record<string, Origin> = { ...base.exceptions }
+  const levels: Record<Level, MessageCosts> = { ...base.levels }
+  const { kind, name: sourceName, machine } = measurements[0].source
+  for (const { level, tables, chains, barriers } of fits) {
+    for (const path of Object.keys(exceptions))
+      if (path.startsWith(`levels.${level}.plogp`) || path === `levels.${level}.headerBytes`)
+        delete exceptions[path]
+    const source = `fitted to ${chains} broadcasts and ${barriers} barriers: ${kind} ${sourceName}, ${machine}`
+    for (const key of ['plogp', 'latencyNs', 'gapNs', 'nsPerByte'])
+      exceptions[`levels.${level}.${key}`] = { provenance: 'measured', source }
+    levels[level] = costsOf(base.levels[level], tables)
+  }
+  return { profile: { ...base, name, levels, exceptions }, levels: fits }
+}
+
+function levelOf({ nodes, processesPerNode }: Measurement): Level | null {
+  if (nodes * processesPerNode < 2) return null
+  if (nodes === 1) return 'node'
+  return processesPerNode === 1 ? 'network' : null
+}
+
+function isPlain(measurement: Measurement, collective: string, id: string): boolean {
+  return measurement.collective === collective && registryText(measurement, measurement.source) === id
+}
+
+function timed(measurement: Measurement) {
+  const timeNs = medianTime(measurement.timesUs) * 1000
+  return { ranks: callProcesses(measurement), bytes: measurement.bytes, timeNs }
+}
+
+function overheadsOf({ plogp, sendOverheadNs, receiveOverheadNs }: MessageCosts) {
+  if (plogp !== undefined) return plogp
+  return {
+    sizesBytes: [0],
+    sendOverheadNs: [sendOverheadNs],
+    receiveOverheadNs: [receiveOverheadNs],
+  }
+}
+
+/** Table 4.1 of the source; where overheads are longer than a message, L is 0. */
+function costsOf({ sendOverheadNs, receiveOverheadNs }: MessageCosts, tables: MessageTables): MessageCosts {
+  const { latencyNs, sizesBytes, gapNs } = tables
+  const at = (values: readonly number[]) => interpolated(sizesBytes, values)
+  const [gap, last] = [at(gapNs), sizesBytes.at(-1)!]
+  const overheads = at(tables.sendOverheadNs)(1) + at(tables.receiveOverheadNs)(1)
+  const nsPerByte = gap(last + 1) - gap(last)
+  return {
+    // A profile charges G for the first byte, too.
+    latencyNs: Math.max(0, latencyNs + gap(1) - overheads - nsPerByte),
+    ...{ sendOverheadNs, receiveOverheadNs, gapNs: gap(1), nsPerByte, plogp: tables },
+  }
+}
