@@ -12,8 +12,8 @@ import { settingLine, type TuningSetting } from './setting.js'
  */
 export function registryText(setting: TuningSetting, source: MeasurementSource): string | null {
   try {
-    if (source.kind === 'mpi') return textOfLibrary(setting)
-    return formatAlgorithm(parseAlgorithm(settingLine(withoutEmptySegment(setting)), setting.collective))
+    const text = source.kind === 'mpi' ? textOfLibrary(setting) : settingLine(withoutEmptySegment(setting))
+    return text === null ? null : formatAlgorithm(parseAlgorithm(text, setting.collective))
   } catch (error) {
     if (isRankweaveError(error, 'ERR_ARGUMENT')) return null
     throw error
