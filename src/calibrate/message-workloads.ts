@@ -105,7 +105,7 @@ export async function sampleMessages(
   const receiveOverhead = await costOf(late(fewFrames), late(manyFrames), manyFrames - fewFrames)
 
   const growth: MessageGrowth[] = []
-  const anchor = medianOf(await hopOf(anchorBytes)) - medianOf(hop)
+  const anchor = Math.max(0, medianOf(await hopOf(anchorBytes)) - medianOf(hop))
   for (const bytes of sizesBytes) {
     // Kielmann et al. 2000 §3.2: what comes back is short, so that only one way differs.
     const way = (size: number, part: Part): Workload => once(size, shortBytes, part)

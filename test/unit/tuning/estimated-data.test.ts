@@ -66,18 +66,21 @@ describe('times that were not measured', () => {
 
 it('decisions from few measurements with a model lose less than from the measurements alone', () => {
   const settings = [
-    ...['bcast-linear', 'bcast-binomial'].map((algorithm) => ({ algorithm, parameters: {} })),
-    ...[1024, 8192].map((segment) => ({ algorithm: 'bcast-chain', parameters: { segment } })),
+    { algorithm: 'bcast-linear', segment: null },
+    { algorithm: 'bcast-binomial', segment: null },
+    { algorithm: 'bcast-chain', segment: 1024 },
+    { algorithm: 'bcast-chain', segment: 8192 },
   ]
   // Truth: LogGP of the machine; the model: Hockney's.
   const linesAt = (nodes: readonly number[], sizes: readonly number[]): Measurement[] =>
     nodes.flatMap((P) =>
       sizes.flatMap((bytes) =>
-        settings.map((setting) => {
-          const segmentBytes = Object.values(setting.parameters)[0] ?? Math.max(1, bytes)
+        settings.map(({ algorithm, segment }) => {
+          const segmentBytes = segment ?? Math.max(1, bytes)
           const model = modelOfLevel(grig, 'network', 'loggp')
-          const timeUs = predictUs(setting.algorithm, model, { ranks: P, bytes, segmentBytes })
-          return measurementOf({ ...setting, nodes: P, processesPerNode: 1, bytes, timeUs })
+          const timeUs = predictUs(algorithm, model, { ranks: P, bytes, segmentBytes })
+          const parameters: Record<string, number> = segment === null ? {} : { segment }
+          return measurementOf({ algorithm, parameters, nodes: P, processesPerNode: 1, bytes, timeUs })
         }),
       ),
     )
