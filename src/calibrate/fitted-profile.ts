@@ -52,15 +52,23 @@ export function fittedProfile(
   const levels: Record<Level, MessageCosts> = { ...base.levels }
   const { kind, name: sourceName, machine } = measurements[0].source
   for (const { level, tables, chains, barriers } of fits) {
-    for (const path of Object.keys(exceptions))
-      if (path.startsWith(`levels.${level}.plogp`) || path === `levels.${level}.headerBytes`)
-        delete exceptions[path]
     const source = `fitted to ${chains} broadcasts and ${barriers} barriers: ${kind} ${sourceName}, ${machine}`
-    for (const key of ['plogp', 'latencyNs', 'gapNs', 'nsPerByte'])
-      exceptions[`levels.${level}.${key}`] = { provenance: 'measured', source }
-    levels[level] = costsOf(base.levels[level], tables)
+    for (const each of sameAs(base, level)) {
+      for (const path of Object.keys(exceptions))
+        if (path.startsWith(`levels.${each}.plogp`) || path === `levels.${each}.headerBytes`)
+          delete exceptions[path]
+      for (const key of ['plogp', 'latencyNs', 'gapNs', 'nsPerByte'])
+        exceptions[`levels.${each}.${key}`] = { provenance: 'measured', source }
+      levels[each] = costsOf(base.levels[each], tables)
+    }
   }
   return { profile: { ...base, name, levels, exceptions }, levels: fits }
+}
+
+/** The level, and packages of a node where the profile does not distinguish them. */
+function sameAs({ levels }: Profile, level: Level): readonly Level[] {
+  const isSame = level === 'node' && JSON.stringify(levels.package) === JSON.stringify(levels.node)
+  return isSame ? ['package', 'node'] : [level]
 }
 
 function levelOf({ nodes, processesPerNode }: Measurement): Level | null {

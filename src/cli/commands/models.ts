@@ -134,7 +134,9 @@ async function compareFile(
   const machine: Machine = given ?? cluster({ nodes: 1, cores: 1, profile: profileNamed(name!) })
   const profile = profileOf(machine)
   const data = measuredData(
-    readMeasurementFile(file).filter((one) => collective === undefined || one.collective === collective),
+    readMeasurementFile(file).filter(
+      (one) => one.algorithm !== 'default' && (collective === undefined || one.collective === collective),
+    ),
   )
   const models = (['hockney', 'loggp', 'plogp'] as const).map((model) => formulaPredictor(profile, model))
   const comparison = compareModels(data, [...models, simulatorPredictor(machine)], (index, all) =>

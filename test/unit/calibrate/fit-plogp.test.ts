@@ -138,6 +138,12 @@ describe('a fit to simulated times', () => {
       return { ...line, source, algorithm, nodes: 1, processesPerNode: line.nodes }
     })
     expect(fittedProfile(profile, lines).levels).toMatchObject([{ level: 'node', chains: 9, barriers: 3 }])
+    const { levels } = fittedProfile(profile, lines).profile
+    expect(levels.package).toEqual(profile.levels.package)
+    const alike = { ...profile, levels: { ...profile.levels, package: profile.levels.node } }
+    const { package: near, node } = fittedProfile(alike, lines).profile.levels
+    expect(near).toEqual(node)
+    expect(near.plogp).toBeDefined()
   })
 
   test('refuses data without such times, with what is missing at each level', () => {

@@ -64,7 +64,8 @@ describe('models', () => {
     }
 
     it('puts formulas and simulation beside the measured times, as text, object and page', async () => {
-      const data = fileOf('data.jsonl', lines.map(formatMeasurement).join('\n'))
+      const chosen = measurementOf({ algorithm: 'default', nodes: 8, processesPerNode: 1, timeUs: 1 })
+      const data = fileOf('data.jsonl', [...lines, chosen].map(formatMeasurement).join('\n'))
       const page = join(folder, 'compared.html')
       const options = ['--compare', data, '--profile', 'grig-mx']
       const answer = await cli('models', ...options, '-o', page)
