@@ -95,14 +95,10 @@ export async function sampleMessages(
   const sendOverhead = await streams('send')
   // Longer than the stream takes to arrive, with a margin for what starts it.
   const perFrame = [...stream, ...hop].reduce((most, cost) => Math.max(most, cost))
-  const late = (frames: number, bytes = shortBytes, more = 0): Workload =>
-    delayed(
-      pair,
-      { segments: frames, bytes: bytes * frames },
-      stopwatch,
-      4 * (perFrame * (frames + 8) + more),
-    )
-  const receiveOverhead = await costOf(late(fewFrames), late(manyFrames), manyFrames - fewFrames)
+  const late = (segments: number, bytes: number, delayNs: number): Workload =>
+    delayed(pair, { segments, bytes: bytes * segments }, stopwatch, 4 * delayNs)
+  const lateFrames = (frames: number): Workload => late(frames, shortBytes, perFrame * (frames + 8))
+  const receiveOverhead = await costOf(lateFrames(fewFrames), lateFrames(manyFrames), manyFrames - fewFrames)
 
   const growth: MessageGrowth[] = []
   const anchor = Math.max(0, medianOf(await hopOf(anchorBytes)) - medianOf(hop))
@@ -111,11 +107,11 @@ export async function sampleMessages(
     const way = (size: number, part: Part): Workload => once(size, shortBytes, part)
     const further = await costOf(way(anchorBytes, 'both'), way(bytes, 'both'), 1)
     const message = further.map((cost) => anchor + cost)
-    const slowest = message.reduce((most, cost) => Math.max(most, cost), 0)
+    const delayNs = message.reduce((most, cost) => Math.max(most, cost), 0) + 2 * perFrame
     growth.push({
       message,
       sendOverhead: await costOf(way(shortBytes, 'send'), way(bytes, 'send'), 1),
-      receiveOverhead: await costOf(late(1, shortBytes, slowest), late(1, bytes, slowest), 1),
+      receiveOverhead: await costOf(late(1, shortBytes, delayNs), late(1, bytes, delayNs), 1),
     })
   }
 
