@@ -33,8 +33,7 @@ export interface FittedTables {
  * the source observes; `in-turn`: one g after the other, 2 (P - 1) g(0) + 2 L. Times do not tell which: L less by g(0),
  * and g(0) twice as long, take alike.
  */
-export const fanIns = ['together', 'in-turn'] as const
-export type FanIn = (typeof fanIns)[number]
+export type FanIn = 'together' | 'in-turn'
 
 /** Longest broadcasts that count as those of empty messages, unless there are shorter ones. */
 const shortBytes = 8

@@ -103,7 +103,7 @@ export async function sampleMessages(
   const growth: MessageGrowth[] = []
   const anchor = Math.max(0, medianOf(await hopOf(anchorBytes)) - medianOf(hop))
   for (const bytes of sizesBytes) {
-    // Kielmann et al. 2000 §3.2: what comes back is short, so that only one way differs.
+    // As Kielmann et al. 2000 measure: what comes back is short, so that only one way differs.
     const way = (size: number, part: Part): Workload => once(size, shortBytes, part)
     const further = await costOf(way(anchorBytes, 'both'), way(bytes, 'both'), 1)
     const message = further.map((cost) => anchor + cost)

@@ -4,7 +4,6 @@ import { type Command, Option } from 'commander'
 import * as z from 'zod'
 import { calibratedRanksPerProcess, calibratedSizes } from '../../calibrate/calibrate.js'
 import { calibratedProfile } from '../../calibrate/calibrated-profile.js'
-import { fanIns } from '../../calibrate/fit-plogp.js'
 import { fittedProfile } from '../../calibrate/fitted-profile.js'
 import { RankweaveError } from '../../errors.js'
 import { formatProfile } from '../../machine/profile-file.js'
@@ -41,7 +40,7 @@ const schema = z.object({
   sizes: wholeList(65, 2 ** 24, 64),
   fit: z.string().optional(),
   profile: z.string().optional(),
-  fanIn: oneOf(...fanIns),
+  fanIn: oneOf('together', 'in-turn'),
   name: z.string().optional(),
   output: z.string().optional(),
 })
