@@ -2,10 +2,11 @@ import { interpolated } from '../base/interpolated.js'
 import { RankweaveError } from '../errors.js'
 import type { MessageTables } from '../machine/message-tables.js'
 import type { Level, MessageCosts, Origin, Profile } from '../machine/profile.js'
+import type { Collective } from '../schedule/specification.js'
+import { type MeasuredData, measuredData } from '../tuning/measured-data.js'
 import type { Measurement } from '../tuning/measurement.js'
-import { medianTime } from '../tuning/median-time.js'
 import { registryText } from '../tuning/registry-text.js'
-import { callProcesses } from '../tuning/tuning-call.js'
+import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
 import { type FanIn, type FittedTables, fitPLogP } from './fit-plogp.js'
 
 /** A level whose L and g were fitted. */
@@ -26,21 +27,21 @@ export interface FittedProfile {
  * nodes with one process each for level `network`, on one node for level `node`. Overheads are those of the profile; the
  * LogGP figures of the level follow from the fitted tables (table 4.1).
  *
- * @throws ERR_MEASUREMENT where neither level has enough of them
+ * @throws ERR_MEASUREMENT where neither level has enough of them, and for measurements of different sources
  */
 export function fittedProfile(
   base: Profile,
   measurements: readonly Measurement[],
   { name = base.name, fanIn }: { readonly name?: string | undefined; readonly fanIn?: FanIn } = {},
 ): FittedProfile {
+  const data = measuredData(measurements)
+  const [all, flat] = [timesOf(data, 'bcast', 'bcast-chain'), timesOf(data, 'barrier', 'barrier-linear')]
   const fits: FittedLevel[] = []
   const reasons: string[] = []
   for (const level of ['node', 'network'] as const) {
-    const ofLevel = measurements.filter((one) => levelOf(one) === level)
-    const chains = ofLevel.filter((one) => isPlain(one, 'bcast', 'bcast-chain'))
-    const barriers = ofLevel.filter((one) => isPlain(one, 'barrier', 'barrier-linear'))
+    const [chains, barriers] = [all, flat].map((times) => times.filter((time) => time.level === level))
     try {
-      const fit = fitPLogP(chains.map(timed), barriers.map(timed), overheadsOf(base.levels[level]), fanIn)
+      const fit = fitPLogP(chains, barriers, overheadsOf(base.levels[level]), fanIn)
       fits.push({ ...fit, level, chains: chains.length, barriers: barriers.length })
     } catch (error) {
       if (!(error instanceof RankweaveError)) throw error
@@ -50,7 +51,7 @@ export function fittedProfile(
   if (fits.length === 0) throw new RankweaveError('ERR_MEASUREMENT', reasons.join('; '))
   const exceptions: Record<string, Origin> = { ...base.exceptions }
   const levels: Record<Level, MessageCosts> = { ...base.levels }
-  const { kind, name: sourceName, machine } = measurements[0].source
+  const { kind, name: sourceName, machine } = data.source
   for (const { level, tables, chains, barriers } of fits) {
     const source = `fitted to ${chains} broadcasts and ${barriers} barriers: ${kind} ${sourceName}, ${machine}`
     for (const each of sameAs(base, level)) {
@@ -71,19 +72,35 @@ function sameAs({ levels }: Profile, level: Level): readonly Level[] {
   return isSame ? ['package', 'node'] : [level]
 }
 
-function levelOf({ nodes, processesPerNode }: Measurement): Level | null {
+interface LevelTime {
+  readonly level: Level | null
+  readonly ranks: number
+  readonly bytes: number
+  readonly timeNs: number
+}
+
+/** The times of the settings that do what an algorithm of the registry does at its defaults. */
+function timesOf(data: MeasuredData, collective: Collective, id: string): readonly LevelTime[] {
+  const isWanted = data.settings.map(
+    (setting) => setting.collective === collective && registryText(setting, data.source) === id,
+  )
+  return data.calls.flatMap((call, row) => {
+    const first = data.rowStart[row]
+    return Array.from({ length: data.rowStart[row + 1] - first }, (_, i) => first + i)
+      .filter((entry) => isWanted[data.setting[entry]])
+      .map((entry) => ({
+        level: levelOf(call),
+        ranks: callProcesses(call),
+        bytes: call.bytes,
+        timeNs: data.timeUs[entry] * 1000,
+      }))
+  })
+}
+
+function levelOf({ nodes, processesPerNode }: TuningCall): Level | null {
   if (nodes * processesPerNode < 2) return null
   if (nodes === 1) return 'node'
   return processesPerNode === 1 ? 'network' : null
-}
-
-function isPlain(measurement: Measurement, collective: string, id: string): boolean {
-  return measurement.collective === collective && registryText(measurement, measurement.source) === id
-}
-
-function timed(measurement: Measurement) {
-  const timeNs = medianTime(measurement.timesUs) * 1000
-  return { ranks: callProcesses(measurement), bytes: measurement.bytes, timeNs }
 }
 
 function overheadsOf({ plogp, sendOverheadNs, receiveOverheadNs }: MessageCosts) {

@@ -77,11 +77,10 @@ export const calibrateCommand: AddCommand = (command, act) => {
     .action(
       act(async (report: Reporter, raw: unknown, command: Command) => {
         const options = parseOptions(schema, raw)
+        requireName(options.name)
         if (options.fit !== undefined) return await fitFile(report, command, options, options.fit)
         refuseGiven(command, ['profile', 'fanIn'], 'is for --fit')
         const { output, runs, sizes, name = `calibrated-${options.fabric}` } = options
-        if (!/^[a-z0-9]+(-[a-z0-9]+)*$/i.test(name))
-          throw new RankweaveError('ERR_USAGE', `--name: expected letters, digits and hyphens, got '${name}'`)
         const processes = options.processes ?? (options.fabric === 'mpi' ? undefined : 2)
         const fabric = fabricOf({ ...options, ...(processes === undefined ? {} : { processes }) })
         if (fabric.processes < 2)
@@ -106,6 +105,12 @@ export const calibrateCommand: AddCommand = (command, act) => {
         reportBeside(report, output, object, `${name}: ${source}\n${calibrationText(calibration)}`)
       }),
     )
+}
+
+/** @throws ERR_USAGE for a name that a machine line could not hold */
+function requireName(name: string | undefined): void {
+  if (name === undefined || /^[a-z0-9]+(-[a-z0-9]+)*$/i.test(name)) return
+  throw new RankweaveError('ERR_USAGE', `--name: expected letters, digits and hyphens, got '${name}'`)
 }
 
 async function fitFile(

@@ -146,6 +146,15 @@ describe('a fit to simulated times', () => {
     expect(near.plogp).toBeDefined()
   })
 
+  test('takes the later of two lines for one call, and refuses times of two sources', () => {
+    const early = { ...data[0], timesUs: [9e6], intervalUs: [9e6, 9e6] as const }
+    const levelOf = (lines: readonly Measurement[]) =>
+      fittedProfile(profile, lines, { fanIn: 'in-turn' }).levels[0]
+    expect(levelOf([early, ...data])).toEqual(levelOf(data))
+    const other = { ...data[0], source: { ...data[0].source, machine: 'another' } }
+    expect(() => levelOf([...data, other])).toThrow(/one source/)
+  })
+
   test('refuses data without such times, with what is missing at each level', () => {
     expect(() => fittedProfile(profile, [measurementOf()])).toThrow(/node: .*got none; network: .*got none/)
   })

@@ -77,7 +77,7 @@ describe('calibrate', () => {
     const answer = await cli('calibrate', ...options)
     expect([answer.exitCode, answer.stdout]).toEqual([
       0,
-      expect.stringMatching(/^fitted\n\nnetwork: fitted to 12 broadcasts and 12 barriers; median error 0\./),
+      expect.stringMatching(/^fitted\n\nnetwork: fitted to 12 broadcasts and 4 barriers; median error 0\./),
     ])
     const { network } = parseProfile(readFileSync(out, 'utf8')).levels
     expect(network.sendOverheadNs).toBe(1600)
@@ -90,6 +90,11 @@ describe('calibrate', () => {
 
   it.each([
     ['a fit without overheads', ['--fit', 'data.jsonl'], '--fit: expected --profile'],
+    [
+      'a name with a blank',
+      ['--fit', 'data.jsonl', '--profile', 'grig-mx', '--name', 'a b'],
+      '--name: expected',
+    ],
     ['a fit on a fabric', ['--fit', 'data.jsonl', '--fabric', 'local'], '--fabric is not for --fit'],
     ['overheads without a fit', ['--fabric', 'local', '--profile', 'grig-mx'], '--profile is for --fit'],
     ['lengths that are too short', ['--fabric', 'local', '--sizes', '8'], '--sizes: expected'],
