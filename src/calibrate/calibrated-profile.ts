@@ -68,11 +68,11 @@ function costsOf(measured: MeasuredMessages, tables: MeasuredTables | null): Mes
   }
 }
 
-/** A longer message takes no less time than a shorter one, and g no less than either overhead: noise may say so. */
+/** A longer message costs no less than a shorter one, and g is no less than either overhead, whatever noise says. */
 function tablesOf(measured: MeasuredTables): MessageTables {
-  const medians = (figures: readonly MeasuredFigure[]) => figures.map(({ median }) => median)
-  const [sends, receives] = [medians(measured.sendOverheadNs), medians(measured.receiveOverheadNs)]
-  const gaps = nearestRising(medians(measured.gapNs)).map((gap, i) => Math.max(gap, sends[i], receives[i]))
+  const rising = (figures: readonly MeasuredFigure[]) => nearestRising(figures.map(({ median }) => median))
+  const [sends, receives] = [rising(measured.sendOverheadNs), rising(measured.receiveOverheadNs)]
+  const gaps = rising(measured.gapNs).map((gap, i) => Math.max(gap, sends[i], receives[i]))
   return {
     latencyNs: rounded(measured.latencyNs.median),
     sizesBytes: measured.sizesBytes,

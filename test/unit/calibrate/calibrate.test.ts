@@ -196,6 +196,9 @@ test('a profile has tables that do not fall: noise is averaged, and g is no less
   const memory = { copyBlockNs: one, copyNsPerByte: one, reduceNsPerByte: one }
   const calibration = { runs: 3, node, network: null, nodeTables, networkTables: null, ...memory }
   const profile = calibratedProfile(calibration, { name: 'here', source: 'a test', eagerLimitBytes: 1 })
-  expect(profile.levels.node.plogp?.gapNs).toEqual([150, 200, 550, 900])
+  expect(profile.levels.node.plogp).toMatchObject({
+    gapNs: [150, 150, 550, 900],
+    sendOverheadNs: [100, 150, 150, 900],
+  })
   expect(parseProfile(formatProfile(profile))).toEqual(profile)
 })
