@@ -92,7 +92,10 @@ export const rooms: readonly Room[] = [
     holds: 'starts the processes of a world on a fabric, hosts and joins worlds',
     packages: ['tsx'],
   },
-  { name: 'calibrate', holds: 'what frames and memory cost, measured by the ranks of a world' },
+  {
+    name: 'calibrate',
+    holds: 'what frames and memory cost, measured by the ranks of a world or fitted to collectives',
+  },
   {
     name: 'shim',
     holds: 'the library that runs plans in unmodified MPI programs: C sources, compilation, recorded graphs',

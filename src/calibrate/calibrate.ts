@@ -1,7 +1,7 @@
 import { quantile } from '../base/search.js'
 import type { Communicator } from '../comm/communicator.js'
 import { sampleMemory } from './memory-workloads.js'
-import { type MessageSamples, sampleMessages } from './message-workloads.js'
+import { type MessageGrowth, type MessageSamples, sampleMessages, shortBytes } from './message-workloads.js'
 import { processStopwatch, type SamplingOptions, type Stopwatch } from './sampler.js'
 
 /** A measured figure: median and quartiles over the runs. */
@@ -23,7 +23,15 @@ export function figureOf(values: readonly number[]): MeasuredFigure {
  */
 export const calibratedRanksPerProcess = 16
 
+/** Lengths of messages that are measured by themselves, unless others are given. */
+export const calibratedSizes: readonly number[] = [
+  ...[256, 1024, 4096, 16_384, 49_152],
+  ...[131_072, 524_288, 1_048_576],
+]
+
 export interface CalibrationOptions extends SamplingOptions {
+  /** Lengths of messages above 64 bytes, ascending. Default: from 256 B to 1 MiB, {@link calibratedSizes}. */
+  readonly sizesBytes?: readonly number[]
   /** The clock of the process of a rank. Default: of the process that runs the code. */
   readonly stopwatchOf?: (process: number) => Stopwatch
 }
@@ -37,12 +45,24 @@ export interface MeasuredMessages {
   readonly nsPerByte: MeasuredFigure
 }
 
+/** The figures of PLogP, nanoseconds: by length, in the order of `sizesBytes`, which begins with 8. */
+export interface MeasuredTables {
+  readonly sizesBytes: readonly number[]
+  readonly latencyNs: MeasuredFigure
+  readonly gapNs: readonly MeasuredFigure[]
+  readonly sendOverheadNs: readonly MeasuredFigure[]
+  readonly receiveOverheadNs: readonly MeasuredFigure[]
+}
+
 export interface Calibration {
   readonly runs: number
   /** Null where no two processes are on one node. */
   readonly node: MeasuredMessages | null
   /** Null where all processes are on one node. */
   readonly network: MeasuredMessages | null
+  /** The same by length; null as the two above. */
+  readonly nodeTables: MeasuredTables | null
+  readonly networkTables: MeasuredTables | null
   readonly copyBlockNs: MeasuredFigure
   readonly copyNsPerByte: MeasuredFigure
   readonly reduceNsPerByte: MeasuredFigure
@@ -62,6 +82,7 @@ export async function calibrate(
   const process = Math.floor(world.rank / calibratedRanksPerProcess)
   const processes = world.size / calibratedRanksPerProcess
   const stopwatch = options.stopwatchOf?.(process) ?? processStopwatch
+  const { sizesBytes = calibratedSizes } = options
   const nodes = await nodeOfProcesses(world, processes)
   const near = nodes.findIndex((node, p) => p > 0 && node === nodes[0])
   const far = nodes.findIndex((node) => node !== nodes[0])
@@ -75,17 +96,27 @@ export async function calibrate(
     const samples =
       comm === null
         ? null
-        : await sampleMessages({ comm, ranksPerProcess: calibratedRanksPerProcess }, stopwatch, options)
+        : await sampleMessages(
+            { comm, ranksPerProcess: calibratedRanksPerProcess },
+            sizesBytes,
+            stopwatch,
+            options,
+          )
     measured.push(samples)
     await comm?.free()
   }
   await world.barrier()
   if (world.rank !== 0 || memory === null) return null
   const [node, network] = measured.map((samples) => (samples === null ? null : messageCosts(samples)))
+  const [nodeTables, networkTables] = measured.map((samples) =>
+    samples === null ? null : messageTables(samples, sizesBytes),
+  )
   return {
     runs: options.runs,
     node: node!,
     network: network!,
+    nodeTables: nodeTables!,
+    networkTables: networkTables!,
     copyBlockNs: atLeastZero(memory.perBlock.map((cost, i) => cost - 8 * memory.perByteCopied[i])),
     copyNsPerByte: atLeastZero(memory.perByteCopied),
     reduceNsPerByte: atLeastZero(memory.perByteReduced),
@@ -125,6 +156,28 @@ function messageCosts({
     receiveOverheadNs,
     gapNs: isHidden ? { median: 0, low: 0, high: 0 } : atLeastZero(stream),
     nsPerByte,
+  }
+}
+
+/**
+ * PLogP: g of short messages is what streams show, the longest of both overheads and the gap; a hop is L and g. Longer
+ * messages cost as much more as one way of a round trip takes longer.
+ */
+function messageTables(samples: MessageSamples, sizesBytes: readonly number[]): MeasuredTables {
+  const { hop, stream, sendOverhead, receiveOverhead, growth } = samples
+  const overhead = Math.max(figureOf(sendOverhead).median, figureOf(receiveOverhead).median)
+  const gap = stream.map((cost) => Math.max(cost, overhead))
+  const gapOfShort = figureOf(gap).median
+  const from = (short: readonly number[], more: (each: MessageGrowth) => readonly number[]) => {
+    const { median } = figureOf(short)
+    return [atLeastZero(short), ...growth.map((each) => atLeastZero(more(each).map((cost) => median + cost)))]
+  }
+  return {
+    sizesBytes: [shortBytes, ...sizesBytes],
+    latencyNs: figureOf(hop.map((cost) => cost - gapOfShort)),
+    gapNs: from(gap, ({ message }) => message),
+    sendOverheadNs: from(sendOverhead, (each) => each.sendOverhead),
+    receiveOverheadNs: from(receiveOverhead, (each) => each.receiveOverhead),
   }
 }
 

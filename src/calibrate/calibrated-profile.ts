@@ -1,5 +1,6 @@
+import type { MessageTables } from '../machine/message-tables.js'
 import { assumed, inProcess, type MessageCosts, type Origin, type Profile } from '../machine/profile.js'
-import type { Calibration, MeasuredMessages } from './calibrate.js'
+import type { Calibration, MeasuredFigure, MeasuredMessages, MeasuredTables } from './calibrate.js'
 
 export interface ProfileLabel {
   /** Letters, digits and hyphens. */
@@ -15,7 +16,8 @@ export interface ProfileLabel {
  * the level measured costs; packages of a node are not distinguished.
  */
 export function calibratedProfile(calibration: Calibration, label: ProfileLabel): Profile {
-  const { node, network, copyBlockNs, copyNsPerByte, reduceNsPerByte } = calibration
+  const { node, network, nodeTables, networkTables } = calibration
+  const { copyBlockNs, copyNsPerByte, reduceNsPerByte } = calibration
   const exceptions: Record<string, Origin> = {
     'levels.process': assumed('ranks of one process share memory: nothing is sent'),
   }
@@ -37,8 +39,8 @@ export function calibratedProfile(calibration: Calibration, label: ProfileLabel)
         )
     }
   }
-  const near = costsOf((node ?? network)!)
-  const far = costsOf((network ?? node)!)
+  const near = costsOf((node ?? network)!, nodeTables ?? networkTables)
+  const far = costsOf((network ?? node)!, networkTables ?? nodeTables)
   return {
     name: label.name,
     source: label.source,
@@ -55,14 +57,47 @@ export function calibratedProfile(calibration: Calibration, label: ProfileLabel)
   }
 }
 
-function costsOf(measured: MeasuredMessages): MessageCosts {
+function costsOf(measured: MeasuredMessages, tables: MeasuredTables | null): MessageCosts {
   return {
     latencyNs: rounded(measured.latencyNs.median),
     sendOverheadNs: rounded(measured.sendOverheadNs.median),
     receiveOverheadNs: rounded(measured.receiveOverheadNs.median),
     gapNs: rounded(measured.gapNs.median),
     nsPerByte: rounded(measured.nsPerByte.median),
+    ...(tables === null ? {} : { plogp: tablesOf(tables) }),
   }
+}
+
+/** A longer message costs no less than a shorter one, and g is no less than either overhead, whatever noise says. */
+function tablesOf(measured: MeasuredTables): MessageTables {
+  const rising = (figures: readonly MeasuredFigure[]) => nearestRising(figures.map(({ median }) => median))
+  const [sends, receives] = [rising(measured.sendOverheadNs), rising(measured.receiveOverheadNs)]
+  const gaps = rising(measured.gapNs).map((gap, i) => Math.max(gap, sends[i], receives[i]))
+  return {
+    latencyNs: rounded(measured.latencyNs.median),
+    sizesBytes: measured.sizesBytes,
+    gapNs: gaps.map(rounded),
+    sendOverheadNs: sends.map(rounded),
+    receiveOverheadNs: receives.map(rounded),
+  }
+}
+
+/**
+ * The values that never fall and are nearest to the given ones in the least squares: of neighbors that fall the mean.
+ * @see Ayer et al. 1955, An empirical distribution function for sampling with incomplete information
+ */
+function nearestRising(values: readonly number[]): readonly number[] {
+  const runs: { readonly sum: number; readonly count: number }[] = []
+  for (const value of values) {
+    let run = { sum: value, count: 1 }
+    for (let last = runs.at(-1); last !== undefined && last.sum / last.count > run.sum / run.count; ) {
+      run = { sum: last.sum + run.sum, count: last.count + run.count }
+      runs.pop()
+      last = runs.at(-1)
+    }
+    runs.push(run)
+  }
+  return runs.flatMap(({ sum, count }) => new Array<number>(count).fill(sum / count))
 }
 
 /** More digits than four would not be measured. */

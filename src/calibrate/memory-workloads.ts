@@ -1,3 +1,4 @@
+import { medianOf } from '../base/search.js'
 import type { Communicator } from '../comm/communicator.js'
 import { contrast, type SamplingOptions, type Stopwatch, timed, type Workload } from './sampler.js'
 
@@ -11,6 +12,7 @@ export interface MemorySamples {
 
 const [fewNeighbors, manyNeighbors] = [2, 10]
 const [shortBytes, longBytes] = [8, 16_384]
+const reducedBytes = [8, 16_384, 65_536, 262_144, 1_048_576]
 
 /**
  * Measures inside one process: an allgather among its ranks copies a block per edge; a reduction of the ranks
@@ -37,16 +39,42 @@ export async function sampleMemory(
     { first: many, second: long, difference: ranks * manyNeighbors * (longBytes - shortBytes) },
     options,
   )
-  const perByteReduced = await contrast(
-    comm,
-    {
-      first: reduction(comm, shortBytes, stopwatch),
-      second: reduction(comm, longBytes, stopwatch),
-      difference: (ranks - 1) * (longBytes - shortBytes),
-    },
-    options,
-  )
-  return { perBlock, perByteCopied, perByteReduced }
+  return { perBlock, perByteCopied, perByteReduced: await steadyReduction(comm, stopwatch, options) }
+}
+
+/** What combining a byte costs, one value per run. */
+function steadyReduction(
+  comm: Communicator,
+  stopwatch: Stopwatch,
+  options: SamplingOptions,
+): Promise<readonly number[]> {
+  return steadyCost((shorter, longer) => {
+    const first = reduction(comm, shorter, stopwatch)
+    const second = reduction(comm, longer, stopwatch)
+    return contrast(comm, { first, second, difference: (comm.size - 1) * (longer - shorter) }, options)
+  })
+}
+
+/**
+ * The cost of a byte between two lengths, one value per run, once it is steady: lengths grow until it no longer changes
+ * by a tenth, or until they are a MiB, so that vectors do not fit caches.
+ *
+ * @see Pjesivac-Grbovic 2007 §4.4.1
+ */
+export async function steadyCost(
+  costBetween: (shorter: number, longer: number) => Promise<readonly number[]>,
+): Promise<readonly number[]> {
+  let costs = await costBetween(reducedBytes[0], reducedBytes[1])
+  for (let i = 2; i < reducedBytes.length; i++) {
+    const before = medianOf(costs)
+    costs = await costBetween(reducedBytes[i - 1], reducedBytes[i])
+    if (isSteady(before, medianOf(costs))) break
+  }
+  return costs
+}
+
+function isSteady(before: number, now: number): boolean {
+  return Math.abs(now - before) <= Math.abs(before) / 10
 }
 
 async function allgather(

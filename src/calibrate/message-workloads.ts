@@ -1,3 +1,4 @@
+import { medianOf } from '../base/search.js'
 import type { Communicator } from '../comm/communicator.js'
 import type { Operation } from '../messages/datatype/operation.js'
 import {
@@ -24,9 +25,25 @@ export interface MessageSamples {
   readonly stream: readonly number[]
   readonly sendOverhead: readonly number[]
   readonly receiveOverhead: readonly number[]
+  /** By length, in the order of `sizesBytes`. */
+  readonly growth: readonly MessageGrowth[]
 }
 
-const shortBytes = 8
+/** How much more a message of a length costs than one of 8 bytes, one value per run, nanoseconds. */
+export interface MessageGrowth {
+  /** From the start of the send to its reception. */
+  readonly message: readonly number[]
+  readonly sendOverhead: readonly number[]
+  readonly receiveOverhead: readonly number[]
+}
+
+/** Of messages that all figures but those by length are of. */
+export const shortBytes = 8
+/**
+ * What a call of a collective sends ahead is as long. A shorter message behind it waits for the gap at its receiver, which
+ * longer ones do not, so that round trips are compared with one of this length.
+ */
+const anchorBytes = 64
 const [fewBytes, manyBytes] = [1024, 49_152]
 const [fewFrames, manyFrames] = [8, 136]
 
@@ -47,6 +64,7 @@ const last: Operation<Int32Array> = {
  */
 export async function sampleMessages(
   { comm, ranksPerProcess }: Pair,
+  sizesBytes: readonly number[],
   stopwatch: Stopwatch,
   options: SamplingOptions,
 ): Promise<MessageSamples> {
@@ -56,12 +74,18 @@ export async function sampleMessages(
     contrast(comm, { first, second, difference } satisfies Contrast, options)
 
   const longest = 2 * ranksPerProcess - 1
-  const short = await chain(comm, ranksPerProcess, 3, stopwatch)
-  const long = await chain(comm, ranksPerProcess, longest, stopwatch)
-  const hop = await costOf(short.workload, long.workload, longest - 3)
+  const hopOf = async (bytes: number): Promise<readonly number[]> => {
+    const short = await chain(comm, ranksPerProcess, { length: 3, bytes }, stopwatch)
+    const long = await chain(comm, ranksPerProcess, { length: longest, bytes }, stopwatch)
+    const costs = await costOf(short.workload, long.workload, longest - 3)
+    await Promise.all([short, long].map(({ members }) => members?.free()))
+    return costs
+  }
+  const hop = await hopOf(shortBytes)
 
-  const roundTrip = (bytes: number): Workload =>
-    there(pair, { segments: 1, bytes, backBytes: bytes }, stopwatch, 'both')
+  const once = (bytes: number, backBytes: number, part: Part): Workload =>
+    there(pair, { segments: 1, bytes, backBytes }, stopwatch, part)
+  const roundTrip = (bytes: number): Workload => once(bytes, bytes, 'both')
   const perByte = await costOf(roundTrip(fewBytes), roundTrip(manyBytes), 2 * (manyBytes - fewBytes))
   const frames = (segments: number, part: Part): Workload =>
     there(pair, { segments, bytes: shortBytes * segments, backBytes: shortBytes }, stopwatch, part)
@@ -71,25 +95,41 @@ export async function sampleMessages(
   const sendOverhead = await streams('send')
   // Longer than the stream takes to arrive, with a margin for what starts it.
   const perFrame = [...stream, ...hop].reduce((most, cost) => Math.max(most, cost))
-  const late = (frames: number): Workload => delayed(pair, frames, stopwatch, 4 * perFrame * (frames + 8))
-  const receiveOverhead = await costOf(late(fewFrames), late(manyFrames), manyFrames - fewFrames)
+  const late = (segments: number, bytes: number, delayNs: number): Workload =>
+    delayed(pair, { segments, bytes: bytes * segments }, stopwatch, 4 * delayNs)
+  const lateFrames = (frames: number): Workload => late(frames, shortBytes, perFrame * (frames + 8))
+  const receiveOverhead = await costOf(lateFrames(fewFrames), lateFrames(manyFrames), manyFrames - fewFrames)
 
-  await Promise.all([short, long].map(({ members }) => members?.free()))
+  const growth: MessageGrowth[] = []
+  const anchor = Math.max(0, medianOf(await hopOf(anchorBytes)) - medianOf(hop))
+  for (const bytes of sizesBytes) {
+    // As Kielmann et al. 2000 measure: what comes back is short, so that only one way differs.
+    const way = (size: number, part: Part): Workload => once(size, shortBytes, part)
+    const further = await costOf(way(anchorBytes, 'both'), way(bytes, 'both'), 1)
+    const message = further.map((cost) => anchor + cost)
+    const delayNs = message.reduce((most, cost) => Math.max(most, cost), 0) + 2 * perFrame
+    growth.push({
+      message,
+      sendOverhead: await costOf(way(shortBytes, 'send'), way(bytes, 'send'), 1),
+      receiveOverhead: await costOf(late(1, shortBytes, delayNs), late(1, bytes, delayNs), 1),
+    })
+  }
+
   await pair?.free()
-  return { hop, perByte, stream, sendOverhead, receiveOverhead }
+  return { hop, perByte, stream, sendOverhead, receiveOverhead, growth }
 }
 
 /** A reduction along a chain of ranks that alternate between both processes and ends in the first. */
 async function chain(
   comm: Communicator,
   ranksPerProcess: number,
-  length: number,
+  { length, bytes }: { readonly length: number; readonly bytes: number },
   stopwatch: Stopwatch,
 ): Promise<{ readonly members: Communicator | null; readonly workload: Workload }> {
   const { rank } = comm
   const place = 2 * (rank % ranksPerProcess) + (rank < ranksPerProcess ? 0 : 1)
   const members = await comm.split(place < length ? 0 : null, place)
-  const mine = Int32Array.of(rank, 0)
+  const mine = new Int32Array(bytes / 4).fill(rank)
   const options = { algorithm: 'reduce-chain', segments: 1 } as const
   const once = async (): Promise<unknown> => members?.reduce(mine, last, length - 1, options)
   return { members, workload: (iterations) => timed(stopwatch, iterations, once) }
@@ -131,11 +171,11 @@ function there(
  */
 function delayed(
   pair: Communicator | null,
-  segments: number,
+  { segments, bytes }: { readonly segments: number; readonly bytes: number },
   { nowNs, compute }: Stopwatch,
   delayNs: number,
 ): Workload {
-  const data = new Uint8Array(shortBytes * segments)
+  const data = new Uint8Array(bytes)
   const options = { algorithm: 'bcast-linear', segments, into: data } as const
   return async (iterations) => {
     if (pair === null) return 0

@@ -1,4 +1,5 @@
 import { RankweaveError, shown } from '../errors.js'
+import { type MessageTables, tableKeys, tablesFault } from './message-tables.js'
 import {
   hopKeys,
   levels,
@@ -31,7 +32,9 @@ export interface ProfileFigure {
  */
 export function figuresOf(profile: Profile): ProfileFigure[] {
   checkProfile(profile)
-  return valuesOf(profile).map(([path, value]) => ({ path, value, origin: originOf(profile, path) }))
+  return [...valuesOf(profile), ...tableValuesOf(profile)].map(([path, value]) => ({
+    ...{ path, value, origin: originOf(profile, path) },
+  }))
 }
 
 function valuesOf({ levels: costs, hop, memory, eagerLimitBytes }: Profile): [path: string, value: number][] {
@@ -47,6 +50,23 @@ function valuesOf({ levels: costs, hop, memory, eagerLimitBytes }: Profile): [pa
     ...memoryKeys.map((key): [string, number] => [`memory.${key}`, memory[key]]),
     ['eagerLimitBytes', eagerLimitBytes],
   ]
+}
+
+/** Of the tables of PLogP: `levels.network.plogp.gapNs.1024` is the gap of messages of 1,024 bytes. */
+function tableValuesOf(profile: Profile): [path: string, value: number][] {
+  return tablesOf(profile).flatMap(([path, tables]) => [
+    [`${path}.latencyNs`, tables.latencyNs],
+    ...tableKeys.flatMap((key) =>
+      tables.sizesBytes.map((size, i): [string, number] => [`${path}.${key}.${size}`, tables[key][i]]),
+    ),
+  ])
+}
+
+function tablesOf({ levels: costs }: Profile): [path: string, tables: MessageTables][] {
+  return levels.flatMap((level): [string, MessageTables][] => {
+    const { plogp } = costs[level]
+    return plogp === undefined ? [] : [[`levels.${level}.plogp`, plogp]]
+  })
 }
 
 function originOf({ provenance, source, exceptions }: Profile, path: string): Origin {
@@ -78,14 +98,19 @@ export function checkProfile(profile: Profile): void {
     if (!isUnlimited && value > mostCost)
       failMachine(`profile '${name}', ${path}: expected at most ${mostCost}, got ${value}`)
   }
+  for (const [path, tables] of tablesOf(profile)) {
+    const fault = tablesFault(tables)
+    if (fault !== null) failMachine(`profile '${name}', ${path}.${fault}`)
+  }
   const { coresPerNode } = profile
   if (coresPerNode !== undefined && !(Number.isSafeInteger(coresPerNode) && coresPerNode >= 1))
     failMachine(
       `profile '${name}', coresPerNode: expected an integer of at least 1, got ${shown(coresPerNode)}`,
     )
   checkOrigin(name, 'profile', profile)
+  const known = [...values, ...tableValuesOf(profile)]
   for (const [begin, origin] of Object.entries(exceptions)) {
-    if (!values.some(([path]) => path === begin || path.startsWith(`${begin}.`)))
+    if (!known.some(([path]) => path === begin || path.startsWith(`${begin}.`)))
       failMachine(`profile '${name}', exceptions: expected a figure or the beginning of some, got '${begin}'`)
     checkOrigin(name, begin, origin)
   }

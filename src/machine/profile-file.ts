@@ -1,5 +1,6 @@
 import { jsonDepth, mostJsonDepth } from '../base/json-depth.js'
 import { requireText } from '../base/known-options.js'
+import { tableKeys } from './message-tables.js'
 import {
   type HopCosts,
   hopKeys,
@@ -45,7 +46,12 @@ export function parseProfile(text: string): Profile {
   if (file.format !== format) failMachine(`profile, format: expected '${format}', got ${shown(file.format)}`)
   if (file.version !== 1) failMachine(`profile, version: expected 1, got ${shown(file.version)}`)
   const costs = withKeys(file.levels, 'profile, levels', levels)
-  for (const level of levels) withKeys(costs[level], `profile, levels.${level}`, messageKeys, ['headerBytes'])
+  for (const level of levels) {
+    const where = `profile, levels.${level}`
+    const optional = ['headerBytes', 'plogp']
+    const { plogp } = withKeys(costs[level], where, messageKeys, optional) as { plogp?: unknown }
+    if (plogp !== undefined) withKeys(plogp, `${where}.plogp`, ['latencyNs', 'sizesBytes', ...tableKeys])
+  }
   const exceptions = withKeys(file.exceptions, 'profile, exceptions', null)
   for (const [path, origin] of Object.entries(exceptions))
     withKeys(origin, `profile, exceptions, ${path}`, ['provenance', 'source'])

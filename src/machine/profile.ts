@@ -1,3 +1,5 @@
+import type { MessageTables } from './message-tables.js'
+
 /**
  * How a figure of a profile came about: handed in by the user or a data sheet, measured, or assumed for lack
  * of both.
@@ -46,6 +48,8 @@ export interface MessageCosts {
   readonly nsPerByte: number
   /** Bytes of a header that travels with every message, however short. Default 0. */
   readonly headerBytes?: number
+  /** The same by length, where it was measured: formulas of PLogP take it. */
+  readonly plogp?: MessageTables
 }
 
 /** Costs with LogGP's one overhead: o of the sender is that of the receiver. */

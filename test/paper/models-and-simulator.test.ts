@@ -137,7 +137,7 @@ test.each([
 
     const time = new VirtualTime({ node: costs })
     time.reset(['a', 'a'])
-    time.receive(0, 1, time.send(0, 1, bytes))
+    time.receive(0, 1, time.send(0, 1, bytes), bytes)
     expect(time.nowNs(1)).toBe(expectedNs)
 
     // LogGP has one byte at least.

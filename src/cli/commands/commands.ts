@@ -136,9 +136,9 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     name: 'models',
-    usage: '[options] <collective>',
+    usage: '[options] [collective]',
     description:
-      'List the algorithms of a collective by the time that formulas predict, with the best segments.',
+      'List the algorithms of a collective by the time that formulas predict, or compare predicted with measured times.',
     load: async () => (await import('./models.js')).modelsCommand,
   },
 ]

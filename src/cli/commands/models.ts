@@ -1,17 +1,32 @@
+import type { Command } from 'commander'
 import * as z from 'zod'
 import { modelLimits } from '../../cost/models/check-input.js'
 import { predictAlgorithms } from '../../cost/models/compare.js'
-import { hockneyOf, logGPOfLevel } from '../../cost/models/conversions.js'
 import { modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
 import { RankweaveError } from '../../errors.js'
-import { builtInProfiles } from '../../machine/built-in-profiles.js'
+import { formatMachine } from '../../machine/format-machine.js'
+import { cluster, type Machine } from '../../machine/machine.js'
+import { profileOf } from '../../machine/network.js'
 import { type Level, levels, type Profile } from '../../machine/profile.js'
-import { parseProfile } from '../../machine/profile-file.js'
+import { profileOrigin } from '../../machine/profile-remarks.js'
 import type { Collective } from '../../schedule/specification.js'
-import { readText } from '../../text/byte-source.js'
-import { openInput } from '../input/open-input.js'
-import { oneOf, parseOptions, whole } from '../input/options.js'
+import { htmlOf } from '../../study/html.js'
+import { modelDocument } from '../../study/model-document.js'
+import { compareModels } from '../../tuning/compare-models.js'
+import { measuredData } from '../../tuning/measured-data.js'
+import {
+  type FormulaName,
+  formulaPredictor,
+  modelOfLevel,
+  simulatorPredictor,
+} from '../../tuning/predictors.js'
+import { readMachine } from '../input/machine-input.js'
+import { readMeasurementFile } from '../input/measurement-file.js'
+import { oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
+import { profileNamed } from '../input/profile-input.js'
 import { withoutFormula, withoutSchedule } from '../output/algorithm-names.js'
+import { comparisonText } from '../output/comparison-report.js'
+import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { columns, counted, figure, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
@@ -22,70 +37,117 @@ COLLECTIVE is one of ${modelled.join(', ')}.
 BYTES is what MPI's count describes: the vector of bcast, reduce, allreduce, scan and exscan, the block of one rank of the
 others. Formulas assume one rank per node and no contention, and are not measured; rankweave simulate runs the schedule.
 
+With --compare, the times of a file of measurements stand beside those of each model and of the simulator, all calls of it or
+those of COLLECTIVE: the error of each, and how often it finds the setting that was measured as the fastest. Formulas take level
+network for calls on several nodes, else level node. Of --machine, the profile and the network count.
+
 Examples:
   rankweave models bcast --profile simgrid-fast --ranks 64 --bytes 1048576
-  rankweave models allreduce --profile threads.json --level node --ranks 8 --bytes 8 --json`
+  rankweave models allreduce --profile threads.json --level node --ranks 8 --bytes 8 --model plogp --json
+  rankweave models --compare data.jsonl --profile cluster.json -o compared.html`
 
 const schema = z.object({
   profile: z.string().optional(),
+  machine: z
+    .string()
+    .transform((text) => readMachine(text).machine)
+    .optional(),
+  compare: z.string().optional(),
+  output: z.string().optional(),
   ranks: whole(1, modelLimits.ranks).optional(),
   bytes: whole(0, modelLimits.bytes),
   level: oneOf(...levels),
-  model: oneOf('loggp', 'hockney'),
+  model: oneOf('loggp', 'hockney', 'plogp'),
 })
 
-/** `rankweave models`: algorithms of a collective by predicted time. */
+type Options = z.infer<typeof schema>
+
+/** `rankweave models`: algorithms of a collective by predicted time; predicted beside measured times. */
 export const modelsCommand: AddCommand = (command, act) => {
   command
-    .argument('<collective>', 'the collective, e.g. bcast')
+    .argument('[collective]', 'the collective, e.g. bcast')
     .option('--profile <name>', 'a built-in profile, or a file that calibrate wrote (-: standard input)')
     .option('--ranks <number>', 'participants')
     .option('--bytes <number>', 'length of the data', '0')
     .option('--level <name>', `distance between ranks: ${levels.join(', ')}`, 'network')
-    .option('--model <name>', 'loggp or hockney', 'loggp')
+    .option('--model <name>', 'loggp, hockney or plogp', 'loggp')
+    .option('--compare <file>', 'a file of measurements, to compare with all models and the simulator')
+    .option('--machine <text>', 'with --compare: a machine with a profile, instead of --profile')
+    .option('-o, --output <file>', 'with --compare: write tables and pictures as a page (*.html)')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
-      act(async (report: Reporter, collective: string, raw: unknown) => {
-        const { profile: name, ranks, bytes, level, model } = parseOptions(schema, raw)
-        if (name === undefined) throw new RankweaveError('ERR_USAGE', 'expected --profile')
-        if (ranks === undefined) throw new RankweaveError('ERR_USAGE', 'expected --ranks')
-        const profile = profileNamed(name)
-        const parameters = parametersOf(profile, level, model)
-        const algorithms = predictAlgorithms(collective as Collective, parameters, { ranks, bytes })
-        const rows = algorithms.map(({ algorithm, timeUs, segmentBytes, segments }) => [
-          algorithm,
-          `${timeUs.toFixed(1)} us`,
-          segmentBytes === null ? 'one' : `${figure(segments)} of ${counted(segmentBytes, 'byte', 'bytes')}`,
-        ])
-        const title = `${collective} of ${counted(bytes, 'byte', 'bytes')} on ${counted(ranks, 'rank', 'ranks')}, predicted by ${model}, ${profile.name} (${level})`
-        const missing = withoutFormula().filter((each) => each.collective === collective)
-        const unscheduled = withoutSchedule().filter((each) => each.collective === collective)
-        const lines = [...missing, ...unscheduled].map(({ id, why }) => `  ${id}: ${why}`)
-        report.result(
-          {
-            ...{ collective, ranks, bytes, profile: profile.name, level, parameters, algorithms },
-            ...{ withoutFormula: missing, withoutSchedule: unscheduled },
-          },
-          [title, columns([['', 'predicted', 'segments'], ...rows]), ...lines].join('\n'),
-        )
+      act(async (report: Reporter, collective: string | undefined, raw: unknown, command: Command) => {
+        const options = parseOptions(schema, raw)
+        if (options.compare !== undefined) {
+          refuseGiven(command, ['ranks', 'bytes', 'level', 'model'], 'is not for --compare')
+          return await compareFile(report, collective, options, options.compare)
+        }
+        refuseGiven(command, ['machine', 'output'], 'is for --compare')
+        listAlgorithms(report, collective, options)
       }),
     )
 }
 
-function parametersOf(profile: Profile, level: Level, model: 'loggp' | 'hockney') {
-  const parameters = logGPOfLevel(profile, level)
-  return model === 'loggp' ? parameters : hockneyOf(parameters)
+function listAlgorithms(report: Reporter, collective: string | undefined, options: Options): void {
+  const { profile: name, ranks, bytes, level, model } = options
+  if (collective === undefined) throw new RankweaveError('ERR_USAGE', 'expected a collective, or --compare')
+  if (name === undefined) throw new RankweaveError('ERR_USAGE', 'expected --profile')
+  if (ranks === undefined) throw new RankweaveError('ERR_USAGE', 'expected --ranks')
+  const profile = profileNamed(name)
+  const parameters = modelOfLevel(profile, level, model)
+  const algorithms = predictAlgorithms(collective as Collective, parameters, { ranks, bytes })
+  const rows = algorithms.map(({ algorithm, timeUs, segmentBytes, segments }) => [
+    algorithm,
+    `${timeUs.toFixed(1)} us`,
+    segmentBytes === null ? 'one' : `${figure(segments)} of ${counted(segmentBytes, 'byte', 'bytes')}`,
+  ])
+  const where = `${profile.name} (${level}${tablesText(profile, level, model)})`
+  const title = `${collective} of ${counted(bytes, 'byte', 'bytes')} on ${counted(ranks, 'rank', 'ranks')}, predicted by ${model}, ${where}`
+  const missing = withoutFormula().filter((each) => each.collective === collective)
+  const unscheduled = withoutSchedule().filter((each) => each.collective === collective)
+  const lines = [...missing, ...unscheduled].map(({ id, why }) => `  ${id}: ${why}`)
+  report.result(
+    {
+      ...{ collective, ranks, bytes, profile: profile.name, level, parameters, algorithms },
+      ...{ withoutFormula: missing, withoutSchedule: unscheduled },
+    },
+    [title, columns([['', 'predicted', 'segments'], ...rows]), ...lines].join('\n'),
+  )
 }
 
-/** @throws ERR_FILE for a file that cannot be read, ERR_MACHINE for one that is no profile */
-function profileNamed(name: string): Profile {
-  const builtIn = builtInProfiles.find((profile) => profile.name === name)
-  if (builtIn !== undefined) return builtIn
-  const source = openInput(name)
-  try {
-    return parseProfile(readText(source, name))
-  } finally {
-    source.close()
+function tablesText(profile: Profile, level: Level, model: FormulaName): string {
+  return model === 'plogp' && profile.levels[level].plogp === undefined ? ', no tables: from LogGP' : ''
+}
+
+async function compareFile(
+  report: Reporter,
+  collective: string | undefined,
+  { profile: name, machine: given, output }: Options,
+  file: string,
+): Promise<void> {
+  if ((name === undefined) === (given === undefined))
+    throw new RankweaveError('ERR_USAGE', '--compare: expected --profile or --machine, one of them')
+  if (output !== undefined && !isStandardOutput(output) && !output.endsWith('.html'))
+    throw new RankweaveError('ERR_USAGE', `--output: expected a name that ends in .html, got '${output}'`)
+  await checkOutputs(report, output)
+  const machine: Machine = given ?? cluster({ nodes: 1, cores: 1, profile: profileNamed(name!) })
+  const profile = profileOf(machine)
+  const data = measuredData(
+    readMeasurementFile(file).filter(
+      (one) => one.algorithm !== 'default' && (collective === undefined || one.collective === collective),
+    ),
+  )
+  const models = (['hockney', 'loggp', 'plogp'] as const).map((model) => formulaPredictor(profile, model))
+  const comparison = compareModels(data, [...models, simulatorPredictor(machine)], (index, all) =>
+    report.progress(() => `predicting: ${figure(index)} of ${figure(all)} times`),
+  )
+  const on = given === undefined ? '' : ` on ${formatMachine(given)}`
+  const predictedFor = `profile ${profileOrigin(profile)}${on}${tablesText(profile, 'network', 'plogp')}`
+  if (output !== undefined) {
+    await writeOutput(report, output, htmlOf(modelDocument(comparison, predictedFor)))
+    if (!isStandardOutput(output)) report.note(`wrote ${output}`)
   }
+  const object = { ...comparison, profile: profile.name, file: output ?? null }
+  reportBeside(report, output, object, comparisonText(comparison, predictedFor))
 }

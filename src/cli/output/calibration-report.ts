@@ -1,10 +1,23 @@
-import type { Calibration, MeasuredFigure, MeasuredMessages } from '../../calibrate/calibrate.js'
-import { columns } from './reporter.js'
+import type {
+  Calibration,
+  MeasuredFigure,
+  MeasuredMessages,
+  MeasuredTables,
+} from '../../calibrate/calibrate.js'
+import type { FittedProfile } from '../../calibrate/fitted-profile.js'
+import type { MessageTables } from '../../machine/message-tables.js'
+import { columns, counted } from './reporter.js'
 
-/** What `rankweave calibrate` prints: a row per figure. */
-export function calibrationText({ node, network, ...memory }: Calibration): string {
+/** What `rankweave calibrate` prints: a row per figure, then the tables of PLogP. */
+export function calibrationText({
+  node,
+  network,
+  nodeTables,
+  networkTables,
+  ...memory
+}: Calibration): string {
   const { copyBlockNs, copyNsPerByte, reduceNsPerByte } = memory
-  return columns([
+  const figures = columns([
     ['', 'median', 'quartiles', ''],
     ...(node === null ? [] : messageRows('node', node)),
     ...(network === null ? [] : messageRows('network', network)),
@@ -12,6 +25,44 @@ export function calibrationText({ node, network, ...memory }: Calibration): stri
     row('copy of a byte', copyNsPerByte, 'ns'),
     row('combination of a byte', reduceNsPerByte, 'ns'),
   ])
+  const tables = [
+    ...(nodeTables === null ? [] : [tableText('node', nodeTables)]),
+    ...(networkTables === null ? [] : [tableText('network', networkTables)]),
+  ]
+  return [figures, ...tables].join('\n\n')
+}
+
+/** What `rankweave calibrate --fit` prints: the tables of each level, and how well they fit. */
+export function fitText({ profile, levels }: FittedProfile): string {
+  const percent = (error: number) => `${(100 * error).toFixed(1)}%`
+  const texts = levels.map(({ level, tables, chains, barriers, worstError, medianError }) => {
+    const times = `${counted(chains, 'broadcast', 'broadcasts')} and ${counted(barriers, 'barrier', 'barriers')}`
+    const errors = `median error ${percent(medianError)}, largest ${percent(worstError)}`
+    return `${level}: fitted to ${times}; ${errors}\n${tablesText(`${level}, by length`, tables)}`
+  })
+  return [profile.name, ...texts].join('\n\n')
+}
+
+function tableText(level: string, measured: MeasuredTables): string {
+  const medians = (figures: readonly MeasuredFigure[]) => figures.map(({ median }) => median)
+  return tablesText(`${level}, by length`, {
+    latencyNs: measured.latencyNs.median,
+    sizesBytes: measured.sizesBytes,
+    gapNs: medians(measured.gapNs),
+    sendOverheadNs: medians(measured.sendOverheadNs),
+    receiveOverheadNs: medians(measured.receiveOverheadNs),
+  })
+}
+
+function tablesText(label: string, tables: MessageTables): string {
+  const { sizesBytes, latencyNs, gapNs, sendOverheadNs, receiveOverheadNs } = tables
+  const rows = sizesBytes.map((size, i) => [
+    counted(size, 'byte', 'bytes'),
+    ...[gapNs, sendOverheadNs, receiveOverheadNs].map((values) => shown(values[i])),
+    'ns',
+  ])
+  const head = [label, 'g', 'o of a send', 'o of a receive', '']
+  return `${columns([head, ...rows])}\n  L of PLogP: ${shown(latencyNs)} ns`
 }
 
 function messageRows(level: string, measured: MeasuredMessages): readonly string[][] {
@@ -21,7 +72,14 @@ function messageRows(level: string, measured: MeasuredMessages): readonly string
     row(`${level}: overhead of a receive`, measured.receiveOverheadNs, 'ns'),
     row(`${level}: gap`, measured.gapNs, measured.gapNs.median === 0 ? 'ns, hidden by overheads' : 'ns'),
     row(`${level}: per byte`, measured.nsPerByte, 'ns'),
+    [`${level}: alpha, beta`, ...alphaBeta(measured), 'ns'],
   ]
+}
+
+/** Of Hockney's model: the whole way of a message without bytes, and a byte. */
+function alphaBeta({ latencyNs, sendOverheadNs, receiveOverheadNs, nsPerByte }: MeasuredMessages): string[] {
+  const alpha = latencyNs.median + sendOverheadNs.median + receiveOverheadNs.median
+  return [`${shown(alpha)}, ${shown(nsPerByte.median)}`, '']
 }
 
 function row(label: string, { median, low, high }: MeasuredFigure, unit: string): string[] {
@@ -29,5 +87,5 @@ function row(label: string, { median, low, high }: MeasuredFigure, unit: string)
 }
 
 function shown(value: number): string {
-  return value >= 100 ? value.toFixed(0) : value.toPrecision(3)
+  return Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3)
 }

@@ -1,9 +1,9 @@
+import { interpolated } from '../../base/interpolated.js'
 import { wrongValue } from '../../errors.js'
 import type { Level, Profile } from '../../machine/profile.js'
 import { checkProfile } from '../../machine/profile-figures.js'
 import { checkModel } from './check-input.js'
 import type { Hockney, LogGP, MemoryParameters, PLogP } from './parameters.js'
-import { interpolated } from './terms.js'
 
 /**
  * LogGP of one level of a machine: o is the mean of both overheads, and a first byte costs as much as any
@@ -11,9 +11,7 @@ import { interpolated } from './terms.js'
  * @throws ERR_MACHINE, ERR_MODEL
  */
 export function logGPOfLevel(profile: Profile, level: Level): LogGP {
-  checkProfile(profile)
-  if (typeof level !== 'string' || !Object.hasOwn(profile.levels, level))
-    throw wrongValue('ERR_MODEL', `expected a level among ${Object.keys(profile.levels).join(', ')}`, level)
+  requireLevel(profile, level)
   const {
     latencyNs,
     sendOverheadNs,
@@ -32,6 +30,24 @@ export function logGPOfLevel(profile: Profile, level: Level): LogGP {
     nsPerByte,
     ...memoryOf(profile),
   }
+}
+
+/**
+ * PLogP of one level of a machine: its tables, or, where it has none, those in which messages cost what they cost
+ * in LogGP.
+ * @throws ERR_MACHINE, ERR_MODEL
+ */
+export function pLogPOfLevel(profile: Profile, level: Level): PLogP {
+  requireLevel(profile, level)
+  const { plogp } = profile.levels[level]
+  if (plogp === undefined) return pLogPOf(logGPOfLevel(profile, level))
+  return { model: 'plogp', ...plogp, ...memoryOf(profile) }
+}
+
+function requireLevel(profile: Profile, level: Level): void {
+  checkProfile(profile)
+  if (typeof level !== 'string' || !Object.hasOwn(profile.levels, level))
+    throw wrongValue('ERR_MODEL', `expected a level among ${Object.keys(profile.levels).join(', ')}`, level)
 }
 
 /** The model in which a message takes as long: alpha = L + 2 o - G, beta = G. Gaps are lost. */

@@ -68,7 +68,13 @@ function candidates(
   const smooth = (segmentBytes: number): number =>
     evaluate(time, terms, smoothSizesOf(ranks, bytes, segmentBytes))
   const { sizesBytes } = model as PLogP
-  return [...sizesBytes, leastBetween(sizesBytes, elementBytes, bytes, smooth)].filter(
+  const lengths = [...sizesBytes, leastBetween(sizesBytes, elementBytes, bytes, smooth)].filter(
     (size) => size >= elementBytes && size <= bytes,
   )
+  // Between lengths that divide the data alike, the last segment is short: equal ones cost less.
+  const counts = lengths.flatMap((length) => [Math.floor(bytes / length), Math.ceil(bytes / length)])
+  const equal = [...new Set([...fewSegments, ...counts])].map((count) => Math.ceil(bytes / count))
+  return [...lengths, ...equal]
 }
+
+const fewSegments = Array.from({ length: 64 }, (_, i) => i + 1)

@@ -41,8 +41,11 @@ export class TimedFrames {
     const now = this.#time.nowNs(process)
     const at = this.#frames.findIndex(({ dst }) => dst === process)
     const next = this.#frames[at]
-    const isThere = next !== undefined && this.#time.arrivalNs(next.src, process, next.comesNs) <= now
-    return isThere ? this.#taken(at) : undefined
+    if (next === undefined) return undefined
+    const { src, comesNs, payload } = next
+    return this.#time.arrivalNs(src, process, comesNs, payload.byteLength) <= now
+      ? this.#taken(at)
+      : undefined
   }
 
   /** Drops the frames from and to a process, or all; returns how many. */
@@ -57,7 +60,7 @@ export class TimedFrames {
     const frame = this.#frames[at]
     if (frame === undefined) return undefined
     this.#frames.splice(at, 1)
-    this.#time.receive(frame.src, frame.dst, frame.comesNs)
+    this.#time.receive(frame.src, frame.dst, frame.comesNs, frame.payload.byteLength)
     return frame
   }
 }

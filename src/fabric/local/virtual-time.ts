@@ -1,12 +1,14 @@
-import { numberOption, type OptionTable, objectOption } from '../../base/option.js'
+import { interpolated } from '../../base/interpolated.js'
+import { numberOption, type OptionTable, objectOption, valueOption } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
+import { type MessageTables, tablesFault } from '../../machine/message-tables.js'
 import type { MessageCosts } from '../../machine/profile.js'
 
 /** What a frame costs between two processes, nanoseconds of virtual time, in the terms of profiles. */
 export type VirtualCosts = MessageCosts
 
 export interface VirtualTimeOptions {
-  /** Between processes of one node. */
+  /** Between processes of one node. Where it has tables of PLogP, they alone count. */
   readonly node: VirtualCosts
   /** Between nodes. Default: as `node`. */
   readonly network?: VirtualCosts
@@ -20,10 +22,36 @@ const costs: OptionTable<VirtualCosts> = {
   gapNs: cost,
   nsPerByte: cost,
   headerBytes: numberOption({ least: 0 }),
+  plogp: valueOption('tables of PLogP', (value) => tablesFault(value as MessageTables) === null),
 }
 const timeOptions: OptionTable<VirtualTimeOptions> = {
   node: objectOption(costs, { required: true }),
   network: objectOption(costs),
+}
+
+/** A level in virtual time. */
+interface TimedLevel {
+  readonly costs: VirtualCosts
+  readonly plogp: {
+    readonly latencyNs: number
+    gap(bytes: number): number
+    sendOverhead(bytes: number): number
+    receiveOverhead(bytes: number): number
+  } | null
+}
+
+function timedLevel(costs: VirtualCosts): TimedLevel {
+  if (costs.plogp === undefined) return { costs, plogp: null }
+  const { latencyNs, sizesBytes, gapNs, sendOverheadNs, receiveOverheadNs } = costs.plogp
+  return {
+    costs,
+    plogp: {
+      latencyNs,
+      gap: interpolated(sizesBytes, gapNs),
+      sendOverhead: interpolated(sizesBytes, sendOverheadNs),
+      receiveOverhead: interpolated(sizesBytes, receiveOverheadNs),
+    },
+  }
 }
 
 /**
@@ -32,8 +60,8 @@ const timeOptions: OptionTable<VirtualTimeOptions> = {
  * time. Deterministic, and independent of the machine. For one session at a time.
  */
 export class VirtualTime {
-  readonly #node: VirtualCosts
-  readonly #network: VirtualCosts
+  readonly #node: TimedLevel
+  readonly #network: TimedLevel
   #nodes: readonly string[] = []
   #clock = new Float64Array(0)
   /**
@@ -48,8 +76,8 @@ export class VirtualTime {
   constructor(options: VirtualTimeOptions) {
     checkOptions('VirtualTime', timeOptions, options)
     const { node, network = node } = options
-    this.#node = node
-    this.#network = network
+    this.#node = timedLevel(node)
+    this.#network = timedLevel(network)
   }
 
   /** Time of a process since the session opened, nanoseconds. */
@@ -75,7 +103,15 @@ export class VirtualTime {
   /** @internal A frame is sent. @returns when its last byte comes to its receiver, were it the only one */
   send(src: number, dst: number, payloadBytes: number): number {
     if (src === dst) return this.#clock[src]
-    const { latencyNs, sendOverheadNs, gapNs, nsPerByte, headerBytes = 0 } = this.#costs(src, dst)
+    const { costs, plogp } = this.#level(src, dst)
+    if (plogp !== null) {
+      const begin = Math.max(this.#clock[src], this.#sent[src])
+      this.#clock[src] += plogp.sendOverhead(payloadBytes)
+      this.#departed[src] = begin
+      this.#sent[src] = begin + plogp.gap(payloadBytes)
+      return Math.max(begin, this.#sent[src] + plogp.latencyNs - plogp.receiveOverhead(payloadBytes))
+    }
+    const { latencyNs, sendOverheadNs, gapNs, nsPerByte, headerBytes = 0 } = costs
     this.#clock[src] += sendOverheadNs
     const departure = Math.max(this.#clock[src], this.#departed[src] + gapNs, this.#sent[src])
     this.#departed[src] = departure
@@ -88,19 +124,26 @@ export class VirtualTime {
    * in the order in which they come, whenever they were sent: one from far away does not hold up one from
    * near by.
    */
-  arrivalNs(src: number, dst: number, comesNs: number): number {
-    return src === dst ? comesNs : Math.max(comesNs, this.#arrived[dst] + this.#costs(src, dst).gapNs)
+  arrivalNs(src: number, dst: number, comesNs: number, payloadBytes: number): number {
+    if (src === dst) return comesNs
+    const { costs, plogp } = this.#level(src, dst)
+    if (plogp === null) return Math.max(comesNs, this.#arrived[dst] + costs.gapNs)
+    // In PLogP the gap is from one complete reception to the next.
+    const gap = plogp.gap(payloadBytes) - plogp.receiveOverhead(payloadBytes)
+    return Math.max(comesNs, this.#arrived[dst] + gap)
   }
 
   /** @internal A frame is delivered, of those to its process the first to come. */
-  receive(src: number, dst: number, comesNs: number): void {
+  receive(src: number, dst: number, comesNs: number, payloadBytes: number): void {
     if (src === dst) return
-    const arrival = this.arrivalNs(src, dst, comesNs)
-    this.#arrived[dst] = arrival
-    this.#clock[dst] = Math.max(this.#clock[dst], arrival) + this.#costs(src, dst).receiveOverheadNs
+    const { costs, plogp } = this.#level(src, dst)
+    const arrival = this.arrivalNs(src, dst, comesNs, payloadBytes)
+    const overhead = plogp?.receiveOverhead(payloadBytes) ?? costs.receiveOverheadNs
+    this.#arrived[dst] = plogp === null ? arrival : arrival + overhead
+    this.#clock[dst] = Math.max(this.#clock[dst], arrival) + overhead
   }
 
-  #costs(src: number, dst: number): VirtualCosts {
+  #level(src: number, dst: number): TimedLevel {
     return this.#nodes[src] === this.#nodes[dst] ? this.#node : this.#network
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { builtInProfiles } from '../../../src/machine/built-in-profiles.js'
-import { levels } from '../../../src/machine/profile.js'
+import type { MessageTables } from '../../../src/machine/message-tables.js'
+import { levels, type Profile } from '../../../src/machine/profile.js'
 import { figuresOf } from '../../../src/machine/profile-figures.js'
 import { formatProfile, parseProfile } from '../../../src/machine/profile-file.js'
 import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
@@ -44,6 +45,57 @@ test('the bytes of a header may be left out, and are a figure where they are not
   expect(paths).not.toContain('levels.network.headerBytes')
   const negative = { ...simgridFast.levels, network: { ...network, headerBytes: -1 } }
   expect(() => formatProfile({ ...simgridFast, levels: negative })).toThrow('levels.network.headerBytes')
+})
+
+describe('tables of PLogP', () => {
+  const plogp = {
+    latencyNs: -20,
+    sizesBytes: [0, 1024],
+    gapNs: [10, 20.5],
+    sendOverheadNs: [1, 2],
+    receiveOverheadNs: [3, 4],
+  }
+  const withTables = (tables: unknown): Profile => {
+    const network = { ...simgridFast.levels.network, plogp: tables as MessageTables }
+    return { ...simgridFast, levels: { ...simgridFast.levels, network } }
+  }
+
+  test('are read back as they were written, and are figures with an origin', () => {
+    const profile = {
+      ...withTables(plogp),
+      exceptions: { 'levels.network.plogp': { provenance: 'measured', source: 'here' } as const },
+    }
+    expect(parseProfile(formatProfile(profile))).toEqual(profile)
+    const gap = figuresOf(profile).find(({ path }) => path === 'levels.network.plogp.gapNs.1024')
+    expect(gap).toMatchObject({ value: 20.5, origin: { provenance: 'measured' } })
+  })
+
+  test.each([
+    ['no lengths', { sizesBytes: [] }, 'plogp.sizesBytes: expected a list of 1 to 1024'],
+    ['lengths that fall', { sizesBytes: [8, 8] }, 'plogp.sizesBytes: expected integers that ascend'],
+    ['a list of another length', { gapNs: [1] }, 'plogp.gapNs: expected a list with a value for each of 2'],
+    ['a negative gap', { gapNs: [1, -1] }, 'plogp.gapNs: expected numbers from 0'],
+    ['an overhead that is text', { sendOverheadNs: [1, '2'] }, "got '2' at 1"],
+    ['a latency that is not finite', { latencyNs: Number.NaN }, 'plogp.latencyNs: expected a number'],
+    ['no object', null, 'plogp'],
+  ])('with %s are refused', (_, change, message) => {
+    const profile = withTables(change === null ? 7 : { ...plogp, ...change })
+    const error = thrown(() => formatProfile(profile))
+    expect([error.code, error.message]).toEqual(['ERR_MACHINE', expect.stringContaining(message)])
+  })
+
+  test('with an unknown key, or one that is missing, are refused in a file', () => {
+    const file = (tables: object) => {
+      const object = JSON.parse(formatProfile(simgridFast)) as { levels: { node: object } }
+      Object.assign(object.levels.node, { plogp: tables })
+      return JSON.stringify(object)
+    }
+    expect(thrown(() => parseProfile(file({ ...plogp, G: 1 }))).message).toContain(
+      "levels.node.plogp: expected no key 'G'",
+    )
+    const { gapNs: _, ...rest } = plogp
+    expect(thrown(() => parseProfile(file(rest))).message).toContain("expected 'gapNs', which is missing")
+  })
 })
 
 describe('parseProfile rejects', () => {

@@ -1,9 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { predictUs } from '../../../../src/cost/models/predict.js'
 import type { Profile } from '../../../../src/machine/profile.js'
 import { parseProfile } from '../../../../src/machine/profile-file.js'
+import { formatMeasurement } from '../../../../src/tuning/read-measurements.js'
+import { measurementOf } from '../../../support/tuning-data.js'
 import { cli, onlyObject } from '../run-cli.js'
 
 let folder: string
@@ -15,7 +18,19 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describe('calibrate', () => {
   it('writes a profile with the machine and the date as its source, and reports the spread', async () => {
     const file = join(folder, 'here.json')
-    const options = ['--fabric', 'local', '--runs', '3', '--name', 'here', '-o', file, '--json']
+    const options = [
+      '--fabric',
+      'local',
+      '--runs',
+      '3',
+      '--sizes',
+      '1024,128',
+      '--name',
+      'here',
+      '-o',
+      file,
+      '--json',
+    ]
     const answer = await cli('calibrate', ...options)
     expect(answer.exitCode).toBe(0)
     const object = onlyObject(answer) as { profile: Profile; measured: { node: object } }
@@ -26,7 +41,10 @@ describe('calibrate', () => {
       /^rankweave .* calibrate, \d{4}-\d\d-\d\d: local, 2 processes; .*; Node v\d/,
     )
     expect(Object.keys(object.measured.node)).toContain('latencyNs')
-    for (const value of Object.values(profile.levels.node)) expect(value).toBeGreaterThanOrEqual(0)
+    const { plogp, ...figures } = profile.levels.node
+    for (const value of Object.values(figures)) expect(value).toBeGreaterThanOrEqual(0)
+    expect(plogp?.sizesBytes).toEqual([8, 128, 1024])
+    expect(plogp?.gapNs).toEqual(plogp?.gapNs.toSorted((a, b) => a - b))
   })
 
   it('refuses one process, and a name that machine lines could not hold', async () => {
@@ -34,5 +52,54 @@ describe('calibrate', () => {
     expect([one.exitCode, one.stderr]).toEqual([2, expect.stringContaining('ERR_USAGE')])
     const name = await cli('calibrate', '--fabric', 'local', '--name', 'a b')
     expect([name.exitCode, name.stderr]).toEqual([2, expect.stringContaining('--name')])
+  })
+
+  it('fits PLogP to a file of measurements, with the overheads of a profile', async () => {
+    const data = join(folder, 'data.jsonl')
+    const out = join(folder, 'fitted.json')
+    const grig = { model: 'loggp', latencyNs: 2100, overheadNs: 1600, gapNs: 2300, nsPerByte: 4.4 } as const
+    const lines = [2, 4, 8, 16].flatMap((nodes) =>
+      [8, 1024, 65_536].flatMap((bytes) => {
+        const call = { nodes, processesPerNode: 1 }
+        const chain = predictUs('bcast-chain', grig, { ranks: nodes, bytes })
+        const flat = predictUs('barrier-linear', grig, { ranks: nodes })
+        return [
+          measurementOf({ ...call, algorithm: 'bcast-chain', bytes, timeUs: chain }),
+          measurementOf({
+            ...{ ...call, collective: 'barrier', algorithm: 'barrier-linear' },
+            ...{ bytes: 0, timeUs: flat },
+          }),
+        ]
+      }),
+    )
+    writeFileSync(data, lines.map(formatMeasurement).join('\n'))
+    const options = ['--fit', data, '--profile', 'grig-mx', '--name', 'fitted', '-o', out]
+    const answer = await cli('calibrate', ...options)
+    expect([answer.exitCode, answer.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^fitted\n\nnetwork: fitted to 12 broadcasts and 4 barriers; median error 0\./),
+    ])
+    const { network } = parseProfile(readFileSync(out, 'utf8')).levels
+    expect(network.sendOverheadNs).toBe(1600)
+    expect(Math.abs(network.gapNs / 2300 - 1)).toBeLessThan(0.02)
+    expect(Math.abs(network.nsPerByte / 4.4 - 1)).toBeLessThan(0.001)
+    expect(network.plogp?.sizesBytes).toEqual([0, 1024, 65_536])
+    const models = await cli('models', 'bcast', '--profile', out, '--ranks', '8', '--model', 'plogp')
+    expect(models.stdout).toMatch(/predicted by plogp, fitted \(network\)\n/)
+  })
+
+  it.each([
+    ['a fit without overheads', ['--fit', 'data.jsonl'], '--fit: expected --profile'],
+    [
+      'a name with a blank',
+      ['--fit', 'data.jsonl', '--profile', 'grig-mx', '--name', 'a b'],
+      '--name: expected',
+    ],
+    ['a fit on a fabric', ['--fit', 'data.jsonl', '--fabric', 'local'], '--fabric is not for --fit'],
+    ['overheads without a fit', ['--fabric', 'local', '--profile', 'grig-mx'], '--profile is for --fit'],
+    ['lengths that are too short', ['--fabric', 'local', '--sizes', '8'], '--sizes: expected'],
+  ])('refuses %s', async (_, options, message) => {
+    const answer = await cli('calibrate', ...options)
+    expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining(message)])
   })
 })

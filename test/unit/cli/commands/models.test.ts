@@ -1,9 +1,22 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { builtInProfiles } from '../../../../src/machine/built-in-profiles.js'
+import { formatProfile } from '../../../../src/machine/profile-file.js'
+import { formatMeasurement } from '../../../../src/tuning/read-measurements.js'
+import { measurementOf } from '../../../support/tuning-data.js'
 import { cli, onlyObject } from '../run-cli.js'
 
 interface Listed {
   readonly algorithms: readonly { algorithm: string; timeUs: number; segments: number }[]
 }
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rankweave-cli-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('models', () => {
   it('lists the algorithms of a collective, the fastest first, with their segments', async () => {
@@ -18,7 +31,90 @@ describe('models', () => {
     expect(algorithms.map(({ algorithm }) => algorithm)).toContain('bcast-binomial')
   })
 
+  it('takes PLogP from the tables of a profile, and says where there are none', async () => {
+    const options = ['barrier', '--profile', 'grig-mx', '--ranks', '64', '--model', 'plogp']
+    const answer = await cli('models', ...options)
+    expect(answer.stdout).toMatch(/predicted by plogp, grig-mx \(network, no tables: from LogGP\)/)
+    const grig = builtInProfiles.find(({ name }) => name === 'grig-mx')!
+    const plogp = {
+      ...{ latencyNs: 3000, sizesBytes: [0, 1024], gapNs: [10_000, 90_000] },
+      ...{ sendOverheadNs: [1600, 1600], receiveOverheadNs: [1600, 1600] },
+    }
+    const levels = { ...grig.levels, network: { ...grig.levels.network, plogp } }
+    const file = join(folder, 'tables.json')
+    writeFileSync(file, formatProfile({ ...grig, name: 'tables', levels }))
+    const object = onlyObject(
+      await cli('models', 'barrier', '--profile', file, '--ranks', '64', '--model', 'plogp', '--json'),
+    ) as unknown as Listed
+    const dissemination = object.algorithms.find(({ algorithm }) => algorithm === 'barrier-dissemination')
+    expect(dissemination?.timeUs).toBeCloseTo((6 * 13_000) / 1000, 9)
+  })
+
+  describe('--compare', () => {
+    const settings = ['bcast-linear', 'bcast-binomial', 'bcast-chain']
+    const lines = settings.flatMap((algorithm, i) =>
+      [8, 1024, 65_536].map((bytes) =>
+        measurementOf({ algorithm, nodes: 8, processesPerNode: 1, bytes, timeUs: 30 + 10 * i + bytes / 100 }),
+      ),
+    )
+    const fileOf = (name: string, text: string) => {
+      const file = join(folder, name)
+      writeFileSync(file, text)
+      return file
+    }
+
+    it('puts formulas and simulation beside the measured times, as text, object and page', async () => {
+      const chosen = measurementOf({ algorithm: 'default', nodes: 8, processesPerNode: 1, timeUs: 1 })
+      const data = fileOf('data.jsonl', [...lines, chosen].map(formatMeasurement).join('\n'))
+      const page = join(folder, 'compared.html')
+      const options = ['--compare', data, '--profile', 'grig-mx']
+      const answer = await cli('models', ...options, '-o', page)
+      expect([answer.exitCode, answer.stderr]).toEqual([0, expect.stringContaining('wrote')])
+      expect(answer.stdout).toMatch(/^9 times of 3 calls: simulator loggp, cluster:nodes=4\n/)
+      expect(answer.stdout).toMatch(/ hockney +9 +[\d.]+% +[\d.]+% +[\d.]+ +\d of 3 +[\d.]+% +[\d.]+%/)
+      expect(answer.stdout).toMatch(
+        /bcast of 8 B on 8 x 1 processes: bcast-linear \* +30\.1 +37\.3( +\d+\.\d){3}/,
+      )
+      const html = readFileSync(page, 'utf8')
+      expect(html.match(/<svg /g)).toHaveLength(3)
+      for (const name of ['measured', 'hockney', 'loggp', 'plogp', 'simulator'])
+        expect(html).toContain(`>${name}<`)
+      const object = onlyObject(await cli('models', 'bcast', ...options, '--json')) as unknown as {
+        readonly predictors: readonly { predictor: string; times: number; winners: number }[]
+        readonly times: readonly { predictedUs: Readonly<Record<string, number>> }[]
+      }
+      expect(object.predictors.map(({ predictor, times }) => [predictor, times])).toEqual([
+        ['hockney', 9],
+        ['loggp', 9],
+        ['plogp', 9],
+        ['simulator', 9],
+      ])
+      expect(Object.keys(object.times[0].predictedUs)).toEqual(['hockney', 'loggp', 'plogp', 'simulator'])
+    })
+
+    it.each([
+      ['neither profile nor machine', [], 'expected --profile or --machine'],
+      ['both', ['--profile', 'grig-mx', '--machine', 'torus:dims=2x2,profile=boba'], 'one of them'],
+      ['a number of ranks', ['--profile', 'grig-mx', '--ranks', '4'], '--ranks is not for --compare'],
+      ['another form of page', ['--profile', 'grig-mx', '-o', 'a.svg'], 'ends in .html'],
+      ['a machine without a profile', ['--machine', 'cluster:nodes=2,cores=1'], 'ERR_MACHINE'],
+      ['a collective without times', ['barrier', '--profile', 'grig-mx'], 'ERR_MEASUREMENT'],
+    ])('refuses %s', async (_, options, message) => {
+      const data = fileOf('data.jsonl', lines.map(formatMeasurement).join('\n'))
+      const answer = await cli('models', ...options, '--compare', data)
+      expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining(message)])
+    })
+
+    it('refuses a damaged line with its number', async () => {
+      const data = fileOf('damaged.jsonl', `${formatMeasurement(lines[0])}\n{"version":1,`)
+      const answer = await cli('models', '--compare', data, '--profile', 'grig-mx')
+      expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringMatching(/ERR_MEASUREMENT.*line 2/)])
+    })
+  })
+
   it.each([
+    ['an output without --compare', ['bcast', '-o', 'a.html'], 'ERR_USAGE'],
+    ['neither a collective nor a file to compare', ['--profile', 'grig-mx', '--ranks', '4'], 'ERR_USAGE'],
     ['no profile', ['bcast', '--ranks', '4'], 'ERR_USAGE'],
     ['no ranks', ['bcast', '--profile', 'simgrid-fast'], 'ERR_USAGE'],
     ['an unknown collective', ['shout', '--profile', 'simgrid-fast', '--ranks', '4'], 'ERR_ARGUMENT'],

@@ -20,6 +20,21 @@ describe('a broadcast of 1 MiB in segments of 8 KiB on 64 ranks of Grig takes, i
   })
 })
 
+describe('on 64 ranks of Grig, in the model of Hockney,', () => {
+  const withGamma: Hockney = { ...grig, reduceNsPerByte: 0.5 }
+  test.each([
+    ['allgather-recursive-doubling', 1024, 304.8],
+    ['allgather-neighbor-exchange', 1024, 451.4],
+    ['allgather-ring', 1024, 626.3],
+    ['allreduce-recursive-doubling', 2 ** 20, 29_604],
+    ['allreduce-ring', 2 ** 20, 9897],
+    ['allreduce-rabenseifner', 2 ** 20, 9254],
+  ])('%s of %i bytes takes %d us', (id, bytes, us) => {
+    const digits = bytes === 1024 ? 1 : 0
+    expect(Number(predictUs(id, withGamma, { ranks: 64, bytes }).toFixed(digits))).toBe(us)
+  })
+})
+
 /** Counted by hand, in units of alpha, beta and gamma; the length is 1 byte for block or piece. */
 describe('algorithms without a table take, in the model of Hockney,', () => {
   test.each<[string, number, [alpha: number, beta: number, gamma: number]]>([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { seededRandom } from '../../../../src/base/random.js'
 import { predictAlgorithms } from '../../../../src/cost/models/compare.js'
 import { hockneyOf, logGPOfPLogP, pLogPOf } from '../../../../src/cost/models/conversions.js'
 import { evaluate, smoothSizesOf } from '../../../../src/cost/models/evaluate.js'
@@ -106,6 +107,39 @@ describe('closed forms are where the formula is least', () => {
       }
     }
   })
+})
+
+test('PLogP: no length on a dense grid is better than what the search finds, whatever the tables', () => {
+  const random = seededRandom(5)
+  const sizesBytes = [0, 64, 1024, 4096, 16_384, 65_536, 262_144]
+  const rising = (first: number) => {
+    let value = first
+    return sizesBytes.map((size, i) => {
+      const length = i === 0 ? 0 : size - sizesBytes[i - 1]
+      value += length * random() ** 3 * 20
+      return value
+    })
+  }
+  const segmented = modelledAlgorithms.filter((row) => row.segmented).map(({ id }) => id)
+  for (let draw = 0; draw < 6; draw++) {
+    const model: PLogP = {
+      ...{ model: 'plogp', latencyNs: 20_000 * random(), sizesBytes, gapNs: rising(4000 * random()) },
+      sendOverheadNs: rising(2000 * random()),
+      receiveOverheadNs: rising(2000 * random()),
+      reduceNsPerByte: random(),
+    }
+    for (const id of segmented) {
+      for (const ranks of [3, 8, 64]) {
+        const call = { ranks, bytes: 2 ** 20 }
+        const timeOf = (segmentBytes: number | null) =>
+          predictUs(id, model, segmentBytes === null ? call : { ...call, segmentBytes })
+        const lengths = Array.from({ length: 401 }, (_, i) => Math.round(2 ** (i / 20)))
+        const least = Math.min(...lengths.map(timeOf))
+        const best = timeOf(optimalSegmentBytes(id, model, call))
+        expect([id, ranks, draw, best / least < 1.001]).toEqual([id, ranks, draw, true])
+      }
+    }
+  }
 })
 
 test('no segments where they never help', () => {

@@ -31,7 +31,7 @@ describe('in virtual time', () => {
     const withHeader = new VirtualTime({ node: { ...costs, headerBytes: 5 } })
     withHeader.reset(['a', 'a'])
     expect(withHeader.send(0, 1, 100)).toBe(10 + 210 + 1000)
-    time.receive(0, 1, 1210)
+    time.receive(0, 1, 1210, 100)
     expect(time.nowNs(1)).toBe(1230)
   })
 
@@ -47,10 +47,36 @@ describe('in virtual time', () => {
     time.reset(['a', 'a', 'a'])
     const [first, second] = [time.send(0, 2, 0), time.send(1, 2, 0)]
     expect([first, second]).toEqual([1010, 1010])
-    time.receive(0, 2, first)
-    expect(time.arrivalNs(1, 2, second)).toBe(1060)
-    time.receive(1, 2, second)
+    time.receive(0, 2, first, 0)
+    expect(time.arrivalNs(1, 2, second, 0)).toBe(1060)
+    time.receive(1, 2, second, 0)
     expect(time.nowNs(2)).toBe(1080)
+  })
+
+  test('a level with tables of PLogP: L + g(m) from send to reception, and g(m) from one to the next', () => {
+    const plogp = {
+      ...{ latencyNs: 1000, sizesBytes: [0, 100], gapNs: [50, 250] },
+      ...{ sendOverheadNs: [10, 20], receiveOverheadNs: [20, 120] },
+    }
+    const time = new VirtualTime({ node: { ...costs, plogp } })
+    time.reset(['a', 'a', 'a'])
+    const [long, short] = [time.send(0, 2, 100), time.send(0, 2, 0)]
+    expect(time.nowNs(0)).toBe(20 + 10)
+    expect([long + 120, short + 20]).toEqual([1250, 1300])
+    time.receive(0, 2, long, 100)
+    expect(time.nowNs(2)).toBe(1250)
+    time.receive(0, 2, short, 0)
+    expect(time.nowNs(2)).toBe(1300)
+    // From another process at the same time: it is complete a g after the one before.
+    const other = time.send(1, 2, 50)
+    expect(other + 70).toBe(1150)
+    time.receive(1, 2, other, 50)
+    expect(time.nowNs(2)).toBe(1300 + 150)
+  })
+
+  test('tables of PLogP that are wrong are refused', () => {
+    const plogp = { latencyNs: 0, sizesBytes: [], gapNs: [], sendOverheadNs: [], receiveOverheadNs: [] }
+    expect(codeOf(() => new VirtualTime({ node: { ...costs, plogp } }))).toBe('ERR_ARGUMENT')
   })
 
   test('a frame from far away holds up none from near by that is sent later and comes earlier', () => {
@@ -77,7 +103,7 @@ describe('in virtual time', () => {
     const time = new VirtualTime({ node: costs })
     time.reset(['a', 'a'])
     time.compute(1, 5000)
-    time.receive(0, 1, time.send(0, 1, 0))
+    time.receive(0, 1, time.send(0, 1, 0), 0)
     expect(time.nowNs(1)).toBe(5020)
   })
 

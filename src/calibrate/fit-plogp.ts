@@ -1,0 +1,120 @@
+import { interpolated } from '../base/interpolated.js'
+import { RankweaveError } from '../errors.js'
+import type { MessageTables } from '../machine/message-tables.js'
+
+/** The time of a broadcast along a chain of all ranks, without segments. */
+export interface ChainTime {
+  /** At least 2. */
+  readonly ranks: number
+  readonly bytes: number
+  readonly timeNs: number
+}
+
+/** The time of a barrier in which all ranks report to one, which then releases each. */
+export interface FlatBarrierTime {
+  /** At least 2. */
+  readonly ranks: number
+  readonly timeNs: number
+}
+
+/** Overheads that were measured, by length. */
+export type MeasuredOverheads = Pick<MessageTables, 'sizesBytes' | 'sendOverheadNs' | 'receiveOverheadNs'>
+
+/** What was fitted, and how well. */
+export interface FittedTables {
+  readonly tables: MessageTables
+  /** Of all times the largest, and the median: |fitted - measured| / measured. */
+  readonly worstError: number
+  readonly medianError: number
+}
+
+/**
+ * How long the messages of a flat barrier to one rank take: `together`: as long as a single one, P g(0) + 2 L in all, as
+ * the source observes; `in-turn`: one g after the other, 2 (P - 1) g(0) + 2 L. Times do not tell which: L less by g(0),
+ * and g(0) twice as long, take alike.
+ */
+export type FanIn = 'together' | 'in-turn'
+
+/** Longest broadcasts that count as those of empty messages, unless there are shorter ones. */
+const shortBytes = 8
+
+/**
+ * L and g(m) of PLogP from times of collectives: a chain takes (P - 1)(L + g(m)), and flat barriers show how much of it
+ * is g(0). Overheads stay as they were measured. Least squares of relative errors.
+ *
+ * @returns tables with the lengths of the broadcasts, and 0
+ * @throws ERR_MEASUREMENT without a broadcast, and without barriers of two numbers of ranks
+ * @see Pjesivac-Grbovic 2007 §4.4.1
+ */
+export function fitPLogP(
+  chains: readonly ChainTime[],
+  barriers: readonly FlatBarrierTime[],
+  { sizesBytes, sendOverheadNs, receiveOverheadNs }: MeasuredOverheads,
+  fanIn: FanIn = 'together',
+): FittedTables {
+  if (chains.length === 0) fail('expected broadcasts along a chain without segments, got none')
+  if (new Set(barriers.map(({ ranks }) => ranks)).size < 2)
+    fail('expected flat barriers on at least two numbers of ranks, got fewer')
+  const sizes = [...new Set(chains.map(({ bytes }) => bytes))].sort((a, b) => a - b)
+  const hasShort = sizes[0] <= shortBytes
+  const steps = new Map(sizes.map((size) => [size, stepOf(chains.filter(({ bytes }) => bytes === size))]))
+  const short = hasShort ? chains.filter(({ bytes }) => bytes === sizes[0]) : []
+  // Each row: how often L and g(0) are in a time.
+  const [latencyNs, gapOfNothing] = leastSquares([
+    ...short.map(({ ranks, timeNs }) => [ranks - 1, ranks - 1, timeNs] as const),
+    ...barriers.map(({ ranks, timeNs }) => [2, gapsOf(ranks, fanIn), timeNs] as const),
+  ])
+  const longer = hasShort ? sizes.slice(1) : sizes
+  const gaps = [gapOfNothing, ...longer.map((size) => steps.get(size)! - latencyNs)]
+  const at = [0, ...longer]
+  const tables: MessageTables = {
+    latencyNs,
+    sizesBytes: at,
+    gapNs: gaps.map((gap) => Math.max(0, gap)),
+    sendOverheadNs: at.map(interpolated(sizesBytes, sendOverheadNs)),
+    receiveOverheadNs: at.map(interpolated(sizesBytes, receiveOverheadNs)),
+  }
+  const gap = interpolated(at, tables.gapNs)
+  const errors = [
+    ...chains.map(({ ranks, bytes, timeNs }) => {
+      const counted = hasShort && bytes === sizes[0] ? 0 : bytes
+      return ((ranks - 1) * (latencyNs + gap(counted))) / timeNs - 1
+    }),
+    ...barriers.map(({ ranks, timeNs }) => (2 * latencyNs + gapsOf(ranks, fanIn) * gap(0)) / timeNs - 1),
+  ].map(Math.abs)
+  const sorted = errors.toSorted((a, b) => a - b)
+  return { tables, worstError: sorted.at(-1)!, medianError: sorted[sorted.length >>> 1] }
+}
+
+/** Messages that follow each other by g in a flat barrier. */
+const gapsOf = (ranks: number, fanIn: FanIn): number => (fanIn === 'together' ? ranks : 2 * (ranks - 1))
+
+/** L + g(m) of the chains of one length. */
+function stepOf(chains: readonly ChainTime[]): number {
+  let [products, squares] = [0, 0]
+  for (const { ranks, timeNs } of chains) {
+    const weighted = (ranks - 1) / timeNs
+    products += weighted
+    squares += weighted * weighted
+  }
+  return products / squares
+}
+
+/** x and y for which a x + b y is nearest to t, by relative error, over rows [a, b, t]. */
+function leastSquares(rows: readonly (readonly [a: number, b: number, t: number])[]): [x: number, y: number] {
+  let [aa, ab, bb, at, bt] = [0, 0, 0, 0, 0]
+  for (const [a, b, t] of rows) {
+    const [u, v] = [a / t, b / t]
+    aa += u * u
+    ab += u * v
+    bb += v * v
+    at += u
+    bt += v
+  }
+  const determinant = aa * bb - ab * ab
+  return [(at * bb - bt * ab) / determinant, (aa * bt - ab * at) / determinant]
+}
+
+function fail(message: string): never {
+  throw new RankweaveError('ERR_MEASUREMENT', message)
+}

@@ -1,0 +1,48 @@
+import type { ModelComparison } from '../../tuning/compare-models.js'
+import { callText } from '../../tuning/tuning-call.js'
+import { columns, counted, figure } from './reporter.js'
+
+/** Times that are printed; `--json` and the page have all. */
+const mostShown = 60
+
+/** What `rankweave models --compare` prints: a row per predictor, then a row per time. */
+export function comparisonText({ source, predictors, times }: ModelComparison, predictedFor: string): string {
+  const calls = new Set(times.map(({ call }) => callText(call))).size
+  const summary = [
+    ['', 'times', 'median error', 'largest', 'predicted / measured', 'winner', 'mean penalty', 'largest'],
+    ...predictors.map((one) => [
+      ...[one.predictor, figure(one.times), percent(one.medianError), percent(one.maxError)],
+      ...[ratio(one.medianRatio), `${figure(one.winners)} of ${figure(one.calls)}`],
+      ...[percent(one.meanPenaltyPercent / 100), percent(one.maxPenaltyPercent / 100)],
+    ]),
+  ]
+  const names = predictors.map(({ predictor }) => predictor)
+  const rows = times
+    .slice(0, mostShown)
+    .map((time) => [
+      `${callText(time.call)}: ${time.setting}${time.isBest ? ' *' : ''}`,
+      microseconds(time.measuredUs),
+      ...names.map((name) => microseconds(time.predictedUs[name] ?? null)),
+    ])
+  const left = times.length - rows.length
+  return [
+    `${counted(times.length, 'time', 'times')} of ${counted(calls, 'call', 'calls')}: ${source.kind} ${source.name}, ${source.machine}`,
+    `predicted: ${predictedFor}`,
+    columns(summary),
+    '',
+    columns([['us; * fastest measured', 'measured', ...names], ...rows]),
+    ...(left === 0 ? [] : [`  and ${figure(left)} more: -o FILE.html and --json have all`]),
+  ].join('\n')
+}
+
+function microseconds(timeUs: number | null): string {
+  return timeUs === null ? '–' : timeUs.toFixed(1)
+}
+
+function percent(share: number): string {
+  return Number.isNaN(share) ? '–' : `${(100 * share).toFixed(1)}%`
+}
+
+function ratio(value: number): string {
+  return Number.isNaN(value) ? '–' : value.toPrecision(3)
+}
