@@ -1,0 +1,145 @@
+import { requireNotAborted } from '../base/abort.js'
+import { laterTurn } from '../base/turn.js'
+import { type Measurement, measurementVersion } from '../tuning/measurement.js'
+import { medianTime } from '../tuning/median-time.js'
+import type { TuningSetting } from '../tuning/setting.js'
+import type { TuningCall } from '../tuning/tuning-call.js'
+import { medianInterval } from './median-interval.js'
+import type { Meter } from './meter.js'
+import { isEnough, repetitionsOfRound, type StoppingRule } from './stopping-rule.js'
+
+export interface MeasureOptions {
+  readonly rule: StoppingRule
+  /** Whether a point needs no measuring, because its file has it. */
+  isMeasured(call: TuningCall, setting: TuningSetting): boolean
+  /** Takes a point once it has been repeated often enough. */
+  write(measurement: Measurement): void
+  /** What is about to be measured. */
+  onCall?(call: TuningCall, settings: number, done: number, calls: number): void
+  /** Looked at before every round. */
+  readonly signal?: AbortSignal
+  /** Milliseconds; only differences count. Default `performance.now`. */
+  readonly now?: () => number
+}
+
+/** Points by what became of them. */
+export interface MeasureCounts {
+  readonly measured: number
+  /** They were in the file. */
+  readonly skipped: number
+  /** Settings that serve calls according to their conditions, and were refused all the same. */
+  readonly refused: number
+  /** Their results are wrong, so they have no times. */
+  readonly wrong: readonly WrongPoint[]
+}
+
+export interface WrongPoint {
+  readonly call: TuningCall
+  readonly setting: TuningSetting
+}
+
+/**
+ * Measures every setting of every call: each is verified once, then all of them are repeated in turn, a round at a
+ * time, until each is exact enough or its budget is used up; the first round of each does not count. So a slow drift of the machine meets all settings of a
+ * call alike.
+ *
+ * The time of a repetition is that of the call and a dissemination barrier, less the median of the barrier alone. It
+ * is at least half the interval of that median, and a nanosecond: what is shorter, the barrier hides.
+ *
+ * @throws ERR_ABORTED through the signal; what was written before stays
+ * @see Pjesivac-Grbovic 2007, chapter 6 and appendix A.1.1
+ */
+export async function measureCalls(
+  meter: Meter,
+  calls: readonly TuningCall[],
+  options: MeasureOptions,
+): Promise<MeasureCounts> {
+  const counts = { measured: 0, skipped: 0, refused: 0, wrong: [] as WrongPoint[] }
+  for (const [done, call] of calls.entries()) {
+    requireNotAborted('measure', options.signal)
+    const all = meter.settings(call)
+    const open = all.filter((setting) => !options.isMeasured(call, setting))
+    counts.skipped += all.length - open.length
+    if (open.length === 0) continue
+    options.onCall?.(call, open.length, done, calls.length)
+    await meter.begin(call, open)
+    const points: Point[] = []
+    for (const setting of open) {
+      requireNotAborted('measure', options.signal)
+      const verdict = meter.isComputed ? 'right' : await meter.verify(setting)
+      if (verdict === 'right') points.push({ setting, callUs: [], spentMs: 0, isWarm: meter.isComputed })
+      else if (verdict === 'refused') counts.refused++
+      else counts.wrong.push({ call, setting })
+    }
+    await measurePoints(meter, call, points, options)
+    counts.measured += points.length
+    await meter.end()
+  }
+  return counts
+}
+
+interface Point {
+  readonly setting: TuningSetting
+  /** With the barrier. */
+  readonly callUs: number[]
+  spentMs: number
+  /** Whether a first round, which does not count, is over. */
+  isWarm: boolean
+}
+
+async function measurePoints(
+  meter: Meter,
+  call: TuningCall,
+  points: readonly Point[],
+  options: MeasureOptions,
+): Promise<void> {
+  const { write, signal, now = () => performance.now() } = options
+  const rule = meter.isComputed ? { ...options.rule, repetitions: 1 } : options.rule
+  const barrierUs: number[] = []
+  for (let open = points; open.length > 0; ) {
+    const left: Point[] = []
+    for (const point of open) {
+      // Signals of the process are heard between turns.
+      await laterTurn()
+      requireNotAborted('measure', signal)
+      const begin = now()
+      const repetitions = point.isWarm ? repetitionsOfRound(rule, point.callUs) : warmingRepetitions
+      const round = await meter.time(point.setting, repetitions)
+      point.spentMs += now() - begin
+      if (point.isWarm) {
+        point.callUs.push(...round.callUs)
+        barrierUs.push(...round.barrierUs)
+      } else point.isWarm = true
+      if (point.callUs.length === 0) {
+        left.push(point)
+        continue
+      }
+      const timesUs = netTimes(point.callUs, barrierUs)
+      if (!isEnough(rule, timesUs, point.spentMs)) left.push(point)
+      else write(measurementOf(meter, call, point.setting, timesUs))
+    }
+    open = left
+  }
+}
+
+const warmingRepetitions = 2
+const nanosecondUs = 0.001
+
+/** The times of calls without the barrier after each, rounded to nanoseconds. */
+export function netTimes(callUs: readonly number[], barrierUs: readonly number[]): number[] {
+  const ascending = barrierUs.toSorted((a, b) => a - b)
+  const barrier = medianTime(barrierUs)
+  const [low, high] = medianInterval(ascending)
+  const least = Math.max(nanosecondUs, (high - low) / 2)
+  return callUs.map((us) => Math.round(Math.max(least, us - barrier) * 1000) / 1000)
+}
+
+function measurementOf(
+  { source }: Meter,
+  call: TuningCall,
+  { algorithm, parameters }: TuningSetting,
+  timesUs: readonly number[],
+): Measurement {
+  const intervalUs = medianInterval(timesUs.toSorted((a, b) => a - b))
+  return { version: measurementVersion, source, ...call, algorithm, parameters, timesUs, intervalUs }
+}

@@ -1,0 +1,35 @@
+import { medianTime } from '../tuning/median-time.js'
+import { leastForInterval, medianInterval } from './median-interval.js'
+
+/** How long a point is repeated. */
+export interface StoppingRule {
+  /** The half width of the interval of the median that suffices, as a share of the median. */
+  readonly precision: number
+  /** Of a point, at most: 1 to 1,024. */
+  readonly repetitions: number
+  /** Milliseconds that the repetitions of a point may take, at least one round of them. */
+  readonly budgetMs: number
+}
+
+/** What a setting takes at a time before the next one is due. */
+const roundUs = 2000
+const mostInRound = 32
+
+/** Whether a point needs no more repetitions. */
+export function isEnough(rule: StoppingRule, timesUs: readonly number[], spentMs: number): boolean {
+  if (timesUs.length >= rule.repetitions) return true
+  if (timesUs.length > 0 && spentMs >= rule.budgetMs) return true
+  if (timesUs.length < leastForInterval) return false
+  const [low, high] = medianInterval(timesUs.toSorted((a, b) => a - b))
+  return (high - low) / 2 <= rule.precision * medianTime(timesUs)
+}
+
+/**
+ * Repetitions of the next round of a setting: few of long calls, so that settings alternate, and more of short
+ * ones, which take less than what starts a round.
+ */
+export function repetitionsOfRound(rule: StoppingRule, timesUs: readonly number[]): number {
+  const left = rule.repetitions - timesUs.length
+  if (timesUs.length === 0) return Math.min(left, 2)
+  return Math.min(left, mostInRound, Math.max(1, Math.ceil(roundUs / medianTime(timesUs))))
+}
