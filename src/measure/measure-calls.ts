@@ -12,7 +12,7 @@ export interface MeasureOptions {
   readonly rule: StoppingRule
   /** Whether a point needs no measuring, because its file has it. */
   isMeasured(call: TuningCall, setting: TuningSetting): boolean
-  /** Takes a point once it has been repeated often enough. */
+  /** Takes the points of a call once they have been repeated often enough. */
   write(measurement: Measurement): void
   /** What is about to be measured. */
   onCall?(call: TuningCall, settings: number, done: number, calls: number): void
@@ -40,13 +40,13 @@ export interface WrongPoint {
 
 /**
  * Measures every setting of every call: each is verified once, then all of them are repeated in turn, a round at a
- * time, until each is exact enough or its budget is used up; the first round of each does not count. So a slow drift of the machine meets all settings of a
- * call alike.
+ * time, until each is exact enough or its budget is used up. So a slow drift of the machine meets all settings of a
+ * call alike. The first round of each does not count.
  *
  * The time of a repetition is that of the call and a dissemination barrier, less the median of the barrier alone. It
  * is at least half the interval of that median, and a nanosecond: what is shorter, the barrier hides.
  *
- * @throws ERR_ABORTED through the signal; what was written before stays
+ * @throws ERR_ABORTED through the signal, after the points that are exact enough were written
  * @see Pjesivac-Grbovic 2007, chapter 6 and appendix A.1.1
  */
 export async function measureCalls(
@@ -63,16 +63,20 @@ export async function measureCalls(
     if (open.length === 0) continue
     options.onCall?.(call, open.length, done, calls.length)
     await meter.begin(call, open)
-    const points: Point[] = []
+    const right: TuningSetting[] = []
     for (const setting of open) {
       requireNotAborted('measure', options.signal)
       const verdict = meter.isComputed ? 'right' : await meter.verify(setting)
-      if (verdict === 'right') points.push({ setting, callUs: [], spentMs: 0, isWarm: meter.isComputed })
+      if (verdict === 'right') right.push(setting)
       else if (verdict === 'refused') counts.refused++
       else counts.wrong.push({ call, setting })
     }
-    await measurePoints(meter, call, points, options)
-    counts.measured += points.length
+    const times: CallTimes = { points: right.map(newPoint), barrierUs: [] }
+    try {
+      await repeatInTurn(meter, times, options)
+    } finally {
+      counts.measured += writeEnough(meter, call, times, options)
+    }
     await meter.end()
   }
   return counts
@@ -85,51 +89,64 @@ interface Point {
   spentMs: number
   /** Whether a first round, which does not count, is over. */
   isWarm: boolean
+  isEnough: boolean
 }
 
-async function measurePoints(
+function newPoint(setting: TuningSetting): Point {
+  return { setting, callUs: [], spentMs: 0, isWarm: false, isEnough: false }
+}
+
+/** The points of a call, and how long the barrier took in all their rounds. */
+interface CallTimes {
+  readonly points: readonly Point[]
+  readonly barrierUs: number[]
+}
+
+async function repeatInTurn(
   meter: Meter,
-  call: TuningCall,
-  points: readonly Point[],
+  { points, barrierUs }: CallTimes,
   options: MeasureOptions,
 ): Promise<void> {
-  const { write, signal, now = () => performance.now() } = options
+  const { signal, now = () => performance.now() } = options
   const rule = meter.isComputed ? { ...options.rule, repetitions: 1 } : options.rule
-  const barrierUs: number[] = []
-  for (let open = points; open.length > 0; ) {
-    const left: Point[] = []
+  for (let open = points; open.length > 0; open = open.filter((point) => !point.isEnough)) {
     for (const point of open) {
       // Signals of the process are heard between turns.
       await laterTurn()
       requireNotAborted('measure', signal)
       const begin = now()
-      const repetitions = point.isWarm ? repetitionsOfRound(rule, point.callUs) : warmingRepetitions
-      const round = await meter.time(point.setting, repetitions)
+      const round = await meter.time(point.setting, repetitionsOfRound(rule, point.callUs))
       point.spentMs += now() - begin
-      if (point.isWarm) {
+      if (point.isWarm || meter.isComputed) {
         point.callUs.push(...round.callUs)
         barrierUs.push(...round.barrierUs)
-      } else point.isWarm = true
-      if (point.callUs.length === 0) {
-        left.push(point)
-        continue
+        const medianUs = medianTime(netTimes(point.callUs, barrierUs))
+        point.isEnough = isEnough(rule, point.callUs, medianUs, point.spentMs)
       }
-      const timesUs = netTimes(point.callUs, barrierUs)
-      if (!isEnough(rule, timesUs, point.spentMs)) left.push(point)
-      else write(measurementOf(meter, call, point.setting, timesUs))
+      point.isWarm = true
     }
-    open = left
   }
 }
 
-const warmingRepetitions = 2
+/** Returns how many there are. The barrier is the same for all of them, as long as it is known. */
+function writeEnough(
+  meter: Meter,
+  call: TuningCall,
+  { points, barrierUs }: CallTimes,
+  { write }: MeasureOptions,
+): number {
+  const enough = points.filter((point) => point.isEnough)
+  for (const { setting, callUs } of enough)
+    write(measurementOf(meter, call, setting, netTimes(callUs, barrierUs)))
+  return enough.length
+}
+
 const nanosecondUs = 0.001
 
 /** The times of calls without the barrier after each, rounded to nanoseconds. */
 export function netTimes(callUs: readonly number[], barrierUs: readonly number[]): number[] {
-  const ascending = barrierUs.toSorted((a, b) => a - b)
+  const [low, high] = medianInterval(barrierUs.toSorted((a, b) => a - b))
   const barrier = medianTime(barrierUs)
-  const [low, high] = medianInterval(ascending)
   const least = Math.max(nanosecondUs, (high - low) / 2)
   return callUs.map((us) => Math.round(Math.max(least, us - barrier) * 1000) / 1000)
 }

@@ -14,22 +14,33 @@ export interface StoppingRule {
 /** What a setting takes at a time before the next one is due. */
 const roundUs = 2000
 const mostInRound = 32
+const firstRound = 2
 
-/** Whether a point needs no more repetitions. */
-export function isEnough(rule: StoppingRule, timesUs: readonly number[], spentMs: number): boolean {
-  if (timesUs.length >= rule.repetitions) return true
-  if (timesUs.length > 0 && spentMs >= rule.budgetMs) return true
-  if (timesUs.length < leastForInterval) return false
-  const [low, high] = medianInterval(timesUs.toSorted((a, b) => a - b))
-  return (high - low) / 2 <= rule.precision * medianTime(timesUs)
+/**
+ * Whether a point needs no more repetitions.
+ *
+ * @param callUs with what separates repetitions, whose median is in every one
+ * @param medianUs without it
+ */
+export function isEnough(
+  rule: StoppingRule,
+  callUs: readonly number[],
+  medianUs: number,
+  spentMs: number,
+): boolean {
+  if (callUs.length >= rule.repetitions) return true
+  if (callUs.length > 0 && spentMs >= rule.budgetMs) return true
+  if (callUs.length < leastForInterval) return false
+  const [low, high] = medianInterval(callUs.toSorted((a, b) => a - b))
+  return (high - low) / 2 <= rule.precision * medianUs
 }
 
 /**
  * Repetitions of the next round of a setting: few of long calls, so that settings alternate, and more of short
  * ones, which take less than what starts a round.
  */
-export function repetitionsOfRound(rule: StoppingRule, timesUs: readonly number[]): number {
-  const left = rule.repetitions - timesUs.length
-  if (timesUs.length === 0) return Math.min(left, 2)
-  return Math.min(left, mostInRound, Math.max(1, Math.ceil(roundUs / medianTime(timesUs))))
+export function repetitionsOfRound(rule: StoppingRule, callUs: readonly number[]): number {
+  const left = rule.repetitions - callUs.length
+  if (callUs.length === 0) return Math.min(left, firstRound)
+  return Math.min(left, mostInRound, Math.max(1, Math.ceil(roundUs / medianTime(callUs))))
 }
