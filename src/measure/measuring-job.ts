@@ -20,7 +20,7 @@ export function compileMeasuring(folder: string, mpicc: string, extra: readonly 
     try {
       writeFileSync(join(folder, name), readFileSync(ownFile(`measure/c/${name}`)))
     } catch (cause) {
-      const message = `cannot write ${name} to ${folder}: ${(cause as Error).message}`
+      const message = `cannot copy ${name} to ${folder}: ${(cause as Error).message}`
       throw new RankweaveError('ERR_SHIM', message, { cause })
     }
   }

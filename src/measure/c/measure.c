@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef struct Slot {
     long id;
@@ -30,6 +31,8 @@ void fail(const char *format, ...)
     printf("\n");
     fflush(stdout);
     va_end(arguments);
+    /* Launchers may drop what is on its way when a job is aborted. */
+    sleep(1);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
