@@ -12,7 +12,7 @@ import { libraryMeter } from '../../measure/library-meter.js'
 import { type MeasuredPoints, measureInto } from '../../measure/measure-into.js'
 import { openMeasurementFile, readMeasurementFile } from '../../measure/measurement-file.js'
 import { compileMeasuring, startMeasuring } from '../../measure/measuring-job.js'
-import type { Meter } from '../../measure/meter.js'
+import { defaultAlgorithm, type Meter } from '../../measure/meter.js'
 import { restrictedTo } from '../../measure/restricted-meter.js'
 import { machineSpread, simulatorMeter } from '../../measure/simulator-meter.js'
 import { defaultSpreads, requireSpreads, type Spread, spreadText } from '../../measure/spread.js'
@@ -22,6 +22,7 @@ import { fileError } from '../../text/whole-file.js'
 import { checkGuidelines } from '../../tuning/check-guidelines.js'
 import { measuredData } from '../../tuning/measured-data.js'
 import type { MeasurementSource } from '../../tuning/measurement.js'
+import type { TuningCall } from '../../tuning/tuning-call.js'
 import { readMachine } from '../input/machine-input.js'
 import { type MeasureFlags, measuredCollectives, measureSchema } from '../input/measure-options.js'
 import { parseOptions } from '../input/options.js'
@@ -107,12 +108,16 @@ export const measureCommand: AddCommand = (command, act) => {
     )
     .option('--model <name>', 'of source formula: loggp or hockney', 'loggp')
     .option('--check <file>', 'measure nothing: list the guidelines that a file violates; exit code 1 if any')
+    .option(
+      '--of <word>',
+      "of --check: default or best setting of each call (default: the library's default)",
+    )
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, words: readonly string[], raw: unknown): Promise<ExitCode> => {
         const flags = parseOptions(measureSchema, raw)
-        if (flags.check !== undefined) return checkFile(report, flags.check)
+        if (flags.check !== undefined) return checkFile(report, flags.check, flags.of)
         const collectives = collectivesNamed(words)
         if (flags.output === undefined) throw new RankweaveError('ERR_USAGE', 'expected --output')
         if (isStandardOutput(flags.output))
@@ -161,11 +166,18 @@ function collectivesNamed(words: readonly string[]): readonly Collective[] {
   return [...new Set(named)]
 }
 
-function checkFile(report: Reporter, file: string): ExitCode {
+/** @param of which setting of each call is checked. Default: the library's default, where the file has it. */
+function checkFile(report: Reporter, file: string, of: MeasureFlags['of']): ExitCode {
   const data = measuredData(readMeasurementFile(file))
-  const violations = checkGuidelines(data)
+  const defaults = data.settings.flatMap(({ algorithm }, i) => (algorithm === defaultAlgorithm ? [i] : []))
+  if (of === 'default' && defaults.length === 0)
+    throw new RankweaveError('ERR_MEASUREMENT', `--of default: expected a file with a default, got ${file}`)
+  const checked = of ?? (defaults.length > 0 ? 'default' : 'best')
+  const byCollective = new Map(defaults.map((index) => [data.settings[index].collective, index]))
+  const selector = ({ collective }: TuningCall) => byCollective.get(collective) ?? -1
+  const violations = checkGuidelines(data, checked === 'best' ? undefined : selector)
   const object = {
-    ...{ file, source: data.source, calls: data.calls.length },
+    ...{ file, source: data.source, of: checked, calls: data.calls.length },
     violations: violations.map((violation) => violationObject(data, violation)),
   }
   report.result(object, violationsText(data, violations))

@@ -55,6 +55,7 @@ export const measureSchema = z.object({
   source: oneOf('rankweave', 'mpi', 'simulator', 'formula'),
   output: z.string().min(1).optional(),
   check: z.string().min(1).optional(),
+  of: oneOf('default', 'best').optional(),
   bytes: lengths('bytes'),
   segments: lengths('segments, 0 for whole data'),
   spreads: spreads.optional(),

@@ -4,7 +4,7 @@ import type { GuidelineViolation } from '../../tuning/check-guidelines.js'
 import type { MeasuredData } from '../../tuning/measured-data.js'
 import { settingLine } from '../../tuning/setting.js'
 import { callText, type TuningCall } from '../../tuning/tuning-call.js'
-import { columns, counted, figure, table } from './reporter.js'
+import { counted, figure, table } from './reporter.js'
 
 const progressMs = 1000
 
@@ -65,24 +65,24 @@ export function violationObject({ settings }: MeasuredData, violation: Guideline
 export function violationsText(data: MeasuredData, violations: readonly GuidelineViolation[]): string {
   const calls = counted(data.calls.length, 'call', 'calls')
   if (violations.length === 0) return `${calls}, no guideline is violated`
-  const rows = violations.map((violation) => [
-    callText(violation.call),
-    settingLine(data.settings[violation.setting]),
-    violation.guideline,
-    `${violation.timeUs.toFixed(1)} us`,
-    `${violation.boundUs.toFixed(1)} us`,
-    `${violation.factor.toFixed(2)}`,
-    remedyText(data, violation),
+  const lines = violations.flatMap((violation) => [
+    `  ${violation.factor.toFixed(2)}  ${violationText(data, violation)}`,
+    ...remedyLines(data, violation),
   ])
-  const head = ['call', 'setting', 'guideline', 'time', 'bound', 'factor', 'avoided by']
-  return `${calls}, ${counted(violations.length, 'violation', 'violations')}\n${columns([head, ...rows])}`
+  return [`${calls}, ${counted(violations.length, 'violation', 'violations')}`, ...lines].join('\n')
 }
 
-function remedyText({ settings }: MeasuredData, { remedy, by }: GuidelineViolation): string {
-  if (remedy === null) return '-'
-  const lines = remedy.settings.map((index, i) => {
+function violationText({ settings }: MeasuredData, violation: GuidelineViolation): string {
+  const { call, setting, guideline, timeUs, boundUs } = violation
+  const what = `${callText(call)}, ${settingLine(settings[setting])}`
+  return `${what}: ${timeUs.toFixed(1)} us, bound ${boundUs.toFixed(1)} us (${guideline})`
+}
+
+function remedyLines({ settings }: MeasuredData, { remedy, by }: GuidelineViolation): string[] {
+  if (remedy === null) return []
+  const parts = remedy.settings.map((index, i) => {
     const line = settingLine(settings[index])
-    return remedy.kind === 'setting' ? line : `${by[i].collective} of ${by[i].bytes} B by ${line}`
+    return remedy.kind === 'setting' ? line : `${by[i].collective} of ${by[i].bytes} B, ${line}`
   })
-  return `${remedy.kind}: ${lines.join(' + ')}`
+  return [`        avoided by ${remedy.kind}: ${parts.join(' + ')}: ${remedy.timeUs.toFixed(1)} us`]
 }
