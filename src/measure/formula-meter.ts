@@ -7,7 +7,7 @@ import { settingLine, type TuningSetting } from '../tuning/setting.js'
 import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
 import type { Meter } from './meter.js'
 import { ownSettings } from './own-settings.js'
-import { type Spread, spreadText } from './spread.js'
+import { type EvenSpread, spreadText } from './spread.js'
 
 export interface FormulaOptions {
   /** Of the parameters. */
@@ -59,7 +59,7 @@ function predictedUs(model: CostModel, call: TuningCall, setting: TuningSetting)
 /**
  * @throws ERR_MEASUREMENT for spreads with several nodes and several processes on each, which have two distances
  */
-export function requireOneLevel(spreads: readonly Spread[], level: Level): void {
+export function requireOneLevel(spreads: readonly EvenSpread[], level: Level): void {
   const [nodes, processes] = level === 'network' ? ['NODES', '1'] : ['1', 'PROCESSES']
   for (const spread of spreads) {
     const isOne = level === 'network' ? spread.processesPerNode === 1 : spread.nodes === 1

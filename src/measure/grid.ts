@@ -1,6 +1,6 @@
 import type { Collective } from '../schedule/specification.js'
 import type { TuningCall } from '../tuning/tuning-call.js'
-import type { Spread } from './spread.js'
+import type { EvenSpread } from './spread.js'
 
 /** The elements that reductions combine; other collectives move bytes. */
 export const elementTypes = ['float64', 'int32'] as const
@@ -12,9 +12,9 @@ export const measuredOperation = 'sum'
 export type MeasuredOrder = 'tree' | 'any'
 
 /** Which calls are measured. */
-export interface Grid {
+export interface CallGrid {
   readonly collectives: readonly Collective[]
-  readonly spreads: readonly Spread[]
+  readonly spreads: readonly EvenSpread[]
   /** What MPI's count describes. */
   readonly bytes: readonly number[]
   readonly elementType: ElementType
@@ -45,7 +45,7 @@ export function longestArray({ collective, nodes, processesPerNode, bytes }: Tun
  * The calls of a grid, spread by spread and there by collective, order and bytes. A barrier has one, of 0 bytes.
  * Lengths that are no multiple of an element have no reductions.
  */
-export function gridCalls(grid: Grid): TuningCall[] {
+export function gridCalls(grid: CallGrid): TuningCall[] {
   const calls = grid.spreads.flatMap((spread) =>
     grid.collectives.flatMap((collective) => {
       const bytes = collective === 'barrier' ? [0] : grid.bytes
@@ -58,8 +58,8 @@ export function gridCalls(grid: Grid): TuningCall[] {
 }
 
 function reductionCalls(
-  { orders, bytes, elementType }: Grid,
-  spread: Spread,
+  { orders, bytes, elementType }: CallGrid,
+  spread: EvenSpread,
   collective: Collective,
 ): TuningCall[] {
   const lengths = bytes.filter((length) => length > 0 && length % elementBytes(elementType) === 0)

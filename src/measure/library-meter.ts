@@ -12,7 +12,7 @@ import {
   settingVariables,
 } from './library-algorithms.js'
 import type { MeasuringJob } from './measuring-job.js'
-import type { Meter, Verdict } from './meter.js'
+import type { CallVerdict, Meter } from './meter.js'
 import { largestSpread, membersOf, type PlacedSpread, spreadText } from './spread.js'
 
 export interface LibraryMeterOptions {
@@ -29,7 +29,7 @@ export interface LibraryMeter extends Meter {
   readonly unnamed: readonly Collective[]
 }
 
-const verdicts: readonly Verdict[] = ['right', 'wrong', 'refused']
+const verdicts: readonly CallVerdict[] = ['right', 'wrong', 'refused']
 
 /**
  * Measures an MPI library's own algorithms in a job of {@link startMeasuring}.

@@ -4,9 +4,8 @@ import { type Measurement, measurementVersion } from '../tuning/measurement.js'
 import { medianTime } from '../tuning/median-time.js'
 import type { TuningSetting } from '../tuning/setting.js'
 import type { TuningCall } from '../tuning/tuning-call.js'
-import { medianInterval } from './median-interval.js'
 import type { Meter } from './meter.js'
-import { isEnough, repetitionsOfRound, type StoppingRule } from './stopping-rule.js'
+import { isEnough, repetitionsOfRound, type StoppingRule, timeInterval } from './stopping-rule.js'
 
 export interface MeasureOptions {
   readonly rule: StoppingRule
@@ -118,17 +117,21 @@ async function repeatInTurn(
       const round = await meter.time(point.setting, repetitionsOfRound(rule, point.callUs))
       point.spentMs += now() - begin
       if (point.isWarm || meter.isComputed) {
-        point.callUs.push(...round.callUs)
-        barrierUs.push(...round.barrierUs)
-        const medianUs = medianTime(netTimes(point.callUs, barrierUs))
-        point.isEnough = isEnough(rule, point.callUs, medianUs, point.spentMs)
+        for (const us of round.callUs) point.callUs.push(us)
+        for (const us of round.barrierUs) barrierUs.push(us)
       }
       point.isWarm = true
+    }
+    const barrier = barrierTime(barrierUs)
+    for (const point of open) {
+      const { callUs, spentMs } = point
+      point.isEnough =
+        callUs.length > 0 && isEnough(rule, callUs, medianTime(netTimes(callUs, barrier)), spentMs)
     }
   }
 }
 
-/** Returns how many there are. The barrier is the same for all of them, as long as it is known. */
+/** Returns how many there are. Their times are less the same barrier. */
 function writeEnough(
   meter: Meter,
   call: TuningCall,
@@ -136,19 +139,31 @@ function writeEnough(
   { write }: MeasureOptions,
 ): number {
   const enough = points.filter((point) => point.isEnough)
+  const barrier = barrierTime(barrierUs)
   for (const { setting, callUs } of enough)
-    write(measurementOf(meter, call, setting, netTimes(callUs, barrierUs)))
+    write(measurementOf(meter, call, setting, netTimes(callUs, barrier)))
   return enough.length
+}
+
+/** What a barrier takes. */
+interface BarrierTime {
+  readonly medianUs: number
+  /** Half the interval of the median. */
+  readonly uncertaintyUs: number
+}
+
+export function barrierTime(barrierUs: readonly number[]): BarrierTime {
+  if (barrierUs.length === 0) return { medianUs: 0, uncertaintyUs: 0 }
+  const [low, high] = timeInterval(barrierUs)
+  return { medianUs: medianTime(barrierUs), uncertaintyUs: (high - low) / 2 }
 }
 
 const nanosecondUs = 0.001
 
 /** The times of calls without the barrier after each, rounded to nanoseconds. */
-export function netTimes(callUs: readonly number[], barrierUs: readonly number[]): number[] {
-  const [low, high] = medianInterval(barrierUs.toSorted((a, b) => a - b))
-  const barrier = medianTime(barrierUs)
-  const least = Math.max(nanosecondUs, (high - low) / 2)
-  return callUs.map((us) => Math.round(Math.max(least, us - barrier) * 1000) / 1000)
+export function netTimes(callUs: readonly number[], { medianUs, uncertaintyUs }: BarrierTime): number[] {
+  const least = Math.max(nanosecondUs, uncertaintyUs)
+  return callUs.map((us) => Math.round(Math.max(least, us - medianUs) * 1000) / 1000)
 }
 
 function measurementOf(
@@ -157,6 +172,6 @@ function measurementOf(
   { algorithm, parameters }: TuningSetting,
   timesUs: readonly number[],
 ): Measurement {
-  const intervalUs = medianInterval(timesUs.toSorted((a, b) => a - b))
+  const intervalUs = timeInterval(timesUs)
   return { version: measurementVersion, source, ...call, algorithm, parameters, timesUs, intervalUs }
 }

@@ -44,7 +44,10 @@ function movementOf(comm: Communicator, { collective, bytes }: TuningCall): Meas
   const all = Array.from({ length: size }, (_, other) => other)
   const blocks = (ofBlock: (other: number) => readonly [src: number, dst: number]) => {
     const data = new Uint8Array(bytes * size)
-    for (const other of all) fillBytes(data.subarray(other * bytes, (other + 1) * bytes), ...ofBlock(other))
+    for (const other of all) {
+      const [src, dst] = ofBlock(other)
+      fillBytes(data.subarray(other * bytes, (other + 1) * bytes), src, dst)
+    }
     return data
   }
   const block = (src: number, dst: number) => fillBytes(new Uint8Array(bytes), src, dst)

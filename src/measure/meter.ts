@@ -12,7 +12,7 @@ export interface Meter {
   /** Makes what the settings of a call share, such as data and communicators. Calls follow each other. */
   begin(call: TuningCall, settings: readonly TuningSetting[]): Promise<void>
   /** Makes the call once by a setting and compares the result with what it must be. */
-  verify(setting: TuningSetting): Promise<Verdict>
+  verify(setting: TuningSetting): Promise<CallVerdict>
   /** Repeats the call by a setting. */
   time(setting: TuningSetting, repetitions: number): Promise<RoundTimes>
   /** Frees what `begin` has made. */
@@ -20,7 +20,7 @@ export interface Meter {
 }
 
 /** `refused`: the setting cannot serve the call, which no process has begun. */
-export type Verdict = 'right' | 'wrong' | 'refused'
+export type CallVerdict = 'right' | 'wrong' | 'refused'
 
 /** Microseconds, by repetition. */
 export interface RoundTimes {

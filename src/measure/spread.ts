@@ -1,13 +1,13 @@
 import { wrongValue } from '../errors.js'
 
 /** Processes that are spread evenly: so many on each of so many nodes. */
-export interface Spread {
+export interface EvenSpread {
   readonly nodes: number
   readonly processesPerNode: number
 }
 
 /** A spread with its processes. */
-export interface PlacedSpread extends Spread {
+export interface PlacedSpread extends EvenSpread {
   /** Of every node its processes, as many as the spread says; nodes and processes in ascending order. */
   readonly members: readonly (readonly number[])[]
 }
@@ -35,12 +35,12 @@ export function largestSpread(nodeOf: ArrayLike<number>): PlacedSpread {
 }
 
 /** The processes of a part of a spread, node by node: the first ones of the first nodes. */
-export function membersOf({ members }: PlacedSpread, part: Spread): number[] {
+export function membersOf({ members }: PlacedSpread, part: EvenSpread): number[] {
   return members.slice(0, part.nodes).flatMap((node) => node.slice(0, part.processesPerNode))
 }
 
 /** Spreads to measure: powers of two of nodes and of processes per node, and all of both; two processes at least. */
-export function defaultSpreads(largest: Spread): Spread[] {
+export function defaultSpreads(largest: EvenSpread): EvenSpread[] {
   return doubled(largest.nodes).flatMap((nodes) =>
     doubled(largest.processesPerNode).flatMap((processesPerNode) =>
       nodes * processesPerNode < 2 ? [] : [{ nodes, processesPerNode }],
@@ -57,7 +57,7 @@ function doubled(most: number): number[] {
 /**
  * @throws ERR_MEASUREMENT for a spread that does not fit into what there is
  */
-export function requireSpreads(wanted: readonly Spread[], largest: Spread): void {
+export function requireSpreads(wanted: readonly EvenSpread[], largest: EvenSpread): void {
   for (const spread of wanted) {
     if (spread.nodes <= largest.nodes && spread.processesPerNode <= largest.processesPerNode) continue
     const expected = `expected spreads of at most ${spreadText(largest)}, nodes x processes on each`
@@ -66,6 +66,6 @@ export function requireSpreads(wanted: readonly Spread[], largest: Spread): void
 }
 
 /** `4x2`: nodes x processes on each. */
-export function spreadText({ nodes, processesPerNode }: Spread): string {
+export function spreadText({ nodes, processesPerNode }: EvenSpread): string {
   return `${nodes}x${processesPerNode}`
 }

@@ -1,5 +1,6 @@
+import { type Interval, medianInterval } from '../base/median-interval.js'
+import { largestOf, smallestOf } from '../base/search.js'
 import { medianTime } from '../tuning/median-time.js'
-import { leastForInterval, medianInterval } from './median-interval.js'
 
 /** How long a point is repeated. */
 export interface StoppingRule {
@@ -30,9 +31,13 @@ export function isEnough(
 ): boolean {
   if (callUs.length >= rule.repetitions) return true
   if (callUs.length > 0 && spentMs >= rule.budgetMs) return true
-  if (callUs.length < leastForInterval) return false
-  const [low, high] = medianInterval(callUs.toSorted((a, b) => a - b))
-  return (high - low) / 2 <= rule.precision * medianUs
+  const interval = medianInterval(callUs)
+  return interval !== null && (interval[1] - interval[0]) / 2 <= rule.precision * medianUs
+}
+
+/** Where the median of times lies with 95% confidence; of too few for that, their range. */
+export function timeInterval(timesUs: readonly number[]): Interval {
+  return medianInterval(timesUs) ?? [smallestOf(timesUs), largestOf(timesUs)]
 }
 
 /**

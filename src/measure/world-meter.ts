@@ -5,7 +5,7 @@ import { settingLine, type TuningSetting } from '../tuning/setting.js'
 import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
 import type { ElementType } from './grid.js'
 import { type CallMethod, type MeasuredCall, measuredCall } from './measured-call.js'
-import { defaultAlgorithm, defaultSetting, type Meter, type Verdict } from './meter.js'
+import { type CallVerdict, defaultAlgorithm, defaultSetting, type Meter } from './meter.js'
 import { ownSettings } from './own-settings.js'
 import { largestSpread, membersOf, type PlacedSpread, spreadText } from './spread.js'
 
@@ -85,7 +85,7 @@ interface Followed {
 
 const nothing: Followed = { worst: 0, longestUs: [] }
 /** The worse the later. */
-const verdicts: readonly Verdict[] = ['right', 'wrong', 'refused']
+const verdicts: readonly CallVerdict[] = ['right', 'wrong', 'refused']
 
 async function follow(state: RankState, order: Order): Promise<Followed> {
   const { world } = state
@@ -135,7 +135,7 @@ function methodOf({ order }: TuningCall, setting: TuningSetting): CallMethod {
 }
 
 /** Calls that a communicator refuses, it refuses on all ranks before any message. */
-async function verdictOf({ call }: RankState, setting: TuningSetting): Promise<Verdict> {
+async function verdictOf({ call }: RankState, setting: TuningSetting): Promise<CallVerdict> {
   if (call === null || call.data === null) return 'right'
   const { data, is } = call
   data.clear()

@@ -7,15 +7,16 @@ import { RankweaveError, wrongValue } from '../../errors.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import { levels } from '../../machine/profile.js'
 import { formulaMeter, requireOneLevel } from '../../measure/formula-meter.js'
-import { type Grid, gridCalls, type MeasuredOrder } from '../../measure/grid.js'
+import { type CallGrid, gridCalls, type MeasuredOrder } from '../../measure/grid.js'
 import { libraryMeter } from '../../measure/library-meter.js'
 import { type MeasuredPoints, measureInto } from '../../measure/measure-into.js'
 import { openMeasurementFile, readMeasurementFile } from '../../measure/measurement-file.js'
 import { compileMeasuring, startMeasuring } from '../../measure/measuring-job.js'
 import { defaultAlgorithm, type Meter } from '../../measure/meter.js'
+import { progressLines } from '../../measure/progress-lines.js'
 import { restrictedTo } from '../../measure/restricted-meter.js'
 import { machineSpread, simulatorMeter } from '../../measure/simulator-meter.js'
-import { defaultSpreads, requireSpreads, type Spread, spreadText } from '../../measure/spread.js'
+import { defaultSpreads, type EvenSpread, requireSpreads, spreadText } from '../../measure/spread.js'
 import type { Collective } from '../../schedule/specification.js'
 import { compilerOfCommand } from '../../shim/mpi-command.js'
 import { fileError } from '../../text/whole-file.js'
@@ -29,13 +30,7 @@ import { parseOptions } from '../input/options.js'
 import { readProfile } from '../input/profile-input.js'
 import { fabricOf, reportOf } from '../input/world-options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
-import {
-  measureText,
-  progressLines,
-  violationObject,
-  violationsText,
-  wrongText,
-} from '../output/measure-report.js'
+import { measureText, violationObject, violationsText, wrongText } from '../output/measure-report.js'
 import { checkOutputs, isStandardOutput } from '../output/output-file.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import main, { type MeasureProblem } from '../program/measure-program.js'
@@ -265,7 +260,7 @@ async function measureHere(
   report: Reporter,
   { flags, collectives, file, signal }: Work,
   meter: Meter,
-  largest: Spread | null,
+  largest: EvenSpread | null,
   orders: readonly MeasuredOrder[],
 ): Promise<ExitCode> {
   openHere(report, file, meter.source)
@@ -296,7 +291,7 @@ function gridOf(
   { bytes, type, order, longest }: MeasureFlags,
   collectives: readonly Collective[],
   orders: readonly MeasuredOrder[],
-): Omit<Grid, 'spreads'> {
+): Omit<CallGrid, 'spreads'> {
   return { collectives, bytes, elementType: type, orders: order ?? orders, longestArrayBytes: longest }
 }
 
@@ -306,7 +301,7 @@ function siteOf({ site }: MeasureFlags): string {
   return `${cores.length} x ${cores[0]?.model.trim() ?? 'unknown processor'}`
 }
 
-function noteIdle(report: Reporter, processes: number, largest: Spread): void {
+function noteIdle(report: Reporter, processes: number, largest: EvenSpread): void {
   const used = largest.nodes * largest.processesPerNode
   if (used === processes) return
   const idle = counted(processes - used, 'process is', 'processes are')

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { bytesOption } from '../../base/option.js'
 import { levels } from '../../machine/profile.js'
 import { type ElementType, elementTypes, type MeasuredOrder, powersOfTwo } from '../../measure/grid.js'
-import type { Spread } from '../../measure/spread.js'
+import type { EvenSpread } from '../../measure/spread.js'
 import { type Collective, collectives, isNeighborCollective } from '../../schedule/specification.js'
 import { measurementLimits } from '../../tuning/measurement.js'
 import { callLimits } from '../../tuning/tuning-call.js'
@@ -33,7 +33,7 @@ function lengths(what: string) {
 
 /** `4x2,2x4`: nodes x processes on each. */
 const spreads = parsed('spreads as NODESxPROCESSES with commas between, as 4x2,2x4', (text) => {
-  const each = text.split(',').map((part): Spread | undefined => {
+  const each = text.split(',').map((part): EvenSpread | undefined => {
     const [, nodes, processesPerNode] = /^([1-9]\d{0,6})x([1-9]\d{0,6})$/.exec(part) ?? []
     if (nodes === undefined || Number(nodes) * Number(processesPerNode) > callLimits.processes)
       return undefined

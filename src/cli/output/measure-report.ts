@@ -3,23 +3,8 @@ import type { MeasuredPoints } from '../../measure/measure-into.js'
 import type { GuidelineViolation } from '../../tuning/check-guidelines.js'
 import type { MeasuredData } from '../../tuning/measured-data.js'
 import { settingLine } from '../../tuning/setting.js'
-import { callText, type TuningCall } from '../../tuning/tuning-call.js'
+import { callText } from '../../tuning/tuning-call.js'
 import { counted, figure, table } from './reporter.js'
-
-const progressMs = 1000
-
-/** What reports each call that is measured, at most one line a second. */
-export function progressLines(
-  write: (line: string) => void,
-  now: () => number = () => performance.now(),
-): (call: TuningCall, settings: number, done: number, calls: number) => void {
-  let shownMs = Number.NEGATIVE_INFINITY
-  return (call, settings, done, calls) => {
-    if (now() - shownMs < progressMs) return
-    shownMs = now()
-    write(`call ${done + 1} of ${calls}: ${callText(call)}, ${counted(settings, 'setting', 'settings')}`)
-  }
-}
 
 export interface MeasureOutcome extends MeasuredPoints {
   readonly file: string

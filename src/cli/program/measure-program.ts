@@ -1,16 +1,16 @@
 import type { Communicator } from '../../comm/communicator.js'
-import { type Grid, gridCalls } from '../../measure/grid.js'
+import { type CallGrid, gridCalls } from '../../measure/grid.js'
 import { type MeasuredPoints, measureInto } from '../../measure/measure-into.js'
+import { progressLines } from '../../measure/progress-lines.js'
 import { restrictedTo } from '../../measure/restricted-meter.js'
-import { defaultSpreads, type Spread } from '../../measure/spread.js'
+import { defaultSpreads, type EvenSpread } from '../../measure/spread.js'
 import type { StoppingRule } from '../../measure/stopping-rule.js'
 import { type WorldMeterOptions, worldMeter } from '../../measure/world-meter.js'
-import { progressLines } from '../output/measure-report.js'
 
 export interface MeasureProblem extends WorldMeterOptions {
   readonly file: string
   /** Spreads that are left out are the default ones of what there is. */
-  readonly grid: Omit<Grid, 'spreads'> & { readonly spreads: readonly Spread[] | null }
+  readonly grid: Omit<CallGrid, 'spreads'> & { readonly spreads: readonly EvenSpread[] | null }
   /** Texts of the settings to measure; null for all. */
   readonly algorithms: readonly string[] | null
   readonly rule: StoppingRule
@@ -19,7 +19,7 @@ export interface MeasureProblem extends WorldMeterOptions {
 
 export interface MeasuredWorld {
   /** The processes that are spread evenly, of which spreads are parts. */
-  readonly largest: Spread
+  readonly largest: EvenSpread
   /** Null where a spread does not fit into it. */
   readonly points: MeasuredPoints | null
 }

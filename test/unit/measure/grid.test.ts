@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type Grid, gridCalls, powersOfTwo } from '../../../src/measure/grid.js'
+import { type CallGrid, gridCalls, powersOfTwo } from '../../../src/measure/grid.js'
 import { callText } from '../../../src/tuning/tuning-call.js'
 
-const grid: Grid = {
+const grid: CallGrid = {
   collectives: ['bcast', 'barrier', 'allreduce'],
   spreads: [{ nodes: 2, processesPerNode: 2 }],
   bytes: [4, 8, 12],

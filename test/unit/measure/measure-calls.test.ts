@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { measureCalls, netTimes } from '../../../src/measure/measure-calls.js'
-import type { Meter, Verdict } from '../../../src/measure/meter.js'
+import { barrierTime, measureCalls, netTimes } from '../../../src/measure/measure-calls.js'
+import type { CallVerdict, Meter } from '../../../src/measure/meter.js'
 import type { Measurement } from '../../../src/tuning/measurement.js'
 import type { TuningSetting } from '../../../src/tuning/setting.js'
 import type { TuningCall } from '../../../src/tuning/tuning-call.js'
@@ -10,7 +10,7 @@ const call: TuningCall = { collective: 'bcast', nodes: 2, processesPerNode: 2, b
 const setting = (algorithm: string): TuningSetting => ({ collective: 'bcast', algorithm, parameters: {} })
 
 /** A meter that logs what it is asked; times are those of the algorithm, above a barrier of 10 us. */
-function loggingMeter(times: Readonly<Record<string, number>>, verdicts: Record<string, Verdict> = {}) {
+function loggingMeter(times: Readonly<Record<string, number>>, verdicts: Record<string, CallVerdict> = {}) {
   const log: string[] = []
   const meter: Meter = {
     source: { kind: 'mpi', name: 'library', machine: 'machine' },
@@ -111,11 +111,13 @@ describe('the settings of a call', () => {
 
 describe('the time of a repetition', () => {
   it('is that of the call less the median of the barrier', () => {
-    expect(netTimes([110, 120.1234], [10, 10, 10, 10, 10, 10, 90])).toEqual([100, 110.123])
+    expect(netTimes([110, 120.1234], barrierTime([10, 10, 10, 10, 10, 10, 10, 10, 90]))).toEqual([
+      100, 110.123,
+    ])
   })
 
   it('is at least what the barrier is uncertain by, and a nanosecond', () => {
-    expect(netTimes([9, 12, 50], [8, 10, 10, 10, 10, 14])).toEqual([3, 3, 40])
-    expect(netTimes([9], [10, 10])).toEqual([0.001])
+    expect(netTimes([9, 12, 50], barrierTime([8, 10, 10, 10, 10, 14]))).toEqual([3, 3, 40])
+    expect(netTimes([9], barrierTime([10, 10]))).toEqual([0.001])
   })
 })

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { isEnough, repetitionsOfRound, type StoppingRule } from '../../../src/measure/stopping-rule.js'
+import {
+  isEnough,
+  repetitionsOfRound,
+  type StoppingRule,
+  timeInterval,
+} from '../../../src/measure/stopping-rule.js'
 
 const rule: StoppingRule = { precision: 0.05, repetitions: 20, budgetMs: 100 }
 const times = (n: number, spread: number) => Array.from({ length: n }, (_, i) => 100 + (i % 2) * spread)
@@ -37,4 +42,9 @@ describe('a round', () => {
     ).toBe(2)
     expect(repetitionsOfRound({ ...rule, repetitions: 1 }, [])).toBe(1)
   })
+})
+
+it('the interval of times is their range where they are too few for another one', () => {
+  expect(timeInterval([3, 1, 2])).toEqual([1, 3])
+  expect(timeInterval([9, 1, 2, 3, 4, 5, 6, 7, 8])).toEqual([2, 8])
 })
