@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { hockneyOf, logGPOfLevel } from '../../cost/models/conversions.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
@@ -26,7 +26,7 @@ import type { MeasurementSource } from '../../tuning/measurement.js'
 import type { TuningCall } from '../../tuning/tuning-call.js'
 import { readMachine } from '../input/machine-input.js'
 import { type MeasureFlags, measuredCollectives, measureSchema } from '../input/measure-options.js'
-import { parseOptions } from '../input/options.js'
+import { parseOptions, refuseGiven } from '../input/options.js'
 import { readProfile } from '../input/profile-input.js'
 import { fabricOf, reportOf } from '../input/world-options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
@@ -110,28 +110,36 @@ export const measureCommand: AddCommand = (command, act) => {
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
-      act(async (report: Reporter, words: readonly string[], raw: unknown): Promise<ExitCode> => {
-        const flags = parseOptions(measureSchema, raw)
-        if (flags.check !== undefined) return checkFile(report, flags.check, flags.of)
-        const collectives = collectivesNamed(words)
-        if (flags.output === undefined) throw new RankweaveError('ERR_USAGE', 'expected --output')
-        if (isStandardOutput(flags.output))
-          throw new RankweaveError('ERR_USAGE', '--output: expected a file, which can be continued, got -')
-        await checkOutputs(report, flags.output)
-        const interrupt = new AbortController()
-        const onSignal = () => interrupt.abort()
-        for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, onSignal)
-        try {
-          const measure = sources[flags.source]
-          return await measure(report, { flags, collectives, file: flags.output, signal: interrupt.signal })
-        } catch (error) {
-          if (!interrupt.signal.aborted) throw error
-          report.note(`interrupted: ${flags.output} keeps what was measured`)
-          return exitCodes.interrupted
-        } finally {
-          for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal)
-        }
-      }),
+      act(
+        async (
+          report: Reporter,
+          words: readonly string[],
+          raw: unknown,
+          command: Command,
+        ): Promise<ExitCode> => {
+          const flags = parseOptions(measureSchema, raw)
+          refuseUnused(command, words, flags)
+          if (flags.check !== undefined) return checkFile(report, flags.check, flags.of)
+          const collectives = collectivesNamed(words)
+          if (flags.output === undefined) throw new RankweaveError('ERR_USAGE', 'expected --output')
+          if (isStandardOutput(flags.output))
+            throw new RankweaveError('ERR_USAGE', '--output: expected a file, which can be continued, got -')
+          await checkOutputs(report, flags.output)
+          const interrupt = new AbortController()
+          const onSignal = () => interrupt.abort()
+          for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, onSignal)
+          try {
+            const measure = sources[flags.source]
+            return await measure(report, { flags, collectives, file: flags.output, signal: interrupt.signal })
+          } catch (error) {
+            if (!interrupt.signal.aborted) throw error
+            report.note(`interrupted: ${flags.output} keeps what was measured`)
+            return exitCodes.interrupted
+          } finally {
+            for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal)
+          }
+        },
+      ),
     )
 }
 
@@ -149,6 +157,27 @@ const sources: Readonly<Record<MeasureFlags['source'], Measure>> = {
   mpi: measureLibrary,
   simulator: measureSimulator,
   formula: measureFormula,
+}
+
+/** Options of one source only. */
+const ofSource: Readonly<Record<MeasureFlags['source'], readonly string[]>> = {
+  rankweave: ['fabric', 'processes', 'nodes', 'mpiLib', 'reportAfter'],
+  mpi: ['launch', 'mpicc'],
+  simulator: ['machine'],
+  formula: ['profile', 'level', 'model'],
+}
+
+/** @throws ERR_USAGE for what has no effect beside the others */
+function refuseUnused(command: Command, words: readonly string[], { check, source }: MeasureFlags): void {
+  if (check === undefined) refuseGiven(command, ['of'], 'is for --check')
+  else {
+    const others = Object.keys(measureSchema.shape).filter((name) => name !== 'check' && name !== 'of')
+    refuseGiven(command, others, 'is for measuring, not for --check')
+    if (words.length > 0)
+      throw wrongValue('ERR_USAGE', '--check: expected no collectives, which the file names', words[0])
+  }
+  for (const [name, options] of Object.entries(ofSource))
+    if (name !== source) refuseGiven(command, options, `is for --source ${name}, not for ${source}`)
 }
 
 function collectivesNamed(words: readonly string[]): readonly Collective[] {
