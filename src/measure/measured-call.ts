@@ -19,14 +19,12 @@ export interface MeasuredCall {
   isRight(): boolean
 }
 
-/**
- * What element `i` of the block that one rank has for another must be. The largest sums are exact in all types of
- * elements up to 2^22 ranks.
- */
+/** Byte `i` of the block that one rank has for another. */
 function byteOf(srcRank: number, dstRank: number, i: number): number {
   return (srcRank * 89 + dstRank * 31 + i * 7 + (i >>> 8) * 13 + 5) % 251
 }
 
+/** Element `i` of what a rank contributes: sums over 2^22 ranks are exact in every type of element. */
 function termOf(rank: number, i: number): number {
   return ((rank * 7 + i * 3) % 101) + 1
 }

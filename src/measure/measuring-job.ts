@@ -42,6 +42,8 @@ export interface MeasuringJob {
   end(): Promise<void>
   /** Ends the job at once. */
   stop(): void
+  /** Why it has failed; undefined as long as it has not. */
+  failure(): RankweaveError | undefined
 }
 
 /**
@@ -71,12 +73,14 @@ export async function startMeasuring(launch: readonly string[], program: string)
       await lines.ended
     },
     stop: () => void child.kill('SIGTERM'),
+    failure: lines.failure,
   }
 }
 
 interface Answers {
   next(): Promise<string>
   readonly ended: Promise<void>
+  failure(): RankweaveError | undefined
 }
 
 /** The lines that a job prints, one for each that is waited for. */
@@ -110,6 +114,7 @@ function answersOf(child: ChildProcess, launcher: string): Answers {
   })
   return {
     ended,
+    failure: () => end,
     next: () =>
       new Promise((done, refused) => {
         const line = arrived.shift()

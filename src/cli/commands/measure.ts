@@ -35,6 +35,7 @@ import { checkOutputs, isStandardOutput } from '../output/output-file.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import main, { type MeasureProblem } from '../program/measure-program.js'
 import { runOwnProgram } from '../program/run-own-program.js'
+import { WorldFailure } from '../program/world-failure.js'
 import type { AddCommand } from './command.js'
 
 const help = `
@@ -256,6 +257,8 @@ async function measureLibrary(
         report.note(`${meter.source.name} names no algorithms of ${collective}: only its default is measured`)
       noteIdle(report, job.nodes.length, meter.spread)
       return await measureHere(report, { flags, collectives, file, signal }, meter, meter.spread, ['any'])
+    } catch (error) {
+      throw error === job.failure() ? new WorldFailure('the measured job failed', { cause: error }) : error
     } finally {
       signal.removeEventListener('abort', stop)
       await job.end()

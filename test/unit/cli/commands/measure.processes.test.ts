@@ -104,6 +104,16 @@ describeMpi('measure', (mpi) => {
     expect(measured(file).length).toBeGreaterThan(0)
   })
 
+  it.skipIf(mpicc === null)('fails with exit code 3 when a job ends before its time', async () => {
+    const [file, launcher] = [join(folder(), `ended-${name}.jsonl`), join(folder(), `launcher-${name}`)]
+    // The job reads no order after its first call.
+    writeFileSync(launcher, `sed -u /^call/q | ${launchOf(mpi, 2)} "$@"\n`)
+    const words = ['bcast', '--source', 'mpi', '--mpicc', mpicc!, '--launch', `sh ${launcher}`]
+    const answer = await spawnCli(['measure', ...words, ...quick, '-o', file])
+    expect(answer).toMatchObject({ exitCode: 3, stdout: '' })
+    expect(answer.stderr).toContain('ERR_MEASUREMENT: sh ended with exit code 0')
+  })
+
   it('has the own algorithms of rankweave in a job that a launcher starts', async () => {
     const file = join(folder(), `own-${name}.jsonl`)
     const words = ['measure', 'bcast', '--fabric', 'mpi', ...quick, '-o', file, '--json']
