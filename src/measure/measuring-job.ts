@@ -40,27 +40,32 @@ export interface MeasuringJob {
   ask(order: string): Promise<string>
   /** Ends the job after its present order; resolves when it has ended. */
   end(): Promise<void>
-  /** Ends the job at once. */
-  stop(): void
   /** Why it has failed; undefined as long as it has not. */
   failure(): RankweaveError | undefined
 }
 
 /**
- * Starts a job.
+ * Starts a job. What its launcher prints before is ignored.
  *
  * @param launch the words that start `program` on processes of MPI: `mpirun -n 4`
+ * @param signal ends the job at once
  * @throws ERR_MEASUREMENT where the launcher does not start, or the job ends before it has introduced itself
  */
-export async function startMeasuring(launch: readonly string[], program: string): Promise<MeasuringJob> {
+export async function startMeasuring(
+  launch: readonly string[],
+  program: string,
+  signal?: AbortSignal,
+): Promise<MeasuringJob> {
   const [launcher, ...words] = launch
-  const child = spawn(launcher, [...words, program], { stdio: ['pipe', 'pipe', 'inherit'] })
   // Ctrl-C of a terminal reaches the launcher as well, which ends the processes.
+  const child = spawn(launcher, [...words, program], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    ...(signal === undefined ? {} : { signal }),
+  })
   const lines = answersOf(child, launcher)
-  const library = await lines.next()
+  let library = await lines.next()
+  while (!library.startsWith('library ')) library = await lines.next()
   const nodes = await lines.next()
-  if (!library.startsWith('library ') || !nodes.startsWith('nodes '))
-    throw failed(`expected ${program} to introduce itself, got '${library}'`)
   return {
     library: library.slice('library '.length),
     nodes: nodes.split(' ').slice(1).map(Number),
@@ -72,7 +77,6 @@ export async function startMeasuring(launch: readonly string[], program: string)
       child.stdin!.end('end\n')
       await lines.ended
     },
-    stop: () => void child.kill('SIGTERM'),
     failure: lines.failure,
   }
 }
@@ -101,10 +105,10 @@ function answersOf(child: ChildProcess, launcher: string): Answers {
   })
   const ended = new Promise<void>((resolve) => {
     child.on('error', (cause) => {
-      finish(
-        `expected a command that starts processes of MPI, but ${launcher} does not start: ${cause.message}`,
-        cause,
-      )
+      // A signal is an error, too, after which the launcher ends its processes.
+      if (child.pid !== undefined) return
+      const message = `expected a command that starts processes of MPI, but ${launcher} does not start`
+      finish(`${message}: ${cause.message}`, cause)
       resolve()
     })
     child.on('close', (code, signal) => {

@@ -246,10 +246,8 @@ async function measureLibrary(
   try {
     const mpicc = flags.mpicc ?? compilerOfCommand(launch)
     report.step(`compiling with ${mpicc}`)
-    const job = await startMeasuring(launch, compileMeasuring(folder, mpicc))
-    const stop = () => job.stop()
+    const job = await startMeasuring(launch, compileMeasuring(folder, mpicc), signal)
     try {
-      signal.addEventListener('abort', stop)
       const { elementType, segments } = { elementType: flags.type, segments: flags.segments }
       const options = { machine: siteOf(flags), collectives, elementType, segments }
       const meter = await libraryMeter(job, options)
@@ -260,7 +258,6 @@ async function measureLibrary(
     } catch (error) {
       throw error === job.failure() ? new WorldFailure('the measured job failed', { cause: error }) : error
     } finally {
-      signal.removeEventListener('abort', stop)
       await job.end()
     }
   } finally {

@@ -22,7 +22,7 @@ function lengths(what: string) {
     `${what}: LEAST:MOST for powers of two, or lengths with commas between, as 8 or 64KiB`,
     (text) => {
       const range = /^([^:,]+):([^:,]+)$/.exec(text)
-      if (range === null) return allOf(text.split(',').map((part) => length.parse(part)))
+      if (range === null) return distinct(allOf(text.split(',').map((part) => length.parse(part))))
       const [least, most] = [length.parse(range[1]), length.parse(range[2])]
       if (least === undefined || most === undefined) return undefined
       const values = powersOfTwo(least, most)
@@ -32,15 +32,18 @@ function lengths(what: string) {
 }
 
 /** `4x2,2x4`: nodes x processes on each. */
-const spreads = parsed('spreads as NODESxPROCESSES with commas between, as 4x2,2x4', (text) => {
-  const each = text.split(',').map((part): EvenSpread | undefined => {
-    const [, nodes, processesPerNode] = /^([1-9]\d{0,6})x([1-9]\d{0,6})$/.exec(part) ?? []
-    if (nodes === undefined || Number(nodes) * Number(processesPerNode) > callLimits.processes)
-      return undefined
-    return { nodes: Number(nodes), processesPerNode: Number(processesPerNode) }
-  })
-  return allOf(each)
-})
+const spreads = parsed(
+  'spreads of 2 processes or more, as NODESxPROCESSES with commas between, as 4x2,2x4',
+  (text) => {
+    const each = [...new Set(text.split(','))].map((part): EvenSpread | undefined => {
+      const [, ...numbers] = /^([1-9]\d{0,6})x([1-9]\d{0,6})$/.exec(part) ?? []
+      const [nodes = 0, processesPerNode = 0] = numbers.map(Number)
+      const processes = nodes * processesPerNode
+      return processes < 2 || processes > callLimits.processes ? undefined : { nodes, processesPerNode }
+    })
+    return allOf(each)
+  },
+)
 
 const orders = parsed("'tree', 'any' or 'tree,any'", (text) => {
   const words = text.split(',')
@@ -87,6 +90,10 @@ function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
     })
     return z.NEVER
   })
+}
+
+function distinct(values: readonly number[] | undefined): readonly number[] | undefined {
+  return values === undefined ? undefined : [...new Set(values)]
 }
 
 function allOf<T>(values: readonly (T | undefined)[]): readonly T[] | undefined {

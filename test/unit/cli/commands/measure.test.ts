@@ -73,6 +73,7 @@ describe('measure', () => {
     ['standard output', ['bcast', '-o', '-'], '--output: expected a file'],
     ['bytes', ['bcast', '-o', 'x', '--bytes', '1MiB:8'], '--bytes: expected bytes'],
     ['spreads', ['bcast', '-o', 'x', '--spreads', '4by2'], '--spreads: expected spreads'],
+    ['a spread of one process', ['bcast', '-o', 'x', '--spreads', '1x1'], 'spreads of 2 processes or more'],
     ['too many repetitions', ['bcast', '-o', 'x', '--repetitions', '1025'], 'from 1 to 1024'],
     ['one process', ['bcast', '-o', 'x', '--fabric', 'local', '--processes', '1'], 'expected at least 2'],
     ['no launcher', ['bcast', '-o', 'x', '--source', 'mpi'], 'expected --launch'],
