@@ -52,17 +52,20 @@ describeMpi('the program that measures a library', (mpi) => {
     await job.end()
   })
 
-  it.skipIf(mpicc === null)('ends at once by a signal, what its launcher prints before being ignored', async () => {
-    const launch = ['sh', '-c', 'echo a banner; exec "$@"', '-', ...launchOf(mpi, 2)]
-    const interrupt = new AbortController()
-    const job = await startMeasuring(launch, program, interrupt.signal)
-    expect(job.library).toContain(mpi.name)
-    const answer = job.ask('spread 0 1')
-    interrupt.abort()
-    await Promise.allSettled([answer])
-    await job.end()
-    expect(job.failure()?.code).toBe('ERR_MEASUREMENT')
-  })
+  it.skipIf(mpicc === null)(
+    'ends at once by a signal, what its launcher prints before being ignored',
+    async () => {
+      const launch = ['sh', '-c', 'echo a banner; exec "$@"', '-', ...launchOf(mpi, 2)]
+      const interrupt = new AbortController()
+      const job = await startMeasuring(launch, program, interrupt.signal)
+      expect(job.library).toContain(mpi.name)
+      const answer = job.ask('spread 0 1')
+      interrupt.abort()
+      await Promise.allSettled([answer])
+      await job.end()
+      expect(job.failure()?.code).toBe('ERR_MEASUREMENT')
+    },
+  )
 
   it.skipIf(mpicc === null)('times a call and the barrier after it, so often as it is asked', async () => {
     const job = await startMeasuring(launchOf(mpi, 2), program)
