@@ -28,6 +28,7 @@ const entriesByUrl = [
   'cli/program/bench-program',
   'cli/program/calibrate-program',
   'cli/program/loaded-program',
+  'cli/program/measure-program',
   'cli/program/spmm-program',
   'cli/program/split-program',
   'cli/program/study-program',
@@ -45,7 +46,7 @@ function entries() {
 const pageEntry = 'entry/browser'
 
 /** What is no module, below src. */
-const files = ['export/c', 'shim/c']
+const files = ['export/c', 'measure/c', 'shim/c']
 
 /** Packages that users install beside this one; the code of others is in the bundle. */
 const external = [

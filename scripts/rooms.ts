@@ -101,6 +101,10 @@ export const rooms: readonly Room[] = [
     holds: 'the library that runs plans in unmodified MPI programs: C sources, compilation, recorded graphs',
   },
   {
+    name: 'measure',
+    holds: 'times of collectives, setting by setting: on a world, in a library of MPI, simulated, by formula',
+  },
+  {
     name: 'study',
     holds: 'what the strategies of a topology cost by block length, as data and as a document',
   },

@@ -16,6 +16,10 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   'cli/commands/models.ts': [['...levels', 'a constant']],
   'cli/commands/planned-topology.ts': [['...wanted', 'arguments of a call']],
   'cli/commands/topology.ts': [['...topologyFormats', 'a constant']],
+  'cli/input/measure-options.ts': [
+    ['...elementTypes', 'a constant'],
+    ['...levels', 'a constant'],
+  ],
   'cli/output/reporter.ts': [
     ['...shown.map(([label]) => label.length)', 'rows of a printed table'],
     ['...rows.map((row) => row[c].length)', 'rows of a printed table'],

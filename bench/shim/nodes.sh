@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Neighbor allgathers on four nodes over TCP, with the preloaded library and without it in turn: 6 graphs, blocks of 8 B, 1 KiB and
-# 64 KiB. The nodes are network namespaces of this machine, joined by a bridge without a way out: processes of a node share memory,
-# those of two nodes use TCP. Needs root, iproute2 and Open MPI.
+# 64 KiB. The nodes are those of ../four-nodes.sh, and it says what they need.
 #
 #   nodes.sh LIBRARY [RUNS [PROCESSES [FIRST [CALLS]]]]
 #
@@ -9,49 +8,24 @@
 #
 # Prints per case the medians in us, and the ratio with/without: the geometric mean of pairs of runs, with its 95% interval.
 set -euo pipefail
-LIBRARY=$(realpath "$1") RUNS=${2:-7} PROCESSES=${3:-32} FIRST=${4:-80} CALLS=${5:-60} NODES=4 NET=10.78.0
+LIBRARY=$(realpath "$1") RUNS=${2:-7} PROCESSES=${3:-32} FIRST=${4:-80} CALLS=${5:-60}
 HERE=$(cd "$(dirname "$0")" && pwd)
-DIR=$(mktemp -d "${TMPDIR:-/tmp}/rankweave-nodes.XXXXXX")
+if [ -z "${FOUR_NODES_MPIRUN:-}" ]; then exec "$HERE/../four-nodes.sh" "$PROCESSES" "$0" "$@"; fi
+DIR=$(mktemp -d "${TMPDIR:-/tmp}/rankweave-shim.XXXXXX")
 
 JOB=
-down() {
+end() {
   if [ -n "$JOB" ]; then kill "$JOB" 2>/dev/null && wait "$JOB" || true; fi
-  for i in $(seq "$NODES"); do ip netns del "rwnode$i" 2>/dev/null || true; done
-  ip link del rwnodes 2>/dev/null || true
   rm -rf "$DIR"
 }
-trap down EXIT
+trap end EXIT
 trap "exit 143" INT TERM
-
-ip link add rwnodes type bridge
-ip addr add "$NET.254/24" dev rwnodes
-ip link set rwnodes up
-for i in $(seq "$NODES"); do
-  ip netns add "rwnode$i"
-  ip link add "rwport$i" type veth peer name eth0 netns "rwnode$i"
-  ip link set "rwport$i" master rwnodes up
-  ip -n "rwnode$i" addr add "$NET.$i/24" dev eth0
-  ip -n "rwnode$i" link set eth0 up
-  ip -n "rwnode$i" link set lo up
-  echo "$NET.$i slots=$(((PROCESSES + NODES - 1) / NODES))" >>"$DIR/hosts"
-done
-# In place of ssh: AGENT HOST COMMAND...
-cat >"$DIR/agent" <<'AGENT'
-#!/usr/bin/env bash
-node=rwnode${1##*.}; shift
-exec nsenter --net="/run/netns/$node" unshare --uts bash -c 'hostname "$0"; exec bash -c "$1"' "$node" "$*"
-AGENT
-chmod +x "$DIR/agent"
 mpicc.openmpi -std=c99 -O2 -Wno-stringop-overread -o "$DIR/program" "$HERE/nodes.c"
 
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # In the background: bash hears signals while it waits for it.
 run() {
   local output=$1; shift
-  nsenter --net=/run/netns/rwnode1 unshare --uts bash -c 'hostname rwnode1; exec "$@"' - \
-    mpirun.openmpi --mca plm_rsh_agent "$DIR/agent" --mca btl self,vader,tcp --mca btl_tcp_if_include "$NET.0/24" \
-    --mca oob_tcp_if_include "$NET.0/24" --mca mpi_yield_when_idle 1 --hostfile "$DIR/hosts" --bind-to none \
-    -n "$PROCESSES" "$@" "$DIR/program" "$FIRST" "$CALLS" >"$output" &
+  "$FOUR_NODES_MPIRUN" "$@" "$DIR/program" "$FIRST" "$CALLS" >"$output" &
   JOB=$!
   wait "$JOB"
   JOB=

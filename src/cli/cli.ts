@@ -34,7 +34,7 @@ Start here:
 Every command takes --json (one object on standard output) and --help (with examples).
 Exit codes:
   0   done
-  1   a check failed: a wrong product, a plan with violations, a wrong split
+  1   a check failed: a wrong product, a plan with violations, a wrong split, a violated guideline
   2   bad input: options, files, a full disk, a program that cannot be loaded, no MPI
   3   the program's world failed: a rank threw, a deadlock, a lost process
   70  a defect of rankweave

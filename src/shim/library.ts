@@ -64,8 +64,8 @@ function mpiOfMacros(macros: string): MpiName | null {
   return /^#define MPICH_VERSION\b/m.test(macros) ? 'MPICH' : null
 }
 
-/** Returns what the compiler prints. */
-function runCompiler(mpicc: string, args: readonly string[]): string {
+/** Returns what the compiler prints. @throws ERR_SHIM where it is missing or fails */
+export function runCompiler(mpicc: string, args: readonly string[]): string {
   const { error, signal, status, stderr, stdout } = spawnSync(mpicc, args, {
     encoding: 'utf8',
     maxBuffer: Number.POSITIVE_INFINITY,

@@ -1,3 +1,4 @@
+import { type Interval, medianInterval } from '../base/median-interval.js'
 import { medianOf } from '../base/search.js'
 import type { ProductTime } from './product-times.js'
 
@@ -14,32 +15,6 @@ export interface TurnRatio {
   readonly interval: Interval | null
   /** Of this product, compared with the other. */
   readonly verdict: Verdict
-}
-
-export type Interval = readonly [low: number, high: number]
-
-/** Chance that the median lies outside of an interval, at most. */
-const mostOutside = 0.05
-
-/**
- * An interval that holds the median of what values are drawn from with a chance of at least 95%: the d-th
- * smallest to the d-th largest value, whatever the distribution is.
- *
- * @returns null of fewer than 6 values, which have no such interval
- * @see David and Nagaraja, Order Statistics, 3rd edition, section 7.1
- */
-export function medianInterval(values: readonly number[]): Interval | null {
-  const { length } = values
-  // The chance that `below` values lie below the median.
-  let chance = 0.5 ** length
-  let below = 0
-  for (let outside = 2 * chance; outside <= mostOutside; outside += 2 * chance) {
-    chance *= (length - below) / (below + 1)
-    below++
-  }
-  if (below === 0) return null
-  const ascending = values.toSorted((a, b) => a - b)
-  return [ascending[below - 1], ascending[length - below]]
 }
 
 /**

@@ -31,7 +31,7 @@ export default function compileSources(): void {
     sourcesContent: false,
     logLevel: 'warning',
   })
-  for (const path of ['export/c', 'shim/c']) {
+  for (const path of ['export/c', 'measure/c', 'shim/c']) {
     cpSync(`${root}src/${path}`, `${root}${folder}/${path}`, { recursive: true })
   }
   // The page as it was built last: it is not compiled module by module.

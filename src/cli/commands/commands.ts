@@ -135,6 +135,12 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./calibrate.js')).calibrateCommand,
   },
   {
+    name: 'measure',
+    usage: '[options] [collectives...]',
+    description: "Measure algorithms of collectives, the library's or an MPI library's, into a file.",
+    load: async () => (await import('./measure.js')).measureCommand,
+  },
+  {
     name: 'models',
     usage: '[options] [collective]',
     description:

@@ -6,6 +6,7 @@ export const exitCodes = {
   badInput: 2,
   worldFailed: 3,
   defect: 70,
+  interrupted: 130,
   outputClosed: 141,
 } as const
 

@@ -1,6 +1,6 @@
+import type { Interval } from '../../base/median-interval.js'
 import { largestOf, smallestOf } from '../../base/search.js'
 import { ordinaryName } from '../../spmm/fastest-exchange.js'
-import type { Interval } from '../../spmm/turn-ratios.js'
 import { escapeXml } from '../../text/printable.js'
 import { figure, secondsText } from './reporter.js'
 import { microseconds } from './simulation-report.js'

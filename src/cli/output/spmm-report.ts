@@ -1,6 +1,7 @@
+import type { Interval } from '../../base/median-interval.js'
 import { mostAllgatherRanks } from '../../cost/simulate/fastest-allgather.js'
 import { ordinaryName } from '../../spmm/fastest-exchange.js'
-import type { Interval, TurnRatio } from '../../spmm/turn-ratios.js'
+import type { TurnRatio } from '../../spmm/turn-ratios.js'
 import type { TopologyStatistics } from '../../topology/topology-statistics.js'
 import { change, counted, figure, rangeText, secondsText, table } from './reporter.js'
 import { microseconds } from './simulation-report.js'

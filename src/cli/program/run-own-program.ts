@@ -17,12 +17,15 @@ export interface OwnWorld<A, R = unknown> {
   /** The form of `main` for all ranks of a process, which the module exports as `hosted`. Default: none. */
   readonly hosted?: HostedMain<R, A>
   readonly report: ReportOptions
+  /** Ends the world. */
+  readonly signal?: AbortSignal
 }
 
 /** Modules in this folder; the package has each as its own file. */
 export const ownPrograms = [
   'bench-program',
   'calibrate-program',
+  'measure-program',
   'spmm-program',
   'split-program',
   'study-program',

@@ -27,6 +27,7 @@ export function spawnCli(
     readonly cwd?: string
     /** Default: as built. */
     readonly command?: readonly string[]
+    readonly onStart?: (kill: Kill) => void
     readonly onOutput?: (text: string, kill: Kill) => void
     readonly onError?: (text: string, kill: Kill) => void
   } = {},
@@ -34,6 +35,7 @@ export function spawnCli(
   const [node, ...fixed] = options.command ?? command
   const child = spawn(node, [...fixed, ...argv], { cwd: options.cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   const kill: Kill = (signal) => child.kill(signal)
+  options.onStart?.(kill)
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -1,34 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { medianInterval, turnRatios, verdictOf } from '../../../src/spmm/turn-ratios.js'
-
-const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
-
-describe('medianInterval', () => {
-  // Table of order statistics: the largest d with 2 P(Bin(n, 1/2) < d) <= 0.05.
-  it.each([
-    [6, 1],
-    [8, 1],
-    [9, 2],
-    [12, 3],
-    [15, 4],
-    [20, 6],
-    [25, 8],
-    [100, 40],
-  ])('of %i values runs from the %ith smallest to the same of the largest', (count, d) => {
-    expect(medianInterval(upTo(count).reverse())).toEqual([d, count + 1 - d])
-  })
-
-  it.each([0, 1, 5])('of %i values does not exist', (count) => {
-    expect(medianInterval(upTo(count))).toBeNull()
-  })
-
-  it('of as many values as the command times holds the median', () => {
-    const [low, high] = medianInterval(upTo(999))!
-    expect(low).toBeLessThan(500)
-    expect(high).toBe(1000 - low)
-    expect(low).toBeGreaterThan(460)
-  })
-})
+import { turnRatios, verdictOf } from '../../../src/spmm/turn-ratios.js'
 
 describe('verdictOf', () => {
   it.each([

@@ -1,0 +1,361 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import { hockneyOf, logGPOfLevel } from '../../cost/models/conversions.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
+import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
+import { levels } from '../../machine/profile.js'
+import { formulaMeter, requireOneLevel } from '../../measure/formula-meter.js'
+import { type CallGrid, gridCalls, type MeasuredOrder } from '../../measure/grid.js'
+import { libraryMeter } from '../../measure/library-meter.js'
+import { type MeasuredPoints, measureInto } from '../../measure/measure-into.js'
+import { openMeasurementFile, readMeasurementFile } from '../../measure/measurement-file.js'
+import { compileMeasuring, startMeasuring } from '../../measure/measuring-job.js'
+import { defaultAlgorithm, type Meter } from '../../measure/meter.js'
+import { progressLines } from '../../measure/progress-lines.js'
+import { restrictedTo } from '../../measure/restricted-meter.js'
+import { machineSpread, simulatorMeter } from '../../measure/simulator-meter.js'
+import { defaultSpreads, type EvenSpread, requireSpreads, spreadText } from '../../measure/spread.js'
+import type { Collective } from '../../schedule/specification.js'
+import { compilerOfCommand } from '../../shim/mpi-command.js'
+import { fileError } from '../../text/whole-file.js'
+import { checkGuidelines } from '../../tuning/check-guidelines.js'
+import { measuredData } from '../../tuning/measured-data.js'
+import type { MeasurementSource } from '../../tuning/measurement.js'
+import type { TuningCall } from '../../tuning/tuning-call.js'
+import { readMachine } from '../input/machine-input.js'
+import { type MeasureFlags, measuredCollectives, measureSchema } from '../input/measure-options.js'
+import { parseOptions, refuseGiven } from '../input/options.js'
+import { profileNamed } from '../input/profile-input.js'
+import { fabricOf, reportOf } from '../input/world-options.js'
+import { type ExitCode, exitCodes } from '../output/exit-codes.js'
+import { measureText, violationObject, violationsText, wrongText } from '../output/measure-report.js'
+import { checkOutputs, isStandardOutput } from '../output/output-file.js'
+import { counted, type Reporter } from '../output/reporter.js'
+import main, { type MeasureProblem } from '../program/measure-program.js'
+import { runOwnProgram } from '../program/run-own-program.js'
+import { WorldFailure } from '../program/world-failure.js'
+import type { AddCommand } from './command.js'
+
+const help = `
+Collectives: ${measuredCollectives.join(', ')}.
+Every point is a call and a setting: an algorithm with its parameters. A point is verified once, then repeated until its median is
+known precisely or its budget is used up. Settings of a call take turns. The time of a repetition is that of the call and a barrier,
+in the process that takes longest, less the median of the barrier alone.
+
+The file grows by a line with every point; the same command continues a file that is there. Ctrl-C ends it, and the file keeps what
+was measured (exit code 130).
+
+Sources:
+  rankweave   the algorithms of this library on a fabric, one rank per process
+  mpi         the algorithms of Open MPI or MPICH, by a program that is compiled with mpicc and started by --launch
+  simulator   the algorithms of this library on --machine, as the simulator predicts them
+  formula     those with a formula, from --profile
+
+Examples:
+  rankweave measure allreduce bcast --fabric threads --processes 4 -o threads.jsonl
+  mpirun -n 16 rankweave measure allreduce --fabric mpi -o ours.jsonl
+  rankweave measure allreduce bcast --source mpi --launch 'mpirun -n 16' --bytes 8:1MiB -o library.jsonl
+  rankweave measure alltoall --source simulator --machine cluster:nodes=8,cores=4,profile=simgrid-fast -o simulated.jsonl
+  rankweave measure --check library.jsonl`
+
+/** `rankweave measure`: times of collectives by setting, and guidelines that they violate. */
+export const measureCommand: AddCommand = (command, act) => {
+  command
+    .argument('[collectives...]', 'what to measure')
+    .option('-o, --output <file>', 'the file of measurements, in JSON Lines, which is continued')
+    .option('--source <name>', 'rankweave, mpi, simulator or formula', 'rankweave')
+    .option(
+      '--bytes <range>',
+      "what MPI's count describes: LEAST:MOST for powers of two, or a list",
+      '8:1MiB',
+    )
+    .option('--spreads <list>', 'NODESxPROCESSES, as 4x2,2x4 (default: powers of two of both, and all)')
+    .option(
+      '--algorithm <text...>',
+      'only these: bcast-chain, or bcast-chain:fanout=4 (default: all that serve)',
+    )
+    .option('--segments <list>', 'bytes of segments that are tried, 0 for whole data', '0,8KiB,64KiB')
+    .option('--order <words>', 'of reductions: tree, any or both (default: both; with mpi any)')
+    .option('--type <name>', 'of the elements of reductions: float64 or int32', 'float64')
+    .option('--precision <percent>', 'half the 95% interval of the median that suffices', '5')
+    .option('--repetitions <number>', 'of a point, at most', '256')
+    .option('--budget <ms>', 'what repetitions of a point may take', '1000')
+    .option('--longest <bytes>', 'calls with longer arrays in a process are left out', '64MiB')
+    .option('--site <text>', 'the name of the machine in the file (default: its processors)')
+    .addOption(
+      new Option('--fabric <name>', 'fabric between processes: local, threads, websocket or mpi').default(
+        'threads',
+      ),
+    )
+    .option('--processes <number>', 'processes (default: 2; with mpi all started processes)')
+    .option('--nodes <number>', 'nodes that host the processes (default: 1; with mpi the actual nodes)')
+    .option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)')
+    .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')
+    .option('--launch <command>', "of source mpi: what starts processes, as 'mpirun -n 16'")
+    .option('--mpicc <command>', 'of source mpi: its compiler (default: that of the launcher)')
+    .option('--machine <text>', 'of source simulator: a machine with a profile')
+    .option('--profile <name>', 'of source formula: a built-in profile, or a file that calibrate wrote')
+    .option(
+      '--level <name>',
+      `of source formula: distance between processes: ${levels.join(', ')}`,
+      'network',
+    )
+    .option('--model <name>', 'of source formula: loggp or hockney', 'loggp')
+    .option('--check <file>', 'measure nothing: list the guidelines that a file violates; exit code 1 if any')
+    .option(
+      '--of <word>',
+      "of --check: default or best setting of each call (default: the library's default)",
+    )
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(
+        async (
+          report: Reporter,
+          words: readonly string[],
+          raw: unknown,
+          command: Command,
+        ): Promise<ExitCode> => {
+          const flags = parseOptions(measureSchema, raw)
+          refuseUnused(command, words, flags)
+          if (flags.check !== undefined) return checkFile(report, flags.check, flags.of)
+          const collectives = collectivesNamed(words)
+          if (flags.output === undefined) throw new RankweaveError('ERR_USAGE', 'expected --output')
+          if (isStandardOutput(flags.output))
+            throw new RankweaveError('ERR_USAGE', '--output: expected a file, which can be continued, got -')
+          await checkOutputs(report, flags.output)
+          const interrupt = new AbortController()
+          const onSignal = () => interrupt.abort()
+          for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, onSignal)
+          try {
+            const measure = sources[flags.source]
+            return await measure(report, { flags, collectives, file: flags.output, signal: interrupt.signal })
+          } catch (error) {
+            if (!interrupt.signal.aborted) throw error
+            report.note(`interrupted: ${flags.output} keeps what was measured`)
+            return exitCodes.interrupted
+          } finally {
+            for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal)
+          }
+        },
+      ),
+    )
+}
+
+interface Work {
+  readonly flags: MeasureFlags
+  readonly collectives: readonly Collective[]
+  readonly file: string
+  readonly signal: AbortSignal
+}
+
+type Measure = (report: Reporter, work: Work) => Promise<ExitCode>
+
+const sources: Readonly<Record<MeasureFlags['source'], Measure>> = {
+  rankweave: measureWorld,
+  mpi: measureLibrary,
+  simulator: measureSimulator,
+  formula: measureFormula,
+}
+
+/** Options of one source only. */
+const ofSource: Readonly<Record<MeasureFlags['source'], readonly string[]>> = {
+  rankweave: ['fabric', 'processes', 'nodes', 'mpiLib', 'reportAfter'],
+  mpi: ['launch', 'mpicc'],
+  simulator: ['machine'],
+  formula: ['profile', 'level', 'model'],
+}
+
+/** @throws ERR_USAGE for what has no effect beside the others */
+function refuseUnused(command: Command, words: readonly string[], { check, source }: MeasureFlags): void {
+  if (check === undefined) refuseGiven(command, ['of'], 'is for --check')
+  else {
+    const others = Object.keys(measureSchema.shape).filter((name) => name !== 'check' && name !== 'of')
+    refuseGiven(command, others, 'is for measuring, not for --check')
+    if (words.length > 0)
+      throw wrongValue('ERR_USAGE', '--check: expected no collectives, which the file names', words[0])
+  }
+  for (const [name, options] of Object.entries(ofSource))
+    if (name !== source) refuseGiven(command, options, `is for --source ${name}, not for ${source}`)
+}
+
+function collectivesNamed(words: readonly string[]): readonly Collective[] {
+  const named = words.map((word) => {
+    const collective = measuredCollectives.find((name) => name === word)
+    if (collective !== undefined) return collective
+    throw wrongValue('ERR_USAGE', `expected collectives among ${measuredCollectives.join(', ')}`, word)
+  })
+  if (named.length === 0) throw new RankweaveError('ERR_USAGE', 'expected a collective, or --check FILE')
+  return [...new Set(named)]
+}
+
+/** @param of which setting of each call is checked. Default: the library's default, where the file has it. */
+function checkFile(report: Reporter, file: string, of: MeasureFlags['of']): ExitCode {
+  const data = measuredData(readMeasurementFile(file))
+  const defaults = data.settings.flatMap(({ algorithm }, i) => (algorithm === defaultAlgorithm ? [i] : []))
+  if (of === 'default' && defaults.length === 0)
+    throw new RankweaveError('ERR_MEASUREMENT', `--of default: expected a file with a default, got ${file}`)
+  const checked = of ?? (defaults.length > 0 ? 'default' : 'best')
+  const byCollective = new Map(defaults.map((index) => [data.settings[index].collective, index]))
+  const selector = ({ collective }: TuningCall) => byCollective.get(collective) ?? -1
+  const violations = checkGuidelines(data, checked === 'best' ? undefined : selector)
+  const object = {
+    ...{ file, source: data.source, of: checked, calls: data.calls.length },
+    violations: violations.map((violation) => violationObject(data, violation)),
+  }
+  report.result(object, violationsText(data, violations))
+  return violations.length > 0 ? exitCodes.checkFailed : exitCodes.ok
+}
+
+/** On a world, whose rank 0 writes the file: it may be in another thread or process than this code. */
+async function measureWorld(report: Reporter, { flags, collectives, file, signal }: Work): Promise<ExitCode> {
+  const processes = flags.processes ?? (flags.fabric === 'mpi' ? undefined : 2)
+  const fabric = fabricOf({ ...flags, ...(processes === undefined ? {} : { processes }) })
+  if (fabric.processes < 2) throw new RankweaveError('ERR_USAGE', '--processes: expected at least 2, got 1')
+  const source: MeasurementSource = { kind: 'rankweave', name: fabric.kind, machine: siteOf(flags) }
+  // Before a world starts: what a world throws is its failure.
+  if ((mpiLauncher()?.process ?? 0) === 0) openHere(report, file, source)
+  report.step(`measuring on ${fabric.kind}`)
+  const args: MeasureProblem = {
+    ...{ file: resolve(file), source, ...ruleOf(flags), elementType: flags.type, segments: flags.segments },
+    grid: { ...gridOf(flags, collectives, ['tree', 'any']), spreads: flags.spreads ?? null },
+    algorithms: flags.algorithm ?? null,
+    showsProgress: report.streams.showsProgress,
+  }
+  const world = { ranks: fabric.processes, fabric, args, report: reportOf(flags), signal }
+  const measured = (await runOwnProgram('measure-program', main, world))?.[0]
+  if (measured === undefined || measured === null) return exitCodes.ok
+  const { largest, points } = measured
+  requireSpreads(flags.spreads ?? [], largest)
+  noteIdle(report, fabric.processes, largest)
+  return finish(report, { file, source, points: points! })
+}
+
+async function measureLibrary(
+  report: Reporter,
+  { flags, collectives, file, signal }: Work,
+): Promise<ExitCode> {
+  const launch = flags.launch?.trim().split(/\s+/) ?? []
+  if (launch[0] === undefined || launch[0] === '')
+    throw new RankweaveError('ERR_USAGE', "--source mpi: expected --launch, as 'mpirun -n 4'")
+  if (flags.order?.includes('tree') === true)
+    throw new RankweaveError('ERR_USAGE', '--order: expected any for --source mpi, which has no other order')
+  const folder = temporaryFolder(file)
+  try {
+    const mpicc = flags.mpicc ?? compilerOfCommand(launch)
+    report.step(`compiling with ${mpicc}`)
+    const job = await startMeasuring(launch, compileMeasuring(folder, mpicc), signal)
+    try {
+      const { elementType, segments } = { elementType: flags.type, segments: flags.segments }
+      const options = { machine: siteOf(flags), collectives, elementType, segments }
+      const meter = await libraryMeter(job, options)
+      for (const collective of meter.unnamed)
+        report.note(`${meter.source.name} names no algorithms of ${collective}: only its default is measured`)
+      noteIdle(report, job.nodes.length, meter.spread)
+      return await measureHere(report, { flags, collectives, file, signal }, meter, meter.spread, ['any'])
+    } catch (error) {
+      throw error === job.failure() ? new WorldFailure('the measured job failed', { cause: error }) : error
+    } finally {
+      await job.end()
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function measureSimulator(report: Reporter, work: Work): Promise<ExitCode> {
+  const { machine: text, segments } = work.flags
+  if (text === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
+  const { machine } = readMachine(text)
+  const meter = simulatorMeter(machine, segments)
+  return await measureHere(report, work, meter, machineSpread(machine), ['tree', 'any'])
+}
+
+async function measureFormula(report: Reporter, work: Work): Promise<ExitCode> {
+  const { profile: name, level, model, segments, spreads } = work.flags
+  if (name === undefined) throw new RankweaveError('ERR_USAGE', 'expected --profile')
+  if (spreads === undefined) throw new RankweaveError('ERR_USAGE', 'expected --spreads')
+  requireOneLevel(spreads, level)
+  const loggp = logGPOfLevel(profileNamed(name), level)
+  const parametersOf = model === 'loggp' ? loggp : hockneyOf(loggp)
+  const meter = formulaMeter({ profile: name, level, parametersOf, segments })
+  return await measureHere(report, work, meter, null, ['tree', 'any'])
+}
+
+/** In this process. @param largest what spreads must fit into; null for whatever they are */
+async function measureHere(
+  report: Reporter,
+  { flags, collectives, file, signal }: Work,
+  meter: Meter,
+  largest: EvenSpread | null,
+  orders: readonly MeasuredOrder[],
+): Promise<ExitCode> {
+  openHere(report, file, meter.source)
+  if (largest !== null) requireSpreads(flags.spreads ?? [], largest)
+  const spreads = flags.spreads ?? defaultSpreads(largest!)
+  const calls = gridCalls({ ...gridOf(flags, collectives, orders), spreads })
+  const { showsProgress } = report.streams
+  const points = await measureInto(file, restrictedTo(meter, flags.algorithm ?? null), calls, {
+    ...ruleOf(flags),
+    signal,
+    ...(showsProgress ? { onCall: progressLines(report.note) } : {}),
+  })
+  return finish(report, { file, source: meter.source, points })
+}
+
+/** Checks the file, and cuts off what a crash has left of a line. @throws ERR_MEASUREMENT, ERR_FILE */
+function openHere(report: Reporter, file: string, source: MeasurementSource): void {
+  const { cutBytes } = openMeasurementFile(file, source)
+  if (cutBytes > 0)
+    report.note(`${file}: cut off a last line without its end, ${counted(cutBytes, 'byte', 'bytes')}`)
+}
+
+function ruleOf({ precision, repetitions, budget }: MeasureFlags) {
+  return { rule: { precision: precision / 100, repetitions, budgetMs: budget } }
+}
+
+function gridOf(
+  { bytes, type, order, longest }: MeasureFlags,
+  collectives: readonly Collective[],
+  orders: readonly MeasuredOrder[],
+): Omit<CallGrid, 'spreads'> {
+  return { collectives, bytes, elementType: type, orders: order ?? orders, longestArrayBytes: longest }
+}
+
+function siteOf({ site }: MeasureFlags): string {
+  if (site !== undefined) return site
+  const cores = cpus()
+  return `${cores.length} x ${cores[0]?.model.trim() ?? 'unknown processor'}`
+}
+
+function noteIdle(report: Reporter, processes: number, largest: EvenSpread): void {
+  const used = largest.nodes * largest.processesPerNode
+  if (used === processes) return
+  const idle = counted(processes - used, 'process is', 'processes are')
+  report.note(`${idle} left out: ${spreadText(largest)} is the largest even spread of ${processes}`)
+}
+
+/** Next to the output, which the processes can read as well. */
+function temporaryFolder(output: string): string {
+  const folder = dirname(resolve(output))
+  try {
+    return mkdtempSync(join(folder, '.rankweave-measure-'))
+  } catch (cause) {
+    throw fileError('write', folder, cause)
+  }
+}
+
+interface Finished {
+  readonly file: string
+  readonly source: MeasurementSource
+  readonly points: MeasuredPoints
+}
+
+function finish(report: Reporter, { file, source, points }: Finished): ExitCode {
+  for (const wrong of points.wrong) report.note(wrongText(wrong))
+  const outcome = { file, source, ...points }
+  report.result(outcome, measureText(outcome))
+  return points.wrong.length > 0 ? exitCodes.checkFailed : exitCodes.ok
+}

@@ -1,0 +1,101 @@
+import * as z from 'zod'
+import { bytesOption } from '../../base/option.js'
+import { levels } from '../../machine/profile.js'
+import { type ElementType, elementTypes, type MeasuredOrder, powersOfTwo } from '../../measure/grid.js'
+import type { EvenSpread } from '../../measure/spread.js'
+import { type Collective, collectives, isNeighborCollective } from '../../schedule/specification.js'
+import { measurementLimits } from '../../tuning/measurement.js'
+import { callLimits } from '../../tuning/tuning-call.js'
+import { oneOf, whole } from './options.js'
+import { worldSchema } from './world-options.js'
+
+/** Those that are measured: all but the ones over a topology. */
+export const measuredCollectives: readonly Collective[] = collectives.filter(
+  (name) => !isNeighborCollective(name),
+)
+
+const length = bytesOption({ least: 0, most: callLimits.bytes })
+
+/** `8:1MiB`, powers of two in a range, or lengths with commas between. */
+function lengths(what: string) {
+  return parsed(
+    `${what}: LEAST:MOST for powers of two, or lengths with commas between, as 8 or 64KiB`,
+    (text) => {
+      const range = /^([^:,]+):([^:,]+)$/.exec(text)
+      if (range === null) return distinct(allOf(text.split(',').map((part) => length.parse(part))))
+      const [least, most] = [length.parse(range[1]), length.parse(range[2])]
+      if (least === undefined || most === undefined) return undefined
+      const values = powersOfTwo(least, most)
+      return values.length === 0 ? undefined : values
+    },
+  )
+}
+
+/** `4x2,2x4`: nodes x processes on each. */
+const spreads = parsed(
+  'spreads of 2 processes or more, as NODESxPROCESSES with commas between, as 4x2,2x4',
+  (text) => {
+    const each = [...new Set(text.split(','))].map((part): EvenSpread | undefined => {
+      const [, ...numbers] = /^([1-9]\d{0,6})x([1-9]\d{0,6})$/.exec(part) ?? []
+      const [nodes = 0, processesPerNode = 0] = numbers.map(Number)
+      const processes = nodes * processesPerNode
+      return processes < 2 || processes > callLimits.processes ? undefined : { nodes, processesPerNode }
+    })
+    return allOf(each)
+  },
+)
+
+const orders = parsed("'tree', 'any' or 'tree,any'", (text) => {
+  const words = text.split(',')
+  const isRight =
+    words.every((word) => word === 'tree' || word === 'any') && new Set(words).size === words.length
+  return isRight ? (words as readonly MeasuredOrder[]) : undefined
+})
+
+export const measureSchema = z.object({
+  ...{ processes: worldSchema.processes, nodes: worldSchema.nodes, fabric: worldSchema.fabric },
+  ...{ mpiLib: worldSchema.mpiLib, reportAfter: worldSchema.reportAfter },
+  source: oneOf('rankweave', 'mpi', 'simulator', 'formula'),
+  output: z.string().min(1).optional(),
+  check: z.string().min(1).optional(),
+  of: oneOf('default', 'best').optional(),
+  bytes: lengths('bytes'),
+  segments: lengths('segments, 0 for whole data'),
+  spreads: spreads.optional(),
+  algorithm: z.array(z.string()).optional(),
+  order: orders.optional(),
+  type: oneOf<ElementType>(...elementTypes),
+  precision: whole(1, 100),
+  repetitions: whole(1, measurementLimits.times),
+  budget: whole(1, 2 ** 31),
+  longest: parsed('a length, as 64MiB', (text) => length.parse(text)),
+  site: z.string().min(1).max(measurementLimits.sourceCharacters).optional(),
+  launch: z.string().optional(),
+  mpicc: z.string().min(1).optional(),
+  machine: z.string().optional(),
+  profile: z.string().optional(),
+  level: oneOf(...levels),
+  model: oneOf('loggp', 'hockney'),
+})
+
+export type MeasureFlags = z.infer<typeof measureSchema>
+
+function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
+  return z.unknown().transform((text, context): T => {
+    const value = typeof text === 'string' ? parse(text) : undefined
+    if (value !== undefined) return value
+    context.addIssue({
+      code: 'custom',
+      message: `expected ${expected}, got ${JSON.stringify(text) ?? 'nothing'}`,
+    })
+    return z.NEVER
+  })
+}
+
+function distinct(values: readonly number[] | undefined): readonly number[] | undefined {
+  return values === undefined ? undefined : [...new Set(values)]
+}
+
+function allOf<T>(values: readonly (T | undefined)[]): readonly T[] | undefined {
+  return values.every((value) => value !== undefined) ? values : undefined
+}

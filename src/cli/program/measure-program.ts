@@ -1,0 +1,50 @@
+import type { Communicator } from '../../comm/communicator.js'
+import { type CallGrid, gridCalls } from '../../measure/grid.js'
+import { type MeasuredPoints, measureInto } from '../../measure/measure-into.js'
+import { progressLines } from '../../measure/progress-lines.js'
+import { restrictedTo } from '../../measure/restricted-meter.js'
+import { defaultSpreads, type EvenSpread } from '../../measure/spread.js'
+import type { StoppingRule } from '../../measure/stopping-rule.js'
+import { type WorldMeterOptions, worldMeter } from '../../measure/world-meter.js'
+
+export interface MeasureProblem extends WorldMeterOptions {
+  readonly file: string
+  /** Spreads that are left out are the default ones of what there is. */
+  readonly grid: Omit<CallGrid, 'spreads'> & { readonly spreads: readonly EvenSpread[] | null }
+  /** Texts of the settings to measure; null for all. */
+  readonly algorithms: readonly string[] | null
+  readonly rule: StoppingRule
+  readonly showsProgress: boolean
+}
+
+export interface MeasuredWorld {
+  /** The processes that are spread evenly, of which spreads are parts. */
+  readonly largest: EvenSpread
+  /** Null where a spread does not fit into it. */
+  readonly points: MeasuredPoints | null
+}
+
+/** The program of `rankweave measure` on every rank; rank 0 writes the file. */
+export default async function main(
+  world: Communicator,
+  { file, grid, algorithms, rule, showsProgress, ...options }: MeasureProblem,
+): Promise<MeasuredWorld | null> {
+  const meter = await worldMeter(world, options)
+  if (meter === null) return null
+  const { nodes, processesPerNode } = meter.spread
+  const largest = { nodes, processesPerNode }
+  const spreads = grid.spreads ?? defaultSpreads(largest)
+  const isFitting = spreads.every(
+    (spread) => spread.nodes <= nodes && spread.processesPerNode <= processesPerNode,
+  )
+  let points: MeasuredPoints | null = null
+  if (isFitting) {
+    const onCall = showsProgress ? progressLines((line) => void process.stderr.write(`${line}\n`)) : undefined
+    points = await measureInto(file, restrictedTo(meter, algorithms), gridCalls({ ...grid, spreads }), {
+      rule,
+      ...(onCall === undefined ? {} : { onCall }),
+    })
+  }
+  await meter.close()
+  return { largest, points }
+}

@@ -1,0 +1,70 @@
+import { modelledAlgorithms } from '../cost/models/modelled-algorithms.js'
+import type { CostModel } from '../cost/models/parameters.js'
+import { predictUs } from '../cost/models/predict.js'
+import { RankweaveError } from '../errors.js'
+import type { Level } from '../machine/profile.js'
+import { settingLine, type TuningSetting } from '../tuning/setting.js'
+import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
+import type { Meter } from './meter.js'
+import { ownSettings } from './own-settings.js'
+import { type EvenSpread, spreadText } from './spread.js'
+
+export interface FormulaOptions {
+  /** Of the parameters. */
+  readonly profile: string
+  /** Between any two processes: formulas know one distance. */
+  readonly level: Level
+  readonly parametersOf: CostModel
+  /** Bytes; 0 for whole data. */
+  readonly segments: readonly number[]
+}
+
+/**
+ * Predicts times by formula, of settings that have one. Formulas know one distance between processes.
+ *
+ * @throws ERR_MODEL for parameters out of range
+ */
+export function formulaMeter({ profile, level, parametersOf: model, segments }: FormulaOptions): Meter {
+  let call: TuningCall | undefined
+  const withFormula = new Set(modelledAlgorithms.map(({ id }) => id))
+  return {
+    source: { kind: 'formula', name: model.model, machine: `${profile}, level ${level}` },
+    isComputed: true,
+    settings: (served) =>
+      ownSettings(served, segments).filter(
+        ({ algorithm, parameters }) =>
+          withFormula.has(algorithm) && Object.keys(parameters).every((name) => name === 'segment'),
+      ),
+    begin: async (begun) => {
+      call = begun
+    },
+    verify: async () => 'right',
+    time: async (setting) => ({ callUs: [predictedUs(model, call!, setting)], barrierUs: [0] }),
+    end: async () => {},
+  }
+}
+
+function predictedUs(model: CostModel, call: TuningCall, setting: TuningSetting): number {
+  const { segment } = setting.parameters
+  const us = predictUs(setting.algorithm, model, {
+    ranks: callProcesses(call),
+    bytes: call.bytes,
+    ...(segment === undefined ? {} : { segmentBytes: segment }),
+  })
+  if (us > 0) return us
+  const message = `expected times above 0, got ${us} us by ${settingLine(setting)} on ${spreadText(call)}`
+  throw new RankweaveError('ERR_MEASUREMENT', message)
+}
+
+/**
+ * @throws ERR_MEASUREMENT for spreads with several nodes and several processes on each, which have two distances
+ */
+export function requireOneLevel(spreads: readonly EvenSpread[], level: Level): void {
+  const [nodes, processes] = level === 'network' ? ['NODES', '1'] : ['1', 'PROCESSES']
+  for (const spread of spreads) {
+    const isOne = level === 'network' ? spread.processesPerNode === 1 : spread.nodes === 1
+    if (isOne) continue
+    const message = `expected spreads ${nodes}x${processes} for formulas of level ${level}, got ${spreadText(spread)}`
+    throw new RankweaveError('ERR_MEASUREMENT', message)
+  }
+}

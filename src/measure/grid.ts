@@ -1,0 +1,76 @@
+import type { Collective } from '../schedule/specification.js'
+import type { TuningCall } from '../tuning/tuning-call.js'
+import type { EvenSpread } from './spread.js'
+
+/** The elements that reductions combine; other collectives move bytes. */
+export const elementTypes = ['float64', 'int32'] as const
+export type ElementType = (typeof elementTypes)[number]
+
+/** The operation of every reduction that is measured. */
+export const measuredOperation = 'sum'
+
+export type MeasuredOrder = 'tree' | 'any'
+
+/** Which calls are measured. */
+export interface CallGrid {
+  readonly collectives: readonly Collective[]
+  readonly spreads: readonly EvenSpread[]
+  /** What MPI's count describes. */
+  readonly bytes: readonly number[]
+  readonly elementType: ElementType
+  /** Of reductions: the weakest order of combination that serves the call. */
+  readonly orders: readonly MeasuredOrder[]
+  /** A call whose longest array in a process has more bytes is left out. */
+  readonly longestArrayBytes: number
+}
+
+const reductions: readonly Collective[] = ['reduce', 'allreduce', 'reduce-scatter', 'scan', 'exscan']
+/** Those in which a process holds a block of every other. */
+const blocked: readonly Collective[] = ['scatter', 'gather', 'allgather', 'alltoall', 'reduce-scatter']
+
+export function isReduction(collective: Collective): boolean {
+  return reductions.includes(collective)
+}
+
+export function elementBytes(type: ElementType): number {
+  return type === 'float64' ? 8 : 4
+}
+
+/** Bytes of the longest array that a process of a call holds. */
+export function longestArray({ collective, nodes, processesPerNode, bytes }: TuningCall): number {
+  return blocked.includes(collective) ? bytes * nodes * processesPerNode : bytes
+}
+
+/**
+ * The calls of a grid, spread by spread and there by collective, order and bytes. A barrier has one, of 0 bytes.
+ * Lengths that are no multiple of an element have no reductions.
+ */
+export function gridCalls(grid: CallGrid): TuningCall[] {
+  const calls = grid.spreads.flatMap((spread) =>
+    grid.collectives.flatMap((collective) => {
+      const bytes = collective === 'barrier' ? [0] : grid.bytes
+      return isReduction(collective)
+        ? reductionCalls(grid, spread, collective)
+        : bytes.map((length) => ({ collective, ...spread, bytes: length }))
+    }),
+  )
+  return calls.filter((call) => longestArray(call) <= grid.longestArrayBytes)
+}
+
+function reductionCalls(
+  { orders, bytes, elementType }: CallGrid,
+  spread: EvenSpread,
+  collective: Collective,
+): TuningCall[] {
+  const lengths = bytes.filter((length) => length > 0 && length % elementBytes(elementType) === 0)
+  return orders.flatMap((order) =>
+    lengths.map((length) => ({ collective, ...spread, bytes: length, operation: measuredOperation, order })),
+  )
+}
+
+/** Powers of two from the first that is not below `from` to the last that is not above `to`. */
+export function powersOfTwo(from: number, to: number): number[] {
+  const values: number[] = []
+  for (let value = 1; value <= to; value *= 2) if (value >= from) values.push(value)
+  return values
+}

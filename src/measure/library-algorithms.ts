@@ -1,0 +1,198 @@
+import type { Collective } from '../schedule/specification.js'
+import type { TuningSetting } from '../tuning/setting.js'
+import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
+import type { ElementType } from './grid.js'
+import {
+  type LibraryConditions,
+  mpichConditions,
+  openMpiConditions,
+  sizesOfCall,
+} from './library-conditions.js'
+import { defaultAlgorithm } from './meter.js'
+
+export type LibraryKind = 'Open MPI' | 'MPICH'
+
+/** A library of MPI by what it reports of itself. */
+export interface LibraryName {
+  readonly kind: LibraryKind
+  readonly version: string
+}
+
+/** From the first line of MPI_Get_library_version; null for another library. */
+export function libraryName(text: string): LibraryName | null {
+  const openMpi = /^Open MPI v([\w.-]+)/.exec(text)
+  if (openMpi !== null) return { kind: 'Open MPI', version: openMpi[1] }
+  const mpich = /^MPICH Version:\s*(\S+)/.exec(text)
+  return mpich === null ? null : { kind: 'MPICH', version: mpich[1] }
+}
+
+/** The algorithms of a collective in a library: its number by the name that the library has for it. */
+export type LibraryAlgorithms = ReadonlyMap<string, number>
+
+/** A parameter of an algorithm: its word in settings, the variable that holds it, and what it is tried at. */
+interface LibraryParameter {
+  readonly word: string
+  readonly variable: string
+  /** Where a setting does not have it. */
+  readonly default: number
+  readonly tried: readonly number[]
+}
+
+interface Library {
+  /** The control variable that names the algorithm of a collective. */
+  variable(collective: Collective): string
+  /** Algorithms by what the variable reports of itself: its names, or a description. */
+  algorithms(collective: Collective, described: string): LibraryAlgorithms
+  readonly conditions: LibraryConditions
+  /** Words of the parameters that an algorithm has. */
+  parameters(collective: Collective, algorithm: string): readonly LibraryParameter[]
+  /** What else is set where an algorithm is named. */
+  more(collective: Collective): Readonly<Record<string, number>>
+}
+
+const tuned = (collective: Collective) => collective.replaceAll('-', '_')
+const tunedVariable = (collective: Collective) => `coll_tuned_${tuned(collective)}_algorithm`
+
+/** Which algorithms of Open MPI's component `tuned` have which parameter. */
+const segmented: Readonly<Partial<Record<Collective, readonly string[]>>> = {
+  bcast: ['chain', 'pipeline', 'split_binary_tree', 'binary_tree', 'binomial', 'knomial'],
+  reduce: ['chain', 'pipeline', 'binary', 'binomial', 'in-order_binary'],
+  allreduce: ['segmented_ring'],
+  gather: ['linear_sync'],
+}
+
+const openMpi: Library = {
+  variable: tunedVariable,
+  algorithms: (_, described) => enumerated(described),
+  conditions: openMpiConditions,
+  parameters(collective, algorithm) {
+    const of = (word: string, end: string, initial: number, ...tried: number[]): LibraryParameter => ({
+      ...{ word, variable: `${tunedVariable(collective)}_${end}`, default: initial, tried },
+    })
+    return [
+      ...(segmented[collective]?.includes(algorithm) === true ? [of('segment', 'segmentsize', 0)] : []),
+      ...(algorithm === 'chain' ? [of('fanout', 'chain_fanout', 4, 2, 8)] : []),
+      ...(algorithm === 'knomial' ? [of('radix', 'knomial_radix', 4, 2, 8)] : []),
+      ...(algorithm === 'linear_sync' && collective === 'alltoall'
+        ? [of('requests', 'max_requests', 0, 2, 8)]
+        : []),
+    ]
+  },
+  more: () => ({}),
+}
+
+/** `enum 0=ignore 1=basic_linear`: number 0 leaves the choice to the library. */
+function enumerated(described: string): LibraryAlgorithms {
+  const items = /^enum( \d+=\S+)*$/.test(described) ? described.split(' ').slice(1) : []
+  const pairs = items.map((item) => item.split('=') as [string, string])
+  return new Map(pairs.filter(([value]) => value !== '0').map(([value, name]) => [name, Number(value)]))
+}
+
+const mpichPrefix = (collective: Collective) => `MPIR_CVAR_${tuned(collective).toUpperCase()}`
+
+/** Names that MPICH has for algorithms; the order of its numbers is that of its descriptions. */
+const mpichNames = [
+  ...['auto', 'binomial', 'nb', 'smp', 'scatter_recursive_doubling_allgather', 'scatter_ring_allgather'],
+  ...['dissemination', 'brucks', 'recursive_doubling', 'ring', 'pairwise', 'pairwise_sendrecv_replace'],
+  ...['scattered', 'reduce_scatter_gather', 'reduce_scatter_allgather', 'noncommutative'],
+  ...['recursive_halving', 'linear'],
+]
+
+const mpich: Library = {
+  variable: (collective) => `${mpichPrefix(collective)}_INTRA_ALGORITHM`,
+  algorithms: (_, described) => inDescription(described),
+  conditions: mpichConditions,
+  parameters: () => [],
+  // Its device would carry out the call in two levels, each by the algorithm.
+  more: (collective) => ({ [`${mpichPrefix(collective)}_DEVICE_COLLECTIVE`]: 0 }),
+}
+
+/**
+ * The names in a description, in order: `auto - Internal algorithm selection ...binomial - Force ...`, without
+ * anything between lines. Empty where a name is not known: then the numbers of those after it are not, either.
+ */
+function inDescription(described: string): LibraryAlgorithms {
+  const ends = [...described.matchAll(/\s+- (?=Internal|Force)/g)].map(({ index }) =>
+    described.slice(0, index),
+  )
+  const names = ends.map((text) => {
+    const found = mpichNames.filter((name) => text.endsWith(name))
+    return found.sort((a, b) => b.length - a.length)[0]
+  })
+  if (names.includes(undefined as never) || new Set(names).size < names.length) return new Map()
+  return new Map(names.flatMap((name, number) => (name === 'auto' ? [] : [[name, number] as const])))
+}
+
+const libraries: Readonly<Record<LibraryKind, Library>> = { 'Open MPI': openMpi, MPICH: mpich }
+
+/** The control variable of a library that names the algorithm of a collective. */
+export function algorithmVariable(kind: LibraryKind, collective: Collective): string {
+  return libraries[kind].variable(collective)
+}
+
+/** @param described what that variable reports: `enum 0=ignore 1=linear`, `text DESCRIPTION` or `none` */
+export function libraryAlgorithms(
+  kind: LibraryKind,
+  collective: Collective,
+  described: string,
+): LibraryAlgorithms {
+  return libraries[kind].algorithms(collective, described)
+}
+
+/**
+ * Settings of a library's own algorithms that serve a call, its default first.
+ *
+ * @param segments bytes; 0 for whole data
+ */
+export function librarySettings(
+  kind: LibraryKind,
+  algorithms: LibraryAlgorithms,
+  call: TuningCall,
+  { elementType, segments }: { readonly elementType: ElementType; readonly segments: readonly number[] },
+): TuningSetting[] {
+  const { collective, bytes } = call
+  const { conditions, parameters } = libraries[kind]
+  const setting = (algorithm: string, values: Readonly<Record<string, number>>) => ({
+    ...{ collective, algorithm, parameters: values },
+  })
+  const named = [...algorithms.keys()].flatMap((algorithm) => {
+    const known = parameters(collective, algorithm)
+    const isCut = known.some(({ word }) => word === 'segment')
+    const others = known.filter(({ word }) => word !== 'segment')
+    const cuts = isCut ? segments.filter((length) => length < bytes) : [0]
+    return cuts
+      .filter(
+        (segment) => conditions[collective]?.[algorithm]?.(sizesOfCall(call, elementType, segment)) ?? true,
+      )
+      .flatMap((segment) => {
+        const cut = segment === 0 ? {} : { segment }
+        const initial = Object.fromEntries(others.map((one) => [one.word, one.default]))
+        const tried = others.flatMap((one) =>
+          one.tried
+            .filter((value) => value < callProcesses(call))
+            .map((value) => setting(algorithm, { ...initial, [one.word]: value, ...cut })),
+        )
+        return [setting(algorithm, { ...initial, ...cut }), ...tried]
+      })
+  })
+  return [setting(defaultAlgorithm, {}), ...named]
+}
+
+/** Control variables that make a setting; none for the default. */
+export function settingVariables(
+  kind: LibraryKind,
+  algorithms: LibraryAlgorithms,
+  { collective, algorithm, parameters }: TuningSetting,
+): Readonly<Record<string, number>> {
+  const library = libraries[kind]
+  const number = algorithms.get(algorithm)
+  if (number === undefined) return {}
+  const values = library
+    .parameters(collective, algorithm)
+    .map((one) => [one.variable, parameters[one.word] ?? one.default] as const)
+  return {
+    [library.variable(collective)]: number,
+    ...Object.fromEntries(values),
+    ...library.more(collective),
+  }
+}

@@ -1,0 +1,177 @@
+import { requireNotAborted } from '../base/abort.js'
+import { laterTurn } from '../base/turn.js'
+import { type Measurement, measurementVersion } from '../tuning/measurement.js'
+import { medianTime } from '../tuning/median-time.js'
+import type { TuningSetting } from '../tuning/setting.js'
+import type { TuningCall } from '../tuning/tuning-call.js'
+import type { Meter } from './meter.js'
+import { isEnough, repetitionsOfRound, type StoppingRule, timeInterval } from './stopping-rule.js'
+
+export interface MeasureOptions {
+  readonly rule: StoppingRule
+  /** Whether a point needs no measuring, because its file has it. */
+  isMeasured(call: TuningCall, setting: TuningSetting): boolean
+  /** Takes the points of a call once they have been repeated often enough. */
+  write(measurement: Measurement): void
+  /** What is about to be measured. */
+  onCall?(call: TuningCall, settings: number, done: number, calls: number): void
+  /** Looked at before every round. */
+  readonly signal?: AbortSignal
+  /** Milliseconds; only differences count. Default `performance.now`. */
+  readonly now?: () => number
+}
+
+/** Points by what became of them. */
+export interface MeasureCounts {
+  readonly measured: number
+  /** They were in the file. */
+  readonly skipped: number
+  /** Settings that serve calls according to their conditions, and were refused all the same. */
+  readonly refused: number
+  /** Their results are wrong, so they have no times. */
+  readonly wrong: readonly WrongPoint[]
+}
+
+export interface WrongPoint {
+  readonly call: TuningCall
+  readonly setting: TuningSetting
+}
+
+/**
+ * Measures every setting of every call: each is verified once, then all of them are repeated in turn, a round at a
+ * time, until each is exact enough or its budget is used up. So a slow drift of the machine meets all settings of a
+ * call alike. The first round of each does not count.
+ *
+ * The time of a repetition is that of the call and a dissemination barrier, less the median of the barrier alone. It
+ * is at least half the interval of that median, and a nanosecond: what is shorter, the barrier hides.
+ *
+ * @throws ERR_ABORTED through the signal, after the points that are exact enough were written
+ * @see Pjesivac-Grbovic 2007, chapter 6 and appendix A.1.1
+ */
+export async function measureCalls(
+  meter: Meter,
+  calls: readonly TuningCall[],
+  options: MeasureOptions,
+): Promise<MeasureCounts> {
+  const counts = { measured: 0, skipped: 0, refused: 0, wrong: [] as WrongPoint[] }
+  for (const [done, call] of calls.entries()) {
+    requireNotAborted('measure', options.signal)
+    const all = meter.settings(call)
+    const open = all.filter((setting) => !options.isMeasured(call, setting))
+    counts.skipped += all.length - open.length
+    if (open.length === 0) continue
+    options.onCall?.(call, open.length, done, calls.length)
+    await meter.begin(call, open)
+    const right: TuningSetting[] = []
+    for (const setting of open) {
+      requireNotAborted('measure', options.signal)
+      const verdict = meter.isComputed ? 'right' : await meter.verify(setting)
+      if (verdict === 'right') right.push(setting)
+      else if (verdict === 'refused') counts.refused++
+      else counts.wrong.push({ call, setting })
+    }
+    const times: CallTimes = { points: right.map(newPoint), barrierUs: [] }
+    try {
+      await repeatInTurn(meter, times, options)
+    } finally {
+      counts.measured += writeEnough(meter, call, times, options)
+    }
+    await meter.end()
+  }
+  return counts
+}
+
+interface Point {
+  readonly setting: TuningSetting
+  /** With the barrier. */
+  readonly callUs: number[]
+  spentMs: number
+  /** Whether a first round, which does not count, is over. */
+  isWarm: boolean
+  isEnough: boolean
+}
+
+function newPoint(setting: TuningSetting): Point {
+  return { setting, callUs: [], spentMs: 0, isWarm: false, isEnough: false }
+}
+
+/** The points of a call, and how long the barrier took in all their rounds. */
+interface CallTimes {
+  readonly points: readonly Point[]
+  readonly barrierUs: number[]
+}
+
+async function repeatInTurn(
+  meter: Meter,
+  { points, barrierUs }: CallTimes,
+  options: MeasureOptions,
+): Promise<void> {
+  const { signal, now = () => performance.now() } = options
+  const rule = meter.isComputed ? { ...options.rule, repetitions: 1 } : options.rule
+  for (let open = points; open.length > 0; open = open.filter((point) => !point.isEnough)) {
+    for (const point of open) {
+      // Signals of the process are heard between turns.
+      await laterTurn()
+      requireNotAborted('measure', signal)
+      const begin = now()
+      const round = await meter.time(point.setting, repetitionsOfRound(rule, point.callUs))
+      point.spentMs += now() - begin
+      if (point.isWarm || meter.isComputed) {
+        for (const us of round.callUs) point.callUs.push(us)
+        for (const us of round.barrierUs) barrierUs.push(us)
+      }
+      point.isWarm = true
+    }
+    const barrier = barrierTime(barrierUs)
+    for (const point of open) {
+      const { callUs, spentMs } = point
+      point.isEnough =
+        callUs.length > 0 && isEnough(rule, callUs, medianTime(netTimes(callUs, barrier)), spentMs)
+    }
+  }
+}
+
+/** Returns how many there are. Their times are less the same barrier. */
+function writeEnough(
+  meter: Meter,
+  call: TuningCall,
+  { points, barrierUs }: CallTimes,
+  { write }: MeasureOptions,
+): number {
+  const enough = points.filter((point) => point.isEnough)
+  const barrier = barrierTime(barrierUs)
+  for (const { setting, callUs } of enough)
+    write(measurementOf(meter, call, setting, netTimes(callUs, barrier)))
+  return enough.length
+}
+
+/** What a barrier takes. */
+interface BarrierTime {
+  readonly medianUs: number
+  /** Half the interval of the median. */
+  readonly uncertaintyUs: number
+}
+
+export function barrierTime(barrierUs: readonly number[]): BarrierTime {
+  if (barrierUs.length === 0) return { medianUs: 0, uncertaintyUs: 0 }
+  const [low, high] = timeInterval(barrierUs)
+  return { medianUs: medianTime(barrierUs), uncertaintyUs: (high - low) / 2 }
+}
+
+const nanosecondUs = 0.001
+
+/** The times of calls without the barrier after each, rounded to nanoseconds. */
+export function netTimes(callUs: readonly number[], { medianUs, uncertaintyUs }: BarrierTime): number[] {
+  const least = Math.max(nanosecondUs, uncertaintyUs)
+  return callUs.map((us) => Math.round(Math.max(least, us - medianUs) * 1000) / 1000)
+}
+
+function measurementOf(
+  { source }: Meter,
+  call: TuningCall,
+  { algorithm, parameters }: TuningSetting,
+  timesUs: readonly number[],
+): Measurement {
+  const intervalUs = timeInterval(timesUs)
+  return { version: measurementVersion, source, ...call, algorithm, parameters, timesUs, intervalUs }
+}

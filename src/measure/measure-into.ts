@@ -1,0 +1,31 @@
+import type { TuningCall } from '../tuning/tuning-call.js'
+import { type MeasureCounts, type MeasureOptions, measureCalls } from './measure-calls.js'
+import { openMeasurementFile } from './measurement-file.js'
+import type { Meter } from './meter.js'
+
+/** What became of the points of a file. */
+export interface MeasuredPoints extends MeasureCounts {
+  readonly calls: number
+  /** Points of the file, those from before included. */
+  readonly points: number
+}
+
+/**
+ * Measures calls into a file, which it continues.
+ *
+ * @throws ERR_MEASUREMENT for a damaged file, and one of another source; ERR_FILE; ERR_ABORTED through the signal
+ */
+export async function measureInto(
+  path: string,
+  meter: Meter,
+  calls: readonly TuningCall[],
+  options: Pick<MeasureOptions, 'rule' | 'onCall' | 'signal'>,
+): Promise<MeasuredPoints> {
+  const file = openMeasurementFile(path, meter.source)
+  const counts = await measureCalls(meter, calls, {
+    ...options,
+    isMeasured: file.has,
+    write: file.append,
+  })
+  return { ...counts, calls: calls.length, points: file.held + counts.measured }
+}

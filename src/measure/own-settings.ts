@@ -1,0 +1,63 @@
+import { algorithms } from '../collective/algorithms.js'
+import type { Algorithm } from '../collective/patterns/algorithm.js'
+import { modelledAlgorithms } from '../cost/models/modelled-algorithms.js'
+import type { TuningSetting } from '../tuning/setting.js'
+import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
+
+/** Those that pass segments on while others arrive. */
+const cutting: ReadonlySet<string> = new Set(
+  modelledAlgorithms.filter(({ segmented }) => segmented).map(({ id }) => id),
+)
+
+/** What an integer parameter is tried at, besides its default. */
+const triedValues = [1, 2, 4, 8] as const
+
+/**
+ * Settings of the library's own algorithms that serve a call: every algorithm at several values of its parameters,
+ * and where it cuts data, whole and in segments.
+ *
+ * @param segments bytes; 0 stands for whole data
+ */
+export function ownSettings(call: TuningCall, segments: readonly number[]): TuningSetting[] {
+  const { collective, bytes } = call
+  const ranks = callProcesses(call)
+  return algorithms
+    .filter((algorithm) => algorithm.collective === collective)
+    .flatMap((algorithm) => [algorithm, ...variants(algorithm, ranks)])
+    .filter((algorithm) => isServed(algorithm, ranks, call.order ?? 'any'))
+    .flatMap((algorithm) => {
+      const [family] = algorithm.id.split(':', 1)
+      const parameters = parametersOf(algorithm)
+      const cuts = cutting.has(family) ? segments.filter((length) => length < bytes) : [0]
+      return cuts.map((segment) => ({
+        collective,
+        algorithm: family,
+        parameters: segment === 0 ? parameters : { ...parameters, segment },
+      }))
+    })
+}
+
+/** With one parameter that is not at its default, and makes a difference among so many ranks. */
+function variants(algorithm: Algorithm, ranks: number): Algorithm[] {
+  return Object.entries(algorithm.parameters ?? {}).flatMap(([name, parameter]) =>
+    triedValues
+      .filter((value) => value !== parameter.default && value < ranks && parameter.is(value))
+      .map((value) => algorithm.with!({ [name]: value })),
+  )
+}
+
+/** The values of an algorithm that differ from the defaults. */
+function parametersOf({ parameters = {}, values = {} }: Algorithm): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => parameters[name].default !== value),
+  )
+}
+
+const orders = ['tree', 'ranks', 'any'] as const
+
+function isServed(algorithm: Algorithm, ranks: number, weakest: (typeof orders)[number]): boolean {
+  const shape = { ranks }
+  if ((algorithm.refuses?.(shape) ?? null) !== null) return false
+  const order = algorithm.order?.(shape)
+  return order === undefined || orders.indexOf(order) <= orders.indexOf(weakest)
+}

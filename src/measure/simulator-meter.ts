@@ -1,0 +1,57 @@
+import { parseAlgorithm, segmentsOf } from '../collective/algorithm-text.js'
+import { scheduleOf } from '../collective/patterns/schedule-size.js'
+import { simulate } from '../cost/simulate/simulate.js'
+import { formatMachine } from '../machine/format-machine.js'
+import type { Machine } from '../machine/machine.js'
+import { profileOf } from '../machine/network.js'
+import { measurementLimits } from '../tuning/measurement.js'
+import { settingLine, type TuningSetting } from '../tuning/setting.js'
+import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
+import type { Meter } from './meter.js'
+import { ownSettings } from './own-settings.js'
+import { largestSpread, membersOf, type PlacedSpread } from './spread.js'
+
+/** The spread of a machine with one process on every core. */
+export function machineSpread(machine: Machine): PlacedSpread {
+  return largestSpread([...machine.cores].flatMap((cores, node) => new Array<number>(cores).fill(node)))
+}
+
+/**
+ * Predicts times of the library's own algorithms by the simulator.
+ *
+ * @throws ERR_MACHINE for a machine without a profile
+ */
+export function simulatorMeter(machine: Machine, segments: readonly number[]): Meter {
+  const { name } = profileOf(machine)
+  const spread = machineSpread(machine)
+  let call: TuningCall | undefined
+  return {
+    source: {
+      kind: 'simulator',
+      name: `simulator, profile ${name}`.slice(0, measurementLimits.sourceCharacters),
+      machine: formatMachine(machine).slice(0, measurementLimits.sourceCharacters),
+    },
+    isComputed: true,
+    settings: (served) => ownSettings(served, segments),
+    begin: async (begun) => {
+      call = begun
+    },
+    verify: async () => 'right',
+    time: async (setting) => ({ callUs: [simulatedUs(machine, spread, call!, setting)], barrierUs: [0] }),
+    end: async () => {},
+  }
+}
+
+function simulatedUs(
+  machine: Machine,
+  spread: PlacedSpread,
+  call: TuningCall,
+  setting: TuningSetting,
+): number {
+  const ranks = callProcesses(call)
+  const parsed = parseAlgorithm(settingLine(setting), call.collective)
+  const segments = segmentsOf(parsed, call.bytes, ranks) ?? 1
+  const schedule = scheduleOf(parsed.algorithm, { ranks, segments })
+  const placement = Int32Array.from(membersOf(spread, call))
+  return simulate(schedule, machine, { bytes: call.bytes, placement }).timeUs
+}

@@ -1,0 +1,181 @@
+import type { Communicator } from '../comm/communicator.js'
+import { isRankweaveError } from '../errors.js'
+import type { MeasurementSource } from '../tuning/measurement.js'
+import { settingLine, type TuningSetting } from '../tuning/setting.js'
+import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
+import type { ElementType } from './grid.js'
+import { type CallMethod, type MeasuredCall, measuredCall } from './measured-call.js'
+import { type CallVerdict, defaultAlgorithm, defaultSetting, type Meter } from './meter.js'
+import { ownSettings } from './own-settings.js'
+import { largestSpread, membersOf, type PlacedSpread, spreadText } from './spread.js'
+
+/** What rank 0 has all ranks do. Orders travel as text. */
+type Order =
+  | { readonly kind: 'begin'; readonly call: TuningCall }
+  | { readonly kind: 'verify'; readonly setting: TuningSetting }
+  | { readonly kind: 'time'; readonly setting: TuningSetting; readonly repetitions: number }
+  | { readonly kind: 'end' }
+  | { readonly kind: 'close' }
+
+export interface WorldMeterOptions {
+  readonly source: MeasurementSource
+  readonly elementType: ElementType
+  /** Bytes; 0 for whole data. */
+  readonly segments: readonly number[]
+}
+
+export interface WorldMeter extends Meter {
+  readonly spread: PlacedSpread
+  /** Lets the other ranks return. */
+  close(): Promise<void>
+}
+
+/**
+ * Measures the library's own collectives on a world with one rank in every process. Every rank calls it; ranks
+ * other than 0 follow the orders of rank 0 until that closes its meter, and get null.
+ */
+export async function worldMeter(
+  world: Communicator,
+  { source, elementType, segments }: WorldMeterOptions,
+): Promise<WorldMeter | null> {
+  const spread = largestSpread(await nodesOfRanks(world))
+  const state: RankState = { world, spread, elementType, comm: null, spreadNow: '', call: null }
+  if (world.rank !== 0) {
+    for (;;) {
+      const order = JSON.parse(await world.bcast('', 0)) as Order
+      if (order.kind === 'close') return null
+      await follow(state, order)
+    }
+  }
+  const command = async (order: Order): Promise<Followed> => {
+    await world.bcast(JSON.stringify(order), 0)
+    return order.kind === 'close' ? nothing : await follow(state, order)
+  }
+  return {
+    ...{ source, spread, isComputed: false },
+    settings: (call) => [defaultSetting(call), ...ownSettings(call, segments)],
+    begin: async (call) => void (await command({ kind: 'begin', call })),
+    verify: async (setting) => verdicts[(await command({ kind: 'verify', setting })).worst],
+    time: async (setting, repetitions) => {
+      const { longestUs } = await command({ kind: 'time', setting, repetitions })
+      return { callUs: longestUs.slice(0, repetitions), barrierUs: longestUs.slice(repetitions) }
+    },
+    end: async () => void (await command({ kind: 'end' })),
+    close: async () => void (await command({ kind: 'close' })),
+  }
+}
+
+/** What a rank has of the call that is measured. */
+interface RankState {
+  readonly world: Communicator
+  readonly spread: PlacedSpread
+  readonly elementType: ElementType
+  /** Of the members of the spread; null on others. */
+  comm: Communicator | null
+  spreadNow: string
+  call: { readonly is: TuningCall; readonly data: MeasuredCall | null } | null
+}
+
+interface Followed {
+  /** Index in {@link verdicts}. */
+  readonly worst: number
+  /** Repetitions of the call, then of the barrier, each in the process that took longest. */
+  readonly longestUs: readonly number[]
+}
+
+const nothing: Followed = { worst: 0, longestUs: [] }
+/** The worse the later. */
+const verdicts: readonly CallVerdict[] = ['right', 'wrong', 'refused']
+
+async function follow(state: RankState, order: Order): Promise<Followed> {
+  const { world } = state
+  switch (order.kind) {
+    case 'begin':
+      await begin(state, order.call)
+      return nothing
+    case 'verify': {
+      const verdict = verdicts.indexOf(await verdictOf(state, order.setting))
+      const worst = await world.allreduce(Int32Array.of(verdict), 'max')
+      return { worst: worst[0], longestUs: [] }
+    }
+    case 'time': {
+      const own = await timesOf(state, order.setting, order.repetitions)
+      return { worst: 0, longestUs: [...(await world.allreduce(own, 'max'))] }
+    }
+    default:
+      state.call = null
+      return nothing
+  }
+}
+
+/** Calls of the default that make a collective's code compiled, by what they move. */
+const [mostWarming, leastWarming, warmingBytes] = [256, 2, 2 ** 23]
+
+async function begin(state: RankState, call: TuningCall): Promise<void> {
+  const { world, spread, elementType } = state
+  const name = spreadText(call)
+  if (state.spreadNow !== name) {
+    await state.comm?.free()
+    const place = membersOf(spread, call).indexOf(world.rank)
+    state.comm = await world.split(place < 0 ? null : 0, place)
+    state.spreadNow = name
+  }
+  const data = state.comm === null ? null : measuredCall(state.comm, call, elementType)
+  state.call = { is: call, data }
+  const moved = callProcesses(call) * Math.max(call.bytes, 4096)
+  const calls = Math.min(mostWarming, Math.max(leastWarming, Math.floor(warmingBytes / moved)))
+  for (let i = 0; i < calls; i++) await data?.once(methodOf(call, defaultSetting(call)))
+}
+
+function methodOf({ order }: TuningCall, setting: TuningSetting): CallMethod {
+  return {
+    ...(setting.algorithm === defaultAlgorithm ? {} : { algorithm: settingLine(setting) }),
+    ...(order === undefined ? {} : { order: order === 'any' ? 'any' : 'tree' }),
+  }
+}
+
+/** Calls that a communicator refuses, it refuses on all ranks before any message. */
+async function verdictOf({ call }: RankState, setting: TuningSetting): Promise<CallVerdict> {
+  if (call === null || call.data === null) return 'right'
+  const { data, is } = call
+  data.clear()
+  try {
+    await data.once(methodOf(is, setting))
+  } catch (error) {
+    if (isRankweaveError(error, 'ERR_ALGORITHM')) return 'refused'
+    throw error
+  }
+  return data.isRight() ? 'right' : 'wrong'
+}
+
+const dissemination = { algorithm: 'barrier-dissemination' } as const
+
+async function timesOf(
+  { comm, call }: RankState,
+  setting: TuningSetting,
+  repetitions: number,
+): Promise<Float64Array> {
+  const timesUs = new Float64Array(2 * repetitions)
+  const data = call?.data ?? null
+  if (comm === null || call === null || data === null) return timesUs
+  const method = methodOf(call.is, setting)
+  await comm.barrier(dissemination)
+  for (let i = 0; i < repetitions; i++) {
+    const before = performance.now()
+    await comm.barrier(dissemination)
+    const entered = performance.now()
+    await data.once(method)
+    await comm.barrier(dissemination)
+    timesUs[i] = (performance.now() - entered) * 1000
+    timesUs[repetitions + i] = (entered - before) * 1000
+  }
+  return timesUs
+}
+
+/** A number for the node of every rank: its lowest rank. */
+async function nodesOfRanks(world: Communicator): Promise<Int32Array> {
+  const node = await world.splitType('node')
+  const first = await node.bcast(world.rank, 0)
+  await node.free()
+  return await world.allgather(Int32Array.of(first))
+}

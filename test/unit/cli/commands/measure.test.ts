@@ -1,0 +1,213 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readMeasurements } from '../../../../src/tuning/read-measurements.js'
+import { settingLine } from '../../../../src/tuning/setting.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
+import { cli, onlyObject } from '../run-cli.js'
+
+const folder = temporaryFolder('cli-measure')
+const measured = (file: string) => readMeasurements(readFileSync(file, 'utf8').split('\n'))
+const quick = ['--repetitions', '2', '--budget', '1']
+
+describe('measure', () => {
+  it('writes a line for every point of the grid on a fabric, and reports the counts', async () => {
+    const file = join(folder(), 'local.jsonl')
+    const world = ['--fabric', 'local', '--processes', '4', '--nodes', '2', '--site', 'here']
+    const answer = await cli(
+      'measure',
+      'bcast',
+      'barrier',
+      ...world,
+      '--bytes',
+      '8,64',
+      ...quick,
+      '-o',
+      file,
+      '--json',
+    )
+    expect(answer).toMatchObject({ exitCode: 0, stderr: '' })
+    const lines = measured(file)
+    expect(onlyObject(answer)).toEqual({
+      ...{ file, source: { kind: 'rankweave', name: 'local', machine: 'here' } },
+      ...{ calls: 9, measured: lines.length, skipped: 0, refused: 0, wrong: [], points: lines.length },
+    })
+    const spreads = new Set(lines.map(({ nodes, processesPerNode }) => `${nodes}x${processesPerNode}`))
+    expect([...spreads]).toEqual(['1x2', '2x1', '2x2'])
+    expect(new Set(lines.map(({ bytes }) => bytes))).toEqual(new Set([8, 64, 0]))
+    expect(lines.filter(({ algorithm }) => algorithm === 'default')).toHaveLength(9)
+  })
+
+  it('continues a file: only points that it lacks are measured', async () => {
+    const file = join(folder(), 'continued.jsonl')
+    const simulated = (bytes: string) =>
+      cli(
+        ...['measure', 'allgather', '--source', 'simulator', '--machine'],
+        ...['cluster:nodes=2,cores=2,profile=simgrid-fast', '--bytes', bytes, '-o', file, '--json'],
+      )
+    const first = onlyObject(await simulated('8'))
+    const whole = readFileSync(file, 'utf8')
+    appendFileSync(file, whole.slice(0, 30))
+    const answer = await simulated('8,16')
+    expect(answer.stderr).toBe(`${file}: cut off a last line without its end, 30 bytes\n`)
+    const second = onlyObject(answer)
+    expect(second).toMatchObject({ skipped: first['measured'], points: measured(file).length })
+    expect(readFileSync(file, 'utf8').startsWith(whole)).toBe(true)
+    expect(onlyObject(await simulated('8,16'))).toMatchObject({ measured: 0, skipped: second['points'] })
+  })
+
+  it('measures the algorithms that are named', async () => {
+    const file = join(folder(), 'named.jsonl')
+    const words = ['--algorithm', 'bcast-binomial', 'bcast-chain:segment=8192', '--bytes', '64KiB']
+    const formula = ['--source', 'formula', '--profile', 'simgrid-fast', '--spreads', '8x1']
+    expect(await cli('measure', 'bcast', ...formula, ...words, '-o', file)).toMatchObject({ exitCode: 0 })
+    expect(measured(file).map(settingLine)).toEqual([
+      ...['bcast-binomial', 'bcast-binomial:segment=8192', 'bcast-chain:segment=8192'],
+    ])
+  })
+
+  it.each([
+    ['no collective', [], '--check FILE'],
+    ['another word', ['neighbor-allgather'], 'expected collectives among'],
+    ['no output', ['bcast'], 'expected --output'],
+    ['standard output', ['bcast', '-o', '-'], '--output: expected a file'],
+    ['bytes', ['bcast', '-o', 'x', '--bytes', '1MiB:8'], '--bytes: expected bytes'],
+    ['spreads', ['bcast', '-o', 'x', '--spreads', '4by2'], '--spreads: expected spreads'],
+    ['a spread of one process', ['bcast', '-o', 'x', '--spreads', '1x1'], 'spreads of 2 processes or more'],
+    ['too many repetitions', ['bcast', '-o', 'x', '--repetitions', '1025'], 'from 1 to 1024'],
+    ['one process', ['bcast', '-o', 'x', '--fabric', 'local', '--processes', '1'], 'expected at least 2'],
+    ['no launcher', ['bcast', '-o', 'x', '--source', 'mpi'], 'expected --launch'],
+    [
+      'the order of MPI',
+      ['scan', '-o', 'x', '--source', 'mpi', '--launch', 'm', '--order', 'tree'],
+      'expected any',
+    ],
+    ['no machine', ['bcast', '-o', 'x', '--source', 'simulator'], 'expected --machine'],
+    ['no profile', ['bcast', '-o', 'x', '--source', 'formula'], 'expected --profile'],
+    [
+      'no spreads',
+      ['bcast', '-o', 'x', '--source', 'formula', '--profile', 'simgrid-fast'],
+      'expected --spreads',
+    ],
+  ])('refuses %s', async (_, words, message) => {
+    const answer = await cli('measure', ...words)
+    expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining('ERR_USAGE')])
+    expect(answer.stderr).toContain(message)
+  })
+
+  it('refuses spreads that do not fit, on a fabric and on a machine', async () => {
+    const words = ['measure', 'bcast', '--spreads', '4x2', '-o', join(folder(), 'misfit.jsonl'), ...quick]
+    const world = await cli(...words, '--fabric', 'local', '--processes', '4')
+    const machine = ['--source', 'simulator', '--machine', 'cluster:nodes=2,cores=2,profile=simgrid-fast']
+    for (const answer of [world, await cli(...words, ...machine)]) {
+      expect(answer.exitCode).toBe(2)
+      expect(answer.stderr).toContain('ERR_MEASUREMENT')
+      expect(answer.stderr).toContain("'4x2'")
+    }
+  })
+
+  it('refuses a file of another source before it measures, and leaves it unchanged', async () => {
+    const file = join(folder(), 'source.jsonl')
+    const words = ['measure', 'bcast', '--fabric', 'local', '--bytes', '8', ...quick, '-o', file]
+    expect(await cli(...words, '--site', 'here')).toMatchObject({ exitCode: 0 })
+    const before = readFileSync(file, 'utf8')
+    const answer = await cli(...words, '--site', 'there')
+    expect(answer.exitCode).toBe(2)
+    expect(answer.stderr).toContain(
+      "expected those of rankweave 'local' on 'there', got rankweave 'local' on 'here'",
+    )
+    expect(readFileSync(file, 'utf8')).toBe(before)
+  })
+
+  it('leaves out processes that spread unevenly, and says so', async () => {
+    const file = join(folder(), 'uneven.jsonl')
+    const world = ['--fabric', 'local', '--processes', '3', '--nodes', '2', '--bytes', '8']
+    const answer = await cli('measure', 'barrier', ...world, ...quick, '-o', file)
+    expect(answer.exitCode).toBe(0)
+    expect(answer.stderr).toContain('1 process is left out: 2x1 is the largest even spread of 3')
+  })
+})
+
+describe('measure --check', () => {
+  const source = { kind: 'mpi', name: 'Open MPI 4.1.4', machine: 'here' }
+  const line = (collective: string, bytes: number, algorithm: string, us: number) =>
+    `${JSON.stringify({
+      ...{ version: 1, source, collective, algorithm, parameters: {}, nodes: 2, processesPerNode: 2, bytes },
+      ...{ timesUs: [us], intervalUs: [us, us] },
+    })}\n`
+
+  it('lists violations, each with its factor and what avoids it: exit code 1', async () => {
+    const file = join(folder(), 'violated.jsonl')
+    writeFileSync(
+      file,
+      line('allgather', 8, 'ring', 90) + line('gather', 8, 'linear', 20) + line('bcast', 32, 'binomial', 25),
+    )
+    const text = await cli('measure', '--check', file)
+    expect(text.exitCode).toBe(1)
+    expect(text.stdout).toContain('3 calls, 1 violation\n')
+    expect(text.stdout.split('\n').slice(1)).toEqual([
+      '  2.00  allgather of 8 B on 2 x 2 processes, ring: 90.0 us, bound 45.0 us (allgather <= gather + bcast)',
+      '        avoided by composition: gather of 8 B, linear + bcast of 32 B, binomial: 45.0 us',
+      '',
+    ])
+    const answer = await cli('measure', '--check', file, '--json')
+    expect(answer.exitCode).toBe(1)
+    expect(onlyObject(answer)).toMatchObject({
+      ...{ file, source, of: 'best', calls: 3 },
+      violations: [
+        {
+          ...{
+            guideline: 'allgather <= gather + bcast',
+            setting: 'ring',
+            factor: 2,
+            timeUs: 90,
+            boundUs: 45,
+          },
+          remedy: { kind: 'composition', settings: ['linear', 'binomial'], timeUs: 45 },
+        },
+      ],
+    })
+  })
+
+  it("checks the library's default where the file has it, or the best setting", async () => {
+    const file = join(folder(), 'default.jsonl')
+    writeFileSync(
+      file,
+      line('bcast', 8, 'default', 40) + line('bcast', 8, 'chain', 10) + line('bcast', 16, 'default', 20),
+    )
+    const text = await cli('measure', '--check', file)
+    expect([text.exitCode, text.stdout.split('\n').slice(1)]).toEqual([
+      1,
+      [
+        '  2.00  bcast of 8 B on 2 x 2 processes, default: 40.0 us, bound 20.0 us (more bytes)',
+        '        avoided by setting: chain: 10.0 us',
+        '',
+      ],
+    ])
+    expect((await cli('measure', '--check', file, '--of', 'best')).exitCode).toBe(0)
+    writeFileSync(file, line('bcast', 8, 'chain', 10))
+    const answer = await cli('measure', '--check', file, '--of', 'default')
+    expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
+  })
+
+  it('reports that nothing is violated: exit code 0', async () => {
+    const file = join(folder(), 'kept.jsonl')
+    writeFileSync(file, line('bcast', 8, 'chain', 10) + line('bcast', 16, 'chain', 12))
+    expect(await cli('measure', '--check', file)).toEqual({
+      ...{ exitCode: 0, stderr: '' },
+      stdout: '2 calls, no guideline is violated\n',
+    })
+  })
+
+  it('refuses a file that is damaged, missing or empty', async () => {
+    const file = join(folder(), 'damaged.jsonl')
+    writeFileSync(file, `${line('bcast', 8, 'chain', 10)}{"version":2}\n`)
+    const damaged = await cli('measure', '--check', file)
+    expect([damaged.exitCode, damaged.stderr]).toEqual([2, expect.stringContaining('line 2')])
+    const missing = await cli('measure', '--check', join(folder(), 'missing.jsonl'))
+    expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining('ERR_FILE')])
+    writeFileSync(file, '')
+    const empty = await cli('measure', '--check', file)
+    expect([empty.exitCode, empty.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
+  })
+})
