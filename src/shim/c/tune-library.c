@@ -113,38 +113,59 @@ const char *rw_tune_library_begin(int threads) {
   return has_rules_file() ? "coll_tuned_dynamic_rules_filename names a file of rules, which has precedence" : NULL;
 }
 
+/* Names of MPICH's algorithms, so that they are found in descriptions. */
+static const char *const mpich_names[] = {
+    "auto", "binomial", "brucks", "dissemination", "nb", "noncommutative", "pairwise", "pairwise_sendrecv_replace",
+    "recursive_doubling", "recursive_halving", "reduce_scatter_allgather", "reduce_scatter_gather", "ring", "scattered",
+    "scatter_recursive_doubling_allgather", "scatter_ring_allgather", "smp",
+};
+
+/* The longest of the names with which the text ends; NULL: none. */
+static const char *name_at_end(const char *text, size_t length) {
+  const char *found = NULL;
+  for (size_t i = 0; i < sizeof mpich_names / sizeof *mpich_names; i++) {
+    size_t own = strlen(mpich_names[i]);
+    if (own <= length && strncmp(text + length - own, mpich_names[i], own) == 0 &&
+        (found == NULL || own > strlen(found)))
+      found = mpich_names[i];
+  }
+  return found;
+}
+
 /*
- * The value of a name of an enumeration. MPICH has integers, and describes them line by line in their order:
- * `binomial - Force binomial algorithm`.
+ * MPICH's variables are integers. Their descriptions name all values in order, without a space between:
+ * `algorithmauto - Internal selectionbinomial - Force binomial algorithm`.
  */
+static int described(const char *description, const char *wanted) {
+  int count = 0;
+  for (const char *at = description; (at = strstr(at, " - ")) != NULL; at += 3, count++) {
+    size_t length = (size_t)(at - description);
+    while (length > 0 && description[length - 1] == ' ') length--;
+    const char *name = name_at_end(description, length);
+    if (name != NULL && strcmp(name, wanted) == 0) return count;
+  }
+  return -1;
+}
+
+/* The value of a name. */
 static int number_of(const variable *v, const char *wanted) {
   static char name[LONGEST], description[LONGEST];
-  int name_length = sizeof name, length = sizeof description, verbosity, binding, scope, count = 0, number = -1;
+  int name_length = sizeof name, length = sizeof description, verbosity, binding, scope, count = 0;
   MPI_Datatype type;
   MPI_T_enum values = MPI_T_ENUM_NULL;
   if (!v->is_there || MPI_T_cvar_get_info(v->index, name, &name_length, &verbosity, &type, &values, description, &length,
                                           &binding, &scope) != MPI_SUCCESS)
     return -1;
-  if (values == MPI_T_ENUM_NULL) {
-    char *rest, *line = strtok_r(description, "\n", &rest);
-    size_t wide = strlen(wanted);
-    for (; line != NULL; line = strtok_r(NULL, "\n", &rest)) {
-      size_t word = strcspn(line, " ");
-      if (strncmp(line + word + strspn(line + word, " "), "- ", 2) != 0) continue;
-      if (word == wide && strncmp(line, wanted, wide) == 0) number = count;
-      count++;
-    }
-    return number;
-  }
+  if (values == MPI_T_ENUM_NULL) return IS_OPEN_MPI ? -1 : described(description, wanted);
   name_length = sizeof name;
   if (MPI_T_enum_get_info(values, &count, name, &name_length) != MPI_SUCCESS) return -1;
   for (int i = 0; i < count; i++) {
     int value;
     name_length = sizeof name;
     if (MPI_T_enum_get_item(values, i, &value, name, &name_length) == MPI_SUCCESS && strcmp(name, wanted) == 0)
-      number = value;
+      return value;
   }
-  return number;
+  return -1;
 }
 
 static int64_t parameter(const rw_tune_setting *setting, const char *name, int64_t otherwise) {
