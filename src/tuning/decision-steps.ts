@@ -1,7 +1,7 @@
 import { RankweaveError } from '../errors.js'
 import type { NumberAttribute, WordAttribute } from './attributes.js'
-import type { DecisionNode, DecisionTree } from './decision-tree.js'
 import { numberOf, wordOf } from './attributes.js'
+import type { DecisionNode, DecisionTree } from './decision-tree.js'
 import { callLimits, callProcesses, type TuningCall } from './tuning-call.js'
 
 /** A setting for calls of so many bytes and more. */
@@ -87,7 +87,11 @@ export interface LayoutSteps {
  *
  * @throws ERR_TUNING for a layout that is none, and as decisionSteps does
  */
-export function layoutSteps(tree: DecisionTree, layout: WrittenLayout, where: string): readonly LayoutSteps[] {
+export function layoutSteps(
+  tree: DecisionTree,
+  layout: WrittenLayout,
+  where: string,
+): readonly LayoutSteps[] {
   const { nodes, processesPerNode } = layout
   const isAscending = nodes.every((count, i) => isCount(count) && (i === 0 || count > nodes[i - 1]))
   if (nodes.length === 0 || !isAscending || !isCount(processesPerNode)) {

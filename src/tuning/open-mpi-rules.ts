@@ -17,13 +17,11 @@ interface RuledFunction {
 }
 
 /**
- * The functions of Open MPI 4.1. Sizes of gather and scatter are those of one element and all ranks there, so rules
- * cannot tell calls by bytes.
+ * The functions of Open MPI 4.1. Every rank of a gather and a scatter computes the size from its own arguments, of
+ * which MPI lets some be anything: in rules of several sizes ranks could take different ones and wait for ever.
  */
 const functions: Partial<Record<Collective, readonly RuledFunction[]>> = {
-  allgather: [
-    ruled('allgather', 0, 'linear bruck recursive_doubling ring neighbor two_proc', 'total'),
-  ],
+  allgather: [ruled('allgather', 0, 'linear bruck recursive_doubling ring neighbor two_proc', 'total')],
   allreduce: [
     ruled('allreduce', 2, 'basic_linear nonoverlapping recursive_doubling ring segmented_ring rabenseifner'),
   ],
@@ -41,12 +39,7 @@ const functions: Partial<Record<Collective, readonly RuledFunction[]>> = {
   reduce: [ruled('reduce', 11, 'linear chain pipeline binary binomial in-order_binary rabenseifner')],
   'reduce-scatter': [
     ruled('reduce_scatter', 12, 'non-overlapping recursive_halving ring butterfly', 'total'),
-    ruled(
-      'reduce_scatter_block',
-      13,
-      'basic_linear recursive_doubling recursive_halving butterfly',
-      'total',
-    ),
+    ruled('reduce_scatter_block', 13, 'basic_linear recursive_doubling recursive_halving butterfly', 'total'),
   ],
   scatter: [ruled('scatter', 15, 'basic_linear binomial linear_nb', 'none')],
 }
@@ -120,8 +113,7 @@ function ruleOf(
   if (number === 0 || (algorithm === 'two_proc' && ranks !== 2)) return [0, 0, 0]
   for (const [name, value] of Object.entries(parameters)) {
     const isSaid = name === 'segment' || name === 'fanout' || (name === 'radix' && value === 4)
-    if (!isSaid && value !== 0)
-      throw refusal(`${where}: rules cannot say ${name}=${value} of ${algorithm}`)
+    if (!isSaid && value !== 0) throw refusal(`${where}: rules cannot say ${name}=${value} of ${algorithm}`)
   }
   const fanout = parameters['fanout'] ?? (algorithm === 'chain' ? defaultFanout : 0)
   return [number, fanout, parameters['segment'] ?? 0]

@@ -22,5 +22,5 @@ export function tuningChecksum(text: string): string {
 
 /** Strings stay whole; what is no string has no quotes. */
 function withoutSpace(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\[^])*"|[ \t\r\n]+/g, (part) => (part.startsWith('"') ? part : ''))
+  return text.replace(/"(?:[^"\\]|\\.)*"|[ \t\r\n]+/gs, (part) => (part.startsWith('"') ? part : ''))
 }
