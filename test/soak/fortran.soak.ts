@@ -6,14 +6,16 @@ import { beforeAll, expect, it } from 'vitest'
 import { plan } from '../../src/neighborhood/plan/plan.js'
 import { planWords } from '../../src/shim/plan-words.js'
 import { parseEdgeList } from '../../src/topology/files/edge-list.js'
+import type { TuningFile } from '../../src/tuning/tuning-file.js'
 import { describeMpi, type Mpi } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
 import { compileShim, runPreloaded } from '../support/shim.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
+import { treeBySize, tuningFileOf } from '../support/tuning-file.js'
 import { onlyObject } from '../unit/cli/run-cli.js'
 import { command, spawnCli } from '../unit/cli/spawn-cli.js'
 
-const source = fileURLToPath(new URL('../support/shim/neighbors.F90', import.meta.url))
+const sourceOf = (name: string) => fileURLToPath(new URL(`../support/shim/${name}.F90`, import.meta.url))
 
 /** The Fortran compiler of an MPI, or null, whose reason is printed. */
 function fortranOf({ name, mpirun }: Mpi): string | null {
@@ -23,6 +25,22 @@ function fortranOf({ name, mpirun }: Mpi): string | null {
   if (process.env['RANKWEAVE_REQUIRE_MPI'] === '1') throw new Error(reason)
   console.warn(reason)
   return null
+}
+
+/** One setting for each collective. */
+function decisionsOf(name: Mpi['name']): TuningFile['decisions'] {
+  const isMpich = name === 'MPICH'
+  return {
+    barrier: treeBySize('barrier', [isMpich ? 'dissemination' : 'double_ring']),
+    bcast: treeBySize('bcast', [isMpich ? 'nb' : 'pipeline']),
+    scatter: treeBySize('scatter', ['binomial']),
+    gather: treeBySize('gather', ['binomial']),
+    allgather: treeBySize('allgather', ['ring']),
+    reduce: treeBySize('reduce', ['binomial']),
+    allreduce: treeBySize('allreduce', ['recursive_doubling']),
+    'reduce-scatter': treeBySize('reduce-scatter', [isMpich ? 'pairwise' : 'butterfly']),
+    alltoall: treeBySize('alltoall', ['pairwise']),
+  }
 }
 
 describeMpi('a Fortran program with the preloaded library', (mpi) => {
@@ -42,11 +60,34 @@ describeMpi('a Fortran program with the preloaded library', (mpi) => {
     ['use mpi', 'WITH_MODULE', planned],
     ['use mpi_f08', 'WITH_F08', mpi.name === 'MPICH' ? [] : planned],
   ] as const
-  const compiled = (define: string): string => {
-    const program = join(folder(), define)
-    execFileSync(mpifort!, ['-O1', `-D${define}`, '-J', folder(), '-o', program, source])
+  const compiled = (define: string, name = 'neighbors'): string => {
+    const program = join(folder(), `${name}-${define}`)
+    execFileSync(mpifort!, ['-O1', `-D${define}`, '-J', folder(), '-o', program, sourceOf(name)])
     return program
   }
+
+  // Those behind mpi_f08 of MPICH call functions of C by their own names.
+  it.skipIf(mpicc === null || mpifort === null).each(modules)(
+    'gets right data, in the settings of a tuning file: %s',
+    async (_, define) => {
+      const program = compiled(define, 'tuned')
+      const file = join(folder(), 'tuning.json')
+      const run = () => runPreloaded(mpi, 4, library, [program], { RANKWEAVE_SHIM: `tune:${file},report` })
+      const write = (name: string) =>
+        writeFileSync(file, JSON.stringify(tuningFileOf(name, decisionsOf(mpi.name))))
+      write('another library 1')
+      const refused = await run()
+      expect(refused.stdout).toBe('right: 0 wrong elements\n')
+      write(/this program uses (.*)$/m.exec(refused.stderr)![1])
+      const ended = await run()
+      expect(ended).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
+      const collectives = Object.keys(decisionsOf(mpi.name))
+      const used = collectives.filter((name) =>
+        ended.stderr.match(new RegExp(`shim: ${name} .* in the setting`)),
+      )
+      expect(used).toEqual(mpi.name === 'MPICH' && define === 'WITH_F08' ? [] : collectives)
+    },
+  )
 
   it.skipIf(mpicc === null || mpifort === null).each(modules)(
     'gets right data, by plans: %s',

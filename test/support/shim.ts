@@ -34,12 +34,17 @@ export function compileOther(folder: string, mpicc: string, name: string, file =
   return join(folder, file)
 }
 
-/** The program that drives the publishers of the library, linked with it. It is compiled after the library, in its folder; returns its path. */
+/** The program that drives the publishers of the library, linked with it. */
 export function compileExchanges(folder: string, mpicc: string): string {
+  return compileLinked(folder, mpicc, 'exchanges')
+}
+
+/** A program that is linked with the library. It is compiled after the library, in its folder; returns its path. */
+export function compileLinked(folder: string, mpicc: string, name: string): string {
   const sources = join(folder, 'sources') // of compileShim
   const units = readdirSync(sources).filter((name) => name.endsWith('.c'))
   const flags = ['-pthread', '-D_GNU_SOURCE', '-DRW_MPI(name)=PMPI_##name', `-I${sources}`]
-  return compileProgram(folder, mpicc, 'exchanges', [
+  return compileProgram(folder, mpicc, name, [
     ...flags,
     ...units.map((name) => join(sources, name)),
     '-Wl,--no-as-needed',

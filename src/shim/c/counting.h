@@ -69,6 +69,8 @@ rw_outcome rw_why_left(const rw_state *state);
 void rw_report_state(const rw_state *state);
 /* A plan file that is not used. */
 void rw_report_refused(const char *path, const char *reason);
+/* Another line. */
+void rw_report_line(const char *text);
 void rw_report_print(void);
 /* The name of a function, as MPI has it. */
 const char *rw_function_name(rw_function function);

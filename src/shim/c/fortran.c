@@ -8,17 +8,27 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* Addresses that stand for MPI_BOTTOM: a common block of Open MPI, a variable of MPICH. */
+/* An address that stands for a constant: a common block of Open MPI, a variable of MPICH. */
+typedef struct {
+  void *common, **variable;
+} constant;
+
+static int is_constant(const constant *c, const void *given) {
+  return (c->common != NULL && given == c->common) || (c->variable != NULL && given == *c->variable);
+}
+
 static void *buffer_of(void *given) {
-  static void *common, **variable;
+  static constant bottom, in_place;
   static int is_looked_up;
   if (!is_looked_up) {
-    common = dlsym(RTLD_DEFAULT, "mpi_fortran_bottom_");
-    variable = dlsym(RTLD_DEFAULT, "MPIR_F_MPI_BOTTOM");
+    bottom = (constant){dlsym(RTLD_DEFAULT, "mpi_fortran_bottom_"), dlsym(RTLD_DEFAULT, "MPIR_F_MPI_BOTTOM")};
+    in_place = (constant){dlsym(RTLD_DEFAULT, "mpi_fortran_in_place_"), dlsym(RTLD_DEFAULT, "MPIR_F_MPI_IN_PLACE")};
     is_looked_up = 1;
   }
-  return given == common || (variable != NULL && given == *variable) ? MPI_BOTTOM : given;
+  return is_constant(&bottom, given) ? MPI_BOTTOM : is_constant(&in_place, given) ? MPI_IN_PLACE : given;
 }
+
+void *rw_fortran_buffer(void *given) { return buffer_of(given); }
 
 static int is_planned(const MPI_Fint *comm) {
   return sizeof(MPI_Fint) == sizeof(int) && rw_state_of(MPI_Comm_f2c(*comm)) != NULL;
@@ -35,6 +45,8 @@ static void find(void *function, const char *name) {
   void *found = dlsym(RTLD_NEXT, name);
   memcpy(function, &found, sizeof found);
 }
+
+void rw_fortran_find(void *function, const char *name) { find(function, name); }
 
 #define CALL(name, parameters, arguments, planned)              \
   RW_EXPORT void name parameters;                               \
@@ -276,6 +288,7 @@ CART(pmpi_cart_create_)
       *code = MPI_ERR_INTERN;                                   \
       return;                                                   \
     }                                                           \
+    rw_tune_library_before();                                   \
     library arguments;                                          \
     if (*code == MPI_SUCCESS) rw_arena_make();                  \
   }

@@ -84,6 +84,7 @@ __attribute__((constructor)) static void at_load(void) { require_own_mpi(); }
 /* An interpreter loads it with an extension, which calls one of these. */
 RW_EXPORT int MPI_Init(int *argc, char ***argv) {
   require_own_mpi();
+  rw_tune_library_before();
   int code = rw_next.Init(argc, argv);
   if (code == MPI_SUCCESS) rw_arena_make();
   return code;
@@ -91,6 +92,7 @@ RW_EXPORT int MPI_Init(int *argc, char ***argv) {
 
 RW_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
   require_own_mpi();
+  rw_tune_library_before();
   int code = rw_next.Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) rw_arena_make();
   return code;

@@ -53,6 +53,8 @@ static char *add_line(void) {
   return left_out;
 }
 
+void rw_report_line(const char *text) { append(add_line(), "%s", text); }
+
 static void report_functions(const char *communicator, const uint64_t counts[RW_FUNCTIONS][RW_OUTCOMES]) {
   for (int f = 0; f < RW_FUNCTIONS; f++) {
     uint64_t calls = 0;
@@ -97,6 +99,7 @@ void rw_report_refused(const char *path, const char *reason) {
 
 void rw_report_print(void) {
   report_functions("communicators whose creation was not intercepted", others);
+  rw_tune_report();
   if (line_count == 0) append(add_line(), "no neighborhood collective was called on this rank");
   for (int i = 0; i < line_count; i++) fprintf(stderr, "rankweave shim: %s\n", lines[i]);
   if (missing_lines > 0) fprintf(stderr, "rankweave shim: %d more lines are left out\n", missing_lines);

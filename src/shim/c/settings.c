@@ -10,7 +10,7 @@ static rw_settings own, world;
 static int is_shared;
 static pthread_once_t once = PTHREAD_ONCE_INIT, paths_once = PTHREAD_ONCE_INIT;
 static int wants_report;
-static const char *record_path;
+static const char *record_path, *tune_path;
 
 static double figure(const char *name, double otherwise) {
   const char *text = getenv(name);
@@ -28,8 +28,10 @@ static void read_mode(const char *word) {
   else if (strcmp(word, "always") == 0) own.always = 1;
   else if (strcmp(word, "report") == 0) wants_report = 1;
   else if (strncmp(word, "record:", 7) == 0 && word[7] != '\0') record_path = word + 7, own.records = 1;
+  else if (strncmp(word, "tune:", 5) == 0 && word[5] != '\0') tune_path = word + 5, own.tunes = 1;
   else if (strcmp(word, "on") != 0)
-    fprintf(stderr, "rankweave shim: RANKWEAVE_SHIM: expected on, off, always, report or record:FILE, got %s\n", word);
+    fprintf(stderr, "rankweave shim: RANKWEAVE_SHIM: expected on, off, always, report, record:FILE or tune:FILE, got %s\n",
+            word);
 }
 
 static void read_all(void) {
@@ -49,6 +51,9 @@ static void read_all(void) {
   own.cores = figure("RANKWEAVE_SHIM_CORES", 0);
   own.region = figure("RANKWEAVE_SHIM_REGION", 1 << 20);
   own.lends = figure("RANKWEAVE_SHIM_LENDS", 1);
+  own.tune_after = figure("RANKWEAVE_SHIM_TUNE_AFTER", 8);
+  own.tune_per_communicator = figure("RANKWEAVE_SHIM_TUNE_PER_COMMUNICATOR", 8);
+  own.tune_per_process = figure("RANKWEAVE_SHIM_TUNE_PER_PROCESS", 64);
 }
 
 const rw_settings *rw_own_settings(void) {
@@ -61,11 +66,12 @@ void rw_settings_share(void) {
   if (is_done) return;
   is_done = 1;
   world = *rw_own_settings();
-  double least[] = {world.enabled, world.always, world.records};
-  if (PMPI_Allreduce(MPI_IN_PLACE, least, 3, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  double least[] = {world.enabled, world.always, world.records, -world.tunes};
+  if (PMPI_Allreduce(MPI_IN_PLACE, least, 4, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS) return;
   world.enabled = least[0];
   world.always = least[1];
   world.records = least[2];
+  world.tunes = -least[3];
   is_shared = 1;
 }
 
@@ -79,6 +85,11 @@ int rw_wants_report(void) {
 const char *rw_record_path(void) {
   rw_own_settings();
   return record_path;
+}
+
+const char *rw_tune_path(void) {
+  rw_own_settings();
+  return tune_path;
 }
 
 static char *plan_path[RW_FILES];

@@ -34,6 +34,9 @@ typedef struct {
   double is_simple;    /* 1: no rank has a neighbor twice */
   double region;       /* bytes of memory that a process shares with those of its node */
   double lends;        /* 1: long blocks may be read in their sender's own memory */
+  double tunes;        /* 1: a tuning file is named */
+  double tune_after;   /* calls of a setting before it has a shadow communicator */
+  double tune_per_communicator, tune_per_process; /* shadow communicators at most */
 } rw_settings;
 
 enum { RW_FILES = 8 };
@@ -41,11 +44,16 @@ enum { RW_FILES = 8 };
 const rw_settings *rw_own_settings(void);
 /* Once, after MPI_Init of all processes. Collective. */
 void rw_settings_share(void);
-/* What all processes of the world set of `enabled`, `always` and `records`; NULL if they have not shared it. */
+/*
+ * What all processes of the world set of `enabled`, `always` and `records`, and whether one of them set `tunes`; NULL if
+ * they have not shared it.
+ */
 const rw_settings *rw_world_settings(void);
 int rw_wants_report(void);
 /* The file of the mode `record:FILE`, or NULL. */
 const char *rw_record_path(void);
+/* The file of the word `tune:FILE`, or NULL. */
+const char *rw_tune_path(void);
 /* A file of RANKWEAVE_SHIM_PLAN, which lists them with colons between, or NULL. */
 const char *rw_plan_path(int file);
 /* The route of RANKWEAVE_SHIM_STRATEGY, or NULL. */
@@ -394,6 +402,7 @@ void rw_exchange_free(rw_exchange *exchange);
 int rw_exchange_run(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to);
 
 #include "counting.h"
+#include "tune.h"
 
 /*
  * --- choose.c
@@ -565,6 +574,16 @@ int rw_trial_verdict(const rw_trial *trial, int is_incumbent, double affordable)
 int rw_trial_lost_last(const rw_trial *trial);
 /* What a call by the plan saves, in us: median and 95% interval. 0 without enough pairs. */
 int rw_trial_saving(const rw_trial *trial, double *low, double *middle, double *high);
+
+/*
+ * --- fortran.c
+ * -------------------------------------------------------------------------------------------------------
+ */
+
+/* A buffer, or the constant of C that its address stands for. */
+void *rw_fortran_buffer(void *given);
+/* The library's function of a name; `function` is the address of a pointer to it. */
+void rw_fortran_find(void *function, const char *name);
 
 /*
  * --- pace.c

@@ -4,7 +4,20 @@
 #ifndef RANKWEAVE_TOOLS_H
 #define RANKWEAVE_TOOLS_H
 
-/* Every function that the library intercepts and may hand on. */
+/* Those for which a tuning file may decide. */
+#define RW_TUNED(X)            \
+  X(Barrier)                   \
+  X(Bcast)                     \
+  X(Scatter)                   \
+  X(Gather)                    \
+  X(Allgather)                 \
+  X(Reduce)                    \
+  X(Allreduce)                 \
+  X(Reduce_scatter_block)      \
+  X(Reduce_scatter)            \
+  X(Alltoall)
+
+/* Every other function that the library intercepts and may hand on. */
 #define RW_PASSED_ON(X)        \
   X(Init)                      \
   X(Init_thread)               \
@@ -47,6 +60,7 @@
 #define RW_NEXT(name) __typeof__(&MPI_##name) name;
 typedef struct {
   RW_PASSED_ON(RW_NEXT)
+  RW_TUNED(RW_NEXT)
 } rw_next_functions;
 extern rw_next_functions rw_next;
 

@@ -1,0 +1,298 @@
+/*
+ * How a setting is given to the library of MPI, by control variables. Open MPI's component `tuned` reads its
+ * variables when a communicator is made, but for the radix of trees; MPICH reads them in every call.
+ */
+#include "shim.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef OPEN_MPI
+enum { IS_OPEN_MPI = 1 };
+#else
+enum { IS_OPEN_MPI = 0 };
+#endif
+
+/* Without it the component ignores all that settings say. With it and no setting it decides as without. */
+#define DYNAMIC "coll_tuned_use_dynamic_rules"
+
+/* Of a function, by what a setting says. */
+enum { ALGORITHM, SEGMENT, CHAIN, TREE, REQUESTS, RADIX, DEVICE, KINDS };
+/* Bytes of a description and of a name. */
+enum { LONGEST = 1 << 14, NAME = 128 };
+
+/* An integer of the library. */
+typedef struct {
+  int is_there, index, before;
+  MPI_T_cvar_handle handle;
+} variable;
+
+static const char *const functions[RW_TUNE_FUNCTIONS] = {
+    "barrier", "bcast", "scatter", "gather", "allgather", "reduce", "allreduce", "reduce_scatter", "alltoall",
+    "reduce_scatter_block",
+};
+static variable variables[RW_TUNE_FUNCTIONS][KINDS];
+/* Of every setting: the number of its algorithm for its collective, and of reduce-scatter for equal blocks; -1: none. */
+static int (*numbers)[2];
+static const rw_tune_setting *settings;
+static int setting_count, is_threaded;
+
+void rw_tune_library_name(char *name, size_t room) {
+  static char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  const char *from = PMPI_Get_library_version(version, &length) == MPI_SUCCESS ? version : "";
+  const char *number = strpbrk(from, "0123456789");
+  int digits = number == NULL ? 0 : (int)strcspn(number, ", \t\n");
+  snprintf(name, room, "%s %.*s", IS_OPEN_MPI ? "Open MPI" : "MPICH", digits, number == NULL ? "" : number);
+}
+
+static void find(variable *v, const char *name) {
+  int count = 0, index;
+  memset(v, 0, sizeof *v);
+  if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS) return;
+  v->index = index;
+  v->is_there = MPI_T_cvar_handle_alloc(index, NULL, &v->handle, &count) == MPI_SUCCESS && count == 1;
+}
+
+static void find_function(int function) {
+  static const char *const parts[] = {"", "_segmentsize", "_chain_fanout", "_tree_fanout", "_max_requests", "_knomial_radix"};
+  char name[2 * NAME];
+  variable *own = variables[function];
+  if (IS_OPEN_MPI) {
+    for (int kind = ALGORITHM; kind <= RADIX; kind++) {
+      snprintf(name, sizeof name, "coll_tuned_%s_algorithm%s", functions[function], parts[kind]);
+      find(&own[kind], name);
+    }
+    return;
+  }
+  char upper[NAME] = "";
+  for (size_t i = 0; functions[function][i] != '\0'; i++) upper[i] = (char)toupper(functions[function][i]);
+  snprintf(name, sizeof name, "MPIR_CVAR_%s_INTRA_ALGORITHM", upper);
+  find(&own[ALGORITHM], name);
+  snprintf(name, sizeof name, "MPIR_CVAR_%s_DEVICE_COLLECTIVE", upper);
+  find(&own[DEVICE], name);
+}
+
+/* A file of rules has precedence over variables. */
+static int has_rules_file(void) {
+  static char path[LONGEST];
+  int index, count = 0;
+  MPI_T_cvar_handle handle;
+  if (MPI_T_cvar_get_index("coll_tuned_dynamic_rules_filename", &index) != MPI_SUCCESS) return 0;
+  if (MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS) return 0;
+  int is_there = count < LONGEST && MPI_T_cvar_read(handle, path) == MPI_SUCCESS && path[0] != '\0';
+  MPI_T_cvar_handle_free(&handle);
+  return is_there;
+}
+
+/* The program does not change it: it can be set before MPI_Init only. */
+static int is_dynamic(void) {
+  variable rules;
+  int is_set = 0;
+  find(&rules, DYNAMIC);
+  if (!rules.is_there) return 0;
+  if (MPI_T_cvar_read(rules.handle, &is_set) != MPI_SUCCESS) is_set = 0;
+  MPI_T_cvar_handle_free(&rules.handle);
+  return is_set != 0;
+}
+
+void rw_tune_library_before(void) {
+  if (IS_OPEN_MPI && rw_tune_path() != NULL && rw_own_settings()->enabled > 0) setenv("OMPI_MCA_" DYNAMIC, "1", 0);
+}
+
+const char *rw_tune_library_begin(int threads) {
+  int provided;
+  is_threaded = threads;
+  if (!IS_OPEN_MPI && threads) return "MPICH takes a setting in every call, so calls of several threads would mix them";
+  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return "the library has no control variables";
+  for (int function = 0; function < RW_TUNE_FUNCTIONS; function++) find_function(function);
+  if (!IS_OPEN_MPI) return NULL;
+  if (!is_dynamic()) return DYNAMIC " of Open MPI is not 1 on all processes: name the file in RANKWEAVE_SHIM of all";
+  return has_rules_file() ? "coll_tuned_dynamic_rules_filename names a file of rules, which has precedence" : NULL;
+}
+
+/* Names of MPICH's algorithms, so that they are found in descriptions. */
+static const char *const mpich_names[] = {
+    "auto", "binomial", "brucks", "dissemination", "nb", "noncommutative", "pairwise", "pairwise_sendrecv_replace",
+    "recursive_doubling", "recursive_halving", "reduce_scatter_allgather", "reduce_scatter_gather", "ring", "scattered",
+    "scatter_recursive_doubling_allgather", "scatter_ring_allgather", "smp",
+};
+
+/* The longest of the names with which the text ends; NULL: none. */
+static const char *name_at_end(const char *text, size_t length) {
+  const char *found = NULL;
+  for (size_t i = 0; i < sizeof mpich_names / sizeof *mpich_names; i++) {
+    size_t own = strlen(mpich_names[i]);
+    if (own <= length && strncmp(text + length - own, mpich_names[i], own) == 0 &&
+        (found == NULL || own > strlen(found)))
+      found = mpich_names[i];
+  }
+  return found;
+}
+
+/*
+ * MPICH's variables are integers. Their descriptions name all values in order, without a space between:
+ * `algorithmauto - Internal selectionbinomial - Force binomial algorithm`.
+ */
+static int described(const char *description, const char *wanted) {
+  int count = 0;
+  for (const char *at = description; (at = strstr(at, " - ")) != NULL; at += 3, count++) {
+    size_t length = (size_t)(at - description);
+    while (length > 0 && description[length - 1] == ' ') length--;
+    const char *name = name_at_end(description, length);
+    if (name != NULL && strcmp(name, wanted) == 0) return count;
+  }
+  return -1;
+}
+
+/* The value of a name. */
+static int number_of(const variable *v, const char *wanted) {
+  static char name[LONGEST], description[LONGEST];
+  int name_length = sizeof name, length = sizeof description, verbosity, binding, scope, count = 0;
+  MPI_Datatype type;
+  MPI_T_enum values = MPI_T_ENUM_NULL;
+  if (!v->is_there || MPI_T_cvar_get_info(v->index, name, &name_length, &verbosity, &type, &values, description, &length,
+                                          &binding, &scope) != MPI_SUCCESS)
+    return -1;
+  if (values == MPI_T_ENUM_NULL) return IS_OPEN_MPI ? -1 : described(description, wanted);
+  name_length = sizeof name;
+  if (MPI_T_enum_get_info(values, &count, name, &name_length) != MPI_SUCCESS) return -1;
+  for (int i = 0; i < count; i++) {
+    int value;
+    name_length = sizeof name;
+    if (MPI_T_enum_get_item(values, i, &value, name, &name_length) == MPI_SUCCESS && strcmp(name, wanted) == 0)
+      return value;
+  }
+  return -1;
+}
+
+static int64_t parameter(const rw_tune_setting *setting, const char *name, int64_t otherwise) {
+  for (int i = 0; i < setting->parameters; i++)
+    if (strcmp(setting->names[i], name) == 0) return setting->values[i];
+  return otherwise;
+}
+
+/* Whether the function has what the parameters name. */
+static int has_parameters(const rw_tune_setting *setting, const variable *own) {
+  for (int i = 0; i < setting->parameters; i++) {
+    const char *name = setting->names[i];
+    int kind = strcmp(name, "segment") == 0    ? SEGMENT
+               : strcmp(name, "fanout") == 0   ? CHAIN
+               : strcmp(name, "requests") == 0 ? REQUESTS
+               : strcmp(name, "radix") == 0    ? RADIX
+                                               : KINDS;
+    if (kind == KINDS || !own[kind].is_there || setting->values[i] > INT32_MAX) return 0;
+    if (kind == RADIX && is_threaded) return 0;
+  }
+  return 1;
+}
+
+static int number_for(const rw_tune_setting *setting, int function) {
+  const variable *own = variables[function];
+  return has_parameters(setting, own) ? number_of(&own[ALGORITHM], setting->algorithm) : -1;
+}
+
+int rw_tune_library_resolve(const rw_tuning *tuning) {
+  settings = rw_tuning_settings(tuning);
+  setting_count = tuning->settings;
+  numbers = malloc(((size_t)setting_count + 1) * sizeof *numbers);
+  if (numbers == NULL) return 0;
+  for (int i = 0; i < setting_count; i++) {
+    numbers[i][0] = number_for(&settings[i], settings[i].collective);
+    numbers[i][1] =
+        settings[i].collective == RW_TUNE_REDUCE_SCATTER ? number_for(&settings[i], RW_TUNE_REDUCE_SCATTER_BLOCK) : -1;
+  }
+  return 1;
+}
+
+uint32_t rw_tune_library_sum(void) {
+  uint32_t sum = 2166136261u;
+  for (int i = 0; i < 2 * setting_count; i++) sum = (sum ^ (uint32_t)numbers[i / 2][i % 2]) * 16777619u;
+  return sum;
+}
+
+int rw_tune_library_knows(int setting, int function, int ranks) {
+  if (strcmp(settings[setting].algorithm, "two_proc") == 0 && ranks != 2) return 0;
+  return numbers[setting][function == RW_TUNE_REDUCE_SCATTER_BLOCK] >= 0;
+}
+
+int rw_tune_library_needs_shadows(void) { return IS_OPEN_MPI; }
+
+static int change(variable *v, int value) {
+  v->before = 0;
+  return MPI_T_cvar_read(v->handle, &v->before) == MPI_SUCCESS && MPI_T_cvar_write(v->handle, &value) == MPI_SUCCESS;
+}
+
+static int restore(variable *v) { return MPI_T_cvar_write(v->handle, &v->before) == MPI_SUCCESS; }
+
+/* The variables of a setting when a communicator is made, with their values: how many. */
+static int on_creation(int setting, variable *changed[], int values[]) {
+  const rw_tune_setting *own = &settings[setting];
+  int count = 0;
+  for (int block = 0; block < 2; block++) {
+    variable *of = variables[block ? RW_TUNE_REDUCE_SCATTER_BLOCK : own->collective];
+    const int given[] = {numbers[setting][block], (int)parameter(own, "segment", 0), (int)parameter(own, "fanout", -1),
+                         (int)parameter(own, "fanout", -1), (int)parameter(own, "requests", -1)};
+    if (numbers[setting][block] < 0) continue;
+    for (int kind = ALGORITHM; kind <= REQUESTS; kind++) {
+      if (given[kind] < 0 || !of[kind].is_there) continue;
+      changed[count] = &of[kind];
+      values[count++] = given[kind];
+    }
+  }
+  return count;
+}
+
+static int in_call(int setting, int function, variable *changed[], int values[]) {
+  variable *of = variables[function];
+  int count = 0, radix = (int)parameter(&settings[setting], "radix", -1);
+  if (IS_OPEN_MPI) {
+    if (radix >= 0) changed[count] = &of[RADIX], values[count++] = radix;
+    return count;
+  }
+  changed[count] = &of[ALGORITHM];
+  values[count++] = numbers[setting][function == RW_TUNE_REDUCE_SCATTER_BLOCK];
+  /* Else an algorithm of the device may take the call. */
+  if (of[DEVICE].is_there) changed[count] = &of[DEVICE], values[count++] = 0;
+  return count;
+}
+
+enum { MOST_CHANGED = 2 * KINDS + 1 };
+
+static int change_all(int count, variable *changed[], const int values[]) {
+  int is_done = 1;
+  for (int i = 0; i < count; i++) is_done &= change(changed[i], values[i]);
+  return is_done;
+}
+
+static int restore_all(int count, variable *changed[]) {
+  int is_done = 1;
+  for (int i = count - 1; i >= 0; i--) is_done &= restore(changed[i]);
+  return is_done;
+}
+
+int rw_tune_library_set(int setting) {
+  variable *changed[MOST_CHANGED];
+  int values[MOST_CHANGED];
+  return change_all(on_creation(setting, changed, values), changed, values);
+}
+
+int rw_tune_library_reset(int setting) {
+  variable *changed[MOST_CHANGED];
+  int values[MOST_CHANGED];
+  return restore_all(on_creation(setting, changed, values), changed);
+}
+
+int rw_tune_library_set_call(int setting, int function) {
+  variable *changed[MOST_CHANGED];
+  int values[MOST_CHANGED];
+  return change_all(in_call(setting, function, changed, values), changed, values);
+}
+
+int rw_tune_library_reset_call(int setting, int function) {
+  variable *changed[MOST_CHANGED];
+  int values[MOST_CHANGED];
+  return restore_all(in_call(setting, function, changed, values), changed);
+}

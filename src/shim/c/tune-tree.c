@@ -1,0 +1,112 @@
+/* Decisions of a tuning file, as binary tests in one block of memory: the same as src/tuning/packed-tree.ts. */
+#include "shim.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const attributes[RW_TESTS] = {
+    "nodes",      "processesPerNode", "processes", "bytes", "totalBytes",     "bytesPerNode", "distributedBytes",
+    "collective", "operation",        "order",     "isMemoryShared", "evenProcesses", "powerOfTwoProcesses",
+};
+static const char *const collectives[RW_TUNE_COLLECTIVES] = {
+    "barrier", "bcast", "scatter", "gather", "allgather", "reduce", "allreduce", "reduce-scatter", "alltoall",
+};
+static const char *const operations[] = {"",    "sum",  "prod", "min", "max",    "land",  "lor",
+                                         "lxor", "band", "bor",  "bxor", "minloc", "maxloc"};
+static const char *const orders[] = {"", "tree", "ranks", "any"};
+static const char *const answers[] = {"", "no", "yes"};
+
+static int find(const char *const *names, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(names[i], name) == 0) return (int)i;
+  return -1;
+}
+
+#define FIND(names, name) find(names, sizeof names / sizeof *names, name)
+
+int rw_tune_attribute(const char *name) { return FIND(attributes, name); }
+int rw_tune_collective(const char *name) { return FIND(collectives, name); }
+const char *rw_tune_collective_name(int collective) { return collectives[collective]; }
+
+int rw_tune_word(int attribute, const char *word) {
+  if (attribute == RW_TEST_COLLECTIVE) return FIND(collectives, word);
+  if (attribute == RW_TEST_OPERATION) return FIND(operations, word);
+  if (attribute == RW_TEST_ORDER) return FIND(orders, word);
+  return FIND(answers, word);
+}
+
+/* In the order of their names. */
+int rw_tune_operation(MPI_Op op) {
+  const MPI_Op known[] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX,  MPI_LAND,   MPI_LOR,
+                          MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
+  for (int i = 0; i < (int)(sizeof known / sizeof *known); i++)
+    if (op == known[i]) return i + 1;
+  return RW_WORD_UNSTATED;
+}
+
+size_t rw_tuning_bytes(const rw_tuning *tuning) {
+  return sizeof *tuning + (size_t)tuning->tests * sizeof(rw_tune_test) + (size_t)tuning->settings * sizeof(rw_tune_setting);
+}
+
+const rw_tune_test *rw_tuning_tests(const rw_tuning *tuning) { return (const rw_tune_test *)(tuning + 1); }
+
+const rw_tune_setting *rw_tuning_settings(const rw_tuning *tuning) {
+  return (const rw_tune_setting *)(rw_tuning_tests(tuning) + tuning->tests);
+}
+
+static int holds(const rw_tune_test *test, const rw_tune_call *call) {
+  double value = test->value;
+  switch (test->attribute) {
+    case RW_TEST_NODES: return call->nodes <= value;
+    case RW_TEST_PER_NODE: return call->per_node <= value;
+    case RW_TEST_PROCESSES: return call->processes <= value;
+    case RW_TEST_BYTES: return call->bytes <= value;
+    case RW_TEST_TOTAL: return call->bytes * call->processes <= value;
+    case RW_TEST_NODE_BYTES: return call->bytes * call->per_node <= value;
+    case RW_TEST_DISTRIBUTED: return call->bytes * (call->processes - 1) <= value;
+    case RW_TEST_COLLECTIVE: return call->collective == value;
+    case RW_TEST_OPERATION: return call->operation == value;
+    case RW_TEST_ORDER: return call->order == value;
+    case RW_TEST_SHARED: return call->is_shared == value;
+    case RW_TEST_EVEN: return call->is_even == value;
+    default: return call->is_power == value;
+  }
+}
+
+int rw_tune_decide(const rw_tuning *tuning, const rw_tune_call *call) {
+  const rw_tree *tree = &tuning->trees[call->collective];
+  const rw_tune_test *tests = rw_tuning_tests(tuning) + tree->first;
+  int32_t at = tree->root;
+  while (at >= 0) at = holds(&tests[at], call) ? tests[at].yes : tests[at].no;
+  return tree->first_setting + ~at;
+}
+
+/* Whether a test depends on what differs between calls on one communicator. */
+static int is_open(int attribute) {
+  return attribute == RW_TEST_BYTES || attribute == RW_TEST_TOTAL || attribute == RW_TEST_NODE_BYTES ||
+         attribute == RW_TEST_DISTRIBUTED || attribute == RW_TEST_OPERATION || attribute == RW_TEST_ORDER;
+}
+
+/* Tests of a word in a row are one test of the file, so they are no deeper here. */
+static void reach(const rw_tune_test *tests, int32_t at, const rw_tune_call *call, char *is_reached) {
+  while (at >= 0) {
+    const rw_tune_test *test = &tests[at];
+    if (is_open(test->attribute)) reach(tests, test->yes, call, is_reached);
+    at = !is_open(test->attribute) && holds(test, call) ? test->yes : test->no;
+  }
+  is_reached[~at] = 1;
+}
+
+void rw_tune_reach(const rw_tuning *tuning, const rw_tune_call *call, char *is_reached) {
+  const rw_tree *tree = &tuning->trees[call->collective];
+  if (tree->settings == 0) return;
+  reach(rw_tuning_tests(tuning) + tree->first, tree->root, call, is_reached + tree->first_setting);
+}
+
+void rw_tune_setting_name(const rw_tune_setting *setting, char *name, size_t room) {
+  int used = snprintf(name, room, "%s %s", collectives[setting->collective], setting->algorithm);
+  for (int i = 0; i < setting->parameters && used >= 0 && (size_t)used < room; i++)
+    used += snprintf(name + used, room - (size_t)used, "%c%s=%" PRId64, i == 0 ? ':' : ',', setting->names[i],
+                     setting->values[i]);
+}

@@ -1,0 +1,180 @@
+/*
+ * Collectives of MPI in the settings of a tuning file. Part of shim.h.
+ */
+#ifndef RANKWEAVE_TUNE_H
+#define RANKWEAVE_TUNE_H
+
+/*
+ * --- json.c
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+enum { RW_JSON_DEEPEST = 44, RW_JSON_LONGEST = 1 << 24, RW_JSON_PATH = 256 };
+
+typedef enum { RW_JSON_OBJECT, RW_JSON_LIST, RW_JSON_STRING, RW_JSON_NUMBER, RW_JSON_OTHER } rw_json_kind;
+
+/* A value; those inside follow it. Members of an object are a string and its value. */
+typedef struct {
+  uint32_t from, to; /* of the text; of a string without its quotes */
+  uint32_t after;    /* the first value that is not inside */
+  rw_json_kind kind;
+} rw_json_value;
+
+typedef struct {
+  const char *text;
+  size_t length;
+  rw_json_value *values; /* the first one has all others inside */
+  uint32_t count, room;
+} rw_json;
+
+/* NULL, or what is wrong with the text at `*at`. */
+const char *rw_json_parse(rw_json *json, const char *text, size_t length, size_t *at);
+void rw_json_free(rw_json *json);
+/* Whether the string has this text, escapes read. */
+int rw_json_is(const rw_json *json, uint32_t value, const char *text);
+/* The string with its end, escapes read; 0: it is no string, or too long for the room. */
+int rw_json_string(const rw_json *json, uint32_t value, char *string, size_t room);
+/* 0: it is no number. */
+int rw_json_number(const rw_json *json, uint32_t value, double *number);
+
+/*
+ * --- tune-tree.c
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Collectives with decisions, and the functions of MPI that each is. */
+enum {
+  RW_TUNE_BARRIER, RW_TUNE_BCAST, RW_TUNE_SCATTER, RW_TUNE_GATHER, RW_TUNE_ALLGATHER, RW_TUNE_REDUCE, RW_TUNE_ALLREDUCE,
+  RW_TUNE_REDUCE_SCATTER, RW_TUNE_ALLTOALL, RW_TUNE_COLLECTIVES
+};
+/* MPI_Reduce_scatter with equal counts is the collective of MPI_Reduce_scatter_block. */
+enum { RW_TUNE_REDUCE_SCATTER_BLOCK = RW_TUNE_COLLECTIVES, RW_TUNE_FUNCTIONS };
+
+/* Attributes of tests, in the order of `allAttributes` in src/tuning/attributes.ts. */
+enum {
+  RW_TEST_NODES, RW_TEST_PER_NODE, RW_TEST_PROCESSES, RW_TEST_BYTES, RW_TEST_TOTAL, RW_TEST_NODE_BYTES,
+  RW_TEST_DISTRIBUTED, RW_TEST_COLLECTIVE, RW_TEST_OPERATION, RW_TEST_ORDER, RW_TEST_SHARED, RW_TEST_EVEN,
+  RW_TEST_POWER, RW_TESTS
+};
+
+/* Words of calls, as numbers. RW_WORD_NONE: what no call has. */
+enum { RW_WORD_NONE = -1, RW_WORD_UNSTATED = 0, RW_WORD_NO = 1, RW_WORD_YES = 2, RW_ORDER_ANY = 3 };
+
+typedef struct {
+  double value;    /* a number is at most this, or the word is this one */
+  int32_t attribute;
+  int32_t yes, no; /* the next test, counted from the first of the tree; ~setting of a leaf */
+} rw_tune_test;
+
+typedef struct {
+  int32_t first, root; /* of its tests and of its settings, among all of the file */
+  int32_t first_setting, settings;
+} rw_tree;
+
+/* Decisions of all collectives: one block of memory. */
+typedef struct {
+  rw_tree trees[RW_TUNE_COLLECTIVES]; /* without settings: the file has none */
+  double cores;                       /* of rank 0's settings */
+  double after, per_communicator, per_process;
+  int32_t tests, settings;
+} rw_tuning;
+
+enum { RW_TUNE_NAME = 65, RW_TUNE_PARAMETER = 33, RW_TUNE_PARAMETERS = 8 };
+
+typedef struct {
+  int64_t values[RW_TUNE_PARAMETERS];
+  int32_t collective, parameters;
+  char algorithm[RW_TUNE_NAME], names[RW_TUNE_PARAMETERS][RW_TUNE_PARAMETER];
+} rw_tune_setting;
+
+/* A call as decisions see it. */
+typedef struct {
+  double nodes, per_node, processes, bytes;
+  int is_even, is_power, is_shared, collective; /* words */
+  int operation, order;
+} rw_tune_call;
+
+/* Bytes of the block. */
+size_t rw_tuning_bytes(const rw_tuning *tuning);
+const rw_tune_test *rw_tuning_tests(const rw_tuning *tuning);
+const rw_tune_setting *rw_tuning_settings(const rw_tuning *tuning);
+/* The setting among all of the file. Allocates nothing. */
+int rw_tune_decide(const rw_tuning *tuning, const rw_tune_call *call);
+/* Marks the settings that calls of any length and operation take. */
+void rw_tune_reach(const rw_tuning *tuning, const rw_tune_call *call, char *is_reached);
+/* `pipeline:segment=8192`. */
+void rw_tune_setting_name(const rw_tune_setting *setting, char *name, size_t room);
+const char *rw_tune_collective_name(int collective);
+/* The number of a word of an attribute. */
+int rw_tune_word(int attribute, const char *word);
+int rw_tune_operation(MPI_Op op);
+/* Attributes by name; -1: there is none. */
+int rw_tune_attribute(const char *name);
+int rw_tune_collective(const char *name);
+
+/*
+ * --- tune-file.c
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Reads a tuning file for the running library. NULL: `wrong` says why, with the member. */
+rw_tuning *rw_tune_read(const char *path, char *wrong, size_t room);
+
+/*
+ * --- tune-library.c
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+/* `Open MPI 4.1.4`: the running library. */
+void rw_tune_library_name(char *name, size_t room);
+/* Before MPI_Init. */
+void rw_tune_library_before(void);
+/* Before all others. NULL, or why the library cannot be tuned. */
+const char *rw_tune_library_begin(int is_threaded);
+/* Looks up what the library needs for the settings. 0: there is no memory. */
+int rw_tune_library_resolve(const rw_tuning *tuning);
+/* A number that differs where settings resolve to other values. */
+uint32_t rw_tune_library_sum(void);
+/* Whether a function has the setting, for so many ranks. */
+int rw_tune_library_knows(int setting, int function, int ranks);
+/* Whether communicators have settings from their creation on; else calls have them. */
+int rw_tune_library_needs_shadows(void);
+/* Of communicators that are made until the reset. 0: the library refuses. */
+int rw_tune_library_set(int setting);
+int rw_tune_library_reset(int setting);
+/* Of calls until the reset: what the library reads in each. */
+int rw_tune_library_set_call(int setting, int function);
+int rw_tune_library_reset_call(int setting, int function);
+
+/*
+ * --- tune.c
+ * --------------------------------------------------------------------------------------------------------------
+ */
+
+/* A call by a setting: on which communicator it runs. */
+typedef struct {
+  MPI_Comm user, comm;
+  int setting, function;
+} rw_turn;
+
+/* Bytes of calls that are left to MPI whatever the file says. */
+enum { RW_BYTES_WRONG = -1, RW_BYTES_IN_PLACE = -2, RW_BYTES_UNEQUAL = -3 };
+
+/* Once, in MPI_Init of all processes, after the agreement on settings. Collective. */
+void rw_tune_share(void);
+int rw_tune_is_on(void);
+/* The same until the process ends. */
+int rw_tune_is_used(void);
+/*
+ * 1: the call of so many bytes runs on `turn->comm`, and ends. 0: it is MPI's. Negative: there is no memory. Of
+ * functions without an operation it is MPI_OP_NULL. Collective in some calls, in all ranks alike.
+ */
+int rw_tune_begin(rw_turn *turn, MPI_Comm comm, int function, int64_t bytes, MPI_Op op);
+/* Hands an error to the handler of the user's communicator. Returns the code. */
+int rw_tune_end(const rw_turn *turn, int code);
+/* At the end. */
+void rw_tune_stop(void);
+/* Lines of the report. */
+void rw_tune_report(void);
+
+#endif

@@ -1,0 +1,38 @@
+import type { Collective } from '../../src/schedule/specification.js'
+import type { DecisionNode, DecisionTree } from '../../src/tuning/decision-tree.js'
+import { tuningChecksum } from '../../src/tuning/tuning-checksum.js'
+import { type TuningFile, tuningFormat, tuningVersion } from '../../src/tuning/tuning-file.js'
+
+/** `pipeline:segment=8192` as a setting of the collective. */
+export function settingOf(collective: Collective, text: string): DecisionTree['settings'][number] {
+  const [algorithm, values] = text.split(':')
+  const parameters = Object.fromEntries(
+    (values?.split(',') ?? []).map((value) => [value.split('=')[0], Number(value.split('=')[1])]),
+  )
+  return { collective, algorithm, parameters }
+}
+
+/** A tree that takes the settings one after the other, the next one above each limit of bytes. */
+export function treeBySize(
+  collective: Collective,
+  texts: readonly string[],
+  limits: readonly number[] = [],
+): DecisionTree {
+  const leaf = (setting: number): DecisionNode => ({ kind: 'leaf', setting, cases: 1, errors: 0 })
+  const root = limits.reduceRight<DecisionNode>(
+    (above, atMost, i) => ({ kind: 'threshold', attribute: 'bytes', atMost, below: leaf(i), above }),
+    leaf(limits.length),
+  )
+  return { settings: texts.map((text) => settingOf(collective, text)), root }
+}
+
+/** A file of a library of MPI, with its checksum. */
+export function tuningFileOf(name: string, decisions: TuningFile['decisions']): TuningFile {
+  const file = {
+    format: tuningFormat,
+    version: tuningVersion,
+    source: { kind: 'mpi', name, machine: 'tests' },
+    decisions,
+  } as const
+  return { ...file, checksum: tuningChecksum(JSON.stringify(file).slice(0, -1)) }
+}
