@@ -38,7 +38,7 @@ export function algorithmUses(plans: CollectivePlans): AlgorithmUse[] {
   if (plans.inlineBcasts > 0) {
     uses.set('bcast', {
       ...{ collective: 'bcast', algorithm: null, segments: 1, participants: 0, calls: plans.inlineBcasts },
-      why: 'short data travel with the head of the call',
+      why: `short data travel with the head of the call${plans.inlineChoice === undefined ? '' : unservedText(plans.inlineChoice)}`,
     })
   }
   return [...uses.values()].sort((a, b) => b.calls - a.calls)
@@ -46,5 +46,12 @@ export function algorithmUses(plans: CollectivePlans): AlgorithmUse[] {
 
 function whyOf(choice: PlanChoice | undefined): string {
   if (choice === undefined) return 'chosen by the root'
-  return choice.isNamed ? 'named by the call' : `rule: ${reasonOf(choice.facts)}`
+  if (choice.by === 'call') return 'named by the call'
+  if (choice.by === 'file') return `tuning file: ${choice.leaf!.conditions()}`
+  return `rule: ${reasonOf(choice.facts)}${unservedText(choice)}`
+}
+
+/** Why the rule has chosen where the tuning file has a leaf. */
+function unservedText({ leaf, refusal }: PlanChoice): string {
+  return leaf === undefined ? '' : `; not ${leaf.line} of the tuning file (${leaf.conditions()}): ${refusal}`
 }

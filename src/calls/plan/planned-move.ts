@@ -7,6 +7,7 @@ import type { CollectiveContext } from './collective-context.js'
 import { type CollectivePlan, type PlanChoice, shapeOf } from './collective-plan.js'
 import { type CallFacts, defaultChoice, defaultSegments } from './default-rule.js'
 import type { Method } from './method.js'
+import type { ServableSetting } from './tuned-calls.js'
 
 /** An algorithm for a call, and into how many segments it cuts every unit of data. */
 export interface Chosen {
@@ -32,12 +33,51 @@ export function chooseMove(
   if (method?.algorithm !== undefined) {
     const { algorithm } = method
     const segments = namedSegments({ ...method, algorithm }, sizeBytes, state.processes.count)
-    return { algorithm, segments, choice: { isNamed: true, facts } }
+    return { algorithm, segments, choice: { by: 'call', facts } }
   }
+  const tuned = chooseTuned(state, collective, method?.segments, facts)
+  if (tuned !== undefined && 'algorithm' in tuned) return tuned
   const choice = defaultChoice(facts)
+  const why: PlanChoice = { by: 'rule', facts, ...tuned }
+  if (collective === 'bcast') state.plans.inlineChoice = tuned === undefined ? undefined : why
   if (choice === null) return null
   const segments = method?.segments ?? choice.segments
-  return { algorithm: algorithmOf(choice.id), segments, choice: { isNamed: false, facts } }
+  return { algorithm: algorithmOf(choice.id), segments, choice: why }
+}
+
+/** The setting of the tuning file; the leaf and why it cannot serve; undefined where the file does not decide. */
+function chooseTuned(
+  state: CollectiveContext,
+  collective: Collective,
+  given: number | undefined,
+  facts: CallFacts,
+): Chosen | Pick<PlanChoice, 'leaf' | 'refusal'> | undefined {
+  const { tuned } = state.plans
+  const leaf = tuned?.leafOf(collective, facts.sizeBytes)
+  if (leaf === undefined) return undefined
+  const { setting } = leaf
+  if (setting.reason !== null) return { leaf, refusal: setting.reason }
+  const segments = tunedSegments(setting, given, facts.sizeBytes, facts.processes)
+  const refusal = tuned!.refusalOf(leaf, segments, () => refusalOf(state, setting.algorithm, segments, 0))
+  if (refusal !== null) return { leaf, refusal }
+  return { algorithm: setting.algorithm, segments, choice: { by: 'file', facts, leaf } }
+}
+
+/**
+ * Into how many segments a setting of the tuning file cuts every unit of data, as of a call that names it.
+ *
+ * @param given by the call
+ * @param ranks participants
+ */
+export function tunedSegments(
+  { algorithm, segmentBytes }: ServableSetting,
+  given: number | undefined,
+  sizeBytes: number,
+  ranks: number,
+): number {
+  // Of long blocks whose lengths only some ranks know, the others could not tell how many there are.
+  if (given === undefined && sizeBytes === Number.POSITIVE_INFINITY) return 1
+  return namedSegments({ algorithm, segments: given, segmentBytes }, sizeBytes, ranks)
 }
 
 /**
@@ -46,7 +86,11 @@ export function chooseMove(
  * @param ranks participants
  */
 export function namedSegments(
-  { algorithm, segments, segmentBytes }: Method & { readonly algorithm: Algorithm },
+  {
+    algorithm,
+    segments,
+    segmentBytes,
+  }: Pick<Method, 'segments' | 'segmentBytes'> & { readonly algorithm: Algorithm },
   sizeBytes: number,
   ranks: number,
 ): number {
@@ -114,7 +158,10 @@ export function requireServed(
   segments: number,
   root = 0,
 ): void {
-  const shape = shapeOf(state.plans.participants('processes')!, root, segments)
-  const reason = algorithm.refuses?.(shape) ?? null
+  const reason = refusalOf(state, algorithm, segments, root)
   if (reason !== null) throw new RankweaveError('ERR_ALGORITHM', `${algorithm.id}: ${reason}`)
+}
+
+function refusalOf(state: CollectiveContext, algorithm: Algorithm, segments: number, root: number) {
+  return algorithm.refuses?.(shapeOf(state.plans.participants('processes')!, root, segments)) ?? null
 }

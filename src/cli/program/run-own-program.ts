@@ -3,6 +3,7 @@ import { joinedMpiJob } from '../../fabric/mpi/mpi-job.js'
 import type { ReportOptions } from '../../launch/processes/report-triggers.js'
 import { type HostedMain, type Main, run } from '../../launch/run.js'
 import { ownModule } from '../../package-paths.js'
+import type { TuningFile } from '../../tuning/tuning-file.js'
 import { worldFailure } from './world-failure.js'
 
 /** Every process has left the world and is about to exit, with whatever code. */
@@ -16,6 +17,8 @@ export interface OwnWorld<A, R = unknown> {
   readonly args: A
   /** The form of `main` for all ranks of a process, which the module exports as `hosted`. Default: none. */
   readonly hosted?: HostedMain<R, A>
+  /** Null: none. Default: that of the environment. */
+  readonly tuning?: TuningFile | null
   readonly report: ReportOptions
 }
 
