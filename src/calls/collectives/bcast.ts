@@ -58,7 +58,8 @@ export function decodeHead(
     (block) => new Float64Array(block.buffer, block.byteOffset, block.byteLength / 8),
   )
   const [type, index, segments] = words
-  const algorithm = named ?? algorithms[index] ?? tuned?.algorithmOf(index - algorithms.length)!
+  const isTuned = index >= algorithms.length
+  const algorithm = named ?? (isTuned ? tuned!.algorithmOf(index - algorithms.length) : algorithms[index])
   return { type, algorithm, segments, sizes }
 }
 

@@ -1,6 +1,7 @@
 import type { Collective } from '../../schedule/specification.js'
 import type { CollectivePlans, PlanChoice } from './collective-plan.js'
 import { reasonOf } from './default-rule.js'
+import { leftToRule } from './tuned-calls.js'
 
 /** One algorithm that has carried out calls of a collective on a communicator, in this process. */
 export interface AlgorithmUse {
@@ -53,5 +54,6 @@ function whyOf(choice: PlanChoice | undefined): string {
 
 /** Why the rule has chosen where the tuning file has a leaf. */
 function unservedText({ leaf, refusal }: PlanChoice): string {
+  if (refusal === leftToRule) return `; so does the tuning file: ${leaf!.conditions()}`
   return leaf === undefined ? '' : `; not ${leaf.line} of the tuning file (${leaf.conditions()}): ${refusal}`
 }

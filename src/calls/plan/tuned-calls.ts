@@ -5,7 +5,7 @@ import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Collective } from '../../schedule/specification.js'
 import { leafConditions } from '../../tuning/leaf-conditions.js'
 import { findLeaf, type PackedTree, packTree } from '../../tuning/packed-tree.js'
-import { settingLine, type TuningSetting } from '../../tuning/setting.js'
+import { defaultAlgorithm, settingLine, type TuningSetting } from '../../tuning/setting.js'
 import type { TuningCall } from '../../tuning/tuning-call.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
 
@@ -63,7 +63,11 @@ function readyDecisions(file: TuningFile): ReadonlyMap<Collective, Decisions> {
   return decisions
 }
 
+/** What a leaf says whose setting is `default`. */
+export const leftToRule = 'the rule decides'
+
 function readySetting(setting: TuningSetting): ReadySetting {
+  if (setting.algorithm === defaultAlgorithm) return { reason: leftToRule }
   const { segment, ...parameters } = setting.parameters
   const isCut = segment !== undefined && segment > 0
   const line = settingLine({ ...setting, parameters: isCut ? { ...parameters, segment } : parameters })
@@ -147,8 +151,7 @@ export class TunedCalls {
   }
 
   /** The inverse of {@link numberOf}. */
-  algorithmOf(number: number): Algorithm | undefined {
-    const setting = this.#decisions.get('bcast')?.settings[number]
-    return setting?.reason === null ? setting.algorithm : undefined
+  algorithmOf(number: number): Algorithm {
+    return (this.#decisions.get('bcast')!.settings[number] as ServableSetting).algorithm
   }
 }
