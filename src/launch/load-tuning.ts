@@ -35,21 +35,23 @@ async function read(where: string, given: string | URL | TuningFile): Promise<Tu
   )
 }
 
+const pieceBytes = 65_536
+
 /** No more than a tuning file may have, of whatever the path names. */
 async function textOf(path: string | URL): Promise<string> {
   const most = tuningFileLimits.bytes
   try {
     const file = await open(path, 'r')
     try {
-      const bytes = Buffer.alloc(Math.min((await file.stat()).size, most) + 1)
+      const pieces: Buffer[] = []
       let length = 0
       for (;;) {
-        const { bytesRead } = await file.read(bytes, length, bytes.length - length)
+        const { bytesRead, buffer } = await file.read(Buffer.alloc(pieceBytes), 0, pieceBytes)
+        if (bytesRead === 0) return Buffer.concat(pieces).toString('utf8')
+        pieces.push(buffer.subarray(0, bytesRead))
         length += bytesRead
-        if (bytesRead === 0 || length === bytes.length) break
+        if (length > most) throw new Error(`expected at most ${most} bytes`)
       }
-      if (length > most) throw new Error(`expected at most ${most} bytes`)
-      return bytes.toString('utf8', 0, length)
     } finally {
       await file.close()
     }
