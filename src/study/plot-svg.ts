@@ -116,7 +116,7 @@ function cellsSvg(plot: CellPlot): string {
 function cellEdges(bytes: readonly number[]): readonly number[] {
   const octaves = bytes.map((value) => Math.log2(Math.max(value, 0.5)))
   const middles = octaves.slice(1).map((octave, i) => (octave + octaves[i]) / 2)
-  const [first = octaves[0] + 0.5, last = octaves[0] + 0.5] = [middles[0], middles.at(-1)]
+  const [first = octaves[0] + 0.5, last = octaves[0] - 0.5] = [middles[0], middles.at(-1)]
   return [2 * octaves[0] - first, ...middles, 2 * octaves.at(-1)! - last]
 }
 

@@ -1,7 +1,13 @@
-import { type Attribute, allAttributes, type WordAttribute, wordOf } from './attributes.js'
+import {
+  type Attribute,
+  allAttributes,
+  type CallWords,
+  statedWordOf,
+  type WordAttribute,
+} from './attributes.js'
 import { type DecisionLeaf, type DecisionNode, type DecisionTree, inOrder } from './decision-tree.js'
 import type { SettingSelector } from './selector.js'
-import { callProcesses, type TuningCall } from './tuning-call.js'
+import { callProcesses } from './tuning-call.js'
 
 /**
  * A tree as binary tests in typed arrays, for look-ups in calls: 20 bytes a test. A test of a word with b branches
@@ -24,20 +30,26 @@ export interface PackedTree {
 /** The decisions of a tree. A decision allocates nothing. */
 export function treeSelector(tree: DecisionTree): SettingSelector {
   const packed = packTree(tree)
-  return (call) => packed.leafSetting[findLeaf(packed, call, callProcesses(call))]
+  return (call) => {
+    const { nodes, processesPerNode, bytes } = call
+    return packed.leafSetting[findLeaf(packed, nodes, processesPerNode, callProcesses(call), bytes, call)]
+  }
 }
 
 /**
  * The index of the leaf of a call. Allocates nothing.
  *
  * @param processes where they are spread unevenly, fewer than `nodes` x `processesPerNode`
+ * @param call for its words only
  */
 export function findLeaf(
   { attribute, value, yes, no, words, root }: PackedTree,
-  call: TuningCall,
+  nodes: number,
+  processesPerNode: number,
   processes: number,
+  bytes: number,
+  call: CallWords,
 ): number {
-  const { nodes, processesPerNode, bytes } = call
   let node = root
   while (node >= 0) {
     let holds: boolean
@@ -72,7 +84,7 @@ export function findLeaf(
         holds = ((processes & (processes - 1)) === 0) === (words[limit] === 'yes')
         break
       default:
-        holds = wordOf(call, allAttributes[attribute[node]] as WordAttribute) === words[limit]
+        holds = statedWordOf(call, allAttributes[attribute[node]] as WordAttribute) === words[limit]
     }
     node = holds ? yes[node] : no[node]
   }

@@ -10,9 +10,9 @@ import { type CollectivePlan, type PlanChoice, shapeOf } from '../plan/collectiv
 import { type CallFacts, defaultChoice } from '../plan/default-rule.js'
 import type { Method } from '../plan/method.js'
 import type { Participants, WholeKind } from '../plan/participants.js'
-import { factsOf, namedSegments, tunedSegments } from '../plan/planned-move.js'
+import { factsOf, namedSegments } from '../plan/planned-move.js'
 import { isUnplaced, participantsFor, requiredOrder, serves } from '../plan/required-order.js'
-import type { TunedLeaf } from '../plan/tuned-calls.js'
+import { type TunedLeaf, tunedSegments } from '../plan/tuned-calls.js'
 import type { Reduction } from './reduction.js'
 
 /**
@@ -79,7 +79,7 @@ interface PlannedCall {
 function leafOf({ state, collective, reduction, required, facts }: PlannedCall): TunedLeaf | undefined {
   const { op } = reduction
   const operation = op.kind === 'function' ? 'user-defined' : op.name
-  return state.plans.tuned?.leafOf(collective, unitBytesOf(state, facts), operation, required)
+  return state.plans.tuned?.choiceOf(collective, unitBytesOf(state, facts), operation, required)?.leaf
 }
 
 /** Of a reduce-scatter, MPI's count describes the block of one rank. */
@@ -98,7 +98,8 @@ function planTuned(call: PlannedCall, { setting }: TunedLeaf): Planned | string 
   if (collective !== 'reduce-scatter' && state.wasDistributed && !isUnplaced(algorithm, required))
     return 'the locations of the ranks are not known'
   const unitBytes = unitBytesOf(state, facts)
-  const segments = (ranks: number) => tunedSegments(setting, given, unitBytes, ranks)
+  const segments = (ranks: number) =>
+    given ?? tunedSegments(setting, unitBytes, algorithm.parts?.({ ranks, segments: 1 }) ?? 1)
   return tryPlan(state, algorithm, reduction, required, segments, root)
 }
 

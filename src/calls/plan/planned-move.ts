@@ -7,7 +7,7 @@ import type { CollectiveContext } from './collective-context.js'
 import { type CollectivePlan, type PlanChoice, shapeOf } from './collective-plan.js'
 import { type CallFacts, defaultChoice, defaultSegments } from './default-rule.js'
 import type { Method } from './method.js'
-import type { ServableSetting } from './tuned-calls.js'
+import { tunedSegments } from './tuned-calls.js'
 
 /** An algorithm for a call, and into how many segments it cuts every unit of data. */
 export interface Chosen {
@@ -52,32 +52,20 @@ function chooseTuned(
   given: number | undefined,
   facts: CallFacts,
 ): Chosen | Pick<PlanChoice, 'leaf' | 'refusal'> | undefined {
-  const { tuned } = state.plans
-  const leaf = tuned?.leafOf(collective, facts.sizeBytes)
-  if (leaf === undefined) return undefined
+  const { sizeBytes } = facts
+  const tuned = state.plans.tuned?.choiceOf(collective, sizeBytes)
+  if (tuned === undefined) return undefined
+  const { leaf, parts } = tuned
   const { setting } = leaf
   if (setting.reason !== null) return { leaf, refusal: setting.reason }
-  const segments = tunedSegments(setting, given, facts.sizeBytes, facts.processes)
-  const refusal = tuned!.refusalOf(leaf, segments, () => refusalOf(state, setting.algorithm, segments, 0))
-  if (refusal !== null) return { leaf, refusal }
-  return { algorithm: setting.algorithm, segments, choice: { by: 'file', facts, leaf } }
-}
-
-/**
- * Into how many segments a setting of the tuning file cuts every unit of data, as of a call that names it.
- *
- * @param given by the call
- * @param ranks participants
- */
-export function tunedSegments(
-  { algorithm, segmentBytes }: ServableSetting,
-  given: number | undefined,
-  sizeBytes: number,
-  ranks: number,
-): number {
-  // Of long blocks whose lengths only some ranks know, the others could not tell how many there are.
-  if (given === undefined && sizeBytes === Number.POSITIVE_INFINITY) return 1
-  return namedSegments({ algorithm, segments: given, segmentBytes }, sizeBytes, ranks)
+  const { algorithm } = setting
+  const segments = given ?? tunedSegments(setting, sizeBytes, parts)
+  if (tuned.segments !== segments) {
+    tuned.segments = segments
+    tuned.refusal = refusalOf(state, algorithm, segments, 0)
+  }
+  if (tuned.refusal !== null) return { leaf, refusal: tuned.refusal }
+  return { algorithm, segments, choice: { by: 'file', facts, leaf } }
 }
 
 /**
@@ -86,11 +74,7 @@ export function tunedSegments(
  * @param ranks participants
  */
 export function namedSegments(
-  {
-    algorithm,
-    segments,
-    segmentBytes,
-  }: Pick<Method, 'segments' | 'segmentBytes'> & { readonly algorithm: Algorithm },
+  { algorithm, segments, segmentBytes }: Method & { readonly algorithm: Algorithm },
   sizeBytes: number,
   ranks: number,
 ): number {

@@ -1,4 +1,4 @@
-import { parseAlgorithm } from '../../collective/algorithm-text.js'
+import { parseAlgorithm, segmentsOfParts } from '../../collective/algorithm-text.js'
 import type { Algorithm, CombinationOrder } from '../../collective/patterns/algorithm.js'
 import { reasonText } from '../../errors.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
@@ -6,8 +6,8 @@ import type { Collective } from '../../schedule/specification.js'
 import { leafConditions } from '../../tuning/leaf-conditions.js'
 import { findLeaf, type PackedTree, packTree } from '../../tuning/packed-tree.js'
 import { defaultAlgorithm, settingLine, type TuningSetting } from '../../tuning/setting.js'
-import type { TuningCall } from '../../tuning/tuning-call.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
+import { defaultSegments } from './default-rule.js'
 
 /** A setting of a tuning file as calls use it. */
 export type ReadySetting = ServableSetting | { readonly reason: string }
@@ -15,6 +15,8 @@ export type ReadySetting = ServableSetting | { readonly reason: string }
 export interface ServableSetting {
   readonly algorithm: Algorithm
   readonly segmentBytes: number | undefined
+  /** Whether it cuts long data also where nothing says into how many segments. */
+  readonly cutsByItself: boolean
   /** Why this version has no such algorithm. */
   readonly reason: null
 }
@@ -73,21 +75,36 @@ function readySetting(setting: TuningSetting): ReadySetting {
   const line = settingLine({ ...setting, parameters: isCut ? { ...parameters, segment } : parameters })
   try {
     const { algorithm, segmentBytes } = parseAlgorithm(line, setting.collective)
-    return { algorithm, segmentBytes, reason: null }
+    const cutsByItself = defaultSegments(algorithm, Number.POSITIVE_INFINITY) > 1
+    return { algorithm, segmentBytes, cutsByItself, reason: null }
   } catch (error) {
     return { reason: `this version does not know it: ${reasonText(error)}` }
   }
 }
 
-/** The call of the last look-up. */
-interface LookedUp {
-  collective: Collective
-  readonly nodes: number
-  readonly processesPerNode: number
-  bytes: number
-  operation: string | undefined
-  order: CombinationOrder | undefined
-  readonly isMemoryShared: boolean
+/** A leaf as the calls of one communicator use it. */
+export interface TunedChoice {
+  readonly leaf: TunedLeaf
+  /** Parts into which its algorithm cuts a unit of data, besides segments. */
+  readonly parts: number
+  /** Segments that were asked for last, and why the algorithm cannot serve then; -1: none. */
+  segments: number
+  refusal: string | null
+}
+
+/** The decisions of one collective for one communicator. */
+interface OwnDecisions {
+  readonly packed: PackedTree
+  readonly leaves: readonly TunedLeaf[]
+  /** By leaf, made when it is used. */
+  readonly choices: (TunedChoice | undefined)[]
+  /** Of the last look-up. */
+  readonly words: {
+    readonly collective: Collective
+    readonly isMemoryShared: boolean
+    operation: string | undefined
+    order: CombinationOrder | undefined
+  }
 }
 
 /**
@@ -95,63 +112,79 @@ interface LookedUp {
  * call know, so all choose alike.
  */
 export class TunedCalls {
-  readonly #decisions: ReadonlyMap<Collective, Decisions>
+  readonly #own = new Map<Collective, OwnDecisions>()
+  readonly #bcasts: readonly ReadySetting[]
+  readonly #nodes: number
+  readonly #processesPerNode: number
   readonly #processes: number
-  readonly #call: LookedUp
-  /** Why settings cannot serve, by leaf, for the segments that were asked for last. */
-  readonly #refusals = new Map<TunedLeaf, { segments: number; refusal: string | null }>()
 
   constructor(file: TuningFile, { processes, runtime }: CommContext, isMemoryShared: boolean) {
     const { nodeOfProcess } = runtime.layout
     const nodes = new Set<number>()
     for (const process of processes.processes) nodes.add(nodeOfProcess[process])
-    this.#decisions = readyDecisions(file)
-    this.#processes = processes.count
-    this.#call = {
-      ...{ collective: 'barrier', nodes: nodes.size, bytes: 0, isMemoryShared },
-      processesPerNode: Math.ceil(processes.count / nodes.size),
-      ...{ operation: undefined, order: undefined },
+    const decisions = readyDecisions(file)
+    for (const [collective, { packed, leaves }] of decisions) {
+      const words = { collective, isMemoryShared, operation: undefined, order: undefined }
+      this.#own.set(collective, { packed, leaves, choices: leaves.map(() => undefined), words })
     }
+    this.#bcasts = decisions.get('bcast')?.settings ?? []
+    this.#nodes = nodes.size
+    this.#processesPerNode = Math.ceil(processes.count / nodes.size)
+    this.#processes = processes.count
   }
 
   /**
-   * The leaf that decides a call; undefined for a collective that the file has no tree of. Allocates nothing.
+   * What is chosen for a call; undefined for a collective that the file has no tree of. Allocates nothing, but for the
+   * first call of a leaf.
    *
    * @param bytes what MPI's count describes; infinite of long blocks whose lengths not all ranks know
    */
-  leafOf(
+  choiceOf(
     collective: Collective,
     bytes: number,
     operation?: string,
     order?: CombinationOrder,
-  ): TunedLeaf | undefined {
-    const decisions = this.#decisions.get(collective)
-    if (decisions === undefined) return undefined
-    const call = this.#call
-    call.collective = collective
-    call.bytes = bytes
-    call.operation = operation
-    call.order = order
-    return decisions.leaves[findLeaf(decisions.packed, call as TuningCall, this.#processes)]
+  ): TunedChoice | undefined {
+    const own = this.#own.get(collective)
+    if (own === undefined) return undefined
+    const { packed, words } = own
+    words.operation = operation
+    words.order = order
+    const leaf = findLeaf(packed, this.#nodes, this.#processesPerNode, this.#processes, bytes, words)
+    return own.choices[leaf] ?? this.#use(own, leaf)
   }
 
-  /** What `refuses` answers for the algorithm of a leaf; asked anew for other segments than the last time. */
-  refusalOf(leaf: TunedLeaf, segments: number, refuses: () => string | null): string | null {
-    const known = this.#refusals.get(leaf)
-    if (known?.segments === segments) return known.refusal
-    const refusal = refuses()
-    this.#refusals.set(leaf, { segments, refusal })
-    return refusal
+  #use({ leaves, choices }: OwnDecisions, index: number): TunedChoice {
+    const leaf = leaves[index]
+    const { setting } = leaf
+    const shape = { ranks: this.#processes, segments: 1 }
+    const parts = setting.reason === null ? (setting.algorithm.parts?.(shape) ?? 1) : 1
+    const choice: TunedChoice = { leaf, parts, segments: -1, refusal: null }
+    choices[index] = choice
+    return choice
   }
 
   /** The number of a bcast's algorithm in the file, by which the root names it to the others; -1: it is not there. */
   numberOf(algorithm: Algorithm): number {
-    const settings = this.#decisions.get('bcast')?.settings ?? []
-    return settings.findIndex((setting) => setting.reason === null && setting.algorithm === algorithm)
+    return this.#bcasts.findIndex((setting) => setting.reason === null && setting.algorithm === algorithm)
   }
 
   /** The inverse of {@link numberOf}. */
   algorithmOf(number: number): Algorithm {
-    return (this.#decisions.get('bcast')!.settings[number] as ServableSetting).algorithm
+    return (this.#bcasts[number] as ServableSetting).algorithm
   }
+}
+
+/**
+ * Into how many segments a setting of a tuning file cuts every unit of data, where a call does not say it: as of a call
+ * that names the setting.
+ *
+ * @param parts into which its algorithm cuts a unit besides
+ */
+export function tunedSegments(setting: ServableSetting, sizeBytes: number, parts: number): number {
+  const { algorithm, segmentBytes, cutsByItself } = setting
+  // Of long blocks whose lengths only some ranks know, the others could not tell how many there are.
+  if (sizeBytes === Number.POSITIVE_INFINITY) return 1
+  if (segmentBytes !== undefined) return segmentsOfParts(sizeBytes, parts, segmentBytes)
+  return cutsByItself ? defaultSegments(algorithm, sizeBytes) : 1
 }

@@ -278,9 +278,15 @@ describe('a look-up', () => {
       },
     })
     // 4 + 3 processes on two nodes.
-    expect(new TunedCalls(file, context(7, 4), false).leafOf('allgather', 8)?.line).toBe('allgather-linear')
-    expect(new TunedCalls(file, context(8, 4), false).leafOf('allgather', 8)?.line).toBe('allgather-bruck')
-    expect(new TunedCalls(file, context(6, 3), false).leafOf('allgather', 8)?.line).toBe('allgather-ring')
-    expect(new TunedCalls(file, context(6, 3), false).leafOf('gather', 8)).toBeUndefined()
+    expect(new TunedCalls(file, context(7, 4), false).choiceOf('allgather', 8)?.leaf.line).toBe(
+      'allgather-linear',
+    )
+    expect(new TunedCalls(file, context(8, 4), false).choiceOf('allgather', 8)?.leaf.line).toBe(
+      'allgather-bruck',
+    )
+    expect(new TunedCalls(file, context(6, 3), false).choiceOf('allgather', 8)?.leaf.line).toBe(
+      'allgather-ring',
+    )
+    expect(new TunedCalls(file, context(6, 3), false).choiceOf('gather', 8)).toBeUndefined()
   })
 })
