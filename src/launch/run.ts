@@ -29,8 +29,8 @@ import {
 import type { WorldOptions } from '../world/world.js'
 import type { Launcher } from './processes/launcher.js'
 import { type ReportOptions, reportOptions } from './processes/report-triggers.js'
+import { type TuningOption, tuningGiven } from './processes/tuning-option.js'
 import { launchThreads } from './threads-launcher.js'
-import { type TuningOption, tuningGiven } from './tuning-option.js'
 
 export type { HostedMain, HostedResults, Main } from '../world/user-program.js'
 
@@ -169,7 +169,9 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
 function loadedTuning(option: TuningOption | undefined, fabric: string): Promise<TuningFile> | undefined {
   const given = tuningGiven(option)
   if (given === null) return undefined
-  const loaded = import('./load-tuning.js').then(({ loadTuning }) => loadTuning('run', given, fabric))
+  const loaded = import('./processes/load-tuning.js').then(({ loadTuning }) =>
+    loadTuning('run', given, fabric),
+  )
   // It is awaited where the world starts.
   loaded.catch(() => {})
   return loaded

@@ -66,9 +66,11 @@ const column = (title: string): Column => ({ title })
 
 function penaltySection(learned: readonly LearnedDecisions[], { source }: Origin): Section {
   const rows = learned.flatMap(({ collective, leaves, training, heldOut, default: byDefault }) => [
-    penaltyRow(collective, 'training set', leaves, training),
-    ...(heldOut === null ? [] : [penaltyRow(collective, 'held-out points', leaves, heldOut.heldOut)]),
-    ...(byDefault === null ? [] : [penaltyRow(collective, 'default', null, byDefault)]),
+    penaltyRow(collective, 'the tree, on the training set', leaves, training),
+    ...(heldOut === null
+      ? []
+      : [penaltyRow(collective, 'the tree, on held-out points', leaves, heldOut.heldOut)]),
+    ...(byDefault === null ? [] : [penaltyRow(collective, 'the default', null, byDefault)]),
   ])
   const table: Table = {
     kind: 'table',
@@ -76,7 +78,7 @@ function penaltySection(learned: readonly LearnedDecisions[], { source }: Origin
     origin: 'derived',
     source: `from times of ${source}`,
     columns: [
-      ...['collective', 'decided by the tree', 'leaves', 'calls', 'missing', 'min', 'mean', 'median', 'max'],
+      ...['collective', 'decided by', 'leaves', 'calls', 'missing', 'min', 'mean', 'median', 'max'],
       'most is lost at',
     ].map(column),
     rows,
@@ -98,7 +100,9 @@ function collectiveSection(learned: LearnedDecisions, from: Origin): Section {
   const { collective, data, leaves } = learned
   const kinds = [...new Set(data.calls.map(callKind))]
   const shown = kinds.slice(0, mostKinds)
-  const text = [`${data.calls.length} calls, ${data.settings.length} settings, ${leaves} leaves.`]
+  const text = [
+    `Calls: ${data.calls.length}; settings: ${data.settings.length}; leaves of the tree: ${leaves}.`,
+  ]
   if (shown.length < kinds.length) text.push(`The first ${shown.length} of ${kinds.length} kinds of calls.`)
   return {
     title: collective,
@@ -118,32 +122,25 @@ function kindPlots(learned: LearnedDecisions, kind: string, name: string, from: 
   const classes = settingClasses(data.settings, [winners, decided])
   const percents = (choose: SettingSelector) =>
     grid.cellsBy((row) => penaltyClass(penaltyOfRow(data, row, choose, selectDefault)))
-  const settingPlot = (suffix: string, title: string, cells: readonly number[]): CellPlot => ({
+  const derived: Origin = { origin: 'derived', source: `from times of ${from.source}` }
+  const plot = (suffix: string, title: string): Omit<CellPlot, 'classes' | 'cells' | keyof Origin> => ({
     ...grid.axes,
-    ...from,
     kind: 'cells',
     name: `${name}-${suffix}`,
     title: `${learned.collective}${of}: ${title}`,
+  })
+  const settingsOf = (cells: readonly number[]) => ({
     classes: classes.classes,
     cells: cells.map((setting) => (setting < 0 ? -1 : classes.classOf[setting])),
   })
-  const penaltyPlot = (suffix: string, title: string, cells: readonly number[]): CellPlot => ({
-    ...grid.axes,
-    origin: 'derived',
-    source: `from times of ${from.source}`,
-    kind: 'cells',
-    name: `${name}-${suffix}`,
-    title: `${learned.collective}${of}: ${title}`,
-    classes: penaltyClasses,
-    cells,
-  })
+  const lossOf = (choose: SettingSelector) => ({ classes: penaltyClasses, cells: percents(choose) })
   return [
-    settingPlot('best', 'the fastest measured setting', winners),
-    settingPlot('tree', 'what the tree chooses', decided),
-    penaltyPlot('tree-loss', 'what the tree loses', percents(select)),
+    { ...plot('best', 'the fastest measured setting'), ...from, ...settingsOf(winners) },
+    { ...plot('tree', 'what the tree chooses'), ...derived, ...settingsOf(decided) },
+    { ...plot('tree-loss', 'what the tree loses'), ...derived, ...lossOf(select) },
     ...(selectDefault === undefined
       ? []
-      : [penaltyPlot('default-loss', 'what the default loses', percents(selectDefault))]),
+      : [{ ...plot('default-loss', 'what the default loses'), ...derived, ...lossOf(selectDefault) }]),
   ]
 }
 
@@ -179,7 +176,7 @@ function gridOf(data: MeasuredData, kind: string): CallGrid {
   }
 }
 
-/** Light to dark, so that they are told apart without colors. */
+/** From light to dark: they differ without their colors, too. */
 const penaltyClasses = [
   { name: 'at most 1%', color: '#fff7bc', mark: '' },
   { name: 'at most 5%', color: '#fec44f', mark: '5' },

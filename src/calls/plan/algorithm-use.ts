@@ -54,6 +54,6 @@ function whyOf(choice: PlanChoice | undefined): string {
 
 /** Why the rule has chosen where the tuning file has a leaf. */
 function unservedText({ leaf, refusal }: PlanChoice): string {
-  if (refusal === leftToRule) return `; so does the tuning file: ${leaf!.conditions()}`
+  if (refusal === leftToRule) return `; the tuning file leaves it to the rule: ${leaf!.conditions()}`
   return leaf === undefined ? '' : `; not ${leaf.line} of the tuning file (${leaf.conditions()}): ${refusal}`
 }

@@ -129,7 +129,7 @@ export class CollectivePlans {
   barrier: BindableCall<undefined> | undefined
   /** Broadcasts whose data came with their head, without a plan. */
   inlineBcasts = 0
-  /** Why the last of them that this process sent did not use the setting of the tuning file. */
+  /** Why the last of them that this process sent was one. */
   inlineChoice: PlanChoice | undefined
   readonly #state: CommContext
   #isMemoryShared: boolean | undefined

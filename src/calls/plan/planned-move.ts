@@ -38,9 +38,11 @@ export function chooseMove(
   const tuned = chooseTuned(state, collective, method?.segments, facts)
   if (tuned !== undefined && 'algorithm' in tuned) return tuned
   const choice = defaultChoice(facts)
-  const why: PlanChoice = { by: 'rule', facts, ...tuned }
-  if (collective === 'bcast') state.plans.inlineChoice = tuned === undefined ? undefined : why
-  if (choice === null) return null
+  const why: PlanChoice = tuned === undefined ? { by: 'rule', facts } : { by: 'rule', facts, ...tuned }
+  if (choice === null) {
+    state.plans.inlineChoice = why
+    return null
+  }
   const segments = method?.segments ?? choice.segments
   return { algorithm: algorithmOf(choice.id), segments, choice: why }
 }

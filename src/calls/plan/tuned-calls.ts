@@ -1,3 +1,4 @@
+import { largestOf } from '../../base/search.js'
 import { parseAlgorithm, segmentsOfParts } from '../../collective/algorithm-text.js'
 import type { Algorithm, CombinationOrder } from '../../collective/patterns/algorithm.js'
 import { reasonText } from '../../errors.js'
@@ -120,16 +121,19 @@ export class TunedCalls {
 
   constructor(file: TuningFile, { processes, runtime }: CommContext, isMemoryShared: boolean) {
     const { nodeOfProcess } = runtime.layout
-    const nodes = new Set<number>()
-    for (const process of processes.processes) nodes.add(nodeOfProcess[process])
+    const perNode = new Map<number, number>()
+    for (const process of processes.processes) {
+      const node = nodeOfProcess[process]
+      perNode.set(node, (perNode.get(node) ?? 0) + 1)
+    }
     const decisions = readyDecisions(file)
     for (const [collective, { packed, leaves }] of decisions) {
       const words = { collective, isMemoryShared, operation: undefined, order: undefined }
       this.#own.set(collective, { packed, leaves, choices: leaves.map(() => undefined), words })
     }
     this.#bcasts = decisions.get('bcast')?.settings ?? []
-    this.#nodes = nodes.size
-    this.#processesPerNode = Math.ceil(processes.count / nodes.size)
+    this.#nodes = perNode.size
+    this.#processesPerNode = largestOf([...perNode.values()])
     this.#processes = processes.count
   }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
-import { loadTuning } from '../../launch/load-tuning.js'
-import { tuningGiven } from '../../launch/tuning-option.js'
+import { loadTuning } from '../../launch/processes/load-tuning.js'
+import { tuningGiven } from '../../launch/processes/tuning-option.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
 
 /** The option of every subcommand that runs a world whose collectives the user tunes. */

@@ -133,9 +133,10 @@ export class MpiSession implements FabricSession {
     for (let i = 0; i < mine.length; i++) control.bytes[i] = mine.charCodeAt(i)
     calls.iallgather(address, textBytes, abi.byte, all.address, textBytes, abi.byte, this.#comm, address + 16)
     await this.job.completed(address + 16, control, 32)
-    return Array.from({ length: this.processes }, (_, p) =>
-      String.fromCharCode(...all.bytes.subarray(p * textBytes, (p + 1) * textBytes)).replace(/\0+$/, ''),
-    )
+    return Array.from({ length: this.processes }, (_, p) => {
+      const text = Buffer.from(all.bytes.subarray(p * textBytes, (p + 1) * textBytes)).toString('latin1')
+      return text.replace(/\0+$/, '')
+    })
   }
 
   /** Retains the communicator after `close`, for `collect`. @internal */

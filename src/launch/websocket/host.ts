@@ -2,7 +2,7 @@ import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { checkOptions, givenOptions } from '../../base/option-table.js'
 import type { WorldLimits } from '../../websocket/protocol/limits.js'
 import type { WorldEnd } from '../../websocket/rendezvous/hosted-world.js'
-import { requestedTuning, type TuningOption } from '../tuning-option.js'
+import { requestedTuning, type TuningOption } from '../processes/tuning-option.js'
 import { type ListenOptions, type RanksOptions, ranksOptions, settingsOf } from './settings.js'
 
 export interface HostOptions extends RanksOptions {
@@ -11,7 +11,7 @@ export interface HostOptions extends RanksOptions {
   /** Default: those of docs/websocket.md. */
   readonly limits?: Partial<WorldLimits>
   /**
-   * The tuning file that processes must join with, as of `run`. Default: also that of the first to join; null: that
+   * The tuning file that processes must join with, as of `run`. Without one, here and in RANKWEAVE_TUNING, it is that
    * of the first to join, which may have none.
    */
   readonly tuning?: TuningOption

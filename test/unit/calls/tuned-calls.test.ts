@@ -114,6 +114,24 @@ describe('a tuning file', () => {
     expect(use.why).toMatch(/^short data travel with the head of the call; not bcast-of-the-future/)
   })
 
+  it('leaves calls whose leaf has the setting default to the rule, and says so', async () => {
+    const decisions = {
+      bcast: treeByBytes('bcast', ['default']),
+      alltoall: treeByBytes('alltoall', ['default']),
+    }
+    const file = tuningFileOf(decisions)
+    const [short] = await usesOf(file, (world) => world.bcast(bytes(8), 0))
+    expect(short).toMatchObject({
+      algorithm: null,
+      why: 'short data travel with the head of the call; the tuning file leaves it to the rule: every call',
+    })
+    const [other] = await usesOf(file, (world) => world.alltoall(bytes(4)))
+    expect(other).toMatchObject({
+      algorithm: 'alltoall-linear',
+      why: 'rule: the only one of the rule; the tuning file leaves it to the rule: every call',
+    })
+  })
+
   it('counts nodes, processes per node, operations and the required order', async () => {
     const settings = ['ring', 'linear', 'tree', 'recursive-doubling'].map((name) =>
       settingFrom('allreduce', `allreduce-${name}`),
@@ -256,7 +274,7 @@ describe('a look-up', () => {
       },
     }) as unknown as CommContext
 
-  it('counts processes that are spread unevenly as they are, and processes per node rounded up', () => {
+  it('counts processes that are spread unevenly as they are, and those per node as the most are', () => {
     const leaf = (setting: number) => ({ kind: 'leaf', setting, cases: 1, errors: 0 }) as const
     const settings = ['ring', 'linear', 'bruck'].map((name) => settingFrom('allgather', `allgather-${name}`))
     const file = tuningFileOf({
@@ -277,8 +295,11 @@ describe('a look-up', () => {
         },
       },
     })
-    // 4 + 3 processes on two nodes.
+    // 4 + 3 processes on two nodes, then 4 + 1.
     expect(new TunedCalls(file, context(7, 4), false).choiceOf('allgather', 8)?.leaf.line).toBe(
+      'allgather-linear',
+    )
+    expect(new TunedCalls(file, context(5, 4), false).choiceOf('allgather', 8)?.leaf.line).toBe(
       'allgather-linear',
     )
     expect(new TunedCalls(file, context(8, 4), false).choiceOf('allgather', 8)?.leaf.line).toBe(

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../src/base/random.js'
 import { oddTuning } from '../../../src/conformance/odd-tuning.js'
@@ -186,4 +187,14 @@ describe('the source of a tuning file', () => {
     expect(refused).toThrow(expect.objectContaining({ code: 'ERR_TUNING' }))
     expect(refused).toThrow(/preloaded library: RANKWEAVE_SHIM=tune:FILE/)
   })
+})
+
+it('the examples of the documents are tuning files', () => {
+  const page = readFileSync('docs/tuning-data.md', 'utf8')
+  const source = readFileSync('src/tuning/tuning-file.ts', 'utf8')
+  const [inPage] = /\{"format":"rankweave-tuning".*\}/.exec(page)!
+  const [inSource] = /\{"format"[\s\S]*?"checksum":"\w+"\}/.exec(source)!
+  const [one, other] = [inPage, inSource.replaceAll(/\n \* ? ?/g, '')].map((text) => readTuningFile(text))
+  expect(one.source.kind).toBe('rankweave')
+  expect(other.source.kind).toBe('mpi')
 })

@@ -1,4 +1,4 @@
-import type { TuningFile } from '../tuning/tuning-file.js'
+import type { TuningFile } from '../../tuning/tuning-file.js'
 
 /** A tuning file: its path or URL, or what it holds; null: none, also where the environment names one. */
 export type TuningOption = string | URL | TuningFile | null
