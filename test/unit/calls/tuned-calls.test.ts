@@ -244,7 +244,7 @@ describe('results by an odd tuning file', () => {
     [8, 3],
     [16, 16],
   ])('of %d ranks on %d processes are those of the oracles', async (ranks, processes) => {
-    await run(
+    const uses = await run(
       async (world) => {
         let slot = 1
         for (const { name, check } of checkedCollectives)
@@ -252,9 +252,12 @@ describe('results by an odd tuning file', () => {
             await check(world, slot++, length).catch((cause: unknown) => {
               throw new Error(`${name} of ${length}`, { cause })
             })
+        return world.describe().collectives
       },
       { ranks, processes, tuning: file },
     )
+    const byFile = uses[0].filter(({ why }) => why.startsWith('tuning file: '))
+    expect(byFile.length).toBeGreaterThan(processes === 1 ? 0 : 8)
   })
 
   it('every algorithm of the library is chosen at some size', () => {

@@ -142,6 +142,23 @@ describe('rankweave run --tuning', () => {
     expect(onlyObject(set)['results']).toEqual([byRing, byRing])
   })
 
+  it('of a world that processes join is that of its host', async () => {
+    let opened: (printed: { readonly url: string; readonly token: string }) => void
+    const printed = new Promise<{ readonly url: string; readonly token: string }>((resolve) => {
+      opened = resolve
+    })
+    const hosting = spawnCli(['host', '-n', '1', '--tuning', ring, '--json'], {
+      onOutput: (text) => opened(JSON.parse(text)),
+    })
+    const { url, token } = await printed
+    const alone = file('alone.mjs', 'export default () => 1')
+    const without = await spawnCli(['join', url, '--token', token, alone])
+    expect([without.exitCode, without.stderr]).toEqual([2, expect.stringMatching(/^ERR_TUNING_MISMATCH: /)])
+    const joined = await spawnCli(['join', url, '--token', token, '--tuning', ring, '--json', alone])
+    expect(onlyObject(joined)['results']).toEqual([1])
+    expect((await hosting).exitCode).toBe(0)
+  })
+
   it('refuses a file that is not for the world as bad input', async () => {
     const refused = await spawnCli([...flags, '--tuning', ofThreads])
     expect([refused.exitCode, refused.stderr]).toEqual([
@@ -150,6 +167,9 @@ describe('rankweave run --tuning', () => {
     ])
     const bench = await spawnCli(['bench', '-n', '2', '--tuning', ofMpi])
     expect([bench.exitCode, bench.stderr]).toEqual([2, expect.stringMatching(/^ERR_TUNING: /)])
+    process.env['RANKWEAVE_TUNING'] = join(folder, 'none.json')
+    const calibrate = await spawnCli(['calibrate', '--fabric', 'threads'])
+    expect([calibrate.exitCode, calibrate.stderr]).toEqual([2, expect.stringMatching(/^ERR_FILE: /)])
   })
 })
 
