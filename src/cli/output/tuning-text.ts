@@ -27,8 +27,14 @@ function collectiveText({ collective, data, leaves, ...penalties }: LearnedDecis
   const table = columns([head, ...rows.map(([name, report]) => [name, ...penaltyCells(report)])])
   const worst = heldOut?.heldOut.worst ?? training.worst
   const where = worst === null ? '' : `\n  most is lost at ${callText(worst)}`
-  return `${collective}: ${counts.join(', ')}\n${table}${where}`
+  const decided = heldOut?.heldOut ?? training
+  const isWorse = byDefault !== null && decided.meanPercent > byDefault.meanPercent
+  const warning = isWorse ? `\n  the tree loses more than the default: ${remedy}` : ''
+  return `${collective}: ${counts.join(', ')}\n${table}${where}${warning}`
 }
+
+/** What helps where times are noisy, or calls are few. */
+const remedy = 'measure more calls, for longer, or learn by another --tolerance'
 
 function penaltyCells(report: PenaltyReport | null): string[] {
   if (report === null) return ['-', '-', '-', '-', '-']

@@ -71,6 +71,25 @@ describe('tune', () => {
     expect(readFileSync(inFolder('joined.json'), 'utf8')).toContain('"decisions":{"allgather"')
   })
 
+  it('says where the tree loses more than the default', async () => {
+    // Each number of processes has another winner, so none is learned from the others.
+    const winners = ['allgather-ring', 'allgather-recursive-doubling', 'allgather-neighbor-exchange']
+    const rows = [2, 4, 8].flatMap((nodes, i) =>
+      powersOfTwo(14).flatMap((bytes) =>
+        [...winners, 'default'].map((algorithm, j) =>
+          measurementOf({
+            ...{ source, collective: 'allgather', algorithm, nodes, processesPerNode: 1, bytes },
+            timeUs: i === j ? 10 : algorithm === 'default' ? 11 : 40,
+          }),
+        ),
+      ),
+    )
+    const options = ['-o', inFolder('worse.json'), '--tolerance', '0']
+    const answer = await cli('tune', written('worse.jsonl', rows), ...options)
+    expect(answer.stdout).toMatch(/the tree loses more than the default: measure more calls/)
+    expect((await cli('tune', data, '-o', inFolder('w.json'))).stdout).not.toContain('loses more')
+  })
+
   it('writes functions in C and TypeScript, and the file to standard output', async () => {
     const [c, ts] = [inFolder('decide.c'), inFolder('decide.ts')]
     const answer = await cli('tune', data, '-o', '-', '--c', c, '--ts', ts)
