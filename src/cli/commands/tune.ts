@@ -6,7 +6,7 @@ import { treeLimits } from '../../tuning/decision-tree.js'
 import { defaultTolerancePercent, learnDecisions } from '../../tuning/learn-decisions.js'
 import { defaultConfidencePercent, defaultMinCases } from '../../tuning/learn-tree.js'
 import type { MeasurementSource } from '../../tuning/measurement.js'
-import { formatTuningFile } from '../../tuning/read-tuning-file.js'
+import { formatTuningFile, readTuningFile } from '../../tuning/read-tuning-file.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import { number, oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
@@ -100,11 +100,15 @@ export const tuneCommand: AddCommand = (command, act) => {
           ...(source?.kind === 'mpi' ? {} : { ruleOf }),
         })
         const decisions = Object.fromEntries(learned.map(({ collective, tree }) => [collective, tree]))
-        await writeOutput(report, output, [formatTuningFile(source!, decisions)])
-        for (const { file, text } of outputs) await writeOutput(report, file, [text(learned, measurements)])
-        for (const file of [output, ...outputs.map((each) => each.file)])
-          if (!isStandardOutput(file)) report.note(`wrote ${file}`)
-        const standard = [output, ...outputs.map(({ file }) => file)].find(isStandardOutput)
+        const content = formatTuningFile(source!, decisions)
+        const tuned = { file: readTuningFile(content), learned, measurements }
+        // All texts before the first file: an output may be unable to say what was learned.
+        const texts = [{ file: output, text: content }].concat(
+          outputs.map(({ file, text }) => ({ file, text: text(tuned) })),
+        )
+        for (const { file, text } of texts) await writeOutput(report, file, [text])
+        for (const { file } of texts) if (!isStandardOutput(file)) report.note(`wrote ${file}`)
+        const standard = texts.map(({ file }) => file).find(isStandardOutput)
         const { kind, name, machine } = source!
         const title = `measured: ${kind} '${name}' on '${machine}'`
         reportBeside(
