@@ -24,6 +24,7 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
     ['...shown.map(([label]) => label.length)', 'rows of a printed table'],
     ['...rows.map((row) => row[c].length)', 'rows of a printed table'],
   ],
+  'cli/commands/tune.ts': [['...outputs.map(({ file }) => file)', 'a file for each option of outputs']],
   'cli/program/rank-output.ts': [['...rest', 'arguments of a write']],
   'cli/program/join-program.ts': [['...badInput', 'a constant']],
   'cli/program/world-failure.ts': [['...notStarted', 'a constant']],

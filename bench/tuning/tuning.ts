@@ -1,3 +1,5 @@
+import { TunedCalls, tunedSegments } from '../../src/calls/plan/tuned-calls.js'
+import type { CommContext } from '../../src/messages/process/comm-context.js'
 import type { Attribute } from '../../src/tuning/attributes.js'
 import { cDecisions, cQuadtree } from '../../src/tuning/c-decisions.js'
 import { decideByQuadtree, decisionTreeOf } from '../../src/tuning/decide-quadtree.js'
@@ -10,6 +12,7 @@ import { modelSelector } from '../../src/tuning/model-selector.js'
 import { treeSelector } from '../../src/tuning/packed-tree.js'
 import { penaltyOf } from '../../src/tuning/penalty.js'
 import { learnQuadtree } from '../../src/tuning/quadtree.js'
+import { formatTuningFile, readTuningFile } from '../../src/tuning/read-tuning-file.js'
 import { tolerantCases } from '../../src/tuning/tolerant-cases.js'
 import { bestCases } from '../../src/tuning/training-cases.js'
 import { treeText } from '../../src/tuning/tree-text.js'
@@ -22,7 +25,7 @@ import { formulaMap, grigHockney, grigLogGP } from './tuning-maps.js'
 /**
  * Do learned decisions hold? Suites: `j48` compares trees with those of Weka's C4.5, line by line; `held-out` learns
  * from times by formula with 5% noise; `look-up` times decisions, compared with
- * generated C; `models` has what decisions by formulas lose on the same times, and how long they take.
+ * generated C, and all that a call does to find its setting in a tuning file; `models` has what decisions by formulas lose on the same times, and how long they take.
  */
 export const tuningBench: Bench = {
   name: 'tuning',
@@ -34,6 +37,7 @@ export const tuningBench: Bench = {
       if ('j48'.startsWith(only)) yield* comparedTrees(name, data, quick)
       if ('held-out'.startsWith(only)) yield* heldOut(name, data)
       if ('look-up'.startsWith(only)) yield* lookUps(name, data)
+      if ('look-up'.startsWith(only)) yield* callLookUps(name, data)
       if ('models'.startsWith(only)) yield* byModels(name, data)
     }
   },
@@ -129,6 +133,51 @@ function* lookUps(name: string, data: MeasuredData): Generator<Figure> {
       peerIs: 'compiled C',
     }
   }
+}
+
+/** From what a call knows to an algorithm that serves it, and into how many segments it cuts the data. */
+function* callLookUps(name: 'allgather' | 'bcast', data: MeasuredData): Generator<Figure> {
+  const { tree } = learnTree(bestCases(data), data.settings)
+  const file = readTuningFile(formatTuningFile(data.source, { [name]: tree }))
+  const counts = [...new Set(data.calls.map(({ nodes }) => nodes))]
+  const tuned: TunedCalls[] = []
+  for (const count of counts) tuned[count] = new TunedCalls(file, communicatorOf(count), false)
+  const lookUp = ({ nodes, bytes }: TuningCall) => {
+    const choice = tuned[nodes].choiceOf(name, bytes)!
+    const { setting } = choice.leaf
+    if (setting.reason !== null) return 0
+    const segments = tunedSegments(setting, bytes, choice.parts)
+    if (choice.segments !== segments) choice.segments = segments
+    return choice.refusal === null ? segments : 0
+  }
+  // One communicator after the other, each with its sizes in another order.
+  const order = counts.flatMap((count) => {
+    const calls = data.calls.filter(({ nodes }) => nodes === count)
+    return calls.map((_, i) => calls[(i * 17) % calls.length])
+  })
+  const times = timesOf(lookUp, order)
+  const bytes = allocatedBytes(() => timesOf(lookUp, order, 2 ** 18))
+  const shown = `${bytes.toFixed(2)} B allocated`
+  yield ownFigure(`${name}, tuning file: the look-up in a call`, 'ns', times, 100, {
+    allocatedBytes: bytes,
+    shown,
+  })
+}
+
+/** One process on each of so many nodes, as far as look-ups need a communicator. */
+function communicatorOf(count: number): CommContext {
+  const nodeOfProcess = Int32Array.from({ length: count }, (_, i) => i)
+  return {
+    processes: { count, processes: nodeOfProcess },
+    runtime: { layout: { nodeOfProcess } },
+  } as unknown as CommContext
+}
+
+/** Bytes of the heap for each of 9 x 2^18 calls; memory that was collected meanwhile is not counted. */
+function allocatedBytes(run: () => unknown): number {
+  const before = process.memoryUsage().heapUsed
+  run()
+  return Math.max(0, process.memoryUsage().heapUsed - before) / (9 * 2 ** 18)
 }
 
 function* byModels(name: string, data: MeasuredData): Generator<Figure> {

@@ -1,8 +1,10 @@
-import { type OptionTable, textOption } from '../base/option.js'
+import { type OptionTable, textOption, uncheckedOption } from '../base/option.js'
 import { checkOptions } from '../base/option-table.js'
 import { RankweaveError, wrongValue } from '../errors.js'
 import { hostJoined, type Joined, type JoinOptions, memberOptions } from '../launch/websocket/joined.js'
 import { failureText, parseSettings } from '../launch/websocket/settings.js'
+import { ownTuning } from '../tuning/read-tuning-file.js'
+import type { TuningFile } from '../tuning/tuning-file.js'
 import { joinWorld } from '../websocket/rendezvous/join-world.js'
 import { openWebSocket } from '../websocket/websocket.js'
 import type { Main } from '../world/user-program.js'
@@ -13,15 +15,19 @@ import { browserHeartbeats, browserTransport, startWorker } from './browser-hear
 export const version = '0.1.0'
 
 /** As of Node; a page has no file, of which others compare the digest. */
-type PageJoinOptions<A = unknown> = JoinOptions<A> & Required<Pick<JoinOptions, 'program'>>
+type PageJoinOptions<A = unknown> = JoinOptions<A> &
+  Required<Pick<JoinOptions, 'program'>> & {
+    /** What the tuning file of the world holds, as JSON.parse reads it: all its processes have the same. */
+    readonly tuning?: TuningFile
+  }
 
 /**
  * Joins a world as one of its processes, and runs this page's ranks when all processes have joined. Others
  * cannot dial a page: it dials them, and the rendezvous relays between two that cannot be dialled. Closing
  * the page is the loss of a process.
  *
- * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_WORLD_FULL, ERR_REPLAYED, ERR_LIMIT when
- *   the rendezvous refuses; ERR_WORLD_LOST when it cannot be reached, or is lost; ERR_FABRIC on a page
+ * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_TUNING_MISMATCH, ERR_WORLD_FULL, ERR_REPLAYED,
+ *   ERR_LIMIT when the rendezvous refuses; ERR_TUNING for the tuning file; ERR_WORLD_LOST when it cannot be reached, or is lost; ERR_FABRIC on a page
  *   without a secure context
  * @throws the world's first error, like `run`
  */
@@ -31,10 +37,12 @@ export async function joinFromPage<T, A = undefined>(
 ): Promise<Joined<T>> {
   checkJoin(main, options)
   const { url, token, program, args, node = newLabel(), process, signal, onWaiting } = options
+  const tuning = options.tuning === undefined ? undefined : ownTuning('join', options.tuning, 'websocket')
   const worker = await startWorker()
   const membership = await joinWorld({
     ...{ url, token, program, version, node, listenUrl: null, transport: browserTransport },
     ...(process === undefined ? {} : { process }),
+    ...(tuning === undefined ? {} : { tuning: tuning.checksum }),
     ...(signal === undefined ? {} : { signal }),
     ...(onWaiting === undefined ? {} : { onWaiting }),
     startHeartbeats: browserHeartbeats(worker),
@@ -48,6 +56,7 @@ export async function joinFromPage<T, A = undefined>(
     const world = {
       ...settings,
       ...(args === undefined ? {} : { args }),
+      ...(tuning === undefined ? {} : { tuning }),
       ...(signal === undefined ? {} : { signal }),
     }
     const session = openWebSocket(membership, browserTransport)
@@ -75,6 +84,7 @@ function newLabel(): string {
 const pageOptions: OptionTable<PageJoinOptions> = {
   ...memberOptions,
   program: textOption({ required: true }),
+  tuning: uncheckedOption,
 }
 
 /** @throws ERR_ARGUMENT, ERR_FABRIC */

@@ -11,14 +11,18 @@ import { wrongValue } from '../errors.js'
 import { type LocalFactory, local } from '../fabric/local/local.js'
 import type { RunOptions } from '../launch/run.js'
 import { maxWorldRanks } from '../messages/process/world-layout.js'
+import { ownTuning } from '../tuning/read-tuning-file.js'
+import type { TuningFile } from '../tuning/tuning-file.js'
 import { hostedOption, type Main, programOf } from '../world/user-program.js'
 import { hostSession } from '../world/world.js'
 
 /** Of `run` of `rankweave`, what a page has: one event loop, and no signals of an operating system. */
 export interface PageRunOptions<A = unknown, T = unknown>
-  extends Omit<RunOptions<A, T>, 'fabric' | 'report'> {
+  extends Omit<RunOptions<A, T>, 'fabric' | 'report' | 'tuning'> {
   /** Logical processes in this page: `local({ seed, nodes })`. Default: `processes` of them. */
   readonly fabric?: LocalFactory
+  /** What a tuning file holds, as JSON.parse reads it. Default: none. */
+  readonly tuning?: TuningFile
 }
 
 /**
@@ -28,7 +32,7 @@ export interface PageRunOptions<A = unknown, T = unknown>
  *
  * @returns the values that the ranks' mains returned, in rank order
  * @throws the first error of a rank, that same object
- * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through
+ * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_TUNING; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through
  *   `signal`; ERR_DEADLOCK
  */
 export async function runInPage<T, A = undefined>(
@@ -36,7 +40,7 @@ export async function runInPage<T, A = undefined>(
   options: PageRunOptions<A, T>,
 ): Promise<T[]> {
   checkRun(main, options)
-  const { processes, hosted, ...others } = options
+  const { processes, hosted, tuning, ...others } = options
   const { fabric = local(processes === undefined ? {} : { processes }), ...world } = others
   if (processes !== undefined && processes !== fabric.processes) {
     const expected = `run: expected processes as the fabric has them, ${fabric.processes}`
@@ -45,13 +49,14 @@ export async function runInPage<T, A = undefined>(
   const { ranksPerProcess } = fabric
   return hostSession(await fabric.open(), programOf(main, hosted), {
     ...world,
+    ...(tuning === undefined ? {} : { tuning: ownTuning('run', tuning, fabric.kind) }),
     ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
   })
 }
 
 const runOptions: OptionTable<PageRunOptions> = {
   ranks: integerOption({ least: 1, most: maxWorldRanks, required: true, code: 'ERR_WORLD' }),
-  ...uncheckedOptions('processes', 'args', 'detectDeadlock'),
+  ...uncheckedOptions('processes', 'args', 'detectDeadlock', 'tuning'),
   fabric: valueOption('what local() makes', (value) => {
     const { kind, open } = Object(value) as Partial<LocalFactory>
     return kind === 'local' && typeof open === 'function'

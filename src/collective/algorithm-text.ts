@@ -84,7 +84,11 @@ export function segmentsOf(
   ranks: number,
 ): number | undefined {
   if (segmentBytes === undefined) return segments
-  const parts = algorithm.parts?.({ ranks, segments: 1 }) ?? 1
+  return segmentsOfParts(unitBytes, algorithm.parts?.({ ranks, segments: 1 }) ?? 1, segmentBytes)
+}
+
+/** The same of a unit that is cut into a part for each of some ranks first. */
+export function segmentsOfParts(unitBytes: number, parts: number, segmentBytes: number): number {
   const needed = Math.ceil(Math.ceil(unitBytes / parts) / segmentBytes)
   return Math.min(Math.max(needed, 1), shapeLimits.segments)
 }

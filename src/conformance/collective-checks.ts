@@ -15,6 +15,7 @@ import {
   treePrefix,
   types,
 } from './collective-oracles.js'
+import { oddTuning } from './odd-tuning.js'
 import { checkNaN, checkScalars } from './scalar-checks.js'
 import type { WorldCase } from './world-case.js'
 
@@ -322,6 +323,7 @@ export const collectiveChecks: readonly WorldCase[] = [
   ...checkedCollectives.map(({ name, check }, slot) => ({ name, check: onLayouts(check, slot) })),
   {
     name: 'all collectives in flight at once',
+    settings: [{}, { tuning: oddTuning() }],
     check: onLayouts(async (comm, slot, length) => {
       await Promise.all(checkedCollectives.map(({ check }, i) => check(comm, slot + i, length)))
     }, checkedCollectives.length),

@@ -2,6 +2,7 @@ import type { Communicator } from '../comm/communicator.js'
 import { collectiveForms } from './collective-forms.js'
 import { same } from './collective-oracles.js'
 import { checkCalls, checkPersistentStarts, checkStarts } from './forms.js'
+import { oddTuning } from './odd-tuning.js'
 import type { WorldCase } from './world-case.js'
 
 /** Elements. */
@@ -37,8 +38,8 @@ async function checkPersistent(world: Communicator): Promise<void> {
   for (const length of lengths) await checkPersistentStarts(world, collectiveForms(world, length), 3)
 }
 
-/** With all messages sent at once, and with those of 300 elements offered. */
-const settings = [{}, { eagerLimitBytes: 1000, creditBytes: 100 }]
+/** With all messages sent at once, with those of 300 elements offered, and by algorithms that the rule never chooses. */
+const settings = [{}, { eagerLimitBytes: 1000, creditBytes: 100 }, { tuning: oddTuning() }]
 
 export const formChecks: readonly WorldCase[] = [
   {

@@ -1,5 +1,6 @@
 import type { Communicator } from '../comm/communicator.js'
 import type { ErrorCode } from '../errors.js'
+import type { TuningFile } from '../tuning/tuning-file.js'
 import type { ExpectedFabric } from './process-identity.js'
 
 /** What a world must be. */
@@ -30,6 +31,7 @@ export type HostedCheck = (worlds: readonly Communicator[], context: CaseContext
 export interface WorldSetting {
   readonly eagerLimitBytes?: number
   readonly creditBytes?: number
+  readonly tuning?: TuningFile
 }
 
 /** One guarantee of a world, as data: any driver that has a world can run it. */

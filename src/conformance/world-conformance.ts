@@ -192,7 +192,9 @@ async function runWorld(
 }
 
 function settingText(setting: WorldSetting): string {
-  const given = Object.entries(setting).map(([name, value]) => `${name} ${value}`)
+  const given = Object.entries(setting).map(([name, value]) =>
+    name === 'tuning' ? 'by a tuning file' : `${name} ${value}`,
+  )
   return given.length === 0 ? '' : ` (${given.join(', ')})`
 }
 

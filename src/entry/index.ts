@@ -107,11 +107,23 @@ export { type ThreadsFactory, threads } from '../fabric/threads/threads.js'
 export type { ThreadsOptions } from '../fabric/threads/threads-connect.js'
 export { type PlanDirectoryOptions, planDirectory } from '../launch/plan-directory.js'
 export type { ReportOptions } from '../launch/processes/report-triggers.js'
+export type { TuningOption } from '../launch/processes/tuning-option.js'
 export { type HostedMain, type HostedResults, type Main, type RunOptions, run } from '../launch/run.js'
 export { type HostOptions, host, type OpenWorld } from '../launch/websocket/host.js'
 export { join, type NodeJoinOptions } from '../launch/websocket/join.js'
 export type { Joined, JoinOptions } from '../launch/websocket/joined.js'
 export type { ListenOptions } from '../launch/websocket/settings.js'
+export type {
+  DecisionLeaf,
+  DecisionNode,
+  DecisionTree,
+  ThresholdTest,
+  WordBranch,
+  WordTest,
+} from '../tuning/decision-tree.js'
+export type { MeasurementSource, SourceKind } from '../tuning/measurement.js'
+export type { TuningSetting } from '../tuning/setting.js'
+export type { TuningFile } from '../tuning/tuning-file.js'
 export { type WebSocketFactory, type WebSocketOptions, websocket } from '../websocket/factory-nodejs.js'
 export type { WorldLimits } from '../websocket/protocol/limits.js'
 export type { WorldEnd } from '../websocket/rendezvous/hosted-world.js'

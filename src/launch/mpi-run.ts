@@ -1,5 +1,6 @@
 import { deserialize, serialize } from 'node:v8'
-import { type RankweaveError, reasonText } from '../errors.js'
+import { givenOptions } from '../base/option-table.js'
+import { RankweaveError, reasonText } from '../errors.js'
 import type { MpiFactory, MpiSession } from '../fabric/mpi/mpi.js'
 import { decodeError, encodeError } from '../messages/process/error-record.js'
 import { worldLayout } from '../messages/process/world-layout.js'
@@ -21,10 +22,31 @@ const answer = { results: 0, error: 1 } as const
 /** On the processes that an MPI launcher has started, each of which makes this same call. */
 export const launchMpi: Launcher = (factory, request) => {
   const loading = loadRequested(request)
+  const { tuning } = request
   // In the order of the calls of `run`, however long their programs load.
-  const opened = (factory as MpiFactory).openAfter(loading)
+  const opened = (factory as MpiFactory).openAfter(Promise.all([loading, tuning]))
   opened.catch(() => {})
-  return hostHere(request, loading, async (program, world) => runMpi(await opened, program, world))
+  return hostHere(request, loading, async (program, world) => {
+    const session = await opened
+    const file = await tuning
+    await requireSameTuning(session, file?.checksum)
+    return runMpi(session, program, { ...world, ...givenOptions({ tuning: file }) })
+  })
+}
+
+/**
+ * Compares the tuning files of all processes. All of them call it, and fail alike.
+ *
+ * @throws ERR_TUNING_MISMATCH when they differ; the session is closed then
+ */
+async function requireSameTuning(session: MpiSession, checksum: string | undefined): Promise<void> {
+  const all = await session.textsOfAll(checksum ?? '')
+  const other = all.findIndex((text) => text !== all[0])
+  if (other < 0) return
+  await session.close()
+  const named = (text: string) => (text === '' ? 'none' : `one with checksum ${text}`)
+  const message = `expected one tuning file on all processes: process 0 has ${named(all[0])}, process ${other} ${named(all[other])}`
+  throw new RankweaveError('ERR_TUNING_MISMATCH', message, { details: { process: other } })
 }
 
 /**

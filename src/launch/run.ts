@@ -16,6 +16,7 @@ import { abortJobOnEarlyExit } from '../fabric/mpi/mpi-early-exit.js'
 import { mpiLauncher } from '../fabric/mpi/mpi-launcher.js'
 import { threads } from '../fabric/threads/threads.js'
 import { maxWorldRanks } from '../messages/process/world-layout.js'
+import type { TuningFile } from '../tuning/tuning-file.js'
 import { websocket } from '../websocket/factory-nodejs.js'
 import { EventLoopWatch } from '../world/event-loop.js'
 import {
@@ -28,6 +29,7 @@ import {
 import type { WorldOptions } from '../world/world.js'
 import type { Launcher } from './processes/launcher.js'
 import { type ReportOptions, reportOptions } from './processes/report-triggers.js'
+import { type TuningOption, tuningGiven } from './processes/tuning-option.js'
 import { launchThreads } from './threads-launcher.js'
 
 export type { HostedMain, HostedResults, Main } from '../world/user-program.js'
@@ -79,6 +81,12 @@ export interface RunOptions<A = unknown, T = unknown> {
    * thread's worlds.
    */
   readonly report?: ReportOptions
+  /**
+   * The tuning file that decides which algorithms collectives use: its path, its URL or what it holds. Read once,
+   * in this process; on `mpi` once in every process. Default: the file that the environment variable
+   * RANKWEAVE_TUNING names, if it does; null: none, so that the rule decides.
+   */
+  readonly tuning?: TuningOption
 }
 
 /**
@@ -126,6 +134,8 @@ export interface RunOptions<A = unknown, T = unknown> {
  * @throws ERR_PROGRAM when a module cannot be loaded, ERR_CLONE for args or results that cannot cross threads
  *   or processes, ERR_WORKER when the file that these start from is not found
  * @throws ERR_MPI_LAUNCHER, ERR_MPI_LIBRARY, ERR_MPI_KOFFI on `mpi`
+ * @throws ERR_FILE, ERR_TUNING for a tuning file that cannot be read or is not for this world; on `mpi`
+ *   ERR_TUNING_MISMATCH where processes have different ones
  * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through
  *   `signal`; ERR_DEADLOCK; ERR_PEER_LOST when a process was lost whose ranks had not returned, and that was
  *   not survived
@@ -138,20 +148,33 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   const { ranksPerProcess } = factory
   const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock, diagnose, report } = options
   const { hosted } = options
+  const tuning = loadedTuning(options.tuning, factory.kind)
   const world: WorldOptions<A> = {
     ranks,
     ...givenOptions({ ranksPerProcess, args, eagerLimitBytes, creditBytes, detectDeadlock, diagnose }),
   }
   if (factory.kind !== 'mpi') warnOfCopies(factory.kind)
   const launch = launchers[factory.kind] ?? launchSession
-  return launch<T, A>(factory, {
+  const request = {
     program: main instanceof URL ? main : programOf(main, hosted),
     hosted: hosted !== false,
-    world,
-    signal,
-    report,
-    eventLoop,
-  })
+    ...{ world, tuning, signal, report, eventLoop },
+  }
+  // On mpi the order of calls counts, so nothing is awaited before.
+  if (tuning === undefined || factory.kind === 'mpi') return launch<T, A>(factory, request)
+  return launch<T, A>(factory, { ...request, world: { ...world, tuning: await tuning } })
+}
+
+/** The tuning file of a world; undefined without one. */
+function loadedTuning(option: TuningOption | undefined, fabric: string): Promise<TuningFile> | undefined {
+  const given = tuningGiven(option)
+  if (given === null) return undefined
+  const loaded = import('./processes/load-tuning.js').then(({ loadTuning }) =>
+    loadTuning('run', given, fabric),
+  )
+  // It is awaited where the world starts.
+  loaded.catch(() => {})
+  return loaded
 }
 
 let warned = false
@@ -196,6 +219,7 @@ const runOptions: OptionTable<RunOptions> = {
   detectDeadlock: uncheckedOption,
   diagnose: flagOption(),
   report: objectOption(reportOptions),
+  tuning: uncheckedOption,
 }
 
 /** The options' fabric. @throws ERR_WORLD, ERR_ARGUMENT for options that are not valid */

@@ -60,7 +60,29 @@ export interface BarPlot extends Figures {
   readonly bars: readonly { readonly name: string; readonly values: readonly number[] }[]
 }
 
-export type Plot = LinePlot | BarPlot
+/** A grid of cells over lengths of blocks, each of a class that has a color. */
+export interface CellPlot extends Figures {
+  readonly kind: 'cells'
+  readonly name: string
+  /** Of the columns: ascending, each once; drawn by powers of two, 0 like half a byte. */
+  readonly bytes: readonly number[]
+  readonly yLabel: string
+  /** Names of the rows, from the bottom. */
+  readonly rows: readonly string[]
+  readonly classes: readonly CellClass[]
+  /** By row and column the index of a class; -1 for no value. Length: rows x columns. */
+  readonly cells: ArrayLike<number>
+}
+
+export interface CellClass {
+  readonly name: string
+  /** `#rrggbb` */
+  readonly color: string
+  /** In the middle of its cells, so that it is known without its color: at most 3 characters. */
+  readonly mark: string
+}
+
+export type Plot = LinePlot | BarPlot | CellPlot
 
 export interface Section {
   readonly title: string

@@ -1,7 +1,8 @@
 import { largestOf } from '../base/search.js'
+import { escapeXml } from '../text/printable.js'
 import { scaledAxis } from './axis.js'
-import { type BarPlot, type LinePlot, marks, type Plot } from './document.js'
-import { numberText } from './figure-text.js'
+import { type BarPlot, type CellPlot, type LinePlot, marks, type Plot } from './document.js'
+import { bytesText, numberText } from './figure-text.js'
 import { clipped, colors, fixed, marker, nameLines, picture, rule, widthOf, words } from './svg-parts.js'
 
 const width = 900
@@ -10,7 +11,14 @@ const width = 900
  * A plot as an SVG picture, readable on light and on dark pages. Its heading says where the figures are from.
  */
 export function plotSvg(plot: Plot): string {
-  return plot.kind === 'lines' ? linesSvg(plot) : barsSvg(plot)
+  switch (plot.kind) {
+    case 'lines':
+      return linesSvg(plot)
+    case 'bars':
+      return barsSvg(plot)
+    case 'cells':
+      return cellsSvg(plot)
+  }
 }
 
 /** The origin first: a picture may be copied without the page. */
@@ -25,6 +33,98 @@ function heading({ title, origin, source }: Plot): string[] {
 const mostCharacters = 124
 /** Size of the names of lines and bars. */
 const nameSize = 11
+
+/** Of a row of cells. */
+const [mostCellHeight, leastCellHeight] = [26, 4]
+const gridHeight = 420
+
+function cellsSvg(plot: CellPlot): string {
+  const { bytes, rows, classes, cells, yLabel } = plot
+  const names = classes.map(({ name }) => nameLines(name, 40))
+  const legend = 60 + largestOf([0, ...names.flat().map((line) => widthOf(line, nameSize))])
+  const rowNames = 34 + largestOf([0, ...rows.map((row) => widthOf(row, nameSize))])
+  const height = Math.max(leastCellHeight, Math.min(mostCellHeight, gridHeight / rows.length))
+  const area = { left: Math.round(rowNames), top: 62, right: Math.round(width - legend) }
+  const bottom = area.top + height * rows.length
+  const edges = cellEdges(bytes)
+  const [from, to] = [edges[0], edges[bytes.length]]
+  const x = (octave: number) => area.left + ((octave - from) / (to - from)) * (area.right - area.left)
+  const parts = heading(plot)
+  classes.forEach(({ color }, index) => {
+    let path = ''
+    for (let row = 0; row < rows.length; row++) {
+      for (let column = 0; column < bytes.length; ) {
+        let end = column
+        while (end < bytes.length && cells[row * bytes.length + end] === index) end++
+        if (end > column)
+          path += `M${fixed(x(edges[column]))} ${fixed(bottom - height * row)}H${fixed(x(edges[end]))}v${fixed(-height)}H${fixed(x(edges[column]))}z`
+        column = end + 1
+      }
+    }
+    if (path !== '') parts.push(`<path fill="${color}" d="${path}"/>`)
+  })
+  if (height >= nameSize + 2) {
+    for (let cell = 0; cell < cells.length; cell++) {
+      if (cells[cell] < 0) continue
+      const [row, column] = [Math.floor(cell / bytes.length), cell % bytes.length]
+      const { mark, color } = classes[cells[cell]]
+      const [left, right] = [x(edges[column]), x(edges[column + 1])]
+      if (right - left < widthOf(mark, nameSize)) continue
+      const ink = isLight(color) ? '#000000' : '#ffffff'
+      parts.push(
+        `<text x="${fixed((left + right) / 2)}" y="${fixed(bottom - height * (row + 0.5) + 4)}" text-anchor="middle" font-size="${nameSize}" fill="${ink}">${escapeXml(mark)}</text>`,
+      )
+    }
+  }
+  const everyRow = Math.ceil((nameSize + 2) / height)
+  rows.forEach((name, row) => {
+    if (row % everyRow === 0)
+      parts.push(
+        words(area.left - 6, bottom - height * (row + 0.5) + 4, name, 'end', ` font-size="${nameSize}"`),
+      )
+  })
+  let free = area.left - 40
+  bytes.forEach((value, column) => {
+    const [text, at] = [bytesText(value), (x(edges[column]) + x(edges[column + 1])) / 2]
+    if (at - widthOf(text, nameSize) / 2 < free) return
+    free = at + widthOf(text, nameSize) / 2 + 6
+    parts.push(words(at, bottom + 16, text, 'middle', ` font-size="${nameSize}"`))
+  })
+  parts.push(words((area.left + area.right) / 2, bottom + 38, 'bytes', 'middle'))
+  const middle = (area.top + bottom) / 2
+  parts.push(words(14, middle, yLabel, 'middle', ` transform="rotate(-90 14 ${fixed(middle)})"`))
+  let at = area.top + 8
+  classes.forEach(({ color, mark }, i) => {
+    parts.push(`<path fill="${color}" d="M${area.right + 14} ${at - 7}h22v14h-22z"/>`)
+    const ink = isLight(color) ? '#000000' : '#ffffff'
+    parts.push(
+      `<text x="${area.right + 25}" y="${at + 4}" text-anchor="middle" font-size="10" fill="${ink}">${escapeXml(mark)}</text>`,
+    )
+    for (const [n, line] of names[i].entries())
+      parts.push(words(area.right + 42, at + 4 + 14 * n, line, 'start', ` font-size="${nameSize}"`))
+    at += 4 + 14 * names[i].length
+  })
+  const description = described(
+    plot,
+    `A cell for each of ${rows.length} rows (${yLabel}) and ${bytes.length} lengths; classes: ${classes.map(({ name, mark }) => `${mark} ${name}`).join(', ')}.`,
+  )
+  const size = { width, height: Math.round(Math.max(bottom + 56, at + 20)) }
+  return picture(plot.name, size, { title: plot.title, description }, parts)
+}
+
+/** Where cells begin and the last one ends, in octaves: halfway between their values. */
+function cellEdges(bytes: readonly number[]): readonly number[] {
+  const octaves = bytes.map((value) => Math.log2(Math.max(value, 0.5)))
+  const middles = octaves.slice(1).map((octave, i) => (octave + octaves[i]) / 2)
+  const [first = octaves[0] + 0.5, last = octaves[0] - 0.5] = [middles[0], middles.at(-1)]
+  return [2 * octaves[0] - first, ...middles, 2 * octaves.at(-1)! - last]
+}
+
+/** Whether black is easier to read on a color than white. */
+function isLight(color: string): boolean {
+  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 140
+}
 
 const described = (plot: Plot, more: string) => `${marks[plot.origin]}, ${plot.source}. ${more}`
 

@@ -71,18 +71,34 @@ export function numberOf(call: TuningCall, attribute: NumberAttribute): number {
 
 export function wordOf(call: TuningCall, attribute: WordAttribute): string {
   switch (attribute) {
+    case 'evenProcesses':
+      return yesNo(callProcesses(call) % 2 === 0)
+    case 'powerOfTwoProcesses':
+      return yesNo((callProcesses(call) & (callProcesses(call) - 1)) === 0)
+    default:
+      return statedWordOf(call, attribute)
+  }
+}
+
+/** What a call states in words. */
+export interface CallWords {
+  readonly collective: string
+  readonly operation?: string | undefined
+  readonly order?: string | undefined
+  readonly isMemoryShared?: boolean | undefined
+}
+
+/** A word that does not follow from the number of processes. */
+export function statedWordOf(call: CallWords, attribute: WordAttribute): string {
+  switch (attribute) {
     case 'collective':
       return call.collective
     case 'operation':
       return call.operation ?? ''
     case 'order':
       return call.order ?? ''
-    case 'isMemoryShared':
+    default:
       return call.isMemoryShared === undefined ? '' : yesNo(call.isMemoryShared)
-    case 'evenProcesses':
-      return yesNo(callProcesses(call) % 2 === 0)
-    case 'powerOfTwoProcesses':
-      return yesNo((callProcesses(call) & (callProcesses(call) - 1)) === 0)
   }
 }
 

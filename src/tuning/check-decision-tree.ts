@@ -28,10 +28,11 @@ export function checkDecisionTree(where: string, value: unknown): DecisionTree {
   const { settings, root } = value as Members
   if (!Array.isArray(settings) || settings.length === 0 || settings.length > treeLimits.settings)
     throw fail(`${where}.settings`, `a list of 1 to ${treeLimits.settings}`, settings)
-  settings.forEach((setting, i) => {
+  // Not by `forEach`, which skips what a list lacks.
+  for (const [i, setting] of settings.entries()) {
     requireMembers(`${where}.settings[${i}]`, setting, members.setting)
     checkSetting(setting, `${where}.settings[${i}]`, 'ERR_TUNING')
-  })
+  }
   checkNode(`${where}.root`, root, { settings: settings.length, nodes: 0 }, 0)
   return value as DecisionTree
 }
@@ -81,7 +82,7 @@ function checkWords(where: string, node: Members, walk: Walk, depth: number): vo
   if (!Array.isArray(branches) || branches.length === 0 || branches.length > mostWords)
     throw fail(`${where}.branches`, `a list of 1 to ${mostWords}`, branches)
   const known = new Set<unknown>()
-  branches.forEach((branch, i) => {
+  for (const [i, branch] of branches.entries()) {
     const here = `${where}.branches[${i}]`
     requireMembers(here, branch, members.branch)
     const { word, node: child } = branch as Members
@@ -90,7 +91,7 @@ function checkWords(where: string, node: Members, walk: Walk, depth: number): vo
     if (known.has(word) || !isOne) throw fail(`${here}.word`, 'a word of the attribute that is new', word)
     known.add(word)
     checkNode(`${here}.node`, child, walk, depth + 1)
-  })
+  }
   const { kind } = Object(otherwise) as Members
   if (kind !== 'leaf') throw fail(`${where}.otherwise.kind`, 'leaf', kind)
   checkNode(`${where}.otherwise`, otherwise, walk, depth + 1)

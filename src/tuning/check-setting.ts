@@ -6,7 +6,9 @@ import type { TuningSetting } from './setting.js'
 export const settingLimits = { parameters: 8, value: 2 ** 40 } as const
 
 /** Those whose settings can be decided for: all but the ones over a topology. */
-const decided: readonly Collective[] = collectives.filter((name) => !isNeighborCollective(name))
+export const decidedCollectives: readonly Collective[] = collectives.filter(
+  (name) => !isNeighborCollective(name),
+)
 
 const algorithmPattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 const parameterPattern = /^[a-z][A-Za-z0-9_]{0,31}$/
@@ -23,8 +25,8 @@ export function checkSetting(
   code: ErrorCode,
 ): asserts members is Readonly<Record<string, unknown>> & TuningSetting {
   const { collective, algorithm, parameters } = members
-  if (!(decided as readonly unknown[]).includes(collective))
-    throw wrongValue(code, `${where}: expected collective among ${decided.join(', ')}`, collective)
+  if (!(decidedCollectives as readonly unknown[]).includes(collective))
+    throw wrongValue(code, `${where}: expected collective among ${decidedCollectives.join(', ')}`, collective)
   if (typeof algorithm !== 'string' || !algorithmPattern.test(algorithm))
     throw wrongValue(code, `${where}: expected algorithm as a name of at most 64 characters`, algorithm)
   const { parameters: most, value: mostValue } = settingLimits

@@ -86,6 +86,11 @@ export function visitNodes(root: DecisionNode, visit: (node: DecisionNode) => vo
   if (root.kind !== 'leaf') for (const child of childrenOf(root)) visitNodes(child, visit)
 }
 
+/** What is below a test, in order: up to the limit, then above; the branches of words, then the leaf of all others. */
+export function inOrder(node: ThresholdTest | WordTest): readonly DecisionNode[] {
+  return node.kind === 'threshold' ? childrenOf(node) : [...childrenOf(node), node.otherwise]
+}
+
 function childrenOf(node: ThresholdTest | WordTest): readonly DecisionNode[] {
   if (node.kind === 'threshold') return [node.below, node.above]
   return node.branches.map((branch) => branch.node)

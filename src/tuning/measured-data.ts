@@ -138,7 +138,8 @@ function callOf(measurement: Measurement): TuningCall {
   }
 }
 
-function requireSameSource(a: MeasurementSource, b: MeasurementSource): void {
+/** @throws ERR_MEASUREMENT for sources of which times are not compared */
+export function requireSameSource(a: MeasurementSource, b: MeasurementSource): void {
   const text = ({ kind, name, machine }: MeasurementSource) => `${kind} '${name}' on '${machine}'`
   if (text(a) === text(b)) return
   const message = `expected measurements of one source, got ${text(a)} and ${text(b)}`

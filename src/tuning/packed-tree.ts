@@ -1,33 +1,55 @@
-import { type Attribute, allAttributes, type WordAttribute, wordOf } from './attributes.js'
-import type { DecisionNode, DecisionTree } from './decision-tree.js'
+import {
+  type Attribute,
+  allAttributes,
+  type CallWords,
+  statedWordOf,
+  type WordAttribute,
+} from './attributes.js'
+import { type DecisionLeaf, type DecisionNode, type DecisionTree, inOrder } from './decision-tree.js'
 import type { SettingSelector } from './selector.js'
-import type { TuningCall } from './tuning-call.js'
+import { callProcesses } from './tuning-call.js'
 
 /**
  * A tree as binary tests in typed arrays, for look-ups in calls: 20 bytes a test. A test of a word with b branches
  * is b tests, one after the other.
  */
-interface PackedTree {
+export interface PackedTree {
   /** Index in `allAttributes`, by test. */
   readonly attribute: Int32Array
   /** What a number is at most, or the index of the word. */
   readonly value: Float64Array
-  /** The next test where it holds, and where it does not; ~setting of a leaf. */
+  /** The next test where it holds, and where it does not; ~index of a leaf. */
   readonly yes: Int32Array
   readonly no: Int32Array
+  /** Index of the setting, by leaf in the order of `inOrder`. */
+  readonly leafSetting: Int32Array
   readonly words: readonly string[]
   readonly root: number
 }
 
 /** The decisions of a tree. A decision allocates nothing. */
 export function treeSelector(tree: DecisionTree): SettingSelector {
-  const packed = packedTree(tree)
-  return (call) => decide(packed, call)
+  const packed = packTree(tree)
+  return (call) => {
+    const { nodes, processesPerNode, bytes } = call
+    return packed.leafSetting[findLeaf(packed, nodes, processesPerNode, callProcesses(call), bytes, call)]
+  }
 }
 
-function decide({ attribute, value, yes, no, words, root }: PackedTree, call: TuningCall): number {
-  const { nodes, processesPerNode, bytes } = call
-  const processes = nodes * processesPerNode
+/**
+ * The index of the leaf of a call. Allocates nothing.
+ *
+ * @param processes where they are spread unevenly, fewer than `nodes` x `processesPerNode`
+ * @param call for its words only
+ */
+export function findLeaf(
+  { attribute, value, yes, no, words, root }: PackedTree,
+  nodes: number,
+  processesPerNode: number,
+  processes: number,
+  bytes: number,
+  call: CallWords,
+): number {
   let node = root
   while (node >= 0) {
     let holds: boolean
@@ -62,25 +84,27 @@ function decide({ attribute, value, yes, no, words, root }: PackedTree, call: Tu
         holds = ((processes & (processes - 1)) === 0) === (words[limit] === 'yes')
         break
       default:
-        holds = wordOf(call, allAttributes[attribute[node]] as WordAttribute) === words[limit]
+        holds = statedWordOf(call, allAttributes[attribute[node]] as WordAttribute) === words[limit]
     }
     node = holds ? yes[node] : no[node]
   }
   return ~node
 }
 
-function packedTree({ root }: DecisionTree): PackedTree {
+export function packTree({ root }: DecisionTree): PackedTree {
   const words: string[] = []
+  const leaves: DecisionLeaf[] = []
   const tests: { attribute: number; value: number; yes: number; no: number }[] = []
   const add = (attribute: Attribute, value: number, yes: number, no: number): number =>
     tests.push({ attribute: allAttributes.indexOf(attribute), value, yes, no }) - 1
+  // Called after both branches, so leaves are in order.
   const packed = (node: DecisionNode): number => {
-    if (node.kind === 'leaf') return ~node.setting
-    if (node.kind === 'threshold')
-      return add(node.attribute, node.atMost, packed(node.below), packed(node.above))
+    if (node.kind === 'leaf') return ~(leaves.push(node) - 1)
+    const children = inOrder(node).map(packed)
+    if (node.kind === 'threshold') return add(node.attribute, node.atMost, children[0], children[1])
     return node.branches.reduceRight(
-      (no, branch) => add(node.attribute, words.push(branch.word) - 1, packed(branch.node), no),
-      packed(node.otherwise),
+      (no, { word }, i) => add(node.attribute, words.push(word) - 1, children[i], no),
+      children[node.branches.length],
     )
   }
   const first = packed(root)
@@ -89,6 +113,7 @@ function packedTree({ root }: DecisionTree): PackedTree {
     value: Float64Array.from(tests, (test) => test.value),
     yes: Int32Array.from(tests, (test) => test.yes),
     no: Int32Array.from(tests, (test) => test.no),
+    leafSetting: Int32Array.from(leaves, (leaf) => leaf.setting),
     words,
     root: first,
   }

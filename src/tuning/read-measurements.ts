@@ -2,16 +2,20 @@ import { jsonDepth } from '../base/json-depth.js'
 import { requireKnownOptions } from '../base/known-options.js'
 import { RankweaveError, shown, wrongValue } from '../errors.js'
 import { checkSetting } from './check-setting.js'
-import { type Measurement, measurementLimits, measurementVersion, sourceKinds } from './measurement.js'
+import { checkSource } from './check-source.js'
+import { type Measurement, measurementLimits, measurementVersion } from './measurement.js'
 import { medianTime } from './median-time.js'
 import { callLimits } from './tuning-call.js'
 
 /**
  * The measurements of a file, from its lines without their ends. Empty lines are skipped.
  *
+ * @throws ERR_ARGUMENT for what is not a sequence of lines, such as one text
  * @throws ERR_MEASUREMENT with the number of the line, and what was expected there
  */
 export function readMeasurements(lines: Iterable<string>): Measurement[] {
+  if (typeof lines === 'string' || typeof Object(lines)[Symbol.iterator] !== 'function')
+    throw wrongValue('ERR_ARGUMENT', 'readMeasurements: expected lines of text', lines)
   const measurements: Measurement[] = []
   let number = 0
   for (const line of lines) {
@@ -20,6 +24,7 @@ export function readMeasurements(lines: Iterable<string>): Measurement[] {
         'ERR_MEASUREMENT',
         `expected at most ${measurementLimits.lines} lines, got more`,
       )
+    if (typeof line !== 'string') throw wrongLine(number, `expected a text, got ${shown(line)}`)
     if (line.trim() !== '') measurements.push(parseMeasurement(line, number))
   }
   return measurements
@@ -68,9 +73,6 @@ const known: Readonly<Record<keyof Measurement, true>> = {
   ...{ timesUs: true, intervalUs: true },
 }
 
-const sourceMembers = { kind: true, name: true, machine: true }
-const printable = /^[^\p{Cc}\p{Cs}]+$/u
-
 function checked(value: unknown, number: number): Measurement {
   const where = `measurement in line ${number}`
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -87,7 +89,7 @@ function checked(value: unknown, number: number): Measurement {
   // First: files of another version may have other members.
   expect(members['version'] === measurementVersion, 'version', String(measurementVersion))
   requireKnownOptions(where, members, known, 'ERR_MEASUREMENT')
-  checkSource(members['source'], where)
+  checkSource(members['source'], where, 'ERR_MEASUREMENT')
   checkSetting(members, where, 'ERR_MEASUREMENT')
   const { nodes, processesPerNode } = members
   expectInteger('nodes', 1, callLimits.processes)
@@ -109,31 +111,12 @@ export function isWord(value: unknown): boolean {
   return typeof value === 'string' && /^[a-z][a-zA-Z0-9-]{0,31}$/.test(value)
 }
 
-function checkSource(source: unknown, where: string): void {
-  requireKnownOptions(`${where}, source`, source, sourceMembers, 'ERR_MEASUREMENT')
-  const members = source as Readonly<Record<string, unknown>>
-  const { kind } = members
-  if (!(sourceKinds as readonly unknown[]).includes(kind))
-    throw wrongValue(
-      'ERR_MEASUREMENT',
-      `${where}: expected source.kind among ${sourceKinds.join(', ')}`,
-      kind,
-    )
-  for (const name of ['name', 'machine']) {
-    const text = members[name]
-    const most = measurementLimits.sourceCharacters
-    if (typeof text === 'string' && text.length <= most && printable.test(text)) continue
-    const expected = `${where}: expected source.${name} as 1 to ${most} printable characters`
-    throw wrongValue('ERR_MEASUREMENT', expected, text)
-  }
-}
-
 function checkTimes(times: unknown, interval: unknown, number: number): void {
   const isTime = (value: unknown) => Number.isFinite(value) && (value as number) > 0
   const most = measurementLimits.times
-  if (!Array.isArray(times) || times.length === 0 || times.length > most || !times.every(isTime))
+  if (!Array.isArray(times) || times.length === 0 || times.length > most || ![...times].every(isTime))
     throw wrongLine(number, `expected timesUs as 1 to ${most} numbers above 0, got ${shown(times)}`)
-  const isInterval = Array.isArray(interval) && interval.length === 2 && interval.every(isTime)
+  const isInterval = Array.isArray(interval) && interval.length === 2 && [...interval].every(isTime)
   const median = medianTime(times)
   if (!isInterval || interval[0] > median || interval[1] < median) {
     const expected = `expected intervalUs as two times around the median ${median}`

@@ -13,12 +13,15 @@ import type { MeasurementSource } from './measurement.js'
  *  "source":{"kind":"mpi","name":"Open MPI 4.1.4","machine":"four nodes"},
  *  "decisions":{"bcast":{"settings":[{"collective":"bcast","algorithm":"pipeline","parameters":{"segment":8192}}],
  *   "root":{"kind":"leaf","setting":0,"cases":1,"errors":0}}},
- *  "checksum":"9f86d081884c7d65"}
+ *  "checksum":"6d7e53f5a76fccd2"}
  * ```
  *
  * **Which calls.** `decisions` has a tree for each collective that was measured. A call of another collective, a
  * setting that cannot serve a call (its numbers of ranks, its operation) and one that the reader does not know are
  * left to the reader's default rule.
+ *
+ * The setting `default` leaves a call to the reader. Where nodes have different numbers of processes, decisions count
+ * the processes as they are, and `processesPerNode` is the largest of them.
  *
  * **Which names.** With `source.kind` `mpi` algorithms have the names of the library of MPI in `source.name`, and
  * only that library in that version takes them; otherwise they are the registry's ids.

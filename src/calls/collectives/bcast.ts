@@ -15,6 +15,7 @@ import { localIndexOf, processOfRank } from '../plan/placement.js'
 import { type Chosen, chooseMove, planMove, requireMethod } from '../plan/planned-move.js'
 import { joinedBlocks } from '../plan/process-order.js'
 import { SharedLanding } from '../plan/shared-landing.js'
+import type { TunedCalls } from '../plan/tuned-calls.js'
 import type { BindableCall, BoundProgram } from '../program/bound-collective.js'
 
 /** What only the root's ranks know of a call: the others get it before the data. */
@@ -25,22 +26,41 @@ export interface CallHead extends Chosen {
   readonly sizes: Float64Array
 }
 
-export function encodeHead({ type, algorithm, segments, sizes }: CallHead): Uint8Array {
-  // One with parameters is not in the registry: all ranks have named it.
-  const words = Float64Array.of(type, algorithms.indexOf(algorithm), segments)
+export function encodeHead(
+  { type, algorithm, segments, sizes }: CallHead,
+  tuned?: Pick<TunedCalls, 'numberOf'>,
+): Uint8Array {
+  const words = Float64Array.of(type, numberOf(algorithm, tuned), segments)
   return packBlocks([bytesOf(words), bytesOf(sizes)])
+}
+
+/**
+ * Its place in the registry, else, after all of these, that in the tuning file; -1 for one with parameters that
+ * all ranks have named.
+ */
+function numberOf(algorithm: Algorithm, tuned: Pick<TunedCalls, 'numberOf'> | undefined): number {
+  const place = algorithms.indexOf(algorithm)
+  if (place >= 0) return place
+  const number = tuned?.numberOf(algorithm) ?? -1
+  return number < 0 ? -1 : algorithms.length + number
 }
 
 /**
  * @param bytes start at a multiple of 8 in their buffer
  * @param named the algorithm that the ranks have named, if any
  */
-export function decodeHead(bytes: Uint8Array, named: Algorithm | undefined): CallHead {
+export function decodeHead(
+  bytes: Uint8Array,
+  named: Algorithm | undefined,
+  tuned?: Pick<TunedCalls, 'algorithmOf'>,
+): CallHead {
   const [words, sizes] = unpackBlocks(bytes).map(
     (block) => new Float64Array(block.buffer, block.byteOffset, block.byteLength / 8),
   )
   const [type, index, segments] = words
-  return { type, algorithm: named ?? algorithms[index], segments, sizes }
+  const isTuned = index >= algorithms.length
+  const algorithm = named ?? (isTuned ? tuned!.algorithmOf(index - algorithms.length) : algorithms[index])
+  return { type, algorithm, segments, sizes }
 }
 
 type TypedBytes = Pick<Block, 'type' | 'bytes'>
@@ -156,7 +176,7 @@ function sendFromRoot(
     finish()
     return
   }
-  const head = encodeHead({ ...chosen, type, sizes: Float64Array.of(bytes.byteLength) })
+  const head = encodeHead({ ...chosen, type, sizes: Float64Array.of(bytes.byteLength) }, state.plans.tuned)
   sendHead(state, exchange, me, joinedBlocks([planned, head]))
   const plan = planMove(state, chosen, me)
   moveBlocks(plan, unitLengths(bytes.byteLength, plan.parts), [bytes], noBytes, exchange, finish)
@@ -213,7 +233,7 @@ function receive(
       exchange.finish(intos.map((into) => deliver(state, type, bytes, into)))
       return
     }
-    const chosen = decodeHead(copyOf(head.subarray(inlineBytes)), method?.algorithm)
+    const chosen = decodeHead(copyOf(head.subarray(inlineBytes)), method?.algorithm, state.plans.tuned)
     const sizeBytes = chosen.sizes[0]
     const plan = planMove(state, chosen, root)
     const landing = new SharedLanding(state, chosen.type, sizeBytes, intos)

@@ -1,17 +1,18 @@
 import { rangeAt } from '../../base/search.js'
 import { algorithmOf } from '../../collective/algorithms.js'
 import type { Algorithm, CombinationOrder, Shape } from '../../collective/patterns/algorithm.js'
-import { RankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { elementSizeBytes } from '../../messages/datatype/elements.js'
 import type { ReadyOperation } from '../../messages/datatype/operation.js'
 import type { Collective } from '../../schedule/specification.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { type CollectivePlan, type PlanChoice, shapeOf } from '../plan/collective-plan.js'
-import { defaultChoice } from '../plan/default-rule.js'
+import { type CallFacts, defaultChoice } from '../plan/default-rule.js'
 import type { Method } from '../plan/method.js'
 import type { Participants, WholeKind } from '../plan/participants.js'
 import { factsOf, namedSegments } from '../plan/planned-move.js'
 import { isUnplaced, participantsFor, requiredOrder, serves } from '../plan/required-order.js'
+import { type TunedLeaf, tunedSegments } from '../plan/tuned-calls.js'
 import type { Reduction } from './reduction.js'
 
 /**
@@ -40,13 +41,70 @@ export function planReduction(
   const named = method?.algorithm
   const facts = factsOf(state, collective, sizeBytes)
   if (named !== undefined) {
-    // Of a reduce-scatter, MPI's count describes the block of one rank.
-    const unitBytes = collective === 'reduce-scatter' ? Math.ceil(sizeBytes / state.size) : sizeBytes
+    const unitBytes = unitBytesOf(state, facts)
     const segments = (ranks: number) => namedSegments({ ...method!, algorithm: named }, unitBytes, ranks)
     const plan = tryPlan(state, named, reduction, required, segments, root)
-    if (typeof plan !== 'string') return noted(plan, { isNamed: true, facts })
+    if (typeof plan !== 'string') return noted(plan, { by: 'call', facts })
     throw unserved(named, plan)
   }
+  const call: PlannedCall = { state, collective, reduction, given: method?.segments, required, facts, root }
+  const leaf = leafOf(call)
+  if (leaf === undefined) return planByRule(call, { by: 'rule', facts })
+  const instead = (refusal: string) => planByRule(call, { by: 'rule', facts, leaf, refusal })
+  const plan = planTuned(call, leaf)
+  if (typeof plan === 'string') return instead(plan)
+  if (!(plan instanceof Promise)) return noted(plan, { by: 'file', facts, leaf })
+  return plan.then(
+    (found) => noted(found, { by: 'file', facts, leaf }),
+    (error) => {
+      const other = isRankweaveError(error, 'ERR_ALGORITHM') ? instead(error.message) : null
+      if (other === null) throw error
+      return other
+    },
+  )
+}
+
+/** A reduction whose ranks have named no algorithm. */
+interface PlannedCall {
+  readonly state: CollectiveContext
+  readonly collective: Collective
+  readonly reduction: Reduction
+  /** Segments that the call names. */
+  readonly given: number | undefined
+  readonly required: CombinationOrder
+  readonly facts: CallFacts
+  readonly root: number
+}
+
+function leafOf({ state, collective, reduction, required, facts }: PlannedCall): TunedLeaf | undefined {
+  const { op } = reduction
+  const operation = op.kind === 'function' ? 'user-defined' : op.name
+  return state.plans.tuned?.choiceOf(collective, unitBytesOf(state, facts), operation, required)?.leaf
+}
+
+/** Of a reduce-scatter, MPI's count describes the block of one rank. */
+function unitBytesOf({ size }: CollectiveContext, { collective, sizeBytes }: CallFacts): number {
+  return collective === 'reduce-scatter' ? Math.ceil(sizeBytes / size) : sizeBytes
+}
+
+/** By the setting of the tuning file, or why it cannot serve. */
+function planTuned(call: PlannedCall, { setting }: TunedLeaf): Planned | string {
+  const { state, collective, reduction, given, required, facts, root } = call
+  if (setting.reason !== null) return setting.reason
+  const { algorithm } = setting
+  const kind = participantsFor(algorithm, required)
+  if (collective === 'reduce-scatter' && !isPiecesFew(state, kind as WholeKind))
+    return 'the ranks of the communicator are spread over too many runs'
+  if (collective !== 'reduce-scatter' && state.wasDistributed && !isUnplaced(algorithm, required))
+    return 'the locations of the ranks are not known'
+  const unitBytes = unitBytesOf(state, facts)
+  const segments = (ranks: number) =>
+    given ?? tunedSegments(setting, unitBytes, algorithm.parts?.({ ranks, segments: 1 }) ?? 1)
+  return tryPlan(state, algorithm, reduction, required, segments, root)
+}
+
+function planByRule(call: PlannedCall, why: PlanChoice): Planned | null {
+  const { state, collective, reduction, given: segmentsGiven, required, facts, root } = call
   const choice = defaultChoice(facts)
   if (choice === null) return null
   const { id, segments } = choice
@@ -58,9 +116,9 @@ export function planReduction(
       if (length > mostPieces * state.processes.count) return null
     } else if (state.wasDistributed && !isUnplaced(algorithm, required)) continue
     else if (each === 'allreduce-segmented' && !isPiecesFew(state, kind as WholeKind)) continue
-    const given = () => method?.segments ?? segments
+    const given = () => segmentsGiven ?? segments
     const plan = tryPlan(state, algorithm, reduction, required, given, root)
-    if (typeof plan !== 'string') return noted(plan, { isNamed: false, facts })
+    if (typeof plan !== 'string') return noted(plan, why)
   }
   return null
 }

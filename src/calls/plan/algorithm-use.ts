@@ -1,6 +1,7 @@
 import type { Collective } from '../../schedule/specification.js'
 import type { CollectivePlans, PlanChoice } from './collective-plan.js'
 import { reasonOf } from './default-rule.js'
+import { leftToRule } from './tuned-calls.js'
 
 /** One algorithm that has carried out calls of a collective on a communicator, in this process. */
 export interface AlgorithmUse {
@@ -38,7 +39,7 @@ export function algorithmUses(plans: CollectivePlans): AlgorithmUse[] {
   if (plans.inlineBcasts > 0) {
     uses.set('bcast', {
       ...{ collective: 'bcast', algorithm: null, segments: 1, participants: 0, calls: plans.inlineBcasts },
-      why: 'short data travel with the head of the call',
+      why: `short data travel with the head of the call${plans.inlineChoice === undefined ? '' : unservedText(plans.inlineChoice)}`,
     })
   }
   return [...uses.values()].sort((a, b) => b.calls - a.calls)
@@ -46,5 +47,13 @@ export function algorithmUses(plans: CollectivePlans): AlgorithmUse[] {
 
 function whyOf(choice: PlanChoice | undefined): string {
   if (choice === undefined) return 'chosen by the root'
-  return choice.isNamed ? 'named by the call' : `rule: ${reasonOf(choice.facts)}`
+  if (choice.by === 'call') return 'named by the call'
+  if (choice.by === 'file') return `tuning file: ${choice.leaf!.conditions()}`
+  return `rule: ${reasonOf(choice.facts)}${unservedText(choice)}`
+}
+
+/** Why the rule has chosen where the tuning file has a leaf. */
+function unservedText({ leaf, refusal }: PlanChoice): string {
+  if (refusal === leftToRule) return `; the tuning file leaves it to the rule: ${leaf!.conditions()}`
+  return leaf === undefined ? '' : `; not ${leaf.line} of the tuning file (${leaf.conditions()}): ${refusal}`
 }

@@ -14,12 +14,17 @@ import type { CallFacts } from './default-rule.js'
 import type { MoveMemory } from './move-memory.js'
 import { type Participants, participantsOf, type WholeKind } from './participants.js'
 import { pathParticipants } from './path-participants.js'
+import { TunedCalls, type TunedLeaf } from './tuned-calls.js'
 
 /** Why a call is carried out by an algorithm. */
 export interface PlanChoice {
-  /** By the call itself; else by the rule, from these facts. */
-  readonly isNamed: boolean
+  /** By what: the call itself, the tuning file, or the rule, from these facts. */
+  readonly by: 'call' | 'file' | 'rule'
   readonly facts: CallFacts
+  /** The leaf of the tuning file for the call. */
+  readonly leaf?: TunedLeaf | undefined
+  /** Why the setting of this leaf cannot serve the call, so that the rule has chosen. */
+  readonly refusal?: string | undefined
 }
 
 /** An algorithm for a shape, lowered for this process. */
@@ -124,8 +129,11 @@ export class CollectivePlans {
   barrier: BindableCall<undefined> | undefined
   /** Broadcasts whose data came with their head, without a plan. */
   inlineBcasts = 0
+  /** Why the last of them that this process sent was one. */
+  inlineChoice: PlanChoice | undefined
   readonly #state: CommContext
   #isMemoryShared: boolean | undefined
+  #tuned: TunedCalls | undefined
   readonly #plans = new Map<string, CollectivePlan>()
   /** The plan of each algorithm, by its id, that was asked for last: found without a key. */
   readonly #lastOf = new Map<string, CollectivePlan>()
@@ -151,6 +159,14 @@ export class CollectivePlans {
   get isMemoryShared(): boolean {
     this.#isMemoryShared ??= isMemoryShared(this.#state)
     return this.#isMemoryShared
+  }
+
+  /** The decisions of the world's tuning file; undefined without one. */
+  get tuned(): TunedCalls | undefined {
+    if (this.#tuned !== undefined) return this.#tuned
+    const { tuning } = this.#state.runtime.options
+    if (tuning !== undefined) this.#tuned = new TunedCalls(tuning, this.#state, this.isMemoryShared)
+    return this.#tuned
   }
 
   participants(kind: WholeKind): Participants | null {

@@ -1,6 +1,9 @@
 import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { atDefaults } from '../../collective/patterns/parameterized.js'
+import { defaultRuntimeOptions } from '../../messages/process/runtime.js'
 import type { Collective } from '../../schedule/specification.js'
+import type { TuningSetting } from '../../tuning/setting.js'
+import { callProcesses, type TuningCall } from '../../tuning/tuning-call.js'
 
 /** What all ranks of a call know before it; of a bcast or scatter, all ranks of the root's process. */
 export interface CallFacts {
@@ -73,6 +76,21 @@ export function defaultChoice(facts: CallFacts): AlgorithmChoice | null {
       return null
   }
 }
+
+/**
+ * What the rule chooses for a call that was measured, on processes that do not share cores and with the usual eager
+ * limit. Broadcasts whose data travel with their head, down a binomial tree, count as `bcast-binomial`.
+ */
+export function ruleOf(call: TuningCall): Pick<TuningSetting, 'algorithm' | 'parameters'> | null {
+  const { collective, bytes, isMemoryShared = false } = call
+  const processes = callProcesses(call)
+  const sizeBytes = collective === 'reduce-scatter' ? bytes * processes : bytes
+  const facts = { collective, processes, isOversubscribed: false, isMemoryShared, eagerLimitBytes, sizeBytes }
+  const algorithm = defaultChoice(facts)?.id ?? (collective === 'bcast' ? 'bcast-binomial' : null)
+  return algorithm === null ? null : { algorithm, parameters: {} }
+}
+
+const { eagerLimitBytes } = defaultRuntimeOptions
 
 /** Why {@link defaultChoice} chooses what it does, in a few words. */
 export function reasonOf(facts: CallFacts): string {

@@ -7,6 +7,7 @@ import type { CollectiveContext } from './collective-context.js'
 import { type CollectivePlan, type PlanChoice, shapeOf } from './collective-plan.js'
 import { type CallFacts, defaultChoice, defaultSegments } from './default-rule.js'
 import type { Method } from './method.js'
+import { tunedSegments } from './tuned-calls.js'
 
 /** An algorithm for a call, and into how many segments it cuts every unit of data. */
 export interface Chosen {
@@ -32,12 +33,41 @@ export function chooseMove(
   if (method?.algorithm !== undefined) {
     const { algorithm } = method
     const segments = namedSegments({ ...method, algorithm }, sizeBytes, state.processes.count)
-    return { algorithm, segments, choice: { isNamed: true, facts } }
+    return { algorithm, segments, choice: { by: 'call', facts } }
   }
+  const tuned = chooseTuned(state, collective, method?.segments, facts)
+  if (tuned !== undefined && 'algorithm' in tuned) return tuned
   const choice = defaultChoice(facts)
-  if (choice === null) return null
+  const why: PlanChoice = tuned === undefined ? { by: 'rule', facts } : { by: 'rule', facts, ...tuned }
+  if (choice === null) {
+    state.plans.inlineChoice = why
+    return null
+  }
   const segments = method?.segments ?? choice.segments
-  return { algorithm: algorithmOf(choice.id), segments, choice: { isNamed: false, facts } }
+  return { algorithm: algorithmOf(choice.id), segments, choice: why }
+}
+
+/** The setting of the tuning file; the leaf and why it cannot serve; undefined where the file does not decide. */
+function chooseTuned(
+  state: CollectiveContext,
+  collective: Collective,
+  given: number | undefined,
+  facts: CallFacts,
+): Chosen | Pick<PlanChoice, 'leaf' | 'refusal'> | undefined {
+  const { sizeBytes } = facts
+  const tuned = state.plans.tuned?.choiceOf(collective, sizeBytes)
+  if (tuned === undefined) return undefined
+  const { leaf, parts } = tuned
+  const { setting } = leaf
+  if (setting.reason !== null) return { leaf, refusal: setting.reason }
+  const { algorithm } = setting
+  const segments = given ?? tunedSegments(setting, sizeBytes, parts)
+  if (tuned.segments !== segments) {
+    tuned.segments = segments
+    tuned.refusal = refusalOf(state, algorithm, segments, 0)
+  }
+  if (tuned.refusal !== null) return { leaf, refusal: tuned.refusal }
+  return { algorithm, segments, choice: { by: 'file', facts, leaf } }
 }
 
 /**
@@ -114,7 +144,10 @@ export function requireServed(
   segments: number,
   root = 0,
 ): void {
-  const shape = shapeOf(state.plans.participants('processes')!, root, segments)
-  const reason = algorithm.refuses?.(shape) ?? null
+  const reason = refusalOf(state, algorithm, segments, root)
   if (reason !== null) throw new RankweaveError('ERR_ALGORITHM', `${algorithm.id}: ${reason}`)
+}
+
+function refusalOf(state: CollectiveContext, algorithm: Algorithm, segments: number, root: number) {
+  return algorithm.refuses?.(shapeOf(state.plans.participants('processes')!, root, segments)) ?? null
 }

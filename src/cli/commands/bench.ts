@@ -6,6 +6,7 @@ import { installNeighborhood } from '../../topology-communicator/install.js'
 import { openInputOn } from '../input/open-input.js'
 import { parseOptions, whole } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'
+import { addTuningOption, tuningOf, tuningSchema } from '../input/tuning-option.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { benchOutcome, benchText } from '../output/bench-report.js'
 import { type Reporter, readProgress } from '../output/reporter.js'
@@ -27,14 +28,19 @@ Examples:
   rankweave bench -n 64 --fabric threads --processes 2 --topology moore:8x8:r=2
   mpirun -n 4 rankweave bench -n 4 --fabric mpi --runs 9 --json`
 
-const schema = z.object({ ...worldSchema, runs: whole(1, 999), topology: z.string().optional() })
+const schema = z.object({
+  ...worldSchema,
+  ...tuningSchema,
+  runs: whole(1, 999),
+  topology: z.string().optional(),
+})
 
 /** What one run of one operation takes, about. */
 const runMs = 100
 
 /** `rankweave bench`: what messages and collectives cost on the user's fabric. */
 export const benchCommand: AddCommand = (command, act) => {
-  addWorldOptions(command)
+  addTuningOption(addWorldOptions(command))
     .option('--runs <number>', 'runs of every operation', '5')
     .option(
       '--topology <spec>',
@@ -54,10 +60,11 @@ export const benchCommand: AddCommand = (command, act) => {
           const message = `--topology: expected a topology of ${ranks} ranks, got one of ${topology.ranks}`
           throw new RankweaveError('ERR_USAGE', message)
         }
+        const tuning = await tuningOf(options, fabric.kind)
         installNeighborhood()
         report.step(`measuring ${runs} runs of every operation`)
         const args = { runs, runMs, topology }
-        const world = { ranks, fabric, args, report: reportOf(options) }
+        const world = { ranks, fabric, args, tuning, report: reportOf(options) }
         const results = await runOwnProgram('bench-program', main, world)
         const figures = results?.[0]
         if (figures === undefined || figures === null) return

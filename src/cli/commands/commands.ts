@@ -147,4 +147,10 @@ export const commands: readonly ListedCommand[] = [
       'List the algorithms of a collective by the time that formulas predict, or compare predicted with measured times.',
     load: async () => (await import('./models.js')).modelsCommand,
   },
+  {
+    name: 'tune',
+    usage: '[options] <data...>',
+    description: 'Learn from measured times which algorithms collectives use, as a tuning file.',
+    load: async () => (await import('./tune.js')).tuneCommand,
+  },
 ]

@@ -4,6 +4,7 @@ import { longestReportSeconds } from '../../launch/processes/report-triggers.js'
 import { installNeighborhood } from '../../topology-communicator/install.js'
 import { addListenOptions, listenOf, listenSchema, readNamedFile } from '../input/listen-options.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
+import { addTuningOption, tuningOf, tuningSchema } from '../input/tuning-option.js'
 import { reportOf } from '../input/world-options.js'
 import { plainValue, resultLines } from '../output/plain-value.js'
 import { counted, type Reporter, secondsText } from '../output/reporter.js'
@@ -50,6 +51,7 @@ const schema = z.object({
   token: z.string().optional(),
   tokenFile: z.string().optional(),
   ...listenSchema,
+  ...tuningSchema,
   // False by --no-listen.
   listen: z.union([z.string(), z.literal(false)]).optional(),
   ca: z.string().optional(),
@@ -70,7 +72,7 @@ export const joinCommand: AddCommand = (command, act) => {
     .argument('[args...]', 'arguments for the program, after --')
     .option('--token-file <file>', 'file with the token')
     .option('--token <token>', 'the token itself')
-  addListenOptions(command, 'the address that reaches the rendezvous')
+  addTuningOption(addListenOptions(command, 'the address that reaches the rendezvous'))
     .option('--no-listen', 'accept no connections: the rendezvous relays')
     .option('--ca <file>', 'certificates in PEM that sign those of other processes')
     .option('--node <label>', 'node of this process (default: the name of this host)')
@@ -93,9 +95,11 @@ export const joinCommand: AddCommand = (command, act) => {
         const chosen = listen === false ? null : listenOf({ ...options, listen })
         installNeighborhood()
         const started = performance.now()
+        const tuning = await tuningOf(options, 'websocket')
         const joined = await joinProgram(file, {
           ...{
             url,
+            tuning,
             token: tokenOf(options, globalThis.process.env),
             args,
             tagOutput,

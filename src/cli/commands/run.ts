@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { parseOptions } from '../input/options.js'
+import { addTuningOption, tuningOf, tuningSchema } from '../input/tuning-option.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { plainValue, resultLines } from '../output/plain-value.js'
 import { counted, type Reporter, secondsText } from '../output/reporter.js'
@@ -28,11 +29,13 @@ Examples:
   rankweave run program.ts -n 8 --tag-output        every line begins with the rank that wrote it
   rankweave run program.ts -n 8 -- input.txt fast   arguments after -- are passed to the program
   rankweave run program.ts -n 8 --no-hosted         the default export, also where the program exports hosted
+  rankweave run program.ts -n 8 --tuning tuning.json  collectives by the algorithms that rankweave tune has found
   rankweave run program.ts -n 8 --diagnose          errors name the lines of the calls that wait
   rankweave run program.ts -n 8 --json              results as one JSON object; the program's output on stderr`
 
 const schema = z.object({
   ...worldSchema,
+  ...tuningSchema,
   tagOutput: z.boolean(),
   diagnose: z.boolean(),
   reportAlgorithms: z.boolean(),
@@ -45,7 +48,7 @@ export const runCommand: AddCommand = (command, act) => {
   command
     .argument('<program>', 'file with the program')
     .argument('[args...]', 'arguments for the program, after --')
-  addWorldOptions(command)
+  addTuningOption(addWorldOptions(command))
     .option('--tag-output', 'begin every line with the rank that wrote it', false)
     .option('--no-hosted', 'call the default export once per rank, also where the program exports hosted')
     .option('--diagnose', 'name the line of the program in errors and reports', false)
@@ -58,6 +61,7 @@ export const runCommand: AddCommand = (command, act) => {
         const { ranks } = options
         const fabric = fabricOf(options)
         const { processes } = fabric
+        const tuning = await tuningOf(options, fabric.kind)
         const started = performance.now()
         const results = await runUserProgram({
           file,
@@ -68,6 +72,7 @@ export const runCommand: AddCommand = (command, act) => {
           diagnose: options.diagnose,
           reportAlgorithms: options.reportAlgorithms,
           hosted: options.hosted,
+          tuning,
           report: reportOf(options),
         })
         const took = (performance.now() - started) / 1000

@@ -40,6 +40,11 @@ export function seconds(most: number, least = 0) {
   return textValue(numberOption({ least, most, unit: 'seconds' }))
 }
 
+/** A number in decimal digits within bounds, a fraction allowed. */
+export function number(least: number, most: number) {
+  return textValue(numberOption({ least, most }))
+}
+
 /** One of several words. */
 export function oneOf<const T extends string>(...words: readonly T[]) {
   return textValue(wordOption(words))

@@ -3,6 +3,8 @@ import { joinedMpiJob } from '../../fabric/mpi/mpi-job.js'
 import type { ReportOptions } from '../../launch/processes/report-triggers.js'
 import { type HostedMain, type Main, run } from '../../launch/run.js'
 import { ownModule } from '../../package-paths.js'
+import type { TuningFile } from '../../tuning/tuning-file.js'
+import { tuningOf } from '../input/tuning-option.js'
 import { worldFailure } from './world-failure.js'
 
 /** Every process has left the world and is about to exit, with whatever code. */
@@ -16,6 +18,8 @@ export interface OwnWorld<A, R = unknown> {
   readonly args: A
   /** The form of `main` for all ranks of a process, which the module exports as `hosted`. Default: none. */
   readonly hosted?: HostedMain<R, A>
+  /** Null: none. Default: that of RANKWEAVE_TUNING. */
+  readonly tuning?: TuningFile | null
   readonly report: ReportOptions
   /** Ends the world. */
   readonly signal?: AbortSignal
@@ -37,13 +41,16 @@ type OwnProgram = (typeof ownPrograms)[number]
  * processes of a job, which report nothing.
  *
  * @param name of the module in this folder whose default export is `main`: every thread loads it for itself
- * @throws WorldFailure whose cause is the world's first error
+ * @throws ERR_FILE, ERR_TUNING for the tuning file; WorldFailure whose cause is the world's first error
  */
 export async function runOwnProgram<R, A>(
   name: OwnProgram,
   main: Main<R, A>,
-  { hosted, ...world }: OwnWorld<A, R>,
+  { hosted, tuning: given, ...rest }: OwnWorld<A, R>,
 ): Promise<readonly R[] | null> {
+  // A file that cannot be used is bad input, not the failure of a world.
+  const tuning = given === undefined ? await tuningOf({}, rest.fabric.kind) : given
+  const world = { ...rest, tuning }
   try {
     const results = await (world.fabric.needsModule === true
       ? run<R, A>(ownProgram(name), world)

@@ -2,6 +2,7 @@ import { RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import type { ReportOptions } from '../../launch/processes/report-triggers.js'
 import { run } from '../../launch/run.js'
+import type { TuningFile } from '../../tuning/tuning-file.js'
 import { guardUserCode } from './guard-user-code.js'
 import { checkProgramFile, loadProgram } from './load-program.js'
 import type { LoadedProgramArgs } from './loaded-program.js'
@@ -20,6 +21,7 @@ export interface ProgramOptions {
   readonly reportAlgorithms: boolean
   /** False: only the default export runs. */
   readonly hosted: boolean
+  readonly tuning: TuningFile | null
   readonly report: ReportOptions
 }
 
@@ -29,8 +31,8 @@ export interface ProgramOptions {
  * @throws ERR_PROGRAM when it cannot be loaded; WorldFailure whose cause is the world's first error
  */
 export async function runUserProgram(options: ProgramOptions): Promise<readonly unknown[]> {
-  const { file, ranks, fabric, args, tagOutput, diagnose, reportAlgorithms, hosted, report } = options
-  const world = { ranks, fabric, diagnose, report }
+  const { file, ranks, fabric, args, tagOutput, diagnose, reportAlgorithms, hosted, tuning, report } = options
+  const world = { ranks, fabric, diagnose, tuning, report }
   if (fabric.needsModule === true) {
     checkProgramFile(file)
     const inThread: LoadedProgramArgs = { file, args, tagOutput, reportAlgorithms }

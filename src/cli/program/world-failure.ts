@@ -42,6 +42,7 @@ const notStarted = [
     'ERR_TOKEN',
     'ERR_PROGRAM_MISMATCH',
     'ERR_VERSION_MISMATCH',
+    'ERR_TUNING_MISMATCH',
     'ERR_WORLD_FULL',
     'ERR_REPLAYED',
     'ERR_LIMIT',

@@ -40,6 +40,7 @@ export interface MpiCalls {
   readonly wait: Call
   readonly requestFree: Call
   readonly allgather: Call
+  readonly iallgather: Call
   readonly igather: Call
   readonly igatherv: Call
   readonly ireduceScatterBlock: Call
@@ -193,6 +194,7 @@ function callsOf(func: MpiLibrary['func']): MpiCalls {
     wait: func('MPI_Wait', a, a),
     requestFree: func('MPI_Request_free', a),
     allgather: func('MPI_Allgather', a, i, h, a, i, h, h),
+    iallgather: func('MPI_Iallgather', a, i, h, a, i, h, h, a),
     igather: func('MPI_Igather', a, i, h, a, i, h, i, h, a),
     igatherv: func('MPI_Igatherv', a, i, h, a, a, a, h, i, h, a),
     ireduceScatterBlock: func('MPI_Ireduce_scatter_block', a, a, i, h, h, h, a),

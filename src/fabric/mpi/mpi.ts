@@ -89,6 +89,9 @@ async function openMpi(job: MpiJob, nodes: readonly string[] = job.nodes): Promi
   return new MpiSession(job, memory.number(0, abi.handleBytes), nodes)
 }
 
+/** Bytes of a text in `textsOfAll`. */
+const textBytes = 16
+
 /** This process's part of one world: messages of its own communicator. */
 export class MpiSession implements FabricSession {
   readonly kind = 'mpi'
@@ -119,6 +122,21 @@ export class MpiSession implements FabricSession {
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
+  }
+
+  /** A text of every process, of at most 16 characters of ASCII, by process. All processes call it. @internal */
+  async textsOfAll(mine: string): Promise<readonly string[]> {
+    const { abi, calls, addressOf } = this.job.library
+    const control = new MpiMemory(64, addressOf)
+    const all = new MpiMemory(textBytes * this.processes, addressOf)
+    const { address } = control
+    for (let i = 0; i < mine.length; i++) control.bytes[i] = mine.charCodeAt(i)
+    calls.iallgather(address, textBytes, abi.byte, all.address, textBytes, abi.byte, this.#comm, address + 16)
+    await this.job.completed(address + 16, control, 32)
+    return Array.from({ length: this.processes }, (_, p) => {
+      const text = Buffer.from(all.bytes.subarray(p * textBytes, (p + 1) * textBytes)).toString('latin1')
+      return text.replace(/\0+$/, '')
+    })
   }
 
   /** Retains the communicator after `close`, for `collect`. @internal */

@@ -1,4 +1,5 @@
 import type { FabricFactory } from '../../fabric/fabric.js'
+import type { TuningFile } from '../../tuning/tuning-file.js'
 import type { EventLoopWatch } from '../../world/event-loop.js'
 import type { UserProgram } from '../../world/user-program.js'
 import type { WorldOptions } from '../../world/world.js'
@@ -10,6 +11,8 @@ export interface LaunchRequest<T, A> {
   /** False: of a module only the default export runs. */
   readonly hosted: boolean
   readonly world: WorldOptions<A>
+  /** Of the world, which has it where the launcher need not take its turn before; undefined: it has none. */
+  readonly tuning: Promise<TuningFile> | undefined
   readonly signal: AbortSignal | undefined
   readonly report: ReportOptions | undefined
   /** What kept the event loop alive when `run` was called. */

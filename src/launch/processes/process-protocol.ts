@@ -1,5 +1,6 @@
 import type { Decision } from '../../fabric/fabric.js'
 import type { ThreadsConnection } from '../../fabric/threads/threads-connect.js'
+import type { TuningFile } from '../../tuning/tuning-file.js'
 import type { ProcessState } from '../../world/diagnosis.js'
 
 /** What a world is started with, the same at all its processes. */
@@ -11,6 +12,7 @@ export interface WorldData {
   readonly creditBytes?: number
   readonly detectDeadlock?: boolean
   readonly diagnose?: boolean
+  readonly tuning?: TuningFile
   /** False: of the program only the default export runs. */
   readonly hosted?: boolean
 }

@@ -2,6 +2,7 @@ import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { checkOptions, givenOptions } from '../../base/option-table.js'
 import type { WorldLimits } from '../../websocket/protocol/limits.js'
 import type { WorldEnd } from '../../websocket/rendezvous/hosted-world.js'
+import { requestedTuning, type TuningOption } from '../processes/tuning-option.js'
 import { type ListenOptions, type RanksOptions, ranksOptions, settingsOf } from './settings.js'
 
 export interface HostOptions extends RanksOptions {
@@ -9,6 +10,11 @@ export interface HostOptions extends RanksOptions {
   readonly listen?: ListenOptions
   /** Default: those of docs/websocket.md. */
   readonly limits?: Partial<WorldLimits>
+  /**
+   * The tuning file that processes must join with, as of `run`. Without one, here and in RANKWEAVE_TUNING, it is that
+   * of the first to join, which may have none.
+   */
+  readonly tuning?: TuningOption
 }
 
 /** A world that waits for its processes, or runs. */
@@ -31,15 +37,16 @@ export interface OpenWorld {
  * and its end ends the world. Listening keeps the event loop alive until `close`.
  *
  * @throws ERR_WORLD for numbers that do not agree; ERR_ARGUMENT; ERR_FABRIC when the address cannot be
- *   listened on
+ *   listened on; ERR_FILE, ERR_TUNING for the tuning file
  */
 export async function host(options: HostOptions): Promise<OpenWorld> {
   checkOptions('host', hostOptions, options)
-  const { listen, limits, ...ofRanks } = options
+  const { listen, limits, tuning: given, ...ofRanks } = options
   const { processes, settings } = settingsOf('host', ofRanks)
   // Loaded when it is needed, with packages that other fabrics do not need.
   const { openRendezvous } = await import('./rendezvous.js')
-  const world = { processes, settings, ...givenOptions({ limits }) }
+  const tuning = (await requestedTuning('host', given))?.checksum
+  const world = { processes, settings, ...givenOptions({ limits, tuning }) }
   const rendezvous = await openRendezvous(world, listen)
   const { token, ended } = rendezvous.world
   return {
@@ -54,5 +61,5 @@ export async function host(options: HostOptions): Promise<OpenWorld> {
 
 const hostOptions: OptionTable<HostOptions> = {
   ...ranksOptions,
-  ...uncheckedOptions('listen', 'limits'),
+  ...uncheckedOptions('listen', 'limits', 'tuning'),
 }

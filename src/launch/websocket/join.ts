@@ -1,9 +1,16 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
-import { flagOption, type OptionTable, objectOption, uncheckedOptions } from '../../base/option.js'
+import {
+  flagOption,
+  type OptionTable,
+  objectOption,
+  uncheckedOption,
+  uncheckedOptions,
+} from '../../base/option.js'
 import { checkOptions, givenOptions } from '../../base/option-table.js'
 import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
+import type { TuningFile } from '../../tuning/tuning-file.js'
 import { connectMs } from '../../websocket/socket/socket.js'
 import { hostUntilEmpty } from '../../world/empty-loop.js'
 import {
@@ -19,6 +26,7 @@ import { loadExports } from '../processes/load-program.js'
 import { programDigest } from '../processes/program-digest.js'
 import { type ReportOptions, reportOptions } from '../processes/report-triggers.js'
 import { hostHere } from '../processes/session-launcher.js'
+import { requestedTuning, type TuningOption } from '../processes/tuning-option.js'
 import { hostJoined, type Joined, type JoinOptions, memberOptions } from './joined.js'
 import type { OpenMember } from './member.js'
 import { failureText, type ListenOptions, parseSettings } from './settings.js'
@@ -42,6 +50,8 @@ export interface NodeJoinOptions<A = unknown, T = unknown> extends JoinOptions<A
   readonly diagnose?: boolean
   /** When to report who waits for what: of the ranks of this process. */
   readonly report?: ReportOptions
+  /** The tuning file, as of `run`: all processes of the world have the same. */
+  readonly tuning?: TuningOption
 }
 
 /**
@@ -51,8 +61,8 @@ export interface NodeJoinOptions<A = unknown, T = unknown> extends JoinOptions<A
  * takes a function in the same way.
  *
  * @param main the URL of a module, or a function together with `program`
- * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_WORLD_FULL, ERR_REPLAYED, ERR_LIMIT when
- *   the rendezvous refuses; ERR_WORLD_LOST when it cannot be reached, or is lost; ERR_FABRIC when this
+ * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_TUNING_MISMATCH, ERR_WORLD_FULL, ERR_REPLAYED,
+ *   ERR_LIMIT when the rendezvous refuses; ERR_FILE, ERR_TUNING for the tuning file; ERR_WORLD_LOST when it cannot be reached, or is lost; ERR_FABRIC when this
  *   process cannot listen; ERR_PROGRAM
  * @throws the world's first error, like `run`
  */
@@ -68,6 +78,7 @@ export async function join<T, A = undefined>(
   if (program === undefined)
     throw new RankweaveError('ERR_ARGUMENT', 'join: expected program, a text, got undefined')
   const { hosted } = options
+  const tuning = await requestedTuning('join', options.tuning)
   const loaded =
     main instanceof URL
       ? await loadExports<T, A>(main.href, { hosted: hosted !== false })
@@ -80,12 +91,13 @@ export async function join<T, A = undefined>(
     ...{ url, token, program, node, listen },
     ...(process === undefined ? {} : { process }),
     ...(ca === undefined ? {} : { ca }),
+    ...(tuning === undefined ? {} : { tuning: tuning.checksum }),
     ...(signal === undefined ? {} : { signal }),
     ...(onWaiting === undefined ? {} : { onWaiting }),
   })
   let failure: string | undefined
   try {
-    return await hostedHere(member, loaded, options)
+    return await hostedHere(member, loaded, options, tuning)
   } catch (error) {
     failure = failureText(error)
     throw error
@@ -99,11 +111,12 @@ async function hostedHere<T, A>(
   member: OpenMember,
   program: UserProgram<T, A>,
   { args, signal, report, diagnose }: NodeJoinOptions<A, T>,
+  tuning: TuningFile | undefined,
 ): Promise<Joined<T>> {
   const { hostMember } = await import('./member.js')
   const { membership } = member
   const settings = parseSettings(membership.settings)
-  const world: WorldOptions<A> = { ...settings, ...givenOptions({ args, diagnose }) }
+  const world: WorldOptions<A> = { ...settings, ...givenOptions({ args, diagnose, tuning }) }
   return hostJoined(membership, settings, (onFailed) =>
     hostHere<T, A>({ world, signal, report }, Promise.resolve(program), (loaded, given) =>
       hostUntilEmpty({ ...given, onFailed }, (options) => hostMember(member, loaded, options)),
@@ -140,6 +153,7 @@ const joinOptions: OptionTable<NodeJoinOptions> = {
   hosted: hostedOption,
   diagnose: flagOption(),
   report: objectOption(reportOptions),
+  tuning: uncheckedOption,
 }
 
 /** @throws ERR_ARGUMENT */

@@ -16,6 +16,8 @@ export interface MemberOptions {
   readonly token: string
   /** Digest of the program. */
   readonly program: string
+  /** Checksum of the tuning file. Default: it has none. */
+  readonly tuning?: string
   /** Node label. */
   readonly node: string
   /** The number to ask for. Default: by order of joining. */

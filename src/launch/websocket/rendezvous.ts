@@ -41,6 +41,8 @@ export async function openRendezvous(
 export interface OpenWorldOptions extends RanksOptions {
   /** SHA-256 of the program's file, in hex, that processes must run. Default: that of the first to join. */
   readonly program?: string
+  /** Checksum of the tuning file that processes must have. Default: that of the first to join, which may have none. */
+  readonly tuning?: string
   /** Default: those of docs/websocket.md. */
   readonly limits?: Partial<WorldLimits>
   /** @internal Processes of the host's own: see `WorldOptions`. */
@@ -66,16 +68,16 @@ export interface MountedWorld extends WorldHandle {
 export function openWorld(rendezvous: Rendezvous, options: OpenWorldOptions): MountedWorld {
   requireRendezvous('openWorld', rendezvous)
   checkOptions('openWorld', openWorldOptions, options)
-  const { program, limits, own = 0, onLost, ...ofRanks } = options
+  const { program, tuning, limits, own = 0, onLost, ...ofRanks } = options
   const { processes, settings } = settingsOf('openWorld', ofRanks)
   const world = rendezvous.createWorld({
     ...{ processes, own, settings, version: ownVersion() },
-    ...givenOptions({ program, limits, onLost }),
+    ...givenOptions({ program, tuning, limits, onLost }),
   })
   return { ...world, ranks: options.ranks, processes }
 }
 
 const openWorldOptions: OptionTable<OpenWorldOptions> = {
   ...ranksOptions,
-  ...uncheckedOptions('program', 'limits', 'own', 'onLost'),
+  ...uncheckedOptions('program', 'tuning', 'limits', 'own', 'onLost'),
 }

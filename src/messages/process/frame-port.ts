@@ -1,5 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
 import type { Fabric } from '../../fabric/fabric.js'
+import type { TuningFile } from '../../tuning/tuning-file.js'
 import type { WorldLayout } from './world-layout.js'
 
 /** Limits of what a process sends before its receivers answer. */
@@ -18,6 +19,8 @@ export interface RuntimeOptions {
   readonly sendsAhead?: boolean
   /** Whether call sites are retained. Default: no. */
   readonly diagnose?: boolean
+  /** Decides which algorithms collectives use, the same file in all processes. Default: the rule does. */
+  readonly tuning?: TuningFile
 }
 
 /** Handles the frames of one service, outside any communicator. */

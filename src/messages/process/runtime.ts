@@ -45,6 +45,7 @@ export function runtimeOptions(
     creditBytes,
     sendsAhead: given.eagerLimitBytes === undefined,
     ...(given.diagnose === true ? { diagnose: true } : {}),
+    ...(given.tuning === undefined ? {} : { tuning: given.tuning }),
   }
 }
 

@@ -55,6 +55,11 @@ export const toRendezvous = {
         .describe('16 random bytes in hexadecimal digits, new for every request'),
       program: z.string().min(1).max(128).describe('digest of the program'),
       library: z.string().min(1).max(64).describe('version of Rankweave'),
+      tuning: z
+        .string()
+        .regex(/^[0-9a-f]{16}$/)
+        .optional()
+        .describe('checksum of the tuning file; absent: it has none'),
       node: z
         .string()
         .max(255)

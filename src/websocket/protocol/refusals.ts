@@ -15,6 +15,7 @@ export const refusalCodes = {
   ERR_LIMIT: 4007,
   ERR_WORLD: 4008,
   ERR_WORLD_LOST: 4009,
+  ERR_TUNING_MISMATCH: 4010,
 } as const satisfies Partial<Record<ErrorCode, number>>
 
 export type RefusalCode = keyof typeof refusalCodes

@@ -11,6 +11,8 @@ export interface Requirements {
   /** Undefined: that of the member that has waited longest. */
   readonly program: string | undefined
   readonly library: string | undefined
+  /** Checksum of the tuning file. Undefined: that of the member that has waited longest, which may have none. */
+  readonly tuning: string | undefined
 }
 
 interface Joined {
@@ -25,11 +27,11 @@ interface Joined {
  * @param joined members so far, the oldest first
  * @param candidate who asks
  * @param nonces of all requests that were granted
- * @throws ERR_REPLAYED, ERR_WORLD_FULL, ERR_VERSION_MISMATCH, ERR_PROGRAM_MISMATCH, ERR_WORLD for a number
- *   out of range, ERR_LIMIT
+ * @throws ERR_REPLAYED, ERR_WORLD_FULL, ERR_VERSION_MISMATCH, ERR_PROGRAM_MISMATCH, ERR_TUNING_MISMATCH, ERR_WORLD
+ *   for a number out of range, ERR_LIMIT
  */
 export function admit(
-  { processes, own, program, library }: Requirements,
+  { processes, own, program, library, tuning }: Requirements,
   joined: readonly Joined[],
   nonces: ReadonlySet<string>,
   hasBegun: boolean,
@@ -47,6 +49,14 @@ export function admit(
   }
   if (!isOwn && request.program !== expected.program) {
     throw refusal('ERR_PROGRAM_MISMATCH', `expected the program ${expected.program}, got ${request.program}`)
+  }
+  // Processes of the host's own have no tuning file.
+  const expectedTuning = own > 0 ? undefined : (tuning ?? first.tuning)
+  if (request.tuning !== expectedTuning) {
+    const named = (checksum: string | undefined) =>
+      checksum === undefined ? 'no tuning file' : `the tuning file with checksum ${checksum}`
+    const message = `expected ${named(expectedTuning)}, got ${named(request.tuning)}`
+    throw refusal('ERR_TUNING_MISMATCH', message)
   }
   if (request.process !== null && (request.process < from || request.process >= to)) {
     const range = from === 0 ? `below ${to}` : `from ${from} to ${to - 1}`

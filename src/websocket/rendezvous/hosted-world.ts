@@ -28,6 +28,7 @@ export interface HostedWorldOptions {
   readonly onLost: (process: number, reason: string) => void
   readonly program: string | undefined
   readonly library: string | undefined
+  readonly tuning: string | undefined
   readonly settings: string
   readonly limits: WorldLimits
   readonly rendezvous: RendezvousLimits

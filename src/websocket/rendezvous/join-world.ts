@@ -27,6 +27,8 @@ export interface JoinWorldOptions {
   readonly program: string
   /** Of Rankweave. */
   readonly version: string
+  /** Checksum of the tuning file, the same at all members. Default: none. */
+  readonly tuning?: string
   /** Node label. */
   readonly node: string
   /** The number to ask for. Default: whichever is free when all have joined, by order of joining. */
@@ -60,8 +62,8 @@ const pausesMs = [250, 500, 1_000, 2_000, 4_000]
  * Joins a world. Resolves when all its processes have joined. While the rendezvous has too many connections,
  * the request is repeated five times within 8 seconds.
  *
- * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_WORLD_FULL, ERR_WORLD, ERR_REPLAYED and
- *   ERR_LIMIT as the rendezvous refuses; ERR_WORLD_LOST when it cannot be reached or goes away, with what the
+ * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_TUNING_MISMATCH, ERR_WORLD_FULL, ERR_WORLD,
+ *   ERR_REPLAYED and ERR_LIMIT as the rendezvous refuses; ERR_WORLD_LOST when it cannot be reached or goes away, with what the
  *   network says; ERR_PROTOCOL when it is no rendezvous; ERR_ABORTED by `signal`; ERR_ARGUMENT for a URL that
  *   is none
  */
@@ -154,10 +156,11 @@ class Joining {
   }
 
   #request() {
-    const { token, program, version, node, process = null, listenUrl } = this.#options
+    const { token, program, version, tuning, node, process = null, listenUrl } = this.#options
     return {
       ...({ kind: 'join', protocol: protocolVersion, nonce: toHex(randomBytes(16)) } as const),
       ...{ token, program, library: version, node, process, address: listenUrl },
+      ...(tuning === undefined ? {} : { tuning }),
     }
   }
 

@@ -43,6 +43,8 @@ export interface AwaitedWorldOptions {
   readonly program?: string
   /** Version of Rankweave that members must have. Default: that of the first to join. */
   readonly version?: string
+  /** Checksum of the tuning file that members must have. Default: that of the first to join, which may have none. */
+  readonly tuning?: string
   readonly limits?: Partial<WorldLimits>
   /**
    * What every process receives when the world begins; at most 16,384 characters ({@link maxSettingsLength}).
@@ -69,7 +71,7 @@ export interface WorldHandle {
 
 const rendezvousOptions: OptionTable<RendezvousOptions> = uncheckedOptions('limits', 'clock')
 const awaitedWorldOptions: OptionTable<AwaitedWorldOptions> = {
-  ...uncheckedOptions('processes', 'own', 'onLost', 'program', 'version', 'limits'),
+  ...uncheckedOptions('processes', 'own', 'onLost', 'program', 'version', 'tuning', 'limits'),
   settings: valueOption(
     `a text of at most ${maxSettingsLength} characters`,
     (value) => typeof value === 'string' && value.length <= maxSettingsLength,
@@ -112,7 +114,7 @@ export class Rendezvous {
    */
   createWorld(options: AwaitedWorldOptions): WorldHandle {
     checkOptions('createWorld', awaitedWorldOptions, options)
-    const { processes, own = 0, onLost = () => {}, program, version, settings = '' } = options
+    const { processes, own = 0, onLost = () => {}, program, version, tuning, settings = '' } = options
     const { maxProcesses, maxWorlds } = this.limits
     const count = (name: string, value: number, least: number, most: number) =>
       requireOption('createWorld', name, integerOption({ least, most, required: true }), value, 'ERR_WORLD')
@@ -137,6 +139,7 @@ export class Rendezvous {
         onLost,
         program,
         library: version,
+        tuning,
         settings,
         limits,
         rendezvous: this.limits,

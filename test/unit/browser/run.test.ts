@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { runInPage } from '../../../src/browser/run.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
+import { treeByBytes, tuningFileOf } from '../../support/tuning-files.js'
 
 describe('run in a page', () => {
   it('returns what run on local returns, in rank order, on the processes that are asked for', async () => {
@@ -19,6 +20,19 @@ describe('run in a page', () => {
   it('takes ranks per process from the fabric', async () => {
     const fabric = local({ ranksPerProcess: [1, 3], seed: 2 })
     expect(await runInPage((world) => world.location.process, { ranks: 4, fabric })).toEqual([0, 1, 1, 1])
+  })
+
+  it('takes what a tuning file holds, and refuses a damaged one', async () => {
+    const tuning = tuningFileOf({ allgather: treeByBytes('allgather', ['allgather-ring']) })
+    const main = async (world: Parameters<Parameters<typeof runInPage>[0]>[0]) => {
+      await world.allgather(new Uint8Array(8))
+      return world.describe().collectives[0].why
+    }
+    const options = { ranks: 3, processes: 3 }
+    expect(await runInPage(main, { ...options, tuning })).toEqual(Array(3).fill('tuning file: every call'))
+    await expect(
+      runInPage(main, { ...options, tuning: { ...tuning, checksum: '0123456789abcdef' } }),
+    ).rejects.toMatchObject({ code: 'ERR_TUNING' })
   })
 
   it('rejects with the first error of a rank, that same object', async () => {

@@ -80,6 +80,16 @@ describe('a damaged tree is refused with its place:', () => {
     ['an unknown attribute', { settings, root: { ...words, attribute: 'bytes' } }, /root\.attribute/],
     ['no branches', { settings, root: { ...words, branches: [] } }, /root\.branches/],
     [
+      'a list of settings with a hole',
+      { settings: holed(settings[0]), root: leaf },
+      /settings\[0\]: expected an object/,
+    ],
+    [
+      'branches with a hole',
+      { settings, root: { ...words, branches: holed(words.branches[0]) } },
+      /branches\[0\]: expected an object/,
+    ],
+    [
       'a word twice',
       { settings, root: { ...words, branches: [words.branches[0], words.branches[0]] } },
       /branches\[1\]\.word/,
@@ -102,6 +112,13 @@ describe('a damaged tree is refused with its place:', () => {
       /at most 65536 nodes/,
     ],
   ]
+
+  /** A list without its first element. */
+  function holed<T>(last: T): T[] {
+    const list: T[] = []
+    list[1] = last
+    return list
+  }
 
   /** A full tree. */
   function bushy(depth: number): unknown {

@@ -95,6 +95,17 @@ describe('a damaged line is refused with its number:', () => {
     ['an unknown kind of source', lineWith({ source: { ...source, kind: 'guess' } }), /source\.kind among/],
     ['an unknown member of the source', lineWith({ source: { ...source, host: 'a' } }), /'host'/],
     ['an empty name of a source', lineWith({ source: { ...source, name: '' } }), /source\.name/],
+    ['a bidi mark in a source', lineWith({ source: { ...source, name: 'a\u202eb' } }), /source\.name/],
+    [
+      'a format character in a source',
+      lineWith({ source: { ...source, machine: 'a\u200bb' } }),
+      /source\.machine/,
+    ],
+    [
+      'a line separator in a source',
+      lineWith({ source: { ...source, machine: 'a\u2028b' } }),
+      /source\.machine/,
+    ],
     ['a line break in a source', lineWith({ source: { ...source, machine: 'a\nb' } }), /source\.machine/],
     ['a long machine', lineWith({ source: { ...source, machine: 'a'.repeat(201) } }), /source\.machine/],
     [
@@ -151,6 +162,16 @@ describe('a damaged line is refused with its number:', () => {
     }
     expect(() => readMeasurements(lines)).toThrow(/at most 1048576 lines/)
   })
+})
+
+it.each([7, null, undefined, {}, formatMeasurement(full)])('%j is refused: it is no lines', (lines) => {
+  expect(() => readMeasurements(lines as string[])).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+})
+
+it.each([7, null, {}])('a line that is %j is refused with its number', (line) => {
+  const read = () => readMeasurements(['', line as string])
+  expect(read).toThrow(expect.objectContaining({ code: 'ERR_MEASUREMENT' }))
+  expect(read).toThrow(/line 2: expected a text/)
 })
 
 it('members of a prototype are not members of a line', () => {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type CallFacts, defaultChoice, defaultSegments } from '../../../../src/calls/plan/default-rule.js'
+import {
+  type CallFacts,
+  defaultChoice,
+  defaultSegments,
+  ruleOf,
+} from '../../../../src/calls/plan/default-rule.js'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
 
 const facts = {
@@ -45,6 +50,20 @@ describe('the default rule', () => {
     const choice = defaultChoice({ ...facts, ...given })
     expect(choice?.id ?? null).toBe(id)
     if (choice !== null) expect(algorithmOf(choice.id).collective).toBe(given.collective)
+  })
+
+  it('is known of calls that were measured', () => {
+    const call = { nodes: 2, processesPerNode: 2, bytes: 8 } as const
+    const rows = [
+      [{ ...call, collective: 'allgather' }, 'allgather-bruck'],
+      [{ ...call, collective: 'allgather', bytes: 2 ** 20 }, 'allgather-linear'],
+      [{ ...call, collective: 'allreduce', bytes: 2 ** 20 }, 'allreduce-segmented'],
+      // Its bytes are those of one rank's block.
+      [{ ...call, collective: 'reduce-scatter' }, 'reduce-scatter-tree'],
+      [{ ...call, collective: 'bcast' }, 'bcast-binomial'],
+      [{ ...call, collective: 'bcast', bytes: 2 ** 20, isMemoryShared: true }, 'bcast-linear'],
+    ] as const
+    for (const [measured, algorithm] of rows) expect(ruleOf(measured)).toEqual({ algorithm, parameters: {} })
   })
 
   it('cuts data of chains into a power of two of segments, those of other algorithms into none', () => {

@@ -76,6 +76,8 @@ describe('requests to join are refused', () => {
     ['no token', 'ERR_TOKEN', { token: '' }],
     ['another program', 'ERR_PROGRAM_MISMATCH', { program: 'other' }],
     ['another version', 'ERR_VERSION_MISMATCH', { version: '2.0.0' }],
+    ['a tuning file where the others have none', 'ERR_TUNING_MISMATCH', { tuning: '0123456789abcdef' }],
+    ['a checksum that is none', 'ERR_PROTOCOL', { tuning: 'abc' }],
     ['a number out of range', 'ERR_WORLD', { process: 2 }],
     ['a number that is taken', 'ERR_WORLD_FULL', { process: 1 }],
     ['a node label that is none', 'ERR_PROTOCOL', { node: '' }],
@@ -101,6 +103,29 @@ describe('requests to join are refused', () => {
     await rendezvous.turn()
     await expect(program.joined).rejects.toMatchObject({ code: 'ERR_PROGRAM_MISMATCH' })
     await expect(version.joined).rejects.toMatchObject({ code: 'ERR_VERSION_MISMATCH' })
+  })
+
+  it('of a tuning file, whose checksum is that of the world, else that of its first member', async () => {
+    const rendezvous = new RendezvousCase()
+    const [one, other] = ['0123456789abcdef', 'fedcba9876543210']
+    const named = rendezvous.rendezvous.createWorld({ processes: 2, tuning: one })
+    const open = rendezvous.rendezvous.createWorld({ processes: 2 })
+    const refused = [rendezvous.join(named.token), rendezvous.join(named.token, { tuning: other })]
+    const first = [
+      rendezvous.join(named.token, { tuning: one }),
+      rendezvous.join(open.token, { tuning: other }),
+    ]
+    await rendezvous.turn()
+    refused.push(rendezvous.join(open.token), rendezvous.join(open.token, { tuning: one }))
+    await rendezvous.turn()
+    for (const { joined } of refused)
+      await expect(joined).rejects.toMatchObject({ code: 'ERR_TUNING_MISMATCH' })
+    const last = [
+      rendezvous.join(named.token, { tuning: one }),
+      rendezvous.join(open.token, { tuning: other }),
+    ]
+    await rendezvous.turn()
+    expect(await Promise.all([...first, ...last].map(({ joined }) => joined))).toHaveLength(4)
   })
 
   it('by a world that is full, also after a loss', async () => {

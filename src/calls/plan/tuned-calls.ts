@@ -1,0 +1,194 @@
+import { largestOf } from '../../base/search.js'
+import { parseAlgorithm, segmentsOfParts } from '../../collective/algorithm-text.js'
+import type { Algorithm, CombinationOrder } from '../../collective/patterns/algorithm.js'
+import { reasonText } from '../../errors.js'
+import type { CommContext } from '../../messages/process/comm-context.js'
+import type { Collective } from '../../schedule/specification.js'
+import { leafConditions } from '../../tuning/leaf-conditions.js'
+import { findLeaf, type PackedTree, packTree } from '../../tuning/packed-tree.js'
+import { defaultAlgorithm, settingLine, type TuningSetting } from '../../tuning/setting.js'
+import type { TuningFile } from '../../tuning/tuning-file.js'
+import { defaultSegments } from './default-rule.js'
+
+/** A setting of a tuning file as calls use it. */
+export type ReadySetting = ServableSetting | { readonly reason: string }
+
+export interface ServableSetting {
+  readonly algorithm: Algorithm
+  readonly segmentBytes: number | undefined
+  /** Whether it cuts long data also where nothing says into how many segments. */
+  readonly cutsByItself: boolean
+  /** Why this version has no such algorithm. */
+  readonly reason: null
+}
+
+/** The tree of one collective, for look-ups. */
+interface Decisions {
+  readonly packed: PackedTree
+  readonly settings: readonly ReadySetting[]
+  readonly leaves: readonly TunedLeaf[]
+}
+
+/** A leaf of a tuning file. */
+export interface TunedLeaf {
+  readonly setting: ReadySetting
+  /** `bcast-chain:fanout=4,segment=8192` */
+  readonly line: string
+  /** Which calls it decides for, in words. */
+  conditions(): string
+}
+
+/** Files that the processes of this thread use are made ready once. */
+const ready = new WeakMap<TuningFile, ReadonlyMap<Collective, Decisions>>()
+
+function readyDecisions(file: TuningFile): ReadonlyMap<Collective, Decisions> {
+  const known = ready.get(file)
+  if (known !== undefined) return known
+  const decisions = new Map<Collective, Decisions>()
+  for (const [collective, tree] of Object.entries(file.decisions)) {
+    const packed = packTree(tree)
+    const settings = tree.settings.map(readySetting)
+    const lines = tree.settings.map(settingLine)
+    let conditions: readonly string[] | undefined
+    const leaves = Array.from(packed.leafSetting, (setting, leaf): TunedLeaf => {
+      return {
+        setting: settings[setting],
+        line: lines[setting],
+        conditions: () => {
+          conditions ??= leafConditions(tree)
+          return conditions[leaf]
+        },
+      }
+    })
+    decisions.set(collective as Collective, { packed, settings, leaves })
+  }
+  ready.set(file, decisions)
+  return decisions
+}
+
+/** What a leaf says whose setting is `default`. */
+export const leftToRule = 'the rule decides'
+
+function readySetting(setting: TuningSetting): ReadySetting {
+  if (setting.algorithm === defaultAlgorithm) return { reason: leftToRule }
+  const { segment, ...parameters } = setting.parameters
+  const isCut = segment !== undefined && segment > 0
+  const line = settingLine({ ...setting, parameters: isCut ? { ...parameters, segment } : parameters })
+  try {
+    const { algorithm, segmentBytes } = parseAlgorithm(line, setting.collective)
+    const cutsByItself = defaultSegments(algorithm, Number.POSITIVE_INFINITY) > 1
+    return { algorithm, segmentBytes, cutsByItself, reason: null }
+  } catch (error) {
+    return { reason: `this version does not know it: ${reasonText(error)}` }
+  }
+}
+
+/** A leaf as the calls of one communicator use it. */
+export interface TunedChoice {
+  readonly leaf: TunedLeaf
+  /** Parts into which its algorithm cuts a unit of data, besides segments. */
+  readonly parts: number
+  /** Segments that were asked for last, and why the algorithm cannot serve then; -1: none. */
+  segments: number
+  refusal: string | null
+}
+
+/** The decisions of one collective for one communicator. */
+interface OwnDecisions {
+  readonly packed: PackedTree
+  readonly leaves: readonly TunedLeaf[]
+  /** By leaf, made when it is used. */
+  readonly choices: (TunedChoice | undefined)[]
+  /** Of the last look-up. */
+  readonly words: {
+    readonly collective: Collective
+    readonly isMemoryShared: boolean
+    operation: string | undefined
+    order: CombinationOrder | undefined
+  }
+}
+
+/**
+ * The decisions of a tuning file for the calls of one communicator. They depend only on what all ranks of a
+ * call know, so all choose alike.
+ */
+export class TunedCalls {
+  readonly #own = new Map<Collective, OwnDecisions>()
+  readonly #bcasts: readonly ReadySetting[]
+  readonly #nodes: number
+  readonly #processesPerNode: number
+  readonly #processes: number
+
+  constructor(file: TuningFile, { processes, runtime }: CommContext, isMemoryShared: boolean) {
+    const { nodeOfProcess } = runtime.layout
+    const perNode = new Map<number, number>()
+    for (const process of processes.processes) {
+      const node = nodeOfProcess[process]
+      perNode.set(node, (perNode.get(node) ?? 0) + 1)
+    }
+    const decisions = readyDecisions(file)
+    for (const [collective, { packed, leaves }] of decisions) {
+      const words = { collective, isMemoryShared, operation: undefined, order: undefined }
+      this.#own.set(collective, { packed, leaves, choices: leaves.map(() => undefined), words })
+    }
+    this.#bcasts = decisions.get('bcast')?.settings ?? []
+    this.#nodes = perNode.size
+    this.#processesPerNode = largestOf([...perNode.values()])
+    this.#processes = processes.count
+  }
+
+  /**
+   * What is chosen for a call; undefined for a collective that the file has no tree of. Allocates nothing, but for the
+   * first call of a leaf.
+   *
+   * @param bytes what MPI's count describes; infinite of long blocks whose lengths not all ranks know
+   */
+  choiceOf(
+    collective: Collective,
+    bytes: number,
+    operation?: string,
+    order?: CombinationOrder,
+  ): TunedChoice | undefined {
+    const own = this.#own.get(collective)
+    if (own === undefined) return undefined
+    const { packed, words } = own
+    words.operation = operation
+    words.order = order
+    const leaf = findLeaf(packed, this.#nodes, this.#processesPerNode, this.#processes, bytes, words)
+    return own.choices[leaf] ?? this.#use(own, leaf)
+  }
+
+  #use({ leaves, choices }: OwnDecisions, index: number): TunedChoice {
+    const leaf = leaves[index]
+    const { setting } = leaf
+    const shape = { ranks: this.#processes, segments: 1 }
+    const parts = setting.reason === null ? (setting.algorithm.parts?.(shape) ?? 1) : 1
+    const choice: TunedChoice = { leaf, parts, segments: -1, refusal: null }
+    choices[index] = choice
+    return choice
+  }
+
+  /** The number of a bcast's algorithm in the file, by which the root names it to the others; -1: it is not there. */
+  numberOf(algorithm: Algorithm): number {
+    return this.#bcasts.findIndex((setting) => setting.reason === null && setting.algorithm === algorithm)
+  }
+
+  /** The inverse of {@link numberOf}. */
+  algorithmOf(number: number): Algorithm {
+    return (this.#bcasts[number] as ServableSetting).algorithm
+  }
+}
+
+/**
+ * Into how many segments a setting of a tuning file cuts every unit of data, where a call does not say it: as of a call
+ * that names the setting.
+ *
+ * @param parts into which its algorithm cuts a unit besides
+ */
+export function tunedSegments(setting: ServableSetting, sizeBytes: number, parts: number): number {
+  const { algorithm, segmentBytes, cutsByItself } = setting
+  // Of long blocks whose lengths only some ranks know, the others could not tell how many there are.
+  if (sizeBytes === Number.POSITIVE_INFINITY) return 1
+  if (segmentBytes !== undefined) return segmentsOfParts(sizeBytes, parts, segmentBytes)
+  return cutsByItself ? defaultSegments(algorithm, sizeBytes) : 1
+}

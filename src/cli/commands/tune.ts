@@ -1,0 +1,122 @@
+import type { Command } from 'commander'
+import * as z from 'zod'
+import { ruleOf } from '../../calls/plan/default-rule.js'
+import { RankweaveError } from '../../errors.js'
+import { treeLimits } from '../../tuning/decision-tree.js'
+import { defaultTolerancePercent, learnDecisions } from '../../tuning/learn-decisions.js'
+import { defaultConfidencePercent, defaultMinCases } from '../../tuning/learn-tree.js'
+import type { MeasurementSource } from '../../tuning/measurement.js'
+import { formatTuningFile, readTuningFile } from '../../tuning/read-tuning-file.js'
+import { readMeasurementFiles } from '../input/measurement-files.js'
+import { number, oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
+import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
+import { counted, type Reporter } from '../output/reporter.js'
+import { tuningOutputs } from '../output/tuning-outputs.js'
+import { tuningOutcome, tuningText } from '../output/tuning-text.js'
+import type { AddCommand } from './command.js'
+
+const help = `
+DATA are files of measured times, as rankweave measure writes them, of one source. A tree is learned for each collective.
+
+Penalties are what decisions lose against the best measured setting of each call: on the training set, on held-out points,
+which are decided by what was learned without their number of processes, and by default, where nothing decides. The default
+is the setting that was measured as 'default', else the rule of this library. Calls whose chosen setting was not measured
+count with the default; they are missing where that was not measured either.
+
+The tuning file is for rankweave run --tuning and RANKWEAVE_TUNING; of a library of MPI, for RANKWEAVE_SHIM=tune:FILE.
+
+Examples:
+  rankweave tune data.jsonl -o tuning.json
+  rankweave tune threads.jsonl more.jsonl -o tuning.json --report tuning.html
+  rankweave tune data.jsonl -o tuning.json -m 8 --confidence 5 --tolerance 10     fewer leaves
+  rankweave tune data.jsonl -o tuning.json --learner quadtree --depth 4 --c decisions.c`
+
+const schema = z.object({
+  output: z.string().optional(),
+  learner: oneOf('c45', 'quadtree'),
+  minCases: whole(1, 2 ** 20),
+  confidence: number(0, 50),
+  prune: z.boolean(),
+  tolerance: number(0, 1000),
+  attributes: oneOf('composite', 'plain'),
+  depth: whole(0, treeLimits.depth).optional(),
+  threshold: number(0, 1).optional(),
+  folds: whole(2, 4096).optional(),
+})
+
+/** Options that only one of the learners has. */
+const ofTrees = ['minCases', 'confidence', 'prune', 'attributes']
+const ofQuadtrees = ['threshold']
+
+/** `rankweave tune`: decisions from measured times. */
+export const tuneCommand: AddCommand = (command, act) => {
+  command
+    .argument('<data...>', 'files of measured times (-: standard input)')
+    .option('-o, --output <file>', 'the tuning file to write (-: to standard output)')
+    .option('--learner <name>', 'c45, or quadtree: processes and bytes only', 'c45')
+    .option(
+      '-m, --min-cases <number>',
+      'of c45: calls in two outcomes of every test',
+      String(defaultMinCases),
+    )
+    .option('-c, --confidence <percent>', 'of c45: lower prunes more', String(defaultConfidencePercent))
+    .option('--no-prune', 'of c45: no pruning')
+    .option(
+      '--tolerance <percent>',
+      'settings so much slower than the best may stand for it',
+      String(defaultTolerancePercent),
+    )
+    .option('--attributes <name>', 'of c45: composite, with products of sizes, or plain', 'composite')
+    .option('--depth <number>', 'tests on a path; of a quadtree its levels (default: no limit)')
+    .option('--threshold <share>', 'of a quadtree: cells of a square that agree (default: 1)')
+    .option('--folds <number>', 'parts of the numbers of processes for held-out points (default: at most 5)')
+  for (const { flags, help: line } of tuningOutputs) command.option(flags, line)
+  command
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, files: readonly string[], raw: unknown, command: Command) => {
+        const options = parseOptions(schema, raw)
+        const { output, learner, depth, threshold, folds } = options
+        if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o and the file to write')
+        const others = learner === 'c45' ? ofQuadtrees : ofTrees
+        refuseGiven(command, others, `is not for learner ${learner}`)
+        const given = raw as Readonly<Record<string, string | undefined>>
+        const outputs = tuningOutputs.flatMap((each) => {
+          const file = given[each.name]
+          return file === undefined ? [] : [{ ...each, file }]
+        })
+        await checkOutputs(report, output, ...outputs.map(({ file }) => file))
+        report.step(`reading ${counted(files.length, 'file', 'files')}`)
+        const measurements = readMeasurementFiles(files)
+        report.step('learning')
+        const source: MeasurementSource | undefined = measurements[0]?.source
+        const learned = learnDecisions(measurements, {
+          ...{ learner, tolerancePercent: options.tolerance, attributes: options.attributes },
+          ...{ minCases: options.minCases, confidencePercent: options.prune ? options.confidence : null },
+          ...(depth === undefined ? {} : { maxDepth: depth }),
+          ...(threshold === undefined ? {} : { threshold }),
+          ...(folds === undefined ? {} : { folds }),
+          ...(source?.kind === 'mpi' ? {} : { ruleOf }),
+        })
+        const decisions = Object.fromEntries(learned.map(({ collective, tree }) => [collective, tree]))
+        const content = formatTuningFile(source!, decisions)
+        const tuned = { file: readTuningFile(content), learned, measurements }
+        // All texts before the first file: an output may be unable to say what was learned.
+        const texts = [{ file: output, text: content }].concat(
+          outputs.map(({ file, text }) => ({ file, text: text(tuned) })),
+        )
+        for (const { file, text } of texts) await writeOutput(report, file, [text])
+        for (const { file } of texts) if (!isStandardOutput(file)) report.note(`wrote ${file}`)
+        const standard = texts.map(({ file }) => file).find(isStandardOutput)
+        const { kind, name, machine } = source!
+        const title = `measured: ${kind} '${name}' on '${machine}'`
+        reportBeside(
+          report,
+          standard,
+          { source, collectives: tuningOutcome(learned), file: output },
+          `${title}\n\n${tuningText(learned)}`,
+        )
+      }),
+    )
+}

@@ -1,0 +1,29 @@
+import type { Command } from 'commander'
+import * as z from 'zod'
+import { loadTuning } from '../../launch/processes/load-tuning.js'
+import { tuningGiven } from '../../launch/processes/tuning-option.js'
+import type { TuningFile } from '../../tuning/tuning-file.js'
+
+/** The option of every subcommand that runs a world whose collectives the user tunes. */
+export function addTuningOption(command: Command): Command {
+  return command.option(
+    '--tuning <file>',
+    'file of rankweave tune that chooses the algorithms of collectives (default: RANKWEAVE_TUNING)',
+  )
+}
+
+export const tuningSchema = { tuning: z.string().optional() }
+
+/**
+ * The tuning file of a world, read before it starts; null without one.
+ *
+ * @throws ERR_FILE, ERR_TUNING
+ */
+export async function tuningOf(
+  { tuning }: { readonly tuning?: string | undefined },
+  fabric: string,
+): Promise<TuningFile | null> {
+  const given = tuningGiven(tuning)
+  if (given === null) return null
+  return loadTuning(tuning === undefined ? 'RANKWEAVE_TUNING' : '--tuning', given, fabric)
+}

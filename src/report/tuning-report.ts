@@ -1,0 +1,236 @@
+import type {
+  Cell,
+  CellPlot,
+  Column,
+  FigureOrigin,
+  Section,
+  StudyDocument,
+  Table,
+} from '../study/document.js'
+import { htmlOf } from '../study/html.js'
+import { checkGuidelines, type GuidelineViolation } from '../tuning/check-guidelines.js'
+import type { LearnedDecisions } from '../tuning/learn-decisions.js'
+import { type MeasuredData, measuredData } from '../tuning/measured-data.js'
+import type { Measurement, SourceKind } from '../tuning/measurement.js'
+import { type PenaltyReport, penaltyOfRow } from '../tuning/penalty.js'
+import { exactSelector, type SettingSelector } from '../tuning/selector.js'
+import { defaultAlgorithm, settingLine } from '../tuning/setting.js'
+import { callKind, callProcesses, callText, type TuningCall } from '../tuning/tuning-call.js'
+import { settingClasses } from './setting-classes.js'
+
+/** Where figures of a source are from. */
+const origins: Readonly<Record<SourceKind, FigureOrigin>> = {
+  ...({ rankweave: 'measured', mpi: 'measured', simulator: 'simulated', formula: 'derived' } as const),
+}
+
+/** Violations that a page lists, the greatest factors first. */
+const mostViolations = 40
+/** Kinds of calls of a collective that a page shows. */
+const mostKinds = 8
+
+/** Where figures are from, and what they ran on. */
+interface Origin {
+  readonly origin: FigureOrigin
+  readonly source: string
+}
+
+/** What was measured, learned and lost, as one HTML page without scripts, which refers to nothing outside itself. */
+export function tuningReport(
+  measurements: readonly Measurement[],
+  learned: readonly LearnedDecisions[],
+): Iterable<string> {
+  return htmlOf(tuningDocument(measurements, learned))
+}
+
+export function tuningDocument(
+  measurements: readonly Measurement[],
+  learned: readonly LearnedDecisions[],
+): StudyDocument {
+  const { kind, name, machine } = measurements[0].source
+  const from: Origin = { origin: origins[kind], source: `${kind} '${name}' on '${machine}'` }
+  return {
+    title: `Algorithms of collectives: ${name} on ${machine}`,
+    text: [
+      'A setting is an algorithm with its parameters. Penalties are what a choice loses against the best measured setting of a call, in percent of the best time.',
+      'Held-out points were decided by what was learned without their number of processes.',
+    ],
+    sections: [
+      penaltySection(learned, from),
+      ...learned.map((each) => collectiveSection(each, from)),
+      guidelineSection(measurements, from),
+    ],
+  }
+}
+
+const column = (title: string): Column => ({ title })
+
+function penaltySection(learned: readonly LearnedDecisions[], { source }: Origin): Section {
+  const rows = learned.flatMap(({ collective, leaves, training, heldOut, default: byDefault }) => [
+    penaltyRow(collective, 'the tree, on the training set', leaves, training),
+    ...(heldOut === null
+      ? []
+      : [penaltyRow(collective, 'the tree, on held-out points', leaves, heldOut.heldOut)]),
+    ...(byDefault === null ? [] : [penaltyRow(collective, 'the default', null, byDefault)]),
+  ])
+  const table: Table = {
+    kind: 'table',
+    title: 'Penalty in percent',
+    origin: 'derived',
+    source: `from times of ${source}`,
+    columns: [
+      ...['collective', 'decided by', 'leaves', 'calls', 'missing', 'min', 'mean', 'median', 'max'],
+      'most is lost at',
+    ].map(column),
+    rows,
+  }
+  return { title: 'What decisions lose', text: [], parts: [table] }
+}
+
+function penaltyRow(collective: string, what: string, leaves: number | null, report: PenaltyReport): Cell[] {
+  const { calls, missing, minPercent, meanPercent, medianPercent, maxPercent, worst } = report
+  const figures = [minPercent, meanPercent, medianPercent, maxPercent]
+  return [
+    ...[collective, what, leaves, calls, missing],
+    ...figures.map((percent) => (Number.isNaN(percent) ? null : Number(percent.toFixed(2)))),
+    worst === null ? null : callText(worst),
+  ]
+}
+
+function collectiveSection(learned: LearnedDecisions, from: Origin): Section {
+  const { collective, data, leaves } = learned
+  const kinds = [...new Set(data.calls.map(callKind))]
+  const shown = kinds.slice(0, mostKinds)
+  const text = [
+    `Calls: ${data.calls.length}; settings: ${data.settings.length}; leaves of the tree: ${leaves}.`,
+  ]
+  if (shown.length < kinds.length) text.push(`The first ${shown.length} of ${kinds.length} kinds of calls.`)
+  return {
+    title: collective,
+    text,
+    parts: shown.flatMap((kind, i) => kindPlots(learned, kind, `${collective}-${i + 1}`, from)),
+  }
+}
+
+/** The plots of the calls of one kind. */
+function kindPlots(learned: LearnedDecisions, kind: string, name: string, from: Origin): CellPlot[] {
+  const { data, select, selectDefault } = learned
+  const grid = gridOf(data, kind)
+  const of = callText(data.calls[grid.first]).replace(/^.*? processes/, '')
+  const best = exactSelector(data)
+  const chosen = (choose: SettingSelector) => grid.cellsBy((row) => choose(data.calls[row]))
+  const [winners, decided] = [chosen(best), chosen(select)]
+  const classes = settingClasses(data.settings, [winners, decided])
+  const percents = (choose: SettingSelector) =>
+    grid.cellsBy((row) => penaltyClass(penaltyOfRow(data, row, choose, selectDefault)))
+  const derived: Origin = { origin: 'derived', source: `from times of ${from.source}` }
+  const plot = (suffix: string, title: string): Omit<CellPlot, 'classes' | 'cells' | keyof Origin> => ({
+    ...grid.axes,
+    kind: 'cells',
+    name: `${name}-${suffix}`,
+    title: `${learned.collective}${of}: ${title}`,
+  })
+  const settingsOf = (cells: readonly number[]) => ({
+    classes: classes.classes,
+    cells: cells.map((setting) => (setting < 0 ? -1 : classes.classOf[setting])),
+  })
+  const lossOf = (choose: SettingSelector) => ({ classes: penaltyClasses, cells: percents(choose) })
+  return [
+    { ...plot('best', 'the fastest measured setting'), ...from, ...settingsOf(winners) },
+    { ...plot('tree', 'what the tree chooses'), ...derived, ...settingsOf(decided) },
+    { ...plot('tree-loss', 'what the tree loses'), ...derived, ...lossOf(select) },
+    ...(selectDefault === undefined
+      ? []
+      : [{ ...plot('default-loss', 'what the default loses'), ...derived, ...lossOf(selectDefault) }]),
+  ]
+}
+
+/** The calls of one kind as cells: a row for each layout of processes, a column for each length. */
+interface CallGrid {
+  readonly axes: Pick<CellPlot, 'bytes' | 'rows' | 'yLabel'>
+  /** Row of the data of its first call. */
+  readonly first: number
+  /** @param value of a row of the data; -1 where nothing was measured */
+  cellsBy(value: (row: number) => number): readonly number[]
+}
+
+function gridOf(data: MeasuredData, kind: string): CallGrid {
+  const rows = [...data.calls.keys()].filter((row) => callKind(data.calls[row]) === kind)
+  const bytes = [...new Set(rows.map((row) => data.calls[row].bytes))].sort((a, b) => a - b)
+  const layoutOf = ({ nodes, processesPerNode }: TuningCall) => `${nodes} x ${processesPerNode}`
+  const layouts = [...new Map(rows.map((row) => [layoutOf(data.calls[row]), data.calls[row]])).values()].sort(
+    (a, b) => callProcesses(a) - callProcesses(b) || a.nodes - b.nodes,
+  )
+  const place = new Map(layouts.map((layout, i) => [layoutOf(layout), i]))
+  const columnOf = new Map(bytes.map((size, i) => [size, i]))
+  return {
+    axes: { bytes, rows: layouts.map(layoutOf), yLabel: 'nodes x processes per node' },
+    first: rows[0],
+    cellsBy: (value) => {
+      const cells = new Array<number>(layouts.length * bytes.length).fill(-1)
+      for (const row of rows) {
+        const call = data.calls[row]
+        cells[place.get(layoutOf(call))! * bytes.length + columnOf.get(call.bytes)!] = value(row)
+      }
+      return cells
+    },
+  }
+}
+
+/** From light to dark: they differ without their colors, too. */
+const penaltyClasses = [
+  { name: 'at most 1%', color: '#fff7bc', mark: '' },
+  { name: 'at most 5%', color: '#fec44f', mark: '5' },
+  { name: 'at most 20%', color: '#ec7014', mark: '20' },
+  { name: 'at most 100%', color: '#a63603', mark: '100' },
+  { name: 'more than 100%', color: '#4d1a00', mark: '!' },
+] as const
+const penaltyLimits = [1, 5, 20, 100]
+
+function penaltyClass(percent: number): number {
+  if (Number.isNaN(percent)) return -1
+  const at = penaltyLimits.findIndex((limit) => percent <= limit)
+  return at < 0 ? penaltyLimits.length : at
+}
+
+function guidelineSection(measurements: readonly Measurement[], { source }: Origin): Section {
+  const data = measuredData(measurements)
+  const { select, chosen } = usualSelector(data)
+  const violations = checkGuidelines(data, select)
+  const table: Table = {
+    kind: 'table',
+    title: `Guidelines violated by ${chosen}`,
+    origin: 'derived',
+    source: `from times of ${source}`,
+    columns: ['guideline', 'call', 'setting', 'us', 'bound in us', 'factor', 'avoided by'].map(column),
+    rows: violations.slice(0, mostViolations).map((violation) => violationRow(data, violation)),
+  }
+  const text =
+    violations.length === 0
+      ? [`No guideline is violated by ${chosen}.`]
+      : violations.length > mostViolations
+        ? [`The ${mostViolations} with the greatest factors, of ${violations.length}.`]
+        : []
+  return { title: 'Guidelines', text, parts: violations.length === 0 ? [] : [table] }
+}
+
+/** What is done without decisions where that was measured for all collectives, else the best. */
+function usualSelector(data: MeasuredData): { readonly select: SettingSelector; readonly chosen: string } {
+  const defaults = new Map(
+    data.settings.flatMap(({ collective, algorithm }, i) =>
+      algorithm === defaultAlgorithm ? [[collective, i] as const] : [],
+    ),
+  )
+  const isComplete = data.calls.every(({ collective }) => defaults.has(collective))
+  return isComplete
+    ? { select: ({ collective }) => defaults.get(collective)!, chosen: 'the default' }
+    : { select: exactSelector(data), chosen: 'the best measured settings' }
+}
+
+function violationRow({ settings }: MeasuredData, violation: GuidelineViolation): Cell[] {
+  const { guideline, call, setting, timeUs, boundUs, factor, remedy } = violation
+  const by =
+    remedy === null
+      ? null
+      : `${remedy.kind}: ${remedy.settings.map((i) => `${settings[i].collective} ${settingLine(settings[i])}`).join(', ')}`
+  return [guideline, callText(call), settingLine(settings[setting]), timeUs, boundUs, factor, by]
+}

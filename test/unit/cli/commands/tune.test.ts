@@ -1,0 +1,155 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Measurement } from '../../../../src/tuning/measurement.js'
+import { formatMeasurement } from '../../../../src/tuning/read-measurements.js'
+import { readTuningFile } from '../../../../src/tuning/read-tuning-file.js'
+import { measurementOf, powersOfTwo } from '../../../support/tuning-data.js'
+import { cli, onlyObject } from '../run-cli.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'rankweave-tune-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const source = { kind: 'rankweave', name: 'threads', machine: '<b>"here"</b> & there' } as const
+const inFolder = (name: string) => join(folder, name)
+const written = (name: string, data: readonly Measurement[]) => {
+  writeFileSync(inFolder(name), data.map((one) => `${formatMeasurement(one)}\n`).join(''))
+  return inFolder(name)
+}
+
+/** Up to 1 KiB the ring is the best, above recursive doubling. */
+function measured(given: Partial<Measurement> = {}): Measurement[] {
+  return [2, 4, 8].flatMap((nodes) =>
+    powersOfTwo(14).flatMap((bytes) => {
+      const [ring, doubling] = bytes <= 1024 ? [10, 15] : [20, 10]
+      return (
+        [
+          ['allgather-ring', ring],
+          ['allgather-recursive-doubling', doubling],
+          ['allgather-bruck', 30],
+        ] as const
+      ).map(([algorithm, timeUs]) =>
+        measurementOf({
+          ...{ source, collective: 'allgather', algorithm, nodes, processesPerNode: 1, bytes, timeUs },
+          ...given,
+        }),
+      )
+    }),
+  )
+}
+
+const data = written('data.jsonl', measured())
+
+describe('tune', () => {
+  it('writes the tuning file, and reports what decisions lose', async () => {
+    const answer = await cli('tune', data, '-o', inFolder('tuning.json'))
+    expect(answer.stderr).toBe(`wrote ${inFolder('tuning.json')}\n`)
+    expect(answer.exitCode).toBe(0)
+    expect(answer.stdout).toMatch(/^measured: rankweave 'threads' on '<b>"here"<\/b> & there'/)
+    expect(answer.stdout).toMatch(/allgather: 42 calls, 3 settings, 2 leaves/)
+    expect(answer.stdout).toMatch(/training set +0\.0% +0\.0% +0\.0% +0\.0% +0\n/)
+    expect(answer.stdout).toMatch(/held-out points, 3 folds +0\.0% +0\.0% +0\.0% +0\.0% +0\n/)
+    expect(answer.stdout).toMatch(/default +200\.0% +200\.0% +200\.0% +200\.0% +0\n/)
+    const file = readTuningFile(readFileSync(inFolder('tuning.json'), 'utf8'))
+    expect(file.source).toEqual(source)
+    expect(file.decisions.allgather?.settings.map(({ algorithm }) => algorithm)).toEqual([
+      'allgather-recursive-doubling',
+      'allgather-ring',
+    ])
+  })
+
+  it('joins files, and reports as one object', async () => {
+    const [one, two] = [measured().slice(0, 63), measured().slice(63)]
+    const files = [written('one.jsonl', one), written('two.jsonl', two)]
+    const answer = onlyObject(await cli('tune', ...files, '-o', inFolder('joined.json'), '--json'))
+    expect(answer).toMatchObject({
+      source,
+      file: inFolder('joined.json'),
+      collectives: [{ collective: 'allgather', calls: 42, settings: 3, leaves: 2 }],
+    })
+    expect(readFileSync(inFolder('joined.json'), 'utf8')).toContain('"decisions":{"allgather"')
+  })
+
+  it('says where the tree loses more than the default', async () => {
+    // Each number of processes has another winner, so none is learned from the others.
+    const winners = ['allgather-ring', 'allgather-recursive-doubling', 'allgather-neighbor-exchange']
+    const rows = [2, 4, 8].flatMap((nodes, i) =>
+      powersOfTwo(14).flatMap((bytes) =>
+        [...winners, 'default'].map((algorithm, j) =>
+          measurementOf({
+            ...{ source, collective: 'allgather', algorithm, nodes, processesPerNode: 1, bytes },
+            timeUs: i === j ? 10 : algorithm === 'default' ? 11 : 40,
+          }),
+        ),
+      ),
+    )
+    const options = ['-o', inFolder('worse.json'), '--tolerance', '0']
+    const answer = await cli('tune', written('worse.jsonl', rows), ...options)
+    expect(answer.stdout).toMatch(/the tree loses more than the default: measure more calls/)
+    expect((await cli('tune', data, '-o', inFolder('w.json'))).stdout).not.toContain('loses more')
+  })
+
+  it('writes functions in C and TypeScript, and the file to standard output', async () => {
+    const [c, ts] = [inFolder('decide.c'), inFolder('decide.ts')]
+    const answer = await cli('tune', data, '-o', '-', '--c', c, '--ts', ts)
+    expect(readTuningFile(answer.stdout).source).toEqual(source)
+    expect(answer.stderr).toContain('allgather: 42 calls')
+    expect(readFileSync(c, 'utf8')).toContain('int rankweave_allgather(const rankweave_allgather_call *call)')
+    expect(readFileSync(ts, 'utf8')).toContain('export function decideAllgather(')
+  })
+
+  it.each([
+    [['--learner', 'quadtree', '--depth', '4'], 14],
+    [['-m', '1', '--no-prune', '--tolerance', '0', '--attributes', 'plain'], 2],
+    [['--depth', '0', '-c', '5'], 1],
+  ])('learns by %j', async (options, leaves) => {
+    const answer = onlyObject(await cli('tune', data, '-o', inFolder('other.json'), '--json', ...options))
+    expect(answer['collectives']).toMatchObject([{ leaves }])
+  })
+
+  it('writes a report that loads nothing, with names as text', async () => {
+    const file = inFolder('report.html')
+    const { exitCode } = await cli('tune', data, '-o', inFolder('t.json'), '--report', file)
+    expect(exitCode).toBe(0)
+    const page = readFileSync(file, 'utf8')
+    expect(page).toMatch(/^<!DOCTYPE html>/)
+    expect(page).not.toMatch(/<script|<b>|src=|href=|url\(|@import/)
+    expect(page).toContain('&lt;b&gt;&quot;here&quot;&lt;/b&gt; &amp; there')
+    for (const part of ['fastest measured setting', 'what the tree chooses', 'what the tree loses'])
+      expect(page).toContain(part)
+    expect(page).toContain('what the default loses')
+    expect(page).toContain('held-out points')
+    expect(page).toMatch(/Guidelines violated by the best measured settings|No guideline is violated/)
+  })
+
+  const mixed = written('mixed.jsonl', [
+    ...measured(),
+    measurementOf({ source: { kind: 'simulator', name: 'loggp', machine: 'x' } }),
+  ])
+  const damaged = inFolder('damaged.jsonl')
+  writeFileSync(damaged, `${formatMeasurement(measurementOf())}\n{"version":1}\n`)
+  it.each([
+    ['no output', [data], 'ERR_USAGE'],
+    ['two files on standard output', [data, '-o', '-', '--c', '-'], 'ERR_USAGE'],
+    ['a file that is not there', ['none.jsonl', '-o', 'x.json'], 'ERR_FILE'],
+    [
+      'a damaged line',
+      [damaged, '-o', inFolder('x.json')],
+      'ERR_MEASUREMENT: .*damaged.jsonl: measurement in line 2',
+    ],
+    ['data of two sources', [mixed, '-o', inFolder('x.json')], "ERR_MEASUREMENT: .*'threads'.*'loggp'"],
+    ['an empty file', ['/dev/null', '-o', inFolder('x.json')], 'ERR_MEASUREMENT: expected at least one'],
+    ['an unknown learner', [data, '-o', inFolder('x.json'), '--learner', 'guess'], 'ERR_USAGE'],
+    ['a threshold for c45', [data, '-o', inFolder('x.json'), '--threshold', '0.5'], 'ERR_USAGE'],
+    ['-m for a quadtree', [data, '-o', inFolder('x.json'), '--learner', 'quadtree', '-m', '3'], 'ERR_USAGE'],
+    [
+      'more folds than numbers of processes',
+      [data, '-o', inFolder('x.json'), '--folds', '4'],
+      'ERR_ARGUMENT',
+    ],
+  ])('refuses %s', async (_, options, expected) => {
+    const { exitCode, stderr } = await cli('tune', ...options)
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(expected)])
+  })
+})
