@@ -9,9 +9,9 @@ import { RankweaveError } from '../../errors.js'
 import { formatProfile } from '../../machine/profile-file.js'
 import { manifestFile } from '../../package-paths.js'
 import { installNeighborhood } from '../../topology-communicator/install.js'
-import { readMeasurementFile } from '../input/measurement-file.js'
+import { readMeasurementFiles } from '../input/measurement-files.js'
 import { oneOf, parseOptions, refuseGiven, whole, wholeList } from '../input/options.js'
-import { profileNamed } from '../input/profile-input.js'
+import { readProfile } from '../input/profile-input.js'
 import { fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { calibrationText, fitText } from '../output/calibration-report.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
@@ -123,7 +123,7 @@ async function fitFile(
   if (profile === undefined)
     throw new RankweaveError('ERR_USAGE', '--fit: expected --profile with the overheads')
   await checkOutputs(report, output)
-  const fitted = fittedProfile(profileNamed(profile), readMeasurementFile(file), { name, fanIn })
+  const fitted = fittedProfile(readProfile(profile), readMeasurementFiles([file]), { name, fanIn })
   if (output !== undefined) {
     await writeOutput(report, output, [formatProfile(fitted.profile)])
     if (!isStandardOutput(output)) report.note(`wrote ${output}`)

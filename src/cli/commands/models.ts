@@ -21,9 +21,9 @@ import {
   simulatorPredictor,
 } from '../../tuning/predictors.js'
 import { readMachine } from '../input/machine-input.js'
-import { readMeasurementFile } from '../input/measurement-file.js'
+import { readMeasurementFiles } from '../input/measurement-files.js'
 import { oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
-import { profileNamed } from '../input/profile-input.js'
+import { readProfile } from '../input/profile-input.js'
 import { withoutFormula, withoutSchedule } from '../output/algorithm-names.js'
 import { comparisonText } from '../output/comparison-report.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
@@ -94,7 +94,7 @@ function listAlgorithms(report: Reporter, collective: string | undefined, option
   if (collective === undefined) throw new RankweaveError('ERR_USAGE', 'expected a collective, or --compare')
   if (name === undefined) throw new RankweaveError('ERR_USAGE', 'expected --profile')
   if (ranks === undefined) throw new RankweaveError('ERR_USAGE', 'expected --ranks')
-  const profile = profileNamed(name)
+  const profile = readProfile(name)
   const parameters = modelOfLevel(profile, level, model)
   const algorithms = predictAlgorithms(collective as Collective, parameters, { ranks, bytes })
   const rows = algorithms.map(({ algorithm, timeUs, segmentBytes, segments }) => [
@@ -131,10 +131,10 @@ async function compareFile(
   if (output !== undefined && !isStandardOutput(output) && !output.endsWith('.html'))
     throw new RankweaveError('ERR_USAGE', `--output: expected a name that ends in .html, got '${output}'`)
   await checkOutputs(report, output)
-  const machine: Machine = given ?? cluster({ nodes: 1, cores: 1, profile: profileNamed(name!) })
+  const machine: Machine = given ?? cluster({ nodes: 1, cores: 1, profile: readProfile(name!) })
   const profile = profileOf(machine)
   const data = measuredData(
-    readMeasurementFile(file).filter(
+    readMeasurementFiles([file]).filter(
       (one) => one.algorithm !== 'default' && (collective === undefined || one.collective === collective),
     ),
   )

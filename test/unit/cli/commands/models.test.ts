@@ -105,10 +105,13 @@ describe('models', () => {
       expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining(message)])
     })
 
-    it('refuses a damaged line with its number', async () => {
+    it('refuses a damaged line with its file and number', async () => {
       const data = fileOf('damaged.jsonl', `${formatMeasurement(lines[0])}\n{"version":1,`)
       const answer = await cli('models', '--compare', data, '--profile', 'grig-mx')
-      expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringMatching(/ERR_MEASUREMENT.*line 2/)])
+      expect([answer.exitCode, answer.stderr]).toEqual([
+        2,
+        expect.stringMatching(/ERR_MEASUREMENT.*damaged\.jsonl: .*line 2/),
+      ])
     })
   })
 
