@@ -10,7 +10,7 @@ import { formulaMeter, requireOneLevel } from '../../measure/formula-meter.js'
 import { type CallGrid, gridCalls, type MeasuredOrder } from '../../measure/grid.js'
 import { libraryMeter } from '../../measure/library-meter.js'
 import { type MeasuredPoints, measureInto } from '../../measure/measure-into.js'
-import { openMeasurementFile, readMeasurementFile } from '../../measure/measurement-file.js'
+import { openMeasurementFile } from '../../measure/measurement-file.js'
 import { compileMeasuring, startMeasuring } from '../../measure/measuring-job.js'
 import { defaultAlgorithm, type Meter } from '../../measure/meter.js'
 import { progressLines } from '../../measure/progress-lines.js'
@@ -26,8 +26,9 @@ import type { MeasurementSource } from '../../tuning/measurement.js'
 import type { TuningCall } from '../../tuning/tuning-call.js'
 import { readMachine } from '../input/machine-input.js'
 import { type MeasureFlags, measuredCollectives, measureSchema } from '../input/measure-options.js'
+import { readMeasurementFile } from '../input/measurement-file.js'
 import { parseOptions, refuseGiven } from '../input/options.js'
-import { readProfile } from '../input/profile-input.js'
+import { profileNamed } from '../input/profile-input.js'
 import { fabricOf, reportOf } from '../input/world-options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { measureText, violationObject, violationsText, wrongText } from '../output/measure-report.js'
@@ -278,7 +279,7 @@ async function measureFormula(report: Reporter, work: Work): Promise<ExitCode> {
   if (name === undefined) throw new RankweaveError('ERR_USAGE', 'expected --profile')
   if (spreads === undefined) throw new RankweaveError('ERR_USAGE', 'expected --spreads')
   requireOneLevel(spreads, level)
-  const loggp = logGPOfLevel(readProfile(name), level)
+  const loggp = logGPOfLevel(profileNamed(name), level)
   const parametersOf = model === 'loggp' ? loggp : hockneyOf(loggp)
   const meter = formulaMeter({ profile: name, level, parametersOf, segments })
   return await measureHere(report, work, meter, null, ['tree', 'any'])

@@ -4,10 +4,13 @@ import { predictAlgorithms } from '../../cost/models/compare.js'
 import { hockneyOf, logGPOfLevel } from '../../cost/models/conversions.js'
 import { modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
 import { RankweaveError } from '../../errors.js'
+import { builtInProfiles } from '../../machine/built-in-profiles.js'
 import { type Level, levels, type Profile } from '../../machine/profile.js'
+import { parseProfile } from '../../machine/profile-file.js'
 import type { Collective } from '../../schedule/specification.js'
+import { readText } from '../../text/byte-source.js'
+import { openInput } from '../input/open-input.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
-import { readProfile } from '../input/profile-input.js'
 import { withoutFormula, withoutSchedule } from '../output/algorithm-names.js'
 import { columns, counted, figure, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
@@ -47,7 +50,7 @@ export const modelsCommand: AddCommand = (command, act) => {
         const { profile: name, ranks, bytes, level, model } = parseOptions(schema, raw)
         if (name === undefined) throw new RankweaveError('ERR_USAGE', 'expected --profile')
         if (ranks === undefined) throw new RankweaveError('ERR_USAGE', 'expected --ranks')
-        const profile = readProfile(name)
+        const profile = profileNamed(name)
         const parameters = parametersOf(profile, level, model)
         const algorithms = predictAlgorithms(collective as Collective, parameters, { ranks, bytes })
         const rows = algorithms.map(({ algorithm, timeUs, segmentBytes, segments }) => [
@@ -73,4 +76,16 @@ export const modelsCommand: AddCommand = (command, act) => {
 function parametersOf(profile: Profile, level: Level, model: 'loggp' | 'hockney') {
   const parameters = logGPOfLevel(profile, level)
   return model === 'loggp' ? parameters : hockneyOf(parameters)
+}
+
+/** @throws ERR_FILE for a file that cannot be read, ERR_MACHINE for one that is no profile */
+function profileNamed(name: string): Profile {
+  const builtIn = builtInProfiles.find((profile) => profile.name === name)
+  if (builtIn !== undefined) return builtIn
+  const source = openInput(name)
+  try {
+    return parseProfile(readText(source, name))
+  } finally {
+    source.close()
+  }
 }
