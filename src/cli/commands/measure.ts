@@ -26,9 +26,9 @@ import type { MeasurementSource } from '../../tuning/measurement.js'
 import type { TuningCall } from '../../tuning/tuning-call.js'
 import { readMachine } from '../input/machine-input.js'
 import { type MeasureFlags, measuredCollectives, measureSchema } from '../input/measure-options.js'
-import { readMeasurementFile } from '../input/measurement-file.js'
+import { readMeasurementFiles } from '../input/measurement-files.js'
 import { parseOptions, refuseGiven } from '../input/options.js'
-import { profileNamed } from '../input/profile-input.js'
+import { readProfile } from '../input/profile-input.js'
 import { fabricOf, reportOf } from '../input/world-options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { measureText, violationObject, violationsText, wrongText } from '../output/measure-report.js'
@@ -194,7 +194,7 @@ function collectivesNamed(words: readonly string[]): readonly Collective[] {
 
 /** @param of which setting of each call is checked. Default: the library's default, where the file has it. */
 function checkFile(report: Reporter, file: string, of: MeasureFlags['of']): ExitCode {
-  const data = measuredData(readMeasurementFile(file))
+  const data = measuredData(readMeasurementFiles([file]))
   const defaults = data.settings.flatMap(({ algorithm }, i) => (algorithm === defaultAlgorithm ? [i] : []))
   if (of === 'default' && defaults.length === 0)
     throw new RankweaveError('ERR_MEASUREMENT', `--of default: expected a file with a default, got ${file}`)
@@ -279,7 +279,7 @@ async function measureFormula(report: Reporter, work: Work): Promise<ExitCode> {
   if (name === undefined) throw new RankweaveError('ERR_USAGE', 'expected --profile')
   if (spreads === undefined) throw new RankweaveError('ERR_USAGE', 'expected --spreads')
   requireOneLevel(spreads, level)
-  const loggp = logGPOfLevel(profileNamed(name), level)
+  const loggp = logGPOfLevel(readProfile(name), level)
   const parametersOf = model === 'loggp' ? loggp : hockneyOf(loggp)
   const meter = formulaMeter({ profile: name, level, parametersOf, segments })
   return await measureHere(report, work, meter, null, ['tree', 'any'])

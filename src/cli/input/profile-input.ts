@@ -4,11 +4,8 @@ import { parseProfile } from '../../machine/profile-file.js'
 import { readText } from '../../text/byte-source.js'
 import { openInput } from './open-input.js'
 
-/**
- * A built-in profile by its name, else the one of a file.
- * @throws ERR_FILE for a file that cannot be read, ERR_MACHINE for one that is no profile
- */
-export function profileNamed(name: string): Profile {
+/** A built-in profile by its name, or that of a file. @throws ERR_FILE, ERR_MACHINE for what is no profile */
+export function readProfile(name: string): Profile {
   const builtIn = builtInProfiles.find((profile) => profile.name === name)
   if (builtIn !== undefined) return builtIn
   const source = openInput(name)
