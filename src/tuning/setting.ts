@@ -17,6 +17,9 @@ export interface TuningSetting {
   readonly parameters: Readonly<Record<string, number>>
 }
 
+/** The name of the setting in which nothing is chosen: what a library does by itself. */
+export const defaultAlgorithm = 'default'
+
 /**
  * The line of text of a setting, parameters by name: `bcast-chain:fanout=4,segment=1024`. Equal settings of a
  * collective have equal texts, and `parseAlgorithm` reads those of the library's own algorithms.
