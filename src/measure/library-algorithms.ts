@@ -1,5 +1,5 @@
 import type { Collective } from '../schedule/specification.js'
-import type { TuningSetting } from '../tuning/setting.js'
+import { defaultAlgorithm, type TuningSetting } from '../tuning/setting.js'
 import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
 import type { ElementType } from './grid.js'
 import {
@@ -8,7 +8,6 @@ import {
   openMpiConditions,
   sizesOfCall,
 } from './library-conditions.js'
-import { defaultAlgorithm } from './meter.js'
 
 export type LibraryKind = 'Open MPI' | 'MPICH'
 

@@ -43,12 +43,6 @@ export function openMeasurementFile(path: string, source: MeasurementSource): Me
   }
 }
 
-/** The measurements of a whole file. @throws ERR_MEASUREMENT, ERR_FILE */
-export function readMeasurementFile(path: string): Measurement[] {
-  const text = atFile(path, () => readFileSync(path, 'utf8'))
-  return inFile(path, () => readMeasurements(text.split('\n')))
-}
-
 function pointKey(call: TuningCall, setting: TuningSetting): string {
   return `${callKey(call)} ${settingLine(setting)}`
 }

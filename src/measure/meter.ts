@@ -1,5 +1,5 @@
 import type { MeasurementSource } from '../tuning/measurement.js'
-import type { TuningSetting } from '../tuning/setting.js'
+import { defaultAlgorithm, type TuningSetting } from '../tuning/setting.js'
 import type { TuningCall } from '../tuning/tuning-call.js'
 
 /** What measures: calls of one source, each with the settings that serve it. */
@@ -29,9 +29,6 @@ export interface RoundTimes {
   /** Of the barrier alone, likewise; of each repetition one. */
   readonly barrierUs: readonly number[]
 }
-
-/** The name, in measurements, of what a library does where no algorithm is named. */
-export const defaultAlgorithm = 'default'
 
 export function defaultSetting({ collective }: Pick<TuningCall, 'collective'>): TuningSetting {
   return { collective, algorithm: defaultAlgorithm, parameters: {} }

@@ -1,11 +1,11 @@
 import type { Communicator } from '../comm/communicator.js'
 import { isRankweaveError } from '../errors.js'
 import type { MeasurementSource } from '../tuning/measurement.js'
-import { settingLine, type TuningSetting } from '../tuning/setting.js'
+import { defaultAlgorithm, settingLine, type TuningSetting } from '../tuning/setting.js'
 import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
 import type { ElementType } from './grid.js'
 import { type CallMethod, type MeasuredCall, measuredCall } from './measured-call.js'
-import { type CallVerdict, defaultAlgorithm, defaultSetting, type Meter } from './meter.js'
+import { type CallVerdict, defaultSetting, type Meter } from './meter.js'
 import { ownSettings } from './own-settings.js'
 import { largestSpread, membersOf, type PlacedSpread, spreadText } from './spread.js'
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { readMeasurementFile } from '../../src/measure/measurement-file.js'
+import { readMeasurementFiles } from '../../src/cli/input/measurement-files.js'
 import { measuredData } from '../../src/tuning/measured-data.js'
 import { describeMpi, installedMpis } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
@@ -21,7 +21,7 @@ const few = ['--repetitions', tier === 'long' ? '40' : '3', '--budget', tier ===
 
 /** Every collective, and of every call the default. */
 function expectComplete(file: string, points: unknown): void {
-  const data = measuredData(readMeasurementFile(file))
+  const data = measuredData(readMeasurementFiles([file]))
   expect(data.setting).toHaveLength(points as number)
   expect(new Set(data.calls.map(({ collective }) => collective))).toEqual(new Set(collectives))
   data.calls.forEach((_, row) => {
@@ -83,7 +83,7 @@ describe.skipIf(!isPossible)('measure on four nodes of this machine', () => {
     const { status, stdout, stderr } = spawnSync(nodes, ['8', 'sh', '-c', line], { encoding: 'utf8' })
     expect(status, stderr).toBe(0)
     expect(onlyObject({ exitCode: status!, stdout, stderr })).toMatchObject({ refused: 0, wrong: [] })
-    const { calls } = measuredData(readMeasurementFile(file))
+    const { calls } = measuredData(readMeasurementFiles([file]))
     const spreads = calls.map((call) => `${call.nodes}x${call.processesPerNode}`)
     expect([...new Set(spreads)].sort()).toEqual(['1x2', '2x1', '2x2', '4x1', '4x2'])
   })

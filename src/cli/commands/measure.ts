@@ -10,9 +10,9 @@ import { formulaMeter, requireOneLevel } from '../../measure/formula-meter.js'
 import { type CallGrid, gridCalls, type MeasuredOrder } from '../../measure/grid.js'
 import { libraryMeter } from '../../measure/library-meter.js'
 import { type MeasuredPoints, measureInto } from '../../measure/measure-into.js'
-import { openMeasurementFile, readMeasurementFile } from '../../measure/measurement-file.js'
+import { openMeasurementFile } from '../../measure/measurement-file.js'
 import { compileMeasuring, startMeasuring } from '../../measure/measuring-job.js'
-import { defaultAlgorithm, type Meter } from '../../measure/meter.js'
+import type { Meter } from '../../measure/meter.js'
 import { progressLines } from '../../measure/progress-lines.js'
 import { restrictedTo } from '../../measure/restricted-meter.js'
 import { machineSpread, simulatorMeter } from '../../measure/simulator-meter.js'
@@ -23,11 +23,13 @@ import { fileError } from '../../text/whole-file.js'
 import { checkGuidelines } from '../../tuning/check-guidelines.js'
 import { measuredData } from '../../tuning/measured-data.js'
 import type { MeasurementSource } from '../../tuning/measurement.js'
+import { defaultAlgorithm } from '../../tuning/setting.js'
 import type { TuningCall } from '../../tuning/tuning-call.js'
 import { readMachine } from '../input/machine-input.js'
 import { type MeasureFlags, measuredCollectives, measureSchema } from '../input/measure-options.js'
+import { readMeasurementFiles } from '../input/measurement-files.js'
 import { parseOptions, refuseGiven } from '../input/options.js'
-import { profileNamed } from '../input/profile-input.js'
+import { readProfile } from '../input/profile-input.js'
 import { fabricOf, reportOf } from '../input/world-options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { measureText, violationObject, violationsText, wrongText } from '../output/measure-report.js'
@@ -193,7 +195,7 @@ function collectivesNamed(words: readonly string[]): readonly Collective[] {
 
 /** @param of which setting of each call is checked. Default: the library's default, where the file has it. */
 function checkFile(report: Reporter, file: string, of: MeasureFlags['of']): ExitCode {
-  const data = measuredData(readMeasurementFile(file))
+  const data = measuredData(readMeasurementFiles([file]))
   const defaults = data.settings.flatMap(({ algorithm }, i) => (algorithm === defaultAlgorithm ? [i] : []))
   if (of === 'default' && defaults.length === 0)
     throw new RankweaveError('ERR_MEASUREMENT', `--of default: expected a file with a default, got ${file}`)
@@ -278,7 +280,7 @@ async function measureFormula(report: Reporter, work: Work): Promise<ExitCode> {
   if (name === undefined) throw new RankweaveError('ERR_USAGE', 'expected --profile')
   if (spreads === undefined) throw new RankweaveError('ERR_USAGE', 'expected --spreads')
   requireOneLevel(spreads, level)
-  const loggp = logGPOfLevel(profileNamed(name), level)
+  const loggp = logGPOfLevel(readProfile(name), level)
   const parametersOf = model === 'loggp' ? loggp : hockneyOf(loggp)
   const meter = formulaMeter({ profile: name, level, parametersOf, segments })
   return await measureHere(report, work, meter, null, ['tree', 'any'])

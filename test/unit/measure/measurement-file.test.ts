@@ -1,8 +1,9 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openMeasurementFile, readMeasurementFile } from '../../../src/measure/measurement-file.js'
+import { openMeasurementFile } from '../../../src/measure/measurement-file.js'
 import type { Measurement } from '../../../src/tuning/measurement.js'
+import { readMeasurements } from '../../../src/tuning/read-measurements.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 import { raised } from './raised.js'
 
@@ -23,7 +24,7 @@ describe('a file of measurements', () => {
     expect(file.has(measurement, measurement)).toBe(true)
     expect(file.has({ ...measurement, bytes: 16 }, measurement)).toBe(false)
     expect(file.has(measurement, { ...measurement, parameters: {} })).toBe(false)
-    expect(readMeasurementFile(path)).toEqual([measurement])
+    expect(readMeasurements(readFileSync(path, 'utf8').split('\n'))).toEqual([measurement])
   })
 
   it('continues where it ended, without the part of a line that a crash has left', () => {
@@ -70,8 +71,7 @@ describe('a file of measurements', () => {
     expect(error.message).toContain('line 2')
   })
 
-  it('that is not there or no file is refused by name', () => {
-    expect(raised(() => readMeasurementFile(join(folder(), 'missing')))).toMatchObject({ code: 'ERR_FILE' })
+  it('that is no file is refused by name', () => {
     expect(raised(() => openMeasurementFile(folder(), source))).toMatchObject({ code: 'ERR_FILE' })
   })
 })
