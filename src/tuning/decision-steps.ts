@@ -85,7 +85,7 @@ export interface LayoutSteps {
  * The steps of every layout. A number of ranks between two layouts counts as the larger one, one beyond them as the
  * nearest.
  *
- * @throws ERR_TUNING for a layout that is none, and as decisionSteps does
+ * @throws ERR_TUNING for an invalid layout, and as decisionSteps does
  */
 export function layoutSteps(
   tree: DecisionTree,

@@ -18,7 +18,7 @@ interface RuledFunction {
 
 /**
  * The functions of Open MPI 4.1. Every rank of a gather and a scatter computes the size from its own arguments, of
- * which MPI lets some be anything: in rules of several sizes ranks could take different ones and wait for ever.
+ * which MPI lets some be anything: in rules of several sizes ranks could take different ones and deadlock.
  */
 const functions: Partial<Record<Collective, readonly RuledFunction[]>> = {
   allgather: [ruled('allgather', 0, 'linear bruck recursive_doubling ring neighbor two_proc', 'total')],
