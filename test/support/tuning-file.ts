@@ -1,7 +1,7 @@
 import type { Collective } from '../../src/schedule/specification.js'
 import type { DecisionNode, DecisionTree } from '../../src/tuning/decision-tree.js'
-import { tuningChecksum } from '../../src/tuning/tuning-checksum.js'
-import { type TuningFile, tuningFormat, tuningVersion } from '../../src/tuning/tuning-file.js'
+import { formatTuningFile } from '../../src/tuning/read-tuning-file.js'
+import type { TuningFile } from '../../src/tuning/tuning-file.js'
 
 /** `pipeline:segment=8192` as a setting of the collective. */
 export function settingOf(collective: Collective, text: string): DecisionTree['settings'][number] {
@@ -28,11 +28,6 @@ export function treeBySize(
 
 /** A file of a library of MPI, with its checksum. */
 export function tuningFileOf(name: string, decisions: TuningFile['decisions']): TuningFile {
-  const file = {
-    format: tuningFormat,
-    version: tuningVersion,
-    source: { kind: 'mpi', name, machine: 'tests' },
-    decisions,
-  } as const
-  return { ...file, checksum: tuningChecksum(JSON.stringify(file).slice(0, -1)) }
+  const source = { kind: 'mpi', name, machine: 'tests' } as const
+  return JSON.parse(formatTuningFile(source, decisions)) as TuningFile
 }

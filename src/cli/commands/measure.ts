@@ -226,7 +226,8 @@ async function measureWorld(report: Reporter, { flags, collectives, file, signal
     algorithms: flags.algorithm ?? null,
     showsProgress: report.streams.showsProgress,
   }
-  const world = { ranks: fabric.processes, fabric, args, report: reportOf(flags), signal }
+  // What is measured as the default is the rule, not a file.
+  const world = { ranks: fabric.processes, fabric, args, tuning: null, report: reportOf(flags), signal }
   const measured = (await runOwnProgram('measure-program', main, world))?.[0]
   if (measured === undefined || measured === null) return exitCodes.ok
   const { largest, points } = measured

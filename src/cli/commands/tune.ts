@@ -29,6 +29,7 @@ Examples:
   rankweave tune data.jsonl -o tuning.json
   rankweave tune threads.jsonl more.jsonl -o tuning.json --report tuning.html
   rankweave tune data.jsonl -o tuning.json -m 8 --confidence 5 --tolerance 10     fewer leaves
+  rankweave tune openmpi.jsonl -o tuning.json --ompi-rules rules.txt --per-node 4
   rankweave tune data.jsonl -o tuning.json --learner quadtree --depth 4 --c decisions.c`
 
 const schema = z.object({
@@ -42,6 +43,8 @@ const schema = z.object({
   depth: whole(0, treeLimits.depth).optional(),
   threshold: number(0, 1).optional(),
   folds: whole(2, 4096).optional(),
+  perNode: whole(1, 2 ** 22).optional(),
+  mpichLib: z.string().optional(),
 })
 
 /** Options that only one of the learners has. */
@@ -72,6 +75,11 @@ export const tuneCommand: AddCommand = (command, act) => {
     .option('--folds <number>', 'parts of the numbers of processes for held-out points (default: at most 5)')
   for (const { flags, help: line } of tuningOutputs) command.option(flags, line)
   command
+    .option('--per-node <number>', 'of rules: processes per node (default: what was measured)')
+    .option(
+      '--mpich-lib <file>',
+      'of --mpich: libmpich.so, whose own selection stands where nothing was decided',
+    )
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
@@ -101,7 +109,8 @@ export const tuneCommand: AddCommand = (command, act) => {
         })
         const decisions = Object.fromEntries(learned.map(({ collective, tree }) => [collective, tree]))
         const content = formatTuningFile(source!, decisions)
-        const tuned = { file: readTuningFile(content), learned, measurements }
+        const rules = { processesPerNode: options.perNode, mpichLibrary: options.mpichLib }
+        const tuned = { file: readTuningFile(content), learned, measurements, rules }
         // All texts before the first file: an output may be unable to say what was learned.
         const texts = [{ file: output, text: content }].concat(
           outputs.map(({ file, text }) => ({ file, text: text(tuned) })),

@@ -1,8 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { RankweaveError, reasonText } from '../../errors.js'
 import { tuningReport } from '../../report/tuning-report.js'
 import type { Collective } from '../../schedule/specification.js'
 import { cDecisions } from '../../tuning/c-decisions.js'
+import type { WrittenLayout } from '../../tuning/decision-steps.js'
 import type { LearnedDecisions } from '../../tuning/learn-decisions.js'
 import type { Measurement } from '../../tuning/measurement.js'
+import { mpichSelection, ownMpichSelection } from '../../tuning/mpich-selection.js'
+import { openMpiRules } from '../../tuning/open-mpi-rules.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
 import { typescriptDecisions } from '../../tuning/typescript-decisions.js'
 
@@ -22,6 +27,15 @@ export interface Tuned {
   readonly learned: readonly LearnedDecisions[]
   /** That it was learned from, of one source. */
   readonly measurements: readonly Measurement[]
+  readonly rules: RuleOptions
+}
+
+/** What files of rules need besides: rules know ranks, but no nodes. */
+export interface RuleOptions {
+  /** Default: what was measured, if that was one number. */
+  readonly processesPerNode?: number | undefined
+  /** File of MPICH's library, whose own selection stands where nothing was decided. */
+  readonly mpichLibrary?: string | undefined
 }
 
 /** By option, in the order of help. */
@@ -43,6 +57,24 @@ export const tuningOutputs: readonly TuningOutput[] = [
       learned.map(({ collective, tree }) => typescriptDecisions(tree, decideName(collective))).join('\n'),
   },
   {
+    name: 'ompiRules',
+    flags: '--ompi-rules <file>',
+    help: "write Open MPI's file of dynamic rules",
+    text: (tuned) => openMpiRules(tuned.file, layoutOf(tuned)),
+  },
+  {
+    name: 'mpich',
+    flags: '--mpich <file>',
+    help: "write MPICH's selection, as JSON; needs --mpich-lib",
+    text: (tuned) => {
+      const { mpichLibrary } = tuned.rules
+      if (mpichLibrary === undefined)
+        throw new RankweaveError('ERR_USAGE', '--mpich: expected --mpich-lib and the file of libmpich.so')
+      const own = ownMpichSelection(readBytes(mpichLibrary))
+      return `${JSON.stringify(mpichSelection(tuned.file, own, layoutOf(tuned)), null, 1)}\n`
+    },
+  },
+  {
     name: 'report',
     flags: '--report <file>',
     help: 'write pictures of who wins where, and what decisions lose, as one HTML file',
@@ -52,4 +84,29 @@ export const tuningOutputs: readonly TuningOutput[] = [
 
 function decideName(collective: Collective): string {
   return `decide${collective.replace(/(?:^|-)./g, (start) => start.at(-1)!.toUpperCase())}`
+}
+
+/** The layouts that were measured, with one number of processes per node. */
+function layoutOf({ measurements, rules }: Tuned): WrittenLayout {
+  const perNode = [...new Set(measurements.map((one) => one.processesPerNode))].sort((a, b) => a - b)
+  const processesPerNode = rules.processesPerNode ?? perNode[0]
+  if (rules.processesPerNode === undefined && perNode.length > 1) {
+    const message = `rules know no nodes: expected --per-node, one of ${perNode.join(', ')}`
+    throw new RankweaveError('ERR_USAGE', message)
+  }
+  const measured = measurements.filter((one) => one.processesPerNode === processesPerNode)
+  const nodes = [...new Set(measured.map((one) => one.nodes))].sort((a, b) => a - b)
+  if (nodes.length === 0) {
+    const message = `--per-node: expected one of ${perNode.join(', ')}, got ${processesPerNode}`
+    throw new RankweaveError('ERR_USAGE', message)
+  }
+  return { nodes, processesPerNode }
+}
+
+function readBytes(file: string): Uint8Array {
+  try {
+    return readFileSync(file)
+  } catch (cause) {
+    throw new RankweaveError('ERR_FILE', `cannot read '${file}': ${reasonText(cause)}`, { cause })
+  }
 }

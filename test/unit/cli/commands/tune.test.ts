@@ -108,6 +108,42 @@ describe('tune', () => {
     expect(answer['collectives']).toMatchObject([{ leaves }])
   })
 
+  it('writes rules of Open MPI for the processes per node that are named', async () => {
+    const openMpi = { kind: 'mpi', name: 'Open MPI 4.1.4', machine: 'four nodes' } as const
+    const ofOpenMpi = (processesPerNode: number) =>
+      measured({ source: openMpi, processesPerNode }).map((one) => ({
+        ...one,
+        algorithm: one.algorithm.replace('allgather-', '').replaceAll('-', '_'),
+      }))
+    const both = written('openmpi.jsonl', [...ofOpenMpi(1), ...ofOpenMpi(2)])
+    const words = ['tune', both, '-o', inFolder('openmpi.json'), '--ompi-rules', inFolder('rules.txt')]
+    const unnamed = await cli(...words)
+    expect([unnamed.exitCode, unnamed.stderr]).toEqual([
+      2,
+      expect.stringMatching(/ERR_USAGE: .*expected --per-node, one of 1, 2/),
+    ])
+    const named = await cli(...words, '--per-node', '2')
+    expect([named.exitCode, named.stderr]).toEqual([0, expect.stringContaining('rules.txt')])
+    const rules = readFileSync(inFolder('rules.txt'), 'utf8')
+    expect(rules).toMatch(/^# Open MPI 4.1.4 on four nodes\n# for 2, 4, 8 nodes of 2 processes\n/)
+    expect(rules).toMatch(/ # ring\n/)
+    expect(rules).toMatch(/ # recursive_doubling\n/)
+    const other = await cli(...words, '--per-node', '3')
+    expect(other.stderr).toMatch(/--per-node: expected one of 1, 2, got 3/)
+  })
+
+  it('refuses rules of a library that was not measured, and a selection without the library', async () => {
+    const rules = await cli('tune', data, '-o', inFolder('t.json'), '--ompi-rules', inFolder('r.txt'))
+    expect([rules.exitCode, rules.stderr]).toEqual([2, expect.stringMatching(/ERR_TUNING: .*Open MPI 4.1/)])
+    const selection = await cli('tune', data, '-o', inFolder('t.json'), '--mpich', inFolder('m.json'))
+    expect(selection.stderr).toMatch(/ERR_USAGE: --mpich: expected --mpich-lib/)
+    const absent = await cli(
+      ...['tune', data, '-o', inFolder('t.json'), '--mpich', inFolder('m.json')],
+      ...['--mpich-lib', inFolder('none.so')],
+    )
+    expect(absent.stderr).toMatch(/ERR_FILE: cannot read/)
+  })
+
   it('writes a report that loads nothing, with names as text', async () => {
     const file = inFolder('report.html')
     const { exitCode } = await cli('tune', data, '-o', inFolder('t.json'), '--report', file)
