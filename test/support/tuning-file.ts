@@ -1,7 +1,7 @@
 import type { Collective } from '../../src/schedule/specification.js'
 import type { DecisionNode, DecisionTree } from '../../src/tuning/decision-tree.js'
-import { formatTuningFile } from '../../src/tuning/read-tuning-file.js'
-import type { TuningFile } from '../../src/tuning/tuning-file.js'
+import { fnvHash } from '../../src/tuning/fnv-hash.js'
+import { type TuningFile, tuningFormat, tuningVersion } from '../../src/tuning/tuning-file.js'
 
 /** `pipeline:segment=8192` as a setting of the collective. */
 export function settingOf(collective: Collective, text: string): DecisionTree['settings'][number] {
@@ -26,8 +26,13 @@ export function treeBySize(
   return { settings: texts.map((text) => settingOf(collective, text)), root }
 }
 
-/** A file of a library of MPI, with its checksum. */
+/** A file of a library of MPI, with its checksum. It may be one that readers refuse. */
 export function tuningFileOf(name: string, decisions: TuningFile['decisions']): TuningFile {
-  const source = { kind: 'mpi', name, machine: 'tests' } as const
-  return JSON.parse(formatTuningFile(source, decisions)) as TuningFile
+  const file = {
+    format: tuningFormat,
+    version: tuningVersion,
+    source: { kind: 'mpi', name, machine: 'tests' },
+    decisions,
+  } as const
+  return { ...file, checksum: fnvHash(new TextEncoder().encode(JSON.stringify(file).slice(0, -1))) }
 }
