@@ -24,8 +24,10 @@ export const launchMpi: Launcher = (factory, request) => {
   const loading = loadRequested(request)
   const { tuning } = request
   // In the order of the calls of `run`, however long their programs load.
-  const opened = (factory as MpiFactory).openAfter(Promise.all([loading, tuning]))
-  opened.catch(() => {})
+  const ready = Promise.all([loading, tuning])
+  const opened = (factory as MpiFactory).openAfter(ready)
+  // Each is awaited later, and may fail before.
+  for (const early of [ready, opened]) early.catch(() => {})
   return hostHere(request, loading, async (program, world) => {
     const session = await opened
     const file = await tuning

@@ -116,14 +116,10 @@ export class RendezvousProtocol {
       this.#matched.delete(receive)
       this.#checkIdle()
     })
-    if (loan !== undefined && runtime.fabric.loans?.copy(process, loan, matched.into)) {
-      runtime.processCounters.bytesCopied += message.sizeBytes
-      this.acknowledge(process, transferId)
-      matched.landed()
-      return
-    }
+    const isCopied = loan !== undefined && runtime.fabric.loans?.copy(process, loan, matched.into) === true
+    if (isCopied) runtime.processCounters.bytesCopied += message.sizeBytes
     this.#matched.set(receive, { process, transferId })
-    transfers.fetch(process, transferId, matched)
+    transfers.fetch(process, transferId, matched, isCopied)
   }
 
   /**
@@ -167,7 +163,7 @@ export class RendezvousProtocol {
   }
 
   #offer(send: Send, loan?: MemoryLocation): void {
-    const offered = new OfferedSend(send, this.#envelopes, loan !== undefined, () => {
+    const offered = new OfferedSend(send, this.#envelopes, () => {
       if (loan !== undefined) this.#state.runtime.fabric.loans?.end(loan)
       this.#offered.delete(send.transferId)
       this.#checkIdle()
@@ -190,14 +186,12 @@ class OfferedSend implements Outgoing {
   readonly send: Send
   readonly process: number
   readonly #envelopes: EnvelopeFrames
-  readonly #isLent: boolean
   readonly #ended: () => void
 
-  constructor(send: Send, envelopes: EnvelopeFrames, isLent: boolean, ended: () => void) {
+  constructor(send: Send, envelopes: EnvelopeFrames, ended: () => void) {
     this.send = send
     this.process = send.process
     this.#envelopes = envelopes
-    this.#isLent = isLent
     this.#ended = ended
   }
 
@@ -207,9 +201,7 @@ class OfferedSend implements Outgoing {
   }
 
   sent(): void {
-    // A receiver may have copied what was no longer the buffer's.
-    if (this.#isLent && !this.send.isIntact) this.send.reject(this.send.detachedError())
-    else this.send.fulfil()
+    this.send.fulfil()
     this.#ended()
   }
 

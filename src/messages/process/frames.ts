@@ -65,14 +65,15 @@ export const locationWord = { segment: 11, offsetLow: 12, offsetHigh: 13 } as co
 export const sharedWords = 14
 
 /**
- * What follows an envelope. `clearToSend`: how (`transferMode`) and, for frames, up to which byte. `cancel`:
+ * What follows an envelope. `clearToSend`: how (`transferMode`) and, for frames, up to which byte; where the
+ * receiver has copied the payload, an empty frame of data says that it was intact. `cancel`:
  * the sender requests its unmatched message back, or cannot send what was matched (`cancelStage`).
  * `cancelled`: the receiver will not take the message, and the reason (`cancelReason`).
  */
 export const transferWord = { transferId: 3, argument: 4, bytes: 5 } as const
 export const transferWords = 6
 
-export const transferMode = { frames: 0, bulk: 1, discard: 2 } as const
+export const transferMode = { frames: 0, bulk: 1, discard: 2, copied: 3 } as const
 export const cancelStage = { unmatched: 0, matched: 1 } as const
 export const cancelReason = { asked: 0, freed: 1 } as const
 

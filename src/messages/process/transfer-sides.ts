@@ -57,6 +57,8 @@ export interface IncomingState extends Grantee {
   readonly incoming: Incoming
   /** The fabric writes the payload. */
   moves: boolean
+  /** It is here, and its sender has yet to say that it was intact. */
+  readonly isCopied: boolean
   /** Why the side is to end before all has come; it fails when the fabric has released the buffer. */
   error: RankweaveError | undefined
 }

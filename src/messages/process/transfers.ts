@@ -79,8 +79,12 @@ export class Transfers {
     return this.#outgoing.get(transferId)?.outgoing
   }
 
-  /** Fetches an offered payload; an empty one lands at once. */
-  fetch(process: number, transferId: number, incoming: Incoming): void {
+  /**
+   * Fetches an offered payload; an empty one lands at once.
+   *
+   * @param isCopied it is in its place already, copied from where the sender has it
+   */
+  fetch(process: number, transferId: number, incoming: Incoming, isCopied = false): void {
     const { into } = incoming
     if (into.byteLength === 0) {
       this.decline(process, transferId)
@@ -95,6 +99,7 @@ export class Transfers {
       receivedBytes: 0,
       incoming,
       moves: false,
+      isCopied,
       error: undefined,
       announce: () =>
         this.#frames.control(
@@ -106,6 +111,10 @@ export class Transfers {
         ),
     }
     this.#incoming.set(transferKey(process, transferId), state)
+    if (isCopied) {
+      this.#frames.control(process, frameKind.clearToSend, transferId, transferMode.copied)
+      return
+    }
     const { bulk } = this.#port.fabric
     if (bulk === undefined) {
       this.#port.credit.request(state)
@@ -223,6 +232,11 @@ export class Transfers {
       throw new RankweaveError('ERR_PROTOCOL', `expected one request for transfer ${transferId}, got two`)
     }
     const { bytes } = state
+    if (mode === transferMode.copied) {
+      this.#frames.control(process, frameKind.data, transferId)
+      this.settle(transferId)
+      return
+    }
     if (mode === transferMode.bulk) {
       state.moves = true
       this.#port.progress.watch(this.#port.fabric.bulk!.send(process, transferId, bytes)).then(
@@ -252,6 +266,10 @@ export class Transfers {
   #data(src: number, transferId: number, payload: Uint8Array): void {
     const state = this.#incoming.get(transferKey(src, transferId))
     if (state === undefined) return
+    if (state.isCopied) {
+      this.#landed(state)
+      return
+    }
     const leftBytes = state.grantedBytes - state.receivedBytes
     if (payload.byteLength > leftBytes) {
       const expected = `transfer ${transferId}: expected at most ${leftBytes} bytes more`
@@ -318,7 +336,7 @@ export class Transfers {
 
   #drop(state: IncomingState, error: RankweaveError): void {
     if (!this.#incoming.delete(transferKey(state.process, state.transferId))) return
-    if (!state.moves) this.#port.credit.abandon(state)
+    if (!state.moves && !state.isCopied) this.#port.credit.abandon(state)
     state.incoming.failed(state.error ?? error)
   }
 }
