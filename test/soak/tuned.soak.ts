@@ -8,9 +8,9 @@ import { openMpiRules } from '../../src/tuning/open-mpi-rules.js'
 import type { TuningFile } from '../../src/tuning/tuning-file.js'
 import { describeMpi, type Ended, type Mpi, startCommand } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
+import { treeBySize, tuningFileOf } from '../support/mpi-tuning-file.js'
 import { compileLinked, compileOther, compileProgram, compileShim, runPreloaded } from '../support/shim.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
-import { treeBySize, tuningFileOf } from '../support/tuning-file.js'
 import { exampleTrees } from '../support/tuning-trees.js'
 
 type Decisions = TuningFile['decisions']

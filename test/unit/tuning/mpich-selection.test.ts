@@ -4,7 +4,7 @@ import {
   mpichSelection,
   ownMpichSelection,
 } from '../../../src/tuning/mpich-selection.js'
-import { treeBySize, tuningFileOf } from '../../support/tuning-file.js'
+import { treeBySize, tuningFileOf } from '../../support/mpi-tuning-file.js'
 
 const name = 'MPICH 4.0.2'
 const layout = { nodes: [2, 4], processesPerNode: 2 }

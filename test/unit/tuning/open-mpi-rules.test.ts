@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { decisionSteps } from '../../../src/tuning/decision-steps.js'
 import { openMpiRules } from '../../../src/tuning/open-mpi-rules.js'
 import { treeSelector } from '../../../src/tuning/packed-tree.js'
-import { treeBySize, tuningFileOf } from '../../support/tuning-file.js'
+import { treeBySize, tuningFileOf } from '../../support/mpi-tuning-file.js'
 import { exampleTrees } from '../../support/tuning-trees.js'
 
 const name = 'Open MPI 4.1.4'
