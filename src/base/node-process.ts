@@ -8,6 +8,7 @@ export interface NodeProcess {
   readonly stdout: unknown
   readonly stderr: unknown
   readonly execArgv: readonly string[]
+  readonly versions: Readonly<Record<string, string | undefined>>
   readonly env: Readonly<Record<string, string | undefined>>
   nextTick(run: () => void): void
   cwd(): string
@@ -33,14 +34,33 @@ interface NodeHash {
 
 type Fill = (this: Uint8Array, pattern: Uint8Array, start: number, end: number) => Uint8Array
 
-const globals = globalThis as {
-  readonly process?: NodeProcess
-  readonly Buffer?: { readonly prototype: { readonly fill: Fill } }
+interface NodeBuffer {
+  readonly prototype: { readonly fill: Fill }
+  allocUnsafeSlow(sizeBytes: number): Uint8Array
 }
+
+const globals = globalThis as { readonly process?: NodeProcess; readonly Buffer?: NodeBuffer }
 
 /** Undefined in browsers, also where a bundler has put a `process` with an environment only. */
 export const nodeProcess: NodeProcess | undefined =
   typeof globals.process?.getActiveResourcesInfo === 'function' ? globals.process : undefined
+
+/** Node's flags of the command line and of the environment; none in browsers. */
+export function nodeFlags(): readonly string[] {
+  return [
+    ...(nodeProcess?.execArgv ?? []),
+    ...(nodeProcess?.env['NODE_OPTIONS'] ?? '').split(/\s+/).filter(Boolean),
+  ]
+}
+
+/**
+ * A buffer whose bytes are what the memory held before, for a caller that writes all of them; undefined where
+ * every new buffer is zeroed.
+ */
+export function unwrittenBuffer(sizeBytes: number): ArrayBufferLike | undefined {
+  const buffer = nodeProcess === undefined ? undefined : globals.Buffer?.allocUnsafeSlow(sizeBytes).buffer
+  return buffer?.byteLength === sizeBytes ? buffer : undefined
+}
 
 /** `Buffer.prototype.fill`, whose pattern may be an array. */
 export const bufferFill: Fill | undefined =

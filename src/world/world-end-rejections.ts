@@ -1,4 +1,4 @@
-import { type NodeProcess, nodeProcess } from '../base/node-process.js'
+import { nodeFlags, nodeProcess } from '../base/node-process.js'
 import { inLaterTurn } from '../base/turn.js'
 import type { RankweaveError } from '../errors.js'
 
@@ -56,11 +56,10 @@ function onUnhandled(reason: unknown): void {
   if (tolerated.has(reason as RankweaveError)) return
   // With a listener Node does nothing by itself: do what it would have done without this one.
   const node = nodeProcess!
-  if (node.listenerCount('unhandledRejection') === 1 && throwsByDefault(node)) throw reason
+  if (node.listenerCount('unhandledRejection') === 1 && throwsByDefault()) throw reason
 }
 
-function throwsByDefault({ execArgv, env }: NodeProcess): boolean {
-  const flags = [...execArgv, ...(env['NODE_OPTIONS'] ?? '').split(/\s+/)]
-  const mode = flags.findLast((flag) => flag.startsWith('--unhandled-rejections='))
+function throwsByDefault(): boolean {
+  const mode = nodeFlags().findLast((flag) => flag.startsWith('--unhandled-rejections='))
   return mode === undefined || mode.endsWith('=throw') || mode.endsWith('=strict')
 }

@@ -1,4 +1,5 @@
 import { bytesOf, copyBytes, extentOf, typedArrayName } from '../../base/bytes.js'
+import { unwrittenBuffer } from '../../base/node-process.js'
 import { RankweaveError, shown } from '../../errors.js'
 
 export type TypedArray =
@@ -108,6 +109,20 @@ export function newArray(
   throw noRoom(type, countElems)
 }
 
+/** From here on zeroing takes longer than a call of Node's allocator. */
+const leastUnwrittenBytes = 4096
+
+/**
+ * An array for what the caller receives: all of its bytes are written before a program sees it. Hence they are
+ * not zeroed first.
+ *
+ * @throws ERR_COUNT for more than memory holds
+ */
+export function newReceivedArray(type: number, countElems: number): TypedArray {
+  const isLong = countElems * elementSizeBytes(type) >= leastUnwrittenBytes
+  return newArray(type, countElems, isLong ? unwrittenBuffer : undefined)
+}
+
 function noRoom(type: number, countElems: number, cause?: unknown): RankweaveError {
   const unit = type === typeCode.value ? 'bytes' : 'elements'
   const message = `no memory holds ${countElems} ${unit} of a ${typeName(type)}`
@@ -130,7 +145,7 @@ export function newArrayOf(type: number, bytes: Uint8Array, at: number, sizeByte
   const TypedArrayOf = constructors[type]
   const countElems = sizeBytes / TypedArrayOf.BYTES_PER_ELEMENT
   if (sizeBytes > bufferlessBytes) {
-    const array = newArray(type, countElems)
+    const array = newReceivedArray(type, countElems)
     copyBytes(bytesOf(array), 0, bytes.subarray(at, at + sizeBytes))
     return array
   }

@@ -5,6 +5,7 @@ import {
   isDetached,
   kindOf,
   newArray,
+  newReceivedArray,
   plainArray,
   requireFixed,
   requireIntact,
@@ -130,10 +131,10 @@ export interface Landing {
  */
 export function landing(type: number, countElems: number, sizeBytes: number, into?: ReceiveBuffer): Landing {
   if (type === typeCode.value) {
-    const bytes = bytesOf(newArray(type, sizeBytes))
+    const bytes = bytesOf(newReceivedArray(type, sizeBytes))
     return { bytes, finish: () => decodeValue(bytes) }
   }
-  const target = into === undefined ? newArray(type, countElems) : contiguous(into)
+  const target = into === undefined ? newReceivedArray(type, countElems) : contiguous(into)
   if (!(target instanceof StridedView)) {
     const { buffer, byteOffset } = extentOf(target)
     const bytes = new Uint8Array(buffer, byteOffset, sizeBytes)

@@ -1,4 +1,4 @@
-import { nodeProcess } from '../../base/node-process.js'
+import { nodeFlags, nodeProcess } from '../../base/node-process.js'
 
 /** What collects young objects, and what tells how many bytes of buffers the heap holds. */
 export interface YoungCollector {
@@ -76,10 +76,57 @@ export function youngCollector(): YoungCollector | undefined {
   if (heap === undefined || contexts === undefined) return undefined
   const found = lookUp(heap, contexts)
   if (typeof found !== 'function') return undefined
+  const minor = () => found({ type: 'minor' })
+  const collect = hasThreadsOfCollector() ? onThisThread(heap, minor) : minor
+  let hasRetained = false
   return {
-    collect: () => found({ type: 'minor' }),
+    collect() {
+      if (!hasRetained) retainReleasedMemory()
+      hasRetained = true
+      collect()
+    },
     externalBytes: () => heap.getHeapStatistics().external_memory,
   }
+}
+
+/**
+ * The C library gives the system what is released, and new arrays then cost a page fault per page, until a
+ * large block is released: glibc retains twice as much from then on, at most 64 MiB, of each thread. No page of
+ * this one is ever used.
+ */
+function retainReleasedMemory(): void {
+  try {
+    new ArrayBuffer(largestRetained)
+  } catch {
+    // Address space is limited: each array costs its page faults.
+  }
+}
+
+/** glibc takes no larger block for its limit. */
+const largestRetained = 2 ** 25 - 2 ** 13
+
+/**
+ * A collection whose work is done by the thread that needs the memory. Threads of V8 would share it, and
+ * release the memory later; but ranks hold the cores, so the collection would wait for them.
+ */
+function onThisThread(heap: HeapModule, collect: () => void): () => void {
+  return () => {
+    for (const flag of collectorThreads) heap.setFlagsFromString(`--no-${flag}`)
+    try {
+      collect()
+    } finally {
+      for (const flag of collectorThreads) heap.setFlagsFromString(`--${flag}`)
+    }
+  }
+}
+
+const collectorThreads = ['parallel-scavenge', 'concurrent-array-buffer-sweeping'] as const
+
+/** Whether V8 knows these flags, and nobody has set them or what implies them. */
+function hasThreadsOfCollector(): boolean {
+  const version = Number.parseInt(nodeProcess?.versions['v8'] ?? '', 10)
+  const isSet = nodeFlags().some((flag) => /scavenge|sweeping|single.threaded/.test(flag))
+  return version >= 11 && version <= 13 && !isSet
 }
 
 /** The flag is set only meanwhile, so programs see no `gc` unless they were started with it. */
