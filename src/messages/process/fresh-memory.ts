@@ -122,7 +122,7 @@ function onThisThread(heap: HeapModule, collect: () => void): () => void {
 
 const collectorThreads = ['parallel-scavenge', 'concurrent-array-buffer-sweeping'] as const
 
-/** Whether V8 knows these flags, and nobody has set them or what implies them. */
+/** Whether V8 knows these flags, and Node was started without flags of that kind. */
 function hasThreadsOfCollector(): boolean {
   const version = Number.parseInt(nodeProcess?.versions['v8'] ?? '', 10)
   const isSet = nodeFlags().some((flag) => /scavenge|sweeping|single.threaded/.test(flag))

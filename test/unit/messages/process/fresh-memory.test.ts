@@ -69,6 +69,7 @@ describe('fresh memory of receives', () => {
       collect()
     }
     expect(taken).toBe(64 * quarter)
-    expect(externalBytes() - before).toBeLessThan(taken / 2)
+    // At once: no other thread has to come first.
+    expect(externalBytes() - before).toBeLessThan(2 * quarter)
   })
 })
