@@ -22,6 +22,7 @@ const pollsPerClock = 16
 /** When one process stops polling; it adapts to preemption, and to what made its last waits shorter. */
 export class SpinPolicy {
   readonly #isOversubscribed: boolean
+  readonly #moved: () => number
   readonly #costs = new WaitCosts()
   /** Another thread had the core while this one polled: until then it blocks. */
   #preemptedUntil = 0
@@ -33,9 +34,13 @@ export class SpinPolicy {
   /** Whether its cost is noted: while polling is best, only that of waits that outlast a spin. */
   #isNoted = false
 
-  /** @param oversubscribed whether there are more processes than cores */
-  constructor(oversubscribed: boolean) {
+  /**
+   * @param oversubscribed whether there are more processes than cores
+   * @param moved how many records polls have moved so far
+   */
+  constructor(oversubscribed: boolean, moved: () => number = () => 0) {
     this.#isOversubscribed = oversubscribed
+    this.#moved = moved
   }
 
   /** For how long an idle process polls in every turn of the event loop after a frame came. */
@@ -109,9 +114,12 @@ export class SpinPolicy {
 
   #pollUntil(begin: number, until: number, poll: (times: number) => boolean): boolean {
     for (let before = begin; ; ) {
+      const moved = this.#moved()
       if (poll(pollsPerClock)) return true
       const now = performance.now()
-      if (now - before > preemptedMs) this.#preemptedUntil = now + preemptedBlocksMs
+      // Polls that copy parts of a long message take as long as another process would.
+      const isPreempted = now - before > preemptedMs && this.#moved() === moved
+      if (isPreempted) this.#preemptedUntil = now + preemptedBlocksMs
       if (now >= until) return false
       before = now
     }

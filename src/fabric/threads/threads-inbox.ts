@@ -24,6 +24,8 @@ export class ThreadsInbox {
   events = 0
   /** A record was taken since the owner last reset this. */
   active = false
+  /** Records taken from rings. */
+  taken = 0
   /** The sink is being called. */
   delivering = false
   sink: FrameSink | undefined
@@ -126,6 +128,7 @@ export class ThreadsInbox {
   /** Delivers the record that a reader has come to; a frame in place, if the sink takes it so. */
   #take(src: number, reader: RingReader): void {
     this.active = true
+    this.taken++
     if (reader.kind !== recordKind.frame) {
       this.#host.control(src, reader.kind, reader.header, reader.payload)
       return

@@ -21,6 +21,8 @@ export function queued(kind: number, header: Int32Array, payload: Uint8Array | u
 export class ThreadsOutbox {
   /** A record was sent since the owner last reset this. */
   active = false
+  /** Records written to rings. */
+  sent = 0
   readonly #connection: ThreadsConnection
   readonly #states: Int32Array
   /** By peer; none for this process itself. */
@@ -77,6 +79,7 @@ export class ThreadsOutbox {
     if (this.#gone[peer] || (this.#overflowing > 0 && this.waitsFor(peer))) return false
     if (!this.#writers[peer]!.write(kind, header, payload, from, to)) return false
     this.active = true
+    this.sent++
     this.wake(peer)
     return true
   }
@@ -106,6 +109,7 @@ export class ThreadsOutbox {
       queue.take()
       this.#overflowing--
       this.active = true
+      this.sent++
       this.wake(peer)
     }
   }

@@ -59,7 +59,7 @@ export class ThreadsProcess implements Fabric {
     if (authority !== undefined) this.authority = afterLosses(authority, () => this.#unreported.length === 0)
     const { process, nodes, maxPayloadBytes, states, ports } = connection
     this.isOversubscribed = nodes.length > availableParallelism()
-    this.#spinPolicy = new SpinPolicy(this.isOversubscribed)
+    this.#spinPolicy = new SpinPolicy(this.isOversubscribed, () => this.#inbox.taken + this.#outbox.sent)
     this.#connection = connection
     this.process = process
     this.processes = nodes.length

@@ -31,6 +31,20 @@ describe('a process that waits', () => {
     expect(policy.blockMs).toBeGreaterThan(0)
   })
 
+  it('still polls after polls that copied for as long', () => {
+    let records = 0
+    const policy = new SpinPolicy(false, () => records)
+    const copying = () => {
+      for (const begin = now(); now() - begin < 1; );
+      records++
+      return false
+    }
+    policy.spin(copying)
+    policy.came()
+    policy.spin(() => false)
+    expect(policy.blockMs).toBe(0)
+  })
+
   it('polls before it blocks', () => {
     const polls: number[] = []
     expect(new SpinPolicy(true).spin((times) => polls.push(times) === 0)).toBe(false)
