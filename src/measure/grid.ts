@@ -1,3 +1,4 @@
+import { RankweaveError } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import type { TuningCall } from '../tuning/tuning-call.js'
 import type { EvenSpread } from './spread.js'
@@ -44,6 +45,8 @@ export function longestArray({ collective, nodes, processesPerNode, bytes }: Tun
 /**
  * The calls of a grid, spread by spread and there by collective, order and bytes. A barrier has one, of 0 bytes.
  * Lengths that are no multiple of an element have no reductions.
+ *
+ * @throws ERR_MEASUREMENT where nothing is left to measure
  */
 export function gridCalls(grid: CallGrid): TuningCall[] {
   const calls = grid.spreads.flatMap((spread) =>
@@ -54,7 +57,17 @@ export function gridCalls(grid: CallGrid): TuningCall[] {
         : bytes.map((length) => ({ collective, ...spread, bytes: length }))
     }),
   )
-  return calls.filter((call) => longestArray(call) <= grid.longestArrayBytes)
+  const left = calls.filter((call) => longestArray(call) <= grid.longestArrayBytes)
+  if (left.length === 0) throw new RankweaveError('ERR_MEASUREMENT', nothingLeft(grid, calls.length))
+  return left
+}
+
+function nothingLeft({ spreads, elementType, longestArrayBytes }: CallGrid, calls: number): string {
+  const expected = 'expected calls to measure, got none:'
+  if (spreads.length === 0) return `${expected} there is one process only`
+  if (calls === 0)
+    return `${expected} no length is a multiple of ${elementType}, ${elementBytes(elementType)} B`
+  return `${expected} each has an array of more than ${longestArrayBytes} B in a process`
 }
 
 function reductionCalls(

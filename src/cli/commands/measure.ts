@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { hockneyOf, logGPOfLevel } from '../../cost/models/conversions.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import { levels } from '../../machine/profile.js'
@@ -23,6 +22,7 @@ import { fileError } from '../../text/whole-file.js'
 import { checkGuidelines } from '../../tuning/check-guidelines.js'
 import { measuredData } from '../../tuning/measured-data.js'
 import type { MeasurementSource } from '../../tuning/measurement.js'
+import { modelOfLevel } from '../../tuning/predictors.js'
 import { defaultAlgorithm } from '../../tuning/setting.js'
 import type { TuningCall } from '../../tuning/tuning-call.js'
 import { readMachine } from '../input/machine-input.js'
@@ -104,7 +104,7 @@ export const measureCommand: AddCommand = (command, act) => {
       `of source formula: distance between processes: ${levels.join(', ')}`,
       'network',
     )
-    .option('--model <name>', 'of source formula: loggp or hockney', 'loggp')
+    .option('--model <name>', 'of source formula: loggp, hockney or plogp', 'loggp')
     .option('--check <file>', 'measure nothing: list the guidelines that a file violates; exit code 1 if any')
     .option(
       '--of <word>',
@@ -217,12 +217,14 @@ async function measureWorld(report: Reporter, { flags, collectives, file, signal
   const fabric = fabricOf({ ...flags, ...(processes === undefined ? {} : { processes }) })
   if (fabric.processes < 2) throw new RankweaveError('ERR_USAGE', '--processes: expected at least 2, got 1')
   const source: MeasurementSource = { kind: 'rankweave', name: fabric.kind, machine: siteOf(flags) }
+  const grid = gridOf(flags, collectives, ['tree', 'any'])
   // Before a world starts: what a world throws is its failure.
+  gridCalls({ ...grid, spreads: flags.spreads ?? [smallestSpread] })
   if ((mpiLauncher()?.process ?? 0) === 0) openHere(report, file, source)
   report.step(`measuring on ${fabric.kind}`)
   const args: MeasureProblem = {
     ...{ file: resolve(file), source, ...ruleOf(flags), elementType: flags.type, segments: flags.segments },
-    grid: { ...gridOf(flags, collectives, ['tree', 'any']), spreads: flags.spreads ?? null },
+    grid: { ...grid, spreads: flags.spreads ?? null },
     algorithms: flags.algorithm ?? null,
     showsProgress: report.streams.showsProgress,
   }
@@ -235,6 +237,9 @@ async function measureWorld(report: Reporter, { flags, collectives, file, signal
   noteIdle(report, fabric.processes, largest)
   return finish(report, { file, source, points: points! })
 }
+
+/** Of those that a world measures. */
+const smallestSpread: EvenSpread = { nodes: 1, processesPerNode: 2 }
 
 async function measureLibrary(
   report: Reporter,
@@ -281,8 +286,7 @@ async function measureFormula(report: Reporter, work: Work): Promise<ExitCode> {
   if (name === undefined) throw new RankweaveError('ERR_USAGE', 'expected --profile')
   if (spreads === undefined) throw new RankweaveError('ERR_USAGE', 'expected --spreads')
   requireOneLevel(spreads, level)
-  const loggp = logGPOfLevel(readProfile(name), level)
-  const parametersOf = model === 'loggp' ? loggp : hockneyOf(loggp)
+  const parametersOf = modelOfLevel(readProfile(name), level, model)
   const meter = formulaMeter({ profile: name, level, parametersOf, segments })
   return await measureHere(report, work, meter, null, ['tree', 'any'])
 }
@@ -295,10 +299,10 @@ async function measureHere(
   largest: EvenSpread | null,
   orders: readonly MeasuredOrder[],
 ): Promise<ExitCode> {
-  openHere(report, file, meter.source)
   if (largest !== null) requireSpreads(flags.spreads ?? [], largest)
   const spreads = flags.spreads ?? defaultSpreads(largest!)
   const calls = gridCalls({ ...gridOf(flags, collectives, orders), spreads })
+  openHere(report, file, meter.source)
   const { showsProgress } = report.streams
   const points = await measureInto(file, restrictedTo(meter, flags.algorithm ?? null), calls, {
     ...ruleOf(flags),

@@ -75,7 +75,7 @@ export const measureSchema = z.object({
   machine: z.string().optional(),
   profile: z.string().optional(),
   level: oneOf(...levels),
-  model: oneOf('loggp', 'hockney'),
+  model: oneOf('loggp', 'hockney', 'plogp'),
 })
 
 export type MeasureFlags = z.infer<typeof measureSchema>

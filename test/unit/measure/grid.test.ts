@@ -39,6 +39,17 @@ describe('the calls of a grid', () => {
       'reduce-scatter 1024',
     ])
   })
+
+  it('are at least one: nothing to measure is an error that says why', () => {
+    const refused = (part: Partial<CallGrid>) => () => gridCalls({ ...grid, ...part })
+    expect(refused({ spreads: [] })).toThrow('got none: there is one process only')
+    expect(refused({ collectives: ['reduce'], bytes: [4] })).toThrow(
+      'no length is a multiple of float64, 8 B',
+    )
+    expect(refused({ collectives: ['bcast'], longestArrayBytes: 2 })).toThrow(
+      'got none: each has an array of more than 2 B in a process',
+    )
+  })
 })
 
 it('powers of two lie in a range, both ends included', () => {

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readMeasurements } from '../../../../src/tuning/read-measurements.js'
@@ -104,6 +104,31 @@ describe('measure', () => {
       expect(answer.stderr).toContain('ERR_MEASUREMENT')
       expect(answer.stderr).toContain("'4x2'")
     }
+  })
+
+  it('refuses what leaves nothing to measure, and makes no file', async () => {
+    const file = join(folder(), 'nothing.jsonl')
+    const machine = ['--source', 'simulator', '--machine', 'cluster:nodes=1,cores=1,profile=simgrid-fast']
+    const world = ['--fabric', 'local', '--processes', '2', '--longest', '4']
+    for (const [words, why] of [
+      [machine, 'there is one process only'],
+      [world, 'more than 4 B in a process'],
+    ] as const) {
+      const answer = await cli('measure', 'bcast', ...words, ...quick, '-o', file)
+      expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
+      expect(answer.stderr).toContain(why)
+      expect(existsSync(file)).toBe(false)
+    }
+  })
+
+  it.each(['loggp', 'hockney', 'plogp'])('predicts by the formulas of %s', async (model) => {
+    const file = join(folder(), `${model}.jsonl`)
+    const formula = ['--source', 'formula', '--profile', 'simgrid-fast', '--model', model, '--spreads', '8x1']
+    const words = ['--algorithm', 'bcast-binomial', '--bytes', '1MiB', '-o', file]
+    expect(await cli('measure', 'bcast', ...formula, ...words)).toMatchObject({ exitCode: 0 })
+    const [{ source, timesUs }] = measured(file)
+    expect(source).toMatchObject({ kind: 'formula', name: model })
+    expect(timesUs[0]).toBeGreaterThan(0)
   })
 
   it('refuses a file of another source before it measures, and leaves it unchanged', async () => {
