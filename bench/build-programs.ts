@@ -166,7 +166,30 @@ export class BuiltPrograms {
 
   /** The command as published, whose last line of output is one JSON object. */
   command(words: readonly string[], limitSeconds: number): Promise<object> {
-    return runWithTimeout(process.execPath, [`${this.#folder}src/cli/main.js`, ...words], limitSeconds)
+    const [node, ...rest] = this.commandLine(words)
+    return runWithTimeout(node, rest, limitSeconds)
+  }
+
+  /** The command as published, for another program to start. */
+  commandLine(words: readonly string[]): readonly string[] {
+    return [process.execPath, `${this.#folder}src/cli/main.js`, ...words]
+  }
+
+  /** The compiled program of `baselines/`. @throws Error where it or its library is missing */
+  baseline(mpi: MpiName, program: string): string {
+    return `${this.#baselinesOf(this.#found(mpi))}${program}`
+  }
+
+  /** The file of the library to be preloaded. @throws Error where MPI is missing */
+  preloaded(mpi: MpiName): string {
+    return this.#library(this.#found(mpi))
+  }
+
+  #found(name: MpiName): MpiLibrary {
+    const mpi = this.#mpis.get(name)!
+    const missing = 'missing' in mpi ? mpi.missing : this.#uncompiled.get(name)
+    if (missing !== undefined) throw new Error(missing)
+    return mpi as MpiLibrary
   }
 
   /** A process of Node, whatever it prints: its time only. @param words the library is in the folder `src` */
@@ -318,11 +341,15 @@ export class BuiltPrograms {
   }
 
   /** What puts the library into a process, and not into its launcher. */
-  #preload({ mpicc, name }: MpiLibrary): readonly string[] {
+  #preload(mpi: MpiLibrary): readonly string[] {
+    return ['env', `LD_PRELOAD=${this.#library(mpi)}`]
+  }
+
+  #library({ mpicc, name }: MpiLibrary): string {
     const folder = `${this.#folder}shim/${name.replace(' ', '')}`
     const library = this.#libraries.get(folder) ?? compileLibrary(folder, mpicc).library
     this.#libraries.set(folder, library)
-    return ['env', `LD_PRELOAD=${library}`]
+    return library
   }
 
   #job(

@@ -20,6 +20,7 @@ import { splitText } from './split/split-text.js'
 import { measureSplitTable } from './split/table.js'
 import { spmmBench } from './spmm.js'
 import { threadsBench } from './threads.js'
+import { tunedBench } from './tuning/tuned.js'
 import { tuningBench } from './tuning/tuning.js'
 import { verifyBench } from './verify.js'
 import { websocketBench } from './websocket.js'
@@ -33,6 +34,7 @@ const benches: readonly Bench[] = [
   choiceBench,
   paperBench,
   tuningBench,
+  tunedBench,
 ]
 
 const { values, positionals } = parseWords()
