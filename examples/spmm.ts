@@ -7,9 +7,9 @@
  *
  * C = A x B. A rank needs the rows of B that its part of A has columns for, so the pattern of A determines
  * who sends to whom: that is the process topology. Ranks with many destinations in common combine what they
- * send.
+ * send. It has two forms: `main` runs once per rank, `hosted` once per process for all ranks there.
  */
-import type { Communicator } from 'rankweave'
+import { Communicator, type Gathered, type TopologyCommunicator } from 'rankweave'
 import {
   blockBounds,
   readMatrixMarket,
@@ -27,46 +27,80 @@ const width = 3
 const entryOfB = (row: number, column: number) => Math.cos(row + 2 * column)
 
 export default async function main(world: Communicator, args: readonly string[] = []) {
-  const a = args.length > 0 ? readMatrixMarket(args[0]) : band(200, 30)
-  const topology = topologyFromMatrix(a, { ranks: world.size })
-  const graph = await world.createTopology(topology, {
-    strategy: { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
-  })
+  const own = await Share.of(world, args)
+  // One collective: the rows of B go where they are needed.
+  const arrived = await own.graph.neighborAllgatherv(own.rowsOfB)
+  return own.result(await world.gatherv(own.multiply(arrived)))
+}
 
-  // My rows of A and C, my rows of B: both distributed as evenly as possible.
-  const rowsOfA = blockBounds(a.rows, world.size)
-  const rowsOfB = blockBounds(a.cols, world.size)
-  const [firstRow, endRow] = [rowsOfA[world.rank], rowsOfA[world.rank + 1]]
-  const mine = rowsOf(rowsOfB, world.rank, (row, column) => entryOfB(row, column))
+/** The same once per process: one call for all of its ranks. */
+export async function hosted(worlds: readonly Communicator[], args: readonly string[] = []) {
+  const own = await Promise.all(worlds.map((world) => Share.of(world, args)))
+  const graphs = own.map(({ graph }) => graph)
+  const rows = own.map(({ rowsOfB }) => rowsOfB)
+  const arrived = await Communicator.neighborAllgathervAll(graphs, rows)
+  const products = own.map((share, n) => share.multiply(arrived[n]))
+  const whole = await Communicator.gathervAll(worlds, products)
+  return Promise.all(own.map((share, n) => share.result(whole[n])))
+}
 
-  // One collective: the rows of B go where they are needed. Block s of the result is from graph.sources[s].
-  const { data, displs } = await graph.neighborAllgatherv(mine)
+/** What one rank has: its rows of A, B and C. A and B are distributed as evenly as possible. */
+class Share {
+  readonly a: SparseMatrix
+  readonly graph: TopologyCommunicator
+  readonly rowsOfB: Float64Array
+  readonly #owners: Int32Array
 
-  // Where each row of B is stored that I have: in my own block, or in the one from its owner.
-  const rowOfB = new Map<number, Float64Array>()
-  const remember = (owner: number, block: Float64Array) => {
-    for (let row = rowsOfB[owner], at = 0; row < rowsOfB[owner + 1]; row++, at += width) {
-      rowOfB.set(row, block.subarray(at, at + width))
-    }
-  }
-  remember(world.rank, mine)
-  for (const [s, source] of graph.sources.entries()) remember(source, data.subarray(displs[s]))
-
-  const product = new Float64Array((endRow - firstRow) * width)
-  for (let row = firstRow; row < endRow; row++) {
-    for (let entry = a.rowStart[row]; entry < a.rowStart[row + 1]; entry++) {
-      const factors = rowOfB.get(a.colIndex[entry])
-      if (factors === undefined) throw new Error(`no rank sent row ${a.colIndex[entry]} of B`)
-      for (let c = 0; c < width; c++) product[(row - firstRow) * width + c] += a.values[entry] * factors[c]
-    }
+  private constructor(a: SparseMatrix, graph: TopologyCommunicator) {
+    this.a = a
+    this.graph = graph
+    this.#owners = blockBounds(a.cols, graph.size)
+    this.rowsOfB = rowsOf(this.#owners, graph.rank, entryOfB)
   }
 
-  const whole = await world.gatherv(product)
-  if (whole === null) return null
-  const { groups } = await graph.plan()
-  const serial = serialProduct(a)
-  const differing = serial.filter((value, i) => value !== whole.data[i]).length
-  return { product: whole.data, differing, edges: topology.outRank.length, friendGroups: groups?.count ?? 0 }
+  static async of(world: Communicator, args: readonly string[]): Promise<Share> {
+    const a = args.length > 0 ? readMatrixMarket(args[0]) : band(200, 30)
+    const graph = await world.createTopology(topologyFromMatrix(a, { ranks: world.size }), {
+      strategy: { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
+    })
+    return new Share(a, graph)
+  }
+
+  /** My rows of C. Block s of `arrived` is from `graph.sources[s]`. */
+  multiply({ data, displs }: Gathered<Float64Array>): Float64Array {
+    const { a, graph } = this
+    // Where each row of B is stored that I have: in my own block, or in the one from its owner.
+    const rowOfB = new Map<number, Float64Array>()
+    const remember = (owner: number, block: Float64Array) => {
+      for (let row = this.#owners[owner], at = 0; row < this.#owners[owner + 1]; row++, at += width) {
+        rowOfB.set(row, block.subarray(at, at + width))
+      }
+    }
+    remember(graph.rank, this.rowsOfB)
+    for (const [s, source] of graph.sources.entries()) remember(source, data.subarray(displs[s]))
+
+    const bounds = blockBounds(a.rows, graph.size)
+    const [firstRow, endRow] = [bounds[graph.rank], bounds[graph.rank + 1]]
+    const product = new Float64Array((endRow - firstRow) * width)
+    for (let row = firstRow; row < endRow; row++) {
+      for (let entry = a.rowStart[row]; entry < a.rowStart[row + 1]; entry++) {
+        const factors = rowOfB.get(a.colIndex[entry])
+        if (factors === undefined) throw new Error(`no rank sent row ${a.colIndex[entry]} of B`)
+        for (let c = 0; c < width; c++) product[(row - firstRow) * width + c] += a.values[entry] * factors[c]
+      }
+    }
+    return product
+  }
+
+  /** On the rank that gathered the product; null on the others. */
+  async result(whole: Gathered<Float64Array> | null) {
+    if (whole === null) return null
+    const { groups } = await this.graph.plan()
+    const serial = serialProduct(this.a)
+    const differing = serial.filter((value, i) => value !== whole.data[i]).length
+    const edges = this.graph.topology.outRank.length
+    return { product: whole.data, differing, edges, friendGroups: groups?.count ?? 0 }
+  }
 }
 
 function rowsOf(bounds: Int32Array, rank: number, entry: (row: number, column: number) => number) {
