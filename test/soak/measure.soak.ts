@@ -78,8 +78,11 @@ describe.skipIf(!isPossible)('measure on four nodes of this machine', () => {
 
   it('finds the nodes, and measures parts of them', async () => {
     const file = join(folder(), 'four-nodes.jsonl')
-    const words = [...command, 'measure', 'bcast', 'allreduce', '--source', 'mpi', '--mpicc', 'mpicc.openmpi']
-    const line = `${words.join(' ')} --launch "$FOUR_NODES_MPIRUN" --bytes 8,4096 ${few.join(' ')} -o ${file} --json`
+    const [measured, lengths] =
+      tier === 'long' ? [collectives, '8,512,4KiB,64KiB,256KiB'] : [['bcast', 'allreduce'], '8,4096']
+    const words = [...command, 'measure', ...measured, '--source', 'mpi', '--mpicc', 'mpicc.openmpi']
+    const effort = `--bytes ${lengths} --repetitions 3 --budget 20`
+    const line = `${words.join(' ')} --launch "$FOUR_NODES_MPIRUN" ${effort} -o ${file} --json`
     const { status, stdout, stderr } = spawnSync(nodes, ['8', 'sh', '-c', line], { encoding: 'utf8' })
     expect(status, stderr).toBe(0)
     expect(onlyObject({ exitCode: status!, stdout, stderr })).toMatchObject({ refused: 0, wrong: [] })
