@@ -188,6 +188,13 @@ test.each(Object.entries(generators))('%s counts no fewer edges than it makes', 
   )
 })
 
+test('a power law of an odd number of half edges counts those that it draws', () => {
+  Object.assign(topologyLimits, limits)
+  const text = 'powerlaw:9:d=3:seed=661'
+  expect(countedEdges(() => buildTopology(text))).toBe(28)
+  expect(buildTopology(text).outRank.length).toBe(28)
+})
+
 test.each(stencilShapes)('the formula for offsets of %s is how many there are', (shape) => {
   for (let dimensions = 1; dimensions <= 5; dimensions++)
     for (let radius = 1; radius <= 4; radius++)

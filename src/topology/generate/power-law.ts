@@ -35,7 +35,8 @@ export function powerLawTopology(options: PowerLaw): ProcessTopology {
   const { ranks, degree, gamma = 2.5, seed = 1 } = options
   checkTopologySize('power-law graph', ranks, 0)
   checkNumber(`a degree above 0, below ${ranks}, the ranks`, degree, (d) => d > 0 && d < ranks)
-  checkTopologySize('power-law graph', ranks, ranks * degree)
+  const draws = Math.round((ranks * degree) / 2)
+  checkTopologySize('power-law graph', ranks, 2 * draws)
   checkNumber('gamma above 2, at most 100', gamma, (g) => g > 2 && g <= 100)
   checkSeed(seed)
   const weightUpTo = cumulativeWeights(ranks, gamma)
@@ -45,7 +46,6 @@ export function powerLawTopology(options: PowerLaw): ProcessTopology {
     return firstAbove(weightUpTo, share * weightUpTo[ranks - 1])
   }
   const edges = distinctEdges(ranks)
-  const draws = Math.round((ranks * degree) / 2)
   for (let e = 0; e < draws; e++) {
     const p = draw()
     const q = draw()
