@@ -72,7 +72,11 @@ export class ThreadsInbox {
         const reader = this.#readers[peer]
         if (reader === undefined) continue
         try {
-          for (let n = 0; n < batchRecords && !this.#closed && reader.next(); n++) this.#take(peer, reader)
+          for (let n = 0; n < batchRecords && !this.#closed && reader.next(); n++) {
+            // A writer that waits fills the ring while the rest of the batch is read.
+            if (reader.hasReleased) this.#released(peer, reader)
+            this.#take(peer, reader)
+          }
         } finally {
           if (reader.release()) this.#host.wake(peer)
         }
@@ -112,6 +116,11 @@ export class ThreadsInbox {
     this.#readers.forEach((reader, peer) => {
       if (reader?.takeRequest() === true) this.#host.wake(peer)
     })
+  }
+
+  #released(peer: number, reader: RingReader): void {
+    reader.hasReleased = false
+    if (reader.takeRequest()) this.#host.wake(peer)
   }
 
   #takeOne(peer: number, reader: RingReader): boolean {

@@ -155,6 +155,8 @@ export class RingReader {
   headerWords = 0
   payloadAt = 0
   payloadBytes = 0
+  /** `next` has released space since the owner last reset this: the writer may have requested it. */
+  hasReleased = false
   readonly #control: Int32Array
   readonly #sizeBytes: number
   #head: number
@@ -189,7 +191,10 @@ export class RingReader {
     }
     const size = this.#sizeBytes
     // The records before this one have been read.
-    if (this.#unreleasedBytes * releaseParts > size) this.#release()
+    if (this.#unreleasedBytes * releaseParts > size) {
+      this.#release()
+      this.hasReleased = true
+    }
     const words = this.words
     let at = this.#head & (size - 1)
     let total = 0
