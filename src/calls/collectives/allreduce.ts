@@ -6,19 +6,16 @@ import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { NumberFold } from '../plan/number-fold.js'
 import { SharedLanding } from '../plan/shared-landing.js'
 import type { BoundProgram } from '../program/bound-collective.js'
 import { deliverResult, type ReduceContribution, type Reduction } from './reduction.js'
 import { ReductionCall } from './reduction-call.js'
 import { leavesOf, ReductionRun } from './reduction-run.js'
 
-type KernelOperation = Extract<Reduction['op'], { kind: 'kernel' }>
-
 /** By a plan. */
 export class AllreduceCall extends ReductionCall<ReductionRun> {
-  /** By participant here. */
-  #folds: readonly NumberFold[] | undefined
+  /** Options of ranks whose names were checked in an earlier call: by place in the list of all ranks here. */
+  readonly checkedOptions: unknown[] = []
   /** Of a run of few elements: what its ranks passed has been checked. */
   #lastArrays: readonly ReduceContribution[] | undefined
   /** Where the ranks that repeat them get their results; undefined unless all are arrays that fit. */
@@ -49,15 +46,8 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
   }
 
   #runNumbers(run: ReductionRun, numbers: Float64Array, exchange: Exchange): void {
-    const { op } = this.reduction
-    const { ownFirst } = run.plan.participants
-    this.#folds ??= Array.from(
-      run.plan.participants.own,
-      (_, i) => new NumberFold((op as KernelOperation).kernel, ownFirst[i + 1] - ownFirst[i]),
-    )
-    const values = this.#folds.map((fold, i) => Float64Array.of(fold.fold(numbers, ownFirst[i])))
     const room = (sizeBytes: number) => new Uint8Array(sizeBytes)
-    run.run({ values, owned: true }, exchange, room, ({ data }) => {
+    run.run(run.foldedNumbers(numbers), exchange, room, ({ data }) => {
       exchange.finish(new Array<number>(numbers.length).fill(data[0] as number))
     })
   }

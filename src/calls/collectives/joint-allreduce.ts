@@ -57,12 +57,16 @@ function numbersOf(given: ArrayLike<unknown>): readonly ReduceContribution[] | u
 
 /** Whether no rank asks for another algorithm, or passes a signal. */
 function doAllRepeat(call: AllreduceCall, options: unknown, count: number): boolean {
-  const list: readonly (ReductionOptions | undefined)[] = Array.isArray(options) ? options : [options]
-  if (Array.isArray(options) && options.length !== count) return false
-  return list.every((own) => {
-    if (own === undefined) return call.isMethod(undefined)
-    if (own === null || own.signal !== undefined || !call.isMethod(own)) return false
-    requireKnownOptions('allreduceAll', own, callOptions.allreduce)
-    return true
-  })
+  const isList = Array.isArray(options)
+  const list: readonly (ReductionOptions | undefined)[] = isList ? options : [options]
+  if (isList && list.length !== count) return false
+  const { checkedOptions } = call
+  for (let n = 0; n < list.length; n++) {
+    const own = list[n]
+    if (own === null || own?.signal !== undefined || !call.isMethod(own)) return false
+    if (own === checkedOptions[n]) continue
+    if (own !== undefined) requireKnownOptions('allreduceAll', own, callOptions.allreduce)
+    checkedOptions[n] = own
+  }
+  return true
 }

@@ -6,6 +6,7 @@ import {
   type TypedArray,
   typeCode,
 } from '../../messages/datatype/elements.js'
+import type { ReadyOperation } from '../../messages/datatype/operation.js'
 import type { Kernel } from '../../messages/datatype/operation-kernels.js'
 import { decodeValue } from '../../messages/datatype/value-encoding.js'
 import type { Exchange } from '../exchange.js'
@@ -13,6 +14,7 @@ import type { CollectivePlan } from '../plan/collective-plan.js'
 import { type Combiner, combinerOf } from '../plan/combiner.js'
 import { ElementStore, type LengthOf } from '../plan/element-store.js'
 import { foldRanks, type Leaves } from '../plan/fold.js'
+import { NumberFold } from '../plan/number-fold.js'
 import { ValueStore } from '../plan/value-store.js'
 import type { ReduceContribution, Reduction } from './reduction.js'
 
@@ -39,6 +41,9 @@ export class ReductionRun {
   /** Whether a unit is few elements, whose memory is retained. */
   readonly isSmall: boolean
   #spare: Bound | undefined
+  /** By participant here. */
+  #folds: readonly NumberFold[] | undefined
+  #numbers: Float64Array | undefined
 
   /**
    * @param lengthOf elements of every block or part; default: those of a unit cut into the parts of the plan
@@ -58,12 +63,48 @@ export class ReductionRun {
 
   /** What the ranks of each participant here contribute together. */
   folded(leaves: Leaves<unknown>): Leaves<unknown> {
+    const numbers = this.#numbersOf(leaves.values)
+    if (numbers !== undefined) return this.foldedNumbers(numbers)
     const { ownFirst } = this.plan.participants
     const values: unknown[] = new Array(ownFirst.length - 1)
     for (let i = 0; i < values.length; i++) {
       values[i] = foldRanks(this.combiner, leaves, ownFirst[i], ownFirst[i + 1] - ownFirst[i]).value
     }
     return { values, owned: leaves.owned }
+  }
+
+  /** The same of a double of every rank here, for built-in operations. */
+  foldedNumbers(numbers: Float64Array): Leaves<unknown> {
+    const { ownFirst } = this.plan.participants
+    const { op } = this.#reduction
+    this.#folds ??= Array.from(
+      this.plan.participants.own,
+      (_, i) =>
+        new NumberFold(
+          (op as Extract<ReadyOperation, { kind: 'kernel' }>).kernel,
+          ownFirst[i + 1] - ownFirst[i],
+        ),
+    )
+    return {
+      values: this.#folds.map((fold, i) => Float64Array.of(fold.fold(numbers, ownFirst[i]))),
+      owned: true,
+    }
+  }
+
+  /** Of arrays of one double each, the doubles; undefined of others, and where no two ranks share a participant. */
+  #numbersOf(arrays: readonly unknown[]): Float64Array | undefined {
+    const { op, type, countElems } = this.#reduction
+    if (op.kind !== 'kernel' || type !== typeCode.Float64Array || countElems !== 1) return undefined
+    if (arrays.length === this.plan.participants.own.length) return undefined
+    this.#numbers ??= new Float64Array(arrays.length)
+    const numbers = this.#numbers
+    for (let i = 0; i < arrays.length; i++) {
+      const array = arrays[i]
+      // One that was detached has none; the general way says so.
+      if (!(array instanceof Float64Array) || array.length !== 1) return undefined
+      numbers[i] = array[0]
+    }
+    return numbers
   }
 
   /**
