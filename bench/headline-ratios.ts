@@ -8,6 +8,7 @@ export interface Headline {
 }
 
 const threads = (name: string) => ['threads', 'Compared with C on Open MPI', name] as const
+const packed = (name: string) => ['threads', 'Compared with C packed by hand', name] as const
 const mpi = (name: string) => ['mpi', 'Compared with C on the same library', name] as const
 const websocket = (name: string) => ['websocket', 'Compared with bare `ws`', name] as const
 const shim = (name: string) => ['shim', 'The same program with the library and without it', name] as const
@@ -20,18 +21,21 @@ const spmm = (name: string) =>
 const split = (name: string) => ['split', 'Compared with `MPI_Comm_split`', name] as const
 const service = (name: string) => ['service', 'Answers of `rankweave serve`', name] as const
 
-const oversubscribed = '64 processes oversubscribed on 2 cores'
+const moore = 'neighbor allgather 4 B, Moore 2-D r=2'
 
 export const headlines: readonly Headline[] = [
   {
     title: 'Messages between two processes',
     rows: [
-      threads('8 B, half round trip'),
-      threads('1 KiB, half round trip'),
-      threads('64 KiB, half round trip'),
-      threads('1 MiB, half round trip'),
-      threads('bandwidth, 1 MiB, window of 16'),
-      threads('message rate, 8 B, window of 64'),
+      threads('ping-pong, half round trip, 8 B'),
+      threads('ping-pong, half round trip, 1 KiB'),
+      threads('ping-pong, half round trip, 64 KiB'),
+      threads('ping-pong, half round trip, 256 KiB'),
+      threads('ping-pong, half round trip, 256 KiB, fresh array'),
+      threads('ping-pong, half round trip, 256 KiB, alloc'),
+      threads('ping-pong, half round trip, 1 MiB'),
+      threads('bandwidth, 1 MiB'),
+      threads('message rate, 8 B'),
       mpi('Open MPI, 8 B, half round trip'),
       mpi('MPICH, 8 B, half round trip'),
       mpi('Open MPI, 1 MiB, half round trip'),
@@ -48,10 +52,12 @@ export const headlines: readonly Headline[] = [
   {
     title: 'Collectives and neighborhood collectives',
     rows: [
-      threads(`barrier, 64 ranks, vs ${oversubscribed}`),
-      threads(`allreduce 8 B, 64 ranks, vs ${oversubscribed}`),
-      threads(`neighbor allgather 4 B, Moore r=2, 64 ranks, vs ${oversubscribed}`),
-      threads('neighbor allgather 4 B, Moore r=2, 64 ranks, vs C packed by hand on 2 processes'),
+      threads('barrier, 64 ranks, vs 64 oversubscribed processes'),
+      threads('allreduce 8 B, 64 ranks, vs 64 oversubscribed processes'),
+      threads('barrier, hosted, 64 ranks, vs 2 processes of C'),
+      threads(`${moore}, 64 ranks, vs 64 oversubscribed processes`),
+      packed(`${moore}, 64 ranks, vs C packed by hand`),
+      packed(`${moore}, hosted, persistent, 64 ranks, vs C packed by hand`),
       [
         'mpi',
         'Neighbor allgather, 4 B, 64 ranks on 2 processes',
