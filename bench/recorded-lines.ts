@@ -255,7 +255,7 @@ function boundOf({ target, unit, targetOf, targetIs, shareTarget, shareOf, share
   const own =
     targetOf === 'ratio'
       ? `${sign} ${rounded(target)}x`
-      : `${sign} ${target}${unit === '%' ? '%' : ` ${unit}`}`
+      : `${sign} ${target}${unit.startsWith('%') ? unit : ` ${unit}`}`
   if (typeof shareTarget !== 'number' || typeof share !== 'number') return own
   return `${own}, or >= ${shareTarget} of a ${shareOf} (${share.toFixed(2)})`
 }
