@@ -27,24 +27,26 @@ static void call_alltoall(void *with) {
   MPI_Alltoall(mine, count, MPI_DOUBLE, into, count, MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
+enum { ALLREDUCE, BCAST, ALLGATHER, ALLTOALL, CALLS };
+
 static const struct {
   const char *name;
   void (*operation)(void *);
   int per_rank; // whether the result has a block of each rank
-} calls[] = {
-    {"allreduce", call_allreduce, 0},
-    {"bcast", call_bcast, 0},
-    {"allgather", call_allgather, 1},
-    {"alltoall", call_alltoall, 1},
+} calls[CALLS] = {
+    [ALLREDUCE] = {"allreduce", call_allreduce, 0},
+    [BCAST] = {"bcast", call_bcast, 0},
+    [ALLGATHER] = {"allgather", call_allgather, 1},
+    [ALLTOALL] = {"alltoall", call_alltoall, 1},
 };
 
 static void check(int call) {
   for (size_t e = 0; e < (size_t)count * (size_t)size; e++) mine[e] = rank + 1, into[e] = 0;
   calls[call].operation(NULL);
-  if (call == 1 && rank == 0) return;
+  if (call == BCAST && rank == 0) return;
   const int blocks = calls[call].per_rank ? size : 1;
   for (int b = 0; b < blocks; b++) {
-    const double expected = call == 0 ? size * (size + 1) / 2.0 : b + 1;
+    const double expected = call == ALLREDUCE ? size * (size + 1) / 2.0 : b + 1;
     const double *block = into + (size_t)b * (size_t)count;
     expect(block[0] == expected && block[count - 1] == expected, calls[call].name);
   }
@@ -70,7 +72,7 @@ int main(int argc, char **argv) {
     count = atoi(argv[arg]) / (int)sizeof(double);
     mine = bytes_of((size_t)count * sizeof(double) * (size_t)size);
     into = bytes_of((size_t)count * sizeof(double) * (size_t)size);
-    for (int call = 0; call < (int)(sizeof calls / sizeof *calls); call++) {
+    for (int call = 0; call < CALLS; call++) {
       check(call);
       double slowest = timed(calls[call].operation, NULL, iterations_of(calls[call].operation), batches);
       MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);

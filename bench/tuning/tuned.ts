@@ -23,7 +23,7 @@ export const tunedBench: Bench = {
     const built = new BuiltPrograms(['Open MPI'])
     try {
       for (const [name, sideOf] of Object.entries(sides))
-        if (name.startsWith(only)) yield* measureSide(name, sideOf(built, folder), options)
+        if (name.startsWith(only)) yield* measureSide(name, sideOf({ built, folder, name }), options)
     } finally {
       built.close()
       rmSync(folder, { recursive: true, force: true })
@@ -37,6 +37,13 @@ const limitSeconds = 600
 const measuringSeconds = 3600
 /** A point whose whole 95% interval lies above this is a loss. */
 const intervalLimit = 1.05
+
+/** What suites share, and the name of this one. */
+interface Place {
+  readonly built: BuiltPrograms
+  readonly folder: string
+  readonly name: string
+}
 
 /** Where calls run. */
 interface Side {
@@ -121,43 +128,54 @@ const callCases = collectives.flatMap((call) =>
   ),
 )
 
-function onThreads(built: BuiltPrograms, folder: string): Side {
-  const [data, file] = [join(folder, 'threads.jsonl'), join(folder, 'threads.json')]
-  const world = { program: 'calls', ranks: 4, processes: 4, args: callCases }
+/** This library's collectives in 4 processes. @param measure runs `rankweave measure` there */
+function onFabric(
+  { built, folder, name }: Place,
+  where: string,
+  on: (name: string) => Implementation,
+  measure: (words: readonly string[]) => Promise<unknown>,
+): Side {
+  const [data, file] = ['jsonl', 'json'].map((ending) => join(folder, `${name}.${ending}`))
   return {
-    where: '4 threads',
+    where,
     async learn(isQuick) {
-      const words = ['--fabric', 'threads', '--processes', '4', '-o', data, '--json', ...budgetOf(isQuick)]
-      await built.command(['measure', ...collectives, ...words], measuringSeconds)
+      await measure(['measure', ...collectives, '-o', data, '--json', ...budgetOf(isQuick)])
       return (await built.command(learnedWords(data, file), limitSeconds)) as Learned
     },
-    untuned: built.onThreads('default', world, limitSeconds),
-    tuned: [withEnvironment(built.onThreads('tuning file', world, limitSeconds), 'RANKWEAVE_TUNING', file)],
+    untuned: on('default'),
+    tuned: [withEnvironment(on('tuning file'), 'RANKWEAVE_TUNING', file)],
     geometricMean: 0.95,
   }
 }
 
-function onOpenMpi(built: BuiltPrograms, folder: string): Side {
-  const [data, file] = [join(folder, 'openmpi.jsonl'), join(folder, 'openmpi.json')]
-  const world = { program: 'calls', ranks: 4, processes: 4, args: callCases }
-  return {
-    where: '4 processes of Open MPI',
-    async learn(isQuick) {
-      const words = ['--fabric', 'mpi', '-o', data, '--json', ...budgetOf(isQuick)]
-      const command = built.commandLine(['measure', ...collectives, ...words])
-      await built.inCommand('measuring', 'Open MPI', 4, command, measuringSeconds).run()
-      return (await built.command(learnedWords(data, file), limitSeconds)) as Learned
+const ownWorld = { program: 'calls', ranks: 4, processes: 4, args: callCases }
+
+function onThreads(place: Place): Side {
+  const { built } = place
+  const fabric = ['--fabric', 'threads', '--processes', '4']
+  return onFabric(
+    place,
+    '4 threads',
+    (name) => built.onThreads(name, ownWorld, limitSeconds),
+    (words) => built.command([...words, ...fabric], measuringSeconds),
+  )
+}
+
+function onOpenMpi(place: Place): Side {
+  const { built } = place
+  return onFabric(
+    place,
+    '4 processes of Open MPI',
+    (name) => built.onMpi(name, 'Open MPI', ownWorld, limitSeconds),
+    (words) => {
+      const command = built.commandLine([...words, '--fabric', 'mpi'])
+      return built.inCommand('measuring', 'Open MPI', 4, command, measuringSeconds).run()
     },
-    untuned: built.onMpi('default', 'Open MPI', world, limitSeconds),
-    tuned: [
-      withEnvironment(built.onMpi('tuning file', 'Open MPI', world, limitSeconds), 'RANKWEAVE_TUNING', file),
-    ],
-    geometricMean: 0.95,
-  }
+  )
 }
 
 /** The library's own algorithms, between processes of which four share a node. */
-function onNodes(built: BuiltPrograms, folder: string): Side {
+function onNodes({ built, folder }: Place): Side {
   const [data, file, rules] = ['nodes.jsonl', 'nodes.json', 'rules.txt'].map((name) => join(folder, name))
   const program = [built.baseline('Open MPI', 'calls'), String(limitSeconds), ...sizes.map(String)]
   const run = (name: string, flags: readonly string[]): Implementation => ({
