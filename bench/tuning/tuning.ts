@@ -7,6 +7,7 @@ import { decisionMap } from '../../src/tuning/decision-map.js'
 import { treeLeaves } from '../../src/tuning/decision-tree.js'
 import { heldOutPenalty } from '../../src/tuning/held-out.js'
 import { learnTree } from '../../src/tuning/learn-tree.js'
+import { learnLeastPenaltyTree } from '../../src/tuning/least-penalty-tree.js'
 import type { MeasuredData } from '../../src/tuning/measured-data.js'
 import { modelSelector } from '../../src/tuning/model-selector.js'
 import { treeSelector } from '../../src/tuning/packed-tree.js'
@@ -85,11 +86,15 @@ function commonLines(a: readonly string[], b: readonly string[]): number {
 }
 
 function* heldOut(name: string, data: MeasuredData): Generator<Figure> {
-  for (const tolerance of [0, 2, 5, 10]) {
+  const byC45 = [0, 2, 5, 10].map((tolerance) => {
     const learn = (training: MeasuredData) => {
       const cases = tolerance === 0 ? bestCases(training) : tolerantCases(training, tolerance)
       return learnTree(cases, training.settings).tree
     }
+    return [`C4.5, tolerance ${tolerance}%`, learn] as const
+  })
+  const byPenalty = ['least penalty', (training: MeasuredData) => learnLeastPenaltyTree(training)] as const
+  for (const [learner, learn] of [byPenalty, ...byC45]) {
     const report = heldOutPenalty(data, (training) => treeSelector(learn(training)))
     const details = {
       trainingPercent: report.training.meanPercent,
@@ -97,7 +102,7 @@ function* heldOut(name: string, data: MeasuredData): Generator<Figure> {
       leaves: treeLeaves(learn(data)).length,
     }
     const shown = `training ${details.trainingPercent.toFixed(2)}%, ${details.leaves} leaves, ${details.missing} missing`
-    const what = `${name}, tolerance ${tolerance}%: mean penalty on held-out points`
+    const what = `${name}, ${learner}: mean penalty on held-out points`
     yield ownFigure(what, '%', [report.heldOut.meanPercent], 5, { ...details, shown })
   }
 }

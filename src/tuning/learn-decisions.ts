@@ -7,6 +7,7 @@ import { decidedMap, filledMap } from './decision-map.js'
 import { type DecisionNode, type DecisionTree, inOrder, treeLeaves } from './decision-tree.js'
 import { type HeldOutReport, heldOutPenalty } from './held-out.js'
 import { learnTree } from './learn-tree.js'
+import { learnLeastPenaltyTree } from './least-penalty-tree.js'
 import { type MeasuredData, measuredData, requireSameSource } from './measured-data.js'
 import type { Measurement } from './measurement.js'
 import { treeSelector } from './packed-tree.js'
@@ -18,14 +19,23 @@ import { tolerantCases } from './tolerant-cases.js'
 import { callProcesses, type TuningCall } from './tuning-call.js'
 
 export interface LearnDecisionsOptions {
-  /** `c45`: C4.5. `quadtree`: processes and bytes only, of calls of one kind. Default `c45`. */
-  readonly learner?: 'c45' | 'quadtree'
-  /** Settings that are so much slower than the best may stand for it, as `tolerantCases` has it. Default 5. */
-  readonly tolerancePercent?: number
-  /** Of C4.5: `composite` tests products of sizes and properties of numbers, too. Default `composite`. */
+  /**
+   * `least-penalty`: `learnLeastPenaltyTree`; a setting that was measured as `default` stands unless another is shown to
+   * be faster. `c45`: C4.5. `quadtree`: processes and bytes only, of calls of one kind. Default `least-penalty`.
+   */
+  readonly learner?: 'least-penalty' | 'c45' | 'quadtree'
+  /** Of trees: `composite` tests products of sizes and properties of numbers, too. Default `composite`. */
   readonly attributes?: 'composite' | 'plain'
-  /** Of C4.5, as of `learnTree`. */
+  /** Of trees: calls in two outcomes of every test. Default 2. */
   readonly minCases?: number
+  /** Of `least-penalty`. */
+  readonly gainPercent?: number
+  /**
+   * Of the others: settings that are so much slower than the best may stand for it, as `tolerantCases` has it.
+   * Default 5.
+   */
+  readonly tolerancePercent?: number
+  /** Of C4.5, as of `learnTree`. */
   readonly confidencePercent?: number | null
   /** Tests on a path; of a quadtree its levels. Default: as `learnTree` and `learnQuadtree` have it. */
   readonly maxDepth?: number
@@ -89,10 +99,10 @@ function learnOne(
   data: MeasuredData,
   options: LearnDecisionsOptions,
 ): LearnedDecisions {
-  const learn = (training: MeasuredData) => learnedTree(training, options)
+  const selectDefault = defaultSelector(data, options)
+  const learn = (training: MeasuredData) => learnedTree(training, selectDefault, options)
   const tree = learn(data)
   const select = treeSelector(tree)
-  const selectDefault = defaultSelector(data, options)
   const { folds } = options
   const fallback = selectDefault === undefined ? {} : { fallback: selectDefault }
   const isHeldOut = new Set(data.calls.map(callProcesses)).size > 1
@@ -110,34 +120,56 @@ function learnOne(
   }
 }
 
-function learnedTree(data: MeasuredData, options: LearnDecisionsOptions): DecisionTree {
-  const { learner = 'c45', tolerancePercent = defaultTolerancePercent, maxDepth, threshold } = options
+function learnedTree(
+  data: MeasuredData,
+  fallback: SettingSelector | undefined,
+  options: LearnDecisionsOptions,
+): DecisionTree {
+  const { learner = 'least-penalty', attributes = 'composite', minCases, maxDepth } = options
+  const ofTrees = {
+    attributes: attributes === 'composite' ? allAttributes : plainAttributes,
+    ...(maxDepth === undefined ? {} : { maxDepth }),
+    ...(minCases === undefined ? {} : { minCases }),
+  }
+  if (learner === 'least-penalty') {
+    const { gainPercent } = options
+    return learnLeastPenaltyTree(data, {
+      ...{ ...ofTrees, standard: standardSetting(data) },
+      ...(gainPercent === undefined ? {} : { gainPercent }),
+      ...(fallback === undefined ? {} : { fallback }),
+    })
+  }
+  const { tolerancePercent = defaultTolerancePercent, threshold, confidencePercent } = options
   const cases = tolerantCases(data, tolerancePercent)
-  const depth = maxDepth === undefined ? {} : { maxDepth }
   if (learner === 'quadtree') {
     const chosen = new Map(cases.map(({ call, setting }) => [call, setting]))
     const map = filledMap(decidedMap(data, (call) => chosen.get(call)!))
-    return decisionTreeOf(learnQuadtree(map, { ...depth, ...(threshold === undefined ? {} : { threshold }) }))
+    return decisionTreeOf(
+      learnQuadtree(map, {
+        ...(maxDepth === undefined ? {} : { maxDepth }),
+        ...(threshold === undefined ? {} : { threshold }),
+      }),
+    )
   }
-  if (learner !== 'c45') throw wrongValue('ERR_ARGUMENT', 'expected learner as c45 or quadtree', learner)
-  const { attributes = 'composite', minCases, confidencePercent } = options
+  if (learner !== 'c45')
+    throw wrongValue('ERR_ARGUMENT', 'expected learner as least-penalty, c45 or quadtree', learner)
   return learnTree(cases, data.settings, {
-    ...depth,
-    attributes: attributes === 'composite' ? allAttributes : plainAttributes,
-    ...(minCases === undefined ? {} : { minCases }),
+    ...ofTrees,
     ...(confidencePercent === undefined ? {} : { confidencePercent }),
   }).tree
 }
 
+/** Index of the setting that was measured as `default`, or -1. */
+function standardSetting({ settings }: MeasuredData): number {
+  return settings.findIndex(({ algorithm }) => algorithm === defaultAlgorithm)
+}
+
 /** The setting that was measured as `default`, else that of the rule. */
-function defaultSelector(
-  { settings }: MeasuredData,
-  { ruleOf }: LearnDecisionsOptions,
-): SettingSelector | undefined {
-  const measured = settings.findIndex(({ algorithm }) => algorithm === defaultAlgorithm)
+function defaultSelector(data: MeasuredData, { ruleOf }: LearnDecisionsOptions): SettingSelector | undefined {
+  const measured = standardSetting(data)
   if (measured >= 0) return () => measured
   if (ruleOf === undefined) return undefined
-  const index = new Map(settings.map((setting, i) => [settingLine(setting), i]))
+  const index = new Map(data.settings.map((setting, i) => [settingLine(setting), i]))
   return (call) => {
     const chosen = ruleOf(call)
     return chosen === null ? -1 : (index.get(settingLine({ ...chosen, collective: call.collective })) ?? -1)

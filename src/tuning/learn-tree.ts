@@ -1,8 +1,9 @@
-import { RankweaveError, wrongValue } from '../errors.js'
-import { type Attribute, allAttributes, isNumberAttribute, type WordAttribute } from './attributes.js'
+import { type Attribute, allAttributes } from './attributes.js'
+import { decisionTest } from './decision-test.js'
 import { type DecisionLeaf, type DecisionNode, type DecisionTree, treeLimits } from './decision-tree.js'
 import { pessimisticErrors, requireConfidence } from './error-bound.js'
 import { type GrownNode, growTree } from './grow-tree.js'
+import { requireLearnable } from './learner-options.js'
 import type { TuningSetting } from './setting.js'
 import { columnOf, type TrainingCase } from './training-cases.js'
 
@@ -52,20 +53,8 @@ export function learnTree(
 ): LearnedTree {
   const { minCases = defaultMinCases, confidencePercent = defaultConfidencePercent } = options
   const { attributes = allAttributes, maxDepth = treeLimits.depth } = options
-  if (!Number.isInteger(minCases) || minCases < 1 || minCases > mostCases)
-    throw wrongValue('ERR_ARGUMENT', `expected minCases as an integer from 1 to ${mostCases}`, minCases)
-  if (!Number.isInteger(maxDepth) || maxDepth < 0 || maxDepth > treeLimits.depth)
-    throw wrongValue(
-      'ERR_ARGUMENT',
-      `expected maxDepth as an integer from 0 to ${treeLimits.depth}`,
-      maxDepth,
-    )
+  requireLearnable(cases.length, minCases, maxDepth, attributes)
   if (confidencePercent !== null) requireConfidence(confidencePercent)
-  const unknown = attributes.find((name) => !allAttributes.includes(name))
-  if (unknown !== undefined)
-    throw wrongValue('ERR_ARGUMENT', `expected attributes among ${allAttributes.join(', ')}`, unknown)
-  if (cases.length === 0 || cases.length > mostCases)
-    throw new RankweaveError('ERR_TUNING', `expected 1 to ${mostCases} cases, got ${cases.length}`)
 
   const classes = [...new Set(cases.map(({ setting }) => setting))].sort((a, b) => a - b)
   const classIndex = new Map(classes.map((setting, i) => [setting, i]))
@@ -91,8 +80,6 @@ export function learnTree(
     ),
   }
 }
-
-const mostCases = 2 ** 20
 
 /** By how much a leaf may be worse than the subtree that it replaces: release 8's. */
 const pruningSlack = 0.1
@@ -122,16 +109,6 @@ function decisionNodeOf(node: GrownNode, classes: readonly number[]): DecisionNo
   const { cases, errors, split } = node
   const leaf: DecisionLeaf = { kind: 'leaf', setting: classes[node.majority], cases, errors }
   if (split === null) return leaf
-  const { column, atMost } = split.test
   const children = split.children.map((child) => decisionNodeOf(child, classes))
-  const { attribute, words } = column
-  if (isNumberAttribute(attribute)) {
-    const [below, above] = children
-    return { kind: 'threshold', attribute, atMost, below, above }
-  }
-  const branches = words
-    .map((word, i) => ({ word, node: children[i] }))
-    .filter((_, i) => split.children[i].cases > 0)
-  const otherwise: DecisionLeaf = { ...leaf, cases: 0, errors: 0 }
-  return { kind: 'words', attribute: attribute satisfies WordAttribute, branches, otherwise }
+  return decisionTest(split.test, leaf, children)
 }

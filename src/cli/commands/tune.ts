@@ -5,6 +5,7 @@ import { RankweaveError } from '../../errors.js'
 import { treeLimits } from '../../tuning/decision-tree.js'
 import { defaultTolerancePercent, learnDecisions } from '../../tuning/learn-decisions.js'
 import { defaultConfidencePercent, defaultMinCases } from '../../tuning/learn-tree.js'
+import { defaultGainPercent } from '../../tuning/least-penalty-tree.js'
 import type { MeasurementSource } from '../../tuning/measurement.js'
 import { formatTuningFile, readTuningFile } from '../../tuning/read-tuning-file.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
@@ -28,14 +29,15 @@ The tuning file is for rankweave run --tuning and RANKWEAVE_TUNING; of a library
 Examples:
   rankweave tune data.jsonl -o tuning.json
   rankweave tune threads.jsonl more.jsonl -o tuning.json --report tuning.html
-  rankweave tune data.jsonl -o tuning.json -m 8 --confidence 5 --tolerance 10     fewer leaves
+  rankweave tune data.jsonl -o tuning.json -m 8 --gain 1     fewer leaves
   rankweave tune openmpi.jsonl -o tuning.json --ompi-rules rules.txt --per-node 4
   rankweave tune data.jsonl -o tuning.json --learner quadtree --depth 4 --c decisions.c`
 
 const schema = z.object({
   output: z.string().optional(),
-  learner: oneOf('c45', 'quadtree'),
+  learner: oneOf('least-penalty', 'c45', 'quadtree'),
   minCases: whole(1, 2 ** 20),
+  gain: number(0, 1000),
   confidence: number(0, 50),
   prune: z.boolean(),
   tolerance: number(0, 1000),
@@ -47,29 +49,37 @@ const schema = z.object({
   mpichLib: z.string().optional(),
 })
 
-/** Options that only one of the learners has. */
-const ofTrees = ['minCases', 'confidence', 'prune', 'attributes']
-const ofQuadtrees = ['threshold']
+/** Options that a learner does not have. */
+const notOf = {
+  'least-penalty': ['confidence', 'prune', 'tolerance', 'threshold'],
+  c45: ['gain', 'threshold'],
+  quadtree: ['gain', 'minCases', 'confidence', 'prune', 'attributes'],
+} as const
 
 /** `rankweave tune`: decisions from measured times. */
 export const tuneCommand: AddCommand = (command, act) => {
   command
     .argument('<data...>', 'files of measured times (-: standard input)')
     .option('-o, --output <file>', 'the tuning file to write (-: to standard output)')
-    .option('--learner <name>', 'c45, or quadtree: processes and bytes only', 'c45')
+    .option('--learner <name>', 'least-penalty, c45, or quadtree: processes and bytes only', 'least-penalty')
     .option(
       '-m, --min-cases <number>',
-      'of c45: calls in two outcomes of every test',
+      'of trees: calls in two outcomes of every test',
       String(defaultMinCases),
+    )
+    .option(
+      '--gain <percent>',
+      'of least-penalty: points of the mean penalty that a further leaf saves',
+      String(defaultGainPercent),
     )
     .option('-c, --confidence <percent>', 'of c45: lower prunes more', String(defaultConfidencePercent))
     .option('--no-prune', 'of c45: no pruning')
     .option(
       '--tolerance <percent>',
-      'settings so much slower than the best may stand for it',
+      'of the others: settings so much slower than the best may stand for it',
       String(defaultTolerancePercent),
     )
-    .option('--attributes <name>', 'of c45: composite, with products of sizes, or plain', 'composite')
+    .option('--attributes <name>', 'of trees: composite, with products of sizes, or plain', 'composite')
     .option('--depth <number>', 'tests on a path; of a quadtree its levels (default: no limit)')
     .option('--threshold <share>', 'of a quadtree: cells of a square that agree (default: 1)')
     .option('--folds <number>', 'parts of the numbers of processes for held-out points (default: at most 5)')
@@ -87,8 +97,7 @@ export const tuneCommand: AddCommand = (command, act) => {
         const options = parseOptions(schema, raw)
         const { output, learner, depth, threshold, folds } = options
         if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o and the file to write')
-        const others = learner === 'c45' ? ofQuadtrees : ofTrees
-        refuseGiven(command, others, `is not for learner ${learner}`)
+        refuseGiven(command, notOf[learner], `is not for learner ${learner}`)
         const given = raw as Readonly<Record<string, string | undefined>>
         const outputs = tuningOutputs.flatMap((each) => {
           const file = given[each.name]
@@ -100,8 +109,9 @@ export const tuneCommand: AddCommand = (command, act) => {
         report.step('learning')
         const source: MeasurementSource | undefined = measurements[0]?.source
         const learned = learnDecisions(measurements, {
-          ...{ learner, tolerancePercent: options.tolerance, attributes: options.attributes },
-          ...{ minCases: options.minCases, confidencePercent: options.prune ? options.confidence : null },
+          ...{ learner, attributes: options.attributes, minCases: options.minCases },
+          ...{ gainPercent: options.gain, tolerancePercent: options.tolerance },
+          ...{ confidencePercent: options.prune ? options.confidence : null },
           ...(depth === undefined ? {} : { maxDepth: depth }),
           ...(threshold === undefined ? {} : { threshold }),
           ...(folds === undefined ? {} : { folds }),

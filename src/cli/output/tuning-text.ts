@@ -34,7 +34,7 @@ function collectiveText({ collective, data, leaves, ...penalties }: LearnedDecis
 }
 
 /** What helps where times are noisy, or calls are few. */
-const remedy = 'measure more calls, for longer, or learn by another --tolerance'
+const remedy = 'measure more calls, for longer'
 
 function penaltyCells(report: PenaltyReport | null): string[] {
   if (report === null) return ['-', '-', '-', '-', '-']

@@ -30,8 +30,9 @@ const learned = (options: LearnDecisionsOptions = {}, data = measured()) => lear
 describe('decisions of measurements', () => {
   it.each<LearnDecisionsOptions>([
     {},
+    { learner: 'c45' },
     { learner: 'quadtree' },
-    { attributes: 'plain', minCases: 1, confidencePercent: null },
+    { learner: 'c45', attributes: 'plain', minCases: 1, confidencePercent: null },
   ])('by %j choose what is best, and lose nothing on held-out points', (options) => {
     const { tree, leaves, training, heldOut, default: byDefault } = learned(options)
     expect(tree.settings.map(settingLine)).toEqual(['bcast-a', 'bcast-b'])
@@ -83,10 +84,9 @@ describe('decisions of measurements', () => {
     const noisy = measured().map((one) =>
       one.algorithm === 'bcast-c' && one.bytes === 4 ? { ...one, ...timed(9.8) } : one,
     )
-    expect(learned({ tolerancePercent: 5 }, noisy).leaves).toBe(2)
-    expect(
-      learned({ tolerancePercent: 0, minCases: 1, confidencePercent: null }, noisy).leaves,
-    ).toBeGreaterThan(2)
+    expect(learned({ learner: 'c45', tolerancePercent: 5 }, noisy).leaves).toBe(2)
+    const byHeart = { learner: 'c45', tolerancePercent: 0, minCases: 1, confidencePercent: null } as const
+    expect(learned(byHeart, noisy).leaves).toBeGreaterThan(2)
   })
 
   it.each<[string, Measurement[], LearnDecisionsOptions, string]>([
@@ -101,7 +101,7 @@ describe('decisions of measurements', () => {
       'ERR_MEASUREMENT',
     ],
     ['an unknown learner', measured(), { learner: 'guess' as never }, 'ERR_ARGUMENT'],
-    ['a tolerance below 0', measured(), { tolerancePercent: -1 }, 'ERR_ARGUMENT'],
+    ['a tolerance below 0', measured(), { learner: 'c45', tolerancePercent: -1 }, 'ERR_ARGUMENT'],
     ['a threshold of 0', measured(), { learner: 'quadtree', threshold: 0 }, 'ERR_ARGUMENT'],
     [
       'two spreads for a quadtree',
@@ -130,7 +130,10 @@ describe('the conditions of leaves', () => {
         ),
       ),
     )
-    const { tree } = learned({ attributes: 'plain', minCases: 1, confidencePercent: null }, data)
+    const { tree } = learned(
+      { learner: 'c45', attributes: 'plain', minCases: 1, confidencePercent: null },
+      data,
+    )
     const conditions = leafConditions(tree)
     expect(conditions).toContain('processesPerNode > 2, 8 < bytes <= 256')
     for (const [, example] of exampleTrees()) expect(leafConditions(example)[0]).not.toBe('')

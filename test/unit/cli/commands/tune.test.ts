@@ -84,7 +84,7 @@ describe('tune', () => {
         ),
       ),
     )
-    const options = ['-o', inFolder('worse.json'), '--tolerance', '0']
+    const options = ['-o', inFolder('worse.json')]
     const answer = await cli('tune', written('worse.jsonl', rows), ...options)
     expect(answer.stdout).toMatch(/the tree loses more than the default: measure more calls/)
     expect((await cli('tune', data, '-o', inFolder('w.json'))).stdout).not.toContain('loses more')
@@ -101,8 +101,10 @@ describe('tune', () => {
 
   it.each([
     [['--learner', 'quadtree', '--depth', '4'], 14],
-    [['-m', '1', '--no-prune', '--tolerance', '0', '--attributes', 'plain'], 2],
-    [['--depth', '0', '-c', '5'], 1],
+    [['--learner', 'c45', '-m', '1', '--no-prune', '--tolerance', '0', '--attributes', 'plain'], 2],
+    [['--learner', 'c45', '--depth', '0', '-c', '5'], 1],
+    [['-m', '1', '--gain', '0', '--attributes', 'plain'], 2],
+    [['--gain', '1000'], 1],
   ])('learns by %j', async (options, leaves) => {
     const answer = onlyObject(await cli('tune', data, '-o', inFolder('other.json'), '--json', ...options))
     expect(answer['collectives']).toMatchObject([{ leaves }])
@@ -177,7 +179,9 @@ describe('tune', () => {
     ['data of two sources', [mixed, '-o', inFolder('x.json')], "ERR_MEASUREMENT: .*'threads'.*'loggp'"],
     ['an empty file', ['/dev/null', '-o', inFolder('x.json')], 'ERR_MEASUREMENT: expected at least one'],
     ['an unknown learner', [data, '-o', inFolder('x.json'), '--learner', 'guess'], 'ERR_USAGE'],
-    ['a threshold for c45', [data, '-o', inFolder('x.json'), '--threshold', '0.5'], 'ERR_USAGE'],
+    ['a threshold without a quadtree', [data, '-o', inFolder('x.json'), '--threshold', '0.5'], 'ERR_USAGE'],
+    ['a tolerance without c45', [data, '-o', inFolder('x.json'), '--tolerance', '1'], 'ERR_USAGE'],
+    ['a gain for c45', [data, '-o', inFolder('x.json'), '--learner', 'c45', '--gain', '1'], 'ERR_USAGE'],
     ['-m for a quadtree', [data, '-o', inFolder('x.json'), '--learner', 'quadtree', '-m', '3'], 'ERR_USAGE'],
     [
       'more folds than numbers of processes',
