@@ -1,12 +1,11 @@
-import { parseAlgorithm, segmentsOf } from '../collective/algorithm-text.js'
-import { scheduleOf } from '../collective/patterns/schedule-size.js'
-import { simulate } from '../cost/simulate/simulate.js'
+import { parseAlgorithm } from '../collective/algorithm-text.js'
 import { formatMachine } from '../machine/format-machine.js'
 import type { Machine } from '../machine/machine.js'
 import { profileOf } from '../machine/network.js'
 import { measurementLimits } from '../tuning/measurement.js'
+import { simulatedCallUs } from '../tuning/predictors.js'
 import { settingLine, type TuningSetting } from '../tuning/setting.js'
-import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
+import type { TuningCall } from '../tuning/tuning-call.js'
 import type { Meter } from './meter.js'
 import { ownSettings } from './own-settings.js'
 import { largestSpread, membersOf, type PlacedSpread } from './spread.js'
@@ -48,10 +47,6 @@ function simulatedUs(
   call: TuningCall,
   setting: TuningSetting,
 ): number {
-  const ranks = callProcesses(call)
   const parsed = parseAlgorithm(settingLine(setting), call.collective)
-  const segments = segmentsOf(parsed, call.bytes, ranks) ?? 1
-  const schedule = scheduleOf(parsed.algorithm, { ranks, segments })
-  const placement = Int32Array.from(membersOf(spread, call))
-  return simulate(schedule, machine, { bytes: call.bytes, placement }).timeUs
+  return simulatedCallUs(parsed, call, machine, Int32Array.from(membersOf(spread, call)))
 }

@@ -1,4 +1,4 @@
-import { parseAlgorithm, segmentsOf } from '../collective/algorithm-text.js'
+import { type AlgorithmSetting, parseAlgorithm, segmentsOf } from '../collective/algorithm-text.js'
 import { checkShape } from '../collective/patterns/check-shape.js'
 import { leastSize, scheduleOf } from '../collective/patterns/schedule-size.js'
 import { hockneyOf, logGPOfLevel, pLogPOfLevel } from '../cost/models/conversions.js'
@@ -97,15 +97,35 @@ export function simulatorPredictor(machine: Machine): Predictor {
 }
 
 function simulatedUs(text: string, call: TuningCall, machine: Machine): number | null {
-  const ranks = callProcesses(call)
   const setting = parseAlgorithm(text, call.collective)
-  const shape = { ranks, segments: segmentsOf(setting, call.bytes, ranks) ?? 1 }
+  const shape = shapeOf(setting, call)
   try {
     checkShape(setting.algorithm, shape)
     if (leastSize(setting.algorithm, shape, undefined).operations > mostOperations) return null
-    return simulate(scheduleOf(setting.algorithm, shape), machine, { bytes: call.bytes }).timeUs
+    return simulatedCallUs(setting, call, machine)
   } catch (error) {
     if (isRankweaveError(error, 'ERR_ARGUMENT') || isRankweaveError(error, 'ERR_SCHEDULE')) return null
     throw error
   }
+}
+
+/**
+ * Microseconds of a call on a machine, by simulation.
+ *
+ * @param placement cores by rank. Default: one after the other.
+ */
+export function simulatedCallUs(
+  setting: AlgorithmSetting,
+  call: TuningCall,
+  machine: Machine,
+  placement?: Int32Array,
+): number {
+  const schedule = scheduleOf(setting.algorithm, shapeOf(setting, call))
+  const placed = placement === undefined ? {} : { placement }
+  return simulate(schedule, machine, { bytes: call.bytes, ...placed }).timeUs
+}
+
+function shapeOf(setting: AlgorithmSetting, call: TuningCall) {
+  const ranks = callProcesses(call)
+  return { ranks, segments: segmentsOf(setting, call.bytes, ranks) ?? 1 }
 }
