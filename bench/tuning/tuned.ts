@@ -139,7 +139,8 @@ function onFabric(
   return {
     where,
     async learn(isQuick) {
-      await measure(['measure', ...collectives, '-o', data, '--json', ...budgetOf(isQuick)])
+      const spreads = ['--spreads', '1x2,1x3,1x4']
+      await measure(['measure', ...collectives, ...spreads, '-o', data, '--json', ...budgetOf(isQuick)])
       return (await built.command(learnedWords(data, file), limitSeconds)) as Learned
     },
     untuned: on('default'),
