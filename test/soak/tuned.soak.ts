@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { leafOf } from '../../src/tuning/decision-tree.js'
 import { mpichSelection, ownMpichSelection } from '../../src/tuning/mpich-selection.js'
 import { openMpiRules } from '../../src/tuning/open-mpi-rules.js'
+import { ruleAssumptions } from '../../src/tuning/rule-assumptions.js'
 import type { TuningFile } from '../../src/tuning/tuning-file.js'
 import { describeMpi, type Ended, type Mpi, startCommand } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
@@ -304,7 +305,8 @@ describeMpi('tuned collectives', (mpi) => {
       'a file of rules makes %s of %i integers run %s',
       async (collective, count, algorithm) => {
         const other = compileOther(folder(), mpicc!, 'seen')
-        const rules = openMpiRules(tuningFileOf(name, few[mpi.name]), { nodes: [1, 2], processesPerNode: 2 })
+        const file = tuningFileOf(name, few[mpi.name])
+        const rules = openMpiRules(file, { nodes: [1, 2], processesPerNode: 2 }, ruleAssumptions).text
         const command = ['env', `LD_PRELOAD=${other}`, program, 'many', collective, String(count), '50']
         const ended = await startCommand(mpi, 4, command, {
           OMPI_MCA_coll_tuned_use_dynamic_rules: '1',
@@ -316,7 +318,7 @@ describeMpi('tuned collectives', (mpi) => {
 
     skipped('leave calls to a file of rules', async () => {
       const rules = write(
-        openMpiRules(tuningFileOf(name, few[mpi.name]), { nodes: [2], processesPerNode: 2 }),
+        openMpiRules(tuningFileOf(name, few[mpi.name]), { nodes: [2], processesPerNode: 2 }).text,
       )
       const ended = await run(write(JSON.stringify(tuningFileOf(name, few[mpi.name])), 't'), 2, ['errors'], {
         OMPI_MCA_coll_tuned_dynamic_rules_filename: rules,

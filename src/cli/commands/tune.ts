@@ -8,8 +8,9 @@ import { defaultConfidencePercent, defaultMinCases } from '../../tuning/learn-tr
 import { defaultGainPercent } from '../../tuning/least-penalty-tree.js'
 import type { MeasurementSource } from '../../tuning/measurement.js'
 import { formatTuningFile, readTuningFile } from '../../tuning/read-tuning-file.js'
+import { ruleAssumptions } from '../../tuning/rule-assumptions.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
-import { number, oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
+import { number, oneOf, parseOptions, refuseGiven, whole, wordList } from '../input/options.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import { tuningOutputs } from '../output/tuning-outputs.js'
@@ -24,6 +25,11 @@ which are decided by what was learned without their number of processes, and by 
 is the setting that was measured as 'default', else the rule of this library. Calls whose chosen setting was not measured
 count with the default; they are missing where that was not measured either.
 
+Open MPI's rules see neither the operation of a reduction nor the arguments of other ranks. Where a setting breaks programs
+that depend on these, the library chooses, unless --assume states of all programs that use the rules: 'commutative', their
+reductions are by commutative operations; 'equal-arguments', the ranks of a call pass equal counts and datatypes, in place
+also those that MPI ignores.
+
 The tuning file is for rankweave run --tuning and RANKWEAVE_TUNING; of a library of MPI, for RANKWEAVE_SHIM=tune:FILE.
 
 Examples:
@@ -31,6 +37,7 @@ Examples:
   rankweave tune threads.jsonl more.jsonl -o tuning.json --report tuning.html
   rankweave tune data.jsonl -o tuning.json -m 8 --gain 1     fewer leaves
   rankweave tune openmpi.jsonl -o tuning.json --ompi-rules rules.txt --per-node 4
+  rankweave tune openmpi.jsonl -o tuning.json --ompi-rules rules.txt --assume commutative,equal-arguments
   rankweave tune data.jsonl -o tuning.json --learner quadtree --depth 4 --c decisions.c`
 
 const schema = z.object({
@@ -47,6 +54,7 @@ const schema = z.object({
   folds: whole(2, 4096).optional(),
   perNode: whole(1, 2 ** 22).optional(),
   mpichLib: z.string().optional(),
+  assume: wordList(...ruleAssumptions).optional(),
 })
 
 /** Options that a learner does not have. */
@@ -90,6 +98,10 @@ export const tuneCommand: AddCommand = (command, act) => {
       '--mpich-lib <file>',
       'of --mpich: libmpich.so, whose own selection stands where nothing was decided',
     )
+    .option(
+      '--assume <words>',
+      `of --ompi-rules: what holds of all programs, of ${ruleAssumptions.join(', ')} (default: nothing)`,
+    )
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
@@ -99,6 +111,7 @@ export const tuneCommand: AddCommand = (command, act) => {
         if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o and the file to write')
         refuseGiven(command, notOf[learner], `is not for learner ${learner}`)
         const given = raw as Readonly<Record<string, string | undefined>>
+        if (given['ompiRules'] === undefined) refuseGiven(command, ['assume'], 'is for --ompi-rules')
         const outputs = tuningOutputs.flatMap((each) => {
           const file = given[each.name]
           return file === undefined ? [] : [{ ...each, file }]
@@ -119,14 +132,19 @@ export const tuneCommand: AddCommand = (command, act) => {
         })
         const decisions = Object.fromEntries(learned.map(({ collective, tree }) => [collective, tree]))
         const content = formatTuningFile(source!, decisions)
-        const rules = { processesPerNode: options.perNode, mpichLibrary: options.mpichLib }
+        const rules = {
+          processesPerNode: options.perNode,
+          ...{ mpichLibrary: options.mpichLib, assumed: options.assume },
+        }
         const tuned = { file: readTuningFile(content), learned, measurements, rules }
         // All texts before the first file: an output may be unable to say what was learned.
-        const texts = [{ file: output, text: content }].concat(
-          outputs.map(({ file, text }) => ({ file, text: text(tuned) })),
-        )
+        const texts: readonly { file: string; text: string; note?: string }[] = [
+          { file: output, text: content },
+          ...outputs.map(({ file, written }) => ({ file, ...written(tuned) })),
+        ]
         for (const { file, text } of texts) await writeOutput(report, file, [text])
         for (const { file } of texts) if (!isStandardOutput(file)) report.note(`wrote ${file}`)
+        for (const { file, note } of texts) if (note !== undefined) report.note(`${file} ${note}`)
         const standard = texts.map(({ file }) => file).find(isStandardOutput)
         const { kind, name, machine } = source!
         const title = `measured: ${kind} '${name}' on '${machine}'`

@@ -50,6 +50,17 @@ export function oneOf<const T extends string>(...words: readonly T[]) {
   return textValue(wordOption(words))
 }
 
+/** Some of several words, separated by commas, without repetition. */
+export function wordList<const T extends string>(...words: readonly T[]) {
+  const one = oneOf(...words)
+  return z.unknown().transform((text, context): readonly T[] => {
+    const items = typeof text === 'string' ? text.split(',').map((item) => one.safeParse(item)) : []
+    const values = items.flatMap((item) => (item.success ? [item.data] : []))
+    if (values.length > 0 && values.length === items.length) return [...new Set(values)]
+    return refuse(context, `words of ${words.join(', ')} separated by commas`, text)
+  })
+}
+
 /** Whole numbers separated by commas, without repetition, at most so many. */
 export function wholeList(min: number, max: number, most = Number.POSITIVE_INFINITY) {
   const one = whole(min, max)

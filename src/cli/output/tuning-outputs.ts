@@ -8,8 +8,10 @@ import type { LearnedDecisions } from '../../tuning/learn-decisions.js'
 import type { Measurement } from '../../tuning/measurement.js'
 import { mpichSelection, ownMpichSelection } from '../../tuning/mpich-selection.js'
 import { openMpiRules } from '../../tuning/open-mpi-rules.js'
+import { type RuleAssumption, ruleAssumptions } from '../../tuning/rule-assumptions.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
 import { typescriptDecisions } from '../../tuning/typescript-decisions.js'
+import { counted } from './reporter.js'
 
 /** What `rankweave tune` writes of decisions besides the tuning file. */
 export interface TuningOutput {
@@ -18,7 +20,14 @@ export interface TuningOutput {
   readonly flags: string
   readonly help: string
   /** @throws ERR_TUNING where it cannot say what was learned */
-  text(tuned: Tuned): string
+  written(tuned: Tuned): WrittenOutput
+}
+
+/** The content of an output, and what its user should know of it. */
+interface WrittenOutput {
+  readonly text: string
+  /** A line without the name of the file. */
+  readonly note?: string
 }
 
 /** What an output is written of. */
@@ -36,6 +45,8 @@ export interface RuleOptions {
   readonly processesPerNode?: number | undefined
   /** File of MPICH's library, whose own selection stands where nothing was decided. */
   readonly mpichLibrary?: string | undefined
+  /** What holds of all programs that use Open MPI's rules. */
+  readonly assumed?: readonly RuleAssumption[] | undefined
 }
 
 /** By option, in the order of help. */
@@ -44,41 +55,52 @@ export const tuningOutputs: readonly TuningOutput[] = [
     name: 'c',
     flags: '--c <file>',
     help: 'write a C99 function for each collective: rankweave_bcast(...)',
-    text: ({ learned }) =>
-      learned
+    written: ({ learned }) => ({
+      text: learned
         .map(({ collective, tree }) => cDecisions(tree, `rankweave_${collective.replaceAll('-', '_')}`))
         .join('\n'),
+    }),
   },
   {
     name: 'ts',
     flags: '--ts <file>',
     help: 'write a TypeScript function for each collective: decideBcast(...)',
-    text: ({ learned }) =>
-      learned.map(({ collective, tree }) => typescriptDecisions(tree, decideName(collective))).join('\n'),
+    written: ({ learned }) => ({
+      text: learned
+        .map(({ collective, tree }) => typescriptDecisions(tree, decideName(collective)))
+        .join('\n'),
+    }),
   },
   {
     name: 'ompiRules',
     flags: '--ompi-rules <file>',
     help: "write Open MPI's file of dynamic rules",
-    text: (tuned) => openMpiRules(tuned.file, layoutOf(tuned)),
+    written: (tuned) => {
+      const { text, left } = openMpiRules(tuned.file, layoutOf(tuned), tuned.rules.assumed)
+      const reasons = ruleAssumptions.filter((name) => left[name] > 0)
+      if (reasons.length === 0) return { text }
+      const count = reasons.reduce((sum, name) => sum + left[name], 0)
+      const each = reasons.map((name) => `${left[name]} unless --assume ${name}`).join(', ')
+      return { text, note: `leaves ${counted(count, 'rule', 'rules')} to the library: ${each}` }
+    },
   },
   {
     name: 'mpich',
     flags: '--mpich <file>',
     help: "write MPICH's selection, as JSON; needs --mpich-lib",
-    text: (tuned) => {
+    written: (tuned) => {
       const { mpichLibrary } = tuned.rules
       if (mpichLibrary === undefined)
         throw new RankweaveError('ERR_USAGE', '--mpich: expected --mpich-lib and the file of libmpich.so')
       const own = ownMpichSelection(readBytes(mpichLibrary))
-      return `${JSON.stringify(mpichSelection(tuned.file, own, layoutOf(tuned)), null, 1)}\n`
+      return { text: `${JSON.stringify(mpichSelection(tuned.file, own, layoutOf(tuned)), null, 1)}\n` }
     },
   },
   {
     name: 'report',
     flags: '--report <file>',
     help: 'write pictures of who wins where, and what decisions lose, as one HTML file',
-    text: ({ learned, measurements }) => [...tuningReport(measurements, learned)].join(''),
+    written: ({ learned, measurements }) => ({ text: [...tuningReport(measurements, learned)].join('') }),
   },
 ]
 

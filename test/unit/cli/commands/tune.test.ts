@@ -124,14 +124,29 @@ describe('tune', () => {
       2,
       expect.stringMatching(/ERR_USAGE: .*expected --per-node, one of 1, 2/),
     ])
-    const named = await cli(...words, '--per-node', '2')
-    expect([named.exitCode, named.stderr]).toEqual([0, expect.stringContaining('rules.txt')])
+    const safe = await cli(...words, '--per-node', '2')
+    expect([safe.exitCode, safe.stderr]).toEqual([
+      0,
+      expect.stringMatching(/rules\.txt leaves 6 rules to the library: 6 unless --assume equal-arguments\n$/),
+    ])
+    const named = await cli(...words, '--per-node', '2', '--assume', 'equal-arguments,commutative')
+    expect([named.exitCode, named.stderr]).toEqual([0, expect.stringMatching(/rules\.txt\n$/)])
     const rules = readFileSync(inFolder('rules.txt'), 'utf8')
     expect(rules).toMatch(/^# Open MPI 4.1.4 on four nodes\n# for 2, 4, 8 nodes of 2 processes\n/)
+    expect(rules).toContain('# assumed of all programs: equal-arguments, commutative\n')
     expect(rules).toMatch(/ # ring\n/)
     expect(rules).toMatch(/ # recursive_doubling\n/)
     const other = await cli(...words, '--per-node', '3')
     expect(other.stderr).toMatch(/--per-node: expected one of 1, 2, got 3/)
+    const unknown = await cli(...words, '--per-node', '2', '--assume', 'commutative,luck')
+    expect(unknown.stderr).toMatch(
+      /ERR_USAGE: --assume: expected words of commutative, equal-arguments separated by commas, got/,
+    )
+    const unused = await cli('tune', both, '-o', inFolder('openmpi.json'), '--assume', 'commutative')
+    expect([unused.exitCode, unused.stderr]).toEqual([
+      2,
+      expect.stringMatching(/ERR_USAGE: --assume is for --ompi-rules/),
+    ])
   })
 
   it('refuses rules of a library that was not measured, and a selection without the library', async () => {
