@@ -54,7 +54,7 @@ const schema = z.object({
   folds: whole(2, 4096).optional(),
   perNode: whole(1, 2 ** 22).optional(),
   mpichLib: z.string().optional(),
-  assume: wordList(...ruleAssumptions).optional(),
+  assume: wordList(ruleAssumptions).optional(),
 })
 
 /** Options that a learner does not have. */

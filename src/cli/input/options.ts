@@ -51,8 +51,8 @@ export function oneOf<const T extends string>(...words: readonly T[]) {
 }
 
 /** Some of several words, separated by commas, without repetition. */
-export function wordList<const T extends string>(...words: readonly T[]) {
-  const one = oneOf(...words)
+export function wordList<const T extends string>(words: readonly T[]) {
+  const one = textValue(wordOption(words))
   return z.unknown().transform((text, context): readonly T[] => {
     const items = typeof text === 'string' ? text.split(',').map((item) => one.safeParse(item)) : []
     const values = items.flatMap((item) => (item.success ? [item.data] : []))
