@@ -1,11 +1,8 @@
 import { RankweaveError } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
-import type { TuningCall } from '../tuning/tuning-call.js'
+import type { ElementType } from '../tuning/measurement.js'
+import { isReduction, type TuningCall } from '../tuning/tuning-call.js'
 import type { EvenSpread } from './spread.js'
-
-/** The elements that reductions combine; other collectives move bytes. */
-export const elementTypes = ['float64', 'int32'] as const
-export type ElementType = (typeof elementTypes)[number]
 
 /** The operation of every reduction that is measured. */
 export const measuredOperation = 'sum'
@@ -25,13 +22,8 @@ export interface CallGrid {
   readonly longestArrayBytes: number
 }
 
-const reductions: readonly Collective[] = ['reduce', 'allreduce', 'reduce-scatter', 'scan', 'exscan']
 /** Those in which a process holds a block of every other. */
 const blocked: readonly Collective[] = ['scatter', 'gather', 'allgather', 'alltoall', 'reduce-scatter']
-
-export function isReduction(collective: Collective): boolean {
-  return reductions.includes(collective)
-}
 
 export function elementBytes(type: ElementType): number {
   return type === 'float64' ? 8 : 4

@@ -1,13 +1,15 @@
 import { requireNotAborted } from '../base/abort.js'
 import { laterTurn } from '../base/turn.js'
-import { type Measurement, measurementVersion } from '../tuning/measurement.js'
+import { type ElementType, type Measurement, measurementVersion } from '../tuning/measurement.js'
 import { medianTime } from '../tuning/median-time.js'
 import type { TuningSetting } from '../tuning/setting.js'
-import type { TuningCall } from '../tuning/tuning-call.js'
+import { isReduction, type TuningCall } from '../tuning/tuning-call.js'
 import type { Meter } from './meter.js'
 import { isEnough, repetitionsOfRound, type StoppingRule, timeInterval } from './stopping-rule.js'
 
 export interface MeasureOptions {
+  /** Of reductions. */
+  readonly elementType: ElementType
   readonly rule: StoppingRule
   /** Whether a point needs no measuring, because its file has it. */
   isMeasured(call: TuningCall, setting: TuningSetting): boolean
@@ -136,12 +138,12 @@ function writeEnough(
   meter: Meter,
   call: TuningCall,
   { points, barrierUs }: CallTimes,
-  { write }: MeasureOptions,
+  { write, elementType }: MeasureOptions,
 ): number {
   const enough = points.filter((point) => point.isEnough)
   const barrier = barrierTime(barrierUs)
   for (const { setting, callUs } of enough)
-    write(measurementOf(meter, call, setting, netTimes(callUs, barrier)))
+    write(measurementOf(meter, call, setting, { elementType, timesUs: netTimes(callUs, barrier) }))
   return enough.length
 }
 
@@ -170,8 +172,12 @@ function measurementOf(
   { source }: Meter,
   call: TuningCall,
   { algorithm, parameters }: TuningSetting,
-  timesUs: readonly number[],
+  { elementType, timesUs }: Required<Pick<Measurement, 'elementType' | 'timesUs'>>,
 ): Measurement {
   const intervalUs = timeInterval(timesUs)
-  return { version: measurementVersion, source, ...call, algorithm, parameters, timesUs, intervalUs }
+  return {
+    ...{ version: measurementVersion, source, ...call, algorithm, parameters },
+    ...(isReduction(call.collective) ? { elementType } : {}),
+    ...{ timesUs, intervalUs },
+  }
 }

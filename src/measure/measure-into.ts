@@ -13,15 +13,15 @@ export interface MeasuredPoints extends MeasureCounts {
 /**
  * Measures calls into a file, which it continues.
  *
- * @throws ERR_MEASUREMENT for a damaged file, and one of another source; ERR_FILE; ERR_ABORTED through the signal
+ * @throws ERR_MEASUREMENT for a damaged file, and one under other conditions; ERR_FILE; ERR_ABORTED through the signal
  */
 export async function measureInto(
   path: string,
   meter: Meter,
   calls: readonly TuningCall[],
-  options: Pick<MeasureOptions, 'rule' | 'onCall' | 'signal'>,
+  options: Pick<MeasureOptions, 'rule' | 'elementType' | 'onCall' | 'signal'>,
 ): Promise<MeasuredPoints> {
-  const file = openMeasurementFile(path, meter.source)
+  const file = openMeasurementFile(path, { source: meter.source, elementType: options.elementType })
   const counts = await measureCalls(meter, calls, {
     ...options,
     isMeasured: file.has,

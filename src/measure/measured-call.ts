@@ -1,7 +1,8 @@
 import type { Communicator } from '../comm/communicator.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
-import type { TuningCall } from '../tuning/tuning-call.js'
-import { type ElementType, elementBytes, isReduction, measuredOperation } from './grid.js'
+import type { ElementType } from '../tuning/measurement.js'
+import { isReduction, type TuningCall } from '../tuning/tuning-call.js'
+import { elementBytes, measuredOperation } from './grid.js'
 
 /** How a call is made. */
 export interface CallMethod {

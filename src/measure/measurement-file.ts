@@ -1,10 +1,16 @@
 import { appendFileSync, readFileSync, truncateSync } from 'node:fs'
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, shown } from '../errors.js'
 import { fileError } from '../text/whole-file.js'
-import type { Measurement, MeasurementSource } from '../tuning/measurement.js'
+import { checkSource } from '../tuning/check-source.js'
+import {
+  type Measurement,
+  type MeasurementSource,
+  type MeasuringConditions,
+  measurementVersion,
+} from '../tuning/measurement.js'
 import { formatMeasurement, readMeasurements } from '../tuning/read-measurements.js'
 import { settingLine, type TuningSetting } from '../tuning/setting.js'
-import { callKey, type TuningCall } from '../tuning/tuning-call.js'
+import { callKey, isReduction, type TuningCall } from '../tuning/tuning-call.js'
 
 /** A file of measurements that is appended to. */
 export interface MeasurementFile {
@@ -18,18 +24,25 @@ export interface MeasurementFile {
 }
 
 /**
- * Opens a file to continue it. A file that is not there begins empty.
+ * Opens a file to continue it. A file that is not there begins empty. A last line without its end is cut off where it
+ * begins as lines of this source do. A file that is refused stays unchanged.
  *
- * @throws ERR_MEASUREMENT for a damaged line, and for measurements of another source
+ * @throws ERR_MEASUREMENT for a source that a file cannot hold, for a file of something else, for a damaged line, and
+ *   for measurements under other conditions
  * @throws ERR_FILE for a file that cannot be read or written
  */
-export function openMeasurementFile(path: string, source: MeasurementSource): MeasurementFile {
-  const text = textOf(path)
-  const end = text.lastIndexOf('\n') + 1
-  const cutBytes = Buffer.byteLength(text.slice(end))
-  const measured = inFile(path, () => readMeasurements(text.slice(0, end).split('\n')))
-  for (const [i, { source: other }] of measured.entries()) requireSource(path, source, other, i)
-  if (cutBytes > 0) atFile(path, () => truncateSync(path, Buffer.byteLength(text.slice(0, end))))
+export function openMeasurementFile(path: string, conditions: MeasuringConditions): MeasurementFile {
+  checkSource(conditions.source, 'measure', 'ERR_MEASUREMENT')
+  const content = contentOf(path)
+  const end = content.lastIndexOf(lineEnd) + 1
+  const cutBytes = content.length - end
+  const lines = textOf(path, content.subarray(0, end)).split('\n')
+  const measured = inFile(path, () => readMeasurements(lines))
+  for (const [i, measurement] of measured.entries()) requireConditions(path, conditions, measurement, i)
+  if (cutBytes > 0) {
+    requireOwnPart(path, conditions.source, content.subarray(end))
+    atFile(path, () => truncateSync(path, end))
+  }
   atFile(path, () => appendFileSync(path, ''))
   const points = new Set(measured.map((measurement) => pointKey(measurement, measurement)))
   return {
@@ -43,16 +56,26 @@ export function openMeasurementFile(path: string, source: MeasurementSource): Me
   }
 }
 
+const lineEnd = 0x0a
+
 function pointKey(call: TuningCall, setting: TuningSetting): string {
   return `${callKey(call)} ${settingLine(setting)}`
 }
 
-function textOf(path: string): string {
+function contentOf(path: string): Buffer {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(path)
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
     throw fileError('read', path, cause)
+  }
+}
+
+function textOf(path: string, content: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content)
+  } catch (cause) {
+    throw refusal(path, 'expected measurements as text in UTF-8, got other bytes', cause)
   }
 }
 
@@ -79,9 +102,31 @@ function inFile<T>(path: string, read: () => T): T {
   }
 }
 
-function requireSource(path: string, own: MeasurementSource, other: MeasurementSource, place: number): void {
+/** @param place of the measurement, from 0 */
+function requireConditions(path: string, own: MeasuringConditions, other: Measurement, place: number): void {
+  const where = `measurement ${place + 1}: expected`
   const text = ({ kind, name, machine }: MeasurementSource) => `${kind} '${name}' on '${machine}'`
-  if (text(own) === text(other)) return
-  const message = `'${path}', measurement ${place + 1}: expected those of ${text(own)}, got ${text(other)}; measure into another file`
-  throw new RankweaveError('ERR_MEASUREMENT', message, { details: { file: path } })
+  if (text(own.source) !== text(other.source)) {
+    const got = `${where} those of ${text(own.source)}, got ${text(other.source)}`
+    throw refusal(path, `${got}; measure into another file`)
+  }
+  const { collective, elementType = 'float64' } = other
+  if (!isReduction(collective) || elementType === own.elementType) return
+  const got = `${where} ${collective} of ${own.elementType}, got ${elementType}`
+  throw refusal(path, `${got}; measure into another file`)
+}
+
+/** A part of a line that measurements of a source begin with. */
+function requireOwnPart(path: string, source: MeasurementSource, part: Buffer): void {
+  const { kind, name, machine } = source
+  const head = JSON.stringify({ version: measurementVersion, source: { kind, name, machine } })
+  const begin = Buffer.from(`${head.slice(0, -1)},`)
+  const length = Math.min(begin.length, part.length)
+  if (part.subarray(0, length).equals(begin.subarray(0, length))) return
+  const got = shown(part.subarray(0, 80).toString())
+  throw refusal(path, `expected measurements, got a last line of something else: ${got}`)
+}
+
+function refusal(path: string, message: string, cause?: unknown): RankweaveError {
+  return new RankweaveError('ERR_MEASUREMENT', `'${path}': ${message}`, { details: { file: path }, cause })
 }

@@ -1,7 +1,7 @@
 import { allowedGrowth, compositionGuidelines, type GuidelinePart, guidelineText } from './guidelines.js'
 import { bestEntry, entryOf, type MeasuredData } from './measured-data.js'
 import { exactSelector, type SettingSelector } from './selector.js'
-import { callKind, callProcesses, type TuningCall } from './tuning-call.js'
+import { callKind, callProcesses, isReduction, type TuningCall } from './tuning-call.js'
 
 /** A call that takes longer than others that could stand for it, beyond noise. */
 export interface GuidelineViolation {
@@ -133,8 +133,7 @@ function firstPlace(rows: readonly number[], holds: (row: number) => boolean): n
 /** A call of the part's collective, of the same kind otherwise. */
 function partCall(call: TuningCall, { collective }: GuidelinePart): TuningCall {
   const { operation, order, ...rest } = call
-  const isReduction = ['reduce', 'allreduce', 'reduce-scatter'].includes(collective)
-  return isReduction ? { ...call, collective } : { ...rest, collective }
+  return isReduction(collective) ? { ...call, collective } : { ...rest, collective }
 }
 
 /** Against the call with more bytes whose bound is the least. */

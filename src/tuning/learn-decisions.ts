@@ -8,7 +8,7 @@ import { type DecisionNode, type DecisionTree, inOrder, treeLeaves } from './dec
 import { type HeldOutReport, heldOutPenalty } from './held-out.js'
 import { learnTree } from './learn-tree.js'
 import { learnLeastPenaltyTree } from './least-penalty-tree.js'
-import { type MeasuredData, measuredData, requireSameSource } from './measured-data.js'
+import { type MeasuredData, measuredData, requireSameElements, requireSameSource } from './measured-data.js'
 import type { Measurement } from './measurement.js'
 import { treeSelector } from './packed-tree.js'
 import { type PenaltyReport, penaltyOf } from './penalty.js'
@@ -76,7 +76,7 @@ export const defaultTolerancePercent = 5
  * A call whose chosen setting has no time counts with what is done by default, as it would be carried out; it is
  * missing where that has no time either.
  *
- * @throws ERR_MEASUREMENT for none, and for measurements of different sources
+ * @throws ERR_MEASUREMENT for none, for measurements of different sources, and for reductions of different elements
  * @throws ERR_TUNING where the data do not fit the learner: a quadtree takes calls of one kind and one spread over
  *   nodes for each number of processes
  * @throws ERR_ARGUMENT for options out of range
@@ -86,6 +86,7 @@ export function learnDecisions(
   options: LearnDecisionsOptions = {},
 ): readonly LearnedDecisions[] {
   for (const { source } of measurements) requireSameSource(measurements[0].source, source)
+  requireSameElements(measurements)
   if (measurements.length === 0) measuredData([])
   const byCollective = new Map<Collective, Measurement[]>()
   for (const measurement of measurements) addToList(byCollective, measurement.collective, measurement)

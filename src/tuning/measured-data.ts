@@ -2,7 +2,7 @@ import { RankweaveError } from '../errors.js'
 import type { Measurement, MeasurementSource } from './measurement.js'
 import { medianTime } from './median-time.js'
 import { compareSettings, settingLine, type TuningSetting } from './setting.js'
-import { callKey, compareCalls, type TuningCall } from './tuning-call.js'
+import { callKey, compareCalls, isReduction, type TuningCall } from './tuning-call.js'
 
 /**
  * Measurements of one source as compressed rows: row i has the times of call i, one for every setting that was
@@ -31,7 +31,7 @@ export interface MeasuredData {
 /**
  * The measurements as rows. Of several for one setting and call the last counts.
  *
- * @throws ERR_MEASUREMENT for none, and for measurements of different sources
+ * @throws ERR_MEASUREMENT for none, for measurements of different sources, and for reductions of different elements
  */
 export function measuredData(measurements: readonly Measurement[]): MeasuredData {
   const [first] = measurements
@@ -39,6 +39,7 @@ export function measuredData(measurements: readonly Measurement[]): MeasuredData
     throw new RankweaveError('ERR_MEASUREMENT', 'expected at least one measurement, got none')
   const { source } = first
   for (const { source: other } of measurements) requireSameSource(source, other)
+  requireSameElements(measurements)
   const settings = distinct(measurements, settingKey, settingOf).sort(compareSettings)
   const index = new Map(settings.map((setting, i) => [settingKey(setting), i]))
   const rows = new Map<string, { readonly call: TuningCall; readonly last: Map<number, Measurement> }>()
@@ -143,5 +144,14 @@ export function requireSameSource(a: MeasurementSource, b: MeasurementSource): v
   const text = ({ kind, name, machine }: MeasurementSource) => `${kind} '${name}' on '${machine}'`
   if (text(a) === text(b)) return
   const message = `expected measurements of one source, got ${text(a)} and ${text(b)}`
+  throw new RankweaveError('ERR_MEASUREMENT', message)
+}
+
+/** @throws ERR_MEASUREMENT for reductions of different elements, of which times are not compared */
+export function requireSameElements(measurements: readonly Measurement[]): void {
+  const reductions = measurements.filter(({ collective }) => isReduction(collective))
+  const [one, other] = new Set(reductions.map(({ elementType = 'float64' }) => elementType))
+  if (other === undefined) return
+  const message = `expected reductions of one type of elements, got ${one} and ${other}`
   throw new RankweaveError('ERR_MEASUREMENT', message)
 }

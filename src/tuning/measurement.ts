@@ -14,7 +14,7 @@ import type { TuningCall } from './tuning-call.js'
  *  "timesUs":[912.5,914,913.1],"intervalUs":[912.5,914]}
  * ```
  *
- * (in a file, on one line). `operation`, `order` and `isMemoryShared` follow `bytes` where they are stated.
+ * (in a file, on one line). `operation`, `order`, `isMemoryShared` and `elementType` follow `bytes` where they are stated.
  *
  * **Time.** Microseconds, above 0: of one call, from the first process that enters it to the last that leaves
  * it, less what separates repetitions. The time of a point is the median of its times.
@@ -26,6 +26,8 @@ import type { TuningCall } from './tuning-call.js'
 export interface Measurement extends TuningCall, TuningSetting {
   readonly version: typeof measurementVersion
   readonly source: MeasurementSource
+  /** Of reductions: the elements that they combine. Absent: `float64`. */
+  readonly elementType?: ElementType
   /** Of every repetition that counts, 1 to 1,024 of them, in the order of measurement. */
   readonly timesUs: readonly number[]
   /** Where the median lies with 95% confidence, `[low, high]`; both are the time where it is computed. */
@@ -33,6 +35,17 @@ export interface Measurement extends TuningCall, TuningSetting {
 }
 
 export const measurementVersion = 1
+
+/** The elements that measured reductions combine; other collectives move bytes. */
+export const elementTypes = ['float64', 'int32'] as const
+export type ElementType = (typeof elementTypes)[number]
+
+/** Under which measurements may stand in one file. */
+export interface MeasuringConditions {
+  readonly source: MeasurementSource
+  /** Of the reductions. */
+  readonly elementType: ElementType
+}
 
 /** Where times come from. Times of different sources are not compared. */
 export interface MeasurementSource {

@@ -3,7 +3,7 @@ import { requireKnownOptions } from '../base/known-options.js'
 import { RankweaveError, shown, wrongValue } from '../errors.js'
 import { checkSetting } from './check-setting.js'
 import { checkSource } from './check-source.js'
-import { type Measurement, measurementLimits, measurementVersion } from './measurement.js'
+import { elementTypes, type Measurement, measurementLimits, measurementVersion } from './measurement.js'
 import { medianTime } from './median-time.js'
 import { callLimits } from './tuning-call.js'
 
@@ -33,10 +33,10 @@ export function readMeasurements(lines: Iterable<string>): Measurement[] {
 /** The line of a measurement, without its end. @throws ERR_MEASUREMENT for what {@link parseMeasurement} refuses */
 export function formatMeasurement(measurement: Measurement): string {
   const { version, source, collective, algorithm, parameters, nodes, processesPerNode, bytes } = measurement
-  const { operation, order, isMemoryShared, timesUs, intervalUs } = measurement
+  const { operation, order, isMemoryShared, elementType, timesUs, intervalUs } = measurement
   const line = JSON.stringify({
     ...{ version, source, collective, algorithm, parameters, nodes, processesPerNode, bytes },
-    ...{ operation, order, isMemoryShared, timesUs, intervalUs },
+    ...{ operation, order, isMemoryShared, elementType, timesUs, intervalUs },
   })
   parseMeasurement(line, 1)
   return line
@@ -70,7 +70,7 @@ const deepest = 2
 const known: Readonly<Record<keyof Measurement, true>> = {
   ...{ version: true, source: true, collective: true, algorithm: true, parameters: true, nodes: true },
   ...{ processesPerNode: true, bytes: true, operation: true, order: true, isMemoryShared: true },
-  ...{ timesUs: true, intervalUs: true },
+  ...{ elementType: true, timesUs: true, intervalUs: true },
 }
 
 function checked(value: unknown, number: number): Measurement {
@@ -102,6 +102,7 @@ function checked(value: unknown, number: number): Measurement {
     expect(isWord(members['operation']), 'operation', 'as a word of at most 32 letters, digits and -')
   if (members['order'] !== undefined) expectWord('order', ['tree', 'ranks', 'any'])
   if (members['isMemoryShared'] !== undefined) expectWord('isMemoryShared', [true, false])
+  if (members['elementType'] !== undefined) expectWord('elementType', elementTypes)
   checkTimes(members['timesUs'], members['intervalUs'], number)
   return members as unknown as Measurement
 }

@@ -28,6 +28,12 @@ export interface TuningCall {
 
 export const callLimits = { processes: 2 ** 22, bytes: 2 ** 40 } as const
 
+const reductions: readonly Collective[] = ['reduce', 'allreduce', 'reduce-scatter', 'scan', 'exscan']
+
+export function isReduction(collective: Collective): boolean {
+  return reductions.includes(collective)
+}
+
 export function callProcesses({ nodes, processesPerNode }: TuningCall): number {
   return nodes * processesPerNode
 }

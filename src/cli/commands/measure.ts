@@ -21,7 +21,7 @@ import { compilerOfCommand } from '../../shim/mpi-command.js'
 import { fileError } from '../../text/whole-file.js'
 import { checkGuidelines } from '../../tuning/check-guidelines.js'
 import { measuredData } from '../../tuning/measured-data.js'
-import type { MeasurementSource } from '../../tuning/measurement.js'
+import type { MeasurementSource, MeasuringConditions } from '../../tuning/measurement.js'
 import { modelOfLevel } from '../../tuning/predictors.js'
 import { defaultAlgorithm } from '../../tuning/setting.js'
 import type { TuningCall } from '../../tuning/tuning-call.js'
@@ -220,7 +220,7 @@ async function measureWorld(report: Reporter, { flags, collectives, file, signal
   const grid = gridOf(flags, collectives, ['tree', 'any'])
   // Before a world starts: what a world throws is its failure.
   gridCalls({ ...grid, spreads: flags.spreads ?? [smallestSpread] })
-  if ((mpiLauncher()?.process ?? 0) === 0) openHere(report, file, source)
+  if ((mpiLauncher()?.process ?? 0) === 0) openHere(report, file, { source, elementType: flags.type })
   report.step(`measuring on ${fabric.kind}`)
   const args: MeasureProblem = {
     ...{ file: resolve(file), source, ...ruleOf(flags), elementType: flags.type, segments: flags.segments },
@@ -302,10 +302,11 @@ async function measureHere(
   if (largest !== null) requireSpreads(flags.spreads ?? [], largest)
   const spreads = flags.spreads ?? defaultSpreads(largest!)
   const calls = gridCalls({ ...gridOf(flags, collectives, orders), spreads })
-  openHere(report, file, meter.source)
+  openHere(report, file, { source: meter.source, elementType: flags.type })
   const { showsProgress } = report.streams
   const points = await measureInto(file, restrictedTo(meter, flags.algorithm ?? null), calls, {
     ...ruleOf(flags),
+    elementType: flags.type,
     signal,
     ...(showsProgress ? { onCall: progressLines(report.note) } : {}),
   })
@@ -313,8 +314,8 @@ async function measureHere(
 }
 
 /** Checks the file, and cuts off what a crash has left of a line. @throws ERR_MEASUREMENT, ERR_FILE */
-function openHere(report: Reporter, file: string, source: MeasurementSource): void {
-  const { cutBytes } = openMeasurementFile(file, source)
+function openHere(report: Reporter, file: string, conditions: MeasuringConditions): void {
+  const { cutBytes } = openMeasurementFile(file, conditions)
   if (cutBytes > 0)
     report.note(`${file}: cut off a last line without its end, ${counted(cutBytes, 'byte', 'bytes')}`)
 }

@@ -42,6 +42,7 @@ export default async function main(
     const onCall = showsProgress ? progressLines((line) => void process.stderr.write(`${line}\n`)) : undefined
     points = await measureInto(file, restrictedTo(meter, algorithms), gridCalls({ ...grid, spreads }), {
       rule,
+      elementType: options.elementType,
       ...(onCall === undefined ? {} : { onCall }),
     })
   }

@@ -34,6 +34,7 @@ function loggingMeter(times: Readonly<Record<string, number>>, verdicts: Record<
 const written: Measurement[] = []
 const options = {
   rule,
+  elementType: 'int32' as const,
   isMeasured: () => false,
   write: (measurement: Measurement) => void written.push(measurement),
   now: () => 0,

@@ -38,7 +38,7 @@ describe('the meter of a world', () => {
       })
       const written: Measurement[] = []
       const counts = await measureCalls(meter, calls, {
-        ...{ rule, isMeasured: () => false },
+        ...{ rule, elementType: 'float64', isMeasured: () => false },
         write: (measurement) => void written.push(measurement),
       })
       await meter.close()

@@ -67,4 +67,18 @@ describe('measurements as rows', () => {
       "simulator 'loggp' on 'cluster:nodes=4' and simulator 'loggp' on 'another'",
     )
   })
+
+  it('of two types of elements are refused where they are of reductions', () => {
+    const reduction = (given: object) => measurementOf({ collective: 'reduce', algorithm: 'x', ...given })
+    const int32 = reduction({ elementType: 'int32' })
+    for (const other of [reduction({}), reduction({ elementType: 'float64' })])
+      expect(() => measuredData([int32, other])).toThrow(
+        expect.objectContaining({
+          code: 'ERR_MEASUREMENT',
+          message: 'expected reductions of one type of elements, got int32 and float64',
+        }),
+      )
+    expect(measuredData([reduction({}), reduction({ elementType: 'float64' })]).calls).toHaveLength(1)
+    expect(measuredData([int32, measurementOf()]).calls).toHaveLength(2)
+  })
 })

@@ -19,6 +19,7 @@ const full = measurementOf({
   operation: 'sum',
   order: 'any',
   isMemoryShared: false,
+  elementType: 'int32',
   timesUs: [912.5, 914, 913],
   intervalUs: [912.5, 914],
 })
@@ -137,6 +138,7 @@ describe('a damaged line is refused with its number:', () => {
       lineWith({ isMemoryShared: 'yes' }),
       /isMemoryShared among true, false/,
     ],
+    ['another type of elements', lineWith({ elementType: 'float32' }), /elementType among float64, int32/],
     ['no times', lineWith({ timesUs: [] }), /timesUs as 1 to 1024 numbers above 0/],
     ['too many times', lineWith({ timesUs: Array(1025).fill(1) }), /timesUs as 1 to 1024/],
     ['a time of 0', lineWith({ timesUs: [0, 1] }), /numbers above 0/],

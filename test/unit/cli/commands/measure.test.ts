@@ -144,6 +144,19 @@ describe('measure', () => {
     expect(readFileSync(file, 'utf8')).toBe(before)
   })
 
+  it('refuses a file of reductions of another type before it measures, and leaves it unchanged', async () => {
+    const file = join(folder(), 'type.jsonl')
+    const words = ['measure', 'reduce', '--fabric', 'local', '--bytes', '8', ...quick, '-o', file]
+    expect(await cli(...words, '--type', 'int32')).toMatchObject({ exitCode: 0 })
+    expect(measured(file).every(({ elementType }) => elementType === 'int32')).toBe(true)
+    const before = readFileSync(file, 'utf8')
+    const answer = await cli(...words)
+    expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
+    expect(answer.stderr).toContain('expected reduce of float64, got int32')
+    expect(readFileSync(file, 'utf8')).toBe(before)
+    expect(await cli('measure', '--check', file)).toMatchObject({ stderr: '' })
+  })
+
   it('leaves out processes that spread unevenly, and says so', async () => {
     const file = join(folder(), 'uneven.jsonl')
     const world = ['--fabric', 'local', '--processes', '3', '--nodes', '2', '--bytes', '8']

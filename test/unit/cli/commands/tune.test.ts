@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -182,6 +182,20 @@ describe('tune', () => {
   ])
   const damaged = inFolder('damaged.jsonl')
   writeFileSync(damaged, `${formatMeasurement(measurementOf())}\n{"version":1}\n`)
+  it('refuses reductions of two types of elements, also of two collectives', async () => {
+    const of = (collective: 'reduce' | 'scan', elementType: 'int32' | 'float64') =>
+      measurementOf({ collective, algorithm: `${collective}-linear`, elementType })
+    for (const other of [of('reduce', 'float64'), of('scan', 'float64')]) {
+      const two = written('types.jsonl', [of('reduce', 'int32'), other])
+      const answer = await cli('tune', two, '-o', inFolder('types.json'))
+      expect([answer.exitCode, answer.stderr]).toEqual([
+        2,
+        expect.stringMatching('ERR_MEASUREMENT: .*one type of elements, got int32 and float64'),
+      ])
+      expect(existsSync(inFolder('types.json'))).toBe(false)
+    }
+  })
+
   it.each([
     ['no output', [data], 'ERR_USAGE'],
     ['two files on standard output', [data, '-o', '-', '--c', '-'], 'ERR_USAGE'],
