@@ -6,7 +6,7 @@ import type { Level } from '../machine/profile.js'
 import { settingLine, type TuningSetting } from '../tuning/setting.js'
 import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
 import type { Meter } from './meter.js'
-import { ownSettings } from './own-settings.js'
+import { ownAlgorithms, ownSettings } from './own-settings.js'
 import { type EvenSpread, spreadText } from './spread.js'
 
 export interface FormulaOptions {
@@ -30,6 +30,7 @@ export function formulaMeter({ profile, level, parametersOf: model, segments }: 
   return {
     source: { kind: 'formula', name: model.model, machine: `${profile}, level ${level}` },
     isComputed: true,
+    algorithms: (collective) => ownAlgorithms(collective).filter((id) => withFormula.has(id)),
     settings: (served) =>
       ownSettings(served, segments).filter(
         ({ algorithm, parameters }) =>

@@ -1,7 +1,7 @@
 import { type RankweaveError, wrongValue } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import type { ElementType } from '../tuning/measurement.js'
-import { settingLine, type TuningSetting } from '../tuning/setting.js'
+import { defaultAlgorithm, settingLine, type TuningSetting } from '../tuning/setting.js'
 import { isReduction, type TuningCall } from '../tuning/tuning-call.js'
 import {
   algorithmVariable,
@@ -60,6 +60,7 @@ export async function libraryMeter(job: MeasuringJob, options: LibraryMeterOptio
     isComputed: false,
     spread,
     unnamed: collectives.filter((collective) => algorithms.get(collective)!.size === 0),
+    algorithms: (collective) => [defaultAlgorithm, ...algorithms.get(collective)!.keys()],
     settings: (call) => librarySettings(kind, algorithms.get(call.collective)!, call, options),
     async begin(call, settings) {
       const members = membersOf(spread, call)

@@ -1,3 +1,4 @@
+import type { Collective } from '../schedule/specification.js'
 import type { MeasurementSource } from '../tuning/measurement.js'
 import { defaultAlgorithm, type TuningSetting } from '../tuning/setting.js'
 import type { TuningCall } from '../tuning/tuning-call.js'
@@ -7,6 +8,8 @@ export interface Meter {
   readonly source: MeasurementSource
   /** Whether a time is computed: then one is all there is to know, and nothing is verified. */
   readonly isComputed: boolean
+  /** Names of all algorithms that settings of a collective may have. */
+  algorithms(collective: Collective): readonly string[]
   /** Those that serve a call, each once. */
   settings(call: TuningCall): readonly TuningSetting[]
   /** Makes what the settings of a call share, such as data and communicators. Calls follow each other. */

@@ -1,6 +1,7 @@
 import { algorithms } from '../collective/algorithms.js'
 import type { Algorithm } from '../collective/patterns/algorithm.js'
 import { modelledAlgorithms } from '../cost/models/modelled-algorithms.js'
+import type { Collective } from '../schedule/specification.js'
 import type { TuningSetting } from '../tuning/setting.js'
 import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
 
@@ -11,6 +12,11 @@ const cutting: ReadonlySet<string> = new Set(
 
 /** What an integer parameter is tried at, besides its default. */
 const triedValues = [1, 2, 4, 8] as const
+
+/** Ids of the library's own algorithms of a collective. */
+export function ownAlgorithms(collective: Collective): string[] {
+  return algorithms.filter((algorithm) => algorithm.collective === collective).map(({ id }) => id)
+}
 
 /**
  * Settings of the library's own algorithms that serve a call: every algorithm at several values of its parameters,

@@ -7,7 +7,7 @@ import { simulatedCallUs } from '../tuning/predictors.js'
 import { settingLine, type TuningSetting } from '../tuning/setting.js'
 import type { TuningCall } from '../tuning/tuning-call.js'
 import type { Meter } from './meter.js'
-import { ownSettings } from './own-settings.js'
+import { ownAlgorithms, ownSettings } from './own-settings.js'
 import { largestSpread, membersOf, type PlacedSpread } from './spread.js'
 
 /** The spread of a machine with one process on every core. */
@@ -31,6 +31,7 @@ export function simulatorMeter(machine: Machine, segments: readonly number[]): M
       machine: formatMachine(machine).slice(0, measurementLimits.sourceCharacters),
     },
     isComputed: true,
+    algorithms: ownAlgorithms,
     settings: (served) => ownSettings(served, segments),
     begin: async (begun) => {
       call = begun

@@ -1,11 +1,12 @@
 import type { Communicator } from '../comm/communicator.js'
 import { isRankweaveError } from '../errors.js'
+import type { Collective } from '../schedule/specification.js'
 import type { ElementType, MeasurementSource } from '../tuning/measurement.js'
 import { defaultAlgorithm, settingLine, type TuningSetting } from '../tuning/setting.js'
 import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
 import { type CallMethod, type MeasuredCall, measuredCall } from './measured-call.js'
 import { type CallVerdict, defaultSetting, type Meter } from './meter.js'
-import { ownSettings } from './own-settings.js'
+import { ownAlgorithms, ownSettings } from './own-settings.js'
 import { largestSpread, membersOf, type PlacedSpread, spreadText } from './spread.js'
 
 /** What rank 0 has all ranks do. Orders travel as text. */
@@ -52,6 +53,7 @@ export async function worldMeter(
   }
   return {
     ...{ source, spread, isComputed: false },
+    algorithms: worldAlgorithms,
     settings: (call) => [defaultSetting(call), ...ownSettings(call, segments)],
     begin: async (call) => void (await command({ kind: 'begin', call })),
     verify: async (setting) => verdicts[(await command({ kind: 'verify', setting })).worst],
@@ -62,6 +64,11 @@ export async function worldMeter(
     end: async () => void (await command({ kind: 'end' })),
     close: async () => void (await command({ kind: 'close' })),
   }
+}
+
+/** Names of the algorithms of a collective that a world measures. */
+export function worldAlgorithms(collective: Collective): readonly string[] {
+  return [defaultAlgorithm, ...ownAlgorithms(collective)]
 }
 
 /** What a rank has of the call that is measured. */

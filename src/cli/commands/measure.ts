@@ -13,9 +13,10 @@ import { openMeasurementFile } from '../../measure/measurement-file.js'
 import { compileMeasuring, startMeasuring } from '../../measure/measuring-job.js'
 import type { Meter } from '../../measure/meter.js'
 import { progressLines } from '../../measure/progress-lines.js'
-import { restrictedTo } from '../../measure/restricted-meter.js'
+import { requireAlgorithms, requireNamed, restrictedTo } from '../../measure/restricted-meter.js'
 import { machineSpread, simulatorMeter } from '../../measure/simulator-meter.js'
 import { defaultSpreads, type EvenSpread, requireSpreads, spreadText } from '../../measure/spread.js'
+import { worldAlgorithms } from '../../measure/world-meter.js'
 import type { Collective } from '../../schedule/specification.js'
 import { compilerOfCommand } from '../../shim/mpi-command.js'
 import { fileError } from '../../text/whole-file.js'
@@ -220,6 +221,7 @@ async function measureWorld(report: Reporter, { flags, collectives, file, signal
   const grid = gridOf(flags, collectives, ['tree', 'any'])
   // Before a world starts: what a world throws is its failure.
   gridCalls({ ...grid, spreads: flags.spreads ?? [smallestSpread] })
+  requireAlgorithms(worldAlgorithms, flags.algorithm ?? [], collectives)
   if ((mpiLauncher()?.process ?? 0) === 0) openHere(report, file, { source, elementType: flags.type })
   report.step(`measuring on ${fabric.kind}`)
   const args: MeasureProblem = {
@@ -232,8 +234,10 @@ async function measureWorld(report: Reporter, { flags, collectives, file, signal
   const world = { ranks: fabric.processes, fabric, args, tuning: null, report: reportOf(flags), signal }
   const measured = (await runOwnProgram('measure-program', main, world))?.[0]
   if (measured === undefined || measured === null) return exitCodes.ok
-  const { largest, points } = measured
+  const { largest, points, refusal, idle } = measured
   requireSpreads(flags.spreads ?? [], largest)
+  if (refusal !== null) throw new RankweaveError('ERR_MEASUREMENT', refusal)
+  noteUnused(report, idle)
   noteIdle(report, fabric.processes, largest)
   return finish(report, { file, source, points: points! })
 }
@@ -302,6 +306,7 @@ async function measureHere(
   if (largest !== null) requireSpreads(flags.spreads ?? [], largest)
   const spreads = flags.spreads ?? defaultSpreads(largest!)
   const calls = gridCalls({ ...gridOf(flags, collectives, orders), spreads })
+  noteUnused(report, requireNamed(meter, flags.algorithm ?? null, calls))
   openHere(report, file, { source: meter.source, elementType: flags.type })
   const { showsProgress } = report.streams
   const points = await measureInto(file, restrictedTo(meter, flags.algorithm ?? null), calls, {
@@ -336,6 +341,10 @@ function siteOf({ site }: MeasureFlags): string {
   if (site !== undefined) return site
   const cores = cpus()
   return `${cores.length} x ${cores[0]?.model.trim() ?? 'unknown processor'}`
+}
+
+function noteUnused(report: Reporter, algorithms: readonly string[]): void {
+  for (const algorithm of algorithms) report.note(`${algorithm} serves no call of the grid`)
 }
 
 function noteIdle(report: Reporter, processes: number, largest: EvenSpread): void {

@@ -1,11 +1,14 @@
 import type { Communicator } from '../../comm/communicator.js'
+import { isRankweaveError } from '../../errors.js'
 import { type CallGrid, gridCalls } from '../../measure/grid.js'
 import { type MeasuredPoints, measureInto } from '../../measure/measure-into.js'
+import type { Meter } from '../../measure/meter.js'
 import { progressLines } from '../../measure/progress-lines.js'
-import { restrictedTo } from '../../measure/restricted-meter.js'
+import { requireNamed, restrictedTo } from '../../measure/restricted-meter.js'
 import { defaultSpreads, type EvenSpread } from '../../measure/spread.js'
 import type { StoppingRule } from '../../measure/stopping-rule.js'
 import { type WorldMeterOptions, worldMeter } from '../../measure/world-meter.js'
+import type { TuningCall } from '../../tuning/tuning-call.js'
 
 export interface MeasureProblem extends WorldMeterOptions {
   readonly file: string
@@ -20,8 +23,12 @@ export interface MeasureProblem extends WorldMeterOptions {
 export interface MeasuredWorld {
   /** The processes that are spread evenly, of which spreads are parts. */
   readonly largest: EvenSpread
-  /** Null where a spread does not fit into it. */
+  /** Null where a spread does not fit into it, and where the grid is refused. */
   readonly points: MeasuredPoints | null
+  /** Why the algorithms that were named are refused; null where they are not. */
+  readonly refusal: string | null
+  /** Texts of named algorithms that serve no call. */
+  readonly idle: readonly string[]
 }
 
 /** The program of `rankweave measure` on every rank; rank 0 writes the file. */
@@ -37,15 +44,32 @@ export default async function main(
   const isFitting = spreads.every(
     (spread) => spread.nodes <= nodes && spread.processesPerNode <= processesPerNode,
   )
+  const calls = isFitting ? gridCalls({ ...grid, spreads }) : []
+  const named = namedOf(meter, algorithms, calls)
   let points: MeasuredPoints | null = null
-  if (isFitting) {
+  if (isFitting && named.refusal === null) {
     const onCall = showsProgress ? progressLines((line) => void process.stderr.write(`${line}\n`)) : undefined
-    points = await measureInto(file, restrictedTo(meter, algorithms), gridCalls({ ...grid, spreads }), {
+    points = await measureInto(file, restrictedTo(meter, algorithms), calls, {
       rule,
       elementType: options.elementType,
       ...(onCall === undefined ? {} : { onCall }),
     })
   }
   await meter.close()
-  return { largest, points }
+  return { largest, points, ...named }
+}
+
+/** An error would be the failure of the world. */
+function namedOf(
+  meter: Meter,
+  algorithms: readonly string[] | null,
+  calls: readonly TuningCall[],
+): Pick<MeasuredWorld, 'refusal' | 'idle'> {
+  if (calls.length === 0) return { refusal: null, idle: [] }
+  try {
+    return { refusal: null, idle: requireNamed(meter, algorithms, calls) }
+  } catch (error) {
+    if (!isRankweaveError(error, 'ERR_MEASUREMENT')) throw error
+    return { refusal: error.message, idle: [] }
+  }
 }

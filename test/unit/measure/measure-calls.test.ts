@@ -15,6 +15,7 @@ function loggingMeter(times: Readonly<Record<string, number>>, verdicts: Record<
   const meter: Meter = {
     source: { kind: 'mpi', name: 'library', machine: 'machine' },
     isComputed: false,
+    algorithms: () => [],
     settings: () => Object.keys(times).map(setting),
     begin: async () => void log.push('begin'),
     verify: async ({ algorithm }) => {

@@ -1,4 +1,4 @@
-import { readFileSync, watch, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readMeasurements } from '../../../../src/tuning/read-measurements.js'
@@ -93,6 +93,18 @@ describeMpi('measure', (mpi) => {
     expect(names).toContain('default')
     expect(names).toContain('ring')
     expect(names).not.toContain('recursive_doubling')
+  })
+
+  it.skipIf(mpicc === null)('refuses algorithms that the library does not name', async () => {
+    const file = join(folder(), `nonsense-${name}.jsonl`)
+    const words = ['measure', 'allgather', 'barrier', '--source', 'mpi', '--mpicc', mpicc!, ...quick]
+    const launch = ['--launch', launchOf(mpi, 2), '-o', file]
+    const answer = await spawnCli([...words, ...launch, '--algorithm', 'ring', 'nonsense'])
+    expect([answer.exitCode, answer.stdout]).toEqual([2, ''])
+    expect(answer.stderr).toMatch(
+      /ERR_MEASUREMENT: .*of allgather: default, .*ring.*; of barrier: default.*'nonsense'/,
+    )
+    expect(existsSync(file)).toBe(false)
   })
 
   it.skipIf(mpicc === null)('ends a job on Ctrl-C with the points that are done', async () => {

@@ -67,13 +67,57 @@ describe('measure', () => {
   })
 
   it.each([
+    ['rankweave', ['--fabric', 'local', '--processes', '8'], 'default, bcast-linear'],
+    [
+      'simulator',
+      ['--source', 'simulator', '--machine', 'cluster:nodes=8,cores=1,profile=simgrid-fast'],
+      'bcast-linear',
+    ],
+    ['formula', ['--source', 'formula', '--profile', 'simgrid-fast', '--spreads', '8x1'], 'bcast-linear'],
+  ])('refuses algorithms and settings that source %s does not measure', async (source, words, names) => {
+    const file = join(folder(), `nonsense-${source}.jsonl`)
+    const measure = ['measure', 'bcast', 'barrier', ...words, ...quick, '--bytes', '64KiB', '-o', file]
+    const typo = await cli(...measure, '--algorithm', 'nonsense')
+    expect([typo.exitCode, typo.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
+    expect(typo.stderr).toContain("got 'nonsense'")
+    expect(typo.stderr).toContain(`of bcast: ${names}`)
+    expect(existsSync(file)).toBe(false)
+    const parameter = await cli(...measure, '--algorithm', 'bcast-chain:segmnt=8192')
+    expect([parameter.exitCode, parameter.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
+    expect(parameter.stderr).toContain("got 'bcast-chain:segmnt=8192'")
+    expect(parameter.stderr).toContain('bcast-chain:segment=8192')
+  })
+
+  it('names algorithms that serve no call, and measures the others', async () => {
+    const file = join(folder(), 'idle.jsonl')
+    const world = ['--fabric', 'local', '--processes', '3', '--spreads', '1x3', '--bytes', '8', ...quick]
+    const idle = 'allgather-recursive-doubling'
+    const answer = await cli(
+      'measure',
+      'allgather',
+      ...world,
+      '--algorithm',
+      idle,
+      'allgather-ring',
+      '-o',
+      file,
+    )
+    expect([answer.exitCode, answer.stderr]).toEqual([0, `${idle} serves no call of the grid\n`])
+    expect(measured(file).map(settingLine)).toEqual(['allgather-ring'])
+  })
+
+  it.each([
     ['no collective', [], '--check FILE'],
     ['another word', ['neighbor-allgather'], 'expected collectives among'],
     ['no output', ['bcast'], 'expected --output'],
     ['standard output', ['bcast', '-o', '-'], '--output: expected a file'],
     ['bytes', ['bcast', '-o', 'x', '--bytes', '1MiB:8'], '--bytes: expected bytes'],
     ['a site of two lines', ['bcast', '-o', 'x', '--site', 'a\nb'], '--site: expected 1 to 200 printable'],
-    ['a site of bidi marks', ['bcast', '-o', 'x', '--site', 'a\u202eb'], '--site: expected 1 to 200 printable'],
+    [
+      'a site of bidi marks',
+      ['bcast', '-o', 'x', '--site', 'a\u202eb'],
+      '--site: expected 1 to 200 printable',
+    ],
     ['a site without a name', ['bcast', '-o', 'x', '--site', ''], '--site: expected 1 to 200 printable'],
     ['spreads', ['bcast', '-o', 'x', '--spreads', '4by2'], '--spreads: expected spreads'],
     ['a spread of one process', ['bcast', '-o', 'x', '--spreads', '1x1'], 'spreads of 2 processes or more'],
