@@ -25,7 +25,7 @@ import { measuredData } from '../../tuning/measured-data.js'
 import type { MeasurementSource, MeasuringConditions } from '../../tuning/measurement.js'
 import { modelOfLevel } from '../../tuning/predictors.js'
 import { defaultAlgorithm } from '../../tuning/setting.js'
-import type { TuningCall } from '../../tuning/tuning-call.js'
+import { isReduction, type TuningCall } from '../../tuning/tuning-call.js'
 import { readMachine } from '../input/machine-input.js'
 import { type MeasureFlags, measuredCollectives, measureSchema } from '../input/measure-options.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
@@ -171,6 +171,10 @@ const ofSource: Readonly<Record<MeasureFlags['source'], readonly string[]>> = {
   formula: ['profile', 'level', 'model'],
 }
 
+/** Computed times are exact, and their machine is what they are computed for. */
+const ofMeasured = ['precision', 'repetitions', 'budget', 'site']
+const ofReductions = ['order', 'type']
+
 /** @throws ERR_USAGE for what has no effect beside the others */
 function refuseUnused(command: Command, words: readonly string[], { check, source }: MeasureFlags): void {
   if (check === undefined) refuseGiven(command, ['of'], 'is for --check')
@@ -182,6 +186,10 @@ function refuseUnused(command: Command, words: readonly string[], { check, sourc
   }
   for (const [name, options] of Object.entries(ofSource))
     if (name !== source) refuseGiven(command, options, `is for --source ${name}, not for ${source}`)
+  if (source === 'simulator' || source === 'formula')
+    refuseGiven(command, ofMeasured, `is for measured times, not for --source ${source}`)
+  if (words.length > 0 && !measuredCollectives.some((name) => words.includes(name) && isReduction(name)))
+    refuseGiven(command, ofReductions, `is for reductions, not for ${words.join(', ')}`)
 }
 
 function collectivesNamed(words: readonly string[]): readonly Collective[] {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
 import { ruleOf } from '../../calls/plan/default-rule.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { treeLimits } from '../../tuning/decision-tree.js'
 import { defaultTolerancePercent, learnDecisions } from '../../tuning/learn-decisions.js'
 import { defaultConfidencePercent, defaultMinCases } from '../../tuning/learn-tree.js'
@@ -11,6 +11,7 @@ import { formatTuningFile, readTuningFile } from '../../tuning/read-tuning-file.
 import { ruleAssumptions } from '../../tuning/rule-assumptions.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import { number, oneOf, parseOptions, refuseGiven, whole, wordList } from '../input/options.js'
+import { requireDistinctFiles } from '../output/distinct-files.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import { tuningOutputs } from '../output/tuning-outputs.js'
@@ -55,6 +56,8 @@ const schema = z.object({
   perNode: whole(1, 2 ** 22).optional(),
   mpichLib: z.string().optional(),
   assume: wordList(ruleAssumptions).optional(),
+  mpich: z.string().optional(),
+  ompiRules: z.string().optional(),
 })
 
 /** Options that a learner does not have. */
@@ -110,13 +113,24 @@ export const tuneCommand: AddCommand = (command, act) => {
         const { output, learner, depth, threshold, folds } = options
         if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o and the file to write')
         refuseGiven(command, notOf[learner], `is not for learner ${learner}`)
+        if (!options.prune) refuseGiven(command, ['confidence'], 'is for pruning, not for --no-prune')
+        if (options.mpich === undefined) refuseGiven(command, ['mpichLib'], 'is for --mpich')
+        if (options.ompiRules === undefined) refuseGiven(command, ['assume'], 'is for --ompi-rules')
+        if ((options.mpich ?? options.ompiRules) === undefined)
+          refuseGiven(command, ['perNode'], 'is for --ompi-rules and --mpich')
         const given = raw as Readonly<Record<string, string | undefined>>
-        if (given['ompiRules'] === undefined) refuseGiven(command, ['assume'], 'is for --ompi-rules')
         const outputs = tuningOutputs.flatMap((each) => {
           const file = given[each.name]
           return file === undefined ? [] : [{ ...each, file }]
         })
         await checkOutputs(report, output, ...outputs.map(({ file }) => file))
+        const written = outputs.map(({ flags, file }) => ({ option: flags.split(' ')[0], file }))
+        const library =
+          options.mpichLib === undefined ? [] : [{ option: '--mpich-lib', file: options.mpichLib }]
+        requireDistinctFiles(
+          [{ option: '-o', file: output }, ...written],
+          [...files.map((file) => ({ option: 'data', file })), ...library],
+        )
         report.step(`reading ${counted(files.length, 'file', 'files')}`)
         const measurements = readMeasurementFiles(files)
         report.step('learning')
@@ -130,6 +144,8 @@ export const tuneCommand: AddCommand = (command, act) => {
           ...(folds === undefined ? {} : { folds }),
           ...(source?.kind === 'mpi' ? {} : { ruleOf }),
         })
+        if (folds !== undefined && learned.every(({ heldOut }) => heldOut === null))
+          throw wrongValue('ERR_ARGUMENT', '--folds: expected at least that many numbers of processes', folds)
         const decisions = Object.fromEntries(learned.map(({ collective, tree }) => [collective, tree]))
         const content = formatTuningFile(source!, decisions)
         const rules = {

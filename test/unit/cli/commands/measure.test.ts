@@ -67,7 +67,7 @@ describe('measure', () => {
   })
 
   it.each([
-    ['rankweave', ['--fabric', 'local', '--processes', '8'], 'default, bcast-linear'],
+    ['rankweave', ['--fabric', 'local', '--processes', '8', ...quick], 'default, bcast-linear'],
     [
       'simulator',
       ['--source', 'simulator', '--machine', 'cluster:nodes=8,cores=1,profile=simgrid-fast'],
@@ -76,7 +76,7 @@ describe('measure', () => {
     ['formula', ['--source', 'formula', '--profile', 'simgrid-fast', '--spreads', '8x1'], 'bcast-linear'],
   ])('refuses algorithms and settings that source %s does not measure', async (source, words, names) => {
     const file = join(folder(), `nonsense-${source}.jsonl`)
-    const measure = ['measure', 'bcast', 'barrier', ...words, ...quick, '--bytes', '64KiB', '-o', file]
+    const measure = ['measure', 'bcast', 'barrier', ...words, '--bytes', '64KiB', '-o', file]
     const typo = await cli(...measure, '--algorithm', 'nonsense')
     expect([typo.exitCode, typo.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
     expect(typo.stderr).toContain("got 'nonsense'")
@@ -142,9 +142,42 @@ describe('measure', () => {
     expect(answer.stderr).toContain(message)
   })
 
+  const simulator = ['--source', 'simulator', '--machine', 'cluster:nodes=2,cores=1,profile=simgrid-fast']
+  const formula = ['--source', 'formula', '--profile', 'simgrid-fast', '--spreads', '8x1']
+  it.each(
+    [simulator, formula].flatMap((source) =>
+      [
+        ['--precision', '3'],
+        ['--repetitions', '9'],
+        ['--budget', '5'],
+        ['--site', 'here'],
+      ].map((option) => [...source, ...option]),
+    ),
+  )('refuses what computed times do not have: %s %s %s %s %s %s', async (...words) => {
+    const file = join(folder(), 'computed.jsonl')
+    const answer = await cli('measure', 'bcast', '-o', file, ...words)
+    const option = words.at(-2)!
+    expect([answer.exitCode, answer.stderr]).toEqual([
+      2,
+      expect.stringContaining(`ERR_USAGE: ${option} is for measured times, not for --source ${words[1]}`),
+    ])
+    expect(existsSync(file)).toBe(false)
+  })
+
+  it.each([
+    ['--order', 'any'],
+    ['--type', 'int32'],
+  ])('refuses %s where no reduction is measured', async (option, value) => {
+    const answer = await cli('measure', 'bcast', ...simulator, '-o', 'x', option, value)
+    expect([answer.exitCode, answer.stderr]).toEqual([
+      2,
+      expect.stringContaining(`ERR_USAGE: ${option} is for reductions, not for bcast`),
+    ])
+  })
+
   it('refuses spreads that do not fit, on a fabric and on a machine', async () => {
-    const words = ['measure', 'bcast', '--spreads', '4x2', '-o', join(folder(), 'misfit.jsonl'), ...quick]
-    const world = await cli(...words, '--fabric', 'local', '--processes', '4')
+    const words = ['measure', 'bcast', '--spreads', '4x2', '-o', join(folder(), 'misfit.jsonl')]
+    const world = await cli(...words, '--fabric', 'local', '--processes', '4', ...quick)
     const machine = ['--source', 'simulator', '--machine', 'cluster:nodes=2,cores=2,profile=simgrid-fast']
     for (const answer of [world, await cli(...words, ...machine)]) {
       expect(answer.exitCode).toBe(2)
@@ -161,7 +194,7 @@ describe('measure', () => {
       [machine, 'there is one process only'],
       [world, 'more than 4 B in a process'],
     ] as const) {
-      const answer = await cli('measure', 'bcast', ...words, ...quick, '-o', file)
+      const answer = await cli('measure', 'bcast', ...words, '-o', file)
       expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
       expect(answer.stderr).toContain(why)
       expect(existsSync(file)).toBe(false)

@@ -1,6 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Measurement } from '../../../../src/tuning/measurement.js'
 import { formatMeasurement } from '../../../../src/tuning/read-measurements.js'
@@ -180,6 +180,7 @@ describe('tune', () => {
     ...measured(),
     measurementOf({ source: { kind: 'simulator', name: 'loggp', machine: 'x' } }),
   ])
+  const one = written('one-number.jsonl', [measurementOf()])
   const damaged = inFolder('damaged.jsonl')
   writeFileSync(damaged, `${formatMeasurement(measurementOf())}\n{"version":1}\n`)
   it('refuses reductions of two types of elements, also of two collectives', async () => {
@@ -194,6 +195,43 @@ describe('tune', () => {
       ])
       expect(existsSync(inFolder('types.json'))).toBe(false)
     }
+  })
+
+  describe('refuses files that are one', () => {
+    const [given, link, hard] = [inFolder('given.jsonl'), inFolder('link.jsonl'), inFolder('hard.jsonl')]
+    const folderLink = inFolder('folder')
+    const [out, library] = [inFolder('distinct.json'), written('libmpich.so', [])]
+    written('given.jsonl', measured())
+    symlinkSync(given, link)
+    linkSync(given, hard)
+    symlinkSync(folder, folderLink)
+    const outputs = ['-o', '--c', '--ts', '--ompi-rules', '--mpich', '--report']
+    const others = [
+      ...outputs.map((option) => [`${option} and the data`, option, given] as const),
+      ['another spelling of the data', '--c', `${folder}/./../${basename(folder)}/given.jsonl`],
+      ['a symbolic link to the data', '--ts', link],
+      ['a hard link to the data', '--report', hard],
+      ['data in a folder by a link', '--c', join(folderLink, 'given.jsonl')],
+      ['two outputs', '--c', out],
+      ['two outputs, in a folder by a link', '--ts', join(folderLink, 'distinct.json')],
+      ['an output and the library', '--c', library],
+    ] as const
+    it.each(others)('%s', async (_, option, file) => {
+      const before = readFileSync(given)
+      const words = option === '-o' ? ['-o', file] : ['-o', out, option, file]
+      const more = file === library ? ['--mpich', inFolder('m'), '--mpich-lib', library] : []
+      const { exitCode, stderr } = await cli('tune', given, ...words, ...more)
+      expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/ERR_USAGE: .*expected different files/)])
+      expect(stderr).toContain(file)
+      expect(readFileSync(given)).toEqual(before)
+      expect(existsSync(out)).toBe(false)
+    })
+
+    it('but not devices', async () => {
+      const answer = await cli('tune', given, '/dev/null', '-o', out)
+      expect(answer.exitCode).toBe(0)
+      rmSync(out)
+    })
   })
 
   it.each([
@@ -211,6 +249,26 @@ describe('tune', () => {
     ['a threshold without a quadtree', [data, '-o', inFolder('x.json'), '--threshold', '0.5'], 'ERR_USAGE'],
     ['a tolerance without c45', [data, '-o', inFolder('x.json'), '--tolerance', '1'], 'ERR_USAGE'],
     ['a gain for c45', [data, '-o', inFolder('x.json'), '--learner', 'c45', '--gain', '1'], 'ERR_USAGE'],
+    [
+      '--per-node without rules',
+      [data, '-o', inFolder('x.json'), '--per-node', '2'],
+      'ERR_USAGE: --per-node is for --ompi-rules and --mpich',
+    ],
+    [
+      '--mpich-lib without --mpich',
+      [data, '-o', inFolder('x.json'), '--mpich-lib', 'libmpich.so'],
+      'ERR_USAGE: --mpich-lib is for --mpich',
+    ],
+    [
+      'a confidence without pruning',
+      [data, '-o', inFolder('x.json'), '--learner', 'c45', '--no-prune', '-c', '5'],
+      'ERR_USAGE: --confidence is for pruning, not for --no-prune',
+    ],
+    [
+      'folds of one number of processes',
+      [one, '-o', inFolder('x.json'), '--folds', '2'],
+      'ERR_ARGUMENT: .*numbers of processes',
+    ],
     ['-m for a quadtree', [data, '-o', inFolder('x.json'), '--learner', 'quadtree', '-m', '3'], 'ERR_USAGE'],
     [
       'more folds than numbers of processes',
