@@ -9,12 +9,13 @@ import type {
 } from '../study/document.js'
 import { htmlOf } from '../study/html.js'
 import { checkGuidelines, type GuidelineViolation } from '../tuning/check-guidelines.js'
+import { guidelineBases, guidelineBaseText } from '../tuning/guideline-bases.js'
 import type { LearnedDecisions } from '../tuning/learn-decisions.js'
 import { type MeasuredData, measuredData } from '../tuning/measured-data.js'
 import type { Measurement, SourceKind } from '../tuning/measurement.js'
 import { type PenaltyReport, penaltyOfRow } from '../tuning/penalty.js'
 import { exactSelector, type SettingSelector } from '../tuning/selector.js'
-import { defaultAlgorithm, settingLine } from '../tuning/setting.js'
+import { settingLine } from '../tuning/setting.js'
 import { callKind, callProcesses, callText, type TuningCall } from '../tuning/tuning-call.js'
 import { settingClasses } from './setting-classes.js'
 
@@ -194,36 +195,23 @@ function penaltyClass(percent: number): number {
 
 function guidelineSection(measurements: readonly Measurement[], { source }: Origin): Section {
   const data = measuredData(measurements)
-  const { select, chosen } = usualSelector(data)
+  const { bases, select } = guidelineBases(data)
   const violations = checkGuidelines(data, select)
   const table: Table = {
     kind: 'table',
-    title: `Guidelines violated by ${chosen}`,
+    title: 'Guidelines violated',
     origin: 'derived',
     source: `from times of ${source}`,
     columns: ['guideline', 'call', 'setting', 'us', 'bound in us', 'factor', 'avoided by'].map(column),
     rows: violations.slice(0, mostViolations).map((violation) => violationRow(data, violation)),
   }
-  const text =
-    violations.length === 0
-      ? [`No guideline is violated by ${chosen}.`]
-      : violations.length > mostViolations
-        ? [`The ${mostViolations} with the greatest factors, of ${violations.length}.`]
-        : []
+  const shown =
+    violations.length > mostViolations
+      ? [`The ${mostViolations} with the greatest factors, of ${violations.length}.`]
+      : []
+  const found = violations.length === 0 ? ['No guideline is violated.'] : shown
+  const text = [`Checked are ${bases.map(guidelineBaseText).join('; ')}.`, ...found]
   return { title: 'Guidelines', text, parts: violations.length === 0 ? [] : [table] }
-}
-
-/** What is done without decisions where that was measured for all collectives, else the best. */
-function usualSelector(data: MeasuredData): { readonly select: SettingSelector; readonly chosen: string } {
-  const defaults = new Map(
-    data.settings.flatMap(({ collective, algorithm }, i) =>
-      algorithm === defaultAlgorithm ? [[collective, i] as const] : [],
-    ),
-  )
-  const isComplete = data.calls.every(({ collective }) => defaults.has(collective))
-  return isComplete
-    ? { select: ({ collective }) => defaults.get(collective)!, chosen: 'the default' }
-    : { select: exactSelector(data), chosen: 'the best measured settings' }
 }
 
 function violationRow({ settings }: MeasuredData, violation: GuidelineViolation): Cell[] {

@@ -20,26 +20,23 @@ import { worldAlgorithms } from '../../measure/world-meter.js'
 import type { Collective } from '../../schedule/specification.js'
 import { compilerOfCommand } from '../../shim/mpi-command.js'
 import { fileError } from '../../text/whole-file.js'
-import { checkGuidelines } from '../../tuning/check-guidelines.js'
-import { measuredData } from '../../tuning/measured-data.js'
 import type { MeasurementSource, MeasuringConditions } from '../../tuning/measurement.js'
 import { modelOfLevel } from '../../tuning/predictors.js'
-import { defaultAlgorithm } from '../../tuning/setting.js'
-import { isReduction, type TuningCall } from '../../tuning/tuning-call.js'
+import { isReduction } from '../../tuning/tuning-call.js'
 import { readMachine } from '../input/machine-input.js'
 import { type MeasureFlags, measuredCollectives, measureSchema } from '../input/measure-options.js'
-import { readMeasurementFiles } from '../input/measurement-files.js'
 import { parseOptions, refuseGiven } from '../input/options.js'
 import { readProfile } from '../input/profile-input.js'
 import { fabricOf, reportOf } from '../input/world-options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
-import { measureText, violationObject, violationsText, wrongText } from '../output/measure-report.js'
+import { measureText, wrongText } from '../output/measure-report.js'
 import { checkOutputs, isStandardOutput } from '../output/output-file.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import main, { type MeasureProblem } from '../program/measure-program.js'
 import { runOwnProgram } from '../program/run-own-program.js'
 import { WorldFailure } from '../program/world-failure.js'
 import type { AddCommand } from './command.js'
+import { checkMeasurementFile } from './measure-check.js'
 
 const help = `
 Collectives: ${measuredCollectives.join(', ')}.
@@ -109,7 +106,7 @@ export const measureCommand: AddCommand = (command, act) => {
     .option('--check <file>', 'measure nothing: list the guidelines that a file violates; exit code 1 if any')
     .option(
       '--of <word>',
-      "of --check: default or best setting of each call (default: the library's default)",
+      "of --check: default or best setting of each call (default: the library's default of each collective that has one)",
     )
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
@@ -123,7 +120,7 @@ export const measureCommand: AddCommand = (command, act) => {
         ): Promise<ExitCode> => {
           const flags = parseOptions(measureSchema, raw)
           refuseUnused(command, words, flags)
-          if (flags.check !== undefined) return checkFile(report, flags.check, flags.of)
+          if (flags.check !== undefined) return checkMeasurementFile(report, flags.check, flags.of)
           const collectives = collectivesNamed(words)
           if (flags.output === undefined) throw new RankweaveError('ERR_USAGE', 'expected --output')
           if (isStandardOutput(flags.output))
@@ -200,24 +197,6 @@ function collectivesNamed(words: readonly string[]): readonly Collective[] {
   })
   if (named.length === 0) throw new RankweaveError('ERR_USAGE', 'expected a collective, or --check FILE')
   return [...new Set(named)]
-}
-
-/** @param of which setting of each call is checked. Default: the library's default, where the file has it. */
-function checkFile(report: Reporter, file: string, of: MeasureFlags['of']): ExitCode {
-  const data = measuredData(readMeasurementFiles([file]))
-  const defaults = data.settings.flatMap(({ algorithm }, i) => (algorithm === defaultAlgorithm ? [i] : []))
-  if (of === 'default' && defaults.length === 0)
-    throw new RankweaveError('ERR_MEASUREMENT', `--of default: expected a file with a default, got ${file}`)
-  const checked = of ?? (defaults.length > 0 ? 'default' : 'best')
-  const byCollective = new Map(defaults.map((index) => [data.settings[index].collective, index]))
-  const selector = ({ collective }: TuningCall) => byCollective.get(collective) ?? -1
-  const violations = checkGuidelines(data, checked === 'best' ? undefined : selector)
-  const object = {
-    ...{ file, source: data.source, of: checked, calls: data.calls.length },
-    violations: violations.map((violation) => violationObject(data, violation)),
-  }
-  report.result(object, violationsText(data, violations))
-  return violations.length > 0 ? exitCodes.checkFailed : exitCodes.ok
 }
 
 /** On a world, whose rank 0 writes the file: it may be in another thread or process than this code. */

@@ -1,6 +1,7 @@
 import type { WrongPoint } from '../../measure/measure-calls.js'
 import type { MeasuredPoints } from '../../measure/measure-into.js'
 import type { GuidelineViolation } from '../../tuning/check-guidelines.js'
+import { type GuidelineBase, guidelineBaseText } from '../../tuning/guideline-bases.js'
 import type { MeasuredData } from '../../tuning/measured-data.js'
 import { settingLine } from '../../tuning/setting.js'
 import { callText } from '../../tuning/tuning-call.js'
@@ -47,14 +48,21 @@ export function violationObject({ settings }: MeasuredData, violation: Guideline
   }
 }
 
-export function violationsText(data: MeasuredData, violations: readonly GuidelineViolation[]): string {
+export function violationsText(
+  data: MeasuredData,
+  bases: readonly GuidelineBase[],
+  violations: readonly GuidelineViolation[],
+): string {
   const calls = counted(data.calls.length, 'call', 'calls')
-  if (violations.length === 0) return `${calls}, no guideline is violated`
+  const checked = bases.map((base) => `  checked of ${guidelineBaseText(base)}`)
+  if (violations.length === 0) return [`${calls}, no guideline is violated`, ...checked].join('\n')
   const lines = violations.flatMap((violation) => [
     `  ${violation.factor.toFixed(2)}  ${violationText(data, violation)}`,
     ...remedyLines(data, violation),
   ])
-  return [`${calls}, ${counted(violations.length, 'violation', 'violations')}`, ...lines].join('\n')
+  return [`${calls}, ${counted(violations.length, 'violation', 'violations')}`, ...checked, ...lines].join(
+    '\n',
+  )
 }
 
 function violationText({ settings }: MeasuredData, violation: GuidelineViolation): string {

@@ -264,6 +264,9 @@ describe('measure --check', () => {
     expect(text.exitCode).toBe(1)
     expect(text.stdout).toContain('3 calls, 1 violation\n')
     expect(text.stdout.split('\n').slice(1)).toEqual([
+      '  checked of allgather: the best setting at 1 of 1 call',
+      '  checked of bcast: the best setting at 1 of 1 call',
+      '  checked of gather: the best setting at 1 of 1 call',
       '  2.00  allgather of 8 B on 2 x 2 processes, ring: 90.0 us, bound 45.0 us (allgather <= gather + bcast)',
       '        avoided by composition: gather of 8 B, linear + bcast of 32 B, binomial: 45.0 us',
       '',
@@ -271,7 +274,10 @@ describe('measure --check', () => {
     const answer = await cli('measure', '--check', file, '--json')
     expect(answer.exitCode).toBe(1)
     expect(onlyObject(answer)).toMatchObject({
-      ...{ file, source, of: 'best', calls: 3 },
+      ...{ file, source, calls: 3 },
+      of: ['allgather', 'bcast', 'gather'].map((collective) => ({
+        ...{ collective, of: 'best', calls: 1, checked: 1 },
+      })),
       violations: [
         {
           ...{
@@ -297,6 +303,7 @@ describe('measure --check', () => {
     expect([text.exitCode, text.stdout.split('\n').slice(1)]).toEqual([
       1,
       [
+        '  checked of bcast: the default at 2 of 2 calls',
         '  2.00  bcast of 8 B on 2 x 2 processes, default: 40.0 us, bound 20.0 us (more bytes)',
         '        avoided by setting: chain: 10.0 us',
         '',
@@ -308,12 +315,43 @@ describe('measure --check', () => {
     expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
   })
 
+  it('names what it checks of each collective, where only a part has a default', async () => {
+    const file = join(folder(), 'partial.jsonl')
+    writeFileSync(
+      file,
+      line('allgather', 8, 'ring', 90) +
+        line('gather', 8, 'default', 20) +
+        line('gather', 16, 'linear', 5) +
+        line('bcast', 32, 'binomial', 25) +
+        line('bcast', 64, 'binomial', 5),
+    )
+    const usual = await cli('measure', '--check', file)
+    expect(usual.exitCode).toBe(1)
+    const [head, ...lines] = usual.stdout.trimEnd().split('\n')
+    expect(head).toBe('5 calls, 2 violations')
+    expect(lines.slice(0, 3)).toEqual([
+      '  checked of allgather: the best setting at 1 of 1 call',
+      '  checked of bcast: the best setting at 2 of 2 calls',
+      '  checked of gather: the default at 1 of 2 calls',
+    ])
+    expect(usual.stdout).toContain('allgather of 8 B on 2 x 2 processes, ring')
+    const object = onlyObject(await cli('measure', '--check', file, '--of', 'default', '--json'))
+    expect(object).toMatchObject({
+      of: [
+        { collective: 'allgather', of: 'default', calls: 1, checked: 0 },
+        { collective: 'bcast', of: 'default', calls: 2, checked: 0 },
+        { collective: 'gather', of: 'default', calls: 2, checked: 1 },
+      ],
+      violations: [],
+    })
+  })
+
   it('reports that nothing is violated: exit code 0', async () => {
     const file = join(folder(), 'kept.jsonl')
     writeFileSync(file, line('bcast', 8, 'chain', 10) + line('bcast', 16, 'chain', 12))
     expect(await cli('measure', '--check', file)).toEqual({
       ...{ exitCode: 0, stderr: '' },
-      stdout: '2 calls, no guideline is violated\n',
+      stdout: '2 calls, no guideline is violated\n  checked of bcast: the best setting at 2 of 2 calls\n',
     })
   })
 
