@@ -9,6 +9,7 @@ import { defaultGainPercent } from '../../tuning/least-penalty-tree.js'
 import type { MeasurementSource } from '../../tuning/measurement.js'
 import { formatTuningFile, readTuningFile } from '../../tuning/read-tuning-file.js'
 import { ruleAssumptions } from '../../tuning/rule-assumptions.js'
+import { withoutSettings } from '../../tuning/without-settings.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import { number, oneOf, parseOptions, refuseGiven, whole, wordList } from '../input/options.js'
 import { requireDistinctFiles } from '../output/distinct-files.js'
@@ -37,7 +38,7 @@ Examples:
   rankweave tune data.jsonl -o tuning.json
   rankweave tune threads.jsonl more.jsonl -o tuning.json --report tuning.html
   rankweave tune data.jsonl -o tuning.json -m 8 --gain 1     fewer leaves
-  rankweave tune openmpi.jsonl -o tuning.json --ompi-rules rules.txt --per-node 4
+  rankweave tune openmpi.jsonl -o rules.json --ompi-rules rules.txt --per-node 4 --without knomial:radix=2
   rankweave tune openmpi.jsonl -o tuning.json --ompi-rules rules.txt --assume commutative,equal-arguments
   rankweave tune data.jsonl -o tuning.json --learner quadtree --depth 4 --c decisions.c`
 
@@ -53,6 +54,7 @@ const schema = z.object({
   depth: whole(0, treeLimits.depth).optional(),
   threshold: number(0, 1).optional(),
   folds: whole(2, 4096).optional(),
+  without: z.array(z.string()).optional(),
   perNode: whole(1, 2 ** 22).optional(),
   mpichLib: z.string().optional(),
   assume: wordList(ruleAssumptions).optional(),
@@ -94,6 +96,10 @@ export const tuneCommand: AddCommand = (command, act) => {
     .option('--depth <number>', 'tests on a path; of a quadtree its levels (default: no limit)')
     .option('--threshold <share>', 'of a quadtree: cells of a square that agree (default: 1)')
     .option('--folds <number>', 'parts of the numbers of processes for held-out points (default: at most 5)')
+  command.option(
+    '--without <text...>',
+    'learn without these settings: knomial, or knomial:radix=2 with all segments',
+  )
   for (const { flags, help: line } of tuningOutputs) command.option(flags, line)
   command
     .option('--per-node <number>', 'of rules: processes per node (default: what was measured)')
@@ -132,7 +138,7 @@ export const tuneCommand: AddCommand = (command, act) => {
           [...files.map((file) => ({ option: 'data', file })), ...library],
         )
         report.step(`reading ${counted(files.length, 'file', 'files')}`)
-        const measurements = readMeasurementFiles(files)
+        const measurements = withoutSettings(readMeasurementFiles(files), options.without ?? [])
         report.step('learning')
         const source: MeasurementSource | undefined = measurements[0]?.source
         const learned = learnDecisions(measurements, {

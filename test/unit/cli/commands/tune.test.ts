@@ -161,6 +161,41 @@ describe('tune', () => {
     expect(absent.stderr).toMatch(/ERR_FILE: cannot read/)
   })
 
+  it('learns without settings that are named, with their other parameters', async () => {
+    const rows = [
+      ['pipeline', {}, 30],
+      ['knomial', { radix: 4 }, 20],
+      ['knomial', { radix: 2 }, 15],
+      ['knomial', { radix: 2, segment: 8192 }, 10],
+    ] as const
+    const openMpi = { kind: 'mpi', name: 'Open MPI 4.1.4', machine: 'here' } as const
+    const file = written(
+      'knomial.jsonl',
+      rows.map(([algorithm, parameters, timeUs]) =>
+        measurementOf({ source: openMpi, collective: 'bcast', algorithm, parameters, timeUs }),
+      ),
+    )
+    const words = ['tune', file, '-o', inFolder('knomial.json'), '--ompi-rules', inFolder('knomial.txt')]
+    const refused = await cli(...words)
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining('rules cannot say radix=2'),
+    ])
+    const answer = await cli(...words, '--without', 'knomial:radix=2')
+    expect(answer.exitCode).toBe(0)
+    expect(readFileSync(inFolder('knomial.txt'), 'utf8')).toContain('# knomial:radix=4\n')
+    expect((await cli(...words, '--without', 'knomial')).exitCode).toBe(0)
+    expect(readFileSync(inFolder('knomial.txt'), 'utf8')).toContain('# pipeline\n')
+    for (const text of ['knomal', 'knomial:radix=3', 'knomial:radics=2']) {
+      const other = await cli(...words, '--without', text)
+      expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
+      expect(other.stderr).toContain(`got '${text}'`)
+      expect(other.stderr).toContain('knomial:radix=2,segment=8192')
+    }
+    const all = await cli(...words, '--without', 'knomial', 'pipeline')
+    expect([all.exitCode, all.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
+  })
+
   it('writes a report that loads nothing, with names as text', async () => {
     const file = inFolder('report.html')
     const { exitCode } = await cli('tune', data, '-o', inFolder('t.json'), '--report', file)
