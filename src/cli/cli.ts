@@ -48,6 +48,13 @@ function commandsIn(argv: readonly string[]): readonly ListedCommand[] {
   return first.length > 0 ? first : commands.filter(({ name }) => argv.includes(name))
 }
 
+/** Without a request for help where the command does not exist: commander would print help and report no error. */
+function withoutHelpOfUnknown(argv: readonly string[]): readonly string[] {
+  const word = argv.find((each) => !each.startsWith('-'))
+  if (word === undefined || word === 'help' || commands.some(({ name }) => name === word)) return argv
+  return argv.filter((each) => each !== '--help' && each !== '-h')
+}
+
 /** Adds every command: name and description of all, the rest only of those that may run. */
 async function addCommands(program: Command, argv: readonly string[], act: Act): Promise<void> {
   const wanted = new Set(commandsIn(argv))
@@ -85,7 +92,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     return exitCodes.badInput
   }
   try {
-    await program.parseAsync(argv, { from: 'user' })
+    await program.parseAsync(withoutHelpOfUnknown(argv), { from: 'user' })
     return exitCode
   } catch (error) {
     return fail(error, report)

@@ -47,6 +47,10 @@ describe('help', () => {
 describe('bad input ends with exit code 2 and an error code', () => {
   it.each([
     ['ERR_USAGE', 'unknown', []],
+    ['ERR_USAGE', 'unknown', ['--help']],
+    ['ERR_USAGE', 'unknown', ['-h', 'split']],
+    ['ERR_USAGE', '--help', ['unknown']],
+    ['ERR_USAGE', 'help', ['unknown']],
     ['ERR_USAGE', 'bench', []],
     ['ERR_USAGE', 'bench', ['split']],
     ['ERR_USAGE', 'bench', ['-n', '0']],
