@@ -5,6 +5,7 @@ import { causeText, isRankweaveError, RankweaveError } from '../../errors.js'
 import { isPackaged, ownEntries, ownModule } from '../../package-paths.js'
 import type { HostedMain, Main, UserProgram } from '../../world/user-program.js'
 import { mayImportPackages } from './package-imports.js'
+import { syntaxErrorPlace } from './syntax-error-place.js'
 
 /** What of a program is to run. */
 export interface ProgramChoice {
@@ -32,7 +33,9 @@ export async function loadExports<T, A>(
     module = (await import(url)) as Exports
   } catch (cause) {
     if (isRankweaveError(cause, 'ERR_PROGRAM')) throw cause
-    throw programError(name, `${name} failed to load: ${causeText(cause)}`, cause)
+    const place = syntaxErrorPlace(cause)
+    const where = place === undefined ? '' : ` (${place})`
+    throw programError(name, `${name} failed to load: ${causeText(cause)}${where}`, cause)
   }
   const main = defaultOf(module)
   if (typeof main !== 'function') {
