@@ -11,6 +11,7 @@ import {
   librarySettings,
   settingVariables,
 } from './library-algorithms.js'
+import { requireOwnChoice } from './library-environment.js'
 import type { MeasuringJob } from './measuring-job.js'
 import type { CallVerdict, Meter } from './meter.js'
 import { largestSpread, membersOf, type PlacedSpread, spreadText } from './spread.js'
@@ -34,7 +35,8 @@ const verdicts: readonly CallVerdict[] = ['right', 'wrong', 'refused']
 /**
  * Measures an MPI library's own algorithms in a job of {@link startMeasuring}.
  *
- * @throws ERR_MEASUREMENT for a library that is neither Open MPI nor MPICH
+ * @throws ERR_MEASUREMENT for a library that is neither Open MPI nor MPICH, and for a job in which control variables
+ *   are set such that settings are not in effect ({@link requireOwnChoice})
  */
 export async function libraryMeter(job: MeasuringJob, options: LibraryMeterOptions): Promise<LibraryMeter> {
   const { machine, collectives, elementType } = options
@@ -42,6 +44,7 @@ export async function libraryMeter(job: MeasuringJob, options: LibraryMeterOptio
   if (library === null)
     throw wrongValue('ERR_MEASUREMENT', 'expected a job of Open MPI or MPICH', job.library)
   const { kind, version } = library
+  await requireOwnChoice(kind, collectives, (name) => variableOf(job, name))
   const algorithms = new Map<Collective, LibraryAlgorithms>()
   for (const collective of collectives) {
     const described = await job.ask(`describe ${algorithmVariable(kind, collective)}`)
@@ -90,6 +93,14 @@ export async function libraryMeter(job: MeasuringJob, options: LibraryMeterOptio
     },
     end: () => order('done'),
   }
+}
+
+/** A control variable as text; null where the library has none of that name. */
+async function variableOf(job: MeasuringJob, name: string): Promise<string | null> {
+  const answer = await job.ask(`read ${name}`)
+  if (answer === 'none') return null
+  if (!answer.startsWith('value ')) throw unexpected(`read ${name}`, answer)
+  return answer.slice('value '.length)
 }
 
 function typeOf({ collective }: TuningCall, elementType: ElementType): string {

@@ -80,6 +80,22 @@ static void answer(const char *text)
     fflush(stdout);
 }
 
+/* A variable may be set for some processes only: by the command that starts them, or by a file of one node. */
+static void answerValue(const char *name)
+{
+    enum { valueLength = 4096 };
+    char own[valueLength], first[valueLength];
+    int ignored = 0, sum;
+    readVariable(name, own, valueLength);
+    memcpy(first, own, valueLength);
+    MPI_Bcast(first, valueLength, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (strcmp(own, first) != 0)
+        fail("control variable %s differs between processes: '%s' in process 0, '%s' in process %d", name, first, own, process);
+    /* Process 0 answers when all have agreed. */
+    MPI_Reduce(&ignored, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    answer(own);
+}
+
 static void freeSettings(void)
 {
     while (slots != NULL) {
@@ -209,6 +225,10 @@ static void follow(const char *kind, char *words)
     if (strcmp(kind, "describe") == 0) {
         if (process == 0) describeVariable(words, text, sizeof text);
         answer(text);
+        return;
+    }
+    if (strcmp(kind, "read") == 0) {
+        answerValue(words);
         return;
     }
     if (strcmp(kind, "verify") == 0) {

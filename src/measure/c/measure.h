@@ -2,6 +2,7 @@
  * line; the command that starts the job decides what is measured, and how often.
  *
  *   describe NAME             answers: enum 0=ignore 1=linear ... | text DESCRIPTION | none     of a control variable
+ *   read NAME                 answers: value TEXT | none       what a control variable is in every process
  *   spread RANK RANK ...      the processes that make calls, in the order of their ranks; answers: ok
  *   call COLLECTIVE TYPE N    answers: ok        N bytes, of which TYPE is float64, int32 or byte
  *   setting ID NAME=N ...     answers: ok        a communicator that is made with these control variables
@@ -34,7 +35,9 @@ typedef struct {
 void openVariables(void);
 /* Writes the answer to `describe` into a text of that length. */
 void describeVariable(const char *name, char *answer, int length);
-/* Sets variables and remembers what they were in the same list. */
+/* Writes the answer to `read` into a text of that length. */
+void readVariable(const char *name, char *answer, int length);
+/* Sets variables and remembers what they were in the same list. Ends the job where the library does not take a value. */
 void exchangeVariables(Variables *variables);
 
 /* A call with its data on the ranks of a communicator. */

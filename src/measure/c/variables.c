@@ -35,31 +35,75 @@ static MPI_T_cvar_handle handleOf(const char *name, MPI_Datatype *type)
     return handle;
 }
 
+/* Whether the library still has the number after it was written. */
+static int hasTaken(MPI_T_cvar_handle handle, int size, long long value)
+{
+    int narrow = 0;
+    long long wide = 0;
+    if (MPI_T_cvar_read(handle, size == (int)sizeof narrow ? (void *)&narrow : (void *)&wide) != MPI_SUCCESS) return 0;
+    return (size == (int)sizeof narrow ? narrow : wide) == value;
+}
+
 void exchangeVariables(Variables *variables)
 {
     for (int i = 0; i < variables->count; i++) {
         Variable *variable = &variables->variables[i];
         MPI_Datatype type;
         MPI_T_cvar_handle handle = handleOf(variable->name, &type);
-        int size, before = 0;
-        long long room = 0;
+        int size, error, before = 0;
         MPI_Type_size(type, &size);
         if (size == (int)sizeof(int)) {
-            int error = MPI_T_cvar_read(handle, &before);
+            error = MPI_T_cvar_read(handle, &before);
             if (error == MPI_SUCCESS) error = MPI_T_cvar_write(handle, &variable->value);
-            if (error != MPI_SUCCESS) fail("control variable %s cannot be set", variable->name);
-        } else if (size == (int)sizeof room) {
-            long long wanted = variable->value;
-            int error = MPI_T_cvar_read(handle, &room);
+        } else if (size == (int)sizeof(long long)) {
+            long long room = 0, wanted = variable->value;
+            error = MPI_T_cvar_read(handle, &room);
             if (error == MPI_SUCCESS) error = MPI_T_cvar_write(handle, &wanted);
-            if (error != MPI_SUCCESS) fail("control variable %s cannot be set", variable->name);
             before = (int)room;
         } else {
             fail("control variable %s is not an integer", variable->name);
+            return;
         }
+        if (error != MPI_SUCCESS || !hasTaken(handle, size, variable->value))
+            fail("control variable %s cannot be set to %d", variable->name, variable->value);
         variable->value = before;
         MPI_T_cvar_handle_free(&handle);
     }
+}
+
+/* A number as text, and text without ends of lines. */
+static void valueText(MPI_T_cvar_handle handle, MPI_Datatype type, int count, char *text, int length)
+{
+    int size;
+    MPI_Type_size(type, &size);
+    char *value = calloc((size_t)count + 1, (size_t)size);
+    if (value == NULL) fail("memory is exhausted");
+    if (MPI_T_cvar_read(handle, value) != MPI_SUCCESS) snprintf(text, (size_t)length, "unreadable");
+    else if (type == MPI_CHAR) snprintf(text, (size_t)length, "%s", value);
+    else if (type == MPI_DOUBLE) snprintf(text, (size_t)length, "%g", *(double *)value);
+    else if (size == 1) snprintf(text, (size_t)length, "%d", *(unsigned char *)value);
+    else if (size == (int)sizeof(int)) snprintf(text, (size_t)length, "%d", *(int *)value);
+    else snprintf(text, (size_t)length, "%lld", *(long long *)value);
+    for (char *at = text; *at != '\0'; at++)
+        if (*at == '\n' || *at == '\r') *at = ' ';
+    free(value);
+}
+
+void readVariable(const char *name, char *answer, int length)
+{
+    static const char value[] = "value ";
+    int index = indexOf(name), nameSize = 0, textSize = 0, verbosity, bind, scope, count;
+    MPI_Datatype type;
+    MPI_T_enum names;
+    MPI_T_cvar_handle handle;
+    snprintf(answer, (size_t)length, "none");
+    if (index < 0 ||
+        MPI_T_cvar_get_info(index, NULL, &nameSize, &verbosity, &type, &names, NULL, &textSize, &bind, &scope) != MPI_SUCCESS ||
+        bind != MPI_T_BIND_NO_OBJECT || MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
+        return;
+    snprintf(answer, (size_t)length, value);
+    valueText(handle, type, count, answer + strlen(value), length - (int)strlen(value));
+    MPI_T_cvar_handle_free(&handle);
 }
 
 static void describeNames(MPI_T_enum names, char *answer, int length)

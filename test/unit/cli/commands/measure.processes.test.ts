@@ -107,6 +107,19 @@ describeMpi('measure', (mpi) => {
     expect(existsSync(file)).toBe(false)
   })
 
+  it.skipIf(mpicc === null)('refuses a job whose variables leave settings without effect', async () => {
+    const file = join(folder(), `preset-${name}.jsonl`)
+    const [variable, set] =
+      mpi.name === 'Open MPI'
+        ? ['coll_tuned_use_dynamic_rules', 'OMPI_MCA_coll_tuned_use_dynamic_rules=0']
+        : ['MPIR_CVAR_DEVICE_COLLECTIVES', 'MPIR_CVAR_DEVICE_COLLECTIVES=all']
+    const words = ['measure', 'bcast', '--source', 'mpi', '--mpicc', mpicc!, ...quick, '-o', file]
+    const answer = await spawnCli([...words, '--launch', `env ${set} ${launchOf(mpi, 2)}`])
+    expect(answer).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(answer.stderr).toContain(`ERR_MEASUREMENT: expected control variable ${variable} to be`)
+    expect(existsSync(file)).toBe(false)
+  })
+
   it.skipIf(mpicc === null)('ends a job on Ctrl-C with the points that are done', async () => {
     const file = join(folder(), `interrupted-${name}.jsonl`)
     const words = ['bcast', '--source', 'mpi', '--mpicc', mpicc!, '--launch', launchOf(mpi, 2)]
