@@ -40,16 +40,19 @@ export interface MeasuringJob {
   ask(order: string): Promise<string>
   /** Ends the job after its present order; resolves when it has ended. */
   end(): Promise<void>
+  /** Ends the job at once; resolves when it has ended. */
+  stop(): Promise<void>
   /** Why it has failed; undefined as long as it has not. */
   failure(): RankweaveError | undefined
 }
 
 /**
- * Starts a job. What its launcher prints before is ignored.
+ * Starts a job. What its launcher prints before is ignored, up to {@link mostBannerLines} lines.
  *
  * @param launch the words that start `program` on processes of MPI: `mpirun -n 4`
  * @param signal ends the job at once
- * @throws ERR_MEASUREMENT where the launcher does not start, or the job ends before it has introduced itself
+ * @throws ERR_MEASUREMENT where the launcher does not start, the job ends before it has introduced itself, its lines
+ *   do not arrive as it prints them, or its processes are not in one world; no process is left
  */
 export async function startMeasuring(
   launch: readonly string[],
@@ -57,33 +60,101 @@ export async function startMeasuring(
   signal?: AbortSignal,
 ): Promise<MeasuringJob> {
   const [launcher, ...words] = launch
-  // Ctrl-C of a terminal reaches the launcher as well, which ends the processes.
-  const child = spawn(launcher, [...words, program], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    ...(signal === undefined ? {} : { signal }),
-  })
+  // In a group of processes, so that a signal of this process reaches wrappers of the launcher as well, and that Ctrl-C
+  // of a terminal does not reach the launcher besides: after a second signal launchers leave processes behind.
+  const child = spawn(launcher, [...words, program], { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
   const lines = answersOf(child, launcher)
-  let library = await lines.next()
-  while (!library.startsWith('library ')) library = await lines.next()
-  const nodes = await lines.next()
-  return {
-    library: library.slice('library '.length),
-    nodes: nodes.split(' ').slice(1).map(Number),
-    ask: (order) => {
-      child.stdin!.write(`${order}\n`)
-      return lines.next()
-    },
-    end: async () => {
-      child.stdin!.end('end\n')
-      await lines.ended
-    },
-    failure: lines.failure,
+  const kill = () => {
+    if (!lines.hasEnded()) killGroup(child)
   }
+  const stop = async () => {
+    child.stdin!.end()
+    kill()
+    await lines.ended
+    signal?.removeEventListener('abort', kill)
+  }
+  signal?.addEventListener('abort', kill)
+  if (signal?.aborted === true) kill()
+  try {
+    return {
+      ...(await introductionOf(lines)),
+      ask: (order) => {
+        child.stdin!.write(`${order}\n`)
+        return lines.next()
+      },
+      end: async () => {
+        child.stdin!.end('end\n')
+        await lines.ended
+        signal?.removeEventListener('abort', kill)
+      },
+      stop,
+      failure: lines.failure,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Ends the launcher, and what it has started in its group. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGTERM')
+  } catch {
+    // They have just ended.
+  }
+}
+
+const greeting = 'rankweave-measure '
+
+/** Of a launcher, before the job introduces itself. */
+const mostBannerLines = 1000
+
+/** Waits for what a job prints first. */
+async function introductionOf(lines: Answers): Promise<Pick<MeasuringJob, 'library' | 'nodes'>> {
+  let first: string | undefined
+  for (let count = 0; count < mostBannerLines; count++) {
+    const line = await lines.next().catch((error) => {
+      throw first === undefined
+        ? error
+        : failed(`${error.message}; the first line it printed is '${beginOf(first)}'`, error)
+    })
+    if (line.startsWith(greeting))
+      return { library: line.slice(greeting.length), nodes: nodesOf(await lines.next()) }
+    if (line.includes(greeting)) {
+      const message =
+        'expected a launcher that passes on the lines of processes unchanged, without an option as --tag-output'
+      throw failed(`${message}; its first line is '${beginOf(line)}'`)
+    }
+    first ??= line
+  }
+  throw failed(
+    `expected a job that introduces itself, got ${mostBannerLines} other lines, the first '${beginOf(first!)}'`,
+  )
+}
+
+/** From `nodes 0 0 2 2`: for every process the lowest one on its node. */
+function nodesOf(line: string): readonly number[] {
+  const isRight = /^nodes( \d+)+$/.test(line)
+  const nodes = isRight ? line.split(' ').slice(1).map(Number) : []
+  if (nodes.length > 1) return nodes
+  if (!isRight && !line.startsWith(greeting))
+    throw failed(`expected the nodes of processes in the second line of the job, got '${beginOf(line)}'`)
+  throw failed(
+    'expected several processes in one world of MPI, got a world of one: --launch starts one process, or --mpicc is of ' +
+      'another MPI than the launcher',
+  )
+}
+
+function beginOf(line: string): string {
+  return line.length > 200 ? `${line.slice(0, 200)}...` : line
 }
 
 interface Answers {
   next(): Promise<string>
   readonly ended: Promise<void>
+  hasEnded(): boolean
   failure(): RankweaveError | undefined
 }
 
@@ -92,6 +163,7 @@ function answersOf(child: ChildProcess, launcher: string): Answers {
   const arrived: string[] = []
   const waiting: { done(line: string): void; failed(error: Error): void }[] = []
   let end: RankweaveError | undefined
+  let hasEnded = false
   const finish = (message: string, cause?: unknown) => {
     end ??= failed(message, cause)
     for (const one of waiting.splice(0)) one.failed(end)
@@ -105,7 +177,6 @@ function answersOf(child: ChildProcess, launcher: string): Answers {
   })
   const ended = new Promise<void>((resolve) => {
     child.on('error', (cause) => {
-      // A signal is an error, too, after which the launcher ends its processes.
       if (child.pid !== undefined) return
       const message = `expected a command that starts processes of MPI, but ${launcher} does not start`
       finish(`${message}: ${cause.message}`, cause)
@@ -113,11 +184,13 @@ function answersOf(child: ChildProcess, launcher: string): Answers {
     })
     child.on('close', (code, signal) => {
       finish(`${launcher} ended with ${code === null ? `signal ${signal}` : `exit code ${code}`}`)
+      hasEnded = true
       resolve()
     })
   })
   return {
     ended,
+    hasEnded: () => hasEnded,
     failure: () => end,
     next: () =>
       new Promise((done, refused) => {

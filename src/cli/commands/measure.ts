@@ -253,11 +253,14 @@ async function measureLibrary(
       for (const collective of meter.unnamed)
         report.note(`${meter.source.name} names no algorithms of ${collective}: only its default is measured`)
       noteIdle(report, job.nodes.length, meter.spread)
-      return await measureHere(report, { flags, collectives, file, signal }, meter, meter.spread, ['any'])
-    } catch (error) {
-      throw error === job.failure() ? new WorldFailure('the measured job failed', { cause: error }) : error
-    } finally {
+      const work = { flags, collectives, file, signal }
+      const code = await measureHere(report, work, meter, meter.spread, ['any'])
       await job.end()
+      return code
+    } catch (error) {
+      const isOfJob = error === job.failure()
+      await job.stop()
+      throw isOfJob ? new WorldFailure('the measured job failed', { cause: error }) : error
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })

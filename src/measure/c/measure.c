@@ -261,7 +261,7 @@ static void introduce(void)
     if (process > 0) return;
     MPI_Get_library_version(version, &length);
     version[strcspn(version, "\n")] = '\0';
-    printf("library %s\nnodes", version);
+    printf("rankweave-measure %s\nnodes", version);
     for (int i = 0; i < processes; i++) printf(" %d", nodes[i]);
     answer("");
     free(nodes);

@@ -11,7 +11,7 @@
  *   done                      answers: ok        frees the settings of the call
  *   end
  *
- * First it prints `library TEXT` and `nodes N N ...`, for every process the lowest one on its node. What cannot be done it answers by
+ * First it prints `rankweave-measure TEXT` with the name of the library, and `nodes N N ...`, for every process the lowest one on its node. What cannot be done it answers by
  * `failed TEXT`, and ends the job. */
 #ifndef RW_MEASURE_H
 #define RW_MEASURE_H

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
+import { laterTurn } from '../../../src/base/turn.js'
 import { compileMeasuring, type MeasuringJob, startMeasuring } from '../../../src/measure/measuring-job.js'
 import { describeMpi, type Mpi } from '../../support/mpi.js'
 import { compilerOf } from '../../support/mpi-collectives.js'
@@ -20,6 +21,19 @@ async function answers(job: MeasuringJob, ...orders: readonly string[]): Promise
   const lines: string[] = []
   for (const order of orders) lines.push(await job.ask(order))
   return lines
+}
+
+function isRunning(pid: string, program: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0] === program
+  } catch {
+    return false
+  }
+}
+
+/** Resolves when no process runs the program. A launcher may end before those it has killed are gone. */
+async function gone(program: string): Promise<void> {
+  while (readdirSync('/proc').some((pid) => /^\d+$/.test(pid) && isRunning(pid, program))) await laterTurn()
 }
 
 describeMpi('the program that measures a library', (mpi) => {
@@ -66,6 +80,62 @@ describeMpi('the program that measures a library', (mpi) => {
       expect(job.failure()?.code).toBe('ERR_MEASUREMENT')
     },
   )
+
+  it.skipIf(mpicc === null)('ends a launcher in a shell by a signal, which is not its child', async () => {
+    const launch = ['sh', '-c', '"$@"; exit 7', '-', ...launchOf(mpi, 2)]
+    const interrupt = new AbortController()
+    const job = await startMeasuring(launch, program, interrupt.signal)
+    interrupt.abort()
+    await job.stop()
+    expect(job.failure()?.message).toContain('sh ended with signal SIGTERM')
+  })
+
+  it.skipIf(mpicc === null)('reads control variables, where all processes have the same', async () => {
+    const isOpen = mpi.name === 'Open MPI'
+    const name = isOpen ? 'coll_libnbc_priority' : 'MPIR_CVAR_BCAST_SHORT_MSG_SIZE'
+    const variable = isOpen ? `OMPI_MCA_${name}` : name
+    const job = await startMeasuring(launchOf(mpi, 2, { [variable]: '77' }), program)
+    expect(await answers(job, `read ${name}`, 'read dance')).toEqual(['value 77', 'none'])
+    await job.end()
+    const one = ['-n', '1', 'env', `${variable}=78`, program, ':', '-n', '1']
+    const differing = await startMeasuring([...launchOf(mpi, 2).slice(0, -2), ...one], program)
+    await expect(differing.ask(`read ${name}`)).rejects.toMatchObject({
+      code: 'ERR_MEASUREMENT',
+      message: expect.stringContaining(`control variable ${name} differs between processes`),
+    })
+    await differing.stop()
+  })
+
+  it.skipIf(mpicc === null || mpi.name !== 'Open MPI')(
+    'ends where the library does not take the value of a variable',
+    async () => {
+      const job = await startMeasuring(launchOf(mpi, 2), program)
+      await job.ask('spread 0 1')
+      await expect(job.ask('setting 0 coll_tuned_priority=77')).rejects.toMatchObject({
+        message: expect.stringContaining('control variable coll_tuned_priority cannot be set to 77'),
+      })
+      await job.stop()
+    },
+  )
+
+  it.skipIf(mpicc === null)('is refused where a launcher changes its lines, and ends', async () => {
+    const tag = mpi.name === 'Open MPI' ? '--tag-output' : '-l'
+    await expect(startMeasuring([...launchOf(mpi, 2), tag], program)).rejects.toMatchObject({
+      code: 'ERR_MEASUREMENT',
+      message: expect.stringMatching(
+        /lines of processes unchanged.* its first line is '\[.*rankweave-measure/,
+      ),
+    })
+    await gone(program)
+  })
+
+  it.skipIf(mpicc === null)('is refused where each process is a world of one, and ends', async () => {
+    await expect(startMeasuring(launchOf(mpi, 1), program)).rejects.toMatchObject({
+      code: 'ERR_MEASUREMENT',
+      message: expect.stringContaining('several processes in one world of MPI, got a world of one'),
+    })
+    await gone(program)
+  })
 
   it.skipIf(mpicc === null)('times a call and the barrier after it, so often as it is asked', async () => {
     const job = await startMeasuring(launchOf(mpi, 2), program)
@@ -146,6 +216,15 @@ it('a launcher that does not start, and one that starts something else, are refu
   )
   await expect(startMeasuring(['false'], 'program')).rejects.toMatchObject(failure('ended with exit code 1'))
   await expect(startMeasuring(['printf', 'a\\nb%s\\n'], 'program')).rejects.toMatchObject(
-    failure('printf ended with exit code 0'),
+    failure("printf ended with exit code 0; the first line it printed is 'a'"),
   )
+  await expect(startMeasuring(['yes'], 'program')).rejects.toMatchObject(
+    failure("got 1000 other lines, the first 'program'"),
+  )
+  await expect(
+    startMeasuring(['sh', '-c', 'echo rankweave-measure X; echo rankweave-measure X; exec cat'], 'program'),
+  ).rejects.toMatchObject(failure('got a world of one'))
+  await expect(
+    startMeasuring(['sh', '-c', 'echo rankweave-measure X; echo a banner; exec cat'], 'program'),
+  ).rejects.toMatchObject(failure("second line of the job, got 'a banner'"))
 })
