@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { basename, dirname, join } from 'node:path'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { RankweaveError } from '../errors.js'
 
 export type MpiName = 'Open MPI' | 'MPICH'
@@ -32,15 +33,65 @@ const launchers: readonly Launcher[] = [
 
 const launcherName = /^(mpirun|mpiexec|orterun)(?=\.|$)/
 
+/** Where the compiler of a launcher is looked for. */
+export interface CompilerSite {
+  isFile(path: string): boolean
+  /** Compilers of MPI that the machine has, of each one path. */
+  compilers(): readonly string[]
+}
+
 /**
- * The compiler that belongs to the launcher of a command, in the same folder: `mpicc.mpich` of
- * `mpirun.mpich`, `mpicc` of `mpiexec.hydra`, which is named by how it starts processes.
+ * The compiler that belongs to the launcher of a command. Of `mpirun` and its like it is in the same folder:
+ * `mpicc.mpich` of `mpirun.mpich`, `mpicc` of `mpiexec.hydra`, which is named by how it starts processes. Another
+ * launcher, such as `srun`, does not show its MPI: then it is the only compiler of the machine.
+ *
+ * @throws ERR_SHIM where the launcher does not show its MPI, and the machine has none or several
  */
-export function compilerOfCommand([launcher = '']: readonly string[]): string {
+export function compilerOfCommand(
+  [launcher = '']: readonly string[],
+  site: CompilerSite = thisMachine,
+): string {
   const name = basename(launcher)
-    .replace(launcherName, 'mpicc')
-    .replace(/\.hydra$/, '')
-  return launcher.includes('/') ? join(dirname(launcher), name) : name
+  if (launcherName.test(name)) {
+    const own = name.replace(launcherName, 'mpicc').replace(/\.hydra$/, '')
+    if (!launcher.includes('/')) return own
+    const path = join(dirname(launcher), own)
+    if (site.isFile(path)) return path
+  }
+  const compilers = site.compilers()
+  if (compilers.length === 1) return compilers[0]
+  const got = compilers.length === 0 ? 'finds none' : `finds ${compilers.join(', ')}`
+  throw new RankweaveError(
+    'ERR_SHIM',
+    `expected --mpicc with the compiler of the MPI that '${launcher}' starts, which its name does not show; PATH ${got}`,
+  )
+}
+
+const thisMachine: CompilerSite = {
+  isFile: existsSync,
+  compilers: () => compilersOfPath(process.env['PATH']),
+}
+
+/** Files `mpicc` and `mpicc.NAME` of the folders of PATH, those that are the same program once. */
+export function compilersOfPath(path = ''): readonly string[] {
+  const byProgram = new Map<string, string>()
+  for (const folder of path.split(delimiter).filter((name) => name !== '')) {
+    for (const name of namesIn(folder).filter((one) => /^mpicc(\.[\w.]+)?$/.test(one))) {
+      const file = join(folder, name)
+      const program = existsSync(file) ? realpathSync(file) : null
+      if (program !== null && !byProgram.has(program)) byProgram.set(program, file)
+    }
+  }
+  return [...byProgram.values()]
+}
+
+/** In order, so that `mpicc` comes before `mpicc.mpich`; none of a folder that cannot be read. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return []
+  }
 }
 
 /** The launcher that belongs to a compiler: `mpirun.mpich` of `mpicc.mpich`. */

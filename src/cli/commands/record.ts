@@ -48,7 +48,7 @@ export const recordCommand: AddCommand = (command, act) => {
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, command: readonly string[], raw: unknown) => {
-        const { library, mpicc = compilerOfCommand(command), output } = parseOptions(schema, raw)
+        const { library, mpicc, output } = parseOptions(schema, raw)
         await checkOutputs(report, output)
         if (library !== undefined) requireReadable(library)
         const folder = temporaryFolder(output)
@@ -61,8 +61,9 @@ export const recordCommand: AddCommand = (command, act) => {
             RANKWEAVE_SHIM: `record:${record}`,
           })
           if (library === undefined) {
-            report.step(`compiling with ${mpicc}`)
-            compileLibrary(folder, mpicc)
+            const compiler = mpicc ?? compilerOfCommand(command)
+            report.step(`compiling with ${compiler}`)
+            compileLibrary(folder, compiler)
           }
           await runToEnd(words, report.json)
           const graphs = graphsIn(folder)

@@ -1,6 +1,15 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { compilerOfCommand, launchLine, withVariables } from '../../../src/shim/mpi-command.js'
+import {
+  compilerOfCommand,
+  compilersOfPath,
+  launchLine,
+  withVariables,
+} from '../../../src/shim/mpi-command.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
+const folder = temporaryFolder('mpi-command')
 const openMpi = () => 'mpirun (Open MPI) 4.1.4\n'
 const mpich = () => 'HYDRA build details:\n    Version:  4.0.2\n'
 const variables = { LD_PRELOAD: '/usr/lib/librankweave.so', RANKWEAVE_SHIM: 'record:graph' }
@@ -34,10 +43,40 @@ describe('the command of an MPI program', () => {
   })
 
   it('has the compiler of its launcher', () => {
-    expect(compilerOfCommand(['mpirun'])).toBe('mpicc')
-    expect(compilerOfCommand(['mpiexec.mpich'])).toBe('mpicc.mpich')
-    expect(compilerOfCommand(['/opt/mpich/bin/mpiexec.hydra'])).toBe('/opt/mpich/bin/mpicc')
-    expect(compilerOfCommand(['/opt/mpi/bin/orterun', '-n', '2'])).toBe('/opt/mpi/bin/mpicc')
+    const site = { isFile: () => true, compilers: () => [] }
+    expect(compilerOfCommand(['mpirun'], site)).toBe('mpicc')
+    expect(compilerOfCommand(['mpiexec.mpich'], site)).toBe('mpicc.mpich')
+    expect(compilerOfCommand(['/opt/mpich/bin/mpiexec.hydra'], site)).toBe('/opt/mpich/bin/mpicc')
+    expect(compilerOfCommand(['/opt/mpi/bin/orterun', '-n', '2'], site)).toBe('/opt/mpi/bin/mpicc')
+  })
+
+  it.each(['srun', 'env', '/nodes/mpirun'])(
+    'has the only compiler of the machine where %s does not show its MPI',
+    (launcher) => {
+      const site = (...compilers: string[]) => ({ isFile: () => false, compilers: () => compilers })
+      expect(compilerOfCommand([launcher, '-n', '2'], site('/bin/mpicc.mpich'))).toBe('/bin/mpicc.mpich')
+      for (const [compilers, found] of [
+        [[], 'PATH finds none'],
+        [['/bin/mpicc', '/bin/mpicc.mpich'], 'PATH finds /bin/mpicc, /bin/mpicc.mpich'],
+      ] as const) {
+        const refused = () => compilerOfCommand([launcher, '-n', '2'], site(...compilers))
+        expect(refused).toThrow(expect.objectContaining({ code: 'ERR_SHIM' }))
+        expect(refused).toThrow(`expected --mpicc with the compiler of the MPI that '${launcher}' starts`)
+        expect(refused).toThrow(found)
+      }
+    },
+  )
+
+  it('finds every compiler once in the folders of PATH, whatever its names', () => {
+    const [first, second] = [join(folder(), 'first'), join(folder(), 'second')]
+    for (const path of [first, second]) mkdirSync(path)
+    for (const file of ['mpicc.mpich', 'opal_wrapper', 'mpicc-notes', 'mpif90'])
+      writeFileSync(join(first, file), '')
+    for (const name of ['mpicc', 'mpicc.openmpi']) symlinkSync('opal_wrapper', join(first, name))
+    symlinkSync(join(first, 'mpicc'), join(second, 'mpicc'))
+    symlinkSync('nothing', join(second, 'mpicc.broken'))
+    const path = [join(folder(), 'missing'), first, second].join(delimiter)
+    expect(compilersOfPath(path)).toEqual([join(first, 'mpicc'), join(first, 'mpicc.mpich')])
   })
 
   it('is printed with the options that Open MPI demands on a machine', () => {
