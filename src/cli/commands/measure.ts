@@ -22,7 +22,8 @@ import { compilerOfCommand } from '../../shim/mpi-command.js'
 import { fileError } from '../../text/whole-file.js'
 import type { MeasurementSource, MeasuringConditions } from '../../tuning/measurement.js'
 import { modelOfLevel } from '../../tuning/predictors.js'
-import { isReduction } from '../../tuning/tuning-call.js'
+import { isReduction, type TuningCall } from '../../tuning/tuning-call.js'
+import { launchWords, requireInstalled } from '../input/launch-words.js'
 import { readMachine } from '../input/machine-input.js'
 import { type MeasureFlags, measuredCollectives, measureSchema } from '../input/measure-options.js'
 import { parseOptions, refuseGiven } from '../input/options.js'
@@ -94,7 +95,7 @@ export const measureCommand: AddCommand = (command, act) => {
     .option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)')
     .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')
     .option('--launch <command>', "of source mpi: what starts processes, as 'mpirun -n 16'")
-    .option('--mpicc <command>', 'of source mpi: its compiler (default: that of the launcher)')
+    .option('--mpicc <command>', 'of source mpi: its compiler (default: that of mpirun, or the only one)')
     .option('--machine <text>', 'of source simulator: a machine with a profile')
     .option('--profile <name>', 'of source formula: a built-in profile, or a file that calibrate wrote')
     .option(
@@ -236,14 +237,16 @@ async function measureLibrary(
   report: Reporter,
   { flags, collectives, file, signal }: Work,
 ): Promise<ExitCode> {
-  const launch = flags.launch?.trim().split(/\s+/) ?? []
-  if (launch[0] === undefined || launch[0] === '')
-    throw new RankweaveError('ERR_USAGE', "--source mpi: expected --launch, as 'mpirun -n 4'")
+  const launch = launchWords(flags.launch)
   if (flags.order?.includes('tree') === true)
     throw new RankweaveError('ERR_USAGE', '--order: expected any for --source mpi, which has no other order')
+  requireCountable(flags)
+  // What leaves nothing to measure, whatever the job is.
+  gridCalls({ ...gridOf(flags, collectives, ['any']), spreads: flags.spreads ?? [smallestSpread] })
+  requireInstalled(launch[0])
+  const mpicc = flags.mpicc ?? compilerOfCommand(launch)
   const folder = temporaryFolder(file)
   try {
-    const mpicc = flags.mpicc ?? compilerOfCommand(launch)
     report.step(`compiling with ${mpicc}`)
     const job = await startMeasuring(launch, compileMeasuring(folder, mpicc), signal)
     try {
@@ -265,6 +268,20 @@ async function measureLibrary(
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Beyond the counts of MPI, which are of type `int`. */
+const uncountableBytes = 2 ** 31
+
+/** @throws ERR_USAGE for bytes of a call that an MPI library cannot count */
+function requireCountable({ bytes, longest }: MeasureFlags): void {
+  const tooMany = bytes.find((length) => length >= uncountableBytes && length <= longest)
+  if (tooMany !== undefined)
+    throw wrongValue(
+      'ERR_USAGE',
+      '--bytes: expected less than 2 GiB for --source mpi, which counts by int',
+      tooMany,
+    )
 }
 
 async function measureSimulator(report: Reporter, work: Work): Promise<ExitCode> {

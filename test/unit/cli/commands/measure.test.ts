@@ -129,6 +129,22 @@ describe('measure', () => {
       ['scan', '-o', 'x', '--source', 'mpi', '--launch', 'm', '--order', 'tree'],
       'expected any',
     ],
+    ['an empty launcher', ['bcast', '-o', 'x', '--source', 'mpi', '--launch', ' '], 'expected --launch'],
+    [
+      'quotes in a launcher',
+      ['bcast', '-o', 'x', '--source', 'mpi', '--launch', "mpirun --mca a 'b c'"],
+      '--launch: expected words with spaces between',
+    ],
+    [
+      'a launcher that is not installed',
+      ['bcast', '-o', 'x', '--source', 'mpi', '--launch', 'no-such-launcher -n 4'],
+      "is installed, got 'no-such-launcher'",
+    ],
+    [
+      'bytes that MPI does not count',
+      ['bcast', '-o', 'x', '--source', 'mpi', '--launch', 'no-such', '--bytes', '2GiB', '--longest', '4GiB'],
+      '--bytes: expected less than 2 GiB for --source mpi, which counts by int, got 2147483648',
+    ],
     ['no machine', ['bcast', '-o', 'x', '--source', 'simulator'], 'expected --machine'],
     ['no profile', ['bcast', '-o', 'x', '--source', 'formula'], 'expected --profile'],
     [
@@ -190,8 +206,10 @@ describe('measure', () => {
     const file = join(folder(), 'nothing.jsonl')
     const machine = ['--source', 'simulator', '--machine', 'cluster:nodes=1,cores=1,profile=simgrid-fast']
     const world = ['--fabric', 'local', '--processes', '2', '--longest', '4']
+    const library = ['--source', 'mpi', '--launch', 'no-such', '--bytes', '2GiB']
     for (const [words, why] of [
       [machine, 'there is one process only'],
+      [library, 'more than 67108864 B in a process'],
       [world, 'more than 4 B in a process'],
     ] as const) {
       const answer = await cli('measure', 'bcast', ...words, '-o', file)
