@@ -18,7 +18,7 @@ const required: Readonly<Record<LibraryKind, Readonly<Record<string, string>>>> 
 const rivals = ['acoll', 'adapt', 'fca', 'han', 'hcoll', 'ml', 'portals4', 'sm', 'ucc', 'xhc'] as const
 
 /**
- * Checks that a job carries out settings as it is told, and that its default is the library's own choice. An
+ * Checks that a job carries out the settings of its orders, and that its default is the library's own choice. An
  * environment, a file of parameters or the launcher may have set control variables that prevent it: Open MPI prefers a
  * file of rules to the algorithm of a variable, and ignores both where rules are off.
  *

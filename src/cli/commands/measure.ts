@@ -23,7 +23,7 @@ import { fileError } from '../../text/whole-file.js'
 import type { MeasurementSource, MeasuringConditions } from '../../tuning/measurement.js'
 import { modelOfLevel } from '../../tuning/predictors.js'
 import { isReduction, type TuningCall } from '../../tuning/tuning-call.js'
-import { launchWords, requireInstalled } from '../input/launch-words.js'
+import { libraryLaunch, requireInstalled } from '../input/library-launch.js'
 import { readMachine } from '../input/machine-input.js'
 import { type MeasureFlags, measuredCollectives, measureSchema } from '../input/measure-options.js'
 import { parseOptions, refuseGiven } from '../input/options.js'
@@ -237,10 +237,7 @@ async function measureLibrary(
   report: Reporter,
   { flags, collectives, file, signal }: Work,
 ): Promise<ExitCode> {
-  const launch = launchWords(flags.launch)
-  if (flags.order?.includes('tree') === true)
-    throw new RankweaveError('ERR_USAGE', '--order: expected any for --source mpi, which has no other order')
-  requireCountable(flags)
+  const launch = libraryLaunch(flags)
   // What leaves nothing to measure, whatever the job is.
   gridCalls({ ...gridOf(flags, collectives, ['any']), spreads: flags.spreads ?? [smallestSpread] })
   requireInstalled(launch[0])
@@ -268,20 +265,6 @@ async function measureLibrary(
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** Beyond the counts of MPI, which are of type `int`. */
-const uncountableBytes = 2 ** 31
-
-/** @throws ERR_USAGE for bytes of a call that an MPI library cannot count */
-function requireCountable({ bytes, longest }: MeasureFlags): void {
-  const tooMany = bytes.find((length) => length >= uncountableBytes && length <= longest)
-  if (tooMany !== undefined)
-    throw wrongValue(
-      'ERR_USAGE',
-      '--bytes: expected less than 2 GiB for --source mpi, which counts by int',
-      tooMany,
-    )
 }
 
 async function measureSimulator(report: Reporter, work: Work): Promise<ExitCode> {
