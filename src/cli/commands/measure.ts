@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
+import { laterTurn } from '../../base/turn.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import { levels } from '../../machine/profile.js'
@@ -134,6 +135,8 @@ export const measureCommand: AddCommand = (command, act) => {
             const measure = sources[flags.source]
             return await measure(report, { flags, collectives, file: flags.output, signal: interrupt.signal })
           } catch (error) {
+            // A signal that has ended the compiler is heard in a later turn of the event loop.
+            for (let turn = 0; turn < 2; turn++) await laterTurn()
             if (!interrupt.signal.aborted) throw error
             report.note(`interrupted: ${flags.output} keeps what was measured`)
             return exitCodes.interrupted
@@ -245,7 +248,9 @@ async function measureLibrary(
   const folder = temporaryFolder(file)
   try {
     report.step(`compiling with ${mpicc}`)
-    const job = await startMeasuring(launch, compileMeasuring(folder, mpicc), signal)
+    const program = compileMeasuring(folder, mpicc)
+    report.step(`starting the job, which introduces itself: ${launch.join(' ')}`)
+    const job = await startMeasuring(launch, program, signal)
     try {
       const { elementType, segments } = { elementType: flags.type, segments: flags.segments }
       const options = { machine: siteOf(flags), collectives, elementType, segments }

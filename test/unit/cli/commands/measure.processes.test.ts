@@ -69,6 +69,18 @@ describe('measure', () => {
   )
 })
 
+it('measure ends on Ctrl-C while it compiles', async () => {
+  const [file, mpicc] = [join(folder(), 'compiling.jsonl'), join(folder(), 'mpicc')]
+  // A terminal sends the signal to the compiler as well.
+  writeFileSync(mpicc, '#!/bin/sh\nkill -INT $PPID\nkill -INT $$\n', { mode: 0o755 })
+  const words = ['bcast', '--source', 'mpi', '--launch', 'true', '--mpicc', mpicc, '-o', file]
+  const answer = await spawnCli(['measure', ...words])
+  expect(answer).toEqual({
+    ...{ exitCode: 130, stdout: '' },
+    stderr: `interrupted: ${file} keeps what was measured\n`,
+  })
+})
+
 function launchOf({ env, mpirun, flags }: Mpi, processes: number): string {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
   return ['env', ...variables, mpirun, ...flags, '-n', processes].join(' ')
