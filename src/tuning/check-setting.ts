@@ -2,8 +2,8 @@ import { type ErrorCode, wrongValue } from '../errors.js'
 import { type Collective, collectives, isNeighborCollective } from '../schedule/specification.js'
 import type { TuningSetting } from './setting.js'
 
-/** Of a setting: 8 parameters, integers from 0 to 2^40. */
-export const settingLimits = { parameters: 8, value: 2 ** 40 } as const
+/** Of a setting: 8 parameters, integers from 0 to 2^40, a radix from 2. */
+export const settingLimits = { parameters: 8, value: 2 ** 40, radix: 2 } as const
 
 /** Those whose settings can be decided for: all but the ones over a topology. */
 export const decidedCollectives: readonly Collective[] = collectives.filter(
@@ -38,10 +38,11 @@ export function checkSetting(
   for (const [name, value] of Object.entries(parameters)) {
     if (!parameterPattern.test(name))
       throw wrongValue(code, `${where}: expected names of parameters in camel case`, name)
-    if (!Number.isSafeInteger(value) || value < 0 || value > mostValue)
+    const leastValue = name === 'radix' ? settingLimits.radix : 0
+    if (!Number.isSafeInteger(value) || value < leastValue || value > mostValue)
       throw wrongValue(
         code,
-        `${where}: expected parameter ${name} as an integer from 0 to ${mostValue}`,
+        `${where}: expected parameter ${name} as an integer from ${leastValue} to ${mostValue}`,
         value,
       )
   }

@@ -74,12 +74,16 @@ static int members(file *f, uint32_t object, int count, const char *const *names
 
 #define MEMBERS(f, object, names, values) members(f, object, sizeof names / sizeof *names, names, values)
 
-static int integer(file *f, uint32_t value, const char *name, double most, double *read) {
-  if (!rw_json_number(&f->json, value, read) || *read < 0 || *read > most || *read != (double)(int64_t)*read) {
+static int integer_from(file *f, uint32_t value, const char *name, double least, double most, double *read) {
+  if (!rw_json_number(&f->json, value, read) || *read < least || *read > most || *read != (double)(int64_t)*read) {
     enter(f, ".%s", name);
-    return fail(f, "expected an integer from 0 to %.0f", most);
+    return fail(f, "expected an integer from %.0f to %.0f", least, most);
   }
   return 1;
+}
+
+static int integer(file *f, uint32_t value, const char *name, double most, double *read) {
+  return integer_from(f, value, name, 0, most, read);
 }
 
 static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -104,7 +108,7 @@ static int parameters(file *f, uint32_t object, rw_tune_setting *setting) {
       return fail(f, "expected names of parameters in camel case");
     for (int i = 0; i < setting->parameters; i++)
       if (strcmp(name, setting->names[i]) == 0) return fail(f, "member %s occurs twice", name);
-    if (!integer(f, at + 1, name, GREATEST, &value)) return 0;
+    if (!integer_from(f, at + 1, name, strcmp(name, "radix") == 0 ? 2 : 0, GREATEST, &value)) return 0;
     setting->values[setting->parameters++] = (int64_t)value;
   }
   return 1;

@@ -124,6 +124,7 @@ describe('a damaged line is refused with its number:', () => {
       /parameters as an object of at most 8/,
     ],
     ['a parameter of text', lineWith({ parameters: { segment: '1KiB' } }), /parameter segment as an integer/],
+    ['a radix of 1', lineWith({ parameters: { radix: 1 } }), /parameter radix as an integer from 2/],
     ['a parameter below 0', lineWith({ parameters: { segment: -1 } }), /parameter segment as an integer/],
     ['a name of a parameter', lineWith({ parameters: { 'a b': 1 } }), /names of parameters/],
     ['no nodes', lineWith({ nodes: 0 }), /expected nodes as an integer from 1/],
