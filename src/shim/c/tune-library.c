@@ -22,6 +22,10 @@ enum { IS_OPEN_MPI = 0 };
 enum { ALGORITHM, SEGMENT, CHAIN, TREE, REQUESTS, RADIX, DEVICE, KINDS };
 /* Bytes of a description and of a name. */
 enum { LONGEST = 1 << 14, NAME = 128 };
+/* Bytes of a block that are cut: their counts are integers. */
+enum { MOST_CUT = 1 << 30 };
+/* Open MPI multiplies it by ranks, as an int. */
+enum { GREATEST_RADIX = 1024 };
 
 /* An integer of the library. */
 typedef struct {
@@ -184,7 +188,7 @@ static int has_parameters(const rw_tune_setting *setting, const variable *own) {
                : strcmp(name, "radix") == 0    ? RADIX
                                                : KINDS;
     if (kind == KINDS || !own[kind].is_there || setting->values[i] > INT32_MAX) return 0;
-    if (kind == RADIX && is_threaded) return 0;
+    if (kind == RADIX && (is_threaded || setting->values[i] > GREATEST_RADIX)) return 0;
   }
   return 1;
 }
@@ -213,9 +217,27 @@ uint32_t rw_tune_library_sum(void) {
   return sum;
 }
 
+static int is_named(int setting, const char *algorithm) { return strcmp(settings[setting].algorithm, algorithm) == 0; }
+
+/* MPICH's `noncommutative` ends the job unless ranks are a power of two. */
 int rw_tune_library_knows(int setting, int function, int ranks) {
-  if (strcmp(settings[setting].algorithm, "two_proc") == 0 && ranks != 2) return 0;
+  if (is_named(setting, "two_proc") && ranks != 2) return 0;
+  if (is_named(setting, "noncommutative") && (ranks & (ranks - 1)) != 0) return 0;
   return numbers[setting][function == RW_TUNE_REDUCE_SCATTER_BLOCK] >= 0;
+}
+
+int rw_tune_library_cuts(int setting) {
+  return IS_OPEN_MPI && (parameter(&settings[setting], "segment", 0) > 0 || is_named(setting, "split_binary_tree") ||
+                         is_named(setting, "scatter_allgather") || is_named(setting, "scatter_allgather_ring"));
+}
+
+/* MPICH's `noncommutative` takes elements for as long as their data, so those with a gap at their end overlap. */
+int rw_tune_library_takes(int setting, int64_t bytes, MPI_Datatype type) {
+  MPI_Count lower, extent, true_lower, true_extent;
+  if (bytes > MOST_CUT && rw_tune_library_cuts(setting)) return 0;
+  if (type == MPI_DATATYPE_NULL || !is_named(setting, "noncommutative")) return 1;
+  return PMPI_Type_get_extent_x(type, &lower, &extent) == MPI_SUCCESS &&
+         PMPI_Type_get_true_extent_x(type, &true_lower, &true_extent) == MPI_SUCCESS && extent == true_extent;
 }
 
 int rw_tune_library_needs_shadows(void) { return IS_OPEN_MPI; }

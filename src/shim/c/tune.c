@@ -19,7 +19,7 @@
   X(BY_SETTING, "in the setting")                                              \
   X(BY_DEFAULT, "left to MPI: the file chooses so")                            \
   X(EARLY, "left to MPI: too few calls yet")                                   \
-  X(UNKNOWN, "left to MPI: it does not know the setting, or not for so many ranks") \
+  X(UNKNOWN, "left to MPI: it does not know the setting, or not for such calls") \
   X(LIMIT, "left to MPI: more settings in use than shadow communicators")      \
   X(FAILED, "left to MPI: no shadow communicator could be made")
 #define NAME_OF(outcome, text) outcome,
@@ -191,10 +191,21 @@ static int leave(int function, reason why) {
   return 0;
 }
 
-int rw_tune_begin(rw_turn *turn, MPI_Comm comm, int function, int64_t bytes, MPI_Op op) {
-  int collective = function == RW_TUNE_REDUCE_SCATTER_BLOCK ? RW_TUNE_REDUCE_SCATTER : function;
-  int is_commutative = 1, is_there;
-  if (!is_on || tuning->trees[collective].settings == 0 || comm == MPI_COMM_NULL) return 0;
+static int collective_of(int function) {
+  return function == RW_TUNE_REDUCE_SCATTER_BLOCK ? RW_TUNE_REDUCE_SCATTER : function;
+}
+
+int rw_tune_serves(MPI_Comm comm, int function) {
+  int is_there;
+  if (!is_on || tuning->trees[collective_of(function)].settings == 0 || comm == MPI_COMM_NULL) return 0;
+  const tuned *t = find(comm, &is_there);
+  if (!is_there) return -1;
+  if (t == NULL) return leave(function, is_threaded ? THREADS : WRONG);
+  return t->is_left ? leave(function, COMMUNICATOR) : 1;
+}
+
+int rw_tune_begin(rw_turn *turn, MPI_Comm comm, int function, int64_t bytes, MPI_Op op, MPI_Datatype type) {
+  int collective = collective_of(function), is_commutative = 1, is_there;
   if (bytes < 0) return leave(function, bytes == RW_BYTES_IN_PLACE ? IN_PLACE : bytes == RW_BYTES_UNEQUAL ? UNEQUAL : WRONG);
   if (bytes == 0 && function != RW_TUNE_BARRIER) return leave(function, EMPTY);
   int operation = rw_tune_operation(op);
@@ -202,9 +213,6 @@ int rw_tune_begin(rw_turn *turn, MPI_Comm comm, int function, int64_t bytes, MPI
     return leave(function, WRONG);
   if (!is_commutative) return leave(function, IN_ORDER);
   tuned *t = find(comm, &is_there);
-  if (!is_there) return -1;
-  if (t == NULL) return leave(function, is_threaded ? THREADS : WRONG);
-  if (t->is_left) return leave(function, COMMUNICATOR);
   rw_tune_call call = t->call;
   call.bytes = (double)bytes;
   call.collective = collective;
@@ -213,7 +221,9 @@ int rw_tune_begin(rw_turn *turn, MPI_Comm comm, int function, int64_t bytes, MPI
   int setting = rw_tune_decide(tuning, &call);
   outcome became = decide(t, setting, function);
   /* Of the two functions of reduce-scatter one may lack it. */
-  if (became == BY_SETTING && !rw_tune_library_knows(setting, function, t->ranks)) became = UNKNOWN;
+  if (became == BY_SETTING &&
+      !(rw_tune_library_knows(setting, function, t->ranks) && rw_tune_library_takes(setting, bytes, type)))
+    became = UNKNOWN;
   if (became == BY_SETTING && !rw_tune_library_set_call(setting, function)) {
     rw_tune_library_reset_call(setting, function);
     became = FAILED;

@@ -137,6 +137,10 @@ int rw_tune_library_resolve(const rw_tuning *tuning);
 uint32_t rw_tune_library_sum(void);
 /* Whether a function has the setting, for so many ranks. */
 int rw_tune_library_knows(int setting, int function, int ranks);
+/* Whether it serves a call of so many bytes, and elements of the type in reductions, else MPI_DATATYPE_NULL. */
+int rw_tune_library_takes(int setting, int64_t bytes, MPI_Datatype type);
+/* Whether it cuts the data of each rank by the datatype there. */
+int rw_tune_library_cuts(int setting);
 /* Whether communicators have settings from their creation on; else calls have them. */
 int rw_tune_library_needs_shadows(void);
 /* Of communicators that are made until the reset. 0: the library refuses. */
@@ -163,18 +167,34 @@ enum { RW_BYTES_WRONG = -1, RW_BYTES_IN_PLACE = -2, RW_BYTES_UNEQUAL = -3 };
 /* Once, in MPI_Init of all processes, after the agreement on settings. Collective. */
 void rw_tune_share(void);
 int rw_tune_is_on(void);
+/*
+ * Whether calls of a function on a communicator may have a setting: else their arguments must not be looked at.
+ * Negative: there is no memory. Local.
+ */
+int rw_tune_serves(MPI_Comm comm, int function);
 /* The same until the process ends. */
 int rw_tune_is_used(void);
 /*
- * 1: the call of so many bytes runs on `turn->comm`, and ends. 0: it is MPI's. Negative: there is no memory. Of
- * functions without an operation it is MPI_OP_NULL. Collective in some calls, in all ranks alike.
+ * Of a call that is served. 1: the call of so many bytes runs on `turn->comm`, and ends. 0: it is MPI's. Negative: there is no memory. Of
+ * functions without an operation it is MPI_OP_NULL, and the type MPI_DATATYPE_NULL. Collective in some calls, in all
+ * ranks alike.
  */
-int rw_tune_begin(rw_turn *turn, MPI_Comm comm, int function, int64_t bytes, MPI_Op op);
+int rw_tune_begin(rw_turn *turn, MPI_Comm comm, int function, int64_t bytes, MPI_Op op, MPI_Datatype type);
 /* Hands an error to the handler of the user's communicator. Returns the code. */
 int rw_tune_end(const rw_turn *turn, int code);
 /* At the end. */
 void rw_tune_stop(void);
 /* Lines of the report. */
 void rw_tune_report(void);
+
+/*
+ * --- tune-bytes.c
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Calls by a setting, whose datatypes may differ between ranks. Return the code. */
+int rw_tune_bcast(const rw_turn *turn, void *data, int count, MPI_Datatype type, int root);
+int rw_tune_gather(const rw_turn *turn, const void *from, int sent, MPI_Datatype send_type, void *to, int received,
+                   MPI_Datatype receive_type, int root);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Collectives that a tuning file may decide for. Bytes are what MPI demands to be equal on all ranks: datatypes
  * and counts may differ. Of a gather the root says what it receives, since it may send in place, and of a scatter
- * what it sends.
+ * what it sends. Arguments are read only where MPI reads them: the others need not be valid.
  */
 #include "shim.h"
 
@@ -14,16 +14,17 @@ static int64_t bytes_of(int count, MPI_Datatype type) {
 
 static int is_root(int root, MPI_Comm comm) {
   int rank = MPI_PROC_NULL;
-  if (comm != MPI_COMM_NULL) PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_rank(comm, &rank);
   return rank == root;
 }
 
-/* The library's own call, or that of the setting. */
-#define TUNED(comm, function, bytes, op, own, in_setting)           \
-  rw_turn turn;                                                     \
-  if (!rw_tune_is_on()) return own;                                 \
-  int begun = rw_tune_begin(&turn, comm, function, bytes, op);      \
-  if (begun < 0) return rw_raise(comm, MPI_ERR_NO_MEM);             \
+/* The library's own call, or that of the setting. Of calls that cannot have one, the bytes are not asked. */
+#define TUNED(comm, function, bytes, op, own, in_setting) REDUCED(comm, function, bytes, op, MPI_DATATYPE_NULL, own, in_setting)
+#define REDUCED(comm, function, bytes, op, type, own, in_setting)                 \
+  rw_turn turn;                                                                   \
+  int begun = rw_tune_serves(comm, function);                                     \
+  if (begun > 0) begun = rw_tune_begin(&turn, comm, function, bytes, op, type);   \
+  if (begun < 0) return rw_raise(comm, MPI_ERR_NO_MEM);                           \
   return begun == 0 ? own : rw_tune_end(&turn, in_setting)
 
 RW_EXPORT int MPI_Barrier(MPI_Comm comm) {
@@ -32,7 +33,7 @@ RW_EXPORT int MPI_Barrier(MPI_Comm comm) {
 
 RW_EXPORT int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   TUNED(comm, RW_TUNE_BCAST, bytes_of(count, type), MPI_OP_NULL, rw_next.Bcast(data, count, type, root, comm),
-        PMPI_Bcast(data, count, type, root, turn.comm));
+        rw_tune_bcast(&turn, data, count, type, root));
 }
 
 RW_EXPORT int MPI_Scatter(const void *from, int sent, MPI_Datatype send_type, void *to, int received,
@@ -46,12 +47,12 @@ RW_EXPORT int MPI_Gather(const void *from, int sent, MPI_Datatype send_type, voi
                          MPI_Datatype receive_type, int root, MPI_Comm comm) {
   TUNED(comm, RW_TUNE_GATHER, is_root(root, comm) ? bytes_of(received, receive_type) : bytes_of(sent, send_type),
         MPI_OP_NULL, rw_next.Gather(from, sent, send_type, to, received, receive_type, root, comm),
-        PMPI_Gather(from, sent, send_type, to, received, receive_type, root, turn.comm));
+        rw_tune_gather(&turn, from, sent, send_type, to, received, receive_type, root));
 }
 
 RW_EXPORT int MPI_Allgather(const void *from, int sent, MPI_Datatype send_type, void *to, int received,
                             MPI_Datatype receive_type, MPI_Comm comm) {
-  TUNED(comm, RW_TUNE_ALLGATHER, from == MPI_IN_PLACE ? RW_BYTES_IN_PLACE : bytes_of(received, receive_type), MPI_OP_NULL,
+  TUNED(comm, RW_TUNE_ALLGATHER, bytes_of(received, receive_type), MPI_OP_NULL,
         rw_next.Allgather(from, sent, send_type, to, received, receive_type, comm),
         PMPI_Allgather(from, sent, send_type, to, received, receive_type, turn.comm));
 }
@@ -63,39 +64,37 @@ RW_EXPORT int MPI_Alltoall(const void *from, int sent, MPI_Datatype send_type, v
         PMPI_Alltoall(from, sent, send_type, to, received, receive_type, turn.comm));
 }
 
-/* In place is the root's affair: the other ranks do not know. */
+static int64_t reduced_bytes(int count, MPI_Datatype type, MPI_Op op) {
+  return op == MPI_OP_NULL ? RW_BYTES_WRONG : bytes_of(count, type);
+}
+
 RW_EXPORT int MPI_Reduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-  TUNED(comm, RW_TUNE_REDUCE, op == MPI_OP_NULL ? RW_BYTES_WRONG : bytes_of(count, type), op,
+  REDUCED(comm, RW_TUNE_REDUCE, reduced_bytes(count, type, op), op, type,
         rw_next.Reduce(from, to, count, type, op, root, comm), PMPI_Reduce(from, to, count, type, op, root, turn.comm));
 }
 
-static int64_t reduced_bytes(const void *from, int count, MPI_Datatype type, MPI_Op op) {
-  if (op == MPI_OP_NULL) return RW_BYTES_WRONG;
-  return from == MPI_IN_PLACE ? RW_BYTES_IN_PLACE : bytes_of(count, type);
-}
-
 RW_EXPORT int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  TUNED(comm, RW_TUNE_ALLREDUCE, reduced_bytes(from, count, type, op), op, rw_next.Allreduce(from, to, count, type, op, comm),
+  REDUCED(comm, RW_TUNE_ALLREDUCE, reduced_bytes(count, type, op), op, type, rw_next.Allreduce(from, to, count, type, op, comm),
         PMPI_Allreduce(from, to, count, type, op, turn.comm));
 }
 
 RW_EXPORT int MPI_Reduce_scatter_block(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  TUNED(comm, RW_TUNE_REDUCE_SCATTER_BLOCK, reduced_bytes(from, count, type, op), op,
+  REDUCED(comm, RW_TUNE_REDUCE_SCATTER_BLOCK, reduced_bytes(count, type, op), op, type,
         rw_next.Reduce_scatter_block(from, to, count, type, op, comm),
         PMPI_Reduce_scatter_block(from, to, count, type, op, turn.comm));
 }
 
-static int64_t scattered_bytes(const void *from, const int *counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+static int64_t scattered_bytes(const int *counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   int ranks = 0;
-  if (comm == MPI_COMM_NULL || counts == NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS) return RW_BYTES_WRONG;
+  if (counts == NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS) return RW_BYTES_WRONG;
   for (int r = 1; r < ranks; r++)
     if (counts[r] != counts[0]) return RW_BYTES_UNEQUAL;
-  return reduced_bytes(from, counts[0], type, op);
+  return reduced_bytes(counts[0], type, op);
 }
 
 RW_EXPORT int MPI_Reduce_scatter(const void *from, void *to, const int counts[], MPI_Datatype type, MPI_Op op,
                                  MPI_Comm comm) {
-  TUNED(comm, RW_TUNE_REDUCE_SCATTER, scattered_bytes(from, counts, type, op, comm), op,
+  REDUCED(comm, RW_TUNE_REDUCE_SCATTER, scattered_bytes(counts, type, op, comm), op, type,
         rw_next.Reduce_scatter(from, to, counts, type, op, comm),
         PMPI_Reduce_scatter(from, to, counts, type, op, turn.comm));
 }
