@@ -40,6 +40,8 @@ function decisionsOf(name: Mpi['name']): TuningFile['decisions'] {
     allreduce: treeBySize('allreduce', ['recursive_doubling']),
     'reduce-scatter': treeBySize('reduce-scatter', [isMpich ? 'pairwise' : 'butterfly']),
     alltoall: treeBySize('alltoall', ['pairwise']),
+    scan: treeBySize('scan', ['recursive_doubling']),
+    exscan: treeBySize('exscan', ['recursive_doubling']),
   }
 }
 
@@ -83,7 +85,7 @@ describeMpi('a Fortran program with the preloaded library', (mpi) => {
       const run = () =>
         runPreloaded(mpi, 4, library, [program], {
           RANKWEAVE_SHIM: `tune:${file},report`,
-          RANKWEAVE_SHIM_TUNE_PER_COMMUNICATOR: '9',
+          RANKWEAVE_SHIM_TUNE_PER_COMMUNICATOR: '11',
         })
       const write = (name: string) =>
         writeFileSync(file, JSON.stringify(tuningFileOf(name, decisionsOf(mpi.name))))

@@ -67,7 +67,7 @@ describeMpi('tuned collectives whose arguments differ between ranks', (mpi) => {
     library = compileShim(folder(), mpicc).library
     program = compileProgram(folder(), mpicc, 'differing')
     name = 'another library 1'
-    const { stderr } = await run({ bcast: plain[mpi.name].bcast }, 1, ['none'])
+    const { stderr } = await run(plain[mpi.name], 1, ['none'])
     name = /this program uses (.*)$/m.exec(stderr)![1]
   })
 
@@ -96,11 +96,12 @@ describeMpi('tuned collectives whose arguments differ between ranks', (mpi) => {
 
   if (mpi.name === 'Open MPI') {
     skipped.each(cutting)('cut other datatypes alike: %s %s', async (collective, setting) => {
-      const ended = await run({ [collective]: treeBySize(collective, [setting]) }, 4, [
-        'types',
-        '6',
+      const tree = treeBySize(
         collective,
-      ])
+        [setting, setting.replace(/segment=\d+/, 'segment=65536')],
+        [100_000],
+      )
+      const ended = await run({ [collective]: tree }, 4, ['types', '6', collective])
       expect(ended).toMatchObject({ code: 0, stdout: 'right\n' })
       expect(ended.stderr).toMatch(/calls: \d+ in the setting$/m)
     })
@@ -113,6 +114,19 @@ describeMpi('tuned collectives whose arguments differ between ranks', (mpi) => {
       expect(ended.stderr).toMatch(/32 in the setting; \d+ left to MPI: it does not know the setting/)
     })
   }
+
+  skipped('scan in settings', async () => {
+    const [first, second] = mpi.name === 'MPICH' ? ['smp', 'recursive_doubling'] : ['linear', 'linear']
+    const decisions = {
+      scan: treeBySize('scan', [first, 'recursive_doubling'], [100]),
+      exscan: treeBySize('exscan', [second]),
+    }
+    const ended = await run(decisions, 3, ['sums', '1'])
+    expect(ended).toMatchObject({ code: 0, stdout: 'right\n' })
+    expect(ended.stderr).toMatch(/scan recursive_doubling: \d+ calls: \d+ in the setting$/m)
+    expect(ended.stderr).toContain(`scan ${first}: 10 calls: 10 in the setting`)
+    expect(ended.stderr).toContain(`exscan ${second}: 16 calls: 16 in the setting`)
+  })
 
   skipped('leave all calls where a radix is no base', async () => {
     const ended = await run({ bcast: treeBySize('bcast', ['knomial:radix=1']) }, 2, ['types', '1', 'bcast'])

@@ -15,7 +15,9 @@
   X(Allreduce)                 \
   X(Reduce_scatter_block)      \
   X(Reduce_scatter)            \
-  X(Alltoall)
+  X(Alltoall)                  \
+  X(Scan)                      \
+  X(Exscan)
 
 /* Every other function that the library intercepts and may hand on. */
 #define RW_PASSED_ON(X)        \

@@ -304,14 +304,12 @@ static int tree(file *f, uint32_t object, int collective) {
   return 1;
 }
 
-/* Those of scan and exscan, which are not intercepted, are passed over. */
 static int decisions(file *f, uint32_t object) {
   const rw_json_value *whole = value_of(f, object);
   if (whole->kind != RW_JSON_OBJECT) return fail(f, "expected an object");
   for (uint32_t at = object + 1; at < whole->after; at = value_of(f, at + 1)->after) {
     char name[RW_TUNE_PARAMETER];
     int collective = rw_json_string(&f->json, at, name, sizeof name) ? rw_tune_collective(name) : -1;
-    if (collective < 0 && (rw_json_is(&f->json, at, "scan") || rw_json_is(&f->json, at, "exscan"))) continue;
     if (collective < 0) return fail(f, "expected names of collectives");
     if (f->head.trees[collective].settings > 0) return fail(f, "member %s occurs twice", name);
     size_t before = enter(f, ".%s", name);

@@ -35,7 +35,7 @@ typedef struct {
 
 static const char *const functions[RW_TUNE_FUNCTIONS] = {
     "barrier", "bcast", "scatter", "gather", "allgather", "reduce", "allreduce", "reduce_scatter", "alltoall",
-    "reduce_scatter_block",
+    "scan", "exscan", "reduce_scatter_block",
 };
 static variable variables[RW_TUNE_FUNCTIONS][KINDS];
 /* Of every setting: the number of its algorithm for its collective, and of reduce-scatter for equal blocks; -1: none. */

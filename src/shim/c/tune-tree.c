@@ -11,6 +11,7 @@ static const char *const attributes[RW_TESTS] = {
 };
 static const char *const collectives[RW_TUNE_COLLECTIVES] = {
     "barrier", "bcast", "scatter", "gather", "allgather", "reduce", "allreduce", "reduce-scatter", "alltoall",
+    "scan",    "exscan",
 };
 static const char *const operations[] = {"",    "sum",  "prod", "min", "max",    "land",  "lor",
                                          "lxor", "band", "bor",  "bxor", "minloc", "maxloc"};

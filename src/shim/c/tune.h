@@ -45,7 +45,7 @@ int rw_json_number(const rw_json *json, uint32_t value, double *number);
 /* Collectives with decisions, and the functions of MPI that each is. */
 enum {
   RW_TUNE_BARRIER, RW_TUNE_BCAST, RW_TUNE_SCATTER, RW_TUNE_GATHER, RW_TUNE_ALLGATHER, RW_TUNE_REDUCE, RW_TUNE_ALLREDUCE,
-  RW_TUNE_REDUCE_SCATTER, RW_TUNE_ALLTOALL, RW_TUNE_COLLECTIVES
+  RW_TUNE_REDUCE_SCATTER, RW_TUNE_ALLTOALL, RW_TUNE_SCAN, RW_TUNE_EXSCAN, RW_TUNE_COLLECTIVES
 };
 /* MPI_Reduce_scatter with equal counts is the collective of MPI_Reduce_scatter_block. */
 enum { RW_TUNE_REDUCE_SCATTER_BLOCK = RW_TUNE_COLLECTIVES, RW_TUNE_FUNCTIONS };

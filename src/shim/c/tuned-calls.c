@@ -98,3 +98,13 @@ RW_EXPORT int MPI_Reduce_scatter(const void *from, void *to, const int counts[],
         rw_next.Reduce_scatter(from, to, counts, type, op, comm),
         PMPI_Reduce_scatter(from, to, counts, type, op, turn.comm));
 }
+
+RW_EXPORT int MPI_Scan(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  REDUCED(comm, RW_TUNE_SCAN, reduced_bytes(count, type, op), op, type, rw_next.Scan(from, to, count, type, op, comm),
+          PMPI_Scan(from, to, count, type, op, turn.comm));
+}
+
+RW_EXPORT int MPI_Exscan(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  REDUCED(comm, RW_TUNE_EXSCAN, reduced_bytes(count, type, op), op, type, rw_next.Exscan(from, to, count, type, op, comm),
+          PMPI_Exscan(from, to, count, type, op, turn.comm));
+}

@@ -54,6 +54,11 @@ program tuned
     wrong = wrong + count(all(1:1) /= ranks * (ranks + 1) / 2)
     call MPI_Reduce_scatter_block(own, all, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, code)
     wrong = wrong + count(all(1:1) /= ranks * (ranks + 1) / 2)
+    call MPI_Scan(own, all, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, code)
+    wrong = wrong + count(all(1:1) /= (rank + 1) * (rank + 2) / 2)
+    all = rank + 1
+    call MPI_Exscan(MPI_IN_PLACE, all, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, code)
+    if (rank > 0) wrong = wrong + count(all(1:1) /= rank * (rank + 1) / 2)
   end do
   call MPI_Reduce(wrong, all_wrong, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, code)
   if (rank == 0) print '(a,i0,a)', 'right: ', all_wrong, ' wrong elements'
