@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { type ErrorDetails, isRankweaveError, RankweaveError, shortened, throwingRank } from '../errors.js'
+import {
+  type ErrorDetails,
+  isRankweaveError,
+  RankweaveError,
+  reasonText,
+  shortened,
+  throwingRank,
+} from '../errors.js'
 import { manifestFile } from '../package-paths.js'
 import type { Act } from './commands/command.js'
 import { commands, type ListedCommand } from './commands/commands.js'
@@ -150,7 +157,7 @@ function stackOf(error: unknown, exitCode: number): string {
 function describe(error: unknown): { code: string; message: string; details: ErrorDetails } {
   if (error instanceof RankweaveError) return error
   if (error instanceof Error) return { code: error.name, message: error.message, details: {} }
-  return { code: 'Error', message: String(error), details: {} }
+  return { code: 'Error', message: reasonText(error), details: {} }
 }
 
 function version(): string {

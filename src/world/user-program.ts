@@ -1,6 +1,6 @@
 import { valueOption } from '../base/option.js'
 import type { Communicator } from '../comm/communicator.js'
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, wrongValue } from '../errors.js'
 
 /** A rank's program. */
 export type Main<T, A> = (world: Communicator, args: A) => T | PromiseLike<T>
@@ -19,6 +19,28 @@ export type HostedMain<T, A> = (
 
 /** What a hosted program returns. */
 export type HostedResults<T> = readonly T[] | undefined
+
+/**
+ * What a hosted program returned, each value read once: what reads it may be code of the program.
+ *
+ * @param ranks of the process
+ * @throws ERR_TYPE unless it is an array, and for promises in it; ERR_COUNT for another length; what code of the
+ *   program throws
+ */
+export function hostedValues<T>(ranks: number, results: HostedResults<T>): HostedResults<T> {
+  if (results === undefined) return undefined
+  const expected = `hosted: expected to return an array of ${ranks} values, one for each rank of the process, or undefined`
+  if (!Array.isArray(results)) throw wrongValue('ERR_TYPE', expected, results)
+  const { length } = results
+  if (length !== ranks) throw new RankweaveError('ERR_COUNT', `${expected}, got ${length} values`)
+  const values = Array.from({ length }, (_, index) => (results as readonly T[])[index])
+  const promised = values.findIndex((value) => value instanceof Promise)
+  if (promised < 0) return values
+  // The program's error is the list: that one of the promises rejects follows.
+  for (const value of values) if (value instanceof Promise) value.catch(() => {})
+  const message = `hosted: expected values, got a promise at place ${promised} (await Promise.all of the list)`
+  throw new RankweaveError('ERR_TYPE', message)
+}
 
 /** A user's program as it is loaded. */
 export interface UserProgram<T, A> {

@@ -7,7 +7,6 @@ import {
   RankweaveError,
   readableError,
   reasonText,
-  wrongValue,
 } from '../errors.js'
 import type { FabricSession } from '../fabric/fabric.js'
 import { isSurvived } from '../messages/process/acknowledgements.js'
@@ -21,7 +20,7 @@ import { type ProcessState, stateOf } from './diagnosis.js'
 import type { WorldEnding, WorldOutcome } from './ending.js'
 import { EventLoopWatch } from './event-loop.js'
 import { rangesText } from './rank-ranges.js'
-import type { HostedResults, Main, UserProgram } from './user-program.js'
+import { type HostedResults, hostedValues, type Main, type UserProgram } from './user-program.js'
 import { holdRejections, releaseRejections, tolerateRejection } from './world-end-rejections.js'
 
 export interface WorldOptions<A> extends Partial<RuntimeOptions> {
@@ -266,11 +265,14 @@ class World<T, A> {
 
   #allOf(host: Host, results: HostedResults<T>): void {
     const { hostedRanks } = host.runtime
-    if (results !== undefined && !(Array.isArray(results) && results.length === hostedRanks)) {
-      this.#failed(host, 0, wrongResults(hostedRanks, results))
+    let values: HostedResults<T>
+    try {
+      values = hostedValues(hostedRanks, results)
+    } catch (error) {
+      this.#failed(host, 0, error)
       return
     }
-    for (let index = 0; index < hostedRanks; index++) this.#returned(host, index, results?.[index] as T)
+    for (let index = 0; index < hostedRanks; index++) this.#returned(host, index, values?.[index] as T)
   }
 
   #returned(host: Host, index: number, value: T): void {
@@ -381,13 +383,6 @@ class World<T, A> {
     if (failed) reject(error)
     else resolve(this.#results)
   }
-}
-
-function wrongResults(hostedRanks: number, results: unknown): RankweaveError {
-  const expected = `hosted: expected to return an array of ${hostedRanks} values, one for each rank of the process, or undefined`
-  return Array.isArray(results)
-    ? new RankweaveError('ERR_COUNT', `${expected}, got ${results.length} values`)
-    : wrongValue('ERR_TYPE', expected, results)
 }
 
 /** One hosted process of a world. */

@@ -1,7 +1,7 @@
 import type { Communicator } from 'rankweave'
 
 /** What a test wants a program with both forms to do. */
-export type HostedPart = 'values' | 'throw' | 'deadlock' | 'too few' | 'compute'
+export type HostedPart = 'values' | 'throw' | 'deadlock' | 'too few' | 'throwing entry' | 'promises' | 'compute'
 
 /** One rank's form: what the hosted one gives a rank, but for its name. */
 export default async function main(world: Communicator): Promise<string> {
@@ -22,6 +22,14 @@ export async function hosted(worlds: readonly Communicator[], part: HostedPart):
       break
     case 'too few':
       return []
+    case 'throwing entry':
+      return Object.defineProperty(worlds.map(String), 0, {
+        get() {
+          throw new RangeError('out of cheese')
+        },
+      })
+    case 'promises':
+      return worlds.map(() => Promise.reject(new Error('late'))) as never
     case 'compute':
       await compute(worlds)
       break

@@ -26,14 +26,19 @@ describe.each([threads({ ranksPerProcess }), websocket({ ranksPerProcess })])(
       expect(await start(fabric, 'values', false)).toEqual(valuesOf('default'))
     })
 
-    it('end the world with what they throw', async () => {
-      const error: unknown = await start(fabric, 'throw').catch((reason: unknown) => reason)
+    it.each(['throw', 'throwing entry'] as const)('end the world with what they throw: %s', async (part) => {
+      const error: unknown = await start(fabric, part).catch((reason: unknown) => reason)
       expect(error).toMatchObject({ name: 'RangeError', message: 'out of cheese' })
     })
 
     it('have to return one value per rank', async () => {
       const error: unknown = await start(fabric, 'too few').catch((reason: unknown) => reason)
       expect(error).toMatchObject({ code: 'ERR_COUNT', message: expect.stringContaining('got 0 values') })
+    })
+
+    it('have to return values, not promises', async () => {
+      const error: unknown = await start(fabric, 'promises').catch((reason: unknown) => reason)
+      expect(error).toMatchObject({ code: 'ERR_TYPE', message: expect.stringContaining('got a promise') })
     })
 
     it('are reported when they wait for ranks of their process that have not called', async () => {

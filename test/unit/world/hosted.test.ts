@@ -77,6 +77,7 @@ describe('a hosted program', () => {
     ['too many values', [1, 2, 3], 'ERR_COUNT', 'got 3 values'],
     ['no array', 7, 'ERR_TYPE', 'got 7'],
     ['null', null, 'ERR_TYPE', 'got null'],
+    ['promises', [1, Promise.resolve(2)], 'ERR_TYPE', 'values, got a promise at place 1'],
   ])('that returns %s fails', async (_, returned, code, text) => {
     const failure = await failureOf(hosts((() => returned) as never, { ranks: 4, processes: 2 }))
     expect(failure).toMatchObject({ code, message: expect.stringContaining(text) })
@@ -103,6 +104,21 @@ describe('a hosted program', () => {
     expect(throwingRank(thrown)).toBe(2)
     expect(others).toHaveLength(1)
     expect(isRankweaveError(others[0], 'ERR_WORLD_ENDED')).toBe(true)
+  })
+
+  const throwing = (): never => {
+    throw new RangeError('out of cheese')
+  }
+  it.each([
+    ['an entry', (list: object) => Object.defineProperty(list, 1, { get: throwing })],
+    ['the length', (list: object) => new Proxy(list, { get: (own, key) => (key === 'length' ? throwing() : Reflect.get(own, key)) })],
+  ])('that returns a list of which %s throws fails as if it had thrown', async (_what, of) => {
+    const world = hosts((worlds) => (worlds[0].rank === 2 ? of([1, 2]) : [1, 2]) as number[], {
+      ...{ ranks: 4, processes: 2 },
+    })
+    const failure: unknown = await world.catch((error: unknown) => error)
+    expect(failure).toMatchObject({ name: 'RangeError', message: 'out of cheese' })
+    expect(throwingRank(failure)).toBe(2)
   })
 
   it('may call for its ranks in any order', async () => {
