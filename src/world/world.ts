@@ -1,13 +1,7 @@
 import { CommRuntime } from '../comm/comm-state.js'
 import { Communicator } from '../comm/communicator.js'
 import { stridedTable } from '../comm/table/rank-table.js'
-import {
-  isRankweaveError,
-  noteRank,
-  RankweaveError,
-  readableError,
-  reasonText,
-} from '../errors.js'
+import { isRankweaveError, noteRank, RankweaveError, readableError, reasonText } from '../errors.js'
 import type { FabricSession } from '../fabric/fabric.js'
 import { isSurvived } from '../messages/process/acknowledgements.js'
 import type { RuntimeOptions } from '../messages/process/frame-port.js'

@@ -1,7 +1,14 @@
 import type { Communicator } from 'rankweave'
 
 /** What a test wants a program with both forms to do. */
-export type HostedPart = 'values' | 'throw' | 'deadlock' | 'too few' | 'throwing entry' | 'promises' | 'compute'
+export type HostedPart =
+  | 'values'
+  | 'throw'
+  | 'deadlock'
+  | 'too few'
+  | 'throwing entry'
+  | 'promises'
+  | 'compute'
 
 /** One rank's form: what the hosted one gives a rank, but for its name. */
 export default async function main(world: Communicator): Promise<string> {

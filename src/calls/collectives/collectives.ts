@@ -32,7 +32,7 @@ import { type ScatterContribution, scatterCall } from './scatter.js'
 // What the methods of a communicator do before a rank joins the collective, in every form: a rank with
 // invalid arguments fails here, without joining.
 
-/** Starts a call, of whose options it knows the names. JavaScript may pass null, which is no options. */
+/** Starts a call, of whose options it knows the names. */
 function attempt<R>(
   form: Form<R>,
   comm: Handle,
@@ -40,7 +40,7 @@ function attempt<R>(
   options: WaitOptions | undefined,
   start: (seat: Seat<CollectiveContext>) => R,
 ): R {
-  return form.attempt(comm, name, callOptions[name], options ?? undefined, start)
+  return form.attempt(comm, name, callOptions[name], options, start)
 }
 
 export function barrier<R>(form: Form<R>, comm: Handle, options?: ValueOptions): R {

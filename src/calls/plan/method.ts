@@ -45,13 +45,12 @@ export const orderOptionNames = {
 } satisfies OptionTable<OrderOptions>
 
 /**
- * Refuses options that a call does not have: for inits, which are made a few times. JavaScript may pass null,
- * which collectives take as no options.
+ * Refuses options that a call does not have, and what is not an object of options, null included.
  *
  * @throws ERR_ARGUMENT
  */
 export function requireInitOptions(name: string, options: unknown, known: object): void {
-  requireKnownOptions(name, options ?? {}, known)
+  if (options !== undefined) requireKnownOptions(name, options, known)
 }
 
 /** What the ranks of a call agree on besides its data; undefined fields are left to the rule. */
@@ -74,8 +73,7 @@ export interface Method {
  *   settings that this one does not take, and segments that both the text and the options give
  */
 export function methodOf(collective: Collective, options: OrderOptions | undefined): Method | undefined {
-  // JavaScript may pass null, which collectives take as no options.
-  if (options === undefined || options === null) return undefined
+  if (options === undefined) return undefined
   const { algorithm: text, segments: given, order } = options
   if (text === undefined && given === undefined && order === undefined) return undefined
   requireOption(collective, 'order', orderOptionNames.order, order)

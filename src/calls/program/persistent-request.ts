@@ -58,8 +58,7 @@ export class PersistentRequest {
   start(options?: WaitOptions): Promise<void> {
     try {
       this.#requireReady()
-      // JavaScript may pass null, which collectives take as no options.
-      if (options !== undefined && options !== null) requireWaitOptions('start', options)
+      requireWaitOptions('start', options)
       if (this.#bound === undefined || options?.signal !== undefined) return this.#startSeparately(options)
       return this.#bound.start(this.seat().localIndex)
     } catch (error) {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { CollectiveCalls } from '../../../src/comm/collective-calls.js'
 import { Communicator } from '../../../src/comm/communicator.js'
 import { collectiveForms } from '../../../src/conformance/collective-forms.js'
 import { callByName } from '../../../src/conformance/forms.js'
@@ -202,37 +201,6 @@ it('calls with and without the i match each other', async () => {
     expect(sums).toEqual([3, 3, 3])
   }
 })
-
-it('null from JavaScript is no options', () =>
-  run(
-    async (world: Communicator) => {
-      const block = Int8Array.of(1)
-      const calls: Readonly<Record<keyof CollectiveCalls<'blocking'>, readonly unknown[]>> = {
-        barrier: [],
-        bcast: [block, 0],
-        scatter: [block, 0],
-        scatterv: [block, [1], 0],
-        gather: [block, 0],
-        gatherv: [block, 0],
-        allgather: [block],
-        allgatherv: [block],
-        alltoall: [block],
-        alltoallv: [block, [1]],
-        reduce: [block, 'sum', 0],
-        allreduce: [block, 'sum'],
-        reduceScatter: [block, 'sum'],
-        scan: [block, 'sum'],
-        exscan: [block, 'sum'],
-      }
-      for (const [name, args] of Object.entries(calls)) {
-        const withNull = [...args, null]
-        expect([name, await codeOf(() => callByName(world, name, withNull))]).toEqual([name, 'ok'])
-        const request = () => callByName(world, `i${name}`, withNull) as Request<unknown>
-        expect([name, await codeOf(() => request().wait())]).toEqual([name, 'ok'])
-      }
-    },
-    { ranks: 1 },
-  ))
 
 it('an error that no wait asks for is not an unhandled rejection', async () => {
   const outcome = await run(

@@ -111,7 +111,11 @@ describe('a hosted program', () => {
   }
   it.each([
     ['an entry', (list: object) => Object.defineProperty(list, 1, { get: throwing })],
-    ['the length', (list: object) => new Proxy(list, { get: (own, key) => (key === 'length' ? throwing() : Reflect.get(own, key)) })],
+    [
+      'the length',
+      (list: object) =>
+        new Proxy(list, { get: (own, key) => (key === 'length' ? throwing() : Reflect.get(own, key)) }),
+    ],
   ])('that returns a list of which %s throws fails as if it had thrown', async (_what, of) => {
     const world = hosts((worlds) => (worlds[0].rank === 2 ? of([1, 2]) : [1, 2]) as number[], {
       ...{ ranks: 4, processes: 2 },
