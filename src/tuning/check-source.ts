@@ -4,16 +4,8 @@ import { type MeasurementSource, measurementLimits, sourceKinds } from './measur
 
 const members: Readonly<Record<keyof MeasurementSource, true>> = { kind: true, name: true, machine: true }
 
-/** What {@link isSourceName} demands, for messages. */
-export const sourceNameExpected = `1 to ${measurementLimits.sourceCharacters} printable characters`
-
 /** Without what changes how the text around it is read: controls, formats such as bidi marks, ends of lines. */
-const printable = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+$/u
-
-/** Whether a text can name what was measured, or its machine: it stands in comments and pages. */
-export function isSourceName(text: unknown): text is string {
-  return typeof text === 'string' && text.length <= measurementLimits.sourceCharacters && printable.test(text)
-}
+export const printableText = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+$/u
 
 /**
  * Checks a source that came from a file.
@@ -28,7 +20,9 @@ export function checkSource(source: unknown, where: string, code: ErrorCode): vo
   if (!(sourceKinds as readonly unknown[]).includes(kind))
     throw wrongValue(code, `${where}: expected source.kind among ${sourceKinds.join(', ')}`, kind)
   for (const name of ['name', 'machine']) {
-    if (isSourceName(given[name])) continue
-    throw wrongValue(code, `${where}: expected source.${name} as ${sourceNameExpected}`, given[name])
+    const text = given[name]
+    const most = measurementLimits.sourceCharacters
+    if (typeof text === 'string' && text.length <= most && printableText.test(text)) continue
+    throw wrongValue(code, `${where}: expected source.${name} as 1 to ${most} printable characters`, text)
   }
 }

@@ -4,7 +4,7 @@ import { levels } from '../../machine/profile.js'
 import { type MeasuredOrder, powersOfTwo } from '../../measure/grid.js'
 import type { EvenSpread } from '../../measure/spread.js'
 import { type Collective, collectives, isNeighborCollective } from '../../schedule/specification.js'
-import { isSourceName, sourceNameExpected } from '../../tuning/check-source.js'
+import { printableText } from '../../tuning/check-source.js'
 import { type ElementType, elementTypes, measurementLimits } from '../../tuning/measurement.js'
 import { callLimits } from '../../tuning/tuning-call.js'
 import { oneOf, whole } from './options.js'
@@ -70,7 +70,9 @@ export const measureSchema = z.object({
   repetitions: whole(1, measurementLimits.times),
   budget: whole(1, 2 ** 31),
   longest: parsed('a length, as 64MiB', (text) => length.parse(text)),
-  site: parsed(sourceNameExpected, (text) => (isSourceName(text) ? text : undefined)).optional(),
+  site: parsed(`1 to ${measurementLimits.sourceCharacters} printable characters`, (text) =>
+    text.length <= measurementLimits.sourceCharacters && printableText.test(text) ? text : undefined,
+  ).optional(),
   launch: z.string().optional(),
   mpicc: z.string().min(1).optional(),
   machine: z.string().optional(),

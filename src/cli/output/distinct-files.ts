@@ -26,7 +26,7 @@ export function requireDistinctFiles(outputs: readonly NamedFile[], inputs: read
       const message = `expected different files, got ${same.option} ${same.file} and ${output.option} ${output.file}`
       throw new RankweaveError('ERR_USAGE', message)
     }
-    known.push(...identities.map((identity) => ({ ...output, identity })))
+    for (const identity of identities) known.push({ ...output, identity })
   }
 }
 
