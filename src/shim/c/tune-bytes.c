@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a broadcast that are sent at once: a copy of gapped data needs no more, and one element. */
+/* Bytes of a broadcast that are sent at once: the bound of a copy of gapped data, besides one element. */
 enum { PIECE = 1 << 24 };
 
 /* Whether packed elements are the bytes that lie in memory. A datatype that is composed otherwise may have any order. */
