@@ -24,6 +24,10 @@ const smallSlots = 64
 const largeCapacity = padded(messageHeadBytes + mpiFrameBytes(maxHeaderWords, mpiPayloadBytes))
 const largeSlots = 16
 const slots = smallSlots + largeSlots
+/** Copies of frames that wait for a slot are kept for later ones: 4 MiB at most. */
+const mostSpares = 64
+/** Shorter frames are copied to memory of their length, which is cheap to come by. */
+const leastSpareBytes = 4096
 /** Not a multiple of 4096, or the beginnings of all slots would compete for one set of the cache. */
 const smallStride = smallCapacity + 128
 
@@ -63,6 +67,7 @@ export class MpiOutbox {
   #polls = 0
   readonly #queues: readonly Queue<Queued>[]
   #queued = 0
+  readonly #spares: Uint8Array[] = []
   #flushing = false
 
   constructor(library: MpiLibrary, comm: number, process: number, processes: number) {
@@ -103,7 +108,7 @@ export class MpiOutbox {
       this.#queues[peer].push({
         kind: 0,
         header: header.slice(),
-        payload: payload === undefined ? empty : new Uint8Array(payload),
+        payload: payload === undefined ? empty : this.#copyOf(payload),
       })
       this.#queued++
       return
@@ -169,8 +174,19 @@ export class MpiOutbox {
         if (!this.#place(peer, next.header, next.payload, next.kind)) return
         queue.take()
         this.#queued--
+        if (next.payload.buffer.byteLength === mpiPayloadBytes && this.#spares.length < mostSpares)
+          this.#spares.push(new Uint8Array(next.payload.buffer))
       }
     })
+  }
+
+  /** In memory of an earlier copy, if it is long: memory that is new for each costs several copies. */
+  #copyOf(payload: Uint8Array): Uint8Array {
+    if (payload.byteLength < leastSpareBytes || payload.byteLength > mpiPayloadBytes)
+      return new Uint8Array(payload)
+    const spare = this.#spares.pop() ?? new Uint8Array(mpiPayloadBytes)
+    spare.set(payload)
+    return spare.subarray(0, payload.byteLength)
   }
 
   /** Writes a frame into the peer's open slot, or a new one; false when no slot is free. */
