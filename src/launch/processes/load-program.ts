@@ -38,17 +38,27 @@ export async function loadExports<T, A>(
     throw programError(name, `${name} failed to load: ${causeText(cause)}${where}`, cause)
   }
   const main = defaultOf(module)
-  if (typeof main !== 'function') {
-    const got = main === undefined ? 'no default export' : `a default export of type ${typeof main}`
+  if (!isCallable(main)) {
+    const got = main === undefined ? 'no default export' : `a default export of type ${typeText(main)}`
     throw programError(name, `${name}: expected a default export (world, args) => ..., got ${got}`)
   }
   const hosted = hostedOf(module)
-  if (hosted !== undefined && typeof hosted !== 'function') {
+  if (hosted !== undefined && !isCallable(hosted)) {
     const expected = 'expected as export hosted a function (worlds, args) => ...'
-    throw programError(name, `${name}: ${expected}, got one of type ${typeof hosted}`)
+    throw programError(name, `${name}: ${expected}, got one of type ${typeText(hosted)}`)
   }
   if (hosted === undefined || !isHosted) return { main: main as Main<T, A> }
   return { main: main as Main<T, A>, hosted: hosted as HostedMain<T, A> }
+}
+
+/** Whether it can be called: a class is a function, too, but only for `new`. */
+function isCallable(value: unknown): boolean {
+  return typeText(value) === 'function'
+}
+
+function typeText(value: unknown): string {
+  const isClass = typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value))
+  return isClass ? 'class' : typeof value
 }
 
 interface Exports {

@@ -16,6 +16,8 @@ const programs: Readonly<Record<string, string>> = {
   'imports-typescript.ts': "import './broken.ts'\nexport default () => 1\n",
   'imports-from-typescript.ts': "import './broken.mjs'\nexport default () => 1\n",
   'parses.mjs': "JSON.parse('{')\nexport default () => 1\n",
+  'class.mjs': 'export default class Main {}\n',
+  'hosted-class.mjs': 'export default () => 1\nexport const hosted = class {}\n',
   'imports-absent-name.mjs': "\nimport { two } from './one.mjs'\nexport default () => two\n",
 }
 
@@ -49,4 +51,12 @@ it('a syntax error that the program throws keeps its message and its stack', asy
     message: expect.stringMatching(/^parses.mjs failed to load: SyntaxError: (?![^\n]*:\d+\)$)/),
     cause: { stack: expect.stringMatching(/^SyntaxError: /) },
   })
+})
+
+it.each([
+  ['class.mjs', 'expected a default export (world, args) => ..., got a default export of type class'],
+  ['hosted-class.mjs', 'expected as export hosted a function (worlds, args) => ..., got one of type class'],
+])('a class is no function to call: %s', async (name, message) => {
+  const loaded = loadExports(pathToFileURL(join(folder(), name)).href, { name })
+  await expect(loaded).rejects.toMatchObject({ code: 'ERR_PROGRAM', message: `${name}: ${message}` })
 })
