@@ -21,6 +21,8 @@ export interface Figure {
 export interface BenchOptions {
   /** Fewer runs: rough figures, quickly. */
   readonly quick?: boolean
+  /** Rounds of every suite that compares: an integer from 3, as text. Default: 9, or what the suite says. */
+  readonly runs?: string
   /** Only the suites whose names begin with this. */
   readonly only?: string
   /** Only messages of these sizes in bytes, separated by commas. */

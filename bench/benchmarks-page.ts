@@ -49,7 +49,7 @@ const closing = `## Method
 - Exported C programs are compared with the algorithms of the same names of Open MPI, which \`--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_COLLECTIVE_algorithm NAME\` forces. A program checks both results, then they take turns in one run.
 - \`bare koffi\` does the same as the C program by blocking MPI calls from JavaScript.
 
-\`npm run bench -- NAME [--json] [--quick] [--only SUITE]\` repeats the measurements; its exit code is 1 when a target is missed.
+\`npm run bench -- NAME [--json] [--quick] [--runs N] [--only SUITE]\` repeats the measurements; its exit code is 1 when a target is missed.
 The baselines need \`apt-get install libopenmpi-dev openmpi-bin libmpich-dev mpich\` and a C++ compiler.
 The decision records explain the figures: ${['0005-threads', '0014-mpi', '0015-split-at-scale'].map(recordLink).join(', ')}.
 `

@@ -211,11 +211,14 @@ function busyMs(): number {
 /** The figures of every suite, as they are measured. */
 export async function* figuresOf(
   suites: readonly Suite[],
-  { quick = false, only = '' }: BenchOptions,
+  { quick = false, only = '', runs }: BenchOptions,
 ): AsyncGenerator<Figure> {
+  const given = runs === undefined ? undefined : Number(runs)
+  if (given !== undefined && !(Number.isInteger(given) && given >= quickRuns))
+    throw new Error(`--runs: expected an integer from ${quickRuns}, got '${runs}'`)
   for (const suite of suites) {
     if (!suite.name.startsWith(only)) continue
-    const tallies = await compare(suite, quick ? quickRuns : (suite.runs ?? fullRuns))
+    const tallies = await compare(suite, given ?? (quick ? quickRuns : (suite.runs ?? fullRuns)))
     for (const entry of suite.cases) yield { ...figureOf(entry, tallies), quick }
   }
 }

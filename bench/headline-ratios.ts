@@ -10,6 +10,8 @@ export interface Headline {
 const threads = (name: string) => ['threads', 'Compared with C on Open MPI', name] as const
 const packed = (name: string) => ['threads', 'Compared with C packed by hand', name] as const
 const mpi = (name: string) => ['mpi', 'Compared with C on the same library', name] as const
+const combining = (name: string) =>
+  ['mpi', 'What combining gains', `${name}, common-neighbor vs direct`] as const
 const websocket = (name: string) => ['websocket', 'Compared with bare `ws`', name] as const
 const shim = (name: string) => ['shim', 'The same program with the library and without it', name] as const
 const spmm = (name: string) =>
@@ -36,14 +38,16 @@ export const headlines: readonly Headline[] = [
       threads('ping-pong, half round trip, 1 MiB'),
       threads('bandwidth, 1 MiB'),
       threads('message rate, 8 B'),
-      mpi('Open MPI, 8 B, half round trip'),
-      mpi('MPICH, 8 B, half round trip'),
-      mpi('Open MPI, 1 MiB, half round trip'),
-      mpi('MPICH, 1 MiB, half round trip'),
-      mpi('Open MPI, bandwidth, 1 MiB'),
-      mpi('MPICH, bandwidth, 1 MiB'),
-      mpi('Open MPI, message rate, 8 B'),
-      mpi('MPICH, message rate, 8 B'),
+      mpi('Open MPI: ping-pong, half round trip, 8 B, vs C'),
+      mpi('MPICH: ping-pong, half round trip, 8 B, vs C'),
+      mpi('Open MPI: ping-pong, half round trip, 256 KiB, vs C'),
+      mpi('Open MPI: ping-pong, half round trip, 1 MiB, vs C'),
+      mpi('MPICH: ping-pong, half round trip, 256 KiB, vs C'),
+      mpi('MPICH: ping-pong, half round trip, 1 MiB, vs C'),
+      mpi('Open MPI: bandwidth, 1 MiB, vs C'),
+      mpi('MPICH: bandwidth, 1 MiB, vs C'),
+      mpi('Open MPI: message rate, 8 B, vs C'),
+      mpi('MPICH: message rate, 8 B, vs C'),
       websocket('ping-pong, half round trip, 8 B, vs bare ws'),
       websocket('ping-pong, half round trip, 1 MiB, vs bare ws'),
       websocket('bandwidth, 16 MiB, vs bare ws'),
@@ -58,30 +62,11 @@ export const headlines: readonly Headline[] = [
       threads(`${moore}, 64 ranks, vs 64 oversubscribed processes`),
       packed(`${moore}, 64 ranks, vs C packed by hand`),
       packed(`${moore}, hosted, persistent, 64 ranks, vs C packed by hand`),
-      [
-        'mpi',
-        'Neighbor allgather, 4 B, 64 ranks on 2 processes',
-        'Open MPI, Moore r=4, direct',
-        'neighbor allgather 4 B, Moore r=4, 64 ranks on 2 processes, Open MPI',
-      ],
-      [
-        'mpi',
-        'Neighbor allgather, 4 B, 16 processes oversubscribed on 2 cores, one rank each, warm',
-        'Open MPI, Moore r=4, direct',
-        'neighbor allgather 4 B, Moore r=4, 16 ranks on 16 processes, Open MPI',
-      ],
-      [
-        'mpi',
-        'Neighbor allgather, 4 B, 64 processes oversubscribed on 2 cores: what combining gains',
-        'Open MPI, Moore r=4, k=4',
-        'neighbor allgather 4 B, Moore r=4, 64 processes, Open MPI: friend groups of 4 compared with direct sends',
-      ],
-      [
-        'mpi',
-        'Neighbor allgather, 4 B, 64 processes oversubscribed on 2 cores: what combining gains',
-        'MPICH, random d=0.2, k=2',
-        'neighbor allgather 4 B, random d=0.2, 64 processes, MPICH: friend groups of 2 compared with direct sends',
-      ],
+      mpi('Open MPI: neighbor allgather 4 B, Moore 2-D r=4, direct, 64 ranks on 2 processes, vs 64 oversubscribed processes, vs C'),
+      mpi('Open MPI: neighbor allgather 4 B, Moore 2-D r=4, persistent, 16 oversubscribed processes, vs C'),
+      mpi('Open MPI: neighbor allgather 4 B, Moore 2-D r=4, persistent, 64 oversubscribed processes, vs C'),
+      combining('Open MPI: neighbor allgather 4 B, Moore 2-D r=4, 64 oversubscribed processes'),
+      combining('Open MPI: neighbor allgather 4 B, random d=0.2, 64 oversubscribed processes'),
     ],
   },
   {

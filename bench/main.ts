@@ -1,4 +1,4 @@
-// npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--before
+// npm run bench -- NAME [--json] [--quick] [--runs N] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--before
 // COMMIT] [--plot FILE]: one question in figures, one line each.
 import { parseArgs } from 'node:util'
 import { isRankweaveError } from '../src/errors.js'
@@ -92,7 +92,7 @@ function printTable(): never {
 
 function fail(what: string): never {
   console.error(
-    `usage: npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--before COMMIT] [--plot FILE]\n       npm run bench -- split --table [--entries MILLIONS,..] [--sorters COUNTS] [--runs N] [--alpha NS] [--plot FILE] [--json]\n${what}; NAME is one of`,
+    `usage: npm run bench -- NAME [--json] [--quick] [--runs N] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--before COMMIT] [--plot FILE]\n       npm run bench -- split --table [--entries MILLIONS,..] [--sorters COUNTS] [--runs N] [--alpha NS] [--plot FILE] [--json]\n${what}; NAME is one of`,
   )
   for (const { name, question } of benches) console.error(`  ${name.padEnd(8)} ${question}`)
   process.exit(2)

@@ -35,8 +35,8 @@ export function streamPlan(messages: readonly number[]) {
     return {
       sizeBytes,
       window,
-      // Until the code of short messages is compiled, its compiler takes the cores from the ranks.
-      warmUp: clamp(2 ** 26 / sizeBytes / window, 2, 5000),
+      // Until the code is compiled, its compiler takes the cores from the ranks.
+      warmUp: clamp(2 ** 26 / sizeBytes / window, 100, 5000),
       warmUpMs: 1500,
       iterations: clamp(2 ** 24 / sizeBytes / window, 1, 50),
       batches: sizeBytes >= mebibyte ? 11 : 21,
