@@ -62,7 +62,9 @@ export const headlines: readonly Headline[] = [
       threads(`${moore}, 64 ranks, vs 64 oversubscribed processes`),
       packed(`${moore}, 64 ranks, vs C packed by hand`),
       packed(`${moore}, hosted, persistent, 64 ranks, vs C packed by hand`),
-      mpi('Open MPI: neighbor allgather 4 B, Moore 2-D r=4, direct, 64 ranks on 2 processes, vs 64 oversubscribed processes, vs C'),
+      mpi(
+        'Open MPI: neighbor allgather 4 B, Moore 2-D r=4, direct, 64 ranks on 2 processes, vs 64 oversubscribed processes, vs C',
+      ),
       mpi('Open MPI: neighbor allgather 4 B, Moore 2-D r=4, persistent, 16 oversubscribed processes, vs C'),
       mpi('Open MPI: neighbor allgather 4 B, Moore 2-D r=4, persistent, 64 oversubscribed processes, vs C'),
       combining('Open MPI: neighbor allgather 4 B, Moore 2-D r=4, 64 oversubscribed processes'),
