@@ -1,7 +1,7 @@
 import { cpus } from 'node:os'
 import { quantile } from '../../base/search.js'
 import type { BenchFigure, BenchOperation } from '../program/bench-program.js'
-import { columns, counted } from './reporter.js'
+import { columns, counted, significant } from './reporter.js'
 
 /** Median, least and most over the runs. */
 export interface Spread {
@@ -63,7 +63,11 @@ export function benchText(outcome: BenchOutcome): string {
   const rows: (readonly string[])[] = [['operation', 'bytes', 'median', 'min', 'max']]
   for (const { operation, bytes, microseconds, gigabytesPerSecond } of outcome.results) {
     const row = (name: string, { median, min, max }: Spread, unit: string) =>
-      rows.push([name, bytesText(bytes), ...[median, min, max].map((value) => `${brief(value)} ${unit}`)])
+      rows.push([
+        name,
+        bytesText(bytes),
+        ...[median, min, max].map((value) => `${significant(value)} ${unit}`),
+      ])
     const isPingPong = gigabytesPerSecond !== null
     row(isPingPong ? 'ping-pong, half round trip' : operation, microseconds, 'us')
     if (isPingPong && bytes > 1024) row('ping-pong, bandwidth', gigabytesPerSecond, 'GB/s')
@@ -79,9 +83,4 @@ export function benchText(outcome: BenchOutcome): string {
 
 function bytesText(bytes: number): string {
   return bytes === 2 ** 20 ? '1 MiB' : `${bytes} B`
-}
-
-/** Three significant digits. */
-function brief(value: number): string {
-  return value >= 999.5 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3)
 }

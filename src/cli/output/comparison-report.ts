@@ -1,6 +1,6 @@
 import type { ModelComparison } from '../../tuning/compare-models.js'
 import { callText } from '../../tuning/tuning-call.js'
-import { columns, counted, figure } from './reporter.js'
+import { columns, counted, figure, significant } from './reporter.js'
 
 /** Times that are printed; `--json` and the page have all. */
 const mostShown = 60
@@ -44,5 +44,5 @@ function percent(share: number): string {
 }
 
 function ratio(value: number): string {
-  return Number.isNaN(value) ? '–' : value.toPrecision(3)
+  return Number.isNaN(value) ? '–' : significant(value)
 }

@@ -109,8 +109,13 @@ export function counted(count: number, one: string, more: string): string {
   return `${figure(count)} ${count === 1 ? one : more}`
 }
 
+/** Three digits, or the whole number where it has more: `0.123`, `12.3`, `1,235`. */
+export function significant(value: number): string {
+  return value >= 999.5 ? figure(Math.round(value)) : value.toPrecision(3)
+}
+
 export function secondsText(value: number): string {
-  return value < 1 ? `${(value * 1000).toPrecision(3)} ms` : `${value.toFixed(2)} s`
+  return value < 0.9995 ? `${significant(value * 1000)} ms` : `${value.toFixed(2)} s`
 }
 
 /** How many percent fewer or more `part` is than `whole`. */

@@ -3,7 +3,7 @@ import { mostAllgatherRanks } from '../../cost/simulate/fastest-allgather.js'
 import { ordinaryName } from '../../spmm/fastest-exchange.js'
 import type { TurnRatio } from '../../spmm/turn-ratios.js'
 import type { TopologyStatistics } from '../../topology/topology-statistics.js'
-import { change, counted, figure, rangeText, secondsText, table } from './reporter.js'
+import { change, counted, figure, rangeText, secondsText, significant, table } from './reporter.js'
 import { microseconds } from './simulation-report.js'
 
 /** A product with a larger relative error than this is wrong. */
@@ -119,7 +119,7 @@ export function spmmText(outcome: SpmmOutcome): string {
     table(
       measured.map(({ name, seconds: took, interval, gflops, communication }) => [
         productName(name, exchange),
-        `${secondsText(took)}${spreadText(interval)}, ${gflops.toPrecision(3)} GFLOP/s, ${Math.round(100 * communication)}% communication`,
+        `${secondsText(took)}${spreadText(interval)}, ${significant(gflops)} GFLOP/s, ${Math.round(100 * communication)}% communication`,
       ]),
     ),
     ...comparisonLines(outcome),
@@ -155,10 +155,9 @@ export function verdictText({ name, verdict }: TurnRatio): string {
 
 /** `2.41 times as fast [2.12, 2.93]` */
 export function ratioText({ ratio, interval }: TurnRatio): string {
-  const digits = (value: number) => value.toPrecision(3)
   const spread =
-    interval === null ? ', too few turns for an interval' : ` [${interval.map(digits).join(', ')}]`
-  return `${digits(ratio)} times as fast${spread}`
+    interval === null ? ', too few turns for an interval' : ` [${interval.map(significant).join(', ')}]`
+  return `${significant(ratio)} times as fast${spread}`
 }
 
 /** Above verdicts and ratios: what is compared. */

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { groupProgress, reporter } from '../../../../src/cli/output/reporter.js'
+import { groupProgress, reporter, secondsText, significant } from '../../../../src/cli/output/reporter.js'
 import { countHyperedges } from '../../../../src/topology/friends/hyperedges.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 
@@ -86,4 +86,11 @@ it('control characters of names are printed as escapes', () => {
   const { said, report } = listen(0)
   report.note('plan \u001b[2J by \u009b31m\tX\u007f\nnext line é')
   expect(said).toEqual(['plan \\x1b[2J by \\x9b31m\tX\\x7f\nnext line é\n'])
+})
+
+it('times and ratios have three digits, without an exponent where they are long', () => {
+  expect([0.0123456, 0.9994, 0.9996, 1.5].map(secondsText)).toEqual(['12.3 ms', '999 ms', '1.00 s', '1.50 s'])
+  expect([0.1234, 12.34, 999.4, 999.6, 12_345].map(significant)).toEqual([
+    ...['0.123', '12.3', '999', '1,000', '12,345'],
+  ])
 })
