@@ -23,6 +23,8 @@ export interface OurWorld {
   readonly program: string
   readonly ranks: number
   readonly processes?: number
+  /** On threads. */
+  readonly bindTo?: 'core'
   readonly args?: unknown
 }
 
@@ -212,7 +214,7 @@ export class BuiltPrograms {
     const argument = JSON.stringify({ ...world, fabric: 'threads', processes })
     return {
       name,
-      how: `${this.#of}node ${process.version}, ${world.ranks} ranks on ${processes} threads`,
+      how: `${this.#of}node ${process.version}, ${world.ranks} ranks on ${processes} threads${world.bindTo === undefined ? '' : ', each bound to a core'}`,
       run: () => runWithTimeout(process.execPath, [`${this.#folder}bench/child.js`, argument], limitSeconds),
     }
   }

@@ -2,13 +2,15 @@
 // process 0 of an MPI job, prints the figures of rank 0 as one JSON object.
 import { readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { isRankweaveError, type Main, mpi, run, websocket } from '../src/entry/index.js'
+import { isRankweaveError, type Main, mpi, run, threads, websocket } from '../src/entry/index.js'
 
-const { program, ranks, fabric, processes, execArgv, args } = JSON.parse(process.argv[2]) as {
+const { program, ranks, fabric, processes, bindTo, execArgv, args } = JSON.parse(process.argv[2]) as {
   readonly program: string
   readonly ranks: number
   readonly fabric: 'local' | 'threads' | 'websocket' | 'mpi'
   readonly processes: number
+  /** On threads. */
+  readonly bindTo?: 'core'
   /** Of processes that are connected by WebSockets. */
   readonly execArgv?: readonly string[]
   readonly args: unknown
@@ -27,11 +29,16 @@ function print(figures: object): void {
 async function inOneProcess(): Promise<object> {
   const rssBefore = process.memoryUsage.rss()
   const begin = performance.now()
-  const of = execArgv === undefined ? fabric : websocket({ processes, execArgv })
+  const of = fabricOf()
   const [first] = await run<object | null, unknown>(url, { ranks, processes, fabric: of, args })
   const seconds = (performance.now() - begin) / 1000
   const peakRss = process.resourceUsage().maxRSS * 1024 - rssBefore
   return { seconds, rssBytesPerRank: peakRss / ranks, ...first }
+}
+
+function fabricOf() {
+  if (execArgv !== undefined) return websocket({ processes, execArgv })
+  return bindTo === undefined ? fabric : threads({ processes, bindTo })
 }
 
 async function onMpi(): Promise<void> {

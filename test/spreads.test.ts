@@ -20,6 +20,8 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
     ['...elementTypes', 'a constant'],
     ['...levels', 'a constant'],
   ],
+  'cli/input/world-options.ts': [['...bindings', 'a constant']],
+  'fabric/threads/core-binding.ts': [['...processors', 'hardware threads of a core']],
   'cli/output/reporter.ts': [
     ['...shown.map(([label]) => label.length)', 'rows of a printed table'],
     ['...rows.map((row) => row[c].length)', 'rows of a printed table'],

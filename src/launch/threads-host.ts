@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { givenOptions } from '../base/option-table.js'
+import { bindThisThread } from '../fabric/threads/core-binding.js'
 import { openThreads } from '../fabric/threads/threads.js'
 import { worldLayout } from '../messages/process/world-layout.js'
 import type { UserProgram } from '../world/user-program.js'
@@ -39,6 +40,7 @@ export async function hostProcess(): Promise<void> {
   if (connection.process === 0) (await import('./processes/worker-stdin.js')).adoptStdin()
   let loaded: UserProgram<unknown, unknown>
   try {
+    if (connection.processors !== null) await bindThisThread(connection.processors)
     loaded = await loadHere(program, port, givenOptions({ hosted }))
   } catch (error) {
     part.failed(error)

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { type Communicator, RankweaveError } from 'rankweave'
 
 /** What a test wants every rank to do; `process` is where it happens. */
@@ -7,7 +8,15 @@ export type Part =
   | { readonly kind: 'throw while another is stuck'; readonly word: Int32Array }
   | { readonly kind: 'never settles'; readonly rank: number }
   | {
-      readonly kind: 'deadlock' | 'function result' | 'linger' | 'pids' | 'print' | 'values' | 'thread'
+      readonly kind:
+        | 'deadlock'
+        | 'function result'
+        | 'linger'
+        | 'pids'
+        | 'print'
+        | 'processors'
+        | 'values'
+        | 'thread'
     }
 
 /** Fails on purpose in many ways, or returns where it ran. */
@@ -90,6 +99,8 @@ export default async function main(world: Communicator, part: Part): Promise<unk
         none: undefined,
         big: 2n ** 70n,
       }
+    case 'processors':
+      return /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/thread-self/status', 'utf8'))![1]
     case 'thread':
       return (await import('node:worker_threads')).threadId
   }

@@ -4,6 +4,7 @@ import { RankweaveError, wrongValue } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import { local } from '../../fabric/local/local.js'
 import { mpi } from '../../fabric/mpi/mpi.js'
+import { bindings } from '../../fabric/threads/core-binding.js'
 import { threads } from '../../fabric/threads/threads.js'
 import { longestReportSeconds, type ReportOptions } from '../../launch/processes/report-triggers.js'
 import { maxWorldRanks } from '../../messages/process/world-layout.js'
@@ -24,6 +25,10 @@ export function addWorldOptions(command: Command): Command {
         'local',
       ),
     )
+    .option(
+      '--bind-to <what>',
+      'with --fabric threads: core, one process to each core, or none (default: none)',
+    )
     .option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)')
     .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')
 }
@@ -36,6 +41,7 @@ export const worldSchema = {
   processes: whole(1, maxProcesses).optional(),
   nodes: whole(1, maxProcesses).optional(),
   fabric: oneOf('local', 'threads', 'websocket', 'mpi'),
+  bindTo: oneOf(...bindings).optional(),
   mpiLib: z.string().optional(),
   reportAfter: seconds(longestReportSeconds).optional(),
 }
@@ -53,7 +59,12 @@ export type WorldFlags = z.infer<z.ZodObject<typeof worldSchema>>
 const factories = { local, threads, websocket } as const
 
 /** The fabric of a world: nodes host consecutive blocks of processes. @throws ERR_WORLD, ERR_MPI_LAUNCHER */
-export function fabricOf({ processes, nodes, fabric, mpiLib }: Omit<WorldFlags, 'ranks'>): FabricFactory {
+export function fabricOf(flags: Omit<WorldFlags, 'ranks'>): FabricFactory {
+  const { processes, nodes, fabric, bindTo, mpiLib } = flags
+  if (bindTo !== undefined && fabric !== 'threads') {
+    const instead = fabric === 'mpi' ? ': the launcher binds, mpirun --bind-to core' : ''
+    throw new RankweaveError('ERR_USAGE', `--bind-to is for --fabric threads, not for ${fabric}${instead}`)
+  }
   if (mpiLib !== undefined && fabric !== 'mpi')
     throw new RankweaveError('ERR_USAGE', `--mpi-lib is for --fabric mpi, not for ${fabric}`)
   if (fabric !== 'mpi') {
@@ -61,7 +72,9 @@ export function fabricOf({ processes, nodes, fabric, mpiLib }: Omit<WorldFlags, 
     const got = processes === undefined ? `${hosts}, the default` : `${processes}`
     requireHosts(nodes, hosts, `expected --processes ${nodes} or more, one per node, got ${got}`)
     const options = { processes: hosts, nodes: labels(hosts, nodes ?? 1) }
-    return factories[fabric](options)
+    return fabric === 'threads' && bindTo !== undefined
+      ? threads({ ...options, bindTo })
+      : factories[fabric](options)
   }
   const library = mpiLib === undefined ? {} : { library: mpiLib }
   const started = mpi(library).processes

@@ -1,4 +1,5 @@
 import { RankweaveError, reasonText } from '../../errors.js'
+import { importKoffi, type Koffi } from '../koffi.js'
 import { abiOf, type MpiAbi } from './mpi-abi.js'
 import {
   type AddressOf,
@@ -70,9 +71,6 @@ export interface MpiLibrary {
 
 export type MpiType = 'int' | 'address' | 'handle'
 
-/** @internal The optional package, whose types are not ours to publish. */
-export type Koffi = typeof import('koffi')
-
 /**
  * Disables, unless the user has set it, what MPI libraries do to a process that Node's threads do not
  * survive: they overwrite the code of `brk`, `mmap` and `munmap` while other threads run it (to track which
@@ -111,13 +109,7 @@ export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
 /** @internal koffi, with an environment in which loading an MPI library is safe. @throws ERR_MPI_KOFFI */
 export async function loadKoffi(): Promise<Koffi> {
   for (const [name, value] of Object.entries(safeDefaults)) process.env[name] ??= value
-  try {
-    const module = (await import('koffi')) as Koffi & { readonly default?: Koffi }
-    return module.default ?? module
-  } catch (cause) {
-    const message = `fabric mpi needs the optional package koffi, which cannot be loaded: npm install koffi (${reasonText(cause)})`
-    throw new RankweaveError('ERR_MPI_KOFFI', message, { cause })
-  }
+  return importKoffi('fabric mpi')
 }
 
 /**

@@ -1,7 +1,5 @@
 import { closeSync } from 'node:fs'
-
-/** @internal */
-type Koffi = typeof import('koffi')
+import type { Koffi } from '../koffi.js'
 
 /** The address of the memory of a view. */
 export type AddressOf = (view: ArrayBufferView) => number

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { allowedProcessors, processorsIn } from '../../base/allowed-processors.js'
 import { addToList } from '../../base/maps.js'
 import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
@@ -33,7 +33,7 @@ export function placement(job: JobProcess): Placement {
   const nodes = labelsOf(leaders, allTexts(job, processorName(job)))
   const perCore = processesPerCoreByNode(
     leaders,
-    allTexts(job, `${availableParallelism()} ${allowedCores()}`),
+    allTexts(job, `${availableParallelism()} ${allowedProcessors()}`),
   )
   return {
     nodes,
@@ -77,23 +77,7 @@ export function processesPerCoreByNode(
  */
 export function countProcessesPerCore(cores: readonly string[], available: number): number {
   if (cores.includes('')) return cores.length / available
-  return cores.length / new Set(cores.flatMap(numbersIn)).size
-}
-
-function numbersIn(list: string): number[] {
-  return list.split(',').flatMap((range) => {
-    const [first, last = first] = range.split('-').map(Number) as [number, number?]
-    return Array.from({ length: last - first + 1 }, (_, i) => first + i)
-  })
-}
-
-/** The cores that this process is bound to; processes may be bound to different ones. */
-function allowedCores(): string {
-  try {
-    return /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? ''
-  } catch {
-    return ''
-  }
+  return cores.length / new Set(cores.flatMap(processorsIn)).size
 }
 
 /** By process: the first process that it shares memory with. */

@@ -1,4 +1,4 @@
-import { hostname } from 'node:os'
+import { availableParallelism, hostname } from 'node:os'
 import { MessageChannel, type MessagePort, type ResourceLimits } from 'node:worker_threads'
 import { requireEntries } from '../../base/known-options.js'
 import {
@@ -9,8 +9,10 @@ import {
   uncheckedOptions,
   urlOption,
   valueOption,
+  wordOption,
 } from '../../base/option.js'
 import { checkOptions, requireOption } from '../../base/option-table.js'
+import { type Binding, bindings, coreOfEachProcess } from './core-binding.js'
 import { initRing, maxPayloadOf, type RingMemory, ringBytes } from './threads-ring.js'
 
 export interface ThreadsOptions {
@@ -31,6 +33,12 @@ export interface ThreadsOptions {
    */
   readonly resourceLimits?: ResourceLimits
   /**
+   * `core`: process i runs on the i-th core that this program may use, on all its hardware threads, as `mpirun
+   * --bind-to core` does; Linux, at most one process per core, and the package koffi. A world beside another busy
+   * program gains by it, two bound worlds on the same cores lose. Default `none`: Linux places the threads.
+   */
+  readonly bindTo?: Binding
+  /**
    * The library's entry of worker threads, where an application bundles it. Default: that of the installed
    * package.
    */
@@ -38,7 +46,7 @@ export interface ThreadsOptions {
 }
 
 /** The resolved options that connect threads. */
-export type ThreadsShape = Required<Pick<ThreadsOptions, 'processes' | 'nodes' | 'ringBytes'>>
+export type ThreadsShape = Required<Pick<ThreadsOptions, 'processes' | 'nodes' | 'ringBytes' | 'bindTo'>>
 
 /** What one process needs to take part; sent to its worker unchanged, with `ports` in the transfer list. */
 export interface ThreadsConnection {
@@ -46,6 +54,10 @@ export interface ThreadsConnection {
   readonly nodes: readonly string[]
   readonly ringBytes: number
   readonly maxPayloadBytes: number
+  /** Whether there are more processes than processors that the program may use. */
+  readonly isOversubscribed: boolean
+  /** Where the process may run; null: anywhere. */
+  readonly processors: readonly number[] | null
   /** One word per process, `stateStride` words apart: its `processState`. */
   readonly states: SharedArrayBuffer
   /** By receiver: the rings from every process to it. */
@@ -69,9 +81,15 @@ export const maxThreads = 64
  */
 const maxFrameBytes = 65_536
 
-/** Connects `processes` threads with each other. The memory lives as long as any of them retains it. */
+/**
+ * Connects `processes` threads with each other. The memory lives as long as any of them retains it.
+ *
+ * @throws ERR_WORLD, ERR_FABRIC if they cannot be bound as `bindTo` says
+ */
 export function connectThreads(options: ThreadsShape): ThreadsConnection[] {
-  const { processes, nodes, ringBytes: size } = options
+  const { processes, nodes, ringBytes: size, bindTo } = options
+  const cores = bindTo === 'core' ? coreOfEachProcess(processes) : null
+  const isOversubscribed = processes > availableParallelism()
   const maxPayloadBytes = Math.min(maxFrameBytes, maxPayloadOf(size))
   const states = new SharedArrayBuffer(processes * stateStride * 4)
   const rings = Array.from({ length: processes }, () => new SharedArrayBuffer(processes * ringBytes(size)))
@@ -91,6 +109,8 @@ export function connectThreads(options: ThreadsShape): ThreadsConnection[] {
     nodes,
     ringBytes: size,
     maxPayloadBytes,
+    isOversubscribed,
+    processors: cores?.[process] ?? null,
     states,
     rings,
     ports: own,
@@ -121,6 +141,7 @@ const threadsOptions = {
     },
     sizeCode,
   ),
+  bindTo: wordOption(bindings, sizeCode),
   workerUrl: urlOption,
 } satisfies OptionTable<ThreadsOptions>
 
@@ -139,6 +160,7 @@ export function resolveThreads(options: ThreadsOptions): ThreadsShape {
     processes,
     nodes: nodes ?? new Array<string>(processes).fill(hostname()),
     ringBytes: options.ringBytes ?? defaultRingBytes(processes),
+    bindTo: options.bindTo ?? 'none',
   }
 }
 

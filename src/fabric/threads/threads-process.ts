@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { RankweaveError } from '../../errors.js'
 import { afterLosses } from '../decisions.js'
@@ -58,7 +57,7 @@ export class ThreadsProcess implements Fabric {
   constructor(connection: ThreadsConnection, authority?: Authority) {
     if (authority !== undefined) this.authority = afterLosses(authority, () => this.#unreported.length === 0)
     const { process, nodes, maxPayloadBytes, states, ports } = connection
-    this.isOversubscribed = nodes.length > availableParallelism()
+    this.isOversubscribed = connection.isOversubscribed
     this.#spinPolicy = new SpinPolicy(this.isOversubscribed, () => this.#inbox.taken + this.#outbox.sent)
     this.#connection = connection
     this.process = process

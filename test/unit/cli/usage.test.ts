@@ -63,6 +63,8 @@ describe('bad input ends with exit code 2 and an error code', () => {
     ['ERR_USAGE', 'split', ['-n', '4', '--processes', '0']],
     ['ERR_USAGE', 'split', ['-n', '4', '--fabric', 'pigeons']],
     ['ERR_USAGE', 'split', ['-n', '4', '--mpi-lib', 'libmpi.so']],
+    ['ERR_USAGE', 'split', ['-n', '4', '--bind-to', 'core']],
+    ['ERR_USAGE', 'split', ['-n', '4', '--fabric', 'threads', '--bind-to', 'socket']],
     ['ERR_USAGE', 'split', ['-n', '4', '--report-after', 'soon']],
     ['ERR_USAGE', 'split', ['-n', '4', '--colors', '0']],
     ['ERR_USAGE', 'split', ['-n', '4', '--colors', '2', '--file', 'colors.txt']],

@@ -1,5 +1,7 @@
 import { isRankweaveError, type RankweaveError, run, threads } from 'rankweave'
 import { afterEach, describe, expect, it } from 'vitest'
+import { allowedProcessors, processorsIn } from '../../../src/base/allowed-processors.js'
+import { coreOfEachProcess } from '../../../src/fabric/threads/core-binding.js'
 import type { Part } from '../../support/threads-program.js'
 
 const program = new URL('../../support/threads-program.ts', import.meta.url)
@@ -50,6 +52,16 @@ describe('results', () => {
     const [a, b, c] = await start({ kind: 'thread' })
     expect(a).toBe(b)
     expect(new Set([0, a, c]).size).toBe(3)
+  })
+
+  it('every process runs on the core that it is bound to', async () => {
+    const anywhere = processorsIn(allowedProcessors())
+    const bound = { ranks: 1, fabric: threads({ processes: 1, bindTo: 'core' }) }
+    const [processors] = await start({ kind: 'processors' }, bound)
+    expect(processorsIn(processors as string)).toEqual(coreOfEachProcess(1)[0])
+    // Nothing else is bound.
+    expect(processorsIn(allowedProcessors())).toEqual(anywhere)
+    expect(await start({ kind: 'processors' })).toEqual([0, 1, 2].map(() => allowedProcessors()))
   })
 
   it('that cannot be cloned are rejected with the rank', async () => {

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { allowedProcessors, processorsIn } from '../../base/allowed-processors.js'
+import { RankweaveError } from '../../errors.js'
+import { importKoffi } from '../koffi.js'
+
+/** What each process of a world on threads is bound to. */
+export const bindings = ['none', 'core'] as const
+export type Binding = (typeof bindings)[number]
+
+/**
+ * The processors of one core for every process: cores in the order of their first processor, one process each.
+ *
+ * @throws ERR_WORLD if there are more processes than cores; ERR_FABRIC where cores are unknown
+ */
+export function coreOfEachProcess(processes: number): readonly (readonly number[])[] {
+  const allowed = allowedProcessors()
+  if (allowed === '')
+    throw new RankweaveError(
+      'ERR_FABRIC',
+      `threads: bindTo 'core' needs Linux with /proc, this is ${process.platform}`,
+    )
+  const cores = coresOf(processorsIn(allowed), siblingsOf)
+  if (cores.length < processes) {
+    const message = `threads: bindTo 'core' binds one process to each core: ${processes} processes, ${cores.length} cores (processors ${allowed})`
+    throw new RankweaveError('ERR_WORLD', message, { details: { processes, cores: cores.length } })
+  }
+  return cores.slice(0, processes)
+}
+
+/**
+ * Processors by core.
+ *
+ * @param allowed where threads may run, ascending
+ * @param siblings all processors of the core of one
+ */
+export function coresOf(
+  allowed: readonly number[],
+  siblings: (processor: number) => readonly number[],
+): number[][] {
+  const remaining = new Set(allowed)
+  return allowed.flatMap((processor) => {
+    if (!remaining.has(processor)) return []
+    const core = [
+      processor,
+      ...siblings(processor).filter((other) => other !== processor && remaining.has(other)),
+    ]
+    for (const each of core) remaining.delete(each)
+    return [core]
+  })
+}
+
+function siblingsOf(processor: number): readonly number[] {
+  try {
+    const file = `/sys/devices/system/cpu/cpu${processor}/topology/thread_siblings_list`
+    return processorsIn(readFileSync(file, 'utf8').trim())
+  } catch {
+    // Containers may hide it: each processor counts as a core.
+    return [processor]
+  }
+}
+
+/**
+ * Binds the calling thread, and what it starts from now on, to processors of this host.
+ *
+ * @throws ERR_MPI_KOFFI; ERR_FABRIC if Linux refuses
+ */
+export async function bindThisThread(processors: readonly number[]): Promise<void> {
+  const koffi = await importKoffi("threads: bindTo 'core'")
+  const setAffinity = koffi.load(null).func('int sched_setaffinity(int, size_t, const void *)')
+  const mask = new Uint8Array((Math.max(...processors) >> 6) * 8 + 8)
+  for (const processor of processors) mask[processor >> 3] |= 1 << (processor & 7)
+  if (setAffinity(0, mask.length, mask) === 0) return
+  const message = `threads: bindTo 'core': Linux refuses processors ${processors.join(', ')} (error ${koffi.errno()})`
+  throw new RankweaveError('ERR_FABRIC', message)
+}
