@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef OPEN_MPI
 enum { IS_OPEN_MPI = 1 };
@@ -102,8 +103,37 @@ static int is_dynamic(void) {
   return is_set != 0;
 }
 
+/*
+ * A variable of the environment that names a file of rules or an algorithm, and is in effect only where rules are
+ * dynamic; NULL: there is none.
+ */
+static const char *waiting_variable(void) {
+  static const char tuned[] = "OMPI_MCA_coll_tuned_", file[] = "dynamic_rules_filename=";
+  for (char **at = environ; at != NULL && *at != NULL; at++) {
+    const char *name = *at + sizeof tuned - 1, *value = strchr(*at, '=');
+    if (strncmp(*at, tuned, sizeof tuned - 1) != 0 || value == NULL || value[1] == '\0') continue;
+    const char *algorithm = strstr(name, "_algorithm");
+    if (strncmp(name, file, sizeof file - 1) == 0 || (algorithm != NULL && algorithm < value)) return *at;
+  }
+  return NULL;
+}
+
+/*
+ * Where rules become dynamic, variables take effect that did not before. Processes that name no tuning file would
+ * choose other algorithms for the same calls, and wait forever.
+ */
 void rw_tune_library_before(void) {
-  if (IS_OPEN_MPI && rw_tune_path() != NULL && rw_own_settings()->enabled > 0) setenv("OMPI_MCA_" DYNAMIC, "1", 0);
+  if (!IS_OPEN_MPI || rw_tune_path() == NULL || rw_own_settings()->enabled < 1) return;
+  if (waiting_variable() == NULL) setenv("OMPI_MCA_" DYNAMIC, "1", 0);
+}
+
+static const char *why_not_dynamic(void) {
+  static char why[256];
+  const char *waiting = waiting_variable();
+  if (waiting == NULL) return DYNAMIC " of Open MPI is not 1 on all processes: name the file in RANKWEAVE_SHIM of all";
+  snprintf(why, sizeof why, "%.*s is set: unset it, or set OMPI_MCA_" DYNAMIC " to 1 on all processes",
+           (int)strcspn(waiting, "="), waiting);
+  return why;
 }
 
 const char *rw_tune_library_begin(int threads) {
@@ -113,8 +143,8 @@ const char *rw_tune_library_begin(int threads) {
   if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return "the library has no control variables";
   for (int function = 0; function < RW_TUNE_FUNCTIONS; function++) find_function(function);
   if (!IS_OPEN_MPI) return NULL;
-  if (!is_dynamic()) return DYNAMIC " of Open MPI is not 1 on all processes: name the file in RANKWEAVE_SHIM of all";
-  return has_rules_file() ? "coll_tuned_dynamic_rules_filename names a file of rules, which has precedence" : NULL;
+  if (has_rules_file()) return "coll_tuned_dynamic_rules_filename names a file of rules, which has precedence";
+  return is_dynamic() ? NULL : why_not_dynamic();
 }
 
 /* Names of MPICH's algorithms, so that they are found in descriptions. */

@@ -10,6 +10,7 @@
 #include "shim.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,6 +253,19 @@ static rw_tuning *spread_out(int rank, rw_tuning *read) {
   return NULL;
 }
 
+/* The reason of the first process that has one. Collective. */
+static const char *first_reason(const char *own) {
+  static char reason[512];
+  int rank, first;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  first = own == NULL ? INT_MAX : rank;
+  PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (rank == first && rank == 0) snprintf(reason, sizeof reason, "%s", own);
+  else if (rank == first) snprintf(reason, sizeof reason, "process %d: %s", rank, own);
+  PMPI_Bcast(reason, sizeof reason, MPI_CHAR, first, MPI_COMM_WORLD);
+  return reason;
+}
+
 /* NULL, or why no process is tuned: alike on all. Collective. */
 static const char *prepare(void) {
   rw_layout layout;
@@ -261,10 +275,11 @@ static const char *prepare(void) {
   if (wrong == NULL && PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_tuned, &key, NULL) != MPI_SUCCESS)
     wrong = "MPI gives no key";
   by_setting = calloc((size_t)tuning->settings + 1, sizeof *by_setting);
+  if (wrong == NULL && by_setting == NULL) wrong = "there is no memory for it";
   double sum = wrong == NULL ? rw_tune_library_sum() : 0;
-  double least[] = {wrong == NULL && by_setting != NULL, sum, -sum};
+  double least[] = {wrong == NULL, sum, -sum};
   PMPI_Allreduce(MPI_IN_PLACE, least, 3, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
-  if (least[0] < 1) return wrong == NULL ? "another process could not prepare" : wrong;
+  if (least[0] < 1) return first_reason(wrong);
   if (least[1] != -least[2]) return "the libraries of MPI of the processes differ";
   if (rw_layout_make(MPI_COMM_WORLD, (int)tuning->cores, &layout) != MPI_SUCCESS) return "there is no memory for it";
   world_node = layout.node;
@@ -323,7 +338,7 @@ void rw_tune_share(void) {
   if (tuning != NULL) why = prepare();
   else if (why == NULL) why = read == NULL ? wrong : "there is no memory for it";
   if (why != NULL) {
-    if (rank == 0) fprintf(stderr, "rankweave shim: the tuning file %s is not used: %s\n", path == NULL ? "" : path, why);
+    if (rank == 0) fprintf(stderr, "rankweave shim: the tuning file%s%s is not used: %s\n", path == NULL ? "" : " ", path == NULL ? "" : path, why);
     return;
   }
   is_on = is_used = 1;
