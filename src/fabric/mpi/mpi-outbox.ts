@@ -24,7 +24,7 @@ const smallSlots = 64
 const largeCapacity = padded(messageHeadBytes + mpiFrameBytes(maxHeaderWords, mpiPayloadBytes))
 const largeSlots = 16
 const slots = smallSlots + largeSlots
-/** Copies of frames that wait for a slot are kept for later ones: 4 MiB at most. */
+/** Copies of frames that wait for a slot are kept for later ones: 4 MiB at most. Others have the length of their frame. */
 const mostSpares = 64
 /** Shorter frames are copied to memory of their length, which is cheap to come by. */
 const leastSpareBytes = 4096
@@ -68,6 +68,8 @@ export class MpiOutbox {
   readonly #queues: readonly Queue<Queued>[]
   #queued = 0
   readonly #spares: Uint8Array[] = []
+  /** How many were made. */
+  #made = 0
   #flushing = false
 
   constructor(library: MpiLibrary, comm: number, process: number, processes: number) {
@@ -184,7 +186,12 @@ export class MpiOutbox {
   #copyOf(payload: Uint8Array): Uint8Array {
     if (payload.byteLength < leastSpareBytes || payload.byteLength > mpiPayloadBytes)
       return new Uint8Array(payload)
-    const spare = this.#spares.pop() ?? new Uint8Array(mpiPayloadBytes)
+    let spare = this.#spares.pop()
+    if (spare === undefined) {
+      if (this.#made === mostSpares) return new Uint8Array(payload)
+      this.#made++
+      spare = new Uint8Array(mpiPayloadBytes)
+    }
     spare.set(payload)
     return spare.subarray(0, payload.byteLength)
   }
