@@ -22,6 +22,7 @@ export async function measureInto(
   options: Pick<MeasureOptions, 'rule' | 'elementType' | 'onCall' | 'signal'>,
 ): Promise<MeasuredPoints> {
   const file = openMeasurementFile(path, { source: meter.source, elementType: options.elementType })
+  file.make()
   const counts = await measureCalls(meter, calls, {
     ...options,
     isMeasured: file.has,

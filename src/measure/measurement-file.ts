@@ -19,13 +19,15 @@ export interface MeasurementFile {
   /** Bytes of a last line without its end, which were cut off; 0 of a whole file. */
   readonly cutBytes: number
   has(call: TuningCall, setting: TuningSetting): boolean
+  /** Makes the file where there is none, so that one which cannot be made is known before anything is measured. */
+  make(): void
   /** Appends a line at once, so that whatever ends the process leaves whole lines and at most a part of one. */
   append(measurement: Measurement): void
 }
 
 /**
- * Opens a file to continue it. A file that is not there begins empty. A last line without its end is cut off where it
- * begins as lines of this source do. A file that is refused stays unchanged.
+ * Opens a file to continue it. A file that is not there begins empty, and is not made yet. A last line without its end
+ * is cut off where it begins as lines of this source do. A file that is refused stays unchanged.
  *
  * @throws ERR_MEASUREMENT for a source that a file cannot hold, for a file of something else, for a damaged line, and
  *   for measurements under other conditions
@@ -43,12 +45,12 @@ export function openMeasurementFile(path: string, conditions: MeasuringCondition
     requireOwnPart(path, conditions.source, content.subarray(end))
     atFile(path, () => truncateSync(path, end))
   }
-  atFile(path, () => appendFileSync(path, ''))
   const points = new Set(measured.map((measurement) => pointKey(measurement, measurement)))
   return {
     held: points.size,
     cutBytes,
     has: (call, setting) => points.has(pointKey(call, setting)),
+    make: () => atFile(path, () => appendFileSync(path, '')),
     append(measurement) {
       atFile(path, () => appendFileSync(path, `${formatMeasurement(measurement)}\n`))
       points.add(pointKey(measurement, measurement))

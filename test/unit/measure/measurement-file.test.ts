@@ -19,7 +19,9 @@ describe('a file of measurements', () => {
   it('begins empty, grows by a line with every point, and says which points it has', () => {
     const path = join(folder(), 'new.jsonl')
     const file = openMeasurementFile(path, conditions)
-    expect([file.held, file.cutBytes, readFileSync(path, 'utf8')]).toEqual([0, 0, ''])
+    expect([file.held, file.cutBytes, existsSync(path)]).toEqual([0, 0, false])
+    file.make()
+    expect(readFileSync(path, 'utf8')).toBe('')
     expect(file.has(measurement, measurement)).toBe(false)
     file.append(measurement)
     expect(file.has(measurement, measurement)).toBe(true)

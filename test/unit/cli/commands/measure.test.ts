@@ -86,6 +86,7 @@ describe('measure', () => {
     expect([parameter.exitCode, parameter.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
     expect(parameter.stderr).toContain("got 'bcast-chain:segmnt=8192'")
     expect(parameter.stderr).toContain('bcast-chain:segment=8192')
+    expect(existsSync(file)).toBe(false)
   })
 
   it('names algorithms that serve no call, and measures the others', async () => {
@@ -192,13 +193,15 @@ describe('measure', () => {
   })
 
   it('refuses spreads that do not fit, on a fabric and on a machine', async () => {
-    const words = ['measure', 'bcast', '--spreads', '4x2', '-o', join(folder(), 'misfit.jsonl')]
+    const file = join(folder(), 'misfit.jsonl')
+    const words = ['measure', 'bcast', '--spreads', '4x2', '-o', file]
     const world = await cli(...words, '--fabric', 'local', '--processes', '4', ...quick)
     const machine = ['--source', 'simulator', '--machine', 'cluster:nodes=2,cores=2,profile=simgrid-fast']
     for (const answer of [world, await cli(...words, ...machine)]) {
       expect(answer.exitCode).toBe(2)
       expect(answer.stderr).toContain('ERR_MEASUREMENT')
       expect(answer.stderr).toContain("'4x2'")
+      expect(existsSync(file)).toBe(false)
     }
   })
 
