@@ -332,20 +332,23 @@ describeMpi('tuned collectives', (mpi) => {
       ['OMPI_MCA_coll_tuned_dynamic_rules_filename', 'names a file of rules, which has precedence'],
       ['OMPI_MCA_coll_tuned_allreduce_algorithm', 'OMPI_MCA_coll_tuned_allreduce_algorithm is set: unset it'],
     ] as const
-    skipped.each(waiting)('leave %s without effect where some processes name no file', async (variable, why) => {
-      const file = tuningFileOf(name, { allreduce: treeBySize('allreduce', ['basic_linear']) })
-      const path = write(JSON.stringify(file), 'mixed.json')
-      const rules = write(openMpiRules(file, { nodes: [2], processesPerNode: 2 }).text)
-      const script = `[ "$OMPI_COMM_WORLD_RANK" = 1 ] && RANKWEAVE_SHIM=on; exec "$@"`
-      const command = ['sh', '-c', script, 'sh', program, 'many', 'allreduce', '250', '20']
-      const ended = await runPreloaded(mpi, 3, library, command, {
-        RANKWEAVE_SHIM: `tune:${path}`,
-        [variable]: variable.endsWith('_filename') ? rules : '1',
-      })
-      expect(ended.code).toBe(0)
-      expect(ended.stdout).toMatch(/right\n/)
-      expect(ended.stderr).toContain(why)
-    })
+    skipped.each(waiting)(
+      'leave %s without effect where some processes name no file',
+      async (variable, why) => {
+        const file = tuningFileOf(name, { allreduce: treeBySize('allreduce', ['basic_linear']) })
+        const path = write(JSON.stringify(file), 'mixed.json')
+        const rules = write(openMpiRules(file, { nodes: [2], processesPerNode: 2 }).text)
+        const script = `[ "$OMPI_COMM_WORLD_RANK" = 1 ] && RANKWEAVE_SHIM=on; exec "$@"`
+        const command = ['sh', '-c', script, 'sh', program, 'many', 'allreduce', '250', '20']
+        const ended = await runPreloaded(mpi, 3, library, command, {
+          RANKWEAVE_SHIM: `tune:${path}`,
+          [variable]: variable.endsWith('_filename') ? rules : '1',
+        })
+        expect(ended.code).toBe(0)
+        expect(ended.stdout).toMatch(/right\n/)
+        expect(ended.stderr).toContain(why)
+      },
+    )
   } else {
     // Without shared memory every message is handed to UCX.
     const env = { MPIR_CVAR_NOLOCAL: '1' }
