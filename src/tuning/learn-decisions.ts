@@ -17,6 +17,7 @@ import type { SettingSelector } from './selector.js'
 import { compareWords, defaultAlgorithm, settingLine, type TuningSetting } from './setting.js'
 import { tolerantCases } from './tolerant-cases.js'
 import { callProcesses, type TuningCall } from './tuning-call.js'
+import { withUncutTimes } from './uncut-times.js'
 
 export interface LearnDecisionsOptions {
   /**
@@ -74,7 +75,8 @@ export const defaultTolerancePercent = 5
  * Decisions for every collective of the measurements, by ascending name, and what they lose.
  *
  * A call whose chosen setting has no time counts with what is done by default, as it would be carried out; it is
- * missing where that has no time either.
+ * missing where that has no time either. Where data are no longer than a segment, a setting has its time without cuts
+ * (`withUncutTimes`).
  *
  * @throws ERR_MEASUREMENT for none, for measurements of different sources, and for reductions of different elements
  * @throws ERR_TUNING where the data do not fit the learner: a quadtree takes calls of one kind and one spread over
@@ -92,7 +94,7 @@ export function learnDecisions(
   for (const measurement of measurements) addToList(byCollective, measurement.collective, measurement)
   return [...byCollective]
     .sort(([a], [b]) => compareWords(a, b))
-    .map(([collective, own]) => learnOne(collective, measuredData(own), options))
+    .map(([collective, own]) => learnOne(collective, measuredData(withUncutTimes(own)), options))
 }
 
 function learnOne(

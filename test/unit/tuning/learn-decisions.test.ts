@@ -44,6 +44,25 @@ describe('decisions of measurements', () => {
     expect(byDefault!.minPercent).toBeCloseTo(1)
   })
 
+  it.each(['least-penalty', 'c45'] as const)(
+    'by %s count segments longer than the data as whole data, which calls by them send',
+    (learner) => {
+      const of = (bytes: number, algorithm: string, timeUs: number, segment?: number) =>
+        measurementOf({
+          ...{ algorithm, bytes, timeUs, nodes: 4, processesPerNode: 1 },
+          parameters: segment === undefined ? {} : { segment },
+        })
+      const data = powersOfTwo(8).flatMap((bytes) =>
+        bytes <= 16
+          ? [of(bytes, 'default', 10), of(bytes, 'bcast-a', 50)]
+          : [of(bytes, 'default', 20), of(bytes, 'bcast-a', 50), of(bytes, 'bcast-a', 10, 16)],
+      )
+      const [{ tree, training }] = learnDecisions(data, { learner })
+      expect(tree.settings.map(settingLine)).toEqual(['bcast-a:segment=16', 'default'])
+      expect(training).toMatchObject({ missing: 0, maxPercent: 0 })
+    },
+  )
+
   it('have a tree for each collective, by name', () => {
     const both = [...measured(), ...measured({ collective: 'allgather' })]
     expect(learnDecisions(both).map(({ collective }) => collective)).toEqual(['allgather', 'bcast'])
