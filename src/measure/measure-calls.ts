@@ -1,10 +1,12 @@
 import { requireNotAborted } from '../base/abort.js'
+import type { Interval } from '../base/median-interval.js'
 import { laterTurn } from '../base/turn.js'
 import { type ElementType, type Measurement, measurementVersion } from '../tuning/measurement.js'
 import { medianTime } from '../tuning/median-time.js'
 import type { TuningSetting } from '../tuning/setting.js'
 import { isReduction, type TuningCall } from '../tuning/tuning-call.js'
 import type { Meter } from './meter.js'
+import { spreadText } from './spread.js'
 import { isEnough, repetitionsOfRound, type StoppingRule, timeInterval } from './stopping-rule.js'
 
 export interface MeasureOptions {
@@ -42,7 +44,8 @@ export interface WrongPoint {
 /**
  * Measures every setting of every call: each is verified once, then all of them are repeated in turn, a round at a
  * time, until each is exact enough or its budget is used up. So a slow drift of the machine meets all settings of a
- * call alike. The first round of each does not count.
+ * call alike. The first round of each does not count. Of the first call of a collective on a spread no round counts
+ * until all settings were exact enough once: until then code is being compiled, and connections are being made.
  *
  * The time of a repetition is that of the call and a dissemination barrier, less the median of the barrier alone. It
  * is at least half the interval of that median, and a nanosecond: what is shorter, the barrier hides.
@@ -56,6 +59,7 @@ export async function measureCalls(
   options: MeasureOptions,
 ): Promise<MeasureCounts> {
   const counts = { measured: 0, skipped: 0, refused: 0, wrong: [] as WrongPoint[] }
+  const warm = new Set<string>()
   for (const [done, call] of calls.entries()) {
     requireNotAborted('measure', options.signal)
     const all = meter.settings(call)
@@ -72,7 +76,10 @@ export async function measureCalls(
       else if (verdict === 'refused') counts.refused++
       else counts.wrong.push({ call, setting })
     }
-    const times: CallTimes = { points: right.map(newPoint), barrierUs: [] }
+    const warmed = `${call.collective} ${spreadText(call)}`
+    if (!meter.isComputed && !warm.has(warmed)) await repeatInTurn(meter, newTimes(right), options)
+    warm.add(warmed)
+    const times = newTimes(right)
     try {
       await repeatInTurn(meter, times, options)
     } finally {
@@ -101,6 +108,10 @@ function newPoint(setting: TuningSetting): Point {
 interface CallTimes {
   readonly points: readonly Point[]
   readonly barrierUs: number[]
+}
+
+function newTimes(settings: readonly TuningSetting[]): CallTimes {
+  return { points: settings.map(newPoint), barrierUs: [] }
 }
 
 async function repeatInTurn(
@@ -142,8 +153,10 @@ function writeEnough(
 ): number {
   const enough = points.filter((point) => point.isEnough)
   const barrier = barrierTime(barrierUs)
-  for (const { setting, callUs } of enough)
-    write(measurementOf(meter, call, setting, { elementType, timesUs: netTimes(callUs, barrier) }))
+  for (const { setting, callUs } of enough) {
+    const [timesUs, intervalUs] = [netTimes(callUs, barrier), netInterval(callUs, barrier)]
+    write(measurementOf(meter, call, setting, { elementType, timesUs, intervalUs }))
+  }
   return enough.length
 }
 
@@ -165,16 +178,27 @@ const nanosecondUs = 0.001
 /** The times of calls without the barrier after each, rounded to nanoseconds. */
 export function netTimes(callUs: readonly number[], { medianUs, uncertaintyUs }: BarrierTime): number[] {
   const least = Math.max(nanosecondUs, uncertaintyUs)
-  return callUs.map((us) => Math.round(Math.max(least, us - medianUs) * 1000) / 1000)
+  return callUs.map((us) => toNanoseconds(Math.max(least, us - medianUs)))
+}
+
+/** Where the median of these times lies: of one that the barrier hides, from a nanosecond on. */
+export function netInterval(callUs: readonly number[], barrier: BarrierTime): Interval {
+  const { medianUs, uncertaintyUs } = barrier
+  const isHidden = medianTime(callUs) - medianUs <= uncertaintyUs
+  const [low, high] = timeInterval(netTimes(callUs, barrier))
+  return [isHidden ? nanosecondUs : low, high]
+}
+
+function toNanoseconds(us: number): number {
+  return Math.round(us * 1000) / 1000
 }
 
 function measurementOf(
   { source }: Meter,
   call: TuningCall,
   { algorithm, parameters }: TuningSetting,
-  { elementType, timesUs }: Required<Pick<Measurement, 'elementType' | 'timesUs'>>,
+  { elementType, timesUs, intervalUs }: Required<Pick<Measurement, 'elementType' | 'timesUs' | 'intervalUs'>>,
 ): Measurement {
-  const intervalUs = timeInterval(timesUs)
   return {
     ...{ version: measurementVersion, source, ...call, algorithm, parameters },
     ...(isReduction(call.collective) ? { elementType } : {}),

@@ -8,7 +8,10 @@ export interface StoppingRule {
   readonly precision: number
   /** Of a point, at most: 1 to 1,024. */
   readonly repetitions: number
-  /** Milliseconds that the repetitions of a point may take, at least one round of them. */
+  /**
+   * Milliseconds that the repetitions of a point may take: so few that their median has no interval may take four times
+   * as long. At least one round.
+   */
   readonly budgetMs: number
 }
 
@@ -16,6 +19,8 @@ export interface StoppingRule {
 const roundUs = 2000
 const mostInRound = 32
 const firstRound = 2
+/** How many budgets a point may use until its median has an interval. */
+const budgetsWithoutInterval = 4
 
 /**
  * Whether a point needs no more repetitions.
@@ -30,9 +35,10 @@ export function isEnough(
   spentMs: number,
 ): boolean {
   if (callUs.length >= rule.repetitions) return true
-  if (callUs.length > 0 && spentMs >= rule.budgetMs) return true
   const interval = medianInterval(callUs)
-  return interval !== null && (interval[1] - interval[0]) / 2 <= rule.precision * medianUs
+  if (interval === null) return callUs.length > 0 && spentMs >= budgetsWithoutInterval * rule.budgetMs
+  if (spentMs >= rule.budgetMs) return true
+  return (interval[1] - interval[0]) / 2 <= rule.precision * medianUs
 }
 
 /** Where the median of times lies with 95% confidence; of too few for that, their range. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { barrierTime, measureCalls, netTimes } from '../../../src/measure/measure-calls.js'
+import { barrierTime, measureCalls, netInterval, netTimes } from '../../../src/measure/measure-calls.js'
 import type { CallVerdict, Meter } from '../../../src/measure/meter.js'
 import type { Measurement } from '../../../src/tuning/measurement.js'
 import type { TuningSetting } from '../../../src/tuning/setting.js'
@@ -46,11 +46,11 @@ describe('the settings of a call', () => {
     written.length = 0
     const { meter, log } = loggingMeter({ chain: 1000, linear: 5000 })
     const counts = await measureCalls(meter, [call], options)
-    expect(log).toEqual([
-      ...['begin', 'verify chain', 'verify linear', 'time chain 2', 'time linear 2'],
-      ...['time chain 2', 'time linear 2', 'time chain 2', 'time linear 1', 'time chain 2'],
-      ...['time linear 1', 'time linear 1', 'time linear 1', 'end'],
-    ])
+    const repeated = [
+      ...['time chain 2', 'time linear 2', 'time chain 2', 'time linear 2', 'time chain 2'],
+      ...['time linear 1', 'time chain 2', 'time linear 1', 'time linear 1', 'time linear 1'],
+    ]
+    expect(log).toEqual(['begin', 'verify chain', 'verify linear', ...repeated, ...repeated, 'end'])
     expect(counts).toEqual({ measured: 2, skipped: 0, refused: 0, wrong: [] })
     expect(written).toEqual([
       {
@@ -58,6 +58,35 @@ describe('the settings of a call', () => {
         ...{ timesUs: new Array(6).fill(1000), intervalUs: [1000, 1000] },
       },
       expect.objectContaining({ algorithm: 'linear', timesUs: new Array(6).fill(5000) }),
+    ])
+  })
+
+  it('are repeated before, without counting, where no call of their collective was on these processes', async () => {
+    written.length = 0
+    const { meter } = loggingMeter({ a: 1000 })
+    let round = 0
+    const slowAtFirst: Meter = {
+      ...meter,
+      async time(one, repetitions) {
+        const times = await meter.time(one, repetitions)
+        return ++round > 4 ? times : { ...times, callUs: times.callUs.map((us) => us * 50) }
+      },
+    }
+    const [longer, wider] = [
+      { ...call, bytes: 16 },
+      { ...call, nodes: 4 },
+    ]
+    await measureCalls(slowAtFirst, [call, longer, wider], options)
+    // 2 + 2 + 4 x 1 slow repetitions would be left of the first call otherwise.
+    expect(written.map(({ timesUs }) => timesUs)).toEqual([1, 2, 3].map(() => new Array(6).fill(1000)))
+    const rounds = (of: readonly TuningCall[]) => {
+      const { meter: another, log } = loggingMeter({ a: 1000 })
+      return measureCalls(another, of, options).then(
+        () => log.filter((line) => line.startsWith('time')).length,
+      )
+    }
+    expect(await Promise.all([rounds([call]), rounds([call, longer]), rounds([call, wider])])).toEqual([
+      8, 12, 16,
     ])
   })
 
@@ -93,7 +122,7 @@ describe('the settings of a call', () => {
     const interrupted: Meter = {
       ...meter,
       async time(one, repetitions) {
-        if (one.algorithm === 'long' && ++rounds === 3) interrupt.abort()
+        if (one.algorithm === 'long' && ++rounds === 9) interrupt.abort()
         return meter.time(one, repetitions)
       },
     }
@@ -121,5 +150,19 @@ describe('the time of a repetition', () => {
   it('is at least what the barrier is uncertain by, and a nanosecond', () => {
     expect(netTimes([9, 12, 50], barrierTime([8, 10, 10, 10, 10, 14]))).toEqual([3, 3, 40])
     expect(netTimes([9], barrierTime([10, 10]))).toEqual([0.001])
+  })
+})
+
+describe('the interval of a time', () => {
+  const barrier = barrierTime([8, 10, 10, 10, 10, 14])
+
+  it('is that of the calls less the barrier, above what the barrier is uncertain by', () => {
+    expect(netInterval([110, 111, 112, 113, 114, 120], barrier)).toEqual([100, 110])
+    expect(netInterval([9, 20, 21, 22, 23, 24], barrier)).toEqual([3, 14])
+  })
+
+  it('begins at a nanosecond where the barrier hides the call: that is no exact time', () => {
+    expect(netInterval([9, 9, 9, 10, 11, 12], barrier)).toEqual([0.001, 3])
+    expect(netInterval([9, 9, 9, 10, 11, 30], barrier)).toEqual([0.001, 20])
   })
 })

@@ -21,10 +21,17 @@ describe('a point is repeated', () => {
     expect(isEnough(rule, times(6, 10), 99, 0)).toBe(false)
   })
 
-  it('no longer than its budgets last, and at least one round', () => {
+  it('no longer than its budgets last', () => {
     expect(isEnough(rule, times(20, 90), 100, 0)).toBe(true)
-    expect(isEnough(rule, times(1, 0), 100, 100)).toBe(true)
-    expect(isEnough(rule, [], 100, 100)).toBe(false)
+    expect(isEnough(rule, times(6, 90), 100, 99)).toBe(false)
+    expect(isEnough(rule, times(6, 90), 100, 100)).toBe(true)
+  })
+
+  it('for four budgets until its median has an interval, and at least one round', () => {
+    expect(isEnough(rule, times(5, 0), 100, 399)).toBe(false)
+    expect(isEnough(rule, times(1, 0), 100, 400)).toBe(true)
+    expect(isEnough(rule, [], 100, 400)).toBe(false)
+    expect(isEnough({ ...rule, repetitions: 2 }, times(2, 0), 100, 0)).toBe(true)
   })
 })
 
