@@ -1,8 +1,9 @@
 // Collective calls by bytes, checked once each: SECONDS BYTES.. A call of reductions has that vector, the others that block.
+// Each is timed one after another, and by itself as `rankweave measure` does.
 #include "bench.h"
 
-enum { batches = 11 };
-static const double batch_seconds = 5e-3;
+enum { batches = 11, few_batches = 3, most_isolated = 256, least_isolated = 5 };
+static const double batch_seconds = 5e-3, isolated_seconds = 0.1;
 
 static double *mine, *into;
 static int count;
@@ -52,8 +53,8 @@ static void check(int call) {
   }
 }
 
-// As many calls as the slowest process takes for a batch.
-static int iterations_of(void (*operation)(void *)) {
+// Of the slowest process.
+static double seconds_of(void (*operation)(void *)) {
   double seconds = 0;
   for (int i = 0; i < 3; i++) {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -62,8 +63,48 @@ static int iterations_of(void (*operation)(void *)) {
     seconds = MPI_Wtime() - begin;
   }
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  const double wanted = batch_seconds / seconds;
-  return wanted < 1 ? 1 : wanted > 1000 ? 1000 : (int)wanted;
+  return seconds;
+}
+
+static int between(double least, double wanted, double most) { return (int)(wanted < least ? least : wanted > most ? most : wanted); }
+
+static void dissemination(void) {
+  for (int distance = 1; distance < size; distance *= 2) {
+    const int to = (rank + distance) % size, from = (rank - distance + size) % size;
+    MPI_Sendrecv(NULL, 0, MPI_BYTE, to, 1, NULL, 0, MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+// Median microseconds of a call by itself: all enter together, a barrier follows, and the process that takes longest counts, less the
+// median of the barrier alone, above what that is uncertain by.
+static double isolated(void (*operation)(void *), int repetitions) {
+  double *own = bytes_of(4 * (size_t)repetitions * sizeof *own), *with = own + 2 * repetitions, *barrier = with + repetitions;
+  dissemination();
+  for (int i = 0; i < repetitions; i++) {
+    const double before = MPI_Wtime();
+    dissemination();
+    const double entered = MPI_Wtime();
+    operation(NULL);
+    dissemination();
+    own[i] = (MPI_Wtime() - entered) * 1e6;
+    own[repetitions + i] = (entered - before) * 1e6;
+  }
+  MPI_Allreduce(own, with, 2 * repetitions, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  const double barrier_us = median(barrier, repetitions), call_us = median(with, repetitions) - barrier_us;
+  // 1.96 deviations of a binomial from the middle: where the median lies with 95% confidence.
+  int below = 1;
+  for (double left = repetitions - 4; left >= 0 && left * left >= 3.84 * repetitions; left -= 2) below++;
+  const double uncertain = (barrier[repetitions - below] - barrier[below - 1]) / 2;
+  free(own);
+  return call_us > uncertain ? call_us : uncertain > 1e-3 ? uncertain : 1e-3;
+}
+
+static void print_slowest(const char *name, const char *bytes, const char *how, double us) {
+  double slowest;
+  MPI_Allreduce(&us, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  char key[64];
+  snprintf(key, sizeof key, "%s %s%s", name, bytes, how);
+  print_figure(key, slowest);
 }
 
 int main(int argc, char **argv) {
@@ -73,12 +114,13 @@ int main(int argc, char **argv) {
     mine = bytes_of((size_t)count * sizeof(double) * (size_t)size);
     into = bytes_of((size_t)count * sizeof(double) * (size_t)size);
     for (int call = 0; call < CALLS; call++) {
+      void (*const operation)(void *) = calls[call].operation;
       check(call);
-      double slowest = timed(calls[call].operation, NULL, iterations_of(calls[call].operation), batches);
-      MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-      char key[64];
-      snprintf(key, sizeof key, "%s %s", calls[call].name, argv[arg]);
-      print_figure(key, slowest);
+      const double once = seconds_of(operation);
+      const int iterations = between(1, batch_seconds / once, 1000);
+      const int repetitions = between(least_isolated, isolated_seconds / once, most_isolated);
+      print_slowest(calls[call].name, argv[arg], "", timed(operation, NULL, iterations, once > 10 * batch_seconds ? few_batches : batches));
+      print_slowest(calls[call].name, argv[arg], " isolated", isolated(operation, repetitions));
     }
     free(mine), free(into);
   }

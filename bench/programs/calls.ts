@@ -1,12 +1,14 @@
 // Every collective call, with arrays to receive into.
 import type { Communicator } from 'rankweave'
-import { type Effort, expectEqual, timed } from './timing.js'
+import { type Effort, expectEqual, type IsolatedEffort, timed, timedIsolated } from './timing.js'
 
 export interface CallCase extends Effort {
   readonly key: string
   readonly call: CallName
   /** Of what MPI's count describes: a vector, or the block of a rank. */
   readonly bytes: number
+  /** To time the call by itself, too, and the key of that. */
+  readonly isolated?: IsolatedEffort & { readonly key: string }
 }
 
 export type CallName =
@@ -25,7 +27,12 @@ export type CallName =
 /** Microseconds by key. */
 export default async function main(world: Communicator, cases: readonly CallCase[]) {
   const figures: Record<string, number> = {}
-  for (const one of cases) figures[one.key] = await timed(world, await checked(world, one), one)
+  for (const one of cases) {
+    const call = await checked(world, one)
+    figures[one.key] = await timed(world, repeated(call), one)
+    const { isolated } = one
+    if (isolated !== undefined) figures[isolated.key] = await timedIsolated(world, call, isolated)
+  }
   return figures
 }
 
@@ -36,9 +43,13 @@ interface Call {
   readonly expected?: readonly [first: number, last: number]
 }
 
-type Operations = (iterations: number) => Promise<void>
+function repeated(call: Call['run']): (iterations: number) => Promise<void> {
+  return async (iterations) => {
+    for (let i = 0; i < iterations; i++) await call()
+  }
+}
 
-async function checked(world: Communicator, { call, bytes, key }: CallCase): Promise<Operations> {
+async function checked(world: Communicator, { call, bytes, key }: CallCase): Promise<Call['run']> {
   const { run, into, expected } = callOf(world, call, bytes / 8)
   into.fill(Number.NaN)
   await run()
@@ -46,9 +57,7 @@ async function checked(world: Communicator, { call, bytes, key }: CallCase): Pro
     expectEqual(into[0], expected[0], `${key}, first element`)
     expectEqual(into[into.length - 1], expected[1], `${key}, last element`)
   }
-  return async (iterations) => {
-    for (let i = 0; i < iterations; i++) await run()
-  }
+  return run
 }
 
 /** Rank r contributes r + 1, and to every rank the same. */

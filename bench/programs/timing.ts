@@ -76,9 +76,69 @@ async function timedTogether(
     await barrier()
     samples[b] = (await millisecondsOf(operations, perBatch)) * 1000
   }
-  samples.sort()
-  const middle = batches >> 1
-  return batches % 2 === 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2
+  return medianOf(samples)
+}
+
+/** How calls by themselves are timed. */
+export interface IsolatedEffort {
+  /** Of a call, at most. */
+  readonly repetitions: number
+  /** What they may take, in milliseconds; at least {@link leastIsolated} are made. */
+  readonly budgetMs: number
+}
+
+const leastIsolated = 5
+const isolatedProbes = 10
+const dissemination = { algorithm: 'barrier-dissemination' } as const
+
+/**
+ * Median microseconds of a call by itself, as `rankweave measure` times it: all ranks enter together, a dissemination
+ * barrier follows, and the rank that takes longest counts, less the median time of the barrier alone. In calls one
+ * after another a rank may begin the next one before the others have what it sent them.
+ */
+export async function timedIsolated(
+  world: Communicator,
+  call: () => Promise<unknown>,
+  { repetitions, budgetMs }: IsolatedEffort,
+): Promise<number> {
+  const probes = await isolatedTimes(world, call, isolatedProbes)
+  const onceUs = medianOf(probes.callUs) + medianOf(probes.barrierUs)
+  const within = Math.floor((budgetMs * 1000) / onceUs)
+  const count = await world.bcast(Math.max(leastIsolated, Math.min(repetitions, within)))
+  const { callUs, barrierUs } = await isolatedTimes(world, call, count)
+  const [low, high] = middleOf(barrierUs)
+  return Math.max((high - low) / 2, 0.001, medianOf(callUs) - medianOf(barrierUs))
+}
+
+/** Of the rank that took longest, by repetition: the call with a barrier after it, and the barrier alone. */
+async function isolatedTimes(world: Communicator, call: () => Promise<unknown>, repetitions: number) {
+  const own = new Float64Array(2 * repetitions)
+  await world.barrier(dissemination)
+  for (let i = 0; i < repetitions; i++) {
+    const before = performance.now()
+    await world.barrier(dissemination)
+    const entered = performance.now()
+    await call()
+    await world.barrier(dissemination)
+    own[i] = (performance.now() - entered) * 1000
+    own[repetitions + i] = (entered - before) * 1000
+  }
+  const longest = await world.allreduce(own, 'max')
+  return { callUs: longest.slice(0, repetitions), barrierUs: longest.slice(repetitions) }
+}
+
+function medianOf(samples: Float64Array): number {
+  const sorted = samples.toSorted()
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+
+/** Where their median lies with 95% confidence, by the normal approximation of order statistics. */
+function middleOf(samples: Float64Array): readonly [low: number, high: number] {
+  const { length } = samples
+  const below = Math.max(1, Math.floor((length - 1.96 * Math.sqrt(length)) / 2))
+  const sorted = samples.toSorted()
+  return [sorted[below - 1], sorted[length - below]]
 }
 
 /** Milliseconds of one operation. */
