@@ -39,6 +39,7 @@ export const defaultGainPercent = 0.1
  * - A subtree becomes a leaf where it saves less than `gainPercent` for each leaf beyond the first.
  * - Another setting takes the place of `standard` only by evidence: over the calls of the leaf the mean logarithm of the
  *   ratio of their times lies below 0 by more than the half widths of their 95% intervals, added as independent errors.
+ *   They are widened for as many comparisons as there are other settings, since the fastest of many is so by chance, too.
  *
  * Time: attributes x depth x calls x (times of a call + settings), with a logarithm. Memory: 24 bytes a call and time.
  *
@@ -119,7 +120,15 @@ function isFaster(data: MeasuredData, rows: readonly number[], setting: number, 
     sum += Math.log(timeUs[a] / timeUs[b])
     squares += halfWidth(a) ** 2 + halfWidth(b) ** 2
   }
-  return sum + Math.sqrt(squares) < 0
+  return sum + Math.sqrt(squares) * widening(data.settings.length - 1) < 0
+}
+
+/** Deviations of a normal distribution within which 95% lie. */
+const deviations = 1.96
+
+/** By how much intervals grow that hold for as many comparisons at once: Bonferroni's, as z^2 + 2 ln count. */
+function widening(count: number): number {
+  return Math.sqrt(1 + (2 * Math.log(Math.max(1, count))) / deviations ** 2)
 }
 
 interface Split extends ColumnTest {

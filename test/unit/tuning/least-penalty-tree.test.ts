@@ -96,6 +96,21 @@ describe('a tree of least penalty', () => {
     expect(settingsOfLeaves(faster, { standard: 0 })).toEqual([0])
   })
 
+  it('asks for more evidence the more settings there are, of which one is the fastest by chance', () => {
+    const settingOf = (slow: number) => {
+      const times = [10, 9, ...new Array<number>(slow).fill(20)]
+      const lines = times.map((timeUs, j) =>
+        measurementOf({
+          ...{ algorithm: `bcast-${'abcdefghijklmnop'[j]}`, timeUs },
+          intervalUs: [timeUs / 1.06, timeUs * 1.06],
+        }),
+      )
+      return settingsOfLeaves(measuredData(lines), { standard: 0 })
+    }
+    expect(settingOf(0)).toEqual([1])
+    expect(settingOf(14)).toEqual([0])
+  })
+
   it('counts with the fallback where a setting has no time', () => {
     const data = dataOf([
       [10, 30, 20],
