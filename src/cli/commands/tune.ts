@@ -9,7 +9,7 @@ import { defaultGainPercent } from '../../tuning/least-penalty-tree.js'
 import type { MeasurementSource } from '../../tuning/measurement.js'
 import { formatTuningFile, readTuningFile } from '../../tuning/read-tuning-file.js'
 import { ruleAssumptions } from '../../tuning/rule-assumptions.js'
-import { withoutSettings } from '../../tuning/without-settings.js'
+import { unmeasuredTexts, withoutSettings } from '../../tuning/without-settings.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import { number, oneOf, parseOptions, refuseGiven, whole, wordList } from '../input/options.js'
 import { requireDistinctFiles } from '../output/distinct-files.js'
@@ -138,7 +138,11 @@ export const tuneCommand: AddCommand = (command, act) => {
           [...files.map((file) => ({ option: 'data', file })), ...library],
         )
         report.step(`reading ${counted(files.length, 'file', 'files')}`)
-        const measurements = withoutSettings(readMeasurementFiles(files), options.without ?? [])
+        const { without = [] } = options
+        const read = readMeasurementFiles(files)
+        const measurements = withoutSettings(read, without)
+        for (const text of unmeasuredTexts(read, without))
+          report.note(`--without ${text} leaves nothing out: no such setting was measured`)
         report.step('learning')
         const source: MeasurementSource | undefined = measurements[0]?.source
         const learned = learnDecisions(measurements, {

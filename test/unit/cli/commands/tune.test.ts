@@ -186,7 +186,18 @@ describe('tune', () => {
     expect(readFileSync(inFolder('knomial.txt'), 'utf8')).toContain('# knomial:radix=4\n')
     expect((await cli(...words, '--without', 'knomial')).exitCode).toBe(0)
     expect(readFileSync(inFolder('knomial.txt'), 'utf8')).toContain('# pipeline\n')
-    for (const text of ['knomal', 'knomial:radix=3', 'knomial:radics=2']) {
+    const unmeasured = await cli(...words, '--without', 'knomial:radix=2', 'knomial:radix=8')
+    expect([unmeasured.exitCode, unmeasured.stderr]).toEqual([
+      0,
+      expect.stringContaining('--without knomial:radix=8 leaves nothing out: no such setting was measured'),
+    ])
+    for (const text of [
+      'knomal',
+      'knomial:radics=2',
+      'knomial:radix',
+      'knomial:radix=x',
+      'pipeline:radix=2',
+    ]) {
       const other = await cli(...words, '--without', text)
       expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
       expect(other.stderr).toContain(`got '${text}'`)
