@@ -115,6 +115,25 @@ describeMpi('tuned collectives whose arguments differ between ranks', (mpi) => {
     })
   }
 
+  if (mpi.name === 'MPICH') {
+    const reducing = [
+      ['binomial', 'recursive_doubling', 'pairwise'],
+      ['smp', 'smp', 'recursive_doubling'],
+      ['reduce_scatter_gather', 'reduce_scatter_allgather', 'recursive_halving'],
+    ] as const
+    skipped.each(reducing)('reduce by %s, %s and %s on up to 8 ranks', async (reduce, allreduce, scatter) => {
+      const decisions = {
+        reduce: treeBySize('reduce', [reduce]),
+        allreduce: treeBySize('allreduce', [allreduce]),
+        'reduce-scatter': treeBySize('reduce-scatter', [scatter]),
+      }
+      const ended = await run(decisions, 8, ['sums', '1'])
+      expect(ended).toMatchObject({ code: 0, stdout: 'right\n' })
+      expect(ended.stderr).toContain(`reduce ${reduce}: 56 calls: 56 in the setting`)
+      expect(ended.stderr).toContain(`reduce-scatter ${scatter}: 168 calls: 168 in the setting`)
+    })
+  }
+
   skipped('scan in settings', async () => {
     const [first, second] = mpi.name === 'MPICH' ? ['smp', 'recursive_doubling'] : ['linear', 'linear']
     const decisions = {
