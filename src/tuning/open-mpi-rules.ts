@@ -125,7 +125,7 @@ export function openMpiRules(
   })
   const head = [
     `# ${source.name} on ${source.machine}`,
-    `# for ${layout.nodes.join(', ')} nodes of ${layout.processesPerNode} processes`,
+    `# nodes: ${layout.nodes.join(', ')}; processes of each: ${layout.processesPerNode}`,
     ...(assumed.length === 0 ? [] : [`# assumed of all programs: ${assumed.join(', ')}`]),
     `${blocks.length} # collectives`,
   ]

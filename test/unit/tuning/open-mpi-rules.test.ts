@@ -22,7 +22,7 @@ it('openMpiRules writes algorithm, fan-out and segment by ranks and bytes', () =
   expect(left).toEqual({ commutative: 0, 'equal-arguments': 0 })
   expect(text.split('\n')).toEqual([
     '# Open MPI 4.1.4 on tests',
-    '# for 2, 4 nodes of 2 processes',
+    '# nodes: 2, 4; processes of each: 2',
     '# assumed of all programs: commutative, equal-arguments',
     '2 # collectives',
     '7 # bcast',
