@@ -132,7 +132,7 @@ describe('tune', () => {
     const named = await cli(...words, '--per-node', '2', '--assume', 'equal-arguments,commutative')
     expect([named.exitCode, named.stderr]).toEqual([0, expect.stringMatching(/rules\.txt\n$/)])
     const rules = readFileSync(inFolder('rules.txt'), 'utf8')
-    expect(rules).toMatch(/^# Open MPI 4.1.4 on four nodes\n# for 2, 4, 8 nodes of 2 processes\n/)
+    expect(rules).toMatch(/^# Open MPI 4.1.4 on four nodes\n# nodes: 2, 4, 8; processes of each: 2\n/)
     expect(rules).toContain('# assumed of all programs: equal-arguments, commutative\n')
     expect(rules).toMatch(/ # ring\n/)
     expect(rules).toMatch(/ # recursive_doubling\n/)
