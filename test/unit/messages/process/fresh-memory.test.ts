@@ -26,7 +26,7 @@ function fakeHeap() {
     }
     return taken
   }
-  return { heap, period }
+  return { heap, period, take: (sizeBytes: number) => fresh.take(sizeBytes) }
 }
 
 describe('fresh memory of receives', () => {
@@ -45,6 +45,15 @@ describe('fresh memory of receives', () => {
     expect(periods.at(-1)).toBe(longestPeriodBytes)
     heap.retains = false
     expect([period(), period()]).toEqual([longestPeriodBytes, shortestPeriodBytes])
+  })
+
+  it('is collected after a second array at the earliest: the program holds the last one until it has the next', () => {
+    const { heap, take } = fakeHeap()
+    const collections = [1, 2, 3, 4, 5].map(() => {
+      take(2 * shortestPeriodBytes)
+      return heap.collections
+    })
+    expect(collections).toEqual([0, 1, 1, 2, 2])
   })
 
   it('is left to the engine where it cannot be collected', () => {
