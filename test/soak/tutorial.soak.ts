@@ -47,7 +47,11 @@ describe.skipIf(!isPossible)('the tutorial on four nodes of this machine', () =>
     // Without a setting, by rules, and by the preloaded library.
     expect(stdout.match(/^allgather +262144 B/gm)).toHaveLength(3)
     expect(stderr).toContain('wrote rules.txt')
-    expect(stdout + stderr).toMatch(/rankweave shim: bcast .* in the setting/)
-    expect(readFileSync(join(cwd, 'rules.txt'), 'utf8')).toContain('of 4 processes')
+    // Which settings short measurements choose depends on the machine; the file decides about all three in any case.
+    for (const collective of ['allreduce', 'bcast', 'allgather'])
+      expect(stdout + stderr).toMatch(
+        new RegExp(`rankweave shim: ${collective} .*(in the setting|the file chooses so)`),
+      )
+    expect(readFileSync(join(cwd, 'rules.txt'), 'utf8')).toContain('processes of each: 4')
   })
 })
