@@ -75,7 +75,7 @@ export class Arrivals {
    */
   #roomFor(receive: Receive<unknown> | undefined, envelope: Envelope) {
     if (receive?.kind === 'recv') {
-      const place = placeFor(receive, envelope)
+      const place = placeFor(receive, envelope, this.#state.runtime.fresh)
       if (!(place instanceof RankweaveError)) {
         return { data: place.bytes, landing: new MatchedReceive(this.#state, envelope, receive, place) }
       }

@@ -6,6 +6,7 @@ import { receiveMisfit } from '../matching/delivery.js'
 import type { Envelope } from '../matching/envelope.js'
 import type { Receive } from '../matching/receive.js'
 import type { CommContext } from '../process/comm-context.js'
+import type { FreshMemory } from '../process/fresh-memory.js'
 import { type Incoming, isDetachedHere, transferError } from '../process/transfer-sides.js'
 
 /** A receive whose message has been matched and is on its way into it. */
@@ -28,7 +29,6 @@ export class MatchedReceive implements Incoming {
     this.#message = message
     this.#landing = place
     this.#ended = ended
-    if (receive.into === undefined) state.runtime.fresh.take(message.sizeBytes)
   }
 
   get into(): Uint8Array {
@@ -69,9 +69,14 @@ export class MatchedReceive implements Incoming {
 }
 
 /** Where a message goes; why it cannot, when it does not fit or no memory holds what its envelope states. */
-export function placeFor(receive: Receive<unknown>, message: Envelope): Landing | RankweaveError {
+export function placeFor(
+  receive: Receive<unknown>,
+  message: Envelope,
+  fresh: FreshMemory,
+): Landing | RankweaveError {
   const misfit = receiveMisfit(receive, message)
   if (misfit !== undefined) return misfit
+  if (receive.into === undefined) fresh.take(message.sizeBytes)
   try {
     return landing(message.type, message.countElems, message.sizeBytes, receive.into)
   } catch (error) {

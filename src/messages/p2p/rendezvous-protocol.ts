@@ -106,7 +106,7 @@ export class RendezvousProtocol {
   /** Fetches the data of an offered message into its receive. */
   accept({ process, transferId, loan }: Remote, message: Arrived, receive: Receive<unknown>): void {
     const { transfers, runtime } = this.#state
-    const place = placeFor(receive, message)
+    const place = placeFor(receive, message, runtime.fresh)
     if (place instanceof RankweaveError) {
       transfers.decline(process, transferId)
       receive.reject(place)

@@ -19,8 +19,6 @@ export class FreshMemory {
   #tries = 0
   #periodBytes = shortestPeriodBytes
   #leftBytes = shortestPeriodBytes
-  /** Arrays since the last collection. */
-  #taken = 0
   /** Of the heap, before the last collection. */
   #externalBytes: number | undefined
 
@@ -28,15 +26,17 @@ export class FreshMemory {
     this.#openCollector = openCollector
   }
 
-  /** A receive gets an array of so many bytes. */
+  /**
+   * A receive is about to make an array of so many bytes. The program usually holds the last array until it has this
+   * one. Collected now, each survives one collection; collected once this one is made, each would survive two, and so
+   * become an old object, which only a collection of the whole heap releases.
+   */
   take(sizeBytes: number): void {
     this.#leftBytes -= sizeBytes
-    this.#taken++
-    if (this.#leftBytes <= 0 && this.#taken >= leastTaken) this.#collect()
+    if (this.#leftBytes <= 0) this.#collect()
   }
 
   #collect(): void {
-    this.#taken = 0
     const takenBytes = this.#periodBytes - this.#leftBytes
     this.#collector ??= this.#openCollector()
     const collector = this.#collector
@@ -60,12 +60,6 @@ export class FreshMemory {
 export const shortestPeriodBytes = 4 * 2 ** 20
 /** Where the program retains what it receives. */
 export const longestPeriodBytes = 64 * 2 ** 20
-
-/**
- * The program usually holds the last array until it has the next. If each were collected after, it would be promoted
- * to the old objects, which only a collection of the whole heap releases.
- */
-const leastTaken = 2
 
 /** Another thread may clear the flag between its setting and the look-up here. */
 const mostTries = 16

@@ -47,13 +47,20 @@ describe('fresh memory of receives', () => {
     expect([period(), period()]).toEqual([longestPeriodBytes, shortestPeriodBytes])
   })
 
-  it('is collected after a second array at the earliest: the program holds the last one until it has the next', () => {
-    const { heap, take } = fakeHeap()
-    const collections = [1, 2, 3, 4, 5].map(() => {
-      take(2 * shortestPeriodBytes)
-      return heap.collections
+  it('of an array that the program holds until it has the next is released by collections of young objects', () => {
+    const { externalBytes } = youngCollector()!
+    const fresh = new FreshMemory(youngCollector)
+    const sizeBytes = 2 * shortestPeriodBytes
+    const before = externalBytes()
+    let held = new Uint8Array(sizeBytes)
+    const most = Array.from({ length: 32 }, () => {
+      fresh.take(sizeBytes)
+      const next = new Uint8Array(sizeBytes)
+      held = next
+      return externalBytes() - before
     })
-    expect(collections).toEqual([0, 1, 1, 2, 2])
+    // Other collections may come between: the few that they make old wait for the engine. Collected after, 12 remain.
+    expect(Math.max(...most)).toBeLessThanOrEqual(6 * sizeBytes)
   })
 
   it('is left to the engine where it cannot be collected', () => {
