@@ -114,6 +114,9 @@ export interface Fabric {
    */
   send(peer: number, header: Int32Array, payload?: Uint8Array): void
 
+  /** Has the C library retain what long arrays free, where this process owns its memory. May be called again. */
+  retainFreedMemory?(): void
+
   /**
    * Bytes of payload that frames to `peer` can carry now without being queued in copies: what has room is
    * on its way when `send` returns. Only where the receiver reads them while the sender writes more.

@@ -1,5 +1,6 @@
 import { givenOptions } from '../base/option-table.js'
 import type { ThreadsFactory } from '../fabric/threads/threads.js'
+import { restoreHeapFlags } from '../messages/process/v8-heap.js'
 import { worldLayout } from '../messages/process/world-layout.js'
 import type { Launcher } from './processes/launcher.js'
 import type { ProcessData } from './processes/process-protocol.js'
@@ -39,7 +40,13 @@ export function runThreads<T>(
   requireCloneable(world.args, 'threads')
   const start = () => {
     const workers = startWorkers(program, factory, world)
-    return { processes: workers, noun: 'worker', release: dropOutputOfBrokenStreams(workers) }
+    const releaseOutput = dropOutputOfBrokenStreams(workers)
+    const release = () => {
+      releaseOutput()
+      // A worker may have been terminated while it collected.
+      restoreHeapFlags()
+    }
+    return { processes: workers, noun: 'worker', release }
   }
   return followWorld(start, layout, options)
 }

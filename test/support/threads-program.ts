@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
 import { type Communicator, RankweaveError } from 'rankweave'
 
 /** What a test wants every rank to do; `process` is where it happens. */
@@ -10,6 +11,7 @@ export type Part =
   | {
       readonly kind:
         | 'deadlock'
+        | 'flag of V8'
         | 'function result'
         | 'linger'
         | 'pids'
@@ -69,6 +71,9 @@ export default async function main(world: Communicator, part: Part): Promise<unk
       return survive(world, part.rank)
     case 'deadlock':
       await world.recv((world.rank + 1) % world.size, 5)
+      return
+    case 'flag of V8':
+      setFlagsFromString('--expose-gc')
       return
     case 'function result':
       return world.rank === 2 ? () => 2 : world.rank

@@ -1,6 +1,7 @@
 import { RankweaveError } from '../../errors.js'
 import type { Fabric, FabricCounters, FrameSink } from '../fabric.js'
 import { alreadyAttached, checkFrame, closedToSends } from '../frame-limits.js'
+import { retainFreedMemory } from '../freed-memory.js'
 import { KeepAlive } from '../own-handles.js'
 import { Queue } from '../queue.js'
 import { MpiBulk } from './mpi-bulk.js'
@@ -39,6 +40,7 @@ export class MpiProcess implements Fabric {
   readonly bulk: MpiBulk
   readonly staging?: MpiStaging
   readonly loans?: MpiLoans
+  readonly retainFreedMemory = retainFreedMemory
   readonly tryPoll?: (maxPolls: number) => boolean
   readonly #outbox: MpiOutbox
   readonly #inbox: MpiInbox

@@ -3,6 +3,7 @@ import { RankweaveError } from '../../errors.js'
 import { afterLosses } from '../decisions.js'
 import type { Authority, Fabric, FabricCounters, FrameSink } from '../fabric.js'
 import { alreadyAttached, checkFrame, closedToSends } from '../frame-limits.js'
+import { retainFreedMemory } from '../freed-memory.js'
 import { KeepAlive, Task } from '../own-handles.js'
 import { PiecewiseBulk } from '../piecewise-bulk.js'
 import { SpinPolicy } from './spin-policy.js'
@@ -33,6 +34,7 @@ export class ThreadsProcess implements Fabric {
   readonly sharing: ThreadsSharing
   readonly staging: ThreadsSharing
   readonly authority?: Authority
+  readonly retainFreedMemory = retainFreedMemory
   readonly #connection: ThreadsConnection
   readonly #states: Int32Array
   readonly #inbox: ThreadsInbox

@@ -1,9 +1,11 @@
-import { nodeFlags, nodeProcess } from '../../base/node-process.js'
-
-/** What collects young objects, and what tells how many bytes of buffers the heap holds. */
-export interface YoungCollector {
-  collect(): void
+/** V8's heap of this thread, as far as receives of fresh arrays steer it. */
+export interface FreshHeap {
+  /** Collects young objects. */
+  collectYoung(): void
+  /** Bytes of buffers that the heap holds. */
   externalBytes(): number
+  /** If V8 has marked its heap since the last call: it marks again only once there is much more in it. */
+  makeRoom(): void
 }
 
 /**
@@ -13,17 +15,23 @@ export interface YoungCollector {
  * this process collects its young objects before, as long as that pays off.
  */
 export class FreshMemory {
-  readonly #openCollector: () => YoungCollector | undefined
+  readonly #openHeap: () => FreshHeap | undefined
+  readonly #retainFreed: () => void
   /** Opened when it is first needed. */
-  #collector: YoungCollector | undefined
+  #heap: FreshHeap | undefined
   #tries = 0
+  #hasLong = false
+  /** Long arrays since room was made for them, or none was needed. */
+  #longArrays = 0
   #periodBytes = shortestPeriodBytes
   #leftBytes = shortestPeriodBytes
   /** Of the heap, before the last collection. */
   #externalBytes: number | undefined
 
-  constructor(openCollector: () => YoungCollector | undefined) {
-    this.#openCollector = openCollector
+  /** @param retainFreed called before the first long array: what such arrays free is soon needed again */
+  constructor(openHeap: () => FreshHeap | undefined, retainFreed: () => void = () => {}) {
+    this.#openHeap = openHeap
+    this.#retainFreed = retainFreed
   }
 
   /**
@@ -32,31 +40,41 @@ export class FreshMemory {
    * become an old object, which only a collection of the whole heap releases.
    */
   take(sizeBytes: number): void {
+    if (sizeBytes >= shortestPeriodBytes) this.#takeLong()
     this.#leftBytes -= sizeBytes
     if (this.#leftBytes <= 0) this.#collect()
   }
 
+  #takeLong(): void {
+    if (!this.#hasLong) this.#retainFreed()
+    this.#hasLong = true
+    this.#longArrays++
+  }
+
   #collect(): void {
     const takenBytes = this.#periodBytes - this.#leftBytes
-    this.#collector ??= this.#openCollector()
-    const collector = this.#collector
-    if (collector === undefined) {
+    this.#heap ??= this.#openHeap()
+    const heap = this.#heap
+    if (heap === undefined) {
       this.#tries++
       this.#leftBytes = this.#tries < mostTries ? this.#periodBytes : Number.POSITIVE_INFINITY
       return
     }
-    const externalBytes = collector.externalBytes()
+    const externalBytes = heap.externalBytes()
     const retainedBytes = externalBytes - (this.#externalBytes ?? externalBytes)
     this.#externalBytes = externalBytes
     // The program retains what it receives: there is little to release.
     const isInVain = retainedBytes * 2 > takenBytes
     this.#periodBytes = isInVain ? Math.min(longestPeriodBytes, this.#periodBytes * 2) : shortestPeriodBytes
     this.#leftBytes = this.#periodBytes
-    collector.collect()
+    heap.collectYoung()
+    if (this.#longArrays < arraysPerRoom) return
+    this.#longArrays = 0
+    heap.makeRoom()
   }
 }
 
-/** Less than what V8 takes at least before it begins to mark. */
+/** Less than what V8 takes at least before it begins to mark. A longer array alone may have it mark. */
 export const shortestPeriodBytes = 4 * 2 ** 20
 /** Where the program retains what it receives. */
 export const longestPeriodBytes = 64 * 2 ** 20
@@ -64,89 +82,5 @@ export const longestPeriodBytes = 64 * 2 ** 20
 /** Another thread may clear the flag between its setting and the look-up here. */
 const mostTries = 16
 
-interface HeapModule {
-  setFlagsFromString(flag: string): void
-  getHeapStatistics(): { readonly external_memory: number }
-}
-
-interface ContextModule {
-  runInNewContext(code: string): unknown
-}
-
-/** V8's own, where Node has it. */
-export function youngCollector(): YoungCollector | undefined {
-  const heap = nodeProcess?.getBuiltinModule?.('node:v8') as HeapModule | undefined
-  const contexts = nodeProcess?.getBuiltinModule?.('node:vm') as ContextModule | undefined
-  if (heap === undefined || contexts === undefined) return undefined
-  const found = lookUp(heap, contexts)
-  if (typeof found !== 'function') return undefined
-  const minor = () => found({ type: 'minor' })
-  const collect = hasThreadsOfCollector() ? onThisThread(heap, minor) : minor
-  let hasRetained = false
-  return {
-    collect() {
-      if (!hasRetained) retainReleasedMemory()
-      hasRetained = true
-      collect()
-    },
-    externalBytes: () => heap.getHeapStatistics().external_memory,
-  }
-}
-
-/**
- * The C library gives the system what is released, and new arrays then cost a page fault per page, until a
- * large block is released: glibc retains twice as much from then on, at most 64 MiB, of each thread. No page of
- * this one is ever used.
- */
-function retainReleasedMemory(): void {
-  try {
-    new ArrayBuffer(largestRetained)
-  } catch {
-    // Address space is limited: each array costs its page faults.
-  }
-}
-
-/** glibc takes no larger block for its limit. */
-const largestRetained = 2 ** 25 - 2 ** 13
-
-/**
- * A collection whose work is done by the thread that needs the memory. Threads of V8 would share it, and
- * release the memory later; but ranks hold the cores, so the collection would wait for them.
- */
-function onThisThread(heap: HeapModule, collect: () => void): () => void {
-  return () => {
-    for (const flag of collectorThreads) heap.setFlagsFromString(`--no-${flag}`)
-    try {
-      collect()
-    } finally {
-      for (const flag of collectorThreads) heap.setFlagsFromString(`--${flag}`)
-    }
-  }
-}
-
-const collectorThreads = ['parallel-scavenge', 'concurrent-array-buffer-sweeping'] as const
-
-/** Whether V8 knows these flags, and Node was started without flags of that kind. */
-function hasThreadsOfCollector(): boolean {
-  const version = Number.parseInt(nodeProcess?.versions['v8'] ?? '', 10)
-  const isSet = nodeFlags().some((flag) => /scavenge|sweeping|single.threaded/.test(flag))
-  return version >= 11 && version <= 13 && !isSet
-}
-
-/** The flag is set only meanwhile, so programs see no `gc` unless they were started with it. */
-function lookUp(heap: HeapModule, contexts: ContextModule): unknown {
-  const find = () => contexts.runInNewContext('typeof gc === "function" ? gc : undefined')
-  try {
-    const given = find()
-    if (given !== undefined) return given
-    heap.setFlagsFromString('--expose-gc')
-    try {
-      return find()
-    } finally {
-      heap.setFlagsFromString('--no-expose-gc')
-    }
-  } catch {
-    // Another engine collects by itself.
-    return undefined
-  }
-}
+/** To make room takes a collection of the whole heap, some 10 ms: programs of few long arrays need none. */
+const arraysPerRoom = 16

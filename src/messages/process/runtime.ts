@@ -8,12 +8,13 @@ import { Credit } from './credit.js'
 import { Failures } from './failures.js'
 import type { RuntimeOptions, ServiceHandler, Trouble } from './frame-port.js'
 import { type FrameContext, FrameRouter } from './frame-router.js'
-import { FreshMemory, youngCollector } from './fresh-memory.js'
+import { FreshMemory } from './fresh-memory.js'
 import type { ProcessPort } from './process-port.js'
 import { Progress } from './progress.js'
 import { requireFrame } from './require-frame.js'
 import { Scratch } from './scratch.js'
 import { Staging } from './staging.js'
+import { v8Heap } from './v8-heap.js'
 import { WaitTracker } from './wait-tracker.js'
 import type { WorldLayout } from './world-layout.js'
 
@@ -86,7 +87,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     this.shortBytes = Math.min(options.eagerLimitBytes, fabric.maxPayloadBytes)
     // Other fabrics run where the program and others share a heap that is not ours to collect.
     const ownsHeap = fabric.kind === 'threads' || fabric.kind === 'mpi'
-    this.fresh = new FreshMemory(ownsHeap ? youngCollector : () => undefined)
+    this.fresh = new FreshMemory(ownsHeap ? v8Heap : () => undefined, () => fabric.retainFreedMemory?.())
     this.#rankCounters = new HostedCounters(this.hostedRanks)
     this.waits = new WaitTracker(this.hostedRanks)
     this.callSites = options.diagnose === true ? new CallSites(this.firstRank, this.hostedRanks) : undefined

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { isRankweaveError, type RankweaveError, run, threads } from 'rankweave'
 import { afterEach, describe, expect, it } from 'vitest'
 import { allowedProcessors, processorsIn } from '../../../src/base/allowed-processors.js'
@@ -68,6 +69,13 @@ describe('results', () => {
     const error = await failure(start({ kind: 'function result' }))
     expect(error.code).toBe('ERR_CLONE')
     expect(error.message).toContain('rank 2')
+  })
+
+  it('leave no flag of V8 that a collection sets', async () => {
+    const seen = runInNewContext('typeof gc')
+    await start({ kind: 'flag of V8' })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(runInNewContext('typeof gc')).toBe(seen)
   })
 
   it('are returned although a program leaves timers behind', async () => {

@@ -1,20 +1,22 @@
-import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import {
   FreshMemory,
   longestPeriodBytes,
   shortestPeriodBytes,
-  youngCollector,
 } from '../../../../src/messages/process/fresh-memory.js'
 
 const quarter = shortestPeriodBytes / 4
 
 /** Fresh memory of which the program retains what it takes as long as `retains`, and counts of collections. */
 function fakeHeap() {
-  const heap = { retains: false, externalBytes: 5e6, collections: 0, opened: 0 }
+  const heap = { retains: false, externalBytes: 5e6, collections: 0, rooms: 0, opened: 0 }
   const fresh = new FreshMemory(() => {
     heap.opened++
-    return { collect: () => heap.collections++, externalBytes: () => heap.externalBytes }
+    return {
+      collectYoung: () => heap.collections++,
+      externalBytes: () => heap.externalBytes,
+      makeRoom: () => heap.rooms++,
+    }
   })
   /** Bytes that receives get until the next collection. */
   const period = () => {
@@ -47,20 +49,29 @@ describe('fresh memory of receives', () => {
     expect([period(), period()]).toEqual([longestPeriodBytes, shortestPeriodBytes])
   })
 
-  it('of an array that the program holds until it has the next is released by collections of young objects', () => {
-    const { externalBytes } = youngCollector()!
-    const fresh = new FreshMemory(youngCollector)
-    const sizeBytes = 2 * shortestPeriodBytes
-    const before = externalBytes()
-    let held = new Uint8Array(sizeBytes)
-    const most = Array.from({ length: 32 }, () => {
-      fresh.take(sizeBytes)
-      const next = new Uint8Array(sizeBytes)
-      held = next
-      return externalBytes() - before
+  it('has room made for it after sixteen long arrays, not for short ones', () => {
+    const { heap, take } = fakeHeap()
+    for (let n = 0; n < 160; n++) take(shortestPeriodBytes - 1)
+    for (let n = 0; n < 15; n++) take(shortestPeriodBytes)
+    expect(heap.rooms).toBe(0)
+    const rooms = Array.from({ length: 33 }, () => {
+      take(4 * shortestPeriodBytes)
+      return heap.rooms
     })
-    // Other collections may come between: the few that they make old wait for the engine. Collected after, 12 remain.
-    expect(Math.max(...most)).toBeLessThanOrEqual(6 * sizeBytes)
+    expect(rooms).toEqual([...new Array(16).fill(1), ...new Array(16).fill(2), 3])
+  })
+
+  it('has the memory of long arrays retained once, before the first of them', () => {
+    let calls = 0
+    const fresh = new FreshMemory(
+      () => undefined,
+      () => calls++,
+    )
+    fresh.take(shortestPeriodBytes - 1)
+    expect(calls).toBe(0)
+    fresh.take(shortestPeriodBytes)
+    fresh.take(shortestPeriodBytes)
+    expect(calls).toBe(1)
   })
 
   it('is left to the engine where it cannot be collected', () => {
@@ -71,20 +82,5 @@ describe('fresh memory of receives', () => {
     })
     for (let n = 0; n < 200; n++) fresh.take(quarter)
     expect(opened).toBe(16)
-  })
-
-  it('is released by a collection of young objects, and programs see no function for it', () => {
-    // Node may have been started with it.
-    const seen = runInNewContext('typeof gc')
-    const { collect, externalBytes } = youngCollector()!
-    expect(runInNewContext('typeof gc')).toBe(seen)
-    let taken = 0
-    const before = externalBytes()
-    for (let n = 0; n < 64; n++) {
-      taken += new Uint8Array(quarter).length
-      collect()
-    }
-    expect(taken).toBe(64 * quarter)
-    expect(externalBytes() - before).toBeLessThan(taken / 2)
   })
 })
