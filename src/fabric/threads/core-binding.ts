@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { allowedProcessors, processorsIn } from '../../base/allowed-processors.js'
 import { RankweaveError } from '../../errors.js'
 import { importKoffi } from '../koffi.js'
@@ -60,12 +61,14 @@ function siblingsOf(processor: number): readonly number[] {
 }
 
 /**
- * Binds the calling thread, and what it starts from now on, to processors of this host.
+ * Binds the calling thread to processors of this host, with the threads and programs that it starts from now on.
  *
  * @throws ERR_MPI_KOFFI; ERR_FABRIC if Linux refuses
  */
 export async function bindThisThread(processors: readonly number[]): Promise<void> {
   const koffi = await importKoffi("threads: bindTo 'core'")
+  // Node starts the threads for files, which are the whole program's, with the first task for them: while unbound.
+  await stat('/proc/thread-self/status')
   const setAffinity = koffi.load(null).func('int sched_setaffinity(int, size_t, const void *)')
   const mask = new Uint8Array((Math.max(...processors) >> 6) * 8 + 8)
   for (const processor of processors) mask[processor >> 3] |= 1 << (processor & 7)
