@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { getSystemErrorName } from 'node:util'
 import { allowedProcessors, processorsIn } from '../../base/allowed-processors.js'
 import { RankweaveError } from '../../errors.js'
 import { importKoffi } from '../koffi.js'
@@ -73,6 +74,7 @@ export async function bindThisThread(processors: readonly number[]): Promise<voi
   const mask = new Uint8Array((Math.max(...processors) >> 6) * 8 + 8)
   for (const processor of processors) mask[processor >> 3] |= 1 << (processor & 7)
   if (setAffinity(0, mask.length, mask) === 0) return
-  const message = `threads: bindTo 'core': Linux refuses processors ${processors.join(', ')} (error ${koffi.errno()})`
+  const reason = getSystemErrorName(-koffi.errno())
+  const message = `threads: bindTo 'core': Linux refuses processors ${processors.join(', ')} (${reason})`
   throw new RankweaveError('ERR_FABRIC', message)
 }

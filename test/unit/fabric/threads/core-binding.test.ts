@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { allowedProcessors, processorsIn } from '../../../../src/base/allowed-processors.js'
-import { coreOfEachProcess, coresOf } from '../../../../src/fabric/threads/core-binding.js'
+import { bindThisThread, coreOfEachProcess, coresOf } from '../../../../src/fabric/threads/core-binding.js'
 import { connectThreads, resolveThreads } from '../../../../src/fabric/threads/threads-connect.js'
 
 describe('processorsIn', () => {
@@ -56,5 +56,14 @@ describe('connections', () => {
     expect(() => resolveThreads({ bindTo: 'socket' as never })).toThrow(
       expect.objectContaining({ code: 'ERR_WORLD', message: expect.stringContaining('none or core') }),
     )
+  })
+})
+
+describe('bindThisThread', () => {
+  it('says how Linux refuses processors that do not exist', async () => {
+    await expect(bindThisThread([100_000])).rejects.toMatchObject({
+      code: 'ERR_FABRIC',
+      message: expect.stringMatching(/refuses processors 100000 \(EINVAL\)/),
+    })
   })
 })
