@@ -231,6 +231,28 @@ describe('where only the root knows the size', () => {
       expect(all[0][0].why).toBe('chosen by the root')
     }
   })
+
+  it.each([
+    [null, 7],
+    ['default', 7],
+    // A head for each of the others, then the data.
+    ['bcast-linear', 14],
+    ['bcast-chain', 14],
+  ])('a short bcast of 8 processes by %s takes %d messages', async (line, messages) => {
+    const sent = await run(
+      async (world) => {
+        const { counters } = world.seat().state.runtime.fabric
+        const before = counters.framesSent
+        await world.bcast(world.rank === 0 ? bytes(64) : null)
+        return counters.framesSent - before
+      },
+      {
+        ...{ ranks: 8, processes: 8 },
+        tuning: line === null ? null : tuningFileOf({ bcast: treeByBytes('bcast', [line]) }),
+      },
+    )
+    expect(sent.reduce((a, b) => a + b, 0)).toBe(messages)
+  })
 })
 
 describe('results by an odd tuning file', () => {
