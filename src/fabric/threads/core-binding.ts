@@ -12,10 +12,13 @@ export type Binding = (typeof bindings)[number]
 /**
  * The processors of one core for every process: cores in the order of their first processor, one process each.
  *
+ * @param allowed where threads may run, as Linux lists it; empty where that is unknown
  * @throws ERR_WORLD if there are more processes than cores; ERR_FABRIC where cores are unknown
  */
-export function coreOfEachProcess(processes: number): readonly (readonly number[])[] {
-  const allowed = allowedProcessors()
+export function coreOfEachProcess(
+  processes: number,
+  allowed = allowedProcessors(),
+): readonly (readonly number[])[] {
   if (allowed === '')
     throw new RankweaveError(
       'ERR_FABRIC',
@@ -23,7 +26,8 @@ export function coreOfEachProcess(processes: number): readonly (readonly number[
     )
   const cores = coresOf(processorsIn(allowed), siblingsOf)
   if (cores.length < processes) {
-    const message = `threads: bindTo 'core' binds one process to each core: ${processes} processes, ${cores.length} cores (processors ${allowed})`
+    const available = `${cores.length} ${cores.length === 1 ? 'core' : 'cores'} (processors ${allowed})`
+    const message = `threads: bindTo 'core' binds one process to each core: ${processes} processes, ${available}`
     throw new RankweaveError('ERR_WORLD', message, { details: { processes, cores: cores.length } })
   }
   return cores.slice(0, processes)

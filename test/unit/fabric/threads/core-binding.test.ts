@@ -52,8 +52,24 @@ describe('connections', () => {
     )
   })
 
-  it('words that are no binding are refused', () => {
-    expect(() => resolveThreads({ bindTo: 'socket' as never })).toThrow(
+  it('a program that may use one core has one process', () => {
+    const message = expect.stringContaining('2 processes, 1 core (processors 0)')
+    expect(coreOfEachProcess(1, '0')).toEqual([[0]])
+    expect(() => coreOfEachProcess(2, '0')).toThrow(
+      expect.objectContaining({ code: 'ERR_WORLD', message, details: { processes: 2, cores: 1 } }),
+    )
+  })
+
+  it('processors of which Linux names no core are a core each', () => {
+    expect(coreOfEachProcess(2, '90000-90002')).toEqual([[90000], [90001]])
+  })
+
+  it('hosts whose processors are unknown bind nothing', () => {
+    expect(() => coreOfEachProcess(1, '')).toThrow(expect.objectContaining({ code: 'ERR_FABRIC' }))
+  })
+
+  it.each(['socket', 'Core', '', 1, true, null])('%j is no binding', (bindTo) => {
+    expect(() => resolveThreads({ bindTo: bindTo as never })).toThrow(
       expect.objectContaining({ code: 'ERR_WORLD', message: expect.stringContaining('none or core') }),
     )
   })
