@@ -65,8 +65,15 @@ export function learnedFigure(where: string, one: Learned['collectives'][number]
   return { ...figure, met: heldOut !== null && percent <= 5 && isHalf && leaves <= 60 }
 }
 
-/** In words what a tuning file chooses for a call, and what was measured of it, of the default and of the best. */
-export function choicesOf(measurements: string, tuning: string): (call: TuningCall) => string {
+/** What a tuning file chooses for a call. */
+export interface MeasuredChoice {
+  /** Whether the file leaves it to the rule: then the same messages are sent with the file and without it. */
+  readonly isDefault: boolean
+  /** In words, and what was measured of it, of the default and of the best. */
+  readonly shown: string
+}
+
+export function choicesOf(measurements: string, tuning: string): (call: TuningCall) => MeasuredChoice {
   const all = readMeasurements(measurements.split('\n'))
   const { decisions } = readTuningFile(tuning)
   const collectives = new Map(
@@ -83,11 +90,12 @@ export function choicesOf(measurements: string, tuning: string): (call: TuningCa
     const best = data.settings[data.setting[bestEntry(data, row)]]
     const isDefault = ({ algorithm }: TuningSetting) => algorithm === 'default'
     const standard = data.settings.find(isDefault)!
-    return [
+    const shown = [
       `measured: ${settingLine(chosen)} ${timeText(data, row, chosen)}`,
       ...(isDefault(chosen) ? [] : [`default ${timeText(data, row, standard)}`]),
       `the best ${settingLine(best)} ${timeText(data, row, best)}`,
-    ].join(', ')
+    ]
+    return { isDefault: isDefault(chosen), shown: shown.join(', ') }
   }
 }
 

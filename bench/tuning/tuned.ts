@@ -125,7 +125,7 @@ async function* measureSide(
             ...(timing === byItself ? { intervalLimit } : {}),
             details: {
               ...{ by: by.name, timing: timing.name, collective, sizeBytes: bytes },
-              ...(timing === byItself ? { shown: choices({ collective, ...spreads.at(-1)!, bytes }) } : {}),
+              ...(timing === byItself ? choices({ collective, ...spreads.at(-1)!, bytes }) : {}),
             },
           }),
         ),
@@ -145,6 +145,10 @@ async function* measureSide(
     yield geometricMeanFigure(`${place}, ${byItself.name}`, of(byItself), geometricMean)
     yield geometricMeanFigure(`${place}, ${inARow.name}`, of(inARow), null)
     yield* lossFigures(place, of(byItself))
+    // Both sides send the same messages: what differs is chance, and the look-up of each call.
+    const equal = of(byItself).filter((figure) => figure['isDefault'] === true)
+    const left = `${place}, ${byItself.name}, left to the rule`
+    if (equal.length > 0) yield* [geometricMeanFigure(left, equal, null), ...lossFigures(left, equal)]
   }
 }
 
