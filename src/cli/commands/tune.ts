@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
 import { ruleOf } from '../../calls/plan/default-rule.js'
-import { RankweaveError, wrongValue } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
 import { treeLimits } from '../../tuning/decision-tree.js'
 import { defaultTolerancePercent, learnDecisions } from '../../tuning/learn-decisions.js'
 import { defaultConfidencePercent, defaultMinCases } from '../../tuning/learn-tree.js'
@@ -154,8 +154,10 @@ export const tuneCommand: AddCommand = (command, act) => {
           ...(folds === undefined ? {} : { folds }),
           ...(source?.kind === 'mpi' ? {} : { ruleOf }),
         })
-        if (folds !== undefined && learned.every(({ heldOut }) => heldOut === null))
-          throw wrongValue('ERR_ARGUMENT', '--folds: expected at least that many numbers of processes', folds)
+        if (folds !== undefined && learned.every(({ heldOut }) => heldOut === null)) {
+          const reason = 'every collective was measured on one number of processes: none can be held out'
+          throw new RankweaveError('ERR_ARGUMENT', `--folds ${folds}: ${reason}`)
+        }
         const decisions = Object.fromEntries(learned.map(({ collective, tree }) => [collective, tree]))
         const content = formatTuningFile(source!, decisions)
         const rules = {

@@ -314,7 +314,7 @@ describe('tune', () => {
     [
       'folds of one number of processes',
       [one, '-o', inFolder('x.json'), '--folds', '2'],
-      'ERR_ARGUMENT: .*numbers of processes',
+      'ERR_ARGUMENT: --folds 2: every collective was measured on one number of processes: none can be held out',
     ],
     ['-m for a quadtree', [data, '-o', inFolder('x.json'), '--learner', 'quadtree', '-m', '3'], 'ERR_USAGE'],
     [
