@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { describe, expect, it } from 'vitest'
@@ -45,5 +45,20 @@ describe('bindThisThread', () => {
       encoding: 'utf8',
     })
     expect(JSON.parse(printed)).toEqual([`${first}`, allowed])
+  })
+})
+
+describe('rankweave run --bind-to core', () => {
+  const program = 'test/support/threads-program.ts'
+  const words = ['run', program, '-n', '1', '--fabric', 'threads', '--processes', '1', '--bind-to', 'core']
+
+  it('without koffi names the package, and runs nothing', () => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--import', './test/support/without-koffi.mjs', 'dist/cli/main.js', ...words],
+      { cwd: root, encoding: 'utf8' },
+    )
+    expect(stderr).toMatch(/^ERR_MPI_KOFFI: threads: bindTo 'core' needs .*npm install koffi/)
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   })
 })
