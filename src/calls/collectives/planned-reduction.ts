@@ -115,6 +115,7 @@ function planByRule(call: PlannedCall, why: PlanChoice): Planned | null {
       const { length } = state.plans.participants(kind as WholeKind)?.process ?? { length: Infinity }
       if (length > mostPieces * state.processes.count) return null
     } else if (state.wasDistributed && !isUnplaced(algorithm, required)) continue
+    else if (each === 'allreduce-recursive-doubling' && reduction.op.kind === 'function') continue
     else if (each === 'allreduce-segmented' && !isPiecesFew(state, kind as WholeKind)) continue
     const given = () => segmentsGiven ?? segments
     const plan = tryPlan(state, algorithm, reduction, required, given, root)

@@ -35,6 +35,7 @@ export interface AlgorithmChoice {
  * | barrier | elsewhere | `barrier-dissemination` |
  * | allreduce | processes share cores, up to the eager limit | `allreduce-linear` |
  * | allreduce | from 16 KiB per process, or what is past the eager limit | `allreduce-segmented` |
+ * | allreduce | shorter, two processes, built-in operations | `allreduce-recursive-doubling` |
  * | bcast | past the eager limit, where processes can read each other's memory | `bcast-linear` |
  * | reduce, allreduce, scan, exscan | elsewhere | `reduce-tree`, `allreduce-tree`, `scan-tree`, `exscan-tree` |
  * | reduce-scatter | elsewhere | `reduce-scatter-tree` |
@@ -43,6 +44,9 @@ export interface AlgorithmChoice {
  * | allgather | blocks of a rank below 16 KiB and up to the eager limit | `allgather-bruck` |
  * | allgather | longer blocks | `allgather-linear` |
  * | scatter, gather, alltoall | | `scatter-linear`, `gather-linear`, `alltoall-linear` |
+ *
+ * With two processes, recursive doubling has as many messages as the tree and half its phases. It combines on both, so
+ * what a user-defined operation returns would have to be equal there.
  *
  * Where memory is shared, what a root or a rank sends to many is copied once for all of them. Elsewhere, with
  * 4 processes on 2 cores, 16 MiB by `allreduce-rabenseifner` reached 0.6 to 0.9 times the bandwidth of
@@ -56,7 +60,8 @@ export function defaultChoice(facts: CallFacts): AlgorithmChoice | null {
       return { id: isCrowded ? 'barrier-linear' : 'barrier-dissemination', segments: 1 }
     case 'allreduce':
       if (isCrowded && sizeBytes <= eagerLimitBytes) return { id: 'allreduce-linear', segments: 1 }
-      return { id: isLongPart(facts) ? 'allreduce-segmented' : 'allreduce-tree', segments: 1 }
+      if (isLongPart(facts)) return { id: 'allreduce-segmented', segments: 1 }
+      return { id: processes === 2 ? 'allreduce-recursive-doubling' : 'allreduce-tree', segments: 1 }
     case 'bcast':
       if (!isMemoryShared || sizeBytes <= eagerLimitBytes) return null
       return { id: 'bcast-linear', segments: 1 }
@@ -103,7 +108,8 @@ export function reasonOf(facts: CallFacts): string {
       return cores
     case 'allreduce':
       if (isCrowded && sizeBytes <= eagerLimitBytes) return `${cores}, up to the eager limit`
-      return isLongPart(facts) ? 'long: a part for each process' : 'short parts per process'
+      if (isLongPart(facts)) return 'long: a part for each process'
+      return processes === 2 ? 'two processes, short parts' : 'short parts per process'
     case 'bcast':
       if (sizeBytes <= eagerLimitBytes) return 'up to the eager limit'
       return `past the eager limit, memory ${isMemoryShared ? 'is' : 'is not'} shared`
