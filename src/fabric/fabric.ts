@@ -96,6 +96,8 @@ export interface Fabric {
   readonly loans?: MemoryLoans
   /** Large messages that go before their receiver asks for them, where asking takes long. */
   readonly ahead?: SendingAhead
+  /** The heap of this process, where it hosts ranks and nothing else. */
+  readonly heap?: ProcessHeap
   /**
    * What orders losses and decisions, as this process reaches it. None: the loss of a process cannot be
    * survived.
@@ -113,9 +115,6 @@ export interface Fabric {
    * @throws ERR_FABRIC after `close`, for a peer out of range, or for an oversized header or payload
    */
   send(peer: number, header: Int32Array, payload?: Uint8Array): void
-
-  /** Has the C library retain what long arrays free, where this process owns its memory. May be called again. */
-  retainFreedMemory?(): void
 
   /**
    * Bytes of payload that frames to `peer` can carry now without being queued in copies: what has room is
@@ -252,6 +251,26 @@ export interface MemorySharing {
   locate(peer: number, bytes: Uint8Array): MemoryLocation | undefined
   /** The bytes that process `peer` located for this process, by a frame that has been delivered. */
   reach(peer: number, location: MemoryLocation, sizeBytes: number): Uint8Array
+}
+
+/** V8's heap of a process, as far as receives of fresh arrays steer it. */
+export interface FreshHeap {
+  /** Collects young objects. */
+  collectYoung(): void
+  /** Bytes of buffers that the heap holds. */
+  externalBytes(): number
+  /** If V8 has marked its heap since the last call: it marks again only once there is much more in it. */
+  makeRoom(): void
+}
+
+/** The heap of a process, whose flags and C library are of all threads of the program. */
+export interface ProcessHeap {
+  /** What steers it; undefined where nothing does, or at this moment. */
+  open(): FreshHeap | undefined
+  /** Has the C library retain what long arrays free. May be called again. */
+  retainFreed(): void
+  /** Runs an action unless another process of the world runs one at this moment; whether it ran. */
+  alone(action: () => void): boolean
 }
 
 /**

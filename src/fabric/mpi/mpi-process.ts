@@ -1,9 +1,10 @@
 import { RankweaveError } from '../../errors.js'
-import type { Fabric, FabricCounters, FrameSink } from '../fabric.js'
+import type { Fabric, FabricCounters, FrameSink, ProcessHeap } from '../fabric.js'
 import { alreadyAttached, checkFrame, closedToSends } from '../frame-limits.js'
 import { retainFreedMemory } from '../freed-memory.js'
 import { KeepAlive } from '../own-handles.js'
 import { Queue } from '../queue.js'
+import { v8Heap } from '../v8-heap.js'
 import { MpiBulk } from './mpi-bulk.js'
 import { drainSession } from './mpi-drain.js'
 import { type FrameTaker, MpiInbox } from './mpi-inbox.js'
@@ -40,7 +41,14 @@ export class MpiProcess implements Fabric {
   readonly bulk: MpiBulk
   readonly staging?: MpiStaging
   readonly loans?: MpiLoans
-  readonly retainFreedMemory = retainFreedMemory
+  readonly heap: ProcessHeap = {
+    open: v8Heap,
+    retainFreed: retainFreedMemory,
+    alone: (action) => {
+      action()
+      return true
+    },
+  }
   readonly tryPoll?: (maxPolls: number) => boolean
   readonly #outbox: MpiOutbox
   readonly #inbox: MpiInbox

@@ -73,6 +73,8 @@ export interface ThreadsConnection {
 export const processState = { awake: 0, asleep: 1, closed: 2, blocked: 3 } as const
 /** A cache line each, so that processes do not invalidate each other's. */
 export const stateStride = 16
+/** Beside the state of process 0: 1 while a process runs an action alone. */
+export const aloneWord = 1
 
 export const maxThreads = 64
 /**

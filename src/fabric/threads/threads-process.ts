@@ -1,13 +1,14 @@
 import { performance } from 'node:perf_hooks'
 import { RankweaveError } from '../../errors.js'
 import { afterLosses } from '../decisions.js'
-import type { Authority, Fabric, FabricCounters, FrameSink } from '../fabric.js'
+import type { Authority, Fabric, FabricCounters, FrameSink, ProcessHeap } from '../fabric.js'
 import { alreadyAttached, checkFrame, closedToSends } from '../frame-limits.js'
 import { retainFreedMemory } from '../freed-memory.js'
 import { KeepAlive, Task } from '../own-handles.js'
 import { PiecewiseBulk } from '../piecewise-bulk.js'
+import { v8Heap } from '../v8-heap.js'
 import { SpinPolicy } from './spin-policy.js'
-import { processState, stateStride, type ThreadsConnection } from './threads-connect.js'
+import { aloneWord, processState, stateStride, type ThreadsConnection } from './threads-connect.js'
 import { ThreadsInbox } from './threads-inbox.js'
 import { ThreadsOutbox } from './threads-outbox.js'
 import { recordKind } from './threads-ring.js'
@@ -34,7 +35,11 @@ export class ThreadsProcess implements Fabric {
   readonly sharing: ThreadsSharing
   readonly staging: ThreadsSharing
   readonly authority?: Authority
-  readonly retainFreedMemory = retainFreedMemory
+  readonly heap: ProcessHeap = {
+    open: v8Heap,
+    retainFreed: retainFreedMemory,
+    alone: (action) => this.#alone(action),
+  }
   readonly #connection: ThreadsConnection
   readonly #states: Int32Array
   readonly #inbox: ThreadsInbox
@@ -109,6 +114,16 @@ export class ThreadsProcess implements Fabric {
       })
       port?.unref()
     })
+  }
+
+  #alone(action: () => void): boolean {
+    if (Atomics.compareExchange(this.#states, aloneWord, 0, 1) !== 0) return false
+    try {
+      action()
+    } finally {
+      Atomics.store(this.#states, aloneWord, 0)
+    }
+    return true
   }
 
   attach(sink: FrameSink): void {

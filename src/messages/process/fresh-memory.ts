@@ -1,12 +1,4 @@
-/** V8's heap of this thread, as far as receives of fresh arrays steer it. */
-export interface FreshHeap {
-  /** Collects young objects. */
-  collectYoung(): void
-  /** Bytes of buffers that the heap holds. */
-  externalBytes(): number
-  /** If V8 has marked its heap since the last call: it marks again only once there is much more in it. */
-  makeRoom(): void
-}
+import type { FreshHeap, ProcessHeap } from '../../fabric/fabric.js'
 
 /**
  * The memory that receives without a buffer get. V8 counts the bytes of such arrays with those of old
@@ -15,23 +7,20 @@ export interface FreshHeap {
  * this process collects its young objects before, as long as that pays off.
  */
 export class FreshMemory {
-  readonly #openHeap: () => FreshHeap | undefined
-  readonly #retainFreed: () => void
+  readonly #shared: ProcessHeap | undefined
   /** Opened when it is first needed. */
   #heap: FreshHeap | undefined
   #tries = 0
-  #hasLong = false
-  /** Long arrays since room was made for them, or none was needed. */
-  #longArrays = 0
+  /** Of long arrays since room was made for them, or none was needed. */
+  #longBytes = 0
   #periodBytes = shortestPeriodBytes
   #leftBytes = shortestPeriodBytes
   /** Of the heap, before the last collection. */
   #externalBytes: number | undefined
 
-  /** @param retainFreed called before the first long array: what such arrays free is soon needed again */
-  constructor(openHeap: () => FreshHeap | undefined, retainFreed: () => void = () => {}) {
-    this.#openHeap = openHeap
-    this.#retainFreed = retainFreed
+  /** @param shared undefined where the program and others share the heap, which is not ours to collect then */
+  constructor(shared: ProcessHeap | undefined) {
+    this.#shared = shared
   }
 
   /**
@@ -40,20 +29,14 @@ export class FreshMemory {
    * become an old object, which only a collection of the whole heap releases.
    */
   take(sizeBytes: number): void {
-    if (sizeBytes >= shortestPeriodBytes) this.#takeLong()
+    if (sizeBytes >= longBytes) this.#longBytes += sizeBytes
     this.#leftBytes -= sizeBytes
     if (this.#leftBytes <= 0) this.#collect()
   }
 
-  #takeLong(): void {
-    if (!this.#hasLong) this.#retainFreed()
-    this.#hasLong = true
-    this.#longArrays++
-  }
-
   #collect(): void {
     const takenBytes = this.#periodBytes - this.#leftBytes
-    this.#heap ??= this.#openHeap()
+    this.#heap ??= this.#shared?.open()
     const heap = this.#heap
     if (heap === undefined) {
       this.#tries++
@@ -68,13 +51,20 @@ export class FreshMemory {
     this.#periodBytes = isInVain ? Math.min(longestPeriodBytes, this.#periodBytes * 2) : shortestPeriodBytes
     this.#leftBytes = this.#periodBytes
     heap.collectYoung()
-    if (this.#longArrays < arraysPerRoom) return
-    this.#longArrays = 0
-    heap.makeRoom()
+    if (this.#longBytes >= bytesPerRoom) this.#makeRoom(heap)
+  }
+
+  #makeRoom(heap: FreshHeap): void {
+    // What such arrays free is soon needed again.
+    this.#shared?.retainFreed()
+    // The flag that this sets is of all threads.
+    if (this.#shared?.alone(() => heap.makeRoom()) === true) this.#longBytes = 0
   }
 }
 
-/** Less than what V8 takes at least before it begins to mark. A longer array alone may have it mark. */
+/** Of shorter arrays, a collection of young objects releases so many that marking is rare. */
+export const longBytes = 2 ** 16
+/** Less than what V8 takes at least before it begins to mark. */
 export const shortestPeriodBytes = 4 * 2 ** 20
 /** Where the program retains what it receives. */
 export const longestPeriodBytes = 64 * 2 ** 20
@@ -83,4 +73,4 @@ export const longestPeriodBytes = 64 * 2 ** 20
 const mostTries = 16
 
 /** To make room takes a collection of the whole heap, some 10 ms: programs of few long arrays need none. */
-const arraysPerRoom = 16
+export const bytesPerRoom = 64 * 2 ** 20

@@ -14,7 +14,6 @@ import { Progress } from './progress.js'
 import { requireFrame } from './require-frame.js'
 import { Scratch } from './scratch.js'
 import { Staging } from './staging.js'
-import { v8Heap } from './v8-heap.js'
 import { WaitTracker } from './wait-tracker.js'
 import type { WorldLayout } from './world-layout.js'
 
@@ -85,9 +84,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     this.firstRank = layout.firstRank[fabric.process]
     this.hostedRanks = layout.firstRank[fabric.process + 1] - this.firstRank
     this.shortBytes = Math.min(options.eagerLimitBytes, fabric.maxPayloadBytes)
-    // Other fabrics run where the program and others share a heap that is not ours to collect.
-    const ownsHeap = fabric.kind === 'threads' || fabric.kind === 'mpi'
-    this.fresh = new FreshMemory(ownsHeap ? v8Heap : () => undefined, () => fabric.retainFreedMemory?.())
+    this.fresh = new FreshMemory(fabric.heap)
     this.#rankCounters = new HostedCounters(this.hostedRanks)
     this.waits = new WaitTracker(this.hostedRanks)
     this.callSites = options.diagnose === true ? new CallSites(this.firstRank, this.hostedRanks) : undefined

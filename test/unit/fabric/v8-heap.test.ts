@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { FreshMemory, shortestPeriodBytes } from '../../../../src/messages/process/fresh-memory.js'
-import { restoreHeapFlags, v8Heap } from '../../../../src/messages/process/v8-heap.js'
+import { restoreHeapFlags, v8Heap } from '../../../src/fabric/v8-heap.js'
+import { FreshMemory, shortestPeriodBytes } from '../../../src/messages/process/fresh-memory.js'
 
 const quarter = shortestPeriodBytes / 4
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -26,7 +26,7 @@ describe("V8's heap", () => {
 
   it('releases an array that the program held until it had the next', () => {
     const { externalBytes } = v8Heap()!
-    const fresh = new FreshMemory(v8Heap)
+    const fresh = new FreshMemory({ open: v8Heap, retainFreed: () => {}, alone: () => true })
     const sizeBytes = 2 * shortestPeriodBytes
     const before = externalBytes()
     const holder = { held: new Uint8Array(sizeBytes) }

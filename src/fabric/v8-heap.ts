@@ -1,5 +1,5 @@
-import { nodeFlags, nodeProcess } from '../../base/node-process.js'
-import type { FreshHeap } from './fresh-memory.js'
+import { nodeFlags, nodeProcess } from '../base/node-process.js'
+import type { FreshHeap } from './fabric.js'
 
 interface HeapModule {
   setFlagsFromString(flag: string): void
