@@ -1,4 +1,5 @@
 import { requireOptions } from '../base/known-options.js'
+import { whileLoading } from '../base/loading.js'
 import { type CollectiveCall, failAllRanks } from '../calls/collective-call.js'
 import type { Exchange } from '../calls/exchange.js'
 import type { CommState } from '../comm/comm-state.js'
@@ -70,7 +71,7 @@ export function loadCreationModulesBy(given: () => Promise<CreationModules>): vo
  */
 export async function loadCreationModules(): Promise<CreationModules> {
   if (modules === undefined) {
-    modules = await load!()
+    modules = await whileLoading(load!)
     addMethods(Communicator, modules.jointNeighborCalls)
   }
   return modules

@@ -1,4 +1,5 @@
 import { realClock } from '../base/clock.js'
+import { isLoading } from '../base/loading.js'
 import type { CommRuntime } from '../comm/comm-state.js'
 import { RankweaveError } from '../errors.js'
 import type { FabricSession } from '../fabric/fabric.js'
@@ -203,7 +204,8 @@ export class DeadlockWatch {
   }
 
   /**
-   * Whether every rank sleeps, and what in this session may wake one: frames in flight, or a wait's signal.
+   * Whether every rank sleeps, and what in this session may wake one: frames in flight, modules that are loaded, or a
+   * wait's signal.
    */
   #sleep(): 'no' | 'frames' | 'signal' | 'for good' {
     let waits = 0
@@ -216,7 +218,7 @@ export class DeadlockWatch {
     // Ranks elsewhere may be stuck although every rank here has finished.
     if (waits === 0 && this.#agreement === undefined) return 'no'
     // A rank may continue with one of its waits over and others pending.
-    if (completionsHeld() || !this.#session.quiet()) return 'frames'
+    if (completionsHeld() || isLoading() || !this.#session.quiet()) return 'frames'
     return withSignal > 0 ? 'signal' : 'for good'
   }
 

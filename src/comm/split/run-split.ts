@@ -1,3 +1,4 @@
+import { whileLoading } from '../../base/loading.js'
 import type { Exchange } from '../../calls/exchange.js'
 import { splitConventionally } from './conventional.js'
 import type {
@@ -23,7 +24,7 @@ const sorting: Readonly<Record<Sorting, () => Promise<AwaitingAlgorithm>>> = {
 const loaded = new Map<Sorting, AwaitingAlgorithm>()
 
 async function load(name: Sorting): Promise<AwaitingAlgorithm> {
-  const algorithm = await sorting[name]()
+  const algorithm = await whileLoading(sorting[name])
   loaded.set(name, algorithm)
   return algorithm
 }

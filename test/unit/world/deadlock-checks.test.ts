@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { realClock } from '../../../src/base/clock.js'
+import { whileLoading } from '../../../src/base/loading.js'
 import { CommRuntime } from '../../../src/comm/comm-state.js'
 import type { Fabric, FabricSession, FrameSink } from '../../../src/fabric/fabric.js'
 import { frameKind } from '../../../src/messages/process/frames.js'
@@ -95,6 +96,20 @@ describe('in doubt', () => {
     }
     pass()
     expect(await isStuck()).toBe(true)
+  })
+
+  it('a rank is not stuck while a call loads modules', async () => {
+    const { runtime, watch, pass, reports } = watched(1)
+    let end = () => {}
+    const loaded = whileLoading(() => new Promise<void>((resolve) => (end = resolve)))
+    runtime.waits.block(0, false)
+    watch.arm()
+    for (let n = 0; n < 1000; n++) pass()
+    expect(reports).toEqual([])
+    end()
+    await loaded
+    for (let n = 0; n < 1000; n++) pass()
+    expect(reports).toEqual(['ERR_DEADLOCK'])
   })
 
   it('a rank that continues between two queries begins the count anew', async () => {
