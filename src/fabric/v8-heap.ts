@@ -104,9 +104,7 @@ function hasKnownFlags(): boolean {
  */
 export function restoreHeapFlags(): void {
   const heap = nodeProcess?.getBuiltinModule?.('node:v8') as HeapModule | undefined
-  if (heap === undefined) return
-  if (!nodeFlags().some((flag) => /expose.gc/.test(flag))) heap.setFlagsFromString('--no-expose-gc')
-  if (!hasKnownFlags()) return
+  if (heap === undefined || !hasKnownFlags()) return
   for (const flag of collectorThreads) heap.setFlagsFromString(`--${flag}`)
   heap.setFlagsFromString('--heap-growing-percent=0')
 }

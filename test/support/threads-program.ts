@@ -73,7 +73,7 @@ export default async function main(world: Communicator, part: Part): Promise<unk
       await world.recv((world.rank + 1) % world.size, 5)
       return
     case 'flag of V8':
-      setFlagsFromString('--expose-gc')
+      setFlagsFromString('--heap-growing-percent=70')
       return
     case 'function result':
       return world.rank === 2 ? () => 2 : world.rank
