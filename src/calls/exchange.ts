@@ -79,10 +79,10 @@ export type Lend = (bytes: Uint8Array, release: () => void) => void
 
 /** A receive of an algorithm whose message is to come. */
 export interface AwaitedReceive {
-  readonly take: Take
-  readonly room: Room | undefined
-  readonly reject: ((error: Error) => void) | undefined
-  readonly lend: Lend | undefined
+  take: Take
+  room: Room | undefined
+  reject: ((error: Error) => void) | undefined
+  lend: Lend | undefined
   /** The next receive of the same (sender, step). */
   next: AwaitedReceive | undefined
 }

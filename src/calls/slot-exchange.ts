@@ -27,6 +27,9 @@ import { Offers } from './offers.js'
 import { type PartialMessage, PartialMessages } from './partial-messages.js'
 import { encodeSignature, type Signature } from './signature.js'
 
+/** Of receives that have ended. */
+const mostSpares = 64
+
 /** Notified when the collective of an exchange completes or fails. */
 export interface ExchangeOwner {
   finished(exchange: SlotExchange, results: readonly unknown[]): void
@@ -51,6 +54,8 @@ export class SlotExchange implements Exchange {
   readonly #header = new Int32Array(collectiveWords)
   readonly #arrived = new NumberMap<(Uint8Array | OfferedMessage)[]>()
   readonly #waiting = new NumberMap<AwaitedReceive>()
+  /** Used again: a persistent collective receives at every start. */
+  readonly #spares: AwaitedReceive[] = []
   readonly #partial = new PartialMessages()
   /** Receives whose payload is on its way, and the process indices it comes from. */
   readonly #fetching = new Map<AwaitedReceive, { readonly peer: number; readonly message: OfferedMessage }>()
@@ -161,12 +166,12 @@ export class SlotExchange implements Exchange {
 
   take(peer: number, step: number, take: Take): void {
     if (this.#failed !== undefined) return
-    this.#takeNext(peer, step, { take, room: undefined, reject: undefined, lend: undefined, next: undefined })
+    this.#takeNext(peer, step, take, undefined, undefined)
   }
 
   takeInto(peer: number, step: number, room: Room, landed: () => void, lend?: Lend): void {
     if (this.#failed !== undefined) return
-    this.#takeNext(peer, step, { take: landed, room, reject: undefined, lend, next: undefined })
+    this.#takeNext(peer, step, landed, room, lend)
   }
 
   watch(look: () => boolean, awaited: () => readonly number[], done: () => void): void {
@@ -176,15 +181,25 @@ export class SlotExchange implements Exchange {
     this.#memoryWait = new MemoryWait((attempt) => fabric.watch!(attempt), look, awaited, done, failed)
   }
 
-  #takeNext(peer: number, step: number, waiting: AwaitedReceive): void {
+  #takeNext(peer: number, step: number, take: Take, room: Room | undefined, lend: Lend | undefined): void {
     const key = this.#key(peer, step)
     const message = takeFirst(this.#arrived, key)
-    if (message === undefined) appendLinked(this.#waiting, key, waiting)
-    else if (message instanceof OfferedMessage) this.#fetch(peer, message, waiting)
+    if (message === undefined) appendLinked(this.#waiting, key, this.#awaited(take, room, lend))
+    else if (message instanceof OfferedMessage) this.#fetch(peer, message, this.#awaited(take, room, lend))
     else {
       this.#consumed(peer, message.byteLength)
-      hand(waiting.take, waiting.room, message, true)
+      hand(take, room, message, true)
     }
+  }
+
+  #awaited(take: Take, room: Room | undefined, lend: Lend | undefined): AwaitedReceive {
+    const spare = this.#spares.pop()
+    if (spare === undefined) return { take, room, reject: undefined, lend, next: undefined }
+    spare.take = take
+    spare.room = room
+    spare.lend = lend
+    spare.next = undefined
+    return spare
   }
 
   whenSent(done: () => void): void {
@@ -295,8 +310,10 @@ export class SlotExchange implements Exchange {
       return
     }
     this.#consumed(peer, bytes.length)
+    const { take, room, reject } = waiting
+    if (reject === undefined && this.#spares.length < mostSpares) this.#spares.push(waiting)
     try {
-      hand(waiting.take, waiting.room, bytes, owned)
+      hand(take, room, bytes, owned)
     } catch (error) {
       this.#owner.failed(this, error)
     }

@@ -49,6 +49,8 @@ const mostWordsBytes = prefixBytes + maxHeaderWords * 4 + 8
 const padded = (bytes: number): number => (bytes + 7) & ~7
 /** Up to this, copying byte by byte is faster than `set`. */
 const smallBytes = 32
+/** Up to this, copying word by word costs less than a view of the ring, which would have to be made. */
+const wordwiseBytes = 256
 /** The reader releases space when it has read one in so many parts of the ring, and at the end of a batch. */
 const releaseParts = 8
 
@@ -166,7 +168,7 @@ export class RingReader {
   #tail: number
   /** Arrays to lend, by length: making views costs more than copying a few words. */
   readonly #headers: (Int32Array | undefined)[] = []
-  readonly #payloads: (Uint8Array | undefined)[] = []
+  readonly #payloads: ({ readonly bytes: Uint8Array; readonly words: Int32Array } | undefined)[] = []
 
   constructor({ buffer, offset, sizeBytes }: RingMemory) {
     this.#control = new Int32Array(buffer, offset, controlBytes / 4)
@@ -230,12 +232,13 @@ export class RingReader {
 
   /** The record's payload: a copy where it is short, else a view of the ring. */
   get payload(): Uint8Array {
-    const { bytes, payloadAt, payloadBytes } = this
-    if (payloadBytes > smallBytes) return bytes.subarray(payloadAt, payloadAt + payloadBytes)
-    this.#payloads[payloadBytes] ??= new Uint8Array(payloadBytes)
+    const { words, payloadAt, payloadBytes } = this
+    if (payloadBytes > wordwiseBytes) return this.bytes.subarray(payloadAt, payloadAt + payloadBytes)
+    this.#payloads[payloadBytes] ??= payloadOf(payloadBytes)
     const payload = this.#payloads[payloadBytes]
-    for (let i = 0; i < payloadBytes; i++) payload[i] = bytes[payloadAt + i]
-    return payload
+    const first = payloadAt >> 2
+    for (let i = 0; i < payload.words.length; i++) payload.words[i] = words[first + i]
+    return payload.bytes
   }
 
   /** Releases the space of all records read so far to the writer. */
@@ -263,3 +266,9 @@ export class RingReader {
 
 /** Kinds of records in a ring besides those of `bulkRecord`; all but `frame` stay inside the fabric. */
 export const recordKind = { frame: 0, forget: 8 } as const
+
+/** Whole words: records are padded to them. */
+function payloadOf(sizeBytes: number) {
+  const words = new Int32Array((sizeBytes + 3) >> 2)
+  return { bytes: new Uint8Array(words.buffer, 0, sizeBytes), words }
+}
