@@ -62,8 +62,8 @@ export class FreshMemory {
   }
 }
 
-/** Of shorter arrays, a collection of young objects releases so many that marking is rare. */
-export const longBytes = 2 ** 16
+/** Of shorter arrays many fit below V8's limit, and what is marked late lies spread over more memory. */
+export const longBytes = 2 ** 21
 /** Less than what V8 takes at least before it begins to mark. */
 export const shortestPeriodBytes = 4 * 2 ** 20
 /** Where the program retains what it receives. */
