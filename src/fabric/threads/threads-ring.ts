@@ -49,7 +49,7 @@ const mostWordsBytes = prefixBytes + maxHeaderWords * 4 + 8
 const padded = (bytes: number): number => (bytes + 7) & ~7
 /** Up to this, copying byte by byte is faster than `set`. */
 const smallBytes = 32
-/** Up to this, copying word by word costs less than a view of the ring, which would have to be made. */
+/** Up to this, payloads are copied word by word: a view of the ring would be allocated for each record. */
 const wordwiseBytes = 256
 /** The reader releases space when it has read one in so many parts of the ring, and at the end of a batch. */
 const releaseParts = 8

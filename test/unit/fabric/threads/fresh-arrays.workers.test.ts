@@ -6,7 +6,7 @@ import type { FreshArrays } from '../../../support/fresh-arrays-program.js'
 const program = compiledUrl('fresh-arrays-program.ts')
 
 describe('receives of long fresh arrays', () => {
-  it.skipIf(process.platform !== 'linux')('cost hardly a page fault', async () => {
+  it.skipIf(process.platform !== 'linux')('cost hardly a page fault (of glibc on Linux)', async () => {
     const pageFaults = await run<number, FreshArrays>(program, {
       fabric: threads(),
       ranks: 2,
