@@ -25,6 +25,8 @@ import {
  * it take turns. Suites: `threads` and `openmpi`, collectives of this library in 4 processes; `nodes`, a program in C on
  * 16 processes of Open MPI on four nodes, by a file of rules and by the preloaded library.
  *
+ * A third run is without it again: by how much it differs from the first is chance.
+ *
  * A call is timed by itself, as `measure` does, which targets are of; and in a row, where a root does not wait for its
  * last receiver, so that a bcast may take less than its data need.
  */
@@ -76,8 +78,9 @@ interface Side {
   /** What `rankweave tune` is asked for besides. */
   readonly outputs: readonly string[]
   readonly untuned: Implementation
-  /** By what each is tuned, and the target of the geometric mean. */
+  /** By what each is tuned. */
   readonly tuned: readonly Implementation[]
+  /** The target of the geometric mean of each. */
   readonly geometricMean: number
   readonly runs: number
 }
@@ -102,6 +105,9 @@ async function* measureSide(
   options: BenchOptions,
 ): AsyncGenerator<Figure> {
   const { where, untuned, tuned, geometricMean, spreads, data, file } = side
+  // What it gains and loses is chance.
+  const again: Implementation = { ...untuned, name: `${untuned.name} again` }
+  const compared = [...tuned, again]
   console.error(`${name}: measuring`)
   const begin = performance.now()
   const grid = ['--spreads', spreads.map(spreadText).join(), '--bytes', sizes.join()]
@@ -113,7 +119,7 @@ async function* measureSide(
 
   const choices = choicesOf(readFileSync(data, 'utf8'), readFileSync(file, 'utf8'))
   const cases = [byItself, inARow].flatMap((timing) =>
-    tuned.flatMap((by) =>
+    compared.flatMap((by) =>
       collectives.flatMap((collective) =>
         sizes.map(
           (bytes): Case => ({
@@ -122,10 +128,12 @@ async function* measureSide(
             ours: by.name,
             key: timing.keyOf(collective, bytes),
             baselines: [untuned.name],
-            ...(timing === byItself ? { intervalLimit } : {}),
+            ...(timing === byItself && by !== again ? { intervalLimit } : {}),
             details: {
               ...{ by: by.name, timing: timing.name, collective, sizeBytes: bytes },
-              ...(timing === byItself ? choices({ collective, ...spreads.at(-1)!, bytes }) : {}),
+              ...(timing === byItself && by !== again
+                ? choices({ collective, ...spreads.at(-1)!, bytes })
+                : {}),
             },
           }),
         ),
@@ -133,16 +141,16 @@ async function* measureSide(
     ),
   )
   const figures: Figure[] = []
-  const suite = { name, implementations: [untuned, ...tuned], cases, runs: side.runs }
+  const suite = { name, implementations: [untuned, ...compared], cases, runs: side.runs }
   for await (const figure of figuresOf([suite], options)) {
     figures.push(figure)
     yield figure
   }
-  for (const by of tuned) {
+  for (const by of compared) {
     const of = (timing: Timing) =>
       figures.filter((figure) => figure['by'] === by.name && figure['timing'] === timing.name)
     const place = `${where}, by ${by.name}`
-    yield geometricMeanFigure(`${place}, ${byItself.name}`, of(byItself), geometricMean)
+    yield geometricMeanFigure(`${place}, ${byItself.name}`, of(byItself), by === again ? null : geometricMean)
     yield geometricMeanFigure(`${place}, ${inARow.name}`, of(inARow), null)
     yield* lossFigures(place, of(byItself))
     // Both sides send the same messages: what differs is chance, and the look-up of each call.
