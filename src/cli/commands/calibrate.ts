@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import * as z from 'zod'
 import { calibratedRanksPerProcess, calibratedSizes } from '../../calibrate/calibrate.js'
 import { calibratedProfile } from '../../calibrate/calibrated-profile.js'
@@ -12,7 +12,13 @@ import { installNeighborhood } from '../../topology-communicator/install.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import { oneOf, parseOptions, refuseGiven, whole, wholeList } from '../input/options.js'
 import { readProfile } from '../input/profile-input.js'
-import { fabricOf, reportOf, worldSchema } from '../input/world-options.js'
+import {
+  addMeasuredWorldOptions,
+  measuredFabricOf,
+  measuredWorldOptions,
+  measuredWorldSchema,
+  reportOf,
+} from '../input/world-options.js'
 import { calibrationText, fitText } from '../output/calibration-report.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import type { Reporter } from '../output/reporter.js'
@@ -33,9 +39,8 @@ Examples:
   mpirun -n 2 rankweave calibrate --fabric mpi --name cluster -o cluster.json
   rankweave calibrate --fit data.jsonl --profile cluster.json -o fitted.json`
 
-const { ranks: _, ...placeSchema } = worldSchema
 const schema = z.object({
-  ...placeSchema,
+  ...measuredWorldSchema,
   runs: whole(3, 999),
   sizes: wholeList(65, 2 ** 24, 64),
   fit: z.string().optional(),
@@ -51,16 +56,7 @@ const eagerLimitBytes = 65_536
 
 /** `rankweave calibrate`: measures the parameters of a profile on a fabric. */
 export const calibrateCommand: AddCommand = (command, act) => {
-  command
-    .addOption(
-      new Option('--fabric <name>', 'fabric between processes: local, threads, websocket or mpi').default(
-        'threads',
-      ),
-    )
-    .option('--processes <number>', 'processes (default: 2; with mpi all started processes)')
-    .option('--nodes <number>', 'nodes that host the processes (default: 1; with mpi the actual nodes)')
-    .option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)')
-    .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')
+  addMeasuredWorldOptions(command)
     .option('--runs <number>', 'runs of every measurement', '11')
     .option('--sizes <list>', 'lengths that PLogP is measured at besides 8 bytes', calibratedSizes.join())
     .option('--fit <file>', "fit PLogP to a file of measurements ('rankweave measure') instead")
@@ -81,10 +77,7 @@ export const calibrateCommand: AddCommand = (command, act) => {
         if (options.fit !== undefined) return await fitFile(report, command, options, options.fit)
         refuseGiven(command, ['profile', 'fanIn'], 'is for --fit')
         const { output, runs, sizes, name = `calibrated-${options.fabric}` } = options
-        const processes = options.processes ?? (options.fabric === 'mpi' ? undefined : 2)
-        const fabric = fabricOf({ ...options, ...(processes === undefined ? {} : { processes }) })
-        if (fabric.processes < 2)
-          throw new RankweaveError('ERR_USAGE', '--processes: expected at least 2, got 1')
+        const fabric = measuredFabricOf(options)
         await checkOutputs(report, output)
         installNeighborhood()
         report.step(`measuring ${runs} runs on ${fabric.kind}`)
@@ -131,7 +124,7 @@ async function fitFile(
   reportBeside(report, output, { ...fitted, file: output ?? null }, fitText(fitted))
 }
 
-const measuringOptions = ['fabric', 'processes', 'nodes', 'mpiLib', 'reportAfter', 'runs', 'sizes']
+const measuringOptions = [...measuredWorldOptions, 'runs', 'sizes']
 
 /** The machine, the library and the date, as a profile's source. */
 function sourceText(fabric: string, processes: number): string {

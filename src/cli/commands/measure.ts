@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { laterTurn } from '../../base/turn.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
@@ -29,7 +29,12 @@ import { readMachine } from '../input/machine-input.js'
 import { type MeasureFlags, measuredCollectives, measureSchema } from '../input/measure-options.js'
 import { parseOptions, refuseGiven } from '../input/options.js'
 import { readProfile } from '../input/profile-input.js'
-import { fabricOf, reportOf } from '../input/world-options.js'
+import {
+  addMeasuredWorldOptions,
+  measuredFabricOf,
+  measuredWorldOptions,
+  reportOf,
+} from '../input/world-options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { measureText, wrongText } from '../output/measure-report.js'
 import { checkOutputs, isStandardOutput } from '../output/output-file.js'
@@ -64,37 +69,30 @@ Examples:
 
 /** `rankweave measure`: times of collectives by setting, and guidelines that they violate. */
 export const measureCommand: AddCommand = (command, act) => {
-  command
-    .argument('[collectives...]', 'what to measure')
-    .option('-o, --output <file>', 'the file of measurements, in JSON Lines, which is continued')
-    .option('--source <name>', 'rankweave, mpi, simulator or formula', 'rankweave')
-    .option(
-      '--bytes <range>',
-      "what MPI's count describes: LEAST:MOST for powers of two, or a list",
-      '8:1MiB',
-    )
-    .option('--spreads <list>', 'NODESxPROCESSES, as 4x2,2x4 (default: powers of two of both, and all)')
-    .option(
-      '--algorithm <text...>',
-      'only these: bcast-chain, or bcast-chain:fanout=4 (default: all that serve)',
-    )
-    .option('--segments <list>', 'bytes of segments that are tried, 0 for whole data', '0,8KiB,64KiB')
-    .option('--order <words>', 'of reductions: tree, any or both (default: both; with mpi any)')
-    .option('--type <name>', 'of the elements of reductions: float64 or int32', 'float64')
-    .option('--precision <percent>', 'half the 95% interval of the median that suffices', '5')
-    .option('--repetitions <number>', 'of a point, at most', '256')
-    .option('--budget <ms>', 'what repetitions of a point may take', '1000')
-    .option('--longest <bytes>', 'calls with longer arrays in a process are left out', '64MiB')
-    .option('--site <text>', 'the name of the machine in the file (default: its processors)')
-    .addOption(
-      new Option('--fabric <name>', 'fabric between processes: local, threads, websocket or mpi').default(
-        'threads',
-      ),
-    )
-    .option('--processes <number>', 'processes (default: 2; with mpi all started processes)')
-    .option('--nodes <number>', 'nodes that host the processes (default: 1; with mpi the actual nodes)')
-    .option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)')
-    .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')
+  addMeasuredWorldOptions(
+    command
+      .argument('[collectives...]', 'what to measure')
+      .option('-o, --output <file>', 'the file of measurements, in JSON Lines, which is continued')
+      .option('--source <name>', 'rankweave, mpi, simulator or formula', 'rankweave')
+      .option(
+        '--bytes <range>',
+        "what MPI's count describes: LEAST:MOST for powers of two, or a list",
+        '8:1MiB',
+      )
+      .option('--spreads <list>', 'NODESxPROCESSES, as 4x2,2x4 (default: powers of two of both, and all)')
+      .option(
+        '--algorithm <text...>',
+        'only these: bcast-chain, or bcast-chain:fanout=4 (default: all that serve)',
+      )
+      .option('--segments <list>', 'bytes of segments that are tried, 0 for whole data', '0,8KiB,64KiB')
+      .option('--order <words>', 'of reductions: tree, any or both (default: both; with mpi any)')
+      .option('--type <name>', 'of the elements of reductions: float64 or int32', 'float64')
+      .option('--precision <percent>', 'half the 95% interval of the median that suffices', '5')
+      .option('--repetitions <number>', 'of a point, at most', '256')
+      .option('--budget <ms>', 'what repetitions of a point may take', '1000')
+      .option('--longest <bytes>', 'calls with longer arrays in a process are left out', '64MiB')
+      .option('--site <text>', 'the name of the machine in the file (default: its processors)'),
+  )
     .option('--launch <command>', "of source mpi: what starts processes, as 'mpirun -n 16'")
     .option('--mpicc <command>', 'of source mpi: its compiler (default: that of mpirun, or the only one)')
     .option('--machine <text>', 'of source simulator: a machine with a profile')
@@ -166,7 +164,7 @@ const sources: Readonly<Record<MeasureFlags['source'], Measure>> = {
 
 /** Options of one source only. */
 const ofSource: Readonly<Record<MeasureFlags['source'], readonly string[]>> = {
-  rankweave: ['fabric', 'processes', 'nodes', 'mpiLib', 'reportAfter'],
+  rankweave: measuredWorldOptions,
   mpi: ['launch', 'mpicc'],
   simulator: ['machine'],
   formula: ['profile', 'level', 'model'],
@@ -205,9 +203,7 @@ function collectivesNamed(words: readonly string[]): readonly Collective[] {
 
 /** On a world, whose rank 0 writes the file: it may be in another thread or process than this code. */
 async function measureWorld(report: Reporter, { flags, collectives, file, signal }: Work): Promise<ExitCode> {
-  const processes = flags.processes ?? (flags.fabric === 'mpi' ? undefined : 2)
-  const fabric = fabricOf({ ...flags, ...(processes === undefined ? {} : { processes }) })
-  if (fabric.processes < 2) throw new RankweaveError('ERR_USAGE', '--processes: expected at least 2, got 1')
+  const fabric = measuredFabricOf(flags)
   const source: MeasurementSource = { kind: 'rankweave', name: fabric.kind, machine: siteOf(flags) }
   const grid = gridOf(flags, collectives, ['tree', 'any'])
   // Before a world starts: what a world throws is its failure.

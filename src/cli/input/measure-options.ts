@@ -8,7 +8,7 @@ import { printableText } from '../../tuning/check-source.js'
 import { type ElementType, elementTypes, measurementLimits } from '../../tuning/measurement.js'
 import { callLimits } from '../../tuning/tuning-call.js'
 import { oneOf, whole } from './options.js'
-import { worldSchema } from './world-options.js'
+import { measuredWorldSchema } from './world-options.js'
 
 /** Those that are measured: all but the ones over a topology. */
 export const measuredCollectives: readonly Collective[] = collectives.filter(
@@ -54,8 +54,7 @@ const orders = parsed("'tree', 'any' or 'tree,any'", (text) => {
 })
 
 export const measureSchema = z.object({
-  ...{ processes: worldSchema.processes, nodes: worldSchema.nodes, fabric: worldSchema.fabric },
-  ...{ mpiLib: worldSchema.mpiLib, reportAfter: worldSchema.reportAfter },
+  ...measuredWorldSchema,
   source: oneOf('rankweave', 'mpi', 'simulator', 'formula'),
   output: z.string().min(1).optional(),
   check: z.string().min(1).optional(),

@@ -13,18 +13,33 @@ import { oneOf, seconds, whole } from './options.js'
 
 /** The options of a world, for every subcommand that runs one. */
 export function addWorldOptions(command: Command): Command {
+  return addFabricOptions(
+    command
+      .requiredOption('-n, --ranks <number>', 'ranks in the world')
+      .option(
+        '--processes <number>',
+        'processes that host the ranks (default: 1; with mpi all started processes)',
+      ),
+    'local',
+  )
+}
+
+/** The options of a world whose processes are measured: 2 or more, with as many ranks as the subcommand needs. */
+export function addMeasuredWorldOptions(command: Command): Command {
+  return addFabricOptions(
+    command.option('--processes <number>', 'processes (default: 2; with mpi all started processes)'),
+    'threads',
+  )
+}
+
+function addFabricOptions(command: Command, byDefault: WorldFlags['fabric']): Command {
   return command
-    .requiredOption('-n, --ranks <number>', 'ranks in the world')
-    .option(
-      '--processes <number>',
-      'processes that host the ranks (default: 1; with mpi all started processes)',
-    )
-    .option('--nodes <number>', 'nodes that host the processes (default: 1; with mpi the actual nodes)')
     .addOption(
       new Option('--fabric <name>', 'fabric between processes: local, threads, websocket or mpi').default(
-        'local',
+        byDefault,
       ),
     )
+    .option('--nodes <number>', 'nodes that host the processes (default: 1; with mpi the actual nodes)')
     .option(
       '--bind-to <what>',
       'with --fabric threads: core, one process to each core, or none (default: none)',
@@ -36,8 +51,8 @@ export function addWorldOptions(command: Command): Command {
 /** Logical processes are objects in this process: more than this only cost memory. */
 const maxProcesses = 4096
 
-export const worldSchema = {
-  ranks: whole(1, maxWorldRanks),
+/** Of what {@link addMeasuredWorldOptions} adds. */
+export const measuredWorldSchema = {
   processes: whole(1, maxProcesses).optional(),
   nodes: whole(1, maxProcesses).optional(),
   fabric: oneOf('local', 'threads', 'websocket', 'mpi'),
@@ -45,6 +60,11 @@ export const worldSchema = {
   mpiLib: z.string().optional(),
   reportAfter: seconds(longestReportSeconds).optional(),
 }
+
+/** Their names. */
+export const measuredWorldOptions: readonly string[] = Object.keys(measuredWorldSchema)
+
+export const worldSchema = { ranks: whole(1, maxWorldRanks), ...measuredWorldSchema }
 
 /** SIGUSR2, where the platform has it, requests the report at any time. */
 export function reportOf({ reportAfter }: Pick<WorldFlags, 'reportAfter'>): ReportOptions {
@@ -82,6 +102,14 @@ export function fabricOf(flags: Omit<WorldFlags, 'ranks'>): FabricFactory {
     throw wrongValue('ERR_WORLD', `--processes: the launcher started ${started}`, processes)
   requireHosts(nodes, started, `expected at most ${started}, the processes that the launcher started`)
   return nodes === undefined ? mpi(library) : mpi({ ...library, nodes: labels(started, nodes) })
+}
+
+/** The fabric of a world whose processes are measured. @throws ERR_USAGE for one process, and as {@link fabricOf} */
+export function measuredFabricOf(flags: Omit<WorldFlags, 'ranks'>): FabricFactory {
+  const processes = flags.processes ?? (flags.fabric === 'mpi' ? undefined : 2)
+  const fabric = fabricOf({ ...flags, ...(processes === undefined ? {} : { processes }) })
+  if (fabric.processes >= 2) return fabric
+  throw new RankweaveError('ERR_USAGE', '--processes: expected at least 2, got 1')
 }
 
 /** Every node hosts at least one process. */

@@ -97,6 +97,7 @@ describe('calibrate', () => {
     ],
     ['a fit on a fabric', ['--fit', 'data.jsonl', '--fabric', 'local'], '--fabric is not for --fit'],
     ['overheads without a fit', ['--fabric', 'local', '--profile', 'grig-mx'], '--profile is for --fit'],
+    ['a binding on local', ['--fabric', 'local', '--bind-to', 'core'], '--bind-to is for --fabric threads'],
     ['lengths that are too short', ['--fabric', 'local', '--sizes', '8'], '--sizes: expected'],
   ])('refuses %s', async (_, options, message) => {
     const answer = await cli('calibrate', ...options)

@@ -124,6 +124,12 @@ describe('measure', () => {
     ['a spread of one process', ['bcast', '-o', 'x', '--spreads', '1x1'], 'spreads of 2 processes or more'],
     ['too many repetitions', ['bcast', '-o', 'x', '--repetitions', '1025'], 'from 1 to 1024'],
     ['one process', ['bcast', '-o', 'x', '--fabric', 'local', '--processes', '1'], 'expected at least 2'],
+    [
+      'a binding on local',
+      ['bcast', '-o', 'x', '--fabric', 'local', '--bind-to', 'core'],
+      '--fabric threads',
+    ],
+    ['a binding of MPI', ['bcast', '-o', 'x', '--source', 'mpi', '--bind-to', 'core'], '--source rankweave'],
     ['no launcher', ['bcast', '-o', 'x', '--source', 'mpi'], 'expected --launch'],
     [
       'the order of MPI',
