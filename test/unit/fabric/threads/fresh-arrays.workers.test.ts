@@ -1,9 +1,11 @@
 import { run, threads } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { compiledUrl } from '../../../support/compiled.js'
+import type { DroppedArrays } from '../../../support/dropped-arrays-program.js'
 import type { FreshArrays } from '../../../support/fresh-arrays-program.js'
 
 const program = compiledUrl('fresh-arrays-program.ts')
+const droppedProgram = compiledUrl('dropped-arrays-program.ts')
 
 describe('receives of long fresh arrays', () => {
   it.skipIf(process.platform !== 'linux')('cost hardly a page fault (of glibc on Linux)', async () => {
@@ -16,4 +18,19 @@ describe('receives of long fresh arrays', () => {
     // Of 6,144 pages; some hundred where glibc returns the memory to Linux.
     expect(Math.max(...pageFaults)).toBeLessThan(64)
   })
+
+  it.skipIf(process.platform !== 'linux')(
+    'leave their memory to the system once a program drops many',
+    async () => {
+      const [messages, sizeBytes] = [32, 2 ** 24]
+      const [, released] = await run<number, DroppedArrays>(droppedProgram, {
+        fabric: threads(),
+        ranks: 2,
+        processes: 2,
+        args: { sizeBytes, messages },
+      })
+      // A thread retains up to two heaps of 64 MiB.
+      expect(released).toBeGreaterThan((messages * sizeBytes) / 2)
+    },
+  )
 })
