@@ -94,7 +94,7 @@ const collectorThreads = ['parallel-scavenge', 'concurrent-array-buffer-sweeping
 /** Whether V8 knows the flags that are set here, and Node was started without flags of that kind. */
 function hasKnownFlags(): boolean {
   const version = Number.parseInt(nodeProcess?.versions['v8'] ?? '', 10)
-  const isSet = nodeFlags().some((flag) => /scavenge|sweeping|single.threaded|growing/.test(flag))
+  const isSet = nodeFlags().some((flag) => /scavenge|sweeping|single.threaded|growing|predictable/.test(flag))
   return version >= 11 && version <= 13 && !isSet
 }
 

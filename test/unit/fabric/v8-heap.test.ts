@@ -64,9 +64,22 @@ describe("V8's heap", () => {
   it('has its flags back after a collection that did not end', () => {
     const before = cachedDataVersionTag()
     setFlagsFromString('--heap-growing-percent=70')
-    // V8 finds it from all flags.
+    // V8 finds it from this flag among others.
     expect(cachedDataVersionTag()).not.toBe(before)
     restoreHeapFlags()
     expect(cachedDataVersionTag()).toBe(before)
+  })
+
+  it.each(['--predictable-gc-schedule', '--heap-growing-percent=30'])('leaves flags alone after %s', (flag) => {
+    const before = cachedDataVersionTag()
+    setFlagsFromString('--heap-growing-percent=70')
+    process.execArgv.push(flag)
+    try {
+      restoreHeapFlags()
+    } finally {
+      process.execArgv.pop()
+    }
+    expect(cachedDataVersionTag()).not.toBe(before)
+    restoreHeapFlags()
   })
 })
