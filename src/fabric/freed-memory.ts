@@ -1,3 +1,4 @@
+import { nodeProcess } from '../base/node-process.js'
 import { importKoffi } from './koffi.js'
 
 /** Of this thread; what it asks for holds for the whole process. */
@@ -6,16 +7,29 @@ let isAsked = false
 /**
  * Asks glibc to retain the memory of freed arrays of up to 32 MiB. It divides the memory of a thread into heaps of
  * 64 MiB, three arrays of 16 MiB each, and removes a further heap once it is empty: each message then costs a page
- * fault per page. From then on it removes one only where the heap before is free too. Without koffi, or with another C
- * library, nothing changes. What holds for a thread holds for the process, also after its worlds: some 64 MiB more are
- * retained for each thread, and as much by a heap before which other memory is in use.
+ * fault per page. From then on it removes one only where the heap before is free too. Without koffi, with another C
+ * library, or where the environment sets such a limit, nothing changes. What holds for a thread holds for the
+ * process, also after its worlds: some 64 MiB more are retained for each thread, and as much by a heap before which
+ * other memory is in use.
  */
 export function retainFreedMemory(): void {
   if (isAsked) return
   isAsked = true
+  if (isMallocSet(nodeProcess?.env ?? {})) return
   askGlibc().catch(() => {
     // Each long array costs its page faults.
   })
+}
+
+/** Whether the environment sets a limit of glibc that is set here: MALLOC_TRIM_THRESHOLD_, or GLIBC_TUNABLES. */
+export function isMallocSet(env: Readonly<Record<string, string | undefined>>): boolean {
+  const limits = ['trim_threshold', 'top_pad', 'mmap_threshold']
+  const tunables = (env['GLIBC_TUNABLES'] ?? '').split(':')
+  return limits.some(
+    (limit) =>
+      env[`MALLOC_${limit.toUpperCase()}_`] !== undefined ||
+      tunables.some((tunable) => tunable.startsWith(`glibc.malloc.${limit}=`)),
+  )
 }
 
 async function askGlibc(): Promise<void> {

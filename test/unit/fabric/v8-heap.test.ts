@@ -70,16 +70,19 @@ describe("V8's heap", () => {
     expect(cachedDataVersionTag()).toBe(before)
   })
 
-  it.each(['--predictable-gc-schedule', '--heap-growing-percent=30'])('leaves flags alone after %s', (flag) => {
-    const before = cachedDataVersionTag()
-    setFlagsFromString('--heap-growing-percent=70')
-    process.execArgv.push(flag)
-    try {
+  it.each(['--predictable-gc-schedule', '--heap-growing-percent=30'])(
+    'leaves flags alone after %s',
+    (flag) => {
+      const before = cachedDataVersionTag()
+      setFlagsFromString('--heap-growing-percent=70')
+      process.execArgv.push(flag)
+      try {
+        restoreHeapFlags()
+      } finally {
+        process.execArgv.pop()
+      }
+      expect(cachedDataVersionTag()).not.toBe(before)
       restoreHeapFlags()
-    } finally {
-      process.execArgv.pop()
-    }
-    expect(cachedDataVersionTag()).not.toBe(before)
-    restoreHeapFlags()
-  })
+    },
+  )
 })
