@@ -20,6 +20,9 @@ import type { Reduction } from './reduction.js'
  */
 const mostPieces = 4
 
+const tooManyRuns = 'the ranks of the communicator are spread over too many runs'
+const unknownLocations = 'the locations of the ranks are not known'
+
 type Planned = CollectivePlan | Promise<CollectivePlan>
 
 /**
@@ -93,10 +96,9 @@ function planTuned(call: PlannedCall, { setting }: TunedLeaf): Planned | string 
   if (setting.reason !== null) return setting.reason
   const { algorithm } = setting
   const kind = participantsFor(algorithm, required)
-  if (collective === 'reduce-scatter' && !isPiecesFew(state, kind as WholeKind))
-    return 'the ranks of the communicator are spread over too many runs'
+  if (collective === 'reduce-scatter' && !isPiecesFew(state, kind as WholeKind)) return tooManyRuns
   if (collective !== 'reduce-scatter' && state.wasDistributed && !isUnplaced(algorithm, required))
-    return 'the locations of the ranks are not known'
+    return unknownLocations
   const unitBytes = unitBytesOf(state, facts)
   const segments = (ranks: number) =>
     given ?? tunedSegments(setting, unitBytes, algorithm.parts?.({ ranks, segments: 1 }) ?? 1)
@@ -108,26 +110,46 @@ function planByRule(call: PlannedCall, why: PlanChoice): Planned | null {
   const choice = defaultChoice(facts)
   if (choice === null) return null
   const { id, segments } = choice
+  let instead: string | undefined
   for (const each of [id, `${collective}-tree`]) {
     const algorithm = algorithmOf(each)
-    const kind = participantsFor(algorithm, required)
     if (collective === 'reduce-scatter') {
+      const kind = participantsFor(algorithm, required)
       const { length } = state.plans.participants(kind as WholeKind)?.process ?? { length: Infinity }
       if (length > mostPieces * state.processes.count) return null
-    } else if (state.wasDistributed && !isUnplaced(algorithm, required)) continue
-    else if (each === 'allreduce-recursive-doubling' && reduction.op.kind === 'function') continue
-    else if (each === 'allreduce-segmented' && !isPiecesFew(state, kind as WholeKind)) continue
+    }
     const given = () => segmentsGiven ?? segments
-    const plan = tryPlan(state, algorithm, reduction, required, given, root)
-    if (typeof plan !== 'string') return noted(plan, why)
+    const plan = leftByRule(call, algorithm) ?? tryPlan(state, algorithm, reduction, required, given, root)
+    if (typeof plan !== 'string') return noted(plan, instead === undefined ? why : { ...why, instead })
+    instead ??= `not ${each}: ${plan}`
   }
   return null
+}
+
+/** Why the rule leaves an algorithm that it prefers, although that might serve the call; null if it does not. */
+function leftByRule(
+  { state, collective, reduction, required }: PlannedCall,
+  algorithm: Algorithm,
+): string | null {
+  if (collective === 'reduce-scatter') return null
+  if (state.wasDistributed && !isUnplaced(algorithm, required)) return unknownLocations
+  const { op } = reduction
+  const kind = participantsFor(algorithm, required) as WholeKind
+  if (algorithm.id === 'allreduce-segmented' && !isPiecesFew(state, kind)) return tooManyRuns
+  if (algorithm.id !== 'allreduce-recursive-doubling') return null
+  if (op.kind === 'function') return `both processes would run the function of operation ${op.name}`
+  return isPieceEach(state, kind) ? null : 'a process would take part more than once'
 }
 
 function noted(plan: Planned, choice: PlanChoice): Planned {
   if (plan instanceof Promise) return plan.then((each) => noted(each, choice))
   plan.choice = choice
   return plan
+}
+
+/** With more pieces, an exchange has more messages and combinations than the tree. */
+function isPieceEach(state: CollectiveContext, kind: WholeKind): boolean {
+  return state.plans.participants(kind)?.process.length === state.processes.count
 }
 
 /** With more pieces, what each process sends exceeds what the tree of processes does. */
@@ -155,7 +177,7 @@ function tryPlan(
     return isCut(op, segments) ? cutting(op.name) : state.plans.pathPlan(algorithm, root, segments)
   }
   const participants = state.plans.participants(kind)
-  if (participants === null) return 'the ranks of the communicator are spread over too many runs'
+  if (participants === null) return tooManyRuns
   const segments = segmentsFor(participants.process.length)
   const rootIndex = kind === 'processes' ? state.processOfRank(root) : rangeAt(participants.firstRank!, root)
   const planFor = (index: number): CollectivePlan | string =>

@@ -49,7 +49,8 @@ function whyOf(choice: PlanChoice | undefined): string {
   if (choice === undefined) return 'chosen by the root'
   if (choice.by === 'call') return 'named by the call'
   if (choice.by === 'file') return `tuning file: ${choice.leaf!.conditions()}`
-  return `rule: ${reasonOf(choice.facts)}${unservedText(choice)}`
+  const instead = choice.instead === undefined ? '' : `; ${choice.instead}`
+  return `rule: ${reasonOf(choice.facts)}${instead}${unservedText(choice)}`
 }
 
 /** Why the rule has chosen where the tuning file has a leaf. */

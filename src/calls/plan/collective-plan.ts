@@ -25,6 +25,8 @@ export interface PlanChoice {
   readonly leaf?: TunedLeaf | undefined
   /** Why the setting of this leaf cannot serve the call, so that the rule has chosen. */
   readonly refusal?: string | undefined
+  /** Why it is not the algorithm that the rule prefers. */
+  readonly instead?: string | undefined
 }
 
 /** An algorithm for a shape, lowered for this process. */

@@ -35,7 +35,7 @@ export interface AlgorithmChoice {
  * | barrier | elsewhere | `barrier-dissemination` |
  * | allreduce | processes share cores, up to the eager limit | `allreduce-linear` |
  * | allreduce | from 16 KiB per process, or what is past the eager limit | `allreduce-segmented` |
- * | allreduce | shorter, two processes, built-in operations | `allreduce-recursive-doubling` |
+ * | allreduce | shorter, two processes, each one participant, built-in operations | `allreduce-recursive-doubling` |
  * | bcast | past the eager limit, where processes can read each other's memory | `bcast-linear` |
  * | reduce, allreduce, scan, exscan | elsewhere | `reduce-tree`, `allreduce-tree`, `scan-tree`, `exscan-tree` |
  * | reduce-scatter | elsewhere | `reduce-scatter-tree` |
@@ -45,8 +45,9 @@ export interface AlgorithmChoice {
  * | allgather | longer blocks | `allgather-linear` |
  * | scatter, gather, alltoall | | `scatter-linear`, `gather-linear`, `alltoall-linear` |
  *
- * With two processes, recursive doubling has as many messages as the tree and half its phases. It combines on both, so
- * what a user-defined operation returns would have to be equal there.
+ * With two participants, recursive doubling has as many messages as the tree and half its phases; with more, it has
+ * more combinations and may have more messages, so the caller takes the tree. It combines on both processes, so what
+ * a user-defined operation returns would have to be equal there.
  *
  * Where memory is shared, what a root or a rank sends to many is copied once for all of them. Elsewhere, with
  * 4 processes on 2 cores, 16 MiB by `allreduce-rabenseifner` reached 0.6 to 0.9 times the bandwidth of

@@ -1,5 +1,8 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import type { Communicator } from '../../../src/comm/communicator.js'
+import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
+import { createOperation } from '../../../src/messages/datatype/operation.js'
 
 it('describe lists algorithm, calls and reason of the collectives that ran', async () => {
   const [uses] = await run(
@@ -52,4 +55,58 @@ it('one process runs no algorithm', async () => {
     { ranks: 4 },
   )
   expect(uses).toEqual([])
+})
+
+describe('allreduce of two processes', () => {
+  const sum = (world: Communicator) => world.allreduce(Float64Array.of(world.rank), 'sum')
+
+  /** What has run on a communicator of 8 ranks of two processes. */
+  async function useOf(
+    ranksPerProcess: number[],
+    keyOf: (rank: number) => number,
+    call: (world: Communicator) => Promise<unknown> = sum,
+  ) {
+    const [use] = await run(
+      async (world) => {
+        const part = await world.split(0, keyOf(world.rank))
+        await call(part)
+        return part.describe().collectives[0]
+      },
+      { ranks: 8, fabric: local({ ranksPerProcess }) },
+    )
+    return use
+  }
+  const inOrder = (rank: number) => rank
+
+  it('is an exchange where each takes part once', async () => {
+    expect(await useOf([4, 4], inOrder)).toMatchObject({
+      algorithm: 'allreduce-recursive-doubling',
+      participants: 2,
+      why: 'rule: two processes, short parts',
+    })
+  })
+
+  it('follows the tree where ranks of both alternate, and says why', async () => {
+    expect(await useOf([4, 4], (rank) => rank % 4)).toMatchObject({
+      algorithm: 'allreduce-tree',
+      why: 'rule: two processes, short parts; not allreduce-recursive-doubling: a process would take part more than once',
+    })
+  })
+
+  it('is an exchange wherever the ranks are for what combines in any order', async () => {
+    const exact = (world: Communicator) => world.allreduce(Int32Array.of(world.rank), 'sum')
+    expect(await useOf([1, 7], (rank) => -rank % 3, exact)).toMatchObject({
+      algorithm: 'allreduce-recursive-doubling',
+    })
+  })
+
+  it('follows the tree for a user-defined operation, and says why', async () => {
+    const last = createOperation<Float64Array>((_, right) => right.slice(), { name: 'last' })
+    expect(
+      await useOf([4, 4], inOrder, (world) => world.allreduce(Float64Array.of(world.rank), last)),
+    ).toMatchObject({
+      algorithm: 'allreduce-tree',
+      why: 'rule: two processes, short parts; not allreduce-recursive-doubling: both processes would run the function of operation last',
+    })
+  })
 })
