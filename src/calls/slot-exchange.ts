@@ -29,6 +29,7 @@ import { encodeSignature, type Signature } from './signature.js'
 
 /** Of receives that have ended. */
 const mostSpares = 64
+const takeNothing: Take = () => {}
 
 /** Notified when the collective of an exchange completes or fails. */
 export interface ExchangeOwner {
@@ -198,8 +199,16 @@ export class SlotExchange implements Exchange {
     spare.take = take
     spare.room = room
     spare.lend = lend
-    spare.next = undefined
     return spare
+  }
+
+  /** For the next receive. What it was for is not retained with it. */
+  #spare(ended: AwaitedReceive): void {
+    ended.take = takeNothing
+    ended.room = undefined
+    ended.lend = undefined
+    ended.next = undefined
+    this.#spares.push(ended)
   }
 
   whenSent(done: () => void): void {
@@ -311,7 +320,7 @@ export class SlotExchange implements Exchange {
     }
     this.#consumed(peer, bytes.length)
     const { take, room, reject } = waiting
-    if (reject === undefined && this.#spares.length < mostSpares) this.#spares.push(waiting)
+    if (reject === undefined && this.#spares.length < mostSpares) this.#spare(waiting)
     try {
       hand(take, room, bytes, owned)
     } catch (error) {

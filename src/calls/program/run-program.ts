@@ -289,6 +289,7 @@ function firstTasks({ dependencies }: ProcessProgram, { firstPost }: TaskNumbers
 /** The receive of one frame: functions for the exchange, made once. */
 class PostedReceive {
   readonly frame: number
+  /** Until the frame is there. */
   landing: Uint8Array | undefined
   readonly room: Room
   readonly landed: () => void
@@ -298,8 +299,14 @@ class PostedReceive {
   constructor(run: ProgramRun, frame: number) {
     this.frame = frame
     this.room = (sizeBytes) => fitting(this.landing!, sizeBytes)
-    this.landed = () => run.arrived(frame, undefined, true)
-    this.lend = (bytes, release) => run.lent(frame, bytes, release)
+    this.landed = () => {
+      this.landing = undefined
+      run.arrived(frame, undefined, true)
+    }
+    this.lend = (bytes, release) => {
+      this.landing = undefined
+      run.lent(frame, bytes, release)
+    }
     this.take = (bytes, owned) => run.arrived(frame, bytes, owned)
   }
 }

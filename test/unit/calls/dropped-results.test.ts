@@ -1,0 +1,51 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import type { Communicator } from '../../../src/comm/communicator.js'
+import { run } from '../../../src/launch/run.js'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+type Call = (world: Communicator, data: Float64Array) => Promise<Float64Array>
+
+const calls: Readonly<Record<string, Call>> = {
+  allgather: (world, data) => world.allgather(data),
+  'allgather into an array': (world, data) =>
+    world.allgather(data, { into: new Float64Array(world.size * data.length) }),
+  allreduce: (world, data) => world.allreduce(data, 'sum'),
+  'allreduce along the tree': (world, data) => world.allreduce(data, 'sum', { algorithm: 'allreduce-tree' }),
+  bcast: (world, data) => world.bcast(world.rank === 0 ? data : null, 0) as Promise<Float64Array>,
+  alltoallv: async (world, data) => (await world.alltoallv(data, [1000, 2000])).data,
+  allgatherv: async (world, data) => (await world.allgatherv(data.subarray(world.rank))).data,
+  alltoall: (world, data) => world.alltoall(data),
+  reduceScatter: (world, data) => world.reduceScatter(data, 'sum'),
+  scan: (world, data) => world.scan(data, 'sum'),
+}
+
+describe('what the program has dropped after a call is collected', () => {
+  it.each(Object.entries(calls))('%s', async (_, call) => {
+    const dropped = async (world: Communicator) => {
+      const data = new Float64Array(3000)
+      const result = await call(world, data)
+      return [new WeakRef(data.buffer), new WeakRef(result.buffer)]
+    }
+    const left = await run(
+      async (world) => {
+        const arrays = await dropped(await world.dup())
+        await world.barrier()
+        // A weak reference holds its object until the turn in which it was made has ended.
+        await turn()
+        await turn()
+        collectGarbage()
+        return arrays.map((array) => array.deref() !== undefined)
+      },
+      { ranks: 2, processes: 2 },
+    )
+    expect(left).toEqual([
+      [false, false],
+      [false, false],
+    ])
+  })
+})
