@@ -137,7 +137,7 @@ function leftByRule(
   const kind = participantsFor(algorithm, required) as WholeKind
   if (algorithm.id === 'allreduce-segmented' && !isPiecesFew(state, kind)) return tooManyRuns
   if (algorithm.id !== 'allreduce-recursive-doubling') return null
-  if (op.kind === 'function') return `both processes would run the function of operation ${op.name}`
+  if (op.kind === 'function') return `operation ${op.name} is a function, which both processes would run`
   return isPieceEach(state, kind) ? null : 'a process would take part more than once'
 }
 

@@ -45,7 +45,7 @@ export interface AlgorithmChoice {
  * | allgather | longer blocks | `allgather-linear` |
  * | scatter, gather, alltoall | | `scatter-linear`, `gather-linear`, `alltoall-linear` |
  *
- * With two participants, recursive doubling has as many messages as the tree and half its phases; with more, it has
+ * With two participants, recursive doubling has as many messages as the tree and half its phases. With more it has
  * more combinations and may have more messages, so the caller takes the tree. It combines on both processes, so what
  * a user-defined operation returns would have to be equal there.
  *

@@ -106,7 +106,7 @@ describe('allreduce of two processes', () => {
       await useOf([4, 4], inOrder, (world) => world.allreduce(Float64Array.of(world.rank), last)),
     ).toMatchObject({
       algorithm: 'allreduce-tree',
-      why: 'rule: two processes, short parts; not allreduce-recursive-doubling: both processes would run the function of operation last',
+      why: 'rule: two processes, short parts; not allreduce-recursive-doubling: operation last is a function, which both processes would run',
     })
   })
 })
