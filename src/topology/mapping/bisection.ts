@@ -1,0 +1,269 @@
+import { below } from '../../base/random.js'
+import { coarsened, type WeightedGraph } from './weighted-graph.js'
+
+/** A graph of so few vertices is divided at once. */
+const coarsest = 80
+/** How many divisions of the coarsest graph are tried. */
+const attempts = 8
+/** Passes of refinement on each level; they end as soon as one gains nothing. */
+const mostPasses = 6
+
+/**
+ * Divides a graph in two parts of given sizes with few edges between them: it is made coarser, the coarsest graph is
+ * divided, and the division is refined on each finer graph (Karypis and Kumar 1998; Fiduccia and Mattheyses 1982).
+ *
+ * @param wanted size of part 0; part 1 has the others. Exact where all vertices have size 1
+ * @param next draws of mulberry32
+ * @returns the part of every vertex, 0 or 1
+ */
+export function bisect(graph: WeightedGraph, wanted: number, next: () => number): Uint8Array {
+  const vertices = graph.size.length
+  const total = graph.size.reduce((sum, size) => sum + size, 0)
+  if (vertices > coarsest) {
+    const largest = Math.max(1, Math.ceil(total / coarsest) * 2)
+    const coarser = coarsened(graph, shuffled(vertices, next), largest)
+    if (coarser.graph.size.length < vertices * 0.95) {
+      const above = bisect(coarser.graph, wanted, next)
+      const part = coarser.coarseOf.reduce((parts, c, v) => {
+        parts[v] = above[c]
+        return parts
+      }, new Uint8Array(vertices))
+      new Refinement(graph, part, wanted).run(mostPasses)
+      return part
+    }
+  }
+  let best: Refinement | undefined
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const refined = new Refinement(graph, grown(graph, wanted, next), wanted)
+    refined.run(mostPasses)
+    if (best === undefined || refined.badness < best.badness) best = refined
+  }
+  return best!.part
+}
+
+/** Part 0 grows from a vertex by those nearest to it, breadth first. */
+function grown({ start, to, size }: WeightedGraph, wanted: number, next: () => number): Uint8Array {
+  const part = new Uint8Array(size.length).fill(1)
+  const order = shuffled(size.length, next)
+  const queue: number[] = []
+  let [taken, head, fresh] = [0, 0, 0]
+  while (taken < wanted) {
+    if (head === queue.length) {
+      while (fresh < order.length && part[order[fresh]] === 0) fresh++
+      if (fresh === order.length) break
+      part[order[fresh]] = 0
+      queue.push(order[fresh])
+    }
+    const v = queue[head++]
+    taken += size[v]
+    if (taken >= wanted) break
+    for (let e = start[v]; e < start[v + 1]; e++) {
+      if (part[to[e]] === 0) continue
+      part[to[e]] = 0
+      queue.push(to[e])
+    }
+  }
+  for (; head < queue.length; head++) part[queue[head]] = 1
+  return part
+}
+
+export function shuffled(count: number, next: () => number): Int32Array {
+  const order = Int32Array.from({ length: count }, (_, i) => i)
+  for (let i = count - 1; i > 0; i--) {
+    const j = below(next, i + 1)
+    const other = order[i]
+    order[i] = order[j]
+    order[j] = other
+  }
+  return order
+}
+
+/** Moves single vertices between two parts, best gain first, and returns to the best division it met. */
+class Refinement {
+  readonly part: Uint8Array
+  readonly #graph: WeightedGraph
+  readonly #wanted: number
+  /** By how much part 0 may differ from what is wanted. */
+  readonly #tolerance: number
+  readonly #gain: Int32Array
+  /** Vertices of each part by gain. */
+  readonly #queues: readonly GainQueue[]
+  #size0 = 0
+  #cut = 0
+
+  constructor(graph: WeightedGraph, part: Uint8Array, wanted: number) {
+    this.#graph = graph
+    this.part = part
+    this.#wanted = wanted
+    const largest = graph.size.reduce((most, size) => Math.max(most, size), 1)
+    this.#tolerance = largest === 1 ? 0 : largest
+    this.#gain = new Int32Array(part.length)
+    this.#queues = [new GainQueue(part.length), new GainQueue(part.length)]
+  }
+
+  /** Edges between the parts, and beyond all of those what is missing to their sizes. */
+  get badness(): number {
+    const excess = Math.max(0, Math.abs(this.#size0 - this.#wanted) - this.#tolerance)
+    return this.#cut + excess * 2 ** 31
+  }
+
+  run(passes: number): void {
+    this.#count()
+    for (let pass = 0; pass < passes; pass++) {
+      const before = this.badness
+      this.#pass()
+      if (this.badness >= before) break
+    }
+  }
+
+  #count(): void {
+    const { start, to, weight, size } = this.#graph
+    let double = 0
+    this.#size0 = 0
+    for (let v = 0; v < size.length; v++) {
+      let gain = 0
+      for (let e = start[v]; e < start[v + 1]; e++)
+        gain += this.part[to[e]] === this.part[v] ? -weight[e] : weight[e]
+      this.#gain[v] = gain
+      for (let e = start[v]; e < start[v + 1]; e++) if (this.part[to[e]] !== this.part[v]) double += weight[e]
+      if (this.part[v] === 0) this.#size0 += size[v]
+    }
+    this.#cut = double / 2
+  }
+
+  #pass(): void {
+    const { size } = this.#graph
+    for (let v = 0; v < size.length; v++) this.#queues[this.part[v]].push(v, this.#gain[v])
+    const moved: number[] = []
+    let [best, bestAt] = [this.badness, 0]
+    const patience = 50 + Math.floor(size.length / 50)
+    while (moved.length - bestAt < patience) {
+      const v = this.#next()
+      if (v < 0) break
+      this.#flip(v)
+      moved.push(v)
+      if (this.badness < best) {
+        best = this.badness
+        bestAt = moved.length
+      }
+    }
+    for (const queue of this.#queues) queue.clear()
+    while (moved.length > bestAt) this.#flip(moved.pop()!)
+  }
+
+  /** The vertex to move next: out of the part that is too large, else the one of most gain. -1: none is left. */
+  #next(): number {
+    const over = this.#size0 - this.#wanted
+    const [from0, from1] = this.#queues
+    const slack = Math.max(1, this.#tolerance)
+    if (over >= slack) return from0.pop()
+    if (over <= -slack) return from1.pop()
+    const [a, b] = [from0.bestGain, from1.bestGain]
+    return a === b ? (over >= 0 ? from0 : from1).pop() : (a > b ? from0 : from1).pop()
+  }
+
+  #flip(v: number): void {
+    const { start, to, weight, size } = this.#graph
+    const side = this.part[v]
+    this.#cut -= this.#gain[v]
+    this.#size0 += side === 0 ? -size[v] : size[v]
+    this.part[v] = 1 - side
+    this.#gain[v] = -this.#gain[v]
+    for (let e = start[v]; e < start[v + 1]; e++) {
+      const u = to[e]
+      const change = this.part[u] === side ? 2 * weight[e] : -2 * weight[e]
+      this.#gain[u] += change
+      this.#queues[this.part[u]].change(u, this.#gain[u])
+    }
+  }
+}
+
+/** A heap of vertices by gain, largest first; of equal ones the one with the smallest number. */
+class GainQueue {
+  readonly #heap: Int32Array
+  /** Where a vertex is in the heap; -1: it is not. */
+  readonly #at: Int32Array
+  readonly #key: Int32Array
+  #length = 0
+
+  constructor(vertices: number) {
+    this.#heap = new Int32Array(vertices)
+    this.#at = new Int32Array(vertices).fill(-1)
+    this.#key = new Int32Array(vertices)
+  }
+
+  /** Minus infinity of an empty queue. */
+  get bestGain(): number {
+    return this.#length === 0 ? Number.NEGATIVE_INFINITY : this.#key[this.#heap[0]]
+  }
+
+  push(v: number, gain: number): void {
+    this.#key[v] = gain
+    this.#at[v] = this.#length
+    this.#heap[this.#length++] = v
+    this.#up(this.#at[v])
+  }
+
+  /** Of a vertex that is not queued nothing changes. */
+  change(v: number, gain: number): void {
+    const at = this.#at[v]
+    if (at < 0) return
+    const rises = gain > this.#key[v]
+    this.#key[v] = gain
+    if (rises) this.#up(at)
+    else this.#down(at)
+  }
+
+  /** -1 of an empty queue. */
+  pop(): number {
+    if (this.#length === 0) return -1
+    const top = this.#heap[0]
+    this.#at[top] = -1
+    const last = this.#heap[--this.#length]
+    if (this.#length > 0) {
+      this.#heap[0] = last
+      this.#at[last] = 0
+      this.#down(0)
+    }
+    return top
+  }
+
+  clear(): void {
+    for (let i = 0; i < this.#length; i++) this.#at[this.#heap[i]] = -1
+    this.#length = 0
+  }
+
+  #isBefore(a: number, b: number): boolean {
+    return this.#key[a] > this.#key[b] || (this.#key[a] === this.#key[b] && a < b)
+  }
+
+  #up(from: number): void {
+    const v = this.#heap[from]
+    let at = from
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (!this.#isBefore(v, this.#heap[parent])) break
+      this.#heap[at] = this.#heap[parent]
+      this.#at[this.#heap[at]] = at
+      at = parent
+    }
+    this.#heap[at] = v
+    this.#at[v] = at
+  }
+
+  #down(from: number): void {
+    const v = this.#heap[from]
+    let at = from
+    for (;;) {
+      let child = 2 * at + 1
+      if (child >= this.#length) break
+      if (child + 1 < this.#length && this.#isBefore(this.#heap[child + 1], this.#heap[child])) child++
+      if (!this.#isBefore(this.#heap[child], v)) break
+      this.#heap[at] = this.#heap[child]
+      this.#at[this.#heap[at]] = at
+      at = child
+    }
+    this.#heap[at] = v
+    this.#at[v] = at
+  }
+}

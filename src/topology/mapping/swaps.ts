@@ -1,0 +1,161 @@
+import { below } from '../../base/random.js'
+import type { NeighborSets } from '../neighbors.js'
+import type { PlacedGraph } from './placed-graph.js'
+
+export interface SwapOptions {
+  /** Of vertices: who may gain by being together. */
+  readonly neighbors: readonly NeighborSets[]
+  /** What may be spent: the neighbors of all vertices whose gain is asked for. It decides when to end. */
+  readonly work: number
+  /** At the start a swap that costs as much is accepted once in e times; at the end a twentieth of it is. 0: no loss is accepted. */
+  readonly temperature: number
+  readonly next: () => number
+}
+
+/** Candidates on the other node, of which the best is tried. */
+const candidates = 4
+const cooling = 20
+
+/**
+ * Exchanges vertices between nodes while that lowers the cost, and with falling probability where it does not (simulated
+ * annealing, Kirkpatrick 1983). Ends at the least cost that it met. Capacities are kept: every move has a partner.
+ */
+export function improveBySwaps(placed: PlacedGraph, nodes: number, options: SwapOptions): void {
+  const { neighbors, work, next } = options
+  const { nodeOf } = placed
+  const members = new NodeMembers(nodeOf, nodes)
+  // Swaps since the least cost.
+  const since = new GrowingPairs()
+  let bestCost = placed.cost
+  let [spent, temperature] = [0, options.temperature]
+  for (let trial = 0; spent < work; trial++) {
+    if (trial % 256 === 0) temperature = options.temperature * cooling ** (-spent / work)
+    const v = below(next, nodeOf.length)
+    const target = nodeOfNeighbor(neighbors, nodeOf, v, next)
+    spent += 1 + (1 + candidates) * degreeOf(neighbors, v)
+    const own = nodeOf[v]
+    if (target < 0 || target === own) continue
+    const least = temperature * 16
+    const first = placed.gain(v, target)
+    const w = bestCandidate(placed, members, target, own, next)
+    if (first + placed.gain(w, own) < -least) continue
+    placed.move(v, target)
+    const gain = first + placed.gain(w, own)
+    if (gain >= 0 || Math.exp(gain / temperature) * 2 ** 32 > next()) {
+      placed.move(w, own)
+      members.swap(v, w)
+      if (placed.cost < bestCost) {
+        bestCost = placed.cost
+        since.clear()
+      } else since.push(v, w)
+    } else placed.move(v, own)
+  }
+  for (let pair = since.pop(); pair !== undefined; pair = since.pop()) {
+    const [v, w] = pair
+    const node = nodeOf[v]
+    placed.move(v, nodeOf[w])
+    placed.move(w, node)
+  }
+}
+
+/** A stack of pairs. */
+class GrowingPairs {
+  #both = new Int32Array(1024)
+  #length = 0
+
+  push(a: number, b: number): void {
+    if (this.#length === this.#both.length) {
+      const longer = new Int32Array(2 * this.#length)
+      longer.set(this.#both)
+      this.#both = longer
+    }
+    this.#both[this.#length++] = a
+    this.#both[this.#length++] = b
+  }
+
+  pop(): readonly [number, number] | undefined {
+    if (this.#length === 0) return undefined
+    this.#length -= 2
+    return [this.#both[this.#length], this.#both[this.#length + 1]]
+  }
+
+  clear(): void {
+    this.#length = 0
+  }
+}
+
+function degreeOf(neighbors: readonly NeighborSets[], v: number): number {
+  let degree = 0
+  for (const { start } of neighbors) degree += start[v + 1] - start[v]
+  return degree
+}
+
+/** Of a random neighbor; -1: there is none. */
+function nodeOfNeighbor(
+  neighbors: readonly NeighborSets[],
+  nodeOf: Int32Array,
+  v: number,
+  next: () => number,
+): number {
+  const degree = degreeOf(neighbors, v)
+  if (degree === 0) return -1
+  let at = below(next, degree)
+  for (const { start, rank } of neighbors) {
+    const own = start[v + 1] - start[v]
+    if (at < own) return nodeOf[rank[start[v] + at]]
+    at -= own
+  }
+  return -1
+}
+
+function bestCandidate(
+  placed: PlacedGraph,
+  members: NodeMembers,
+  node: number,
+  to: number,
+  next: () => number,
+): number {
+  let best = members.any(node, next)
+  let bestGain = placed.gain(best, to)
+  for (let i = 1; i < candidates; i++) {
+    const w = members.any(node, next)
+    const gain = placed.gain(w, to)
+    if (gain <= bestGain) continue
+    best = w
+    bestGain = gain
+  }
+  return best
+}
+
+/** The vertices of every node, for a draw of any of them. */
+class NodeMembers {
+  readonly #start: Int32Array
+  readonly #member: Int32Array
+  readonly #at: Int32Array
+
+  constructor(nodeOf: Int32Array, nodes: number) {
+    this.#start = new Int32Array(nodes + 1)
+    for (const node of nodeOf) this.#start[node + 1]++
+    for (let node = 0; node < nodes; node++) this.#start[node + 1] += this.#start[node]
+    const end = this.#start.slice()
+    this.#member = new Int32Array(nodeOf.length)
+    this.#at = new Int32Array(nodeOf.length)
+    for (let v = 0; v < nodeOf.length; v++) {
+      this.#at[v] = end[nodeOf[v]]++
+      this.#member[this.#at[v]] = v
+    }
+  }
+
+  any(node: number, next: () => number): number {
+    const first = this.#start[node]
+    return this.#member[first + below(next, this.#start[node + 1] - first)]
+  }
+
+  swap(v: number, w: number): void {
+    const at = this.#at[v]
+    this.#at[v] = this.#at[w]
+    this.#at[w] = at
+    this.#member[this.#at[v]] = v
+    this.#member[at] = w
+  }
+}

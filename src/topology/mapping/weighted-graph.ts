@@ -1,0 +1,141 @@
+import type { NeighborSets } from '../neighbors.js'
+
+/** An undirected graph without loops: every edge is in the rows of both ends. Sizes and weights are integers from 1. */
+export interface WeightedGraph {
+  /** Length: vertices + 1. */
+  readonly start: Int32Array
+  readonly to: Int32Array
+  /** Of every entry of `to`. */
+  readonly weight: Int32Array
+  /** Of every vertex: how many vertices of the topology it stands for. */
+  readonly size: Int32Array
+}
+
+/** Vertices that exchange messages, by how many of the two directions they do. */
+export function exchangeGraph(out: NeighborSets, into: NeighborSets): WeightedGraph {
+  const vertices = out.start.length - 1
+  const start = new Int32Array(vertices + 1)
+  const to = new Int32Array(out.rank.length + into.rank.length)
+  const weight = new Int32Array(to.length)
+  let entries = 0
+  for (let v = 0; v < vertices; v++) {
+    let [o, i] = [out.start[v], into.start[v]]
+    const [lastOut, lastIn] = [out.start[v + 1], into.start[v + 1]]
+    while (o < lastOut || i < lastIn) {
+      const [a, b] = [o < lastOut ? out.rank[o] : vertices, i < lastIn ? into.rank[i] : vertices]
+      to[entries] = Math.min(a, b)
+      weight[entries++] = a === b ? 2 : 1
+      if (a <= b) o++
+      if (b <= a) i++
+    }
+    start[v + 1] = entries
+  }
+  return {
+    start,
+    to: to.slice(0, entries),
+    weight: weight.slice(0, entries),
+    size: new Int32Array(vertices).fill(1),
+  }
+}
+
+/** The part of a graph between some of its vertices, in their order. */
+export function inducedGraph(graph: WeightedGraph, vertices: Int32Array, scratch: Int32Array): WeightedGraph {
+  // `scratch` has -1 everywhere, before and after.
+  vertices.forEach((v, i) => {
+    scratch[v] = i
+  })
+  let most = 0
+  for (const v of vertices) most += graph.start[v + 1] - graph.start[v]
+  const start = new Int32Array(vertices.length + 1)
+  const to = new Int32Array(most)
+  const weight = new Int32Array(most)
+  const size = new Int32Array(vertices.length)
+  let entries = 0
+  for (const [i, v] of vertices.entries()) {
+    size[i] = graph.size[v]
+    for (let e = graph.start[v]; e < graph.start[v + 1]; e++) {
+      const other = scratch[graph.to[e]]
+      if (other < 0) continue
+      to[entries] = other
+      weight[entries++] = graph.weight[e]
+    }
+    start[i + 1] = entries
+  }
+  for (const v of vertices) scratch[v] = -1
+  return { start, to: to.subarray(0, entries), weight: weight.subarray(0, entries), size }
+}
+
+/** A graph of fewer vertices, and the one that stands for each vertex of the finer graph. */
+export interface Coarsened {
+  readonly graph: WeightedGraph
+  readonly coarseOf: Int32Array
+}
+
+/**
+ * Merges pairs of neighbors along heavy edges (Karypis and Kumar 1998, heavy-edge matching).
+ *
+ * @param order of the vertices, in which they choose
+ * @param largest size that a merged vertex may have
+ */
+export function coarsened(graph: WeightedGraph, order: Int32Array, largest: number): Coarsened {
+  const { start, to, weight, size } = graph
+  const vertices = size.length
+  const mate = new Int32Array(vertices).fill(-1)
+  for (const v of order) {
+    if (mate[v] >= 0) continue
+    let best = v
+    let bestWeight = 0
+    for (let e = start[v]; e < start[v + 1]; e++) {
+      const u = to[e]
+      if (mate[u] >= 0 || size[u] + size[v] > largest) continue
+      if (weight[e] > bestWeight || (weight[e] === bestWeight && size[u] < size[best])) {
+        best = u
+        bestWeight = weight[e]
+      }
+    }
+    mate[v] = best
+    mate[best] = v
+  }
+  const coarseOf = new Int32Array(vertices)
+  let coarse = 0
+  for (let v = 0; v < vertices; v++) coarseOf[v] = mate[v] >= v ? coarse++ : coarseOf[mate[v]]
+  return { graph: contracted(graph, coarseOf, mate, coarse), coarseOf }
+}
+
+function contracted(
+  { start, to, weight, size }: WeightedGraph,
+  coarseOf: Int32Array,
+  mate: Int32Array,
+  vertices: number,
+): WeightedGraph {
+  const coarseStart = new Int32Array(vertices + 1)
+  const coarseTo = new Int32Array(to.length)
+  const coarseWeight = new Int32Array(to.length)
+  const coarseSize = new Int32Array(vertices)
+  const entryOf = new Int32Array(vertices).fill(-1)
+  let entries = 0
+  for (let v = 0, c = 0; v < size.length; v++) {
+    if (mate[v] < v) continue
+    const first = entries
+    for (const member of mate[v] === v ? [v] : [v, mate[v]]) {
+      coarseSize[c] += size[member]
+      for (let e = start[member]; e < start[member + 1]; e++) {
+        const other = coarseOf[to[e]]
+        if (other === c) continue
+        // Entries of earlier vertices lie before `first`.
+        if (entryOf[other] < first) {
+          entryOf[other] = entries
+          coarseTo[entries] = other
+          coarseWeight[entries++] = weight[e]
+        } else coarseWeight[entryOf[other]] += weight[e]
+      }
+    }
+    coarseStart[++c] = entries
+  }
+  return {
+    start: coarseStart,
+    to: coarseTo.slice(0, entries),
+    weight: coarseWeight.slice(0, entries),
+    size: coarseSize,
+  }
+}
