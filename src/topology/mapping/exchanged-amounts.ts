@@ -4,30 +4,48 @@ import type { WeightedGraph } from './weighted-graph.js'
 
 /**
  * What every pair of vertices exchanges: the sum of the weights of the edges between them in either direction, 1 each in
- * a topology without weights. Loops do not count.
+ * a topology without weights; of the two weights of an edge its source's. Loops do not count.
  */
 export function exchangedAmounts(topology: ProcessTopology): ExchangedAmounts {
-  const { ranks, outStart, outRank, outWeight, inStart, inRank, inWeight } = topology
+  const { ranks, outStart, outRank, outWeight } = topology
+  const received = receivedEdges(topology)
   const start = new Int32Array(ranks + 1)
-  const to = new Int32Array(outRank.length + inRank.length)
+  const to = new Int32Array(2 * outRank.length)
   const weight = new Float64Array(to.length)
   const entryOf = new Int32Array(ranks).fill(-1)
   let entries = 0
   for (let v = 0; v < ranks; v++) {
     const first = entries
-    const add = (u: number, amount: number) => {
+    const add = (u: number, e: number) => {
       if (u === v) return
       if (entryOf[u] < first) {
         entryOf[u] = entries
-        to[entries] = u
-        weight[entries++] = amount
-      } else weight[entryOf[u]] += amount
+        to[entries++] = u
+      }
+      weight[entryOf[u]] += outWeight === null ? 1 : outWeight[e]
     }
-    for (let e = outStart[v]; e < outStart[v + 1]; e++) add(outRank[e], outWeight === null ? 1 : outWeight[e])
-    for (let e = inStart[v]; e < inStart[v + 1]; e++) add(inRank[e], inWeight === null ? 1 : inWeight[e])
+    for (let e = outStart[v]; e < outStart[v + 1]; e++) add(outRank[e], e)
+    for (let i = received.start[v]; i < received.start[v + 1]; i++) add(received.source[i], received.edge[i])
     start[v + 1] = entries
   }
   return { start, to: to.slice(0, entries), weight: weight.slice(0, entries) }
+}
+
+/** Of every rank the edges that lead to it: their sources, and their places in `outRank`. */
+function receivedEdges({ ranks, outStart, outRank }: ProcessTopology) {
+  const start = new Int32Array(ranks + 1)
+  for (const rank of outRank) start[rank + 1]++
+  for (let v = 0; v < ranks; v++) start[v + 1] += start[v]
+  const next = start.slice()
+  const source = new Int32Array(outRank.length)
+  const edge = new Int32Array(outRank.length)
+  for (let v = 0; v < ranks; v++)
+    for (let e = outStart[v]; e < outStart[v + 1]; e++) {
+      const at = next[outRank[e]]++
+      source[at] = v
+      edge[at] = e
+    }
+  return { start, source, edge }
 }
 
 /** The same with integers from 1 for weights: the largest becomes 1000 where they are not integers up to it. */

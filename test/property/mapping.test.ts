@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  type MapOptions,
+  type MappingObjective,
+  mappingObjectives,
+  mapTopology,
+} from '../../src/topology/mapping/map-topology.js'
+import { distinctOut } from '../../src/topology/neighbors.js'
+import type { ProcessTopology } from '../../src/topology/process-topology.js'
+import { topologyFromEdges } from '../../src/topology/topology-builders.js'
+import { cases } from '../support/soak.js'
+import { smallTopologies } from './random-topology.js'
+
+const hops = (a: number, b: number) => Math.abs(a - b)
+
+/** By the definition, edge by edge. */
+function costOf(topology: ProcessTopology, nodeOf: Int32Array, objective: MappingObjective): number {
+  const { ranks, outStart, outRank, outWeight } = topology
+  const pairs = new Set<string>()
+  const edges = new Set<string>()
+  let hopBytes = 0
+  const [leaving, entering] = [new Map<number, number>(), new Map<number, number>()]
+  for (let v = 0; v < ranks; v++)
+    for (let e = outStart[v]; e < outStart[v + 1]; e++) {
+      const [from, to] = [nodeOf[v], nodeOf[outRank[e]]]
+      hopBytes += (outWeight?.[e] ?? 1) * hops(from, to)
+      if (from === to) continue
+      edges.add(`${v} ${outRank[e]}`)
+      if (pairs.has(`${v} ${to}`)) continue
+      pairs.add(`${v} ${to}`)
+      leaving.set(from, (leaving.get(from) ?? 0) + 1)
+      entering.set(to, (entering.get(to) ?? 0) + 1)
+    }
+  const busiest = Math.max(0, ...leaving.values(), ...entering.values())
+  const distinct = distinctOut(topology).rank.length
+  return {
+    pairs: pairs.size,
+    edges: edges.size,
+    'hop-bytes': hopBytes,
+    'busiest-node': busiest + pairs.size / (1 + distinct),
+  }[objective]
+}
+
+const problems = smallTopologies(20).chain(({ topology }) =>
+  fc.record({
+    topology: fc.constant(topology),
+    objective: fc.constantFrom(...mappingObjectives),
+    capacities: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 6 }).map((sizes) => {
+      const missing = topology.ranks - sizes.reduce((sum, size) => sum + size, 0)
+      return missing > 0 ? [...sizes, missing] : sizes
+    }),
+    seed: fc.integer({ min: 0, max: 100 }),
+  }),
+)
+
+const mapped = (topology: ProcessTopology, options: MapOptions) =>
+  mapTopology(topology, { work: 20_000, distance: hops, ...options })
+
+test('a mapping is a permutation on exact capacities, never worse than identity, and costs what it says', () => {
+  fc.assert(
+    fc.property(problems, ({ topology, objective, capacities, seed }) => {
+      const { slotOf, nodeOf, cost, identityCost } = mapped(topology, { capacities, objective, seed })
+      expect(Int32Array.from(slotOf).sort()).toEqual(Int32Array.from({ length: topology.ranks }, (_, v) => v))
+      const nodeOfSlot = Int32Array.from(capacities.flatMap((size, node) => Array(size).fill(node)))
+      expect(nodeOf).toEqual(slotOf.map((slot) => nodeOfSlot[slot]))
+      const identity = nodeOfSlot.slice(0, topology.ranks)
+      expect(cost).toBeCloseTo(costOf(topology, nodeOf, objective), 6)
+      expect(identityCost).toBeCloseTo(costOf(topology, identity, objective), 6)
+      expect(cost).toBeLessThanOrEqual(identityCost)
+    }),
+    { numRuns: cases(200) },
+  )
+})
+
+test('a mapping is the same each time, and another seed may give another one', () => {
+  fc.assert(
+    fc.property(problems, ({ topology, objective, capacities, seed }) => {
+      const options = { capacities, objective, seed }
+      expect(mapped(topology, options)).toEqual(mapped(topology, options))
+    }),
+    { numRuns: cases(50) },
+  )
+})
+
+test('vertices that exchange nothing stay where they are', () => {
+  const topology = topologyFromEdges(6, { sources: [], destinations: [] })
+  for (const objective of mappingObjectives)
+    expect(mapped(topology, { capacities: [2, 4], objective })).toMatchObject({
+      slotOf: Int32Array.of(0, 1, 2, 3, 4, 5),
+      cost: 0,
+      start: 'identity',
+    })
+})
+
+test('vertices that only exchange with their partner are brought together', () => {
+  // v and v + 8, on nodes of 2.
+  const low = Array.from({ length: 8 }, (_, v) => v)
+  const topology = topologyFromEdges(16, { sources: low, destinations: low.map((v) => v + 8) })
+  for (const objective of mappingObjectives)
+    expect(mapTopology(topology, { capacities: Array(8).fill(2), objective }).cost).toBe(0)
+})
+
+test.each([
+  ['too few slots', { capacities: [2, 2] }, 'ERR_MACHINE'],
+  ['no node', { capacities: [] }, 'ERR_MACHINE'],
+  ['a negative capacity', { capacities: [-1, 9] }, 'ERR_MACHINE'],
+  ['a part of a slot', { capacities: [2.5, 3] }, 'ERR_MACHINE'],
+  ['another objective', { capacities: [5], objective: 'hops' as MappingObjective }, 'ERR_ARGUMENT'],
+])('refuses %s', (_, options, code) => {
+  const topology = topologyFromEdges(5, { sources: [0], destinations: [1] })
+  expect(() => mapTopology(topology, options)).toThrowError(expect.objectContaining({ code }))
+})
