@@ -56,6 +56,12 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./topology.js')).topologyCommand,
   },
   {
+    name: 'map',
+    usage: '[options] <spec>',
+    description: 'Say which rank should be on which node of a machine, as a file that places a job.',
+    load: async () => (await import('./map.js')).mapCommand,
+  },
+  {
     name: 'plan',
     usage: '[options] <spec>',
     description: 'Plan a neighbor allgather over a topology, verify the plan and count its messages.',

@@ -34,6 +34,16 @@ export class PlacedBusiest implements PlacedGraph {
         this.#addTo(v, nodeOf[v], nodeOf[destinations.rank[e]])
   }
 
+  /** Pairs that leave or enter the node that has most of either. */
+  get busiest(): number {
+    return this.#most
+  }
+
+  /** Pairs of all nodes. */
+  get pairs(): number {
+    return this.#pairs
+  }
+
   get cost(): number {
     return this.#most + this.#pairs / (1 + this.#out.rank.length)
   }

@@ -1,0 +1,108 @@
+import * as z from 'zod'
+import { RankweaveError } from '../../errors.js'
+import { formatMachine } from '../../machine/format-machine.js'
+import { hopsBetween } from '../../machine/hops.js'
+import { nodeOf } from '../../machine/machine.js'
+import { placesFormats, placesText } from '../../machine/rank-places.js'
+import { mappingObjectives, mapTopology } from '../../topology/mapping/map-topology.js'
+import { mappingText } from '../../topology/mapping/mapping-file.js'
+import { placementCosts } from '../../topology/mapping/placement-costs.js'
+import { type MachineInput, readMachine } from '../input/machine-input.js'
+import { oneOf, parseOptions, whole } from '../input/options.js'
+import { machineHelp, specHelp } from '../input/spec-help.js'
+import { mappingPicture } from '../output/mapping-picture.js'
+import { mappingTable } from '../output/mapping-report.js'
+import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
+import type { Reporter } from '../output/reporter.js'
+import type { AddCommand } from './command.js'
+import { builtTopology } from './planned-topology.js'
+
+const help = `${specHelp}
+${machineHelp}
+
+Says which rank should be on which node, so that little leaves a node. Objectives:
+  pairs         distinct (source rank, destination node): messages, where what goes to one node is sent once
+  edges         distinct edges between nodes: messages of direct sends
+  hop-bytes     weights of edges times the hops between their nodes
+  busiest-node  pairs that leave or enter the node that has most of either
+The table has all four, before and after. It is never worse than before by the objective.
+
+Formats of --output:
+  mapping       JSON, for --map of other subcommands and for the preloaded library
+  openmpi       a rankfile: mpirun --rankfile FILE
+  mpich         a host file with a line for every rank: mpiexec -f FILE; needs names of hosts
+  slurm         a host list with a line for every rank: SLURM_HOSTFILE=FILE srun --distribution=arbitrary; needs them, too
+
+Examples:
+  rankweave map moore:64x64:r=2 --machine cluster:nodes=256,cores=16
+  rankweave map mtx:A.mtx:ranks=1072 --machine hosts:hosts.txt --format openmpi -o rankfile
+  rankweave map edges:graph.txt --machine torus:dims=8x8x4,cores=16 --objective hop-bytes -o graph.map`
+
+const formats = ['mapping', ...placesFormats] as const
+
+const schema = z.object({
+  machine: z.string().transform((text) => readMachine(text)),
+  objective: oneOf(...mappingObjectives),
+  seed: whole(0, 2 ** 32 - 1),
+  format: oneOf(...formats),
+  output: z.string().optional(),
+  svg: z.string().optional(),
+})
+
+/** `rankweave map`: which rank should be on which node. */
+export const mapCommand: AddCommand = (command, act) => {
+  command
+    .argument('<spec>', 'the topology, e.g. moore:64x64:r=2')
+    .requiredOption('--machine <text>', 'nodes and cores of the ranks, e.g. cluster:nodes=256,cores=16')
+    .option('--objective <name>', `what is made small: ${mappingObjectives.join(', ')}`, 'pairs')
+    .option('--seed <number>', 'equal seeds give equal mappings', '1')
+    .option('--format <name>', `of --output: ${formats.join(', ')}`, 'mapping')
+    .option('-o, --output <file>', 'where to write who goes where (-: to standard output)')
+    .option('--svg <file>', 'draw the adjacency matrix in the order of nodes, before and after')
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, spec: string, raw: unknown) => {
+        const { machine: given, objective, seed, format, output, svg } = parseOptions(schema, raw)
+        const { machine } = given
+        await checkOutputs(report, output, svg)
+        requireHosts(format, given)
+        const topology = builtTopology(report, spec)
+        const before = nodeOf(machine, topology.ranks)
+        const distance = hopsBetween(machine)
+        report.step(`mapping ${spec}`)
+        const begin = performance.now()
+        const options = { capacities: machine.cores, objective, distance, seed }
+        const mapping = mapTopology(topology, options)
+        const seconds = (performance.now() - begin) / 1000
+        const [costsBefore, costsAfter] = [before, mapping.nodeOf].map((nodes) =>
+          placementCosts(topology, nodes, machine.cores.length, distance),
+        )
+        if (output !== undefined) {
+          const places = { coreOf: mapping.slotOf, machine, hosts: given.hosts }
+          const text =
+            format === 'mapping' ? mappingText(topology, mapping, objective) : placesText(format, places)
+          await writeOutput(report, output, text)
+          if (!isStandardOutput(output)) report.note(`wrote ${output}`)
+        }
+        if (svg !== undefined) {
+          report.step(`drawing ${svg}`)
+          await writeOutput(report, svg, [mappingPicture(topology, mapping.slotOf, spec)])
+        }
+        const result = { objective, start: mapping.start, before: costsBefore, after: costsAfter, seconds }
+        const object = {
+          ...{ topology: spec, machine: formatMachine(machine), ranks: topology.ranks },
+          ...{ ...result, file: output ?? null },
+          ...(svg === undefined ? {} : { svg }),
+        }
+        reportBeside(report, output ?? svg, object, `${spec}\n${mappingTable(result)}`)
+      }),
+    )
+}
+
+/** @throws ERR_USAGE before anything is computed */
+function requireHosts(format: (typeof formats)[number], { hosts }: MachineInput): void {
+  if (hosts !== null || format === 'mapping' || format === 'openmpi') return
+  const message = `--format ${format}: expected a --machine with names of hosts, hosts:FILE or slurm`
+  throw new RankweaveError('ERR_USAGE', message)
+}

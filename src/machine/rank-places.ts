@@ -1,0 +1,43 @@
+import { rangeAt } from '../base/search.js'
+import { RankweaveError } from '../errors.js'
+import type { Machine } from './machine.js'
+import { requireCores } from './nodes.js'
+
+/** How a job is told where its ranks go. */
+export const placesFormats = ['openmpi', 'mpich', 'slurm'] as const
+export type PlacesFormat = (typeof placesFormats)[number]
+
+export interface RankPlaces {
+  /** The core of every rank, counted over all nodes. */
+  readonly coreOf: ArrayLike<number>
+  readonly machine: Machine
+  /** What nodes are called. Absent: Open MPI's relative names, `+n0` for the first node of the job. */
+  readonly hosts?: readonly string[] | null
+}
+
+/**
+ * A file that places ranks on cores:
+ * - `openmpi`: a rankfile, for `mpirun --rankfile FILE`; cores of a node by number
+ * - `mpich`: a host file with a line for every rank, for `mpiexec -f FILE`
+ * - `slurm`: a list of hosts with a line for every rank, for `SLURM_HOSTFILE=FILE srun --distribution=arbitrary`
+ *
+ * With `mpich` and `slurm` the ranks of a node take its cores in their order.
+ *
+ * @throws ERR_MACHINE for ranks without a core, and without hosts where the format needs their names
+ */
+export function* placesText(format: PlacesFormat, { coreOf, machine, hosts }: RankPlaces): Generator<string> {
+  const { firstRank, cores } = machine
+  requireCores(coreOf.length, firstRank[cores.length])
+  if (format !== 'openmpi' && hosts == null)
+    throw new RankweaveError(
+      'ERR_MACHINE',
+      `${format}: expected a machine with names of hosts, such as hosts:FILE`,
+    )
+  const nameOf = (node: number) => hosts?.[node] ?? `+n${node}`
+  for (let rank = 0; rank < coreOf.length; rank++) {
+    const node = rangeAt(firstRank, coreOf[rank])
+    if (format === 'openmpi') yield `rank ${rank}=${nameOf(node)} slot=${coreOf[rank] - firstRank[node]}\n`
+    else if (format === 'mpich') yield `${nameOf(node)}:1\n`
+    else yield `${nameOf(node)}\n`
+  }
+}

@@ -1,0 +1,79 @@
+import { requireKnownOptions } from '../../base/known-options.js'
+import { RankweaveError, shown, wrongValue } from '../../errors.js'
+import { topologyLimits } from '../limits.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { topologyHash } from '../topology-hash.js'
+import type { Mapping, MappingObjective } from './map-topology.js'
+import { inversePermutation } from './relabel.js'
+
+const mappingFormat = 'rankweave-mapping'
+const mappingVersion = 1
+
+/** A mapping as a file has it. */
+export interface MappingFile {
+  readonly format: typeof mappingFormat
+  readonly version: typeof mappingVersion
+  /** Of the topology that was mapped, as {@link topologyHash} returns it. */
+  readonly topology: string
+  readonly objective: MappingObjective
+  readonly cost: number
+  readonly identityCost: number
+  /** The slot of every vertex: the rank whose place vertex v takes. */
+  readonly slotOf: readonly number[]
+}
+
+const members: Readonly<Record<keyof MappingFile, true>> = {
+  ...{ format: true, version: true, topology: true, objective: true },
+  ...{ cost: true, identityCost: true, slotOf: true },
+}
+
+/** A mapping as JSON, in parts: one line for everything but the slots, which follow. */
+export function* mappingText(
+  topology: ProcessTopology,
+  { slotOf, cost, identityCost }: Pick<Mapping, 'slotOf' | 'cost' | 'identityCost'>,
+  objective: MappingObjective,
+): Generator<string> {
+  const head = { format: mappingFormat, version: mappingVersion, topology: topologyHash(topology) }
+  yield `${JSON.stringify({ ...head, objective, cost, identityCost }).slice(0, -1)},"slotOf":[`
+  for (let at = 0; at < slotOf.length; at += slotsPerPart)
+    yield `${at === 0 ? '' : ','}${slotOf.subarray(at, at + slotsPerPart).join()}`
+  yield ']}\n'
+}
+
+const slotsPerPart = 4096
+
+/**
+ * The slots of a mapping file for a topology.
+ *
+ * @param where the file, for messages
+ * @throws ERR_PLACEMENT naming the member that is missing, unknown or wrong; for a file of another topology
+ */
+export function readMapping(text: string, topology: ProcessTopology, where = 'mapping'): Int32Array {
+  // Digits of a slot, and a comma.
+  if (text.length > 9 * topologyLimits.ranks + 1000) throw fail(where, 'a shorter file', text.length)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new RankweaveError('ERR_PLACEMENT', `${where}: expected JSON, got ${shown(text)}`, { cause })
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw fail(where, 'an object', value)
+  const file = value as Readonly<Record<string, unknown>>
+  if (file['format'] !== mappingFormat)
+    throw fail(`${where}, format`, `'${mappingFormat}', as rankweave map writes it`, file['format'])
+  if (file['version'] !== mappingVersion)
+    throw fail(`${where}, version`, String(mappingVersion), file['version'])
+  requireKnownOptions(where, file, members, 'ERR_PLACEMENT')
+  const { topology: hash, slotOf } = file
+  if (!Array.isArray(slotOf)) throw fail(`${where}, slotOf`, 'a list of slots', slotOf)
+  if (slotOf.length !== topology.ranks)
+    throw fail(`${where}, slotOf`, `${topology.ranks} slots, one for each rank`, slotOf.length)
+  inversePermutation(slotOf)
+  const own = topologyHash(topology)
+  if (hash !== own) throw fail(`${where}, topology`, `a mapping of this topology, ${own}`, hash)
+  return Int32Array.from(slotOf as number[])
+}
+
+const fail = (where: string, expected: string, got: unknown) =>
+  wrongValue('ERR_PLACEMENT', `${where}: expected ${expected}`, got)

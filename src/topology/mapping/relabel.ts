@@ -1,0 +1,64 @@
+import { RankweaveError } from '../../errors.js'
+import { requireTopology } from '../check-topology.js'
+import type { ProcessTopology } from '../process-topology.js'
+
+/**
+ * The topology whose rank `slotOf[v]` is vertex v: the same messages, between ranks of other numbers. Lists keep their
+ * order. It is no Cartesian topology, and its parallel edges pair by occurrence.
+ *
+ * @param slotOf a permutation of the ranks
+ * @throws ERR_TOPOLOGY, ERR_PLACEMENT
+ */
+export function relabelledTopology(topology: ProcessTopology, slotOf: Int32Array): ProcessTopology {
+  requireTopology(topology)
+  const { ranks, outStart, outRank, outWeight, inStart, inRank, inWeight } = topology
+  const vertexOf = inversePermutation(slotOf)
+  if (slotOf.length !== ranks)
+    throw new RankweaveError(
+      'ERR_PLACEMENT',
+      `expected a permutation of ${ranks} ranks, got one of ${slotOf.length}`,
+    )
+  const out = relabelledRows(outStart, outRank, outWeight, { slotOf, vertexOf })
+  const into = relabelledRows(inStart, inRank, inWeight, { slotOf, vertexOf })
+  return {
+    ranks,
+    ...{ outStart: out.start, outRank: out.rank, outWeight: out.weight },
+    ...{ inStart: into.start, inRank: into.rank, inWeight: into.weight },
+    ...{ pairing: 'occurrence', cart: null },
+  }
+}
+
+/** At place `permutation[i]` it has i. @throws ERR_PLACEMENT unless it is a permutation */
+export function inversePermutation(permutation: ArrayLike<number>): Int32Array {
+  const inverse = new Int32Array(permutation.length).fill(-1)
+  for (let i = 0; i < permutation.length; i++) {
+    const at = permutation[i]
+    if (inverse[at] !== -1) {
+      const got = at in inverse ? `${at} twice` : String(at)
+      throw new RankweaveError(
+        'ERR_PLACEMENT',
+        `expected a permutation of 0 to ${permutation.length - 1}, got ${got}`,
+      )
+    }
+    inverse[at] = i
+  }
+  return inverse
+}
+
+function relabelledRows(
+  start: Int32Array,
+  rank: Int32Array,
+  weight: Float64Array | null,
+  { slotOf, vertexOf }: { readonly slotOf: Int32Array; readonly vertexOf: Int32Array },
+) {
+  const newStart = new Int32Array(start.length)
+  const newRank = new Int32Array(rank.length)
+  const newWeight = weight === null ? null : new Float64Array(weight.length)
+  for (let slot = 0, at = 0; slot < vertexOf.length; slot++) {
+    const v = vertexOf[slot]
+    newWeight?.set(weight!.subarray(start[v], start[v + 1]), at)
+    for (let e = start[v]; e < start[v + 1]; e++) newRank[at++] = slotOf[rank[e]]
+    newStart[slot + 1] = at
+  }
+  return { start: newStart, rank: newRank, weight: newWeight }
+}
