@@ -1,5 +1,6 @@
 import { requireOptions } from '../base/known-options.js'
 import { whileLoading } from '../base/loading.js'
+import { indexIn } from '../base/search.js'
 import { type CollectiveCall, failAllRanks } from '../calls/collective-call.js'
 import type { Exchange } from '../calls/exchange.js'
 import type { CommState } from '../comm/comm-state.js'
@@ -15,10 +16,12 @@ import type { PlanStore } from '../neighborhood/plan/plan-store.js'
 import { checkedKind } from '../neighborhood/strategies/strategies.js'
 import type { Strategy } from '../neighborhood/strategies/strategy.js'
 import { refuseSimulation } from '../topology/friends/grouping-options.js'
+import { inversePermutation } from '../topology/mapping/relabel.js'
 import { agreementOf } from './agreement.js'
 import { checkPlanStore } from './arguments.js'
 import type { Neighborhood, TopologyOrPlan } from './execute/neighborhood.js'
 import type { PlanFrom } from './plan-from.js'
+import { type ReorderOptions, reorderOptions } from './reorder-options.js'
 
 /** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {
@@ -38,8 +41,12 @@ export interface TopologyOptions extends WaitOptions {
    * with the communicator. Plans from neighbors, and those that `auto` chooses at the calls, are not stored.
    */
   readonly planCache?: PlanStore
-  /** Permits a library to renumber the ranks; this one does not. Default false. */
-  readonly reorder?: boolean
+  /**
+   * Renumbers the ranks so that less leaves their nodes: vertex v of the topology is rank v of the new communicator, in
+   * the process that a mapping chose, so a caller's rank may change. Its neighbors are those of its new rank. Default
+   * false. What it costs: a mapping on one process, within a second or so, and each process gathers the topology.
+   */
+  readonly reorder?: boolean | ReorderOptions
 }
 
 /** The strategy of some options, or its default. */
@@ -121,6 +128,7 @@ export function createWith<C, H>(
 ): Promise<H | null> {
   requireOptions('topology', options)
   const { machine, planCache } = options
+  const reorder = reorderOptions(options.reorder, machine)
   const strategy = strategyOf(options)
   checkPlanStore(planCache)
   const { state, localIndex } = comm.seat()
@@ -147,10 +155,14 @@ export function createWith<C, H>(
       // Ranks choose at their calls, of what the lengths of blocks do not change.
       if (isAuto(strategy) && !('plan' in given)) await modules.prepareChoices(given.topology, machine!)
       const { ranks } = 'plan' in given ? given.plan : given.topology
-      const made = await contextOfFirst(state, exchange, ranks)
+      const slotOf =
+        reorder === null || 'plan' in given
+          ? null
+          : await modules.reorderedSlots(state, exchange, given.topology, reorder)
+      const made = await contextOfFirst(state, exchange, ranks, slotOf)
       const choice = isAuto(strategy)
-        ? { strategy: { kind: 'direct' } as const, auto: strategy, machine }
-        : { strategy, machine }
+        ? { strategy: { kind: 'direct' } as const, auto: strategy, machine, slotOf }
+        : { strategy, machine, slotOf }
       const neighborhood = made && new modules.Neighborhood(made, given, choice)
       if (planCache !== undefined && !('plan' in given) && !isAuto(strategy)) {
         try {
@@ -161,26 +173,33 @@ export function createWith<C, H>(
         }
       }
       if (made === null || neighborhood === null) return hosted.map(() => null)
-      // The first ranks keep their numbers, so their local indices too.
-      return hosted.map((_, index) =>
-        index < made.localRanks.length ? creation.handle(modules, made, index, neighborhood) : null,
-      )
+      const rankOf = slotOf === null ? null : inversePermutation(slotOf)
+      return hosted.map((_, index) => {
+        const slot = state.localRanks[index]
+        if (slot >= ranks) return null
+        // Without a reordering ranks keep their numbers, and so their local indices.
+        const local = rankOf === null ? index : indexIn(made.localRanks, rankOf[slot])
+        return creation.handle(modules, made, local, neighborhood)
+      })
     },
   }
   return state.collectives.call(localIndex, call, creation.contribution, options)
 }
 
 /**
- * A new context over the first ranks; null where none of them is hosted. For all ranks it needs no placed
- * table.
+ * A new context over the first ranks, in another order if `slotOf` says so; null where none of them is hosted. For all
+ * ranks in their order it needs no placed table.
  */
 async function contextOfFirst(
   state: CommState,
   exchange: Exchange,
   ranks: number,
+  slotOf: Int32Array | null,
 ): Promise<CommState | null> {
-  if (ranks === state.size) return contextLike(state, exchange)
-  return contextOver(state, exchange, rankTable(worldRanksOf(state.wholeTable).slice(0, ranks)))
+  if (ranks === state.size && slotOf === null) return contextLike(state, exchange)
+  const worldRanks = worldRanksOf(state.wholeTable)
+  const table = slotOf === null ? worldRanks.slice(0, ranks) : slotOf.map((slot) => worldRanks[slot])
+  return contextOver(state, exchange, rankTable(table))
 }
 
 /** Finds, before anything is sent, what planning would reject later. */

@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  type MapOptions,
-  type MappingObjective,
-  mappingObjectives,
-  mapTopology,
-} from '../../src/topology/mapping/map-topology.js'
+import { type MapOptions, mapTopology } from '../../src/topology/mapping/map-topology.js'
+import { type MappingObjective, mappingObjectives } from '../../src/topology/mapping/objectives.js'
 import { distinctOut } from '../../src/topology/neighbors.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
@@ -15,7 +11,7 @@ import { smallTopologies } from './random-topology.js'
 const hops = (a: number, b: number) => Math.abs(a - b)
 
 /** By the definition, edge by edge. */
-function costOf(topology: ProcessTopology, nodeOf: Int32Array, objective: MappingObjective): number {
+function costOf(topology: ProcessTopology, nodeOf: ArrayLike<number>, objective: MappingObjective): number {
   const { ranks, outStart, outRank, outWeight } = topology
   const pairs = new Set<string>()
   const edges = new Set<string>()
@@ -42,31 +38,33 @@ function costOf(topology: ProcessTopology, nodeOf: Int32Array, objective: Mappin
   }[objective]
 }
 
+const blocksOf = (ranks: number, cores: number) =>
+  Array.from({ length: ranks }, (_, slot) => Math.floor(slot / cores))
+
 const problems = smallTopologies(20).chain(({ topology }) =>
   fc.record({
     topology: fc.constant(topology),
     objective: fc.constantFrom(...mappingObjectives),
-    capacities: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 6 }).map((sizes) => {
-      const missing = topology.ranks - sizes.reduce((sum, size) => sum + size, 0)
-      return missing > 0 ? [...sizes, missing] : sizes
-    }),
+    // Uneven nodes, nodes without slots, and slots of a node that are not together.
+    nodeOfSlot: fc.oneof(
+      fc.array(fc.integer({ min: 0, max: 4 }), { minLength: topology.ranks, maxLength: topology.ranks }),
+      fc.integer({ min: 1, max: 5 }).map((cores) => blocksOf(topology.ranks, cores)),
+    ),
     seed: fc.integer({ min: 0, max: 100 }),
   }),
 )
 
 const mapped = (topology: ProcessTopology, options: MapOptions) =>
-  mapTopology(topology, { work: 20_000, distance: hops, ...options })
+  mapTopology(topology, { mostWork: 20_000, distance: hops, ...options })
 
 test('a mapping is a permutation on exact capacities, never worse than identity, and costs what it says', () => {
   fc.assert(
-    fc.property(problems, ({ topology, objective, capacities, seed }) => {
-      const { slotOf, nodeOf, cost, identityCost } = mapped(topology, { capacities, objective, seed })
+    fc.property(problems, ({ topology, objective, nodeOfSlot, seed }) => {
+      const { slotOf, nodeOf, cost, identityCost } = mapped(topology, { nodeOfSlot, objective, seed })
       expect(Int32Array.from(slotOf).sort()).toEqual(Int32Array.from({ length: topology.ranks }, (_, v) => v))
-      const nodeOfSlot = Int32Array.from(capacities.flatMap((size, node) => Array(size).fill(node)))
-      expect(nodeOf).toEqual(slotOf.map((slot) => nodeOfSlot[slot]))
-      const identity = nodeOfSlot.slice(0, topology.ranks)
+      expect(nodeOf).toEqual(Int32Array.from(slotOf, (slot) => nodeOfSlot[slot]))
       expect(cost).toBeCloseTo(costOf(topology, nodeOf, objective), 6)
-      expect(identityCost).toBeCloseTo(costOf(topology, identity, objective), 6)
+      expect(identityCost).toBeCloseTo(costOf(topology, nodeOfSlot, objective), 6)
       expect(cost).toBeLessThanOrEqual(identityCost)
     }),
     { numRuns: cases(200) },
@@ -75,8 +73,8 @@ test('a mapping is a permutation on exact capacities, never worse than identity,
 
 test('a mapping is the same each time, and another seed may give another one', () => {
   fc.assert(
-    fc.property(problems, ({ topology, objective, capacities, seed }) => {
-      const options = { capacities, objective, seed }
+    fc.property(problems, ({ topology, objective, nodeOfSlot, seed }) => {
+      const options = { nodeOfSlot, objective, seed }
       expect(mapped(topology, options)).toEqual(mapped(topology, options))
     }),
     { numRuns: cases(50) },
@@ -86,7 +84,7 @@ test('a mapping is the same each time, and another seed may give another one', (
 test('vertices that exchange nothing stay where they are', () => {
   const topology = topologyFromEdges(6, { sources: [], destinations: [] })
   for (const objective of mappingObjectives)
-    expect(mapped(topology, { capacities: [2, 4], objective })).toMatchObject({
+    expect(mapped(topology, { nodeOfSlot: [0, 0, 1, 1, 1, 1], objective })).toMatchObject({
       slotOf: Int32Array.of(0, 1, 2, 3, 4, 5),
       cost: 0,
       start: 'identity',
@@ -98,15 +96,21 @@ test('vertices that only exchange with their partner are brought together', () =
   const low = Array.from({ length: 8 }, (_, v) => v)
   const topology = topologyFromEdges(16, { sources: low, destinations: low.map((v) => v + 8) })
   for (const objective of mappingObjectives)
-    expect(mapTopology(topology, { capacities: Array(8).fill(2), objective }).cost).toBe(0)
+    expect(mapTopology(topology, { nodeOfSlot: blocksOf(16, 2), objective }).cost).toBe(0)
 })
 
 test.each([
-  ['too few slots', { capacities: [2, 2] }, 'ERR_MACHINE'],
-  ['no node', { capacities: [] }, 'ERR_MACHINE'],
-  ['a negative capacity', { capacities: [-1, 9] }, 'ERR_MACHINE'],
-  ['a part of a slot', { capacities: [2.5, 3] }, 'ERR_MACHINE'],
-  ['another objective', { capacities: [5], objective: 'hops' as MappingObjective }, 'ERR_ARGUMENT'],
+  ['too few slots', { nodeOfSlot: [0, 0, 1, 1] }, 'ERR_MACHINE'],
+  ['too many slots', { nodeOfSlot: [0, 0, 1, 1, 2, 2] }, 'ERR_MACHINE'],
+  ['no node', { nodeOfSlot: [] }, 'ERR_MACHINE'],
+  ['a negative node', { nodeOfSlot: [0, 0, -1, 1, 1] }, 'ERR_MACHINE'],
+  ['a part of a node', { nodeOfSlot: [0, 0, 0.5, 1, 1] }, 'ERR_MACHINE'],
+  ['a node beyond all limits', { nodeOfSlot: [0, 0, 2 ** 30, 1, 1] }, 'ERR_MACHINE'],
+  [
+    'another objective',
+    { nodeOfSlot: [0, 0, 0, 1, 1], objective: 'hops' as MappingObjective },
+    'ERR_ARGUMENT',
+  ],
 ])('refuses %s', (_, options, code) => {
   const topology = topologyFromEdges(5, { sources: [0], destinations: [1] })
   expect(() => mapTopology(topology, options)).toThrowError(expect.objectContaining({ code }))

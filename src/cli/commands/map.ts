@@ -4,8 +4,9 @@ import { formatMachine } from '../../machine/format-machine.js'
 import { hopsBetween } from '../../machine/hops.js'
 import { nodeOf } from '../../machine/machine.js'
 import { placesFormats, placesText } from '../../machine/rank-places.js'
-import { mappingObjectives, mapTopology } from '../../topology/mapping/map-topology.js'
+import { mapTopology } from '../../topology/mapping/map-topology.js'
 import { mappingText } from '../../topology/mapping/mapping-file.js'
+import { mappingObjectives } from '../../topology/mapping/objectives.js'
 import { placementCosts } from '../../topology/mapping/placement-costs.js'
 import { type MachineInput, readMachine } from '../input/machine-input.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
@@ -72,7 +73,7 @@ export const mapCommand: AddCommand = (command, act) => {
         const distance = hopsBetween(machine)
         report.step(`mapping ${spec}`)
         const begin = performance.now()
-        const options = { capacities: machine.cores, objective, distance, seed }
+        const options = { nodeOfSlot: before, objective, distance, seed }
         const mapping = mapTopology(topology, options)
         const seconds = (performance.now() - begin) / 1000
         const [costsBefore, costsAfter] = [before, mapping.nodeOf].map((nodes) =>

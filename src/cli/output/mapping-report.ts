@@ -1,4 +1,4 @@
-import type { MappingObjective } from '../../topology/mapping/map-topology.js'
+import type { MappingObjective } from '../../topology/mapping/objectives.js'
 import type { PlacementCosts } from '../../topology/mapping/placement-costs.js'
 import { change, columns, figure, secondsText } from './reporter.js'
 

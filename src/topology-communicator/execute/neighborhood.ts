@@ -17,9 +17,11 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { roundsByPhase } from '../../schedule/lower/rounds.js'
 import { neighborAllgatherSpecification } from '../../schedule/specification.js'
 import { cartNeighborSlots, procNull } from '../../topology/cart-shape.js'
+import { relabelledTopology } from '../../topology/mapping/relabel.js'
 import { inNeighbors, outNeighbors } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type SlotList, slotList } from '../memory/slot-list.js'
+import { cachedTopology } from '../topology-cache.js'
 import { onGrid, ownSlotsOnGrid } from './buffer-slots.js'
 import { type NeighborTraffic, noTraffic } from './neighbor-traffic.js'
 import { nodesInCommunicator, OperationProgram, placementOf } from './placement.js'
@@ -51,6 +53,8 @@ export interface NeighborhoodOptions {
    * cannot choose for.
    */
   readonly auto?: AutoStrategy | undefined
+  /** The place on the machine of every rank; null or absent: ranks are in the order of places. */
+  readonly slotOf?: Int32Array | null | undefined
 }
 
 /** Neighborhoods that carry out what was chosen are retained up to this number per communicator. */
@@ -82,6 +86,9 @@ export class Neighborhood {
   readonly isAuto: boolean
   readonly #state: CommState
   readonly #machine: Machine | undefined
+  readonly #slotOf: Int32Array | null
+  /** For choices: its ranks are in the order of places. */
+  #placedTopology: ProcessTopology | undefined
   /** Undefined where no process has it. */
   #topology: ProcessTopology | undefined
   readonly #part: PlanOfRanks | undefined
@@ -109,13 +116,14 @@ export class Neighborhood {
   constructor(
     state: CommState,
     given: TopologyOrPlan,
-    { strategy, machine, auto }: NeighborhoodOptions,
+    { strategy, machine, auto, slotOf = null }: NeighborhoodOptions,
     of?: Neighborhood,
   ) {
     this.#state = state
     this.strategy = strategy
     this.isAuto = auto !== undefined
     this.#machine = machine
+    this.#slotOf = slotOf
     this.traffic = of?.traffic ?? noTraffic()
     this.#isShared = of === undefined && auto === undefined
     if ('plan' in given) {
@@ -147,7 +155,7 @@ export class Neighborhood {
   by(strategy: Strategy): Neighborhood {
     if (this.#choices === undefined) return this
     const text = formatStrategy(strategy)
-    const options = { strategy, machine: this.#machine }
+    const options = { strategy, machine: this.#machine, slotOf: this.#slotOf }
     const chosen =
       this.#chosen.get(text) ?? new Neighborhood(this.#state, { topology: this.topology }, options, this)
     this.#chosen.delete(text)
@@ -158,12 +166,19 @@ export class Neighborhood {
 
   /** Chooses for blocks of some length, unless that is done, without holding the event loop for long. */
   async prepareChoice(bytes: number | null, operation: ChosenOperation): Promise<void> {
-    await this.#choices?.prepare(this.topology, bytes, operation)
+    await this.#choices?.prepare(this.#topologyOfChoices(), bytes, operation)
   }
 
   /** Whether a choice is to be made, which takes time. */
   mustChoose(bytes: number | null, operation: ChosenOperation): boolean {
-    return this.#choices?.has(this.topology, bytes, operation) === false
+    return this.#choices?.has(this.#topologyOfChoices(), bytes, operation) === false
+  }
+
+  /** The choice is made for a machine, where ranks are in the order of places. */
+  #topologyOfChoices(): ProcessTopology {
+    if (this.#slotOf === null) return this.topology
+    this.#placedTopology ??= cachedTopology(relabelledTopology(this.topology, this.#slotOf))
+    return this.#placedTopology
   }
 
   /** The length that is chosen for, whatever is sent; null where the lengths of blocks decide. */
@@ -173,7 +188,7 @@ export class Neighborhood {
 
   /** What was chosen for blocks of some length; null where the strategy was given. */
   choiceFor(bytes: number | null, operation: ChosenOperation): Choice | null {
-    return this.#choices?.choiceFor(this.topology, bytes, operation) ?? null
+    return this.#choices?.choiceFor(this.#topologyOfChoices(), bytes, operation) ?? null
   }
 
   /** Whether calls need no rank table: where every rank of a part lives was looked up when it was made. */
@@ -293,7 +308,7 @@ export class Neighborhood {
 
   #wholeOperation(operation: NeighborOperation): OperationProgram {
     const placement = placementOf(this.#state)
-    const nodeOf = nodesInCommunicator(this.#state, this.#machine, placement)
+    const nodeOf = this.nodes
     const cached = plans.planFor(this.topology, this.strategy, nodeOf, operation)
     const { plan, rounds } = cached
     const program = lowerInRounds(plan.schedule, placement, this.#state.processIndex, rounds)
@@ -333,7 +348,10 @@ export class Neighborhood {
 
   /** Node of every rank. */
   get nodes(): Int32Array {
-    return nodesInCommunicator(this.#state, this.#machine, placementOf(this.#state))
+    const nodes = nodesInCommunicator(this.#state, this.#machine, placementOf(this.#state))
+    return this.#machine === undefined || this.#slotOf === null
+      ? nodes
+      : this.#slotOf.map((slot) => nodes[slot])
   }
 
   /** The plan, where another communicator of this thread has it. */

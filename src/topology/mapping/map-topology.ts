@@ -1,10 +1,12 @@
 import { mulberry32 } from '../../base/random.js'
-import { RankweaveError, shown, wrongValue } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
 import { findTranslations } from '../generate/translations.js'
+import { topologyLimits } from '../limits.js'
 import { distinctIn, distinctOut, type NeighborSets } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { exchangedAmounts, integerAmounts } from './exchanged-amounts.js'
+import { type MappingObjective, mappingObjectives } from './objectives.js'
 import { PlacedBusiest } from './placed-busiest.js'
 import { PlacedDistances } from './placed-distances.js'
 import type { PlacedGraph } from './placed-graph.js'
@@ -14,20 +16,9 @@ import { improveBySwaps } from './swaps.js'
 import { boxesOf, byEqualBoxes, byHalvedBoxes } from './tiles.js'
 import { exchangeGraph } from './weighted-graph.js'
 
-/**
- * What a mapping makes small:
- * - `pairs`: distinct (source rank, destination node) on different nodes: messages between nodes where what goes to one
- *   node is sent once;
- * - `edges`: distinct edges between nodes: messages of direct sends;
- * - `hop-bytes`: the weights of edges times the distance of the nodes of both ends (Hoefler and Snir 2011, dilation);
- * - `busiest-node`: pairs that leave or enter the node that has most.
- */
-export const mappingObjectives = ['pairs', 'edges', 'hop-bytes', 'busiest-node'] as const
-export type MappingObjective = (typeof mappingObjectives)[number]
-
 export interface MapOptions {
-  /** Slots of every node: node 0 has the first ones, and so on. At least as many in all as ranks; the last stay free. */
-  readonly capacities: ArrayLike<number>
+  /** The node of every slot, as `nodeOf(machine, ranks)` returns them. As many slots as ranks. */
+  readonly nodeOfSlot: ArrayLike<number>
   /** Default `pairs`. */
   readonly objective?: MappingObjective
   /** Of two nodes, for `hop-bytes`; symmetric, 0 of a node and itself. Default 1 between all nodes. */
@@ -35,15 +26,15 @@ export interface MapOptions {
   /** Equal seeds give equal mappings. Default 1. */
   readonly seed?: number
   /**
-   * What refinement may spend, in visits of a neighbor, some 10 ns each. Default 10^4 for every rank and every edge, at
-   * most 4 * 10^8.
+   * What refinement may spend, in visits of a neighbor, some 10 ns each: 10^4 for every rank and every edge, but at most
+   * this. Default 4 * 10^8.
    */
-  readonly work?: number
+  readonly mostWork?: number
 }
 
 /** Where the vertices of a topology are best. */
 export interface Mapping {
-  /** The slot of every vertex: a permutation of 0 to ranks - 1. Vertices of a node are in ascending order. */
+  /** The slot of every vertex: a permutation of the ranks. Vertices of a node are in ascending order on its slots. */
   readonly slotOf: Int32Array
   /** The node of every vertex. */
   readonly nodeOf: Int32Array
@@ -56,23 +47,25 @@ export interface Mapping {
 }
 
 /**
- * Places the vertices of a topology on nodes of given capacities. Several starts are refined by the objective, and the
+ * Places the vertices of a topology on slots, of which each is on a node. Several starts are refined by the objective, and the
  * best of all is kept: never worse than vertex v on slot v. Deterministic.
  *
  * Time: 10 s for 100,000 ranks with a million edges. Memory: some 100 bytes an edge.
  *
- * @throws ERR_TOPOLOGY, ERR_MACHINE where slots are fewer than ranks
+ * @throws ERR_TOPOLOGY, ERR_MACHINE unless there is a node for the slot of each rank
  */
 export function mapTopology(topology: ProcessTopology, options: MapOptions): Mapping {
   requireTopology(topology)
-  const { objective = 'pairs', seed = 1, work = workOf(topology) } = options
+  const { objective = 'pairs', seed = 1, mostWork = 400_000_000 } = options
   if (!mappingObjectives.includes(objective))
     throw wrongValue('ERR_ARGUMENT', `objective: expected one of ${mappingObjectives.join(', ')}`, objective)
-  const capacities = usedSlots(options.capacities, topology.ranks)
-  const problem = problemOf(topology, objective, capacities, options.distance)
+  const identity = nodesOfSlots(options.nodeOfSlot, topology.ranks)
+  const capacities = capacitiesOf(identity)
+  const work = Math.min(mostWork, 10_000 * (topology.ranks + topology.outRank.length))
+  const problem = problemOf(topology, objective, { capacities, work, distance: options.distance })
   const next = mulberry32(seed)
-  const starts = startsOf(topology, problem, next)
-  const identityCost = problem.place(starts[0].nodeOf.slice()).cost
+  const starts = startsOf(topology, identity, problem, next)
+  const identityCost = problem.place(identity.slice()).cost
   const placed = starts
     .map(({ start, nodeOf }) => ({ start, graph: problem.place(nodeOf) }))
     .sort((a, b) => a.graph.cost - b.graph.cost)
@@ -84,31 +77,26 @@ export function mapTopology(topology: ProcessTopology, options: MapOptions): Map
   }
   const [best] = placed.toSorted((a, b) => a.graph.cost - b.graph.cost)
   const { nodeOf } = best.graph
-  const slotOf = slotsOf(nodeOf, capacities)
+  const slotOf = slotsOf(nodeOf, identity)
   return { slotOf, nodeOf, cost: best.graph.cost, identityCost, start: best.start }
 }
 
 const refinedStarts = 2
 
-/** Enough to visit every edge thousands of times where there are few, bounded where there are many. */
-function workOf({ ranks, outRank }: ProcessTopology): number {
-  return Math.min(400_000_000, 10_000 * (ranks + outRank.length))
+/** @throws ERR_MACHINE */
+function nodesOfSlots(given: ArrayLike<number>, ranks: number): Int32Array {
+  if (given.length !== ranks)
+    throw new RankweaveError('ERR_MACHINE', `expected the node of ${ranks} slots, got ${given.length}`)
+  for (let slot = 0; slot < ranks; slot++)
+    if (!Number.isInteger(given[slot]) || given[slot] < 0 || given[slot] >= topologyLimits.ranks)
+      throw wrongValue('ERR_MACHINE', `node of slot ${slot}: expected an integer from 0`, given[slot])
+  return Int32Array.from(given)
 }
 
-/** The slots that vertices take: as many as there are ranks, in order. @throws ERR_MACHINE */
-function usedSlots(given: ArrayLike<number>, ranks: number): Int32Array {
-  const capacities = new Int32Array(given.length)
-  let free = ranks
-  for (let node = 0; node < given.length; node++) {
-    const capacity = given[node]
-    if (!Number.isInteger(capacity) || capacity < 0)
-      throw wrongValue('ERR_MACHINE', `capacity of node ${node}: expected an integer from 0`, capacity)
-    capacities[node] = Math.min(capacity, free)
-    free -= capacities[node]
-  }
-  if (free === 0) return capacities
-  const message = `expected capacities of at least ${ranks} slots in all, got ${ranks - free}`
-  throw new RankweaveError('ERR_MACHINE', `${message} on ${shown(given.length)} nodes`)
+function capacitiesOf(nodeOfSlot: Int32Array): Int32Array {
+  const capacities = new Int32Array(nodeOfSlot.reduce((most, node) => Math.max(most, node), -1) + 1)
+  for (const node of nodeOfSlot) capacities[node]++
+  return capacities
 }
 
 /** A topology to be placed, as the objective sees it. */
@@ -121,11 +109,16 @@ interface Problem {
   bisected(next: () => number): Int32Array
 }
 
+interface PlacingFacts {
+  readonly capacities: Int32Array
+  readonly work: number
+  readonly distance: MapOptions['distance']
+}
+
 function problemOf(
   topology: ProcessTopology,
   objective: MappingObjective,
-  capacities: Int32Array,
-  distance: MapOptions['distance'] = (a, b) => (a === b ? 0 : 1),
+  { capacities, work, distance = (a, b) => (a === b ? 0 : 1) }: PlacingFacts,
 ): Problem {
   const [out, into] = [distinctOut(topology), distinctIn(topology)]
   const neighbors = [out, into]
@@ -143,7 +136,7 @@ function problemOf(
       const bisected = (next: () => number) => {
         const nodeOf = byRecursiveBisection(exchangeGraph(out, into), capacities, next)
         const placed = new PlacedPairs(out, into, nodeOf)
-        improveBySwaps(placed, nodes, { neighbors, work: workOf(topology) / 4, temperature: 0.6, next })
+        improveBySwaps(placed, nodes, { neighbors, work: work / 4, temperature: 0.6, next })
         return nodeOf
       }
       return {
@@ -182,17 +175,15 @@ interface Start {
   readonly nodeOf: Int32Array
 }
 
-function startsOf(topology: ProcessTopology, problem: Problem, next: () => number): Start[] {
-  const { capacities } = problem
-  const identity = new Int32Array(topology.ranks)
-  let first = 0
-  for (const [node, capacity] of capacities.entries()) {
-    identity.fill(node, first, first + capacity)
-    first += capacity
-  }
+function startsOf(
+  topology: ProcessTopology,
+  identity: Int32Array,
+  problem: Problem,
+  next: () => number,
+): Start[] {
   return [
-    { start: 'identity', nodeOf: identity },
-    ...tileStarts(topology, capacities),
+    { start: 'identity', nodeOf: identity.slice() },
+    ...tileStarts(topology, problem.capacities),
     { start: 'bisection', nodeOf: problem.bisected(next) },
   ]
 }
@@ -211,9 +202,12 @@ function tileStarts(topology: ProcessTopology, capacities: Int32Array): Start[] 
   ]
 }
 
-/** The vertices of every node in ascending order, on its slots in order. */
-function slotsOf(nodeOf: Int32Array, capacities: Int32Array): Int32Array {
-  const next = new Int32Array(capacities.length)
-  for (let node = 1; node < capacities.length; node++) next[node] = next[node - 1] + capacities[node - 1]
-  return nodeOf.map((node) => next[node]++)
+/** The vertices of every node in ascending order, on its slots in ascending order. */
+function slotsOf(nodeOf: Int32Array, nodeOfSlot: Int32Array): Int32Array {
+  const byNode = (nodes: Int32Array) =>
+    Int32Array.from(nodes.keys()).sort((a, b) => nodes[a] - nodes[b] || a - b)
+  const slots = byNode(nodeOfSlot)
+  const slotOf = new Int32Array(nodeOf.length)
+  for (const [i, v] of byNode(nodeOf).entries()) slotOf[v] = slots[i]
+  return slotOf
 }

@@ -1,0 +1,38 @@
+import { requireKnownOptions } from '../base/known-options.js'
+import { type OptionTable, uncheckedOptions } from '../base/option.js'
+import { wrongValue } from '../errors.js'
+import { isMachine, type Machine } from '../machine/machine.js'
+import { type MappingObjective, mappingObjectives } from '../topology/mapping/objectives.js'
+
+/** How ranks are renumbered. All ranks pass the same. */
+export interface ReorderOptions {
+  /** What becomes small. Default `pairs`: what leaves a node, where ranks of one node are sent data once. */
+  readonly objective?: MappingObjective
+  /** Nodes of the ranks, and hops between them. Default: the machine of the topology's options, else the world's nodes. */
+  readonly machine?: Machine
+}
+
+const knownOptions: OptionTable<ReorderOptions> = uncheckedOptions('objective', 'machine')
+
+/**
+ * The options of a reordering; null where none is wanted.
+ *
+ * @throws ERR_ARGUMENT, ERR_MACHINE
+ */
+export function reorderOptions(
+  given: boolean | ReorderOptions | undefined,
+  machine: Machine | undefined,
+): ReorderOptions | null {
+  if (given === undefined || given === false) return null
+  const byDefault = machine === undefined ? {} : { machine }
+  if (given === true) return byDefault
+  requireKnownOptions('reorder', given, knownOptions)
+  const { objective, machine: own } = given
+  if (objective !== undefined && !mappingObjectives.includes(objective)) {
+    const expected = `reorder, objective: expected one of ${mappingObjectives.join(', ')}`
+    throw wrongValue('ERR_ARGUMENT', expected, objective)
+  }
+  if (own !== undefined && !isMachine(own))
+    throw wrongValue('ERR_MACHINE', 'reorder: expected a machine', own)
+  return { ...byDefault, ...given }
+}

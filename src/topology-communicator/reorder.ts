@@ -1,0 +1,46 @@
+import { bytesOf, wordsOf } from '../base/bytes.js'
+import type { Exchange } from '../calls/exchange.js'
+import { bcastBytes } from '../calls/exchange-patterns.js'
+import type { CommState } from '../comm/comm-state.js'
+import { hopsBetween } from '../machine/hops.js'
+import { nodeOf } from '../machine/machine.js'
+import { mapTopology } from '../topology/mapping/map-topology.js'
+import type { ProcessTopology } from '../topology/process-topology.js'
+import { nodesInCommunicator, placementOf } from './execute/placement.js'
+import type { ReorderOptions } from './reorder-options.js'
+
+/** Visits of neighbors that refinement may spend: within a second. */
+const mostWork = 4e7
+const bcastStep = 2_000
+
+/**
+ * The rank of the parent whose place every vertex takes, as process 0 maps them; null where that changes nothing. Called
+ * by all processes of the exchange.
+ *
+ * @param topology of the first ranks of the parent
+ */
+export async function reorderedSlots(
+  state: CommState,
+  exchange: Exchange,
+  topology: ProcessTopology,
+  { objective, machine }: ReorderOptions,
+): Promise<Int32Array | null> {
+  const { ranks } = topology
+  const nodeOfSlot =
+    machine === undefined
+      ? nodesInCommunicator(state, undefined, placementOf(state)).subarray(0, ranks)
+      : nodeOf(machine, ranks)
+  // All processes know the nodes.
+  if (nodeOfSlot.every((node) => node === nodeOfSlot[0])) return null
+  let slots: Uint8Array | null = null
+  if (exchange.me === 0) {
+    const { slotOf } = mapTopology(topology, {
+      ...{ nodeOfSlot, mostWork },
+      ...(objective === undefined ? {} : { objective }),
+      ...(machine === undefined ? {} : { distance: hopsBetween(machine) }),
+    })
+    slots = bytesOf(slotOf.every((slot, v) => slot === v) ? new Int32Array(0) : slotOf)
+  }
+  const slotOf = wordsOf(await bcastBytes(exchange, 0, slots, bcastStep))
+  return slotOf.length === 0 ? null : slotOf
+}
