@@ -1,0 +1,155 @@
+import type { Communicator } from '../comm/communicator.js'
+import { hopsBetween } from '../machine/hops.js'
+import { cluster, nodeOf } from '../machine/machine.js'
+import { simgridSlow } from '../machine/simgrid-profiles.js'
+import { PROC_NULL } from '../messages/matching/envelope.js'
+import { cartTopology } from '../topology/generate/cartesian.js'
+import { dimsCreate } from '../topology/generate/dims-create.js'
+import { mapTopology } from '../topology/mapping/map-topology.js'
+import { type MappingObjective, mappingObjectives } from '../topology/mapping/objectives.js'
+import type { ProcessTopology } from '../topology/process-topology.js'
+import { topologyFromEdges, topologyFromLists } from '../topology/topology-builders.js'
+import type { TopologyOptions } from '../topology-communicator/create.js'
+import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
+import { ranksOf } from './collective-oracles.js'
+import { type Draw, drawn, same, shuffled } from './expect.js'
+import { exchangeEdges, exchangeOnGrid } from './neighbor-exchange-checks.js'
+import type { WorldCase } from './world-case.js'
+
+type Edge = readonly [from: number, to: number]
+
+/** Nodes of three cores. */
+const machineFor = (ranks: number) => cluster({ nodes: Math.ceil(ranks / 3), cores: 3, profile: simgridSlow })
+
+const strategies = [
+  { kind: 'direct' },
+  { kind: 'common-neighbor', k: 2, mode: 'aware', theta: 0 },
+  { kind: 'lanes' },
+  { kind: 'auto', budget: 1 },
+] as const
+
+/** Communicators with a topology whose ranks are renumbered: as the mapping says, and with the same results. */
+export const reorderChecks: readonly WorldCase[] = mappingObjectives.map((objective, n) => ({
+  name: `communicators reordered for ${objective}`,
+  async check(world, { seed, rounds }) {
+    for (let round = 0; round < rounds; round++) {
+      const pick = drawn(seed, n, round)
+      const keys = shuffled(ranksOf(world), pick)
+      const comm = await world.split(0, keys[world.rank])
+      const strategy = strategies[pick(strategies.length)]
+      await onGraphs(comm, objective, { strategy }, pick)
+      await onGrids(comm, objective, { strategy })
+      await comm.free()
+    }
+  },
+}))
+
+/** Every rank is the partner of one that is far from it, and sends to a few others. */
+function farEdges(size: number, pick: Draw): Edge[] {
+  const half = size >> 1
+  const partners = ranksUpTo(size).map((from): Edge => [from, (from + half) % size])
+  const others = ranksUpTo(size).map((): Edge => [pick(size), pick(size)])
+  return shuffled([...partners, ...others], pick)
+}
+
+const ranksUpTo = (size: number) => Array.from({ length: size }, (_, rank) => rank)
+
+async function onGraphs(
+  comm: Communicator,
+  objective: MappingObjective,
+  options: TopologyOptions,
+  pick: Draw,
+): Promise<void> {
+  const { rank, size } = comm
+  const edges = farEdges(size, pick)
+  const received = (of: number) => [...edges.keys()].filter((edge) => edges[edge][1] === of)
+  const sent = (of: number) => [...edges.keys()].filter((edge) => edges[edge][0] === of)
+  const sources = received(rank).map((edge) => edges[edge][0])
+  const destinations = sent(rank).map((edge) => edges[edge][1])
+  const machine = machineFor(size)
+  const reordering = { ...options, machine, reorder: { objective } }
+  const topology = topologyFromEdges(size, {
+    sources: edges.map(([from]) => from),
+    destinations: edges.map(([, to]) => to),
+  })
+  const lists = await comm.createDistGraphAdjacent({ sources, destinations, ...reordering })
+  const given = await comm.createTopology(topology, reordering)
+  const spread = await comm.createDistGraph({
+    ...{ sources: [rank], degrees: [destinations.length], destinations },
+    ...reordering,
+  })
+  for (const graph of [lists, given, spread]) {
+    await requirePlaces(comm, graph, topology, objective)
+    // Another order of the same edges, where each rank passes its own.
+    if (graph === spread) continue
+    same(
+      [...graph.destinations],
+      sent(graph.rank).map((edge) => edges[edge][1]),
+      'destinations',
+    )
+    await exchangeEdges(graph, { sent: sent(graph.rank), received: received(graph.rank) }, 4)
+  }
+  await Promise.all([lists.free(), given.free(), spread.free()])
+}
+
+async function onGrids(
+  comm: Communicator,
+  objective: MappingObjective,
+  options: TopologyOptions,
+): Promise<void> {
+  const { size } = comm
+  // Without a place for the last rank, where there is more than one.
+  const ranks = Math.max(1, size - 1)
+  const dims = [...dimsCreate(ranks, 2)]
+  const reordering = { ...options, machine: machineFor(size), reorder: { objective } }
+  const periods = [true, false]
+  const grid = await comm.createCart(dims, { periods, ...reordering })
+  same(grid === null, comm.rank >= ranks, 'a place in the grid')
+  if (grid === null) return
+  await requirePlaces(comm, grid, cartTopology({ dims, periods }), objective)
+  const got = await grid.neighborAllgather(Int32Array.of(grid.rank), {
+    into: new Int32Array(grid.sources.length).fill(-1),
+  })
+  const expected = [...grid.sources].map((src) => (src === PROC_NULL ? -1 : src))
+  same([...got], expected, 'neighbors on a reordered grid')
+  await exchangeOnGrid(grid)
+  const ring = await onRing(grid)
+  await requirePlaces(grid, ring, ringOf(grid.size), objective)
+  await Promise.all([grid.free(), ring.free()])
+
+  async function onRing(parent: Communicator): Promise<TopologyCommunicator> {
+    const { index, edges } = ringLists(parent.size)
+    return (await parent.createGraph(index, edges, { ...reordering, machine: machineFor(size) }))!
+  }
+}
+
+/** Index and edges of MPI_Graph_create: each rank has the ranks at half the way around. */
+function ringLists(size: number) {
+  const edges = ranksUpTo(size).flatMap((rank) => [
+    (rank + (size >> 1)) % size,
+    (rank + size - (size >> 1)) % size,
+  ])
+  return { index: ranksUpTo(size).map((rank) => 2 * (rank + 1)), edges }
+}
+
+function ringOf(size: number): ProcessTopology {
+  const { index, edges } = ringLists(size)
+  const start = [0, ...index]
+  return topologyFromLists({ ranks: size, inStart: start, inRank: edges, outStart: start, outRank: edges })
+}
+
+/** Rank v is where the mapping puts vertex v. */
+async function requirePlaces(
+  comm: Communicator,
+  graph: TopologyCommunicator,
+  topology: ProcessTopology,
+  objective: MappingObjective,
+): Promise<void> {
+  const machine = machineFor(comm.size)
+  const { slotOf } = mapTopology(topology, {
+    ...{ nodeOfSlot: nodeOf(machine, topology.ranks), objective, distance: hopsBetween(machine) },
+    mostWork: 4e7,
+  })
+  const places = await graph.allgather(Int32Array.of(comm.rank))
+  same([...places], [...slotOf], 'the place of every rank')
+}
