@@ -34,7 +34,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'topology',
     holds: 'who sends to whom: generators, files and one-line texts, friends and their grouping',
-    packages: ['graphology', 'graphology-types', 'highs', 'zod'],
+    packages: ['graphology', 'graphology-communities-louvain', 'graphology-types', 'highs', 'zod'],
   },
   {
     name: 'machine',
@@ -112,7 +112,6 @@ export const rooms: readonly Room[] = [
     name: 'report',
     holds:
       'what pictures of a topology and a plan show, as data of bounded size ([0048](decisions/0048-page-and-report.md))',
-    packages: ['graphology', 'graphology-communities-louvain', 'graphology-types'],
   },
   { name: 'conformance', holds: 'what fabrics and worlds promise, as cases' },
   {

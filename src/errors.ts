@@ -56,6 +56,7 @@ export const errorCodes = [
   'ERR_FILE',
   'ERR_MEASUREMENT',
   'ERR_TUNING',
+  'ERR_MAPPING',
   // strategies and schedules
   'ERR_STRATEGY',
   'ERR_SCHEDULE',

@@ -1,5 +1,6 @@
 /**
- * `rankweave/graphology`: topologies from and to graphs of graphology, which only this entry loads.
+ * `rankweave/graphology`: topologies from and to graphs of graphology, which only this entry loads, and communities of
+ * ranks.
  *
  * @module rankweave/graphology
  */
@@ -9,3 +10,4 @@ export {
   topologyFromGraph,
   topologyToGraph,
 } from '../topology/files/graphology.js'
+export { communityStart } from '../topology/mapping/community-start.js'

@@ -85,3 +85,16 @@ export { groupFriends } from '../topology/grouping/group-friends.js'
 export type { Grouping } from '../topology/grouping/grouping.js'
 export type { GroupingMessages as MessageCounts } from '../topology/grouping/grouping-messages.js'
 export { simulateGrouping } from '../topology/grouping/simulate-grouping.js'
+
+// placement
+
+export {
+  type MapOptions,
+  type Mapping,
+  type MappingStart,
+  mapTopology,
+} from '../topology/mapping/map-topology.js'
+export { mappingText, readMapping } from '../topology/mapping/mapping-file.js'
+export type { MappingObjective } from '../topology/mapping/objectives.js'
+export { type PlacementCosts, placementCosts } from '../topology/mapping/placement-costs.js'
+export { relabelledTopology } from '../topology/mapping/relabel.js'

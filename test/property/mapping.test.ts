@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { communityStart } from '../../src/topology/mapping/community-start.js'
 import { type MapOptions, mapTopology } from '../../src/topology/mapping/map-topology.js'
 import { type MappingObjective, mappingObjectives } from '../../src/topology/mapping/objectives.js'
 import { distinctOut } from '../../src/topology/neighbors.js'
@@ -79,6 +80,21 @@ test('a mapping is the same each time, and another seed may give another one', (
     }),
     { numRuns: cases(50) },
   )
+})
+
+test('a mapping to begin with is refined, and refused where a node has too many vertices', () => {
+  const low = Array.from({ length: 8 }, (_, v) => v)
+  const topology = topologyFromEdges(16, { sources: low, destinations: low.map((v) => v + 8) })
+  const nodeOfSlot = blocksOf(16, 2)
+  const together = { start: 'by hand', nodeOf: Array.from({ length: 16 }, (_, v) => v % 8) }
+  expect(mapTopology(topology, { nodeOfSlot, starts: [together], mostWork: 0 })).toMatchObject({
+    ...{ cost: 0, start: 'by hand', nodeOf: Int32Array.from(together.nodeOf) },
+  })
+  const crowded = { start: 'crowded', nodeOf: Array(16).fill(0) }
+  expect(() => mapTopology(topology, { nodeOfSlot, starts: [crowded] })).toThrowError(
+    expect.objectContaining({ code: 'ERR_MACHINE' }),
+  )
+  expect(mapTopology(topology, { nodeOfSlot, starts: [communityStart(topology, nodeOfSlot)!] }).cost).toBe(0)
 })
 
 test('vertices that exchange nothing stay where they are', () => {

@@ -4,6 +4,7 @@ import { formatMachine } from '../../machine/format-machine.js'
 import { hopsBetween } from '../../machine/hops.js'
 import { nodeOf } from '../../machine/machine.js'
 import { placesFormats, placesText } from '../../machine/rank-places.js'
+import { communityStart } from '../../topology/mapping/community-start.js'
 import { mapTopology } from '../../topology/mapping/map-topology.js'
 import { mappingText } from '../../topology/mapping/mapping-file.js'
 import { mappingObjectives } from '../../topology/mapping/objectives.js'
@@ -73,7 +74,9 @@ export const mapCommand: AddCommand = (command, act) => {
         const distance = hopsBetween(machine)
         report.step(`mapping ${spec}`)
         const begin = performance.now()
-        const options = { nodeOfSlot: before, objective, distance, seed }
+        const communities = communityStart(topology, before)
+        const starts = communities === null ? [] : [communities]
+        const options = { nodeOfSlot: before, objective, distance, seed, starts }
         const mapping = mapTopology(topology, options)
         const seconds = (performance.now() - begin) / 1000
         const [costsBefore, costsAfter] = [before, mapping.nodeOf].map((nodes) =>

@@ -16,6 +16,14 @@ import { improveBySwaps } from './swaps.js'
 import { boxesOf, byEqualBoxes, byHalvedBoxes } from './tiles.js'
 import { exchangeGraph } from './weighted-graph.js'
 
+/** A mapping to begin with. */
+export interface MappingStart {
+  /** What it is called in the result. */
+  readonly start: string
+  /** The node of every vertex; each node has as many vertices as slots. */
+  readonly nodeOf: ArrayLike<number>
+}
+
 export interface MapOptions {
   /** The node of every slot, as `nodeOf(machine, ranks)` returns them. As many slots as ranks. */
   readonly nodeOfSlot: ArrayLike<number>
@@ -23,6 +31,8 @@ export interface MapOptions {
   readonly objective?: MappingObjective
   /** Of two nodes, for `hop-bytes`; symmetric, 0 of a node and itself. Default 1 between all nodes. */
   readonly distance?: (nodeA: number, nodeB: number) => number
+  /** Further mappings to begin with, such as {@link communityStart} returns, or of another program. */
+  readonly starts?: readonly MappingStart[]
   /** Equal seeds give equal mappings. Default 1. */
   readonly seed?: number
   /**
@@ -42,7 +52,7 @@ export interface Mapping {
   readonly cost: number
   /** The same with vertex v on slot v. Never less than `cost`. */
   readonly identityCost: number
-  /** From what it was refined: `identity`, `halved boxes`, `boxes of AxB`, `bisection`. */
+  /** From what it was refined: `identity`, `halved boxes`, `boxes of AxB`, `bisection`, or what was given. */
   readonly start: string
 }
 
@@ -64,7 +74,10 @@ export function mapTopology(topology: ProcessTopology, options: MapOptions): Map
   const work = Math.min(mostWork, 10_000 * (topology.ranks + topology.outRank.length))
   const problem = problemOf(topology, objective, { capacities, work, distance: options.distance })
   const next = mulberry32(seed)
-  const starts = startsOf(topology, identity, problem, next)
+  const given = (options.starts ?? []).map((each) => checkedStart(each, capacities))
+  // Of equal ones the first is kept: what is there, what the caller prefers.
+  const asIs = { start: 'identity', nodeOf: identity.slice() }
+  const starts = [asIs, ...given, ...startsOf(topology, problem, next)]
   const identityCost = problem.place(identity.slice()).cost
   const placed = starts
     .map(({ start, nodeOf }) => ({ start, graph: problem.place(nodeOf) }))
@@ -133,8 +146,9 @@ function problemOf(
       }
     }
     case 'busiest-node': {
+      const graph = () => exchangeGraph(out, into)
       const bisected = (next: () => number) => {
-        const nodeOf = byRecursiveBisection(exchangeGraph(out, into), capacities, next)
+        const nodeOf = byRecursiveBisection(graph(), capacities, next)
         const placed = new PlacedPairs(out, into, nodeOf)
         improveBySwaps(placed, nodes, { neighbors, work: work / 4, temperature: 0.6, next })
         return nodeOf
@@ -170,26 +184,25 @@ function sumOf(values: ArrayLike<number>): number {
   return sum
 }
 
-interface Start {
-  readonly start: string
+interface OwnStart extends MappingStart {
   readonly nodeOf: Int32Array
 }
 
-function startsOf(
-  topology: ProcessTopology,
-  identity: Int32Array,
-  problem: Problem,
-  next: () => number,
-): Start[] {
-  return [
-    { start: 'identity', nodeOf: identity.slice() },
-    ...tileStarts(topology, problem.capacities),
-    { start: 'bisection', nodeOf: problem.bisected(next) },
-  ]
+/** @throws ERR_MACHINE unless each node has as many vertices as slots */
+function checkedStart({ start, nodeOf }: MappingStart, capacities: Int32Array): OwnStart {
+  const free = capacities.slice()
+  for (let v = 0; v < nodeOf.length; v++) free[nodeOf[v]]--
+  if (free.every((slots) => slots === 0)) return { start, nodeOf: Int32Array.from(nodeOf) }
+  throw new RankweaveError('ERR_MACHINE', `start ${start}: expected as many vertices on each node as slots`)
+}
+
+function startsOf(topology: ProcessTopology, problem: Problem, next: () => number): OwnStart[] {
+  const bisection = { start: 'bisection', nodeOf: problem.bisected(next) }
+  return [...tileStarts(topology, problem.capacities), bisection]
 }
 
 /** Of a topology that looks the same from every rank of a grid. */
-function tileStarts(topology: ProcessTopology, capacities: Int32Array): Start[] {
+function tileStarts(topology: ProcessTopology, capacities: Int32Array): OwnStart[] {
   const grid = findTranslations(topology, { workLimit: 1e7 })
   if (grid.kind !== 'invariant' || grid.dims.length < 2) return []
   const { dims } = grid

@@ -47,7 +47,7 @@ const slotsPerPart = 4096
  * The slots of a mapping file for a topology.
  *
  * @param where the file, for messages
- * @throws ERR_PLACEMENT naming the member that is missing, unknown or wrong; for a file of another topology
+ * @throws ERR_MAPPING naming the member that is missing, unknown or wrong; for a file of another topology
  */
 export function readMapping(text: string, topology: ProcessTopology, where = 'mapping'): Int32Array {
   // Digits of a slot, and a comma.
@@ -56,7 +56,7 @@ export function readMapping(text: string, topology: ProcessTopology, where = 'ma
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new RankweaveError('ERR_PLACEMENT', `${where}: expected JSON, got ${shown(text)}`, { cause })
+    throw new RankweaveError('ERR_MAPPING', `${where}: expected JSON, got ${shown(text)}`, { cause })
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw fail(where, 'an object', value)
@@ -65,7 +65,7 @@ export function readMapping(text: string, topology: ProcessTopology, where = 'ma
     throw fail(`${where}, format`, `'${mappingFormat}', as rankweave map writes it`, file['format'])
   if (file['version'] !== mappingVersion)
     throw fail(`${where}, version`, String(mappingVersion), file['version'])
-  requireKnownOptions(where, file, members, 'ERR_PLACEMENT')
+  requireKnownOptions(where, file, members, 'ERR_MAPPING')
   const { topology: hash, slotOf } = file
   if (!Array.isArray(slotOf)) throw fail(`${where}, slotOf`, 'a list of slots', slotOf)
   if (slotOf.length !== topology.ranks)
@@ -77,4 +77,4 @@ export function readMapping(text: string, topology: ProcessTopology, where = 'ma
 }
 
 const fail = (where: string, expected: string, got: unknown) =>
-  wrongValue('ERR_PLACEMENT', `${where}: expected ${expected}`, got)
+  wrongValue('ERR_MAPPING', `${where}: expected ${expected}`, got)

@@ -7,7 +7,7 @@ import type { ProcessTopology } from '../process-topology.js'
  * order. It is no Cartesian topology, and its parallel edges pair by occurrence.
  *
  * @param slotOf a permutation of the ranks
- * @throws ERR_TOPOLOGY, ERR_PLACEMENT
+ * @throws ERR_TOPOLOGY, ERR_MAPPING
  */
 export function relabelledTopology(topology: ProcessTopology, slotOf: Int32Array): ProcessTopology {
   requireTopology(topology)
@@ -15,7 +15,7 @@ export function relabelledTopology(topology: ProcessTopology, slotOf: Int32Array
   const vertexOf = inversePermutation(slotOf)
   if (slotOf.length !== ranks)
     throw new RankweaveError(
-      'ERR_PLACEMENT',
+      'ERR_MAPPING',
       `expected a permutation of ${ranks} ranks, got one of ${slotOf.length}`,
     )
   const out = relabelledRows(outStart, outRank, outWeight, { slotOf, vertexOf })
@@ -28,7 +28,7 @@ export function relabelledTopology(topology: ProcessTopology, slotOf: Int32Array
   }
 }
 
-/** At place `permutation[i]` it has i. @throws ERR_PLACEMENT unless it is a permutation */
+/** At place `permutation[i]` it has i. @throws ERR_MAPPING unless it is a permutation */
 export function inversePermutation(permutation: ArrayLike<number>): Int32Array {
   const inverse = new Int32Array(permutation.length).fill(-1)
   for (let i = 0; i < permutation.length; i++) {
@@ -36,7 +36,7 @@ export function inversePermutation(permutation: ArrayLike<number>): Int32Array {
     if (inverse[at] !== -1) {
       const got = at in inverse ? `${at} twice` : String(at)
       throw new RankweaveError(
-        'ERR_PLACEMENT',
+        'ERR_MAPPING',
         `expected a permutation of 0 to ${permutation.length - 1}, got ${got}`,
       )
     }

@@ -13,6 +13,7 @@ export interface VertexPairs {
 interface LouvainOptions {
   readonly getEdgeWeight: string
   readonly rng: () => number
+  readonly resolution: number
 }
 
 // The package is CommonJS and its types describe a module: what is imported is the function itself.
@@ -25,13 +26,14 @@ const detect = louvain as unknown as (
  * The community of every vertex, numbered in order of their first vertices: the same pairs give the same
  * communities.
  *
+ * @param resolution the larger, the smaller communities are
  * @see Blondel, Guillaume, Lambiotte, Lefebvre 2008, Fast unfolding of communities in large networks
  */
-export function communitiesOf(vertices: number, { from, to, edges }: VertexPairs): number[] {
+export function communitiesOf(vertices: number, { from, to, edges }: VertexPairs, resolution = 1): number[] {
   const graph = new UndirectedGraph()
   for (let v = 0; v < vertices; v++) graph.addNode(String(v))
   for (let i = 0; i < from.length; i++) graph.addEdge(String(from[i]), String(to[i]), { weight: edges[i] })
-  const found = detect(graph, { getEdgeWeight: 'weight', rng: seededRandom(1) })
+  const found = detect(graph, { getEdgeWeight: 'weight', rng: seededRandom(1), resolution })
   const numberOf = new Map<number, number>()
   return Array.from({ length: vertices }, (_, v) => {
     const community = found[String(v)]

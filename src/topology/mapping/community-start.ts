@@ -1,0 +1,45 @@
+import { requireTopology } from '../check-topology.js'
+import { communitiesOf } from '../communities.js'
+import { distinctIn, distinctOut } from '../neighbors.js'
+import type { ProcessTopology } from '../process-topology.js'
+import type { MappingStart } from './map-topology.js'
+import { exchangeGraph } from './weighted-graph.js'
+
+/** Edges between pairs of vertices of the largest graph whose communities are searched. */
+const mostPairs = 2 ** 18
+/** Of large communities first, then of the smaller ones in each. */
+const resolutions = [1, 8, 32]
+
+/**
+ * A mapping of vertices in the order of their communities, and of smaller communities in each: the first vertices on the
+ * first slots. Null for graphs of more than 2^18 pairs of neighbors.
+ *
+ * @param nodeOfSlot the node of every slot; as many slots as ranks
+ * @see Blondel, Guillaume, Lambiotte, Lefebvre 2008, Fast unfolding of communities in large networks
+ */
+export function communityStart(
+  topology: ProcessTopology,
+  nodeOfSlot: ArrayLike<number>,
+): MappingStart | null {
+  requireTopology(topology)
+  const { start, to, weight } = exchangeGraph(distinctOut(topology), distinctIn(topology))
+  if (to.length > 2 * mostPairs) return null
+  const vertices = topology.ranks
+  const pairs = { from: [] as number[], to: [] as number[], edges: [] as number[] }
+  for (let v = 0; v < vertices; v++)
+    for (let e = start[v]; e < start[v + 1]; e++) {
+      if (to[e] < v) continue
+      pairs.from.push(v)
+      pairs.to.push(to[e])
+      pairs.edges.push(weight[e])
+    }
+  const communities = resolutions.map((resolution) => communitiesOf(vertices, pairs, resolution))
+  const order = Int32Array.from({ length: vertices }, (_, v) => v).sort((a, b) => {
+    for (const of of communities) if (of[a] !== of[b]) return of[a] - of[b]
+    return a - b
+  })
+  const nodes = Int32Array.from(nodeOfSlot).sort()
+  const nodeOf = new Int32Array(vertices)
+  for (const [place, v] of order.entries()) nodeOf[v] = nodes[place]
+  return { start: 'communities', nodeOf }
+}

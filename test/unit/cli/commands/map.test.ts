@@ -1,0 +1,77 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
+import { readMapping } from '../../../../src/topology/mapping/mapping-file.js'
+import { cli, onlyObject } from '../run-cli.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'rankweave-map-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const spec = 'moore:8x8:r=2'
+const onNodes = ['map', spec, '--machine', 'cluster:nodes=4,cores=16']
+
+it('reports what every objective costs, before and after', async () => {
+  const object = onlyObject(await cli(...onNodes, '--json'))
+  // Rows of two against tiles of 4 x 4, each of which has 48 neighbors on three other nodes.
+  expect(object).toMatchObject({
+    topology: spec,
+    ranks: 64,
+    objective: 'pairs',
+    before: { pairs: 128, busiestNode: 32 },
+    file: null,
+  })
+  const { before, after } = object as Record<string, Record<string, number>>
+  expect(after['pairs']).toBeLessThanOrEqual(before['pairs'])
+  const answer = await cli(...onNodes)
+  expect(answer.stdout).toMatch(/objective\s+before\s+after[\s\S]*pairs \*\s+128/)
+})
+
+it('writes a mapping that reads back', async () => {
+  const file = join(folder, 'moore.map')
+  const answer = await cli(...onNodes, '--objective', 'edges', '-o', file)
+  expect([answer.exitCode, answer.stderr]).toEqual([0, `wrote ${file}\n`])
+  const slotOf = readMapping(readFileSync(file, 'utf8'), buildTopology(spec))
+  expect(Int32Array.from(slotOf).sort()).toEqual(Int32Array.from({ length: 64 }, (_, v) => v))
+})
+
+it.each([
+  ['openmpi', /^rank 0=\S+ slot=\d+\nrank 1=/],
+  ['mpich', /^(node[0-3]:1\n){64}$/],
+  ['slurm', /^(node[0-3]\n){64}$/],
+])('writes places for %s, each node once for each of its cores', async (format, form) => {
+  const list = join(folder, 'hosts')
+  writeFileSync(list, [0, 1, 2, 3].map((node) => `node${node} slots=16\n`).join(''))
+  const answer = await cli('map', spec, '--machine', `hosts:${list}`, '--format', format, '-o', '-')
+  expect(answer.exitCode).toBe(0)
+  expect(answer.stdout).toMatch(form)
+  const named = answer.stdout.match(/node\d/g)!.sort()
+  expect(named).toEqual([0, 1, 2, 3].flatMap((node) => Array(16).fill(`node${node}`)))
+})
+
+it('draws the matrix before and after', async () => {
+  const file = join(folder, 'map.svg')
+  await cli(...onNodes, '--svg', file)
+  expect(readFileSync(file, 'utf8')).toMatch(
+    /^<svg [\s\S]*moore:8x8:r=2, by rank[\s\S]*moore:8x8:r=2, by slot/,
+  )
+})
+
+it.each([
+  ['no machine', ['map', spec], '--machine'],
+  ['more ranks than cores', ['map', spec, '--machine', 'cluster:nodes=2,cores=16'], '64'],
+  ['another objective', [...onNodes, '--objective', 'hops'], '--objective: expected'],
+  ['no names of hosts', [...onNodes, '--format', 'slurm', '-o', 'x'], 'names of hosts'],
+  ['an unknown format', [...onNodes, '--format', 'metis'], '--format: expected'],
+  ['an empty topology', ['map', 'er:0:d=0.5', '--machine', 'cluster:nodes=4,cores=16'], 'at least 1'],
+])('refuses %s', async (_, words, message) => {
+  const before = readdirSync(folder)
+  const answer = await cli(...words)
+  expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining(message)])
+  expect(readdirSync(folder)).toEqual(before)
+})
+
+it('one rank stays on its place', async () => {
+  const object = onlyObject(await cli('map', 'er:1:d=0', '--machine', 'cluster:nodes=4,cores=16', '--json'))
+  expect(object).toMatchObject({ ranks: 1, before: { pairs: 0 }, after: { pairs: 0 } })
+})
