@@ -33,7 +33,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'topology',
-    holds: 'who sends to whom: generators, files and one-line texts, friends and their grouping',
+    holds: 'who sends to whom: generators, files and one-line texts, friends and their grouping, mapping',
     packages: ['graphology', 'graphology-communities-louvain', 'graphology-types', 'highs', 'zod'],
   },
   {

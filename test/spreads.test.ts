@@ -13,6 +13,10 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   'calls/call-report.ts': [['...sitesOf(state, slot)', 'limited']],
   'cli/cli.ts': [['...args', 'arguments of a command']],
   'cli/commands/export.ts': [['...operations', 'a constant']],
+  'cli/commands/map.ts': [
+    ['...mappingObjectives', 'a constant'],
+    ['...formats', 'a constant'],
+  ],
   'cli/commands/models.ts': [['...levels', 'a constant']],
   'cli/commands/planned-topology.ts': [['...wanted', 'arguments of a call']],
   'cli/commands/topology.ts': [['...topologyFormats', 'a constant']],

@@ -3,7 +3,7 @@ import { RankweaveError } from '../errors.js'
 import type { Machine } from './machine.js'
 import { requireCores } from './nodes.js'
 
-/** How a job is told where its ranks go. */
+/** Whose jobs read it. */
 export const placesFormats = ['openmpi', 'mpich', 'slurm'] as const
 export type PlacesFormat = (typeof placesFormats)[number]
 
@@ -25,7 +25,10 @@ export interface RankPlaces {
  *
  * @throws ERR_MACHINE for ranks without a core, and without hosts where the format needs their names
  */
-export function* placesText(format: PlacesFormat, { coreOf, machine, hosts }: RankPlaces): Generator<string> {
+export function* rankPlacesText(
+  format: PlacesFormat,
+  { coreOf, machine, hosts }: RankPlaces,
+): Generator<string> {
   const { firstRank, cores } = machine
   requireCores(coreOf.length, firstRank[cores.length])
   if (format !== 'openmpi' && hosts == null)

@@ -12,8 +12,8 @@ import { namedRanks } from './distributed/own-lists.js'
 import { type RankHosts, rankHosts } from './distributed/rank-hosts.js'
 import type { TopologyOrPlan } from './execute/neighborhood.js'
 import { nodesInCommunicator, placementOf } from './execute/placement.js'
+import { cachedTopology } from './execute/topology-cache.js'
 import { limitOf, type PlanFrom } from './plan-from.js'
-import { cachedTopology } from './topology-cache.js'
 
 /**
  * The whole topology, gathered, or a plan from neighbors alone: as demanded, else by the size of the graph.

@@ -3,7 +3,7 @@ import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { hopsBetween } from '../../machine/hops.js'
 import { nodeOf } from '../../machine/machine.js'
-import { placesFormats, placesText } from '../../machine/rank-places.js'
+import { placesFormats, rankPlacesText } from '../../machine/rank-places.js'
 import { communityStart } from '../../topology/mapping/community-start.js'
 import { mapTopology } from '../../topology/mapping/map-topology.js'
 import { mappingText } from '../../topology/mapping/mapping-file.js'
@@ -85,7 +85,7 @@ export const mapCommand: AddCommand = (command, act) => {
         if (output !== undefined) {
           const places = { coreOf: mapping.slotOf, machine, hosts: given.hosts }
           const text =
-            format === 'mapping' ? mappingText(topology, mapping, objective) : placesText(format, places)
+            format === 'mapping' ? mappingText(topology, mapping, objective) : rankPlacesText(format, places)
           await writeOutput(report, output, text)
           if (!isStandardOutput(output)) report.note(`wrote ${output}`)
         }

@@ -21,10 +21,10 @@ import { relabelledTopology } from '../../topology/mapping/relabel.js'
 import { inNeighbors, outNeighbors } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type SlotList, slotList } from '../memory/slot-list.js'
-import { cachedTopology } from '../topology-cache.js'
 import { onGrid, ownSlotsOnGrid } from './buffer-slots.js'
 import { type NeighborTraffic, noTraffic } from './neighbor-traffic.js'
 import { nodesInCommunicator, OperationProgram, placementOf } from './placement.js'
+import { cachedTopology } from './topology-cache.js'
 
 /**
  * The plans of this thread's communicators: logical processes that have the same topology object share its

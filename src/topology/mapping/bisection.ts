@@ -21,7 +21,7 @@ export function bisect(graph: WeightedGraph, wanted: number, next: () => number)
   const total = graph.size.reduce((sum, size) => sum + size, 0)
   if (vertices > coarsest) {
     const largest = Math.max(1, Math.ceil(total / coarsest) * 2)
-    const coarser = coarsened(graph, shuffled(vertices, next), largest)
+    const coarser = coarsened(graph, shuffledVertices(vertices, next), largest)
     if (coarser.graph.size.length < vertices * 0.95) {
       const above = bisect(coarser.graph, wanted, next)
       const part = coarser.coarseOf.reduce((parts, c, v) => {
@@ -44,7 +44,7 @@ export function bisect(graph: WeightedGraph, wanted: number, next: () => number)
 /** Part 0 grows from a vertex by those nearest to it, breadth first. */
 function grown({ start, to, size }: WeightedGraph, wanted: number, next: () => number): Uint8Array {
   const part = new Uint8Array(size.length).fill(1)
-  const order = shuffled(size.length, next)
+  const order = shuffledVertices(size.length, next)
   const queue: number[] = []
   let [taken, head, fresh] = [0, 0, 0]
   while (taken < wanted) {
@@ -67,7 +67,7 @@ function grown({ start, to, size }: WeightedGraph, wanted: number, next: () => n
   return part
 }
 
-export function shuffled(count: number, next: () => number): Int32Array {
+export function shuffledVertices(count: number, next: () => number): Int32Array {
   const order = Int32Array.from({ length: count }, (_, i) => i)
   for (let i = count - 1; i > 0; i--) {
     const j = below(next, i + 1)

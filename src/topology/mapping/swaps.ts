@@ -5,7 +5,7 @@ import type { PlacedGraph } from './placed-graph.js'
 export interface SwapOptions {
   /** Of vertices: who may gain by being together. */
   readonly neighbors: readonly NeighborSets[]
-  /** What may be spent: the neighbors of all vertices whose gain is asked for. It decides when to end. */
+  /** The budget: visits of neighbors of all vertices whose gain is computed. It ends when that is spent. */
   readonly work: number
   /** At the start a swap that costs as much is accepted once in e times; at the end a twentieth of it is. 0: no loss is accepted. */
   readonly temperature: number

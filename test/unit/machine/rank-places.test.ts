@@ -1,34 +1,34 @@
 import { describe, expect, it } from 'vitest'
 import { machineFromHostList } from '../../../src/machine/host-list.js'
-import { placesFormats, placesText } from '../../../src/machine/rank-places.js'
+import { placesFormats, rankPlacesText } from '../../../src/machine/rank-places.js'
 
 const { machine, hosts } = machineFromHostList('a:2\nb:1\nc:3\n')
 const coreOf = [5, 0, 2, 1, 3]
 
-describe('placesText', () => {
+describe('rankPlacesText', () => {
   it.each([
     ['openmpi', 'rank 0=c slot=2\nrank 1=a slot=0\nrank 2=b slot=0\nrank 3=a slot=1\nrank 4=c slot=0\n'],
     ['mpich', 'c:1\na:1\nb:1\na:1\nc:1\n'],
     ['slurm', 'c\na\nb\na\nc\n'],
   ] as const)('writes them for %s', (format, expected) => {
-    expect([...placesText(format, { coreOf, machine, hosts })].join('')).toBe(expected)
+    expect([...rankPlacesText(format, { coreOf, machine, hosts })].join('')).toBe(expected)
   })
 
   it('has relative nodes of Open MPI without names', () => {
-    expect([...placesText('openmpi', { coreOf: [2, 0], machine })].join('')).toBe(
+    expect([...rankPlacesText('openmpi', { coreOf: [2, 0], machine })].join('')).toBe(
       'rank 0=+n1 slot=0\nrank 1=+n0 slot=0\n',
     )
   })
 
   it.each(placesFormats.filter((format) => format !== 'openmpi'))('%s needs names', (format) => {
-    expect(() => [...placesText(format, { coreOf, machine })]).toThrowError(
+    expect(() => [...rankPlacesText(format, { coreOf, machine })]).toThrowError(
       expect.objectContaining({ code: 'ERR_MACHINE' }),
     )
   })
 
   it('refuses more ranks than cores', () => {
     const many = Array.from({ length: 7 }, (_, core) => core)
-    expect(() => [...placesText('slurm', { coreOf: many, machine, hosts })]).toThrowError(
+    expect(() => [...rankPlacesText('slurm', { coreOf: many, machine, hosts })]).toThrowError(
       expect.objectContaining({ code: 'ERR_MACHINE', message: expect.stringContaining('7 cores') }),
     )
   })

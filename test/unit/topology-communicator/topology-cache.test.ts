@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ProcessTopology } from '../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
-import { cachedTopology } from '../../../src/topology-communicator/topology-cache.js'
+import { cachedTopology } from '../../../src/topology-communicator/execute/topology-cache.js'
 
 const ring = (ranks: number, weight = 1): ProcessTopology => {
   const sources = Int32Array.from({ length: ranks }, (_, rank) => rank)

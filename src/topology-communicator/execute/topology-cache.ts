@@ -1,5 +1,5 @@
-import { RecentObjects } from '../neighborhood/plan/plan-cache.js'
-import type { ProcessTopology } from '../topology/process-topology.js'
+import { RecentObjects } from '../../neighborhood/plan/plan-cache.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
 
 /** The topologies that processes of this thread made last; enough for those that are made concurrently. */
 const recent = new RecentObjects<ProcessTopology>(4)
