@@ -7,6 +7,7 @@ import { choiceBench } from './choice/choice.js'
 import { collectivesBench } from './collectives.js'
 import { exportedBench } from './exported.js'
 import { groupingBench } from './grouping.js'
+import { mappingBench } from './mapping/mapping.js'
 import { mpiBench } from './mpi.js'
 import { mutantsBench } from './mutants/mutants.js'
 import { neighborhoodBench } from './neighborhood/neighborhood.js'
@@ -34,6 +35,7 @@ const benches: readonly Bench[] = [
   choiceBench,
   paperBench,
   tuningBench,
+  mappingBench,
   tunedBench,
 ]
 
