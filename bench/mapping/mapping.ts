@@ -81,9 +81,8 @@ function* compared(suite: Suite, quick: boolean): Generator<Figure> {
   for (const spec of quick ? graphs.slice(0, 3) : graphs) {
     const topology = symmetric(built(spec))
     const capacities = usedSlots(suite.slots, topology.ranks)
-    const nodes = capacities.length
     const distance = suite.torus === undefined ? apart : hopsBetween(torus({ dims: suite.torus, cores: 16 }))
-    const costOf = (nodeOf: Int32Array) => placementCosts(topology, nodeOf, nodes, distance)[keys[objective]]
+    const costOf = (nodeOf: Int32Array) => placementCosts(topology, nodeOf, distance)[keys[objective]]
     const nodeOfSlot = capacities.flatMap((size, node) => new Array<number>(size).fill(node))
     const begin = performance.now()
     const communities = communityStart(topology, nodeOfSlot)

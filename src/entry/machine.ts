@@ -33,6 +33,5 @@ export type {
 } from '../machine/profile.js'
 export { figuresOf, type ProfileFigure as Figure } from '../machine/profile-figures.js'
 export { formatProfile, parseProfile } from '../machine/profile-file.js'
-export { type PlacesFormat, type RankPlaces, rankPlacesText } from '../machine/rank-places.js'
 export { machineFromSlurm, type SlurmEnvironment, type SlurmOptions } from '../machine/slurm.js'
 export { torus } from '../machine/torus.js'

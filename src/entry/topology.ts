@@ -94,7 +94,6 @@ export {
   type MappingStart,
   mapTopology,
 } from '../topology/mapping/map-topology.js'
-export { mappingText, readMapping } from '../topology/mapping/mapping-file.js'
 export type { MappingObjective } from '../topology/mapping/objectives.js'
 export { type PlacementCosts, placementCosts } from '../topology/mapping/placement-costs.js'
 export { relabelledTopology } from '../topology/mapping/relabel.js'

@@ -87,6 +87,7 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     formatMatrixMarket: () => [matrix, {}],
     groupFriends: () => [topology, { k: 2, mode: 'agnostic' }],
     inNeighbors: () => [topology, 0],
+    mapTopology: () => [topology, { nodeOfSlot: nodeOf, mostWork: 100, seed: 1 }],
     mooreTopology: () => [{ dims: [4, 4], radius: 1 }],
     outNeighbors: () => [topology, 0],
     parseMetis: () => ['2 1\n2\n1\n', 'graph'],
@@ -96,6 +97,8 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     rmatTopology: () => [{ ranks: 8, degree: 2, seed: 1 }],
     simulateGrouping: () => [topology, { k: 2, mode: 'agnostic' }],
     smallWorldTopology: () => [{ ranks: 8, degree: 2, rewiring: 0.5, seed: 1 }],
+    placementCosts: () => [topology, nodeOf, () => 1],
+    relabelledTopology: () => [topology, Int32Array.from({ length: 16 }, (_, v) => 15 - v)],
     sourceOf: () => ['text'],
     stencilTopology: () => [{ dims: [4], periods: [true], offsets: [[1]] }],
     topologyFromEdges: () => [2, { sources: [0], destinations: [1] }],
@@ -112,6 +115,7 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     figuresOf: () => [profile],
     formatMachine: () => [machine],
     formatProfile: () => [profile],
+    hopsBetween: () => [machine],
     linkName: () => [machine, 0],
     machineFromHostList: () => ['a slots=2', {}],
     machineFromHwloc: () => [
@@ -197,6 +201,7 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
   },
   graphology: {
     topologyFromGraph: () => [topologyToGraph(topology), {}],
+    communityStart: () => [topology, nodeOf],
     topologyToGraph: () => [topology],
   },
   rendezvous: {

@@ -80,7 +80,7 @@ export const mapCommand: AddCommand = (command, act) => {
         const mapping = mapTopology(topology, options)
         const seconds = (performance.now() - begin) / 1000
         const [costsBefore, costsAfter] = [before, mapping.nodeOf].map((nodes) =>
-          placementCosts(topology, nodes, machine.cores.length, distance),
+          placementCosts(topology, nodes, distance),
         )
         if (output !== undefined) {
           const places = { coreOf: mapping.slotOf, machine, hosts: given.hosts }

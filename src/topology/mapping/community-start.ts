@@ -3,6 +3,7 @@ import { communitiesOf } from '../communities.js'
 import { distinctIn, distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import type { MappingStart } from './map-topology.js'
+import { nodeList } from './node-list.js'
 import { exchangeGraph } from './weighted-graph.js'
 
 /** Edges between pairs of vertices of the largest graph whose communities are searched. */
@@ -15,6 +16,7 @@ const resolutions = [1, 8, 32]
  * first slots. Null for graphs of more than 2^18 pairs of neighbors.
  *
  * @param nodeOfSlot the node of every slot; as many slots as ranks
+ * @throws ERR_TOPOLOGY, ERR_MACHINE
  * @see Blondel, Guillaume, Lambiotte, Lefebvre 2008, Fast unfolding of communities in large networks
  */
 export function communityStart(
@@ -22,6 +24,7 @@ export function communityStart(
   nodeOfSlot: ArrayLike<number>,
 ): MappingStart | null {
   requireTopology(topology)
+  const nodes = nodeList('nodeOfSlot', nodeOfSlot, topology.ranks).sort()
   const { start, to, weight } = exchangeGraph(distinctOut(topology), distinctIn(topology))
   if (to.length > 2 * mostPairs) return null
   const vertices = topology.ranks
@@ -38,7 +41,6 @@ export function communityStart(
     for (const of of communities) if (of[a] !== of[b]) return of[a] - of[b]
     return a - b
   })
-  const nodes = Int32Array.from(nodeOfSlot).sort()
   const nodeOf = new Int32Array(vertices)
   for (const [place, v] of order.entries()) nodeOf[v] = nodes[place]
   return { start: 'communities', nodeOf }

@@ -1,11 +1,22 @@
+import { requireOptions } from '../../base/known-options.js'
+import {
+  functionOption,
+  integerOption,
+  numberOption,
+  type OptionTable,
+  uncheckedOption,
+  valueOption,
+  wordOption,
+} from '../../base/option.js'
+import { checkOptions } from '../../base/option-table.js'
 import { mulberry32 } from '../../base/random.js'
-import { RankweaveError, wrongValue } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
 import { findTranslations } from '../generate/translations.js'
-import { topologyLimits } from '../limits.js'
 import { distinctIn, distinctOut, type NeighborSets } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { exchangedAmounts, integerAmounts } from './exchanged-amounts.js'
+import { nodeList } from './node-list.js'
 import { type MappingObjective, mappingObjectives } from './objectives.js'
 import { PlacedBusiest } from './placed-busiest.js'
 import { PlacedDistances } from './placed-distances.js'
@@ -42,6 +53,15 @@ export interface MapOptions {
   readonly mostWork?: number
 }
 
+const mapOptions: OptionTable<MapOptions> = {
+  nodeOfSlot: uncheckedOption,
+  objective: wordOption(mappingObjectives),
+  distance: functionOption,
+  starts: valueOption('a list of mappings', Array.isArray),
+  seed: integerOption({ least: 0, most: 2 ** 32 - 1 }),
+  mostWork: numberOption({ least: 0 }),
+}
+
 /** Where the vertices of a topology are best. */
 export interface Mapping {
   /** The slot of every vertex: a permutation of the ranks. Vertices of a node are in ascending order on its slots. */
@@ -66,15 +86,14 @@ export interface Mapping {
  */
 export function mapTopology(topology: ProcessTopology, options: MapOptions): Mapping {
   requireTopology(topology)
+  checkOptions('mapTopology', mapOptions, options)
   const { objective = 'pairs', seed = 1, mostWork = 400_000_000 } = options
-  if (!mappingObjectives.includes(objective))
-    throw wrongValue('ERR_ARGUMENT', `objective: expected one of ${mappingObjectives.join(', ')}`, objective)
-  const identity = nodesOfSlots(options.nodeOfSlot, topology.ranks)
+  const identity = nodeList('nodeOfSlot', options.nodeOfSlot, topology.ranks)
   const capacities = capacitiesOf(identity)
   const work = Math.min(mostWork, 10_000 * (topology.ranks + topology.outRank.length))
   const problem = problemOf(topology, objective, { capacities, work, distance: options.distance })
   const next = mulberry32(seed)
-  const given = (options.starts ?? []).map((each) => checkedStart(each, capacities))
+  const given = (options.starts ?? []).map((each) => checkedStart(each, capacities, topology.ranks))
   // Of equal ones the first is kept: what is there, what the caller prefers.
   const asIs = { start: 'identity', nodeOf: identity.slice() }
   const starts = [asIs, ...given, ...startsOf(topology, problem, next)]
@@ -95,16 +114,6 @@ export function mapTopology(topology: ProcessTopology, options: MapOptions): Map
 }
 
 const refinedStarts = 2
-
-/** @throws ERR_MACHINE */
-function nodesOfSlots(given: ArrayLike<number>, ranks: number): Int32Array {
-  if (given.length !== ranks)
-    throw new RankweaveError('ERR_MACHINE', `expected the node of ${ranks} slots, got ${given.length}`)
-  for (let slot = 0; slot < ranks; slot++)
-    if (!Number.isInteger(given[slot]) || given[slot] < 0 || given[slot] >= topologyLimits.ranks)
-      throw wrongValue('ERR_MACHINE', `node of slot ${slot}: expected an integer from 0`, given[slot])
-  return Int32Array.from(given)
-}
 
 function capacitiesOf(nodeOfSlot: Int32Array): Int32Array {
   const capacities = new Int32Array(nodeOfSlot.reduce((most, node) => Math.max(most, node), -1) + 1)
@@ -189,10 +198,13 @@ interface OwnStart extends MappingStart {
 }
 
 /** @throws ERR_MACHINE unless each node has as many vertices as slots */
-function checkedStart({ start, nodeOf }: MappingStart, capacities: Int32Array): OwnStart {
+function checkedStart(given: MappingStart, capacities: Int32Array, ranks: number): OwnStart {
+  requireOptions('start', given)
+  const start = String(given.start)
+  const nodeOf = nodeList(`start ${start}`, given.nodeOf, ranks)
   const free = capacities.slice()
-  for (let v = 0; v < nodeOf.length; v++) free[nodeOf[v]]--
-  if (free.every((slots) => slots === 0)) return { start, nodeOf: Int32Array.from(nodeOf) }
+  for (const node of nodeOf) free[node]--
+  if (free.every((slots) => slots === 0)) return { start, nodeOf }
   throw new RankweaveError('ERR_MACHINE', `start ${start}: expected as many vertices on each node as slots`)
 }
 

@@ -1,6 +1,9 @@
+import { wrongValue } from '../../errors.js'
+import { requireTopology } from '../check-topology.js'
 import { distinctIn, distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { exchangedAmounts } from './exchanged-amounts.js'
+import { nodeList } from './node-list.js'
 import { PlacedBusiest } from './placed-busiest.js'
 import { PlacedDistances } from './placed-distances.js'
 import { exchangeGraph } from './weighted-graph.js'
@@ -16,22 +19,26 @@ export interface PlacementCosts {
 
 /**
  * @param nodeOf the node of every vertex
- * @param nodes how many there are
- * @param distance of two nodes; 0 of a node and itself
+ * @param distance of two nodes, symmetric; 0 of a node and itself
+ * @throws ERR_TOPOLOGY, ERR_MACHINE, ERR_ARGUMENT
  */
 export function placementCosts(
   topology: ProcessTopology,
-  nodeOf: Int32Array,
-  nodes: number,
+  nodeOf: ArrayLike<number>,
   distance: (nodeA: number, nodeB: number) => number,
 ): PlacementCosts {
+  requireTopology(topology)
+  const placedOn = nodeList('nodeOf', nodeOf, topology.ranks)
+  if (typeof distance !== 'function')
+    throw wrongValue('ERR_ARGUMENT', 'placementCosts: expected a function of two nodes', distance)
+  const nodes = placedOn.reduce((most, node) => Math.max(most, node), -1) + 1
   const [out, into] = [distinctOut(topology), distinctIn(topology)]
-  const placed = new PlacedBusiest(out, into, nodes, nodeOf)
+  const placed = new PlacedBusiest(out, into, nodes, placedOn)
   const apart = (a: number, b: number) => (a === b ? 0 : 1)
   return {
     pairs: placed.pairs,
-    edges: new PlacedDistances(exchangeGraph(out, into), apart, nodes, nodeOf).cost,
-    hopBytes: new PlacedDistances(exchangedAmounts(topology), distance, nodes, nodeOf).cost,
+    edges: new PlacedDistances(exchangeGraph(out, into), apart, nodes, placedOn).cost,
+    hopBytes: new PlacedDistances(exchangedAmounts(topology), distance, nodes, placedOn).cost,
     busiestNode: placed.busiest,
   }
 }

@@ -1,4 +1,4 @@
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
 import type { ProcessTopology } from '../process-topology.js'
 
@@ -9,15 +9,11 @@ import type { ProcessTopology } from '../process-topology.js'
  * @param slotOf a permutation of the ranks
  * @throws ERR_TOPOLOGY, ERR_MAPPING
  */
-export function relabelledTopology(topology: ProcessTopology, slotOf: Int32Array): ProcessTopology {
+export function relabelledTopology(topology: ProcessTopology, slotOf: ArrayLike<number>): ProcessTopology {
   requireTopology(topology)
+  requireSlots(slotOf, topology.ranks)
   const { ranks, outStart, outRank, outWeight, inStart, inRank, inWeight } = topology
   const vertexOf = inversePermutation(slotOf)
-  if (slotOf.length !== ranks)
-    throw new RankweaveError(
-      'ERR_MAPPING',
-      `expected a permutation of ${ranks} ranks, got one of ${slotOf.length}`,
-    )
   const out = relabelledRows(outStart, outRank, outWeight, { slotOf, vertexOf })
   const into = relabelledRows(inStart, inRank, inWeight, { slotOf, vertexOf })
   return {
@@ -28,13 +24,18 @@ export function relabelledTopology(topology: ProcessTopology, slotOf: Int32Array
   }
 }
 
+function requireSlots(slotOf: ArrayLike<number>, ranks: number): void {
+  const slots = (Object(slotOf) as ArrayLike<number>).length
+  if (slots !== ranks) throw wrongValue('ERR_MAPPING', `expected the slots of ${ranks} ranks`, slots)
+}
+
 /** At place `permutation[i]` it has i. @throws ERR_MAPPING unless it is a permutation */
 export function inversePermutation(permutation: ArrayLike<number>): Int32Array {
   const inverse = new Int32Array(permutation.length).fill(-1)
   for (let i = 0; i < permutation.length; i++) {
     const at = permutation[i]
     if (inverse[at] !== -1) {
-      const got = at in inverse ? `${at} twice` : String(at)
+      const got = at in inverse ? `${at} twice` : shown(at)
       throw new RankweaveError(
         'ERR_MAPPING',
         `expected a permutation of 0 to ${permutation.length - 1}, got ${got}`,
@@ -49,7 +50,7 @@ function relabelledRows(
   start: Int32Array,
   rank: Int32Array,
   weight: Float64Array | null,
-  { slotOf, vertexOf }: { readonly slotOf: Int32Array; readonly vertexOf: Int32Array },
+  { slotOf, vertexOf }: { readonly slotOf: ArrayLike<number>; readonly vertexOf: Int32Array },
 ) {
   const newStart = new Int32Array(start.length)
   const newRank = new Int32Array(rank.length)

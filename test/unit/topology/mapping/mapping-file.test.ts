@@ -24,7 +24,7 @@ describe('a mapping file', () => {
     ['no slots', (good: string) => good.replace(/"slotOf":.*/, '"slotOf":1}'), 'a list of slots'],
     ['too few slots', (good: string) => good.replace(/"slotOf":.*/, '"slotOf":[0]}'), '5120 slots'],
     ['a slot twice', (good: string) => good.replace('[0,1,', '[0,0,'), 'got 0 twice'],
-    ['a text for a slot', (good: string) => good.replace('[0,', '["x",'), 'got x'],
+    ['a text for a slot', (good: string) => good.replace('[0,', '["x",'), "got 'x'"],
     [
       'another topology',
       (good: string) => good.replace(/"topology":"./, '"topology":"x'),

@@ -25,7 +25,7 @@ describe('relabelledTopology', () => {
   })
 
   it.each([
-    ['too few slots', [0, 1], 'expected a permutation of 3 ranks, got one of 2'],
+    ['too few slots', [0, 1], 'expected the slots of 3 ranks, got 2'],
     ['a slot twice', [0, 1, 1], 'got 1 twice'],
     ['a slot that does not exist', [0, 1, 3], 'got 3'],
   ])('refuses %s', (_, slots, message) => {
