@@ -10,6 +10,7 @@ import { rankTable, worldRanksOf } from '../comm/table/rank-table.js'
 import { isRankweaveError, RankweaveError, wrongValue } from '../errors.js'
 import { isMachine, type Machine, nodeOf } from '../machine/machine.js'
 import { profileOf } from '../machine/network.js'
+import { requireCores } from '../machine/nodes.js'
 import type { WaitOptions } from '../messages/process/abort.js'
 import { type AutoStrategy, checkAuto, isAuto } from '../neighborhood/choose/auto.js'
 import type { PlanStore } from '../neighborhood/plan/plan-store.js'
@@ -21,7 +22,7 @@ import { agreementOf } from './agreement.js'
 import { checkPlanStore } from './arguments.js'
 import type { Neighborhood, TopologyOrPlan } from './execute/neighborhood.js'
 import type { PlanFrom } from './plan-from.js'
-import { type ReorderOptions, reorderOptions } from './reorder-options.js'
+import { type ReorderOptions, reorderOptions, reorderText } from './reorder-options.js'
 
 /** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {
@@ -133,12 +134,20 @@ export function createWith<C, H>(
   checkPlanStore(planCache)
   const { state, localIndex } = comm.seat()
   checkStrategy(strategy, machine, creation.ranks)
+  if (reorder?.machine !== undefined) {
+    const { firstRank, cores } = reorder.machine
+    requireCores(creation.ranks, firstRank[cores.length])
+  }
   if (creation.whole !== undefined && strategy.kind === 'common-neighbor')
     refuseSimulation(creation.whole, strategy.engine)
   const call: CollectiveCall<C, H | null> = {
     signature: {
       name: 'topology',
-      ...agreementOf(strategy, machine, [...creation.agreed, planCache === undefined ? '' : 'stored']),
+      ...agreementOf(strategy, machine, [
+        ...creation.agreed,
+        planCache === undefined ? '' : 'stored',
+        reorderText(reorder),
+      ]),
     },
     unplaced: creation.whole === undefined,
     run: async (hosted, exchange) => {

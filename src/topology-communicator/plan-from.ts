@@ -43,3 +43,10 @@ export function checkPlanFrom(strategy: Strategy | AutoStrategy, planFrom: unkno
   if (planFrom === 'neighbors' && (engine === 'improved' || engine === 'exact'))
     throw strategyError(`engine ${engine} needs the whole graph, got planFrom 'neighbors'`)
 }
+
+/** Undefined: by the size of the graph. One process has it all anyway. */
+export function planFromOf(strategy: Strategy | AutoStrategy, processes: number): PlanFrom | undefined {
+  const engine = strategy.kind === 'common-neighbor' ? strategy.engine : undefined
+  if (engine === 'distributed') return 'neighbors'
+  return engine === undefined && processes > 1 ? undefined : 'graph'
+}

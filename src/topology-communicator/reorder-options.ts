@@ -1,6 +1,7 @@
 import { requireKnownOptions } from '../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { wrongValue } from '../errors.js'
+import { formatMachine } from '../machine/format-machine.js'
 import { isMachine, type Machine } from '../machine/machine.js'
 import { type MappingObjective, mappingObjectives } from '../topology/mapping/objectives.js'
 
@@ -35,4 +36,11 @@ export function reorderOptions(
   if (own !== undefined && !isMachine(own))
     throw wrongValue('ERR_MACHINE', 'reorder: expected a machine', own)
   return { ...byDefault, ...given }
+}
+
+/** What ranks agree on. */
+export function reorderText(reorder: ReorderOptions | null): string {
+  if (reorder === null) return ''
+  const { objective = 'pairs', machine } = reorder
+  return `reorder ${objective} ${machine === undefined ? '' : formatMachine(machine)}`
 }

@@ -13,7 +13,7 @@ import { type RankHosts, rankHosts } from './distributed/rank-hosts.js'
 import type { TopologyOrPlan } from './execute/neighborhood.js'
 import { nodesInCommunicator, placementOf } from './execute/placement.js'
 import { cachedTopology } from './execute/topology-cache.js'
-import { limitOf, type PlanFrom } from './plan-from.js'
+import { limitOf, type PlanFrom, planFromOf } from './plan-from.js'
 
 /**
  * The whole topology, gathered, or a plan from neighbors alone: as demanded, else by the size of the graph.
@@ -68,11 +68,4 @@ function nodeIndexOf(
 ): number {
   if (machine !== undefined) return rangeAt(machine.firstRank, rank)
   return runtime.layout.nodeOfProcess[processes.at(hosts.find(rank)!)]
-}
-
-/** Undefined: by the size of the graph. One process has it all anyway. */
-function planFromOf(strategy: Strategy | AutoStrategy, processes: number): PlanFrom | undefined {
-  const engine = strategy.kind === 'common-neighbor' ? strategy.engine : undefined
-  if (engine === 'distributed') return 'neighbors'
-  return engine === undefined && processes > 1 ? undefined : 'graph'
 }

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import '../../../src/entry/index.js'
+import type { Communicator } from '../../../src/comm/communicator.js'
+import { local } from '../../../src/fabric/local/local.js'
+import { run } from '../../../src/launch/run.js'
+import { cluster } from '../../../src/machine/machine.js'
+import type { AdjacentOptions } from '../../../src/topology-communicator/constructors.js'
+
+/** Rank r exchanges with r + 4: on two nodes of four, all of it leaves its node. */
+const partnerOf = (rank: number) => (rank + 4) % 8
+const listsOf = (rank: number) => ({ sources: [partnerOf(rank)], destinations: [partnerOf(rank)] })
+
+const onTwoNodes = <T>(main: (world: Communicator) => Promise<T>) =>
+  run(main, { ranks: 8, fabric: local({ processes: 4, nodes: ['a', 'a', 'b', 'b'] }) })
+
+const made = (world: Communicator, options: Partial<AdjacentOptions>) =>
+  world.createDistGraphAdjacent({ ...listsOf(world.rank), ...options })
+
+describe('reorder', () => {
+  it('brings partners to one node of the world, and a rank has the neighbors of its new number', async () => {
+    const places = await onTwoNodes(async (world) => {
+      const graph = await made(world, { reorder: true })
+      expect([...graph.sources]).toEqual([partnerOf(graph.rank)])
+      expect([...(await graph.neighborAllgather(Int32Array.of(graph.rank)))]).toEqual([partnerOf(graph.rank)])
+      // The rank of the world where every rank of the graph lives.
+      return [...(await graph.allgather(Int32Array.of(world.rank)))]
+    })
+    const nodes = places[0].map((place) => place >> 2)
+    expect(nodes.map((_, rank) => nodes[partnerOf(rank)])).toEqual(nodes)
+    expect([...places[0]].sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+  })
+
+  it('leaves ranks where they are without it, on one node, and where nothing is gained', async () => {
+    const places = async (world: Communicator, options: Partial<AdjacentOptions>) => [
+      ...(await (await made(world, options)).allgather(Int32Array.of(world.rank))),
+    ]
+    const inOrder = [0, 1, 2, 3, 4, 5, 6, 7]
+    const [without] = await onTwoNodes((world) => places(world, {}))
+    const [refused] = await onTwoNodes((world) => places(world, { reorder: false }))
+    const [oneNode] = await run((world) => places(world, { reorder: true }), { ranks: 8, processes: 4 })
+    const [alone] = await onTwoNodes(async (world) =>
+      places(world, { sources: [], destinations: [], reorder: true }),
+    )
+    expect([without, refused, oneNode, alone]).toEqual([inOrder, inOrder, inOrder, inOrder])
+  })
+
+  it.each([
+    ['another objective', { reorder: { objective: 'hops' as 'pairs' } }, 'ERR_ARGUMENT'],
+    ['an unknown option', { reorder: { seed: 1 } as object }, 'ERR_ARGUMENT'],
+    ['no machine', { reorder: { machine: 'cluster' as never } }, 'ERR_MACHINE'],
+    ['too few cores', { reorder: { machine: cluster({ nodes: 1, cores: 4 }) } }, 'ERR_MACHINE'],
+    ['a word', { reorder: 'yes' as never }, 'ERR_ARGUMENT'],
+    ['a plan from neighbors', { reorder: true, planFrom: 'neighbors' }, 'ERR_ARGUMENT'],
+    [
+      'an engine that plans from neighbors',
+      { reorder: true, strategy: { kind: 'common-neighbor', k: 2, engine: 'distributed' } },
+      'ERR_ARGUMENT',
+    ],
+  ] as const)('refuses %s before anything is sent', async (_, options, code) => {
+    await onTwoNodes(async (world) => {
+      const refused = made(world, options as Partial<AdjacentOptions>)
+      await expect(refused).rejects.toMatchObject({ code })
+    })
+  })
+
+  it('ranks that pass different options fail alike', async () => {
+    const codes = await onTwoNodes(async (world) => {
+      const objective = world.rank === 5 ? 'edges' : 'pairs'
+      return made(world, { reorder: { objective } }).then(
+        () => 'made',
+        (error) => error.code,
+      )
+    })
+    expect(new Set(codes)).toEqual(new Set(['ERR_COLLECTIVE_MISMATCH']))
+  })
+})
