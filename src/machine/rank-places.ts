@@ -11,8 +11,8 @@ export interface RankPlaces {
   /** The core of every rank, counted over all nodes. */
   readonly coreOf: ArrayLike<number>
   readonly machine: Machine
-  /** What nodes are called. Absent: Open MPI's relative names, `+n0` for the first node of the job. */
-  readonly hosts?: readonly string[] | null
+  /** What nodes are called. */
+  readonly hosts: readonly string[] | null
 }
 
 /**
@@ -23,7 +23,7 @@ export interface RankPlaces {
  *
  * With `mpich` and `slurm` the ranks of a node take its cores in their order.
  *
- * @throws ERR_MACHINE for ranks without a core, and without hosts where the format needs their names
+ * @throws ERR_MACHINE for ranks without a core, and without names of hosts
  */
 export function* rankPlacesText(
   format: PlacesFormat,
@@ -31,16 +31,15 @@ export function* rankPlacesText(
 ): Generator<string> {
   const { firstRank, cores } = machine
   requireCores(coreOf.length, firstRank[cores.length])
-  if (format !== 'openmpi' && hosts == null)
+  if (hosts === null)
     throw new RankweaveError(
       'ERR_MACHINE',
       `${format}: expected a machine with names of hosts, such as hosts:FILE`,
     )
-  const nameOf = (node: number) => hosts?.[node] ?? `+n${node}`
   for (let rank = 0; rank < coreOf.length; rank++) {
     const node = rangeAt(firstRank, coreOf[rank])
-    if (format === 'openmpi') yield `rank ${rank}=${nameOf(node)} slot=${coreOf[rank] - firstRank[node]}\n`
-    else if (format === 'mpich') yield `${nameOf(node)}:1\n`
-    else yield `${nameOf(node)}\n`
+    if (format === 'openmpi') yield `rank ${rank}=${hosts[node]} slot=${coreOf[rank] - firstRank[node]}\n`
+    else if (format === 'mpich') yield `${hosts[node]}:1\n`
+    else yield `${hosts[node]}\n`
   }
 }

@@ -32,8 +32,9 @@ The table has all four, before and after. It is never worse than before by the o
 Formats of --output:
   mapping       JSON, for --map of other subcommands and for the preloaded library
   openmpi       a rankfile: mpirun --rankfile FILE
-  mpich         a host file with a line for every rank: mpiexec -f FILE; needs names of hosts
-  slurm         a host list with a line for every rank: SLURM_HOSTFILE=FILE srun --distribution=arbitrary; needs them, too
+  mpich         a host file with a line for every rank: mpiexec -f FILE
+  slurm         a host list with a line for every rank: SLURM_HOSTFILE=FILE srun --distribution=arbitrary
+All but mapping need names of hosts: --machine hosts:FILE or slurm.
 
 Examples:
   rankweave map moore:64x64:r=2 --machine cluster:nodes=256,cores=16
@@ -106,7 +107,7 @@ export const mapCommand: AddCommand = (command, act) => {
 
 /** @throws ERR_USAGE before anything is computed */
 function requireHosts(format: (typeof formats)[number], { hosts }: MachineInput): void {
-  if (hosts !== null || format === 'mapping' || format === 'openmpi') return
+  if (hosts !== null || format === 'mapping') return
   const message = `--format ${format}: expected a --machine with names of hosts, hosts:FILE or slurm`
   throw new RankweaveError('ERR_USAGE', message)
 }

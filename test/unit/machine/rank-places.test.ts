@@ -14,14 +14,8 @@ describe('rankPlacesText', () => {
     expect([...rankPlacesText(format, { coreOf, machine, hosts })].join('')).toBe(expected)
   })
 
-  it('has relative nodes of Open MPI without names', () => {
-    expect([...rankPlacesText('openmpi', { coreOf: [2, 0], machine })].join('')).toBe(
-      'rank 0=+n1 slot=0\nrank 1=+n0 slot=0\n',
-    )
-  })
-
-  it.each(placesFormats.filter((format) => format !== 'openmpi'))('%s needs names', (format) => {
-    expect(() => [...rankPlacesText(format, { coreOf, machine })]).toThrowError(
+  it.each(placesFormats)('%s needs names', (format) => {
+    expect(() => [...rankPlacesText(format, { coreOf, machine, hosts: null })]).toThrowError(
       expect.objectContaining({ code: 'ERR_MACHINE' }),
     )
   })
