@@ -22,3 +22,15 @@ export function seededRandom(seed: number): () => number {
 export function below(next: () => number, n: number): number {
   return Math.floor((next() / 2 ** 32) * n)
 }
+
+/** A permutation of 0 to count - 1, from count - 1 draws (Fisher and Yates). */
+export function drawnPermutation(next: () => number, count: number): Int32Array {
+  const order = Int32Array.from({ length: count }, (_, i) => i)
+  for (let i = count - 1; i > 0; i--) {
+    const j = below(next, i + 1)
+    const other = order[i]
+    order[i] = order[j]
+    order[j] = other
+  }
+  return order
+}

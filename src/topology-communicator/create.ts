@@ -45,7 +45,7 @@ export interface TopologyOptions extends WaitOptions {
   /**
    * Renumbers the ranks so that less leaves their nodes: vertex v of the topology is rank v of the new communicator, in
    * the process that a mapping chose, so a caller's rank may change. Its neighbors are those of its new rank. Default
-   * false. What it costs: a mapping on one process, within a second or so, and each process gathers the topology.
+   * false. What it costs: each process gathers the topology, and all wait while one maps (docs/placement.md).
    */
   readonly reorder?: boolean | ReorderOptions
 }

@@ -30,7 +30,7 @@ Says which rank should be on which node, so that little leaves a node. Objective
 The table has all four, before and after. It is never worse than before by the objective.
 
 Formats of --output:
-  mapping       JSON, for --map of other subcommands and for the preloaded library
+  mapping       JSON: the slot of every rank, and what it costs before and after
   openmpi       a rankfile: mpirun --rankfile FILE
   mpich         a host file with a line for every rank: mpiexec -f FILE
   slurm         a host list with a line for every rank: SLURM_HOSTFILE=FILE srun --distribution=arbitrary

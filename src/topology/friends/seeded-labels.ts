@@ -1,17 +1,9 @@
-import { below, mulberry32 } from '../../base/random.js'
+import { drawnPermutation, mulberry32 } from '../../base/random.js'
 import type { NeighborSets } from '../neighbors.js'
 
 /** Label of every rank: a permutation drawn with the seed, the same on every machine. */
 export function seededLabels(ranks: number, seed: number): Int32Array {
-  const draw = mulberry32(seed)
-  const labels = Int32Array.from({ length: ranks }, (_, rank) => rank)
-  for (let i = ranks - 1; i > 0; i--) {
-    const j = below(draw, i + 1)
-    const label = labels[i]
-    labels[i] = labels[j]
-    labels[j] = label
-  }
-  return labels
+  return drawnPermutation(mulberry32(seed), ranks)
 }
 
 /** The rows in another order: row i is that of `order[i]`. */

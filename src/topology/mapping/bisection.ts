@@ -1,4 +1,4 @@
-import { below } from '../../base/random.js'
+import { drawnPermutation } from '../../base/random.js'
 import { coarsened, type WeightedGraph } from './weighted-graph.js'
 
 /** A graph of so few vertices is divided at once. */
@@ -21,7 +21,7 @@ export function bisect(graph: WeightedGraph, wanted: number, next: () => number)
   const total = graph.size.reduce((sum, size) => sum + size, 0)
   if (vertices > coarsest) {
     const largest = Math.max(1, Math.ceil(total / coarsest) * 2)
-    const coarser = coarsened(graph, shuffledVertices(vertices, next), largest)
+    const coarser = coarsened(graph, drawnPermutation(next, vertices), largest)
     if (coarser.graph.size.length < vertices * 0.95) {
       const above = bisect(coarser.graph, wanted, next)
       const part = coarser.coarseOf.reduce((parts, c, v) => {
@@ -44,7 +44,7 @@ export function bisect(graph: WeightedGraph, wanted: number, next: () => number)
 /** Part 0 grows from a vertex by those nearest to it, breadth first. */
 function grown({ start, to, size }: WeightedGraph, wanted: number, next: () => number): Uint8Array {
   const part = new Uint8Array(size.length).fill(1)
-  const order = shuffledVertices(size.length, next)
+  const order = drawnPermutation(next, size.length)
   const queue: number[] = []
   let [taken, head, fresh] = [0, 0, 0]
   while (taken < wanted) {
@@ -65,17 +65,6 @@ function grown({ start, to, size }: WeightedGraph, wanted: number, next: () => n
   }
   for (; head < queue.length; head++) part[queue[head]] = 1
   return part
-}
-
-export function shuffledVertices(count: number, next: () => number): Int32Array {
-  const order = Int32Array.from({ length: count }, (_, i) => i)
-  for (let i = count - 1; i > 0; i--) {
-    const j = below(next, i + 1)
-    const other = order[i]
-    order[i] = order[j]
-    order[j] = other
-  }
-  return order
 }
 
 /** Moves single vertices between two parts, best gain first, and returns to the best division it met. */

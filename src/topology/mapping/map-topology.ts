@@ -77,10 +77,10 @@ export interface Mapping {
 }
 
 /**
- * Places the vertices of a topology on slots, of which each is on a node. Several starts are refined by the objective, and the
- * best of all is kept: never worse than vertex v on slot v. Deterministic.
+ * Places the vertices of a topology on slots, of which each is on a node. The two best of several starts are refined by
+ * the objective, and the better is kept: never worse than vertex v on slot v. Deterministic.
  *
- * Time: 10 s for 100,000 ranks with a million edges. Memory: some 100 bytes an edge.
+ * Time: 12.5 s for 100,000 ranks with a million edges (one run on an AMD EPYC). Memory: some 100 bytes an edge.
  *
  * @throws ERR_TOPOLOGY, ERR_MACHINE unless there is a node for the slot of each rank
  */
@@ -98,10 +98,7 @@ export function mapTopology(topology: ProcessTopology, options: MapOptions): Map
   const asIs = { start: 'identity', nodeOf: identity.slice() }
   const starts = [asIs, ...given, ...startsOf(topology, problem, next)]
   const identityCost = problem.place(identity.slice()).cost
-  const placed = starts
-    .map(({ start, nodeOf }) => ({ start, graph: problem.place(nodeOf) }))
-    .sort((a, b) => a.graph.cost - b.graph.cost)
-    .slice(0, refinedStarts)
+  const placed = cheapest(starts, problem)
   for (const { graph } of placed) {
     const { neighbors, temperature } = problem
     const share = Math.floor(work / placed.length)
@@ -114,6 +111,21 @@ export function mapTopology(topology: ProcessTopology, options: MapOptions): Map
 }
 
 const refinedStarts = 2
+
+interface PlacedStart {
+  readonly start: string
+  readonly graph: PlacedGraph
+}
+
+/** The starts of least cost. Others are dropped at once: each takes memory for all edges. */
+function cheapest(starts: readonly OwnStart[], problem: Problem): readonly PlacedStart[] {
+  let kept: PlacedStart[] = []
+  for (const { start, nodeOf } of starts)
+    kept = [...kept, { start, graph: problem.place(nodeOf) }]
+      .sort((a, b) => a.graph.cost - b.graph.cost)
+      .slice(0, refinedStarts)
+  return kept
+}
 
 function capacitiesOf(nodeOfSlot: Int32Array): Int32Array {
   const capacities = new Int32Array(nodeOfSlot.reduce((most, node) => Math.max(most, node), -1) + 1)
