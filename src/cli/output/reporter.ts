@@ -96,7 +96,7 @@ export function table(rows: readonly (readonly [label: string, value: string | n
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths = rows[0].map((_, c) => Math.max(...rows.map((row) => row[c].length)))
   const cell = (text: string, c: number) => (c === 0 ? text.padEnd(widths[c]) : text.padStart(widths[c]))
-  return rows.map((row) => `  ${row.map(cell).join('  ')}`).join('\n')
+  return rows.map((row) => `  ${row.map(cell).join('  ')}`.trimEnd()).join('\n')
 }
 
 /** 12345.678 as `12,345.68`; at most two digits after the point. */
