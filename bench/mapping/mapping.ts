@@ -12,17 +12,23 @@ import type { ProcessTopology } from '../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 import { type Bench, type Figure, median, ownFigure } from '../bench.js'
 import { metis, missingPartitioner, repaired, scotch, type Target } from './partitioners.js'
+import { mappedInSimgrid, mappedOnNodes } from './shuffled.js'
 
 /**
  * What leaves nodes by our mapping, and by those of METIS and Scotch with capacities repaired? Suites: `even` and `uneven`
  * nodes by pairs, `torus` by hop-bytes, `large` the time and memory of large graphs. Every mapping is counted alike.
+ *
+ * And what does a mapping gain? `simgrid`: in another simulator; `nodes`: between processes on four nodes.
  */
 export const mappingBench: Bench = {
   name: 'mapping',
   question: 'What leaves the nodes by our mapping, and by those of partitioners of graphs?',
-  async *measure({ only = '', quick = false } = {}) {
+  async *measure(options = {}) {
+    const { only = '', quick = false } = options
     for (const suite of suites) if (suite.name.startsWith(only)) yield* compared(suite, quick)
     if ('large'.startsWith(only)) yield* large(quick)
+    if ('simgrid'.startsWith(only)) yield* mappedInSimgrid()
+    if ('nodes'.startsWith(only)) yield* mappedOnNodes(options)
   },
 }
 

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -9,41 +10,63 @@ import { command } from '../unit/cli/spawn-cli.js'
 
 const folder = temporaryFolder('tutorial')
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
-const page = readFileSync(pathOf('docs/tune-your-cluster.md'), 'utf8')
-const blocks = (language: string) =>
-  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, text]) => text)
 
-/** What a reader pastes on the four nodes: neither the commands of Slurm and MPICH, nor the whole grid of step 3. */
-const pasted = blocks('sh')
-  .filter((block) => !/--export|-env |LAUNCH=|--budget 300/.test(block))
-  .map((block) => block.replace(/(?<!--)mpicc/g, 'mpicc.openmpi').replace('--budget 100', '--budget 1'))
+/** Blocks of code of a page of docs/, by their languages. */
+const pageOf = (name: string) => {
+  const text = readFileSync(pathOf(`docs/${name}`), 'utf8')
+  return (language: string) =>
+    [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, block]) => block)
+}
 
 const isPossible =
   process.getuid?.() === 0 &&
   spawnSync('ip', ['netns', 'list']).status === 0 &&
   installedMpis.some(({ name }) => name === 'Open MPI')
-if (!isPossible) console.warn('the tutorial is not walked: it takes root, iproute2 and Open MPI')
+if (!isPossible) console.warn('tutorials are not walked: they take root, iproute2 and Open MPI')
+const hasCores = availableParallelism() >= 2
+if (!hasCores) console.warn('place-your-program.md is not walked: a node needs two cores')
 
-describe.skipIf(!isPossible)('the tutorial on four nodes of this machine', () => {
-  it('has commands that work when they are pasted', () => {
+/**
+ * Runs what a reader pastes into the shell beside the four nodes.
+ *
+ * @param program the file of the page's program
+ * @param pasted blocks of commands
+ */
+function walk(
+  cwd: string,
+  program: readonly [name: string, text: string],
+  pasted: readonly string[],
+  processes: number,
+) {
+  writeFileSync(join(cwd, program[0]), program[1])
+  const own = join(cwd, 'rankweave')
+  const words = command.map((word) => `'${word}'`).join(' ')
+  writeFileSync(own, `#!/bin/sh\nexec ${words} "$@"\n`)
+  chmodSync(own, 0o755)
+  const lines = pasted.map((block) => block.replace(/(?<!--)mpicc/g, 'mpicc.openmpi'))
+  writeFileSync(join(cwd, 'walk.sh'), ['set -e', 'LAUNCH=$FOUR_NODES_MPIRUN', ...lines].join('\n'))
+  const PATH = `${cwd}${delimiter}${process.env['PATH']}`
+  const beside = [String(processes), 'bash', 'walk.sh']
+  const { status, stdout, stderr } = spawnSync(pathOf('bench/four-nodes.sh'), beside, {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, PATH },
+  })
+  expect(status, stdout + stderr).toBe(0)
+  return { stdout, stderr }
+}
+
+describe.skipIf(!isPossible)('tutorials on four nodes of this machine', () => {
+  it('tune-your-cluster.md has commands that work when they are pasted', () => {
     const cwd = folder()
-    writeFileSync(join(cwd, 'calls.c'), blocks('c')[0])
-    const own = join(cwd, 'rankweave')
-    const words = command.map((word) => `'${word}'`).join(' ')
-    writeFileSync(own, `#!/bin/sh\nexec ${words} "$@"\n`)
-    chmodSync(own, 0o755)
-    // A violated guideline is exit code 1, and how many there are depends on the machine.
-    const lines = pasted.map((block) =>
-      block.replace(/^(rankweave measure --check .*)$/m, '$1 || [ $? = 1 ]'),
-    )
-    writeFileSync(join(cwd, 'walk.sh'), ['set -e', 'LAUNCH=$FOUR_NODES_MPIRUN', ...lines].join('\n'))
-    const PATH = `${cwd}${delimiter}${process.env['PATH']}`
-    const { status, stdout, stderr } = spawnSync(pathOf('bench/four-nodes.sh'), ['16', 'bash', 'walk.sh'], {
-      cwd,
-      encoding: 'utf8',
-      env: { ...process.env, PATH },
-    })
-    expect(status, stdout + stderr).toBe(0)
+    const blocks = pageOf('tune-your-cluster.md')
+    // Neither the commands of Slurm and MPICH, nor the whole grid of step 3.
+    const pasted = blocks('sh')
+      .filter((block) => !/--export|-env |LAUNCH=|--budget 300/.test(block))
+      .map((block) => block.replace('--budget 100', '--budget 1'))
+      // A violated guideline is exit code 1, and how many there are depends on the machine.
+      .map((block) => block.replace(/^(rankweave measure --check .*)$/m, '$1 || [ $? = 1 ]'))
+    const { stdout, stderr } = walk(cwd, ['calls.c', blocks('c')[0]], pasted, 16)
     // Without a setting, by rules, and by the preloaded library.
     expect(stdout.match(/^allgather +262144 B/gm)).toHaveLength(3)
     expect(stderr).toContain('wrote rules.txt')
@@ -53,5 +76,16 @@ describe.skipIf(!isPossible)('the tutorial on four nodes of this machine', () =>
         new RegExp(`rankweave shim: ${collective} .*(in the setting|the file chooses so)`),
       )
     expect(readFileSync(join(cwd, 'rules.txt'), 'utf8')).toContain('processes of each: 4')
+  })
+
+  it.skipIf(!hasCores)('place-your-program.md has commands that work when they are pasted', () => {
+    const blocks = pageOf('place-your-program.md')
+    const pasted = blocks('sh').filter((block) => !block.startsWith('bench/'))
+    const { stdout } = walk(folder(), ['halo.c', blocks('c')[0]], pasted, 8)
+    // Counted by the program, twice before it is placed, and what the mapping has promised.
+    const counts = stdout.match(/^\d+(?= messages leave a node)/gm)!
+    const [, before, after] = /^ +edges +(\d+) +(\d+) /m.exec(stdout)!
+    expect(counts).toEqual([before, before, after])
+    expect(Number(after)).toBeLessThan(Number(before))
   })
 })

@@ -9,7 +9,7 @@ import { mapTopology } from '../../topology/mapping/map-topology.js'
 import { mappingText } from '../../topology/mapping/mapping-file.js'
 import { mappingObjectives } from '../../topology/mapping/objectives.js'
 import { placementCosts } from '../../topology/mapping/placement-costs.js'
-import { type MachineInput, readMachine } from '../input/machine-input.js'
+import { type MachineInput, readHosts, readMachine } from '../input/machine-input.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { mappingPicture } from '../output/mapping-picture.js'
@@ -34,7 +34,7 @@ Formats of --output:
   openmpi       a rankfile: mpirun --rankfile FILE
   mpich         a host file with a line for every rank: mpiexec -f FILE
   slurm         a host list with a line for every rank: SLURM_HOSTFILE=FILE srun --distribution=arbitrary
-All but mapping need names of hosts: --machine hosts:FILE or slurm.
+All but mapping need names of hosts: --machine hosts:FILE, slurm, or --hosts FILE for the nodes of another machine.
 
 Examples:
   rankweave map moore:64x64:r=2 --machine cluster:nodes=256,cores=16
@@ -48,6 +48,7 @@ const schema = z.object({
   objective: oneOf(...mappingObjectives),
   seed: whole(0, 2 ** 32 - 1),
   format: oneOf(...formats),
+  hosts: z.string().optional(),
   output: z.string().optional(),
   svg: z.string().optional(),
 })
@@ -60,16 +61,26 @@ export const mapCommand: AddCommand = (command, act) => {
     .option('--objective <name>', `what is made small: ${mappingObjectives.join(', ')}`, 'pairs')
     .option('--seed <number>', 'equal seeds give equal mappings', '1')
     .option('--format <name>', `of --output: ${formats.join(', ')}`, 'mapping')
+    .option('--hosts <file>', 'a host list that names the nodes of --machine, in their order')
     .option('-o, --output <file>', 'where to write who goes where (-: to standard output)')
     .option('--svg <file>', 'draw the adjacency matrix in the order of nodes, before and after')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, spec: string, raw: unknown) => {
-        const { machine: given, objective, seed, format, output, svg } = parseOptions(schema, raw)
+        const {
+          machine: given,
+          objective,
+          seed,
+          format,
+          hosts: list,
+          output,
+          svg,
+        } = parseOptions(schema, raw)
         const { machine } = given
+        const hosts = list === undefined ? given.hosts : readHosts(list, machine)
         await checkOutputs(report, output, svg)
-        requireHosts(format, given)
+        requireHosts(format, hosts)
         const topology = builtTopology(report, spec)
         const before = nodeOf(machine, topology.ranks)
         const distance = hopsBetween(machine)
@@ -84,7 +95,7 @@ export const mapCommand: AddCommand = (command, act) => {
           placementCosts(topology, nodes, distance),
         )
         if (output !== undefined) {
-          const places = { coreOf: mapping.slotOf, machine, hosts: given.hosts }
+          const places = { coreOf: mapping.slotOf, machine, hosts }
           const text =
             format === 'mapping' ? mappingText(topology, mapping, objective) : rankPlacesText(format, places)
           await writeOutput(report, output, text)
@@ -106,8 +117,8 @@ export const mapCommand: AddCommand = (command, act) => {
 }
 
 /** @throws ERR_USAGE before anything is computed */
-function requireHosts(format: (typeof formats)[number], { hosts }: MachineInput): void {
+function requireHosts(format: (typeof formats)[number], hosts: MachineInput['hosts']): void {
   if (hosts !== null || format === 'mapping') return
-  const message = `--format ${format}: expected a --machine with names of hosts, hosts:FILE or slurm`
+  const message = `--format ${format}: expected names of hosts, by --machine hosts:FILE or slurm, or by --hosts FILE`
   throw new RankweaveError('ERR_USAGE', message)
 }

@@ -48,6 +48,19 @@ export function readMachine(
   return { machine: fromFile(file, (xml) => machineFromHwloc(xml, { nodes, profile })), hosts: null }
 }
 
+/**
+ * Names of the nodes of a machine that has none: those of a host list, in its order.
+ *
+ * @throws ERR_MACHINE unless there are as many as nodes; ERR_FILE
+ */
+export function readHosts(file: string, { cores: { length: nodes } }: Machine): readonly string[] {
+  return fromFile(file, (list) => {
+    const { hosts } = machineFromHostList(list)
+    if (hosts.length === nodes) return hosts
+    throw wrongValue('ERR_MACHINE', `expected ${nodes} hosts, one for each node of the machine`, hosts.length)
+  })
+}
+
 function machineOfLine(text: string): Machine {
   const match = /(?<=[:,]profile=)[^,]*\.json(?=,|$)/.exec(text)
   if (match === null) return parseMachine(text)

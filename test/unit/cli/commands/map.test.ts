@@ -49,6 +49,17 @@ it.each([
   expect(named).toEqual([0, 1, 2, 3].flatMap((node) => Array(16).fill(`node${node}`)))
 })
 
+it('takes names for the nodes of another machine', async () => {
+  const list = join(folder, 'names')
+  writeFileSync(list, 'd:1\nc:1\nb:1\na:1\n')
+  const torus = ['map', spec, '--machine', 'torus:dims=2x2,cores=16', '--objective', 'hop-bytes']
+  const answer = await cli(...torus, '--hosts', list, '--format', 'slurm', '-o', '-')
+  expect(answer.exitCode).toBe(0)
+  expect(answer.stdout.trim().split('\n').sort().join('')).toBe('abcd'.replace(/./g, '$&'.repeat(16)))
+  const few = await cli('map', spec, '--machine', 'cluster:nodes=8,cores=8', '--hosts', list)
+  expect([few.exitCode, few.stderr]).toEqual([2, expect.stringContaining('expected 8 hosts')])
+})
+
 it('draws the matrix before and after', async () => {
   const file = join(folder, 'map.svg')
   await cli(...onNodes, '--svg', file)

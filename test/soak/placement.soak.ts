@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { installedMpis } from '../support/mpi.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
+import { spawnCli } from '../unit/cli/spawn-cli.js'
+
+const folder = temporaryFolder('placement')
+const nodes = 4
+/** Two ranks of a node share a core where there is one. */
+const cores = Math.min(2, availableParallelism())
+const ranks = nodes * cores
+
+const isPossible =
+  process.getuid?.() === 0 &&
+  spawnSync('ip', ['netns', 'list']).status === 0 &&
+  installedMpis.some(({ name }) => name === 'Open MPI')
+if (!isPossible) console.warn('rank files are not tried on four nodes: they take root, iproute2 and Open MPI')
+
+describe.skipIf(!isPossible)('rank files on four nodes of this machine', () => {
+  const fourNodes = fileURLToPath(new URL('../../bench/four-nodes.sh', import.meta.url))
+
+  it('Open MPI starts every rank where the mapping has it', async () => {
+    const cwd = folder()
+    const hosts = Array.from({ length: nodes }, (_, node) => `10.79.0.${node + 1} slots=${cores}\n`)
+    writeFileSync(join(cwd, 'hosts'), hosts.join(''))
+    // A ring whose neighbors are four ranks apart: none shares a node before.
+    const edges = Array.from({ length: ranks }, (_, v) => `${v} ${(v + nodes - 1) % ranks}\n`)
+    writeFileSync(join(cwd, 'graph'), edges.join(''))
+    const words = ['map', 'edges:graph', '--machine', 'hosts:hosts']
+    const mapped = await spawnCli([...words, '-o', 'mapping'], { cwd })
+    expect(mapped.exitCode, mapped.stderr).toBe(0)
+    const placed = await spawnCli([...words, '--format', 'openmpi', '-o', 'rankfile'], { cwd })
+    expect(placed.exitCode, placed.stderr).toBe(0)
+    const { slotOf } = JSON.parse(readFileSync(join(cwd, 'mapping'), 'utf8')) as { slotOf: number[] }
+
+    const line = `"$FOUR_NODES_MPIRUN" --rankfile rankfile sh -c 'echo $OMPI_COMM_WORLD_RANK $(hostname)'`
+    const { status, stdout, stderr } = spawnSync(fourNodes, [String(ranks), 'sh', '-c', line], {
+      cwd,
+      encoding: 'utf8',
+    })
+    expect(status, stderr).toBe(0)
+    const hostOf = Object.fromEntries(
+      stdout
+        .trim()
+        .split('\n')
+        .map((each) => each.split(' ')),
+    ) as Record<string, string>
+    expect(hostOf).toEqual(
+      Object.fromEntries(slotOf.map((slot, v) => [v, `rwfour${Math.floor(slot / cores) + 1}`])),
+    )
+  })
+})
