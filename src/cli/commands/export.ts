@@ -7,11 +7,13 @@ import { goalPieces } from '../../export/goal-text.js'
 import type { Schedule } from '../../schedule/ir.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
+import { addMapOption, mapSchema } from '../input/map-option.js'
 import { oneOf, refuseGiven, whole } from '../input/options.js'
 import { addServerOptions, serverSchema } from '../input/server-options.js'
-import { machineHelp, specHelp } from '../input/spec-help.js'
+import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { addStrategyOptions, parseStrategyOptions, strategySchema } from '../input/strategy-options.js'
 import { exitCodes } from '../output/exit-codes.js'
+import { mappingRow } from '../output/mapping-report.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations } from '../output/proof-report.js'
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
@@ -30,6 +32,7 @@ Formats:
 The schedule is verified before it is written. A schedule with violations is not written, and the exit code is 1.
 ${specHelp}
 ${machineHelp}
+${mapHelp}
 
 Examples:
   rankweave export moore:8x8:r=1 --format c -o plan.c
@@ -44,6 +47,7 @@ const schema = z.object({
   ...strategySchema,
   ...shapeSchema,
   ...serverSchema,
+  ...mapSchema,
   format: oneOf('c', 'goal').optional(),
   output: z.string().optional(),
   bytes: whole(0, longestBlockBytes).optional(),
@@ -61,7 +65,7 @@ export const exportCommand: AddCommand = (command, act) => {
     .option('--bytes <number>', 'with --format goal: bytes of every contribution')
     .option('--operation <name>', `of a topology: ${operations.join(', ')}`, operations[0])
     .option('--json', 'one JSON object on standard output', false)
-  addServerOptions(addStrategyOptions(addShapeOptions(command)))
+  addServerOptions(addMapOption(addStrategyOptions(addShapeOptions(command))))
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
@@ -75,7 +79,7 @@ export const exportCommand: AddCommand = (command, act) => {
           throw new RankweaveError('ERR_USAGE', '--format goal: expected --bytes')
         if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o with a file, or -o -')
         await checkOutputs(report, output)
-        const schedule = await scheduleFromSource(report, command, source, options)
+        const { schedule, mapping } = await scheduleFromSource(report, command, source, options)
         report.step('verifying the schedule')
         const verification = verify(schedule)
         noteViolations(report, verification)
@@ -88,11 +92,16 @@ export const exportCommand: AddCommand = (command, act) => {
         reportBeside(
           report,
           output,
-          { source, format, collective, strategy: schedule.strategy, ranks, messages, file: output },
+          {
+            ...{ source, format, collective, strategy: schedule.strategy, ranks, messages },
+            ...(mapping === null ? {} : { mapping }),
+            file: output,
+          },
           [
             `${source}: ${collective} by ${schedule.strategy}, ${counted(ranks, 'rank', 'ranks')}`,
             table([
               ['format', format === 'c' ? 'C program for MPI' : 'GOAL text'],
+              ['mapping', mapping === null ? null : mappingRow(mapping)],
               ['messages', figure(messages)],
             ]),
           ].join('\n'),

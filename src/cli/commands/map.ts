@@ -4,8 +4,7 @@ import { formatMachine } from '../../machine/format-machine.js'
 import { hopsBetween } from '../../machine/hops.js'
 import { nodeOf } from '../../machine/machine.js'
 import { placesFormats, rankPlacesText } from '../../machine/rank-places.js'
-import { communityStart } from '../../topology/mapping/community-start.js'
-import { mapTopology } from '../../topology/mapping/map-topology.js'
+import { mapFromCommunities } from '../../topology/mapping/community-start.js'
 import { mappingText } from '../../topology/mapping/mapping-file.js'
 import { mappingObjectives } from '../../topology/mapping/objectives.js'
 import { placementCosts } from '../../topology/mapping/placement-costs.js'
@@ -86,10 +85,7 @@ export const mapCommand: AddCommand = (command, act) => {
         const distance = hopsBetween(machine)
         report.step(`mapping ${spec}`)
         const begin = performance.now()
-        const communities = communityStart(topology, before)
-        const starts = communities === null ? [] : [communities]
-        const options = { nodeOfSlot: before, objective, distance, seed, starts }
-        const mapping = mapTopology(topology, options)
+        const mapping = mapFromCommunities(topology, { nodeOfSlot: before, objective, distance, seed })
         const seconds = (performance.now() - begin) / 1000
         const [costsBefore, costsAfter] = [before, mapping.nodeOf].map((nodes) =>
           placementCosts(topology, nodes, distance),

@@ -6,9 +6,10 @@ import { type PlanReport, understand } from '../../neighborhood/choose/plan-requ
 import { strategiesHelp } from '../../neighborhood/strategies/strategies.js'
 import type { Strategy } from '../../neighborhood/strategies/strategy.js'
 import { formatStrategy } from '../../neighborhood/strategies/strategy-text.js'
+import { addMapOption, mapSchema } from '../input/map-option.js'
 import { oneOf, refuseGiven, whole } from '../input/options.js'
 import { addServerOptions, serverOf, serverSchema } from '../input/server-options.js'
-import { machineHelp, specHelp } from '../input/spec-help.js'
+import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import {
   addStrategyOptions,
   parseStrategyOptions,
@@ -17,6 +18,7 @@ import {
 } from '../input/strategy-options.js'
 import { choiceRows } from '../output/choice-report.js'
 import { exitCodes } from '../output/exit-codes.js'
+import { mappingRow } from '../output/mapping-report.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { change, figure, type Reporter, secondsText, table } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
@@ -24,6 +26,8 @@ import { planHere, servedPlan } from './planned-topology.js'
 
 const help = `${specHelp}
 ${machineHelp}
+${mapHelp}
+With --strategy auto, --map auto moves ranks only where the chosen strategy takes less simulated time for it.
 
 The plan is a schedule: for every rank, which blocks it sends to whom, and in which step. It is verified before it is
 printed or written. A plan with violations is not written, and the exit code is 1.
@@ -38,12 +42,14 @@ Examples:
   rankweave plan er:256:d=0.2:seed=1 --k 3 --json
   rankweave plan moore:16x16:r=2 --strategy auto --machine cluster:nodes=16,cores=16,profile=simgrid-fast --bytes 256 --compare
   rankweave verify plan.jsonl
+  rankweave plan moore:16x16:r=2 --strategy auto --map auto --machine cluster:nodes=16,cores=16,profile=simgrid-fast --bytes 256
   rankweave plan moore:64x64:r=4 --k 4 --server http://127.0.0.1:7878 -o plan.jsonl
   rankweave plan moore:64x64:r=4 -o - | rankweave verify -`
 
 const schema = z.object({
   ...strategySchema,
   ...serverSchema,
+  ...mapSchema,
   bytes: whole(0, longestBlockBytes).optional(),
   compare: z.boolean(),
   output: z.string().optional(),
@@ -54,7 +60,7 @@ const schema = z.object({
 /** `rankweave plan`: a verified plan, and its messages. */
 export const planCommand: AddCommand = (command, act) => {
   command.argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
-  addServerOptions(addStrategyOptions(command, ['auto']))
+  addServerOptions(addMapOption(addStrategyOptions(command, ['auto'])))
     .option('--bytes <number>', 'bytes of every block, 0 to 2^40, for --strategy auto and --compare')
     .option('--compare', 'compare the simulated times of the best strategies', false)
     .option('-o, --output <file>', 'write the plan as JSON Lines (.gz: compressed, -: to standard output)')
@@ -122,6 +128,7 @@ function text(
   return [
     heading,
     table([
+      ['mapping', planned.mapping === undefined ? null : mappingRow(planned.mapping)],
       [
         'friend groups',
         k === null ? null : `${figure(groups)} in ${steps} ${steps === 1 ? 'step' : 'steps'}`,

@@ -5,7 +5,7 @@ import {
   type UploadFormat,
 } from '../../client/protocol/http.js'
 import { ServiceClient } from '../../client/service-client.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shortened } from '../../errors.js'
 import { planDirectory } from '../../launch/plan-directory.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import type { Machine } from '../../machine/machine.js'
@@ -88,7 +88,7 @@ const fileFormats = { mtx: 'mtx', metis: 'metis', csv: 'csv', graphology: 'json'
  * Lets a service plan: uploads the topology, which it may have already, and waits for the plan, which it may
  * have, too.
  *
- * @throws ERR_USAGE for blocks that are longer than a service plans for; ERR_SPEC, ERR_FILE; ERR_SERVICE,
+ * @throws ERR_USAGE for blocks that are longer than a service plans for, and for a mapping file; ERR_SPEC, ERR_FILE; ERR_SERVICE,
  *   ERR_TOKEN and the codes of the plan's job
  */
 export async function servedPlan(
@@ -97,6 +97,7 @@ export async function servedPlan(
   spec: string,
   words: PlanWords,
 ): Promise<ServedPlan> {
+  requireServedMap(words)
   if (words.bytes !== undefined && words.bytes > longestServedBytes) {
     const expected = `--bytes: expected at most ${longestServedBytes} with --server`
     throw new RankweaveError('ERR_USAGE', `${expected}, got ${words.bytes}`)
@@ -119,11 +120,19 @@ export async function servedPlan(
   }
 }
 
+/** @throws ERR_USAGE for a mapping file: a service computes mappings */
+function requireServedMap({ map }: PlanWords): void {
+  if (map === undefined || map === 'auto') return
+  const message = `--map: expected auto with --server, got '${shortened(map.file)}'; a file is for plans that are made here`
+  throw new RankweaveError('ERR_USAGE', message)
+}
+
 function requestOf(topology: string, words: PlanWords): PlanRequest {
   const { strategy, machine, operation, bytes, k, mode, theta, dedupe, elide, engine } = words
   const friends = { k, mode, theta, dedupe, elide, engine, labels: words.labelSeed }
   const machineText = machine === undefined ? undefined : formatMachine(machine)
-  return { topology, strategy, ...friends, machine: machineText, operation, bytes }
+  const map = words.map === 'auto' ? words.map : undefined
+  return { topology, strategy, ...friends, machine: machineText, operation, bytes, map }
 }
 
 function uploaded(client: ServiceClient, text: string): Promise<TopologyInfo> {

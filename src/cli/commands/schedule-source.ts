@@ -6,7 +6,13 @@ import { scheduleOf } from '../../collective/patterns/schedule-size.js'
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
 import { parseAuto } from '../../neighborhood/choose/auto.js'
-import { namedStrategy, type PlanWords, requestedPlan } from '../../neighborhood/choose/plan-request.js'
+import type { AppliedMapping } from '../../neighborhood/choose/mapped-topology.js'
+import {
+  mapSource,
+  namedStrategy,
+  type PlanWords,
+  requestedPlan,
+} from '../../neighborhood/choose/plan-request.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import type { Schedule } from '../../schedule/ir.js'
 import { blockBounds } from '../../topology/compressed-rows.js'
@@ -45,7 +51,7 @@ export function addShapeOptions(command: Command): Command {
     .option('--segments <number>', `of an algorithm, 1 to ${shapeLimits.segments}`, '1')
 }
 
-const topologyOptionNames = [...strategyOptionNames, 'operation'] as const
+const topologyOptionNames = [...strategyOptionNames, 'map', 'operation'] as const
 
 const sourceExpected = "a schedule file, a topology or an algorithm, which 'rankweave schedule --list' lists"
 
@@ -103,21 +109,27 @@ export function scheduleFromText(
   return scheduleOf(algorithm, { ranks, root, segments: segmentsOf(setting, bytes ?? 0, ranks) ?? segments })
 }
 
+/** A schedule, and how the vertices of its topology were mapped; null where they were not. */
+export interface SourceSchedule {
+  readonly schedule: Schedule
+  readonly mapping: AppliedMapping | null
+}
+
 /** The schedule of an algorithm's line of text, of a topology's text, which has a colon, or else of a file. */
 export async function scheduleFromSource(
   report: Reporter,
   command: Command,
   source: string,
   options: SourceOptions,
-): Promise<Schedule> {
+): Promise<SourceSchedule> {
   const { machine, operation = 'neighbor-allgather', processes } = options
   if (algorithmNamed(source) !== undefined) {
     const ranks = options.ranks ?? machine?.firstRank[machine.cores.length]
-    return scheduleFromText(command, source, ranks, options)
+    return { schedule: scheduleFromText(command, source, ranks, options), mapping: null }
   }
   if (!isTopology(source)) {
     report.step(`reading ${source}`)
-    return await readSource(source)
+    return { schedule: await readSource(source), mapping: null }
   }
   if (parseAuto(options.strategy) !== null)
     throw new RankweaveError(
@@ -125,20 +137,22 @@ export async function scheduleFromSource(
       `--strategy auto: is for plan and report; run 'rankweave plan ${source} --strategy auto --machine MACHINE --bytes BYTES -o plan.jsonl', then '${command.name()} plan.jsonl'`,
     )
   const strategy = namedStrategy(options, spelledBy(command))
+  const map = mapSource(options, spelledBy(command))
   const server = serverOf(options)
   if (server !== null) {
     if (processes !== undefined)
       throw new RankweaveError('ERR_USAGE', '--processes: is for plans that are made here, not for --server')
-    return (await servedPlan(report, server, source, { ...options, bytes: undefined })).schedule()
+    const served = await servedPlan(report, server, source, { ...options, bytes: undefined })
+    return { schedule: await served.schedule(), mapping: served.report.mapping ?? null }
   }
   const topology = builtTopology(report, source)
-  const request = { strategy, operation, comparedBytes: null }
-  const { plan } = await requestedPlan(topology, request, machine ?? null, {
+  const request = { strategy, operation, comparedBytes: null, map }
+  const { plan, mapping } = await requestedPlan(topology, request, machine ?? null, {
     ...(machine === undefined ? {} : { nodeOf: nodesOfRanks(machine, topology.ranks, processes) }),
     onStep: report.step,
     onProgress: groupProgress(report),
   })
-  return plan.schedule
+  return { schedule: plan.schedule, mapping }
 }
 
 /** A schedule file; a file that is not there may be a misspelled algorithm. @throws ERR_FILE, ERR_SCHEDULE */

@@ -11,11 +11,13 @@ import { formatMachine } from '../../machine/format-machine.js'
 import { profileOf } from '../../machine/network.js'
 import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
 import { verify } from '../../schedule/verify/verify.js'
+import { addMapOption, mapSchema } from '../input/map-option.js'
 import { oneOf, whole } from '../input/options.js'
 import { addServerOptions, serverSchema } from '../input/server-options.js'
-import { machineHelp, specHelp } from '../input/spec-help.js'
+import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { addStrategyOptions, parseStrategyOptions, strategySchema } from '../input/strategy-options.js'
 import { exitCodes } from '../output/exit-codes.js'
+import { mappingRow } from '../output/mapping-report.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations } from '../output/proof-report.js'
 import { counted, type Reporter } from '../output/reporter.js'
@@ -38,16 +40,19 @@ ${machineHelp}
 The machine needs a profile, which says what messages cost: cluster:nodes=16,cores=16,profile=simgrid-fast.
 All times are predictions of a model; nothing is measured.
 ${specHelp}
+${mapHelp}
 
 Examples:
   rankweave simulate allgather-bruck --machine cluster:nodes=4,cores=16,profile=simgrid-fast --bytes 4096
   rankweave simulate moore:16x16:r=2 --k 4 --machine cluster:nodes=16,cores=16,profile=simgrid-slow --bytes 4
+  rankweave simulate moore:16x16:r=2 --map auto --machine cluster:nodes=16,cores=16,profile=simgrid-fast --bytes 256
   rankweave simulate plan.jsonl --machine cluster:nodes=16,cores=16,profile=simgrid-fast --bytes 256 --json`
 
 const schema = z.object({
   ...strategySchema,
   ...shapeSchema,
   ...serverSchema,
+  ...mapSchema,
   bytes: whole(0, longestBlockBytes).optional(),
   processes: whole(1, shapeLimits.ranks).optional(),
   progress: oneOf('dependencies', 'phases'),
@@ -71,7 +76,7 @@ export const simulateCommand: AddCommand = (command, act) => {
       'write the timeline as Chrome trace events, at most 1,024 ranks (.gz: compressed)',
     )
     .option('--json', 'one JSON object on standard output', false)
-  addServerOptions(addStrategyOptions(addShapeOptions(command)))
+  addServerOptions(addMapOption(addStrategyOptions(addShapeOptions(command))))
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
@@ -82,7 +87,7 @@ export const simulateCommand: AddCommand = (command, act) => {
         if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
         if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
         profileOf(machine)
-        const schedule = await scheduleFromSource(report, command, source, options)
+        const { schedule, mapping } = await scheduleFromSource(report, command, source, options)
         report.step('verifying the schedule')
         const verification = verify(schedule)
         noteViolations(report, verification)
@@ -107,6 +112,7 @@ export const simulateCommand: AddCommand = (command, act) => {
         for (const file of [svg, trace])
           if (file !== undefined && !isStandardOutput(file)) report.note(`wrote ${file}`)
         const files = [svg, trace].find(isStandardOutput)
+        const first = [['mapping', mapping === null ? null : mappingRow(mapping)]] as const
         reportBeside(
           report,
           files,
@@ -118,13 +124,14 @@ export const simulateCommand: AddCommand = (command, act) => {
             ranks,
             processes: processes ?? ranks,
             machine: formatMachine(machine),
+            ...(mapping === null ? {} : { mapping }),
             profile: profileOrigin(profileOf(machine)),
             remark: profileRemark(machine),
             bytesPerContribution: bytes,
             progress,
             ...simulationObject(simulation),
           },
-          `${source}: ${subject}, ${where}\n${simulationRows(simulation, machine)}`,
+          `${source}: ${subject}, ${where}\n${simulationRows(simulation, machine, first)}`,
         )
         return exitCodes.ok
       }),

@@ -26,3 +26,8 @@ A machine is one line of text:
   hosts:FILE                       a host list: host:16 or host slots=16 per line
 ,packages=2 divides the cores of nodes; ,profile=NAME or ,profile=FILE.json says what messages cost.
 Ranks fill node 0 first.`
+
+/** How to plan for ranks that a mapping has placed. */
+export const mapHelp = `
+--map auto places ranks on the cores of --machine before they are planned, as rankweave map does by default. --map FILE
+takes what rankweave map -o FILE wrote. Ranks of the plan are then slots: rank s runs the vertex whose slot is s.`

@@ -6,10 +6,15 @@ import { levels } from '../../machine/profile.js'
 import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
 import { counted, figure, table } from './reporter.js'
 
-/** What a simulation's table says. */
-export function simulationRows({ criticalPath, timeUs, traffic, waitUs }: Simulation, machine: Machine) {
+/** What a simulation's table says. @param first rows before those of the simulation */
+export function simulationRows(
+  { criticalPath, timeUs, traffic, waitUs }: Simulation,
+  machine: Machine,
+  first: Parameters<typeof table>[0] = [],
+): string {
   const wait = `mean ${microseconds(meanOf(waitUs))}, max ${microseconds(waitUs.reduce((a, b) => Math.max(a, b), 0))}`
   const rows = table([
+    ...first,
     ['simulated time', microseconds(timeUs)],
     ['wait per rank', wait],
     ['critical path', pathText(criticalPath)],

@@ -78,6 +78,10 @@ export const planRequest = z
       .enum(['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'])
       .default('neighbor-allgather'),
     bytes: count.max(longestServedBytes).optional().describe('of every block, for `auto`'),
+    map: z
+      .literal('auto')
+      .optional()
+      .describe('place ranks on the cores of `machine` first, as `rankweave map` does by default'),
   })
   .describe('a plan, as the options of `rankweave plan` describe it')
 

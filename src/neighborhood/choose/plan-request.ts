@@ -25,6 +25,13 @@ import type { Plan, PlanStatistics, Strategy } from '../strategies/strategy.js'
 import { formatStrategy, parseStrategy } from '../strategies/strategy-text.js'
 import { type AutoStrategy, isAuto, parseAuto } from './auto.js'
 import { type Compared, choiceObject, compareStrategies, type ReportedChoice } from './comparison.js'
+import {
+  type AppliedMapping,
+  type MappedTopology,
+  type MapSource,
+  mappedTopology,
+  withoutMapping,
+} from './mapped-topology.js'
 
 /** What else defines the strategy `common-neighbor` when its text says nothing more. */
 export const friendWords = {
@@ -54,6 +61,7 @@ export interface PlanWords extends StrategyWords {
   /** Absent where the caller has no such word. */
   readonly compare?: boolean
   readonly operation?: NeighborCollective | undefined
+  readonly map?: MapSource | undefined
 }
 
 /** Words as they are understood: of the machine its profile alone is read, so its nodes need not be laid out. */
@@ -71,6 +79,8 @@ export interface UnderstoodRequest {
   readonly operation: NeighborCollective
   /** Strategies are compared for blocks of this length; null: none are. */
   readonly comparedBytes: number | null
+  /** Where vertices are mapped before planning; null: rank v is vertex v. */
+  readonly map: MapSource | null
 }
 
 /**
@@ -83,11 +93,12 @@ export interface UnderstoodRequest {
 export function understand(words: Understandable<PlanWords>, spelled: Spelled): UnderstoodRequest {
   refuseNeedlessFriends(words, spelled)
   const { operation = 'neighbor-allgather', bytes, compare, machine } = words
+  const map = mapSource(words, spelled)
   const auto = parseAuto(words.strategy)
   if (auto === null && compare !== true) {
     const users = `${spelled('strategy')} auto${compare === undefined ? '' : ` and ${spelled('compare')}`}`
     if (bytes !== undefined) throw usageError(`${spelled('bytes')}: is for ${users}`)
-    return { strategy: strategyOf(words, spelled), operation, comparedBytes: null }
+    return { strategy: strategyOf(words, spelled), operation, comparedBytes: null, map }
   }
   const what = auto === null ? spelled('compare') : `${spelled('strategy')} auto`
   if (operation !== 'neighbor-allgather')
@@ -102,7 +113,21 @@ export function understand(words: Understandable<PlanWords>, spelled: Spelled): 
   if (comparedBytes === undefined)
     throw usageError(`${what}: expected ${spelled('bytes')}, the length of a block`)
   profileOf(machine)
-  return { strategy: auto ?? strategyOf(words, spelled), operation, comparedBytes }
+  return { strategy: auto ?? strategyOf(words, spelled), operation, comparedBytes, map }
+}
+
+/**
+ * The mapping of words that name one; null of others.
+ *
+ * @throws ERR_USAGE without a machine, whose cores are the slots
+ */
+export function mapSource(
+  { map, machine }: Pick<Understandable<PlanWords>, 'map' | 'machine'>,
+  spelled: Spelled,
+): MapSource | null {
+  if (map === undefined) return null
+  if (machine !== undefined) return map
+  throw usageError(`${spelled('map')}: expected ${spelled('machine')}, on whose cores ranks are placed`)
 }
 
 /**
@@ -198,6 +223,10 @@ export interface PlanHooks extends Pick<PlanOptions, 'onProgress' | 'signal'> {
 /** A plan that was asked for. */
 export interface RequestedPlan {
   readonly plan: Plan
+  /** The one that is planned: of slots, where vertices were mapped. */
+  readonly topology: ProcessTopology
+  /** Null where none was asked for. */
+  readonly mapping: AppliedMapping | null
   /** The one that was named or chosen. */
   readonly strategy: Strategy
   readonly nodes: Int32Array | null
@@ -207,33 +236,28 @@ export interface RequestedPlan {
 }
 
 /**
- * Chooses a strategy where none is named, and plans.
+ * Maps where that is asked for, chooses a strategy where none is named, and plans.
  *
- * @param machine a request that compares strategies needs one
+ * @param machine a request that compares strategies, or maps, needs one
  * @param hooks `nodeOf`: the node of every rank, where it is not that of the machine
- * @throws what planning throws: ERR_STRATEGY, ERR_MACHINE, ERR_TOPOLOGY
+ * @throws what planning throws: ERR_STRATEGY, ERR_MACHINE, ERR_TOPOLOGY; ERR_MAPPING for a file of another topology
  */
 export async function requestedPlan(
-  topology: ProcessTopology,
-  { strategy: asked, operation, comparedBytes: bytes }: UnderstoodRequest,
+  given: ProcessTopology,
+  request: UnderstoodRequest,
   machine: Machine | null,
   hooks: PlanHooks & Pick<PlanOptions, 'nodeOf'> = {},
 ): Promise<RequestedPlan> {
+  const { strategy: asked, operation } = request
   const { onStep = () => {}, onProgress, signal, retained = made } = hooks
-  const nodes = hooks.nodeOf ?? (machine === null ? null : nodeOf(machine, topology.ranks))
-  let compared: Compared | null = null
+  const nodes = hooks.nodeOf ?? (machine === null ? null : nodeOf(machine, given.ranks))
   const isExact = (strategy: Strategy | AutoStrategy) =>
     strategy.kind === 'common-neighbor' && strategy.engine === 'exact'
   if (isExact(asked)) await prepareEngine('exact')
-  if (bytes !== null) {
-    onStep('comparing strategies')
-    const budget = isAuto(asked) ? asked.budget : undefined
-    compared = compareStrategies(topology, machine!, {
-      bytes,
-      ...givenOptions({ signal, onProgress, budget }),
-      ...(isAuto(asked) ? {} : { include: [asked] }),
-    })
-  }
+  if (request.map !== null) onStep(`mapping ${given.ranks} ranks`)
+  const mapped =
+    request.map === null ? null : mappedTopology(given, request.map, { machine: machine!, nodes: nodes! })
+  const { topology, mapping, compared } = comparedTopology(given, mapped, request, machine, hooks)
   const strategy = isAuto(asked) ? compared!.choice.strategy : asked
   onStep(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
   if (isExact(strategy)) await prepareEngine('exact')
@@ -246,7 +270,43 @@ export async function requestedPlan(
   const begin = performance.now()
   const { plan: planned, isFromStore } = await retained(topology, strategy, nodes, make)
   const retainedMs = isFromStore ? performance.now() - begin : null
-  return { plan: planned, strategy, nodes, compared, retainedMs }
+  return { plan: planned, topology, mapping, strategy, nodes, compared, retainedMs }
+}
+
+/** What is planned, and the comparison that was asked for. */
+type ComparedTopology = Pick<RequestedPlan, 'topology' | 'mapping' | 'compared'>
+
+/**
+ * Compares strategies where that is asked for. Where both the mapping and the strategy are `auto`, vertices move only if
+ * the strategy chosen for the mapped topology takes less simulated time than the one chosen for the given topology.
+ */
+function comparedTopology(
+  given: ProcessTopology,
+  mapped: MappedTopology | null,
+  { strategy: asked, comparedBytes: bytes, map }: UnderstoodRequest,
+  machine: Machine | null,
+  { onStep = () => {}, onProgress, signal }: PlanHooks,
+): ComparedTopology {
+  const { topology, mapping } = mapped ?? { topology: given, mapping: null }
+  if (bytes === null) return { topology, mapping, compared: null }
+  const budget = isAuto(asked) ? asked.budget : undefined
+  const comparison = (of: ProcessTopology): Compared =>
+    compareStrategies(of, machine!, {
+      bytes,
+      ...givenOptions({ signal, onProgress, budget }),
+      ...(isAuto(asked) ? {} : { include: [asked] }),
+    })
+  onStep('comparing strategies')
+  const compared = comparison(topology)
+  if (mapping === null || !mapping.isMapped || !isAuto(asked) || map !== 'auto')
+    return { topology, mapping, compared }
+  onStep('comparing strategies without the mapping')
+  const unmapped = comparison(given)
+  const [identityUs, mappedUs] = [unmapped, compared].map(({ choice }) => choice.chosen.timeUs)
+  const decided = { ...mapping, simulated: { identityUs, mappedUs } }
+  return mappedUs < identityUs
+    ? { topology, mapping: decided, compared }
+    : { topology: given, mapping: withoutMapping(decided), compared: unmapped }
 }
 
 const made: NonNullable<PlanHooks['retained']> = async (_topology, _strategy, _nodes, make) => ({
@@ -262,19 +322,20 @@ export interface ReportedPlan extends RequestedPlan {
 
 /** As {@link requestedPlan}; verifies the plan and compares its messages with direct sends. */
 export async function reportedPlan(
-  topology: ProcessTopology,
+  given: ProcessTopology,
   request: UnderstoodRequest,
   machine: Machine | null,
   hooks: PlanHooks = {},
 ): Promise<ReportedPlan> {
-  const requested = await requestedPlan(topology, request, machine, hooks)
-  const { plan: planned, strategy, nodes, compared } = requested
+  const requested = await requestedPlan(given, request, machine, hooks)
+  const { plan: planned, topology, mapping, strategy, nodes, compared } = requested
   const { operation } = request
   const direct = planStatistics(plan(topology, { kind: 'direct' }, { operation }), nodes)
   hooks.onStep?.('verifying the plan')
   const verification = verify(planned.schedule, topology)
   const report = {
     machine: machine === null ? null : formatMachine(machine),
+    ...(mapping === null ? {} : { mapping }),
     mode: strategy.kind === 'common-neighbor' ? strategy.mode : null,
     ...planStatistics(planned, nodes),
     parameters: planned.schedule.parameters,
@@ -302,6 +363,8 @@ function groupingOf({ groups }: Plan) {
 export interface PlanReport extends PlanStatistics, Partial<ReportedChoice> {
   readonly planMs: number
   readonly machine: string | null
+  /** Where one was asked for. */
+  readonly mapping?: AppliedMapping
   /** Of friend groups; null for other strategies. */
   readonly mode: 'agnostic' | 'aware' | null
   /** The same counts of direct sends. */

@@ -33,8 +33,9 @@ export function readRequest(request: CompletePlanRequest): {
 
 /** The request as the client wrote it, with defaults written out. */
 function keyOf(request: CompletePlanRequest, understood: UnderstoodRequest): string {
-  const { topology, strategy, machine, operation, bytes = null } = request
-  const words = { topology, strategy, machine: machine?.trim() ?? null, operation, bytes }
+  const { topology, strategy, machine, operation, bytes = null, map } = request
+  const mapped = map === undefined ? {} : { map }
+  const words = { topology, strategy, machine: machine?.trim() ?? null, operation, bytes, ...mapped }
   if (strategy !== 'common-neighbor' || understood.strategy.kind !== strategy) return JSON.stringify(words)
   const { k, mode, theta = null, dedupe, elide, engine = 'greedy', labelSeed = null } = understood.strategy
   return JSON.stringify({ ...words, ...{ k, mode, theta, dedupe, elide, engine, labels: labelSeed } })

@@ -63,7 +63,7 @@ async function groupsOf({ topology }: NeighborSchedule, { friends, planMs }: Vie
   if (friends === null || planMs === null || planMs > longestAgainMs) return null
   if (topology.ranks > mostListedRanks) return null
   const { strategy, machine } = friends
-  const request = { strategy, operation: 'neighbor-allgather', comparedBytes: null } as const
+  const request = { strategy, operation: 'neighbor-allgather', comparedBytes: null, map: null } as const
   const planned = await requestedPlan(topology, request, machine === null ? null : parseMachine(machine))
   const { groups } = planned.plan
   return groups?.count === friends.groups ? groups : null

@@ -2,7 +2,7 @@ import { requireTopology } from '../check-topology.js'
 import { communitiesOf } from '../communities.js'
 import { distinctIn, distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
-import type { MappingStart } from './map-topology.js'
+import { type MapOptions, type Mapping, type MappingStart, mapTopology } from './map-topology.js'
 import { nodeList } from './node-list.js'
 import { exchangeGraph } from './weighted-graph.js'
 
@@ -44,4 +44,14 @@ export function communityStart(
   const nodeOf = new Int32Array(vertices)
   for (const [place, v] of order.entries()) nodeOf[v] = nodes[place]
   return { start: 'communities', nodeOf }
+}
+
+/**
+ * As {@link mapTopology}, from communities as well: what `rankweave map`, and `--map auto` of other commands, compute.
+ *
+ * @throws ERR_TOPOLOGY, ERR_MACHINE
+ */
+export function mapFromCommunities(topology: ProcessTopology, options: MapOptions): Mapping {
+  const communities = communityStart(topology, options.nodeOfSlot)
+  return mapTopology(topology, { ...options, starts: communities === null ? [] : [communities] })
 }

@@ -44,6 +44,7 @@ const plans = [
   ['moore:8x8:r=2', '--k', '3', ...machine, '--no-dedupe', '--schedule-version', '1'],
   ['er:64:d=0.2:seed=3', '--strategy', 'routed'],
   ['mtx:test/matrices/dwt_193.mtx:ranks=64', '--labels', '7'],
+  ['rgg:64:r=0.25:seed=3', '--k', '2', ...machine, '--map', 'auto'],
 ] as const
 
 it.each(plans)('plan %s is the same, byte for byte', async (...argv) => {
@@ -52,14 +53,18 @@ it.each(plans)('plan %s is the same, byte for byte', async (...argv) => {
   expect(unmeasured(there.stdout)).toBe(unmeasured(here.stdout))
 })
 
-it('auto chooses, and reports, the same', async () => {
-  const argv = ['plan', 'moore:8x8:r=2', '--strategy', 'auto', ...machine, '--bytes', '64']
-  const [here, there] = await both(...argv, '--json')
-  expect(there.written === here.written).toBe(true)
-  expect(Object.keys(onlyObject(there))).toEqual(Object.keys(onlyObject(here)))
-  const text = await cli(...argv, ...server)
-  expect(text.stdout).toContain(`\n  * ${onlyObject(here)['chosen']} `)
-})
+it.each([['moore:8x8:r=2'], ['rgg:64:r=0.25:seed=3', '--map', 'auto']])(
+  'auto chooses, and reports, the same for %s',
+  async (...spec) => {
+    const argv = ['plan', ...spec, '--strategy', 'auto', ...machine, '--bytes', '64']
+    const [here, there] = await both(...argv, '--json')
+    expect(there.written === here.written).toBe(true)
+    expect(Object.keys(onlyObject(there))).toEqual(Object.keys(onlyObject(here)))
+    expect(onlyObject(there)['mapping']).toEqual(onlyObject(here)['mapping'])
+    const text = await cli(...argv, ...server)
+    expect(text.stdout).toContain(`\n  * ${onlyObject(here)['chosen']} `)
+  },
+)
 
 it('simulate, export and report take the plan of the service', async () => {
   const simulated = ['simulate', 'moore:8x8:r=2', '--k', '4', ...machine, '--bytes', '64', '--json']
@@ -75,6 +80,8 @@ it('simulate, export and report take the plan of the service', async () => {
     )
     expect(there.written === here.written, format[0]).toBe(true)
   }
+  const mapped = ['simulate', 'rgg:64:r=0.25:seed=3', ...machine, '--bytes', '64', '--map', 'auto', '--json']
+  expect((await cli(...mapped, ...server)).stdout).toBe((await cli(...mapped)).stdout)
   const drawn = await both('report', 'moore:8x8:r=2', '--k', '4', ...machine, '--bytes', '64', '--json')
   const [here, there] = drawn.map((answer) => onlyObject(answer))
   expect({ ...there, bytes: 0 }).toEqual({ ...here, bytes: 0 })

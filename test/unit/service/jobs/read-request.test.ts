@@ -37,6 +37,10 @@ describe('the key of a request', () => {
       { strategy: 'auto', machine, bytes: 64 },
       { strategy: 'auto', ...allgather, machine, bytes: 64 },
     ],
+    [
+      { strategy: 'direct', machine, map: 'auto' },
+      { strategy: 'direct', ...allgather, machine, map: 'auto' },
+    ],
   ])('of %j is its JSON with the defaults written out', (request, expected) => {
     const { key } = read(request)
     expect(key).toBe(JSON.stringify({ topology, ...expected }))
@@ -53,6 +57,10 @@ it('a request that was read is plain data: it crosses to a worker thread', () =>
   const request = read({ strategy: 'auto:budget=3', machine, bytes: 64 })
   expect(structuredClone(request)).toEqual(request)
   expect(request).toMatchObject({ strategy: { kind: 'auto', budget: 3 }, comparedBytes: 64, machine })
+})
+
+it.each(['', 'graph.map', [1, 0], null])('map %j is refused', (map) => {
+  expect(planRequest.safeParse({ topology, machine, map }).success).toBe(false)
 })
 
 it('a large machine is counted and not laid out', () => {
@@ -82,6 +90,7 @@ describe('errors name fields as the caller spells them', () => {
       (of) => `${of('bytes')}: expected once, got 4 and ${of('strategy')} auto:bytes=8`,
     ],
     [{ mode: 'aware' }, (of) => `${of('mode')} aware: expected ${of('machine')}, which defines the nodes`],
+    [{ map: 'auto' }, (of) => `${of('map')}: expected ${of('machine')}, on whose cores ranks are placed`],
     [{ strategy: 'direct', k: 4 }, (of) => `${of('k')} is for ${of('strategy')} common-neighbor, not for`],
     [{ engine: 'best' }, (of) => `${of('engine')}: expected one of greedy, distributed, improved, exact`],
     [

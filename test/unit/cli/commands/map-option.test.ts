@@ -1,0 +1,201 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { AppliedMapping } from '../../../../src/neighborhood/choose/mapped-topology.js'
+import { readScheduleFile } from '../../../../src/schedule/file/schedule-file.js'
+import { isNeighborSchedule } from '../../../../src/schedule/ir.js'
+import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
+import { readMapping } from '../../../../src/topology/mapping/mapping-file.js'
+import { relabelledTopology } from '../../../../src/topology/mapping/relabel.js'
+import { topologyHash } from '../../../../src/topology/topology-hash.js'
+import { cli, onlyObject } from '../run-cli.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'rankweave-map-option-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const path = (name: string) => join(folder, name)
+
+/** Ranks of random places: neighbors are rarely on one node. */
+const spec = 'rgg:64:r=0.25:seed=3'
+const machine = ['--machine', 'cluster:nodes=4,cores=16,profile=simgrid-fast']
+const direct = ['--strategy', 'direct', ...machine]
+
+/** What `rankweave map` writes for a topology. */
+async function mapFile(of = spec): Promise<string> {
+  const file = path('graph.map')
+  const answer = await cli('map', of, ...machine, '-o', file)
+  expect(answer.exitCode, answer.stderr).toBe(0)
+  return file
+}
+
+const mappingOf = (object: Record<string, unknown>) => object['mapping'] as AppliedMapping
+
+describe('plan --map', () => {
+  it('plans the topology whose ranks are slots, and says what the mapping is worth', async () => {
+    const file = path('mapped.jsonl')
+    const object = onlyObject(await cli('plan', spec, ...direct, '--map', 'auto', '-o', file, '--json'))
+    const { before, after, ...mapping } = mappingOf(object)
+    expect(after.pairs).toBeLessThan(0.7 * before.pairs)
+    expect(after.edges).toBeLessThan(before.edges)
+    expect(mapping).toMatchObject({ map: 'auto', isMapped: true, simulated: null })
+    expect(object).toMatchObject({
+      verified: true,
+      messages: { interNode: after.edges },
+    })
+    const topology = buildTopology(spec)
+    const slotOf = readMapping(readFileSync(await mapFile(), 'utf8'), topology)
+    const planned = topologyHash(relabelledTopology(topology, slotOf))
+    expect(mapping).toMatchObject({ topology: topologyHash(topology), planned })
+    const schedule = await readScheduleFile(file)
+    expect(isNeighborSchedule(schedule) && topologyHash(schedule.topology)).toBe(planned)
+    const unmapped = onlyObject(await cli('plan', spec, ...direct, '--json'))
+    expect(unmapped).toMatchObject({ messages: { interNode: before.edges } })
+    expect(unmapped).not.toHaveProperty('mapping')
+  })
+
+  it('takes the file that map writes for what auto computes', async () => {
+    const map = await mapFile()
+    const files = [path('auto.jsonl'), path('file.jsonl')]
+    const words = ['plan', spec, '--k', '4', ...machine]
+    const auto = onlyObject(await cli(...words, '--map', 'auto', '-o', files[0], '--json'))
+    const file = onlyObject(await cli(...words, '--map', map, '-o', files[1], '--json'))
+    const [first, second] = files.map((name) => readFileSync(name, 'utf8'))
+    expect(first === second).toBe(true)
+    expect(mappingOf(file)).toEqual({ ...mappingOf(auto), map, start: null })
+  })
+
+  it('prints one line on the mapping', async () => {
+    const { stdout } = await cli('plan', spec, ...direct, '--map', 'auto')
+    expect(stdout).toMatch(/^ {2}mapping +auto, from .+: [\d,]+ pairs before, [\d,]+ after \(.+\)$/m)
+  })
+
+  it('plans through the cache what it plans without', async () => {
+    const words = ['plan', spec, '--k', '2', ...machine, '--map', 'auto', '--cache', path('cache'), '--json']
+    const [first, again] = [onlyObject(await cli(...words)), onlyObject(await cli(...words))]
+    expect(again).toMatchObject({ messages: first['messages'], mapping: first['mapping'], verified: true })
+  })
+
+  it('moves no rank where all are on one node', async () => {
+    const oneNode = ['--machine', 'cluster:nodes=1,cores=64']
+    const words = ['plan', 'moore:8x8:r=2', '--strategy', 'cartesian', ...oneNode]
+    const object = onlyObject(await cli(...words, '--map', 'auto', '--json'))
+    const { isMapped, topology, planned } = mappingOf(object)
+    expect([isMapped, planned]).toEqual([false, topology])
+    expect((await cli(...words, '--map', 'auto')).stdout).toContain('identity: no rank moves, 0 pairs')
+  })
+})
+
+describe('plan --map auto --strategy auto', () => {
+  const auto = ['--strategy', 'auto:budget=1', ...machine, '--bytes', '64', '--map', 'auto']
+
+  it('maps where the chosen strategy takes less simulated time for it', async () => {
+    const object = onlyObject(await cli('plan', spec, ...auto, '--json'))
+    const { simulated, isMapped } = mappingOf(object)
+    expect(isMapped).toBe(true)
+    expect(simulated!.mappedUs).toBeLessThan(simulated!.identityUs)
+    const alternatives = object['alternatives'] as { readonly strategy: string; readonly timeUs: number }[]
+    const chosen = alternatives.find(({ strategy }) => strategy === object['chosen'])
+    expect(chosen!.timeUs).toBe(simulated!.mappedUs)
+  })
+
+  it('keeps ranks where that does not pay, and says so', async () => {
+    // The hub takes all the time, whatever becomes of the ring.
+    const edges = path('hub.txt')
+    const hub = Array.from({ length: 63 }, (_, i) => `0 ${i + 1}\n`)
+    writeFileSync(edges, [...hub, '17 33\n', '33 49\n'].join(''))
+    const words = ['plan', `edges:${edges}`, '--strategy', 'auto:budget=1', ...machine, '--bytes', '64']
+    const object = onlyObject(await cli(...words, '--map', 'auto', '--json'))
+    const { simulated, isMapped, before, after, topology, planned } = mappingOf(object)
+    expect(after.pairs).toBeLessThan(before.pairs)
+    expect(simulated!.mappedUs).toBeGreaterThanOrEqual(simulated!.identityUs)
+    expect([isMapped, planned]).toEqual([false, topology])
+    const { stdout } = await cli(...words, '--map', 'auto')
+    expect(stdout).toMatch(/^ {2}mapping .*not used, as it does not pay: simulated .* without, .* with it$/m)
+  })
+})
+
+describe('simulate and export --map', () => {
+  it('simulate sends the messages of the mapped ranks', async () => {
+    const words = ['simulate', spec, ...direct, '--bytes', '64', '--map']
+    for (const map of ['auto', await mapFile()]) {
+      const object = onlyObject(await cli(...words, map, '--json'))
+      const { after } = mappingOf(object)
+      expect(object).toMatchObject({ messages: { network: after.edges } })
+    }
+    expect((await cli(...words, 'auto')).stdout).toMatch(/^ {2}mapping +auto, from /m)
+  })
+
+  it('simulate maps onto the nodes of processes', async () => {
+    const object = onlyObject(
+      await cli('simulate', spec, ...direct, '--bytes', '64', '--processes', '16', '--map', 'auto', '--json'),
+    )
+    // 16 processes are on the 16 cores of one node.
+    expect(mappingOf(object)).toMatchObject({ isMapped: false, before: { pairs: 0 } })
+  })
+
+  it('export writes the program of the mapped plan', async () => {
+    const map = await mapFile()
+    const [plan, ofPlan, ofSpec] = [path('m.jsonl'), path('p.goal'), path('s.goal')]
+    await cli('plan', spec, ...direct, '--map', map, '-o', plan)
+    const goal = ['--format', 'goal', '--bytes', '8']
+    await cli('export', plan, ...goal, '-o', ofPlan)
+    const object = onlyObject(
+      await cli('export', spec, ...direct, '--map', map, ...goal, '-o', ofSpec, '--json'),
+    )
+    expect(readFileSync(ofSpec, 'utf8') === readFileSync(ofPlan, 'utf8')).toBe(true)
+    expect(mappingOf(object)).toMatchObject({ map, isMapped: true })
+  })
+})
+
+it('a mapping without a machine is refused', async () => {
+  for (const words of [
+    ['plan', spec],
+    ['export', spec, '--format', 'c', '-o', path('x.c')],
+  ]) {
+    const { exitCode, stderr } = await cli(...words, '--map', 'auto')
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--map: expected --machine')])
+  }
+})
+
+it.each([
+  ['a file that is not there', () => path('none.map'), 'ERR_FILE'],
+  ['no name', () => '', 'ERR_FILE'],
+  ['a file that is no JSON', () => saved('no.map', 'moore'), 'ERR_MAPPING'],
+  ['a plan', () => saved('plan.map', '{"format":"rankweave-schedule"}'), 'ERR_MAPPING'],
+  ['the mapping of another graph', () => mapFile('rgg:64:r=0.25:seed=4'), 'ERR_MAPPING'],
+  ['the mapping of a smaller graph', () => mapFile('moore:4x8:r=1'), 'ERR_MAPPING'],
+])('%s is refused, and nothing is written', async (_, make, code) => {
+  const map = await make()
+  const before = readdirSync(folder).sort()
+  const output = ['-o', path('output')]
+  for (const words of [
+    ['plan', spec, ...direct, ...output],
+    ['simulate', spec, ...direct, '--bytes', '8', '--svg', path('output')],
+    ['export', spec, ...direct, '--format', 'c', ...output],
+    ['study', spec, ...machine, '-o', path('output.md')],
+  ]) {
+    const answer = await cli(...words, '--map', map, '--json')
+    expect([words[0], answer.exitCode]).toEqual([words[0], 2])
+    expect(onlyObject(answer)).toMatchObject({ error: { code } })
+  }
+  expect(readdirSync(folder).sort()).toEqual(before)
+})
+
+function saved(name: string, text: string): string {
+  writeFileSync(path(name), text)
+  return path(name)
+}
+
+it.each([
+  ['an algorithm', ['simulate', 'allgather-ring', ...machine, '--bytes', '8'], 'is for topologies'],
+  ['a schedule file', ['export', 'plan.jsonl', '--format', 'c', '-o', '-'], 'is for topologies'],
+])('--map with %s is refused', async (_, words, message) => {
+  const { exitCode, stderr } = await cli(...words, '--map', 'auto')
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`--map ${message}`)])
+})
+
+it('a mapping file is refused with --server, before anything is sent', async () => {
+  const words = ['plan', spec, ...machine, '--map', await mapFile(), '--server', 'http://127.0.0.1:1']
+  const { exitCode, stderr } = await cli(...words)
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--map: expected auto with --server')])
+})
