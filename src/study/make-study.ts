@@ -1,19 +1,17 @@
 import { requireNotAborted } from '../base/abort.js'
 import { requireKnownOptions } from '../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
+import { givenOptions } from '../base/option-table.js'
 import { longestBlockBytes } from '../cost/simulate/block-lengths.js'
 import { fastestAllgather, mostAllgatherRanks } from '../cost/simulate/fastest-allgather.js'
-import { simulate } from '../cost/simulate/simulate.js'
 import { RankweaveError, wrongValue } from '../errors.js'
 import { checkMachine } from '../machine/check-machine.js'
 import { formatMachine } from '../machine/format-machine.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
 import { profileOf } from '../machine/network.js'
-import { type Level, levels } from '../machine/profile.js'
 import { profileOrigin, profileRemark } from '../machine/profile-remarks.js'
-import { chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
-import { startsUntilPaid } from '../neighborhood/choose/simulated.js'
-import { plan, planStatistics } from '../neighborhood/plan/plan.js'
+import type { AppliedMapping } from '../neighborhood/choose/mapped-topology.js'
+import { plan } from '../neighborhood/plan/plan.js'
 import type { Plan, Strategy } from '../neighborhood/strategies/strategy.js'
 import { formatStrategy } from '../neighborhood/strategies/strategy-text.js'
 import { lower } from '../schedule/lower/lower.js'
@@ -21,22 +19,31 @@ import { upTo } from '../schedule/specification.js'
 import { distinctOut } from '../topology/neighbors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { topologyStatistics } from '../topology/topology-statistics.js'
+import { fourWays } from './four-ways.js'
 import { selectStrategies } from './select-strategies.js'
 import { sensitivityOf } from './sensitivity.js'
+import { autoChoice, studiedStrategy } from './studied-strategy.js'
 import type {
   Fastest,
   LeftOut,
   OrdinaryAllgather,
   ProductBlock,
-  SimulatedTime,
   StudiedStrategy,
   Study,
   Subject,
 } from './study.js'
 
+/** A topology whose vertices were mapped, and how. */
+export interface MappedFrom {
+  readonly topology: ProcessTopology
+  readonly mapping: AppliedMapping
+}
+
 export interface StudyOptions {
   /** What the topology is called. */
   readonly name: string
+  /** What the topology was before a mapping was applied: studied beside it, with and without combining. */
+  readonly mappedFrom?: MappedFrom
   /** Of a matrix, rows of B of the rank that has most. Default: the topology is of no matrix. */
   readonly blockRows?: number
   /** Lengths of a block, 1 to {@link mostLengths} integers from 0 to 2^40. Default {@link defaultLengths}. */
@@ -58,6 +65,7 @@ export interface StudyOptions {
 
 const knownOptions: OptionTable<StudyOptions> = uncheckedOptions(
   'name',
+  'mappedFrom',
   'blockRows',
   'bytes',
   'strategies',
@@ -121,18 +129,12 @@ export function makeStudy(topology: ProcessTopology, machine: Machine, options: 
     return lower(plan(topology, byText.get(text)!, { nodeOf: nodes }).schedule, upTo(topology.ranks))
   })
   const found = { strategies: studied, leftOut, fastest, ordinaryAllgather, sensitivity }
-  return { subject, bytes, ...found, measurements: null }
-}
-
-/** As `rankweave plan --strategy auto` chooses for blocks of this length. */
-function autoChoice(
-  topology: ProcessTopology,
-  machine: Machine,
-  bytes: number,
-  { onStrategy, signal }: StudyOptions,
-): Strategy {
-  onStrategy?.(`what auto chooses for ${bytes} bytes`)
-  return chooseStrategy(topology, machine, { bytes, ...(signal && { signal }) }).strategy
+  const study = { subject, bytes, ...found, measurements: null }
+  const { mappedFrom } = options
+  if (mappedFrom === undefined) return study
+  const setting = { machine, nodes, bytes, ...givenOptions({ onStrategy, signal }) }
+  const ways = fourWays(mappedFrom.topology, { topology, chosen: auto, studied }, setting)
+  return { ...study, mapped: { mapping: mappedFrom.mapping, ways } }
 }
 
 /** By the fastest algorithm of every length; null beyond the ranks of {@link fastestAllgather}. */
@@ -239,54 +241,6 @@ function planWithin(
     if (error === over) return null
     throw error
   }
-}
-
-interface Setting {
-  readonly machine: Machine
-  readonly nodes: Int32Array
-  readonly bytes: readonly number[]
-  /** Null while direct sends themselves are studied. */
-  readonly direct: StudiedStrategy | null
-}
-
-function studiedStrategy(text: string, planned: Plan, setting: Setting): StudiedStrategy {
-  const { machine, nodes, bytes, direct } = setting
-  const { messages } = planStatistics(planned, nodes)
-  const lowered = lower(planned.schedule, upTo(nodes.length))
-  const { planMs } = planned
-  const ofOneByte = () => simulate(lowered, machine, { bytes: 1 }).traffic
-  const simulated = bytes.map((length, i): SimulatedTime => {
-    const { timeUs, traffic } = simulate(lowered, machine, { bytes: length })
-    const ofDirect = direct?.simulated[i].timeUs ?? timeUs
-    const moreMs = Math.max(0, planMs - (direct?.planMs ?? planMs))
-    return {
-      bytes: length,
-      timeUs,
-      bytesByLevel: byLevel((level) => traffic[level].bytes),
-      speedup: timeUs === 0 ? 1 : ofDirect / timeUs,
-      breakEvenStarts: startsUntilPaid(moreMs, ofDirect - timeUs),
-    }
-  })
-  const longest = simulated[simulated.length - 1]
-  const blocks = byLevel((level) =>
-    longest.bytes === 0 ? ofOneByte()[level].bytes : longest.bytesByLevel[level] / longest.bytes,
-  )
-  return {
-    strategy: text,
-    messages: {
-      all: messages.planned,
-      meanPerRank: messages.meanPerRank,
-      maxPerRank: messages.maxPerRank,
-      betweenNodes: messages.interNode ?? 0,
-    },
-    blocks,
-    simulated,
-    planMs,
-  }
-}
-
-function byLevel(of: (level: Level) => number): Record<Level, number> {
-  return Object.fromEntries(levels.map((level) => [level, of(level)])) as Record<Level, number>
 }
 
 function fastestAt(

@@ -2,6 +2,7 @@ import { mostAllgatherRanks } from '../cost/simulate/fastest-allgather.js'
 import { levels } from '../machine/profile.js'
 import type { Cell, Column, LinePlot, Plot, Section, StudyDocument, Table } from './document.js'
 import { bytesText, numberText } from './figure-text.js'
+import { mappedText, mappingSection } from './mapping-section.js'
 import { measuredSection } from './measured-section.js'
 import { closeEnough, comparedKinds } from './sensitivity.js'
 import type { ProductBlock, StudiedStrategy, Study } from './study.js'
@@ -22,9 +23,11 @@ export function studyDocument(study: Study): StudyDocument {
       `Messages cost what the profile ${profile.origin} says: ${profile.source}.`,
       ...(subject.product === null ? [] : [`${productText(subject.product)}.`]),
       ...(subject.remark === null ? [] : [subject.remark]),
+      ...(study.mapped === undefined ? [] : [mappedText]),
       'Every table and plot names the origin of its figures: counted in schedules, simulated, measured, or derived from figures of several origins.',
     ],
     sections: [
+      ...(study.mapped === undefined ? [] : [mappingSection(study.subject, study.mapped)]),
       fastestSection(study),
       ...sensitivitySections(study),
       timesSection(study),

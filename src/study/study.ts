@@ -1,4 +1,5 @@
 import type { Level, Provenance } from '../machine/profile.js'
+import type { AppliedMapping } from '../neighborhood/choose/mapped-topology.js'
 
 /**
  * What strategies of a neighbor allgather cost on a machine. Messages and bytes are counted from schedules,
@@ -20,6 +21,37 @@ export interface Study {
   readonly sensitivity: readonly Sensitivity[]
   /** Null where no fabric was at hand. */
   readonly measurements: Measurements | null
+  /** Of a topology whose vertices were mapped: all else is of mapped ranks. */
+  readonly mapped?: StudiedMapping
+}
+
+/** What a mapping changes, with and without combining. */
+export interface StudiedMapping {
+  readonly mapping: AppliedMapping
+  /** One per length of the study. */
+  readonly ways: readonly FourWays[]
+}
+
+/** Combining is what `auto` chooses for the length; without it ranks send directly. */
+export interface FourWays {
+  readonly bytes: number
+  /** Direct sends, rank v being vertex v. */
+  readonly neither: Way
+  /** Direct sends of mapped ranks. */
+  readonly mapping: Way
+  /** Combining, rank v being vertex v. */
+  readonly combining: Way
+  readonly both: Way
+}
+
+/** A strategy for one length. */
+export interface Way {
+  readonly strategy: string
+  /** Simulated, until the last rank is done. */
+  readonly timeUs: number
+  readonly messages: number
+  /** Of these. */
+  readonly betweenNodes: number
 }
 
 export interface Subject {

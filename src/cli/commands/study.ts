@@ -4,7 +4,8 @@ import * as z from 'zod'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
-import type { Machine } from '../../machine/machine.js'
+import { type Machine, nodeOf } from '../../machine/machine.js'
+import { mappedTopology } from '../../neighborhood/choose/mapped-topology.js'
 import { parseStrategy } from '../../neighborhood/strategies/strategy-text.js'
 import { defaultLengths, defaultPlanSeconds, makeStudy, mostLengths } from '../../study/make-study.js'
 import { markdownOf } from '../../study/markdown.js'
@@ -17,9 +18,10 @@ import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { installNeighborhood } from '../../topology-communicator/install.js'
 import { readMachine } from '../input/machine-input.js'
+import { addMapOption, mapSchema } from '../input/map-option.js'
 import { openInput, openInputOn } from '../input/open-input.js'
 import { oneOf, parseOptions, refuseGiven, seconds, whole, wholeList } from '../input/options.js'
-import { machineHelp, specHelp } from '../input/spec-help.js'
+import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { fabricOf } from '../input/world-options.js'
 import { reportBeside } from '../output/output-file.js'
 import { type Reporter, readProgress } from '../output/reporter.js'
@@ -32,6 +34,8 @@ const help = `${specHelp}
 A.mtx alone is the row exchange of a product with that matrix, on as many ranks as the machine has cores.
 ${machineHelp}
 The machine needs a profile, which says what messages cost: cluster:nodes=16,cores=16,profile=simgrid-fast.
+${mapHelp}
+The study then begins with four columns: neither, mapping only, combining only, both.
 
 Messages and bytes are counted, times are simulated on the machine; planning is measured on this computer. With --fabric the
 strategies also run with their data, in sections of their own: simulated and measured times never share a table.
@@ -43,6 +47,7 @@ Examples:
   rankweave study moore:16x16:r=2 --machine cluster:nodes=16,cores=16,profile=simgrid-fast
   rankweave study moore:64x64:r=4 --machine cluster:nodes=103,cores=40,profile=niagara -o study
   rankweave study moore:8x8:r=2 --machine cluster:nodes=4,cores=16,profile=simgrid-slow --fabric threads -o study.html
+  rankweave study moore:16x16:r=2 --map auto --machine cluster:nodes=16,cores=16,profile=simgrid-fast --bytes 64,4096
   rankweave study er:256:d=0.2:seed=1 --machine cluster:nodes=16,cores=16,profile=graham --bytes 4,1024 \\
     --strategies common-neighbor:k=3,mode=aware hierarchical:between=4.4,inside=16,first=between --json`
 
@@ -51,6 +56,7 @@ const schema = z.object({
     .string()
     .transform((text) => readMachine(text).machine)
     .optional(),
+  ...mapSchema,
   bytes: wholeList(0, longestBlockBytes, mostLengths).optional(),
   strategies: z.array(z.string()).optional(),
   planSeconds: seconds(1e6).refine((given) => given > 0, 'expected seconds above 0, got 0'),
@@ -67,7 +73,7 @@ const runMs = 20
 
 /** `rankweave study`: what the strategies of a topology cost on a machine, by block length. */
 export const studyCommand: AddCommand = (command, act) => {
-  command
+  addMapOption(command)
     .argument('<spec>', 'the topology, e.g. moore:64x64:r=4, or A.mtx')
     .option(
       '--machine <text>',
@@ -132,18 +138,23 @@ async function studyOf(
   machine: Machine,
   options: Options,
 ): Promise<Study | null> {
-  const { fabric: kind, bytes, strategies, planSeconds } = options
+  const { fabric: kind, bytes, strategies, planSeconds, map } = options
   const open = kind === undefined ? openInput : openInputOn(kind)
   report.step(`building ${spec}`)
   const cores = machine.firstRank[machine.cores.length]
   const text = /^[^:]+\.mtx(\.gz)?$/.test(spec) ? `mtx:${spec}:ranks=${cores}` : spec
-  const topology = buildTopology(text, { open, onProgress: readProgress(report, spec) })
+  const given = buildTopology(text, { open, onProgress: readProgress(report, spec) })
+  if (map !== undefined) report.step(`mapping ${spec}`)
+  const mapped =
+    map === undefined ? null : mappedTopology(given, map, { machine, nodes: nodeOf(machine, given.ranks) })
+  const topology = mapped?.topology ?? given
   const blockRows = blockRowsOf(text, topology.ranks, open)
   const isFollower = kind === 'mpi' && (mpiLauncher(process.env)?.process ?? 0) > 0
   const settings = {
     name: text,
     planSeconds,
     now: processorMs,
+    ...(mapped === null ? {} : { mappedFrom: { topology: given, mapping: mapped.mapping } }),
     ...(blockRows === null ? {} : { blockRows }),
     ...(bytes === undefined ? {} : { bytes }),
     ...(strategies === undefined ? {} : { strategies: strategies.map(parseStrategy) }),

@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import { plotsOf, type StudyDocument } from '../../study/document.js'
 import { htmlOf } from '../../study/html.js'
+import { inColumns, wayNames } from '../../study/mapping-section.js'
 import { markdownOf } from '../../study/markdown.js'
 import { plotSvg } from '../../study/plot-svg.js'
 import { closeEnough } from '../../study/sensitivity.js'
-import type { Study } from '../../study/study.js'
+import type { StudiedMapping, Study, Way } from '../../study/study.js'
 import { productText } from '../../study/study-document.js'
 import { fileError, makeDirectory, requireWritable } from '../../text/whole-file.js'
+import { mappingRow } from './mapping-report.js'
 import { checkOutputs, isStandardOutput, writeOutput } from './output-file.js'
 import { columns, counted, figure, type Reporter } from './reporter.js'
 
@@ -59,13 +61,14 @@ export async function writeStudy(
 }
 
 /** What a study says in short: the fastest of the strategies studied for every length, and when it pays. */
-export function fastestRows({ subject, fastest, strategies, leftOut, sensitivity }: Study): string {
+export function fastestRows({ subject, fastest, strategies, leftOut, sensitivity, mapped }: Study): string {
   const left = leftOut.length === 0 ? '' : `, ${leftOut.length} left out`
   return [
     `${subject.topology} on ${subject.machine}: ${counted(strategies.length, 'strategy', 'strategies')}${left}`,
     `times are simulated with profile ${subject.profile.origin}; planning is measured`,
     ...(subject.product === null ? [] : [productText(subject.product)]),
     ...(subject.remark === null ? [] : [subject.remark]),
+    ...(mapped === undefined ? [] : fourColumns(mapped)),
     columns([
       [
         'bytes',
@@ -85,6 +88,20 @@ export function fastestRows({ subject, fastest, strategies, leftOut, sensitivity
       .map(({ bytes, auto }) => `for ${figure(bytes)} bytes auto chooses ${auto}`),
     sensitivityText(sensitivity),
   ].join('\n')
+}
+
+/** The mapping, and what it and combining take, alone and together. */
+function fourColumns({ mapping, ways }: StudiedMapping): string[] {
+  const cell = ({ timeUs, messages, betweenNodes }: Way) =>
+    `${figure(timeUs)} us, ${figure(betweenNodes)} of ${figure(messages)}`
+  return [
+    `mapping ${mappingRow(mapping)}`,
+    'simulated time, and messages between nodes of all:',
+    columns([
+      ['bytes', ...Object.values(wayNames)],
+      ...ways.map((each) => [figure(each.bytes), ...inColumns(each, cell)]),
+    ]),
+  ]
 }
 
 /** Two digits: planning is measured. */

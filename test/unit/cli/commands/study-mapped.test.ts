@@ -1,0 +1,50 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { StudiedMapping } from '../../../../src/study/study.js'
+import { cli, onlyObject } from '../run-cli.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'rankweave-study-mapped-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const path = (name: string) => join(folder, name)
+
+/** Ranks of random places: neighbors are rarely on one node. */
+const spec = 'rgg:64:r=0.25:seed=3'
+const machine = ['--machine', 'cluster:nodes=4,cores=16,profile=simgrid-fast']
+
+describe('study --map', () => {
+  const words = ['study', spec, ...machine, '--bytes', '64,4096', '--strategies', 'routed', '--map']
+
+  it('has four columns: neither, mapping only, combining only, both', async () => {
+    const { mapped, strategies } = onlyObject(await cli(...words, 'auto', '--json')) as unknown as {
+      readonly mapped: StudiedMapping
+      readonly strategies: readonly { readonly messages: { readonly betweenNodes: number } }[]
+    }
+    const { before, after } = mapped.mapping
+    expect(mapped.ways.map(({ bytes }) => bytes)).toEqual([64, 4096])
+    for (const { neither, mapping, combining, both } of mapped.ways) {
+      expect([neither.betweenNodes, mapping.betweenNodes]).toEqual([before.edges, after.edges])
+      expect([neither.strategy, mapping.strategy]).toEqual(['direct', 'direct'])
+      // Sums of copies round differently where a choice is simulated.
+      expect(combining.timeUs).toBeLessThanOrEqual(neither.timeUs * (1 + 1e-9))
+      expect(both.timeUs).toBeLessThanOrEqual(mapping.timeUs * (1 + 1e-9))
+    }
+    expect(strategies[0].messages.betweenNodes).toBe(after.edges)
+  })
+
+  it('writes them in pages, and in short', async () => {
+    const file = path('study.md')
+    const map = path('graph.map')
+    await cli('map', spec, ...machine, '-o', map)
+    const { stdout } = await cli(...words, map, '-o', file)
+    expect(stdout).toMatch(/^ {2}bytes +neither +mapping only +combining only +both$/m)
+    const page = readFileSync(file, 'utf8')
+    expect(
+      page.match(/^\| block +\| +neither +\| +mapping only +\| +combining only +\| +both +\|$/gm),
+    ).toHaveLength(4)
+    const html = path('study.html')
+    await cli(...words, 'auto', '-o', html)
+    expect(readFileSync(html, 'utf8')).toContain('Mapping and combining')
+  })
+})
