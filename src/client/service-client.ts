@@ -6,6 +6,7 @@ import type { PlanView } from '../report/plan-view.js'
 import type { TopologyView } from '../report/topology-view.js'
 import { parseScheduleStream } from '../schedule/file/reader.js'
 import type { Schedule } from '../schedule/ir.js'
+import type { MappingFile } from '../topology/mapping/mapping-file.js'
 import {
   errorOf,
   idText,
@@ -268,6 +269,16 @@ export class ServiceClient {
   /** What one rank does. @throws ERR_NOT_FOUND, ERR_RANK */
   async program(id: string, rank: number): Promise<RankProgram> {
     return this.#json<RankProgram>(`${planPath(id)}/ranks/${encodeURIComponent(rank)}`)
+  }
+
+  /**
+   * The mapping of a plan that was asked for with `map`: its rank `slotOf[v]` is vertex v of the topology. It is computed
+   * anew, which takes as long as it took for the plan.
+   *
+   * @throws ERR_NOT_FOUND also for a plan whose rank v is vertex v, and for one whose topology was removed
+   */
+  async mapping(id: string): Promise<MappingFile> {
+    return this.#json<MappingFile>(`${planPath(id)}/mapping`)
   }
 
   /**

@@ -41,3 +41,4 @@ export {
 } from '../client/world-member.js'
 export type { PlanView } from '../report/plan-view.js'
 export type { TopologyView } from '../report/topology-view.js'
+export type { MappingFile } from '../topology/mapping/mapping-file.js'

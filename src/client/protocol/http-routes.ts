@@ -100,6 +100,11 @@ export const httpRoutes: readonly HttpRoute[] = [
     summary: 'The operations of one rank, in order.',
   },
   {
+    ...{ method: 'GET', path: '/v1/plans/:plan/mapping', statuses: [200], answer: json },
+    summary:
+      'Of a plan with `map`, the mapping as `rankweave map` writes it: rank `slotOf[v]` is vertex v. 404 where rank v is vertex v, and without the topology.',
+  },
+  {
     ...{ method: 'GET', path: '/v1/plans/:plan/simulation', statuses: [200], answer: json },
     summary: 'What `rankweave simulate --json` prints.',
     query: simulationQuery,

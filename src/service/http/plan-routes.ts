@@ -5,11 +5,14 @@ import * as z from 'zod'
 import {
   exportQuery,
   listQuery,
+  type PlanInfo,
   planId,
   planRequest,
   scheduleQuery,
   simulationQuery,
 } from '../../client/protocol/http.js'
+import { RankweaveError } from '../../errors.js'
+import type { PlanReport } from '../../neighborhood/choose/plan-request.js'
 import type { Tasks } from '../jobs/task.js'
 import { storing } from '../store/storing.js'
 import { leaving, type ServiceContext } from './context.js'
@@ -49,26 +52,33 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
       return json
     })
 
-  /** A text that a worker makes of a plan, as a stream of a file whose name is gone by then. */
+  /** What a worker writes, as a stream of a file whose name is gone by then. */
+  const written = async (
+    { request, reply, type }: Answered,
+    write: (into: string, options: Parameters<typeof tasks.run>[2]) => Promise<unknown>,
+  ) => {
+    const into = store.temporaryFile()
+    try {
+      await write(into, { tenant: request.tenant.id, signal: leaving(reply) })
+      return sendFile(request, reply, await openStored(into), type)
+    } finally {
+      await rm(into, { force: true }).catch(() => {})
+    }
+  }
+
+  /** A text that a worker makes of a plan. */
   const text = (
     request: FastifyRequest,
     reply: FastifyReply,
     id: string,
     form: Pick<Tasks['text']['input'], 'as' | 'bytes'>,
     type: string,
-  ) => {
-    const { tenant } = request
-    return reading(store, 'plans', tenant, id, async ({ path }) => {
-      const into = store.temporaryFile()
-      try {
-        const options = { tenant: tenant.id, signal: leaving(reply) }
-        await tasks.run('text', { ...form, schedule: path, into }, options)
-        return sendFile(request, reply, await openStored(into), type)
-      } finally {
-        await rm(into, { force: true }).catch(() => {})
-      }
-    })
-  }
+  ) =>
+    reading(store, 'plans', request.tenant, id, ({ path }) =>
+      written({ request, reply, type }, (into, options) =>
+        tasks.run('text', { ...form, schedule: path, into }, options),
+      ),
+    )
 
   app.post('/plans', async (request, reply) => {
     const { info } = await jobs.request(request.tenant, parsed(planRequest, request.body))
@@ -98,6 +108,22 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
     const file = await reading(store, 'plans', request.tenant, id, ({ path }) => openStored(path))
     return sendFile(request, reply, file, type)
   })
+  app.get('/plans/:id/mapping', (request, reply) => {
+    const { tenant } = request
+    const { id } = parsed(params, request.params)
+    const info = store.get('plans', tenant, id)?.record.info
+    if (info === undefined) throw notThere('plans', id)
+    const { topology, machine } = info.request
+    if (!isMapped(info) || machine === undefined)
+      throw new RankweaveError('ERR_NOT_FOUND', `plan ${id} has no mapping: its rank v is vertex v`)
+    return reading(store, 'topologies', tenant, topology, ({ record: { info: uploaded, ranks }, path }) => {
+      const upload = { path, format: uploaded.format, ranks }
+      const type = 'application/json; charset=utf-8'
+      return written({ request, reply, type }, (into, options) =>
+        tasks.run('mapping', { upload, machine, into }, options),
+      )
+    })
+  })
   app.get('/plans/:id/export', async (request, reply) => {
     const { id } = parsed(params, request.params)
     const { as, bytes = null } = parsed(exportQuery, request.query)
@@ -111,6 +137,18 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
     const { id, rank } = parsed(rankParams, request.params)
     return answer(request, reply, id, 'rank', { rank })
   })
+}
+
+/** A request, and its answer of a media type. */
+interface Answered {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly type: string
+}
+
+/** Whether the ranks of a plan are slots. */
+function isMapped({ statistics }: PlanInfo): boolean {
+  return (statistics['mapping'] as PlanReport['mapping'])?.isMapped === true
 }
 
 /** A file that can be read to its end from here on, even when it is removed. @throws ERR_STORE */

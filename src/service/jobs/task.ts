@@ -36,6 +36,16 @@ export interface Tasks {
     }
     readonly output: { readonly statistics: Record<string, unknown>; readonly body: Body }
   }
+  /** What `auto` maps a topology to on a machine, as `rankweave map` writes it, into a file. */
+  readonly mapping: {
+    readonly input: {
+      readonly upload: UploadedTopology
+      /** Text of a machine. */
+      readonly machine: string
+      readonly into: string
+    }
+    readonly output: { readonly bytes: number }
+  }
   /** The schedule in another version, or as another text, into a file. */
   readonly text: {
     readonly input: {

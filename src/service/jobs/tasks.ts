@@ -7,6 +7,7 @@ import { RankweaveError } from '../../errors.js'
 import { cProgramPieces } from '../../export/c-program.js'
 import { goalPieces } from '../../export/goal-text.js'
 import { formatMachine } from '../../machine/format-machine.js'
+import { nodeOf } from '../../machine/machine.js'
 import { parseMachine } from '../../machine/machine-text.js'
 import { profileOf } from '../../machine/network.js'
 import { reportedPlan } from '../../neighborhood/choose/plan-request.js'
@@ -14,6 +15,8 @@ import { readScheduleFile, scheduleText } from '../../schedule/file/schedule-fil
 import { opKind, type Schedule } from '../../schedule/ir.js'
 import { waitsAfter } from '../../schedule/walk.js'
 import { chunksOf } from '../../text/whole-file.js'
+import { mapFromCommunities } from '../../topology/mapping/community-start.js'
+import { mappingText } from '../../topology/mapping/mapping-file.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
 import { requireMemory, requirePlannable } from './job-memory.js'
@@ -73,6 +76,14 @@ export const work: Work = {
     report({ step: 'writing the schedule', done: 0, total: null })
     const body = writeFile(into, scheduleText(plan.schedule))
     return { statistics: { topology: request.topology, ...planned.report, verified: true }, body }
+  },
+
+  async mapping({ upload, machine: words, into }, { expandedBytes, arraysMb }, report) {
+    const machine = parseMachine(words)
+    const { topology } = buildUpload(upload, expandedBytes, readProgress(report))
+    requirePlannable(topology.ranks, topology.outRank.length, arraysMb)
+    const mapping = mapFromCommunities(topology, { nodeOfSlot: nodeOf(machine, topology.ranks) })
+    return writeFile(into, mappingText(topology, mapping, 'pairs'))
   },
 
   async text({ schedule: path, as, bytes, into }) {

@@ -5,6 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TopologyInfo } from '../../../src/client/protocol/http.js'
 import { ServiceClient } from '../../../src/client/service-client.js'
 import { WorldMember } from '../../../src/client/world-member.js'
+import type { NeighborSchedule } from '../../../src/schedule/ir.js'
+import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
+import { relabelledTopology } from '../../../src/topology/mapping/relabel.js'
+import { topologyHash } from '../../../src/topology/topology-hash.js'
 import { pageBundle } from '../../support/page-bundle.js'
 import { asking, startService } from '../../support/service.js'
 
@@ -52,6 +56,20 @@ describe('a client of a service', () => {
     expect(await client.goalText(plan, 8)).toMatch(/num_ranks 193\n/)
   })
 
+  it('has the mapping of a plan with mapped ranks, and none of another one', async () => {
+    const placed = { topology: topology.id, strategy: 'direct', machine }
+    const { id, statistics } = await client.plan({ ...placed, map: 'auto' })
+    const { slotOf, ...head } = await client.mapping(id)
+    const graph = buildTopology('mtx:test/matrices/dwt_193.mtx:ranks=193')
+    expect(head).toMatchObject({ objective: 'pairs', topology: topologyHash(graph) })
+    const schedule = (await client.schedule(id)) as NeighborSchedule
+    const planned = topologyHash(relabelledTopology(graph, slotOf))
+    expect(topologyHash(schedule.topology)).toBe(planned)
+    expect(statistics['mapping']).toMatchObject({ topology: topologyHash(graph), planned, isMapped: true })
+    for (const other of [plan, (await client.plan(placed)).id])
+      await expect(client.mapping(other)).rejects.toEqual(code('ERR_NOT_FOUND'))
+  })
+
   it('uploads a graph of graphology, whose topology is that of its edges', async () => {
     const graph = new UndirectedGraph()
     for (const node of ['a', 'b', 'c']) graph.addNode(node)
@@ -67,6 +85,7 @@ describe('a client of a service', () => {
       () => stranger.topology(topology.id),
       () => stranger.planInfo(plan),
       () => stranger.schedule(plan),
+      () => stranger.mapping(plan),
       () => stranger.removePlan(plan),
       () => stranger.planView(plan),
       () => stranger.report(plan),

@@ -40,7 +40,7 @@ async function answer(kind: string, input: unknown): Promise<never> {
   }
   const { into, rank } = input as { into: string; rank?: number }
   if (kind === 'plan') return { statistics: {}, body: write(into, '{"format":"x"}\n') } as never
-  if (kind === 'text') return write(into, 'text') as never
+  if (kind === 'text' || kind === 'mapping') return write(into, 'text') as never
   if (kind === 'report') return { html: '<!doctype html>' } as never
   if (rank !== undefined && rank > 35) throw new RankweaveError('ERR_RANK', 'expected a rank below 36')
   return { json: '{}' } as never
