@@ -21,7 +21,7 @@ export function inColumns<T>(ways: FourWays, of: (way: Way) => T): T[] {
 
 /** What mapping and combining each take away, and what both do. */
 export function mappingSection({ machine }: Subject, { mapping, ways }: StudiedMapping): Section {
-  const { map, start, before, after } = mapping
+  const { map, start, before, after, isMapped } = mapping
   const source = start === null ? map : `${map}, from ${start}`
   const columns = ['block', ...Object.values(wayNames)].map((title) => ({ title }))
   const rowsOf = (cell: (way: Way) => Cell) =>
@@ -34,7 +34,9 @@ export function mappingSection({ machine }: Subject, { mapping, ways }: StudiedM
   return {
     title: 'Mapping and combining',
     text: [
-      `The mapping is ${source}: of ${numberText(before.pairs)} pairs of a rank and another node to which it sends, ${numberText(after.pairs)} remain.`,
+      isMapped
+        ? `The mapping is ${source}: of ${numberText(before.pairs)} pairs of a rank and another node to which it sends, ${numberText(after.pairs)} remain.`
+        : `The mapping is ${source}: it moves no rank.`,
       'Without the mapping rank v is vertex v. Combining is what auto chooses for the length; without it ranks send directly.',
     ],
     parts: [

@@ -23,7 +23,7 @@ export function studyDocument(study: Study): StudyDocument {
       `Messages cost what the profile ${profile.origin} says: ${profile.source}.`,
       ...(subject.product === null ? [] : [`${productText(subject.product)}.`]),
       ...(subject.remark === null ? [] : [subject.remark]),
-      ...(study.mapped === undefined ? [] : [mappedText]),
+      ...(study.mapped?.mapping.isMapped === true ? [mappedText] : []),
       'Every table and plot names the origin of its figures: counted in schedules, simulated, measured, or derived from figures of several origins.',
     ],
     sections: [

@@ -33,6 +33,22 @@ describe('study --map', () => {
     expect(strategies[0].messages.betweenNodes).toBe(after.edges)
   })
 
+  it('says where no rank moves, and then has equal columns', async () => {
+    const oneNode = ['--machine', 'cluster:nodes=1,cores=16,profile=simgrid-fast', '--bytes', '64']
+    const { stdout } = await cli('study', 'moore:4x4:r=1', ...oneNode, '--map', 'auto')
+    expect(stdout).toContain('The mapping is auto, from identity: it moves no rank.')
+    expect(stdout).not.toContain('Ranks were mapped')
+    const [, ...columns] = /^\| 64 B +\| +([\d.]+) \| +([\d.]+) \| +([\d.]+) \| +([\d.]+) \|$/m.exec(stdout)!
+    expect([columns[0], columns[2]]).toEqual([columns[1], columns[3]])
+  })
+
+  it('measures the mapped ranks on a fabric, too', async () => {
+    const fabric = ['--fabric', 'local', '--runs', '1', '--json']
+    const { mapped, measurements } = onlyObject(await cli(...words, 'auto', ...fabric))
+    expect(mapped).toMatchObject({ mapping: { isMapped: true } })
+    expect(measurements).toMatchObject({ strategies: [{ strategy: 'direct' }, {}] })
+  })
+
   it('writes them in pages, and in short', async () => {
     const file = path('study.md')
     const map = path('graph.map')
