@@ -7,6 +7,7 @@ import { cartTopology } from '../topology/generate/cartesian.js'
 import { dimsCreate } from '../topology/generate/dims-create.js'
 import { mapTopology } from '../topology/mapping/map-topology.js'
 import { type MappingObjective, mappingObjectives } from '../topology/mapping/objectives.js'
+import { placementCosts } from '../topology/mapping/placement-costs.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { topologyFromEdges, topologyFromLists } from '../topology/topology-builders.js'
 import type { TopologyOptions } from '../topology-communicator/create.js'
@@ -89,7 +90,23 @@ async function onGraphs(
     )
     await exchangeEdges(graph, { sent: sent(graph.rank), received: received(graph.rank) }, 4)
   }
+  await fromNeighbors()
   await Promise.all([lists.free(), given.free(), spread.free()])
+
+  /** No process has the graph: the mapping is another, and not worse than none. */
+  async function fromNeighbors(): Promise<void> {
+    const strategy = options.strategy?.kind === 'auto' ? ({ kind: 'direct' } as const) : options.strategy!
+    const inParts = { ...reordering, strategy, planFrom: 'neighbors' } as const
+    const graph = await comm.createDistGraphAdjacent({ sources, destinations, ...inParts })
+    await requireNoWorse(comm, graph, topology, objective)
+    same(
+      [...graph.sources],
+      received(graph.rank).map((edge) => edges[edge][0]),
+      'sources of a rank that planned from neighbors',
+    )
+    await exchangeEdges(graph, { sent: sent(graph.rank), received: received(graph.rank) }, 4)
+    await graph.free()
+  }
 }
 
 async function onGrids(
@@ -153,3 +170,29 @@ async function requirePlaces(
   const places = await graph.allgather(Int32Array.of(comm.rank))
   same([...places], [...slotOf], 'the place of every rank')
 }
+
+const costNames = {
+  pairs: 'pairs',
+  edges: 'edges',
+  'hop-bytes': 'hopBytes',
+  'busiest-node': 'busiestNode',
+} as const
+
+/** Every place has one vertex, and the objective is not worse than with vertex v at place v. */
+async function requireNoWorse(
+  comm: Communicator,
+  graph: TopologyCommunicator,
+  topology: ProcessTopology,
+  objective: MappingObjective,
+): Promise<void> {
+  const machine = machineFor(comm.size)
+  const nodes = nodeOf(machine, comm.size)
+  const places = await graph.allgather(Int32Array.of(comm.rank))
+  same([...places].toSorted(ascending), ranksUpTo(comm.size), 'places')
+  const costOf = (nodeOfVertex: Int32Array) =>
+    placementCosts(topology, nodeOfVertex, hopsBetween(machine))[costNames[objective]]
+  const [before, after] = [costOf(nodes), costOf(places.map((place) => nodes[place]))]
+  same(after <= before, true, `${objective} of ${after}, from ${before}`)
+}
+
+const ascending = (a: number, b: number) => a - b

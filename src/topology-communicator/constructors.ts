@@ -11,7 +11,7 @@ import type { CartCommunicator } from './cart-communicator.js'
 import { type CreationModules, createWith, strategyOf, type TopologyOptions } from './create.js'
 import type { AdjacentEdges, DistributedEdges } from './distributed/gather-lists.js'
 import type { Neighborhood } from './execute/neighborhood.js'
-import { checkPlanFrom, type PlanFrom, planFromOf } from './plan-from.js'
+import { checkPlanFrom, type PlanFrom } from './plan-from.js'
 import type { TopologyCommunicator } from './topology-communicator.js'
 import { checkedFingerprint } from './topology-fingerprint.js'
 
@@ -145,24 +145,14 @@ export function createDistGraphAdjacent(
   const { machine, planFrom } = options
   const strategy = strategyOf(options)
   checkPlanFrom(strategy, planFrom)
-  const isReordered = options.reorder !== undefined && options.reorder !== false
-  const isFromNeighbors = planFrom === 'neighbors' || planFromOf(strategy, 2) === 'neighbors'
-  if (isReordered && isFromNeighbors)
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `${where}: reorder needs the whole graph, got a plan from neighbors`,
-    )
   const made = createWith(comm, options, {
     ranks: comm.size,
     contribution: {
       ...{ sources: snapshotOf(sources), destinations: snapshotOf(destinations) },
       ...{ sourceWeights: snapshotOf(sourceWeights), destinationWeights: snapshotOf(destinationWeights) },
     } as AdjacentEdges,
-    make: ({ topologyOrPlan }, state, exchange, hosted) =>
-      topologyOrPlan(state, exchange, hosted, {
-        ...{ isWeighted, strategy, machine },
-        planFrom: isReordered ? 'graph' : planFrom,
-      }),
+    make: ({ topologyOrPlan }, state, exchange, hosted, reorder) =>
+      topologyOrPlan(state, exchange, hosted, { isWeighted, strategy, machine, planFrom, reorder }),
     agreed: ['adjacent', isWeighted ? 'weighted' : 'unweighted', planFrom ?? 'by size'],
     handle: graphHandle,
   })

@@ -45,7 +45,8 @@ export interface TopologyOptions extends WaitOptions {
   /**
    * Renumbers the ranks so that less leaves their nodes: vertex v of the topology is rank v of the new communicator, in
    * the process that a mapping chose, so a caller's rank may change. Its neighbors are those of its new rank. Default
-   * false. What it costs: each process gathers the topology, and all wait while one maps (docs/placement.md).
+   * false. What it costs: each process gathers the topology, or where ranks plan from their neighbors process 0 a
+   * smaller one, and all wait while it maps (docs/placement.md).
    */
   readonly reorder?: boolean | ReorderOptions
 }
@@ -100,12 +101,14 @@ export interface Creation<C, H> {
    * ranks. A RankweaveError that it throws is the same on all processes, and every rank gets it.
    *
    * @param hosted what each rank of this process contributed
+   * @param reorder how ranks are renumbered where no process has the whole topology; else the caller does that
    */
   make(
     modules: CreationModules,
     state: CommState,
     exchange: Exchange,
     hosted: readonly C[],
+    reorder: ReorderOptions | null,
   ): TopologyOrPlan | null | Promise<TopologyOrPlan | null>
   /**
    * The name of the call, where every process has the whole topology, and so needs the whole rank table;
@@ -155,7 +158,7 @@ export function createWith<C, H>(
       if (strategy.kind === 'common-neighbor') await modules.prepareEngine(strategy.engine)
       let given: TopologyOrPlan | null
       try {
-        given = await creation.make(modules, state, exchange, hosted)
+        given = await creation.make(modules, state, exchange, hosted, reorder)
       } catch (error) {
         if (!isRankweaveError(error)) throw error
         return failAllRanks(hosted.length, error)
@@ -168,7 +171,8 @@ export function createWith<C, H>(
         reorder === null || 'plan' in given
           ? null
           : await modules.reorderedSlots(state, exchange, given.topology, reorder)
-      const made = await contextOfFirst(state, exchange, ranks, slotOf)
+      const moved = 'plan' in given ? given.moved : undefined
+      const made = moved?.state ?? (await contextOfFirst(state, exchange, ranks, slotOf))
       const choice = isAuto(strategy)
         ? { strategy: { kind: 'direct' } as const, auto: strategy, machine, slotOf }
         : { strategy, machine, slotOf }
@@ -186,8 +190,9 @@ export function createWith<C, H>(
       return hosted.map((_, index) => {
         const slot = state.localRanks[index]
         if (slot >= ranks) return null
+        const rank = moved === undefined ? rankOf?.[slot] : moved.vertexAt[index]
         // Without a reordering ranks keep their numbers, and so their local indices.
-        const local = rankOf === null ? index : indexIn(made.localRanks, rankOf[slot])
+        const local = rank === undefined ? index : indexIn(made.localRanks, rank)
         return creation.handle(modules, made, local, neighborhood)
       })
     },

@@ -21,9 +21,14 @@ export const planningLimits = Object.fromEntries(
  */
 export const autoLimit = 2 ** 20
 
+/** Edges of graphs that are gathered at least where ranks are renumbered: mapped as wholes they become better. */
+export const reorderLimit = 2 ** 20
+
 /** Edges of the largest graph that is gathered for a strategy by default. */
-export const limitOf = (strategy: Strategy | AutoStrategy): number =>
-  isAuto(strategy) ? autoLimit : planningLimits[strategy.kind]
+export function limitOf(strategy: Strategy | AutoStrategy, isReordered = false): number {
+  const limit = isAuto(strategy) ? autoLimit : planningLimits[strategy.kind]
+  return isReordered ? Math.max(limit, reorderLimit) : limit
+}
 
 /** @throws ERR_ARGUMENT for another word, ERR_STRATEGY for an engine that cannot plan so */
 export function checkPlanFrom(strategy: Strategy | AutoStrategy, planFrom: unknown): void {

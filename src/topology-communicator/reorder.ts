@@ -10,7 +10,7 @@ import { nodesInCommunicator, placementOf } from './execute/placement.js'
 import type { ReorderOptions } from './reorder-options.js'
 
 /** Visits of neighbors that refinement may spend, some 10 ns each: at most a tenth of what a mapping takes by default. */
-const mostWork = 4e7
+export const reorderWork = 4e7
 const bcastStep = 2_000
 
 /**
@@ -35,7 +35,7 @@ export async function reorderedSlots(
   let slots: Uint8Array | null = null
   if (exchange.me === 0) {
     const { slotOf } = mapTopology(topology, {
-      ...{ nodeOfSlot, mostWork },
+      ...{ nodeOfSlot, mostWork: reorderWork },
       ...(objective === undefined ? {} : { objective }),
       ...(machine === undefined ? {} : { distance: hopsBetween(machine) }),
     })

@@ -1,4 +1,3 @@
-import { rangeAt } from '../base/search.js'
 import type { Exchange } from '../calls/exchange.js'
 import type { CommState } from '../comm/comm-state.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../machine/machine.js'
@@ -8,12 +7,24 @@ import { topologyFromLists } from '../topology/topology-builders.js'
 import { planFromNeighbors } from './distributed/distributed-plan.js'
 import { compareEnds, findOneSidedEdge } from './distributed/edge-check.js'
 import { type AdjacentEdges, gatherAdjacent } from './distributed/gather-lists.js'
-import { namedRanks } from './distributed/own-lists.js'
-import { type RankHosts, rankHosts } from './distributed/rank-hosts.js'
-import type { TopologyOrPlan } from './execute/neighborhood.js'
+import { namedRanks, type OwnLists } from './distributed/own-lists.js'
+import { nodeOfRank, type RankHosts, type RankPlacement, rankHosts } from './distributed/rank-hosts.js'
+import type { PlacedPart, TopologyOrPlan } from './execute/neighborhood.js'
 import { nodesInCommunicator, placementOf } from './execute/placement.js'
 import { cachedTopology } from './execute/topology-cache.js'
 import { limitOf, type PlanFrom, planFromOf } from './plan-from.js'
+import { type Moved, movedRanks } from './reorder-in-parts.js'
+import type { ReorderOptions } from './reorder-options.js'
+
+/** How a topology is given, and what for. */
+interface Given {
+  readonly isWeighted: boolean
+  readonly strategy: Strategy | AutoStrategy
+  readonly machine: Machine | undefined
+  readonly planFrom: PlanFrom | undefined
+  /** Null: ranks keep their numbers. Of a topology that is gathered, the caller renumbers them. */
+  readonly reorder: ReorderOptions | null
+}
 
 /**
  * The whole topology, gathered, or a plan from neighbors alone: as demanded, else by the size of the graph.
@@ -24,34 +35,25 @@ export async function topologyOrPlan(
   state: CommState,
   exchange: Exchange,
   hosted: readonly AdjacentEdges[],
-  options: {
-    readonly isWeighted: boolean
-    readonly strategy: Strategy | AutoStrategy
-    readonly machine: Machine | undefined
-    readonly planFrom: PlanFrom | undefined
-  },
+  given: Given,
 ): Promise<TopologyOrPlan> {
-  const { isWeighted, strategy, machine } = options
-  const planFrom = options.planFrom ?? planFromOf(strategy, exchange.count)
+  const { isWeighted, strategy, reorder } = given
+  // Direct sends need no nodes.
+  const machine = isAuto(strategy) || strategy.kind === 'direct' ? undefined : given.machine
+  const planFrom = given.planFrom ?? planFromOf(strategy, exchange.count)
   const lists = { localRanks: state.localRanks, hosted }
   if (planFrom !== 'graph') {
     const { agree, edges } = await compareEnds(exchange, lists)
-    if (planFrom === 'neighbors' || edges > limitOf(strategy)) {
+    if (planFrom === 'neighbors' || edges > limitOf(strategy, reorder !== null)) {
       const hosts = rankHosts(state)
       await hosts.learn(namedRanks(lists))
       const error = agree ? null : await findOneSidedEdge(exchange, lists, (rank) => hosts.find(rank)!)
       if (error !== null) throw error
-      const nodeOf = (rank: number) => nodeIndexOf(state, hosts, machine, rank)
-      const nodesOfAll = async () => {
-        if (machine === undefined) await state.place()
-        return machine === undefined
-          ? nodesInCommunicator(state, machine, placementOf(state))
-          : nodesOfMachine(machine, state.size)
-      }
-      const where = { ranks: state.size, nodeOf, nodesOfAll, hosts }
-      const named = isAuto(strategy) ? ({ kind: 'direct' } as const) : strategy
-      const plan = await planFromNeighbors(exchange, lists, named, where)
-      return { plan, placement: plan.rankOf.map((rank) => hosts.find(rank)!) }
+      const moved =
+        reorder && (await movedRanks(state, exchange, lists, { isWeighted, reorder, hosts, machine }))
+      if (moved !== null) return planOfMoved(moved, given)
+      const where = placementIn(state, hosts, given.machine)
+      return planOfPart(exchange, lists, strategy, where)
     }
   }
   await state.place()
@@ -59,13 +61,46 @@ export async function topologyOrPlan(
   return { topology: cachedTopology(topologyFromLists(gathered)) }
 }
 
-/** Node of one rank: that of the machine, or of the process that hosts it. */
-function nodeIndexOf(
-  { processes: { processes }, runtime }: CommState,
-  hosts: RankHosts,
-  machine: Machine | undefined,
-  rank: number,
-): number {
-  if (machine !== undefined) return rangeAt(machine.firstRank, rank)
-  return runtime.layout.nodeOfProcess[processes.at(hosts.find(rank)!)]
+async function planOfPart(
+  exchange: Exchange,
+  lists: OwnLists,
+  strategy: Strategy | AutoStrategy,
+  where: RankPlacement,
+): Promise<PlacedPart> {
+  const named = isAuto(strategy) ? ({ kind: 'direct' } as const) : strategy
+  const plan = await planFromNeighbors(exchange, lists, named, where)
+  return { plan, placement: plan.rankOf.map((rank) => where.hosts.find(rank)!) }
+}
+
+function placementIn(state: CommState, hosts: RankHosts, machine: Machine | undefined): RankPlacement {
+  const nodeOf = (rank: number) => nodeOfRank(state, hosts, machine, rank)
+  const nodesOfAll = async () => {
+    if (machine === undefined) await state.place()
+    return machine === undefined
+      ? nodesInCommunicator(state, machine, placementOf(state))
+      : nodesOfMachine(machine, state.size)
+  }
+  return { ranks: state.size, nodeOf, nodesOfAll, hosts }
+}
+
+/** @throws what planning throws: then the new communicator has not been used */
+async function planOfMoved(moved: Moved, given: Given): Promise<PlacedPart> {
+  const { state, exchange, lists, nodeOf, vertexAt } = moved
+  const hosts = rankHosts(state)
+  try {
+    await hosts.learn(namedRanks(lists))
+    const where =
+      nodeOf === null
+        ? placementIn(state, hosts, undefined)
+        : {
+            ...{ ranks: state.size, hosts },
+            nodeOf: (rank: number) => nodeOf[rank],
+            nodesOfAll: () => Promise.resolve(nodeOf),
+          }
+    const part = await planOfPart(exchange, lists, given.strategy, where)
+    return { ...part, moved: { state, vertexAt } }
+  } catch (error) {
+    state.runtime.dropContext(state.id)
+    throw error
+  }
 }

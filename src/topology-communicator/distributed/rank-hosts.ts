@@ -1,5 +1,6 @@
 import { rangeAt } from '../../base/search.js'
 import type { CommState } from '../../comm/comm-state.js'
+import type { Machine } from '../../machine/machine.js'
 
 /**
  * Which processes host ranks, as far as this process knows: of all ranks, or of those that it has looked up.
@@ -73,4 +74,15 @@ class LookedUpHosts implements RankHosts {
   believe(rank: number, process: number): void {
     if (!this.#found.has(rank)) this.#found.set(rank, process)
   }
+}
+
+/** Node of one rank: that of the machine, or of the process that hosts it. */
+export function nodeOfRank(
+  { processes: { processes }, runtime }: CommState,
+  hosts: RankHosts,
+  machine: Machine | undefined,
+  rank: number,
+): number {
+  if (machine !== undefined) return rangeAt(machine.firstRank, rank)
+  return runtime.layout.nodeOfProcess[processes.at(hosts.find(rank)!)]
 }

@@ -33,10 +33,19 @@ import { cachedTopology } from './topology-cache.js'
 const plans = new PlanCache(32)
 
 /** The plan for a process's ranks where no process has the whole topology. */
-interface PlacedPart {
+export interface PlacedPart {
   readonly plan: PlanOfRanks
   /** Process index of the rank of every number. */
   readonly placement: Int32Array
+  /** Where ranks were renumbered: the communicator that has been made for that. */
+  readonly moved?: MovedRanks | undefined
+}
+
+/** Ranks in the places that a mapping chose. */
+export interface MovedRanks {
+  readonly state: CommState
+  /** The new rank of every rank of the parent in this process, by local index. */
+  readonly vertexAt: Int32Array
 }
 
 /** The whole topology, or the plan for this process's ranks. */

@@ -50,12 +50,6 @@ describe('reorder', () => {
     ['no machine', { reorder: { machine: 'cluster' as never } }, 'ERR_MACHINE'],
     ['too few cores', { reorder: { machine: cluster({ nodes: 1, cores: 4 }) } }, 'ERR_MACHINE'],
     ['a word', { reorder: 'yes' as never }, 'ERR_ARGUMENT'],
-    ['a plan from neighbors', { reorder: true, planFrom: 'neighbors' }, 'ERR_ARGUMENT'],
-    [
-      'an engine that plans from neighbors',
-      { reorder: true, strategy: { kind: 'common-neighbor', k: 2, engine: 'distributed' } },
-      'ERR_ARGUMENT',
-    ],
   ] as const)('refuses %s before anything is sent', async (_, options, code) => {
     await onTwoNodes(async (world) => {
       const refused = made(world, options as Partial<AdjacentOptions>)

@@ -1,0 +1,58 @@
+import { bytesOf, wordsOf } from '../../base/bytes.js'
+import { getOrAdd } from '../../base/maps.js'
+import type { Exchange } from '../../calls/exchange.js'
+import type { PartGraph } from '../../topology/mapping/part-graph.js'
+import type { OwnLists } from './own-lists.js'
+
+/** Who has edges to whom, among processes: both ends of an edge know it, so all messages are expected. */
+export interface EdgePeers {
+  /** For every other process that hosts sources of ranks here: local indices of those ranks, ascending. */
+  readonly told: ReadonlyMap<number, readonly number[]>
+  /** For every other process that hosts destinations of ranks here: their places in the graph, ascending. */
+  readonly heard: ReadonlyMap<number, readonly number[]>
+}
+
+/** @param processOf of a rank that the lists name */
+export function edgePeers(
+  me: number,
+  { hosted }: OwnLists,
+  { named }: PartGraph,
+  processOf: (rank: number) => number,
+): EdgePeers {
+  const told = new Map<number, number[]>()
+  for (const [i, { sources }] of hosted.entries()) {
+    const peers = new Set(Array.from(sources, processOf))
+    peers.delete(me)
+    for (const peer of peers) getOrAdd(told, peer, () => []).push(i)
+  }
+  const heard = new Map<number, number[]>()
+  for (const [place, rank] of named.entries()) {
+    const peer = processOf(rank)
+    if (peer !== me) getOrAdd(heard, peer, () => []).push(place)
+  }
+  return { told, heard }
+}
+
+/**
+ * A word for every place of the graph, of which each process knows those of its own ranks: one message to each process
+ * that hosts sources of these, 4 bytes a rank.
+ *
+ * @param words by local index
+ */
+export async function destinationWords(
+  exchange: Exchange,
+  { told, heard }: EdgePeers,
+  { named, own }: PartGraph,
+  words: Int32Array,
+  step: number,
+): Promise<Int32Array> {
+  for (const [peer, ranks] of told)
+    exchange.send(peer, step, bytesOf(Int32Array.from(ranks, (i) => words[i])))
+  const all = new Int32Array(named.length)
+  for (const [i, place] of own.entries()) all[place] = words[i]
+  for (const [peer, places] of heard) {
+    const theirs = wordsOf(await exchange.receive(peer, step))
+    for (const [i, place] of places.entries()) all[place] = theirs[i]
+  }
+  return all
+}

@@ -1,0 +1,156 @@
+import { bytesOf, wordsOf } from '../../base/bytes.js'
+import { concatenateWords, packBlocks, unpackBlocks } from '../../base/packing.js'
+import type { Exchange } from '../../calls/exchange.js'
+import { allgatherBytes, bcastBytes, gatherBytes } from '../../calls/exchange-patterns.js'
+import { type Clusters, clusterCount, growClusters } from '../../topology/mapping/clusters.js'
+import { type ClusterEdges, clusterEdges, mapClusters } from '../../topology/mapping/map-clusters.js'
+import type { MappingObjective } from '../../topology/mapping/objectives.js'
+import { costOfParts, type NodeDistances, partCosts, partGraph } from '../../topology/mapping/part-graph.js'
+import { combineAll } from './combine-all.js'
+import { destinationWords, edgePeers } from './destination-words.js'
+import type { OwnLists } from './own-lists.js'
+import type { RankPlacement } from './rank-hosts.js'
+
+/** Bounds of what process 0 gathers. */
+export interface MappingBounds {
+  /** Clusters, unless there are more processes. */
+  readonly clusters: number
+  /** Edges of clusters, where each retains as many. */
+  readonly edges: number
+  /** Heaviest destinations of a cluster that it retains. */
+  readonly degree: number
+  /** Visits of neighbors that refinement may spend. */
+  readonly work: number
+}
+
+/** Where clusters of the whole graph go, and those of this process. */
+export interface MappedClusters {
+  readonly clusters: Clusters
+  /** The cluster whose place every cluster takes: a permutation. */
+  readonly slotOf: Int32Array
+  /** The number of the first cluster of every process, then that of all clusters. */
+  readonly firstOf: Int32Array
+}
+
+export interface PartsToMap extends NodeDistances, Pick<RankPlacement, 'ranks' | 'nodeOf' | 'hosts'> {
+  readonly objective: MappingObjective
+}
+
+// Steps of the exchange; an allgather takes up to 32.
+const sizeStep = 3_000
+const nodesStep = 3_010
+const clustersStep = 3_050
+const edgesStep = 3_051
+const slotsStep = 3_052
+const movedStep = 3_053
+const costsStep = 3_060
+
+/** How many sizes of clusters are compared. */
+const comparedSizes = 32
+/** Fewer edges of a cluster say too little. */
+const leastDegree = 4
+
+/**
+ * Maps a graph that no process has. Each joins its vertices in clusters of one size, process 0 maps the clusters, and all
+ * count what the objective makes of it: null where it does not become better.
+ *
+ * Memory: in proportion to ranks and edges here, 8 bytes a cluster, and on process 0 the graph of clusters.
+ * Messages: one to each process with sources of ranks here, twice; one to process 0; five trees.
+ *
+ * @param parts knows hosts of the ranks that the lists name
+ */
+export async function mapInParts(
+  exchange: Exchange,
+  lists: OwnLists,
+  parts: PartsToMap,
+  bounds: MappingBounds,
+): Promise<MappedClusters | null> {
+  const { objective, nodeOf, hosts } = parts
+  const { localRanks, hosted } = lists
+  const graph = partGraph(localRanks, hosted, objective === 'hop-bytes')
+  const peers = edgePeers(exchange.me, lists, graph, (rank) => hosts.find(rank)!)
+  const nodesHere = localRanks.map(nodeOf)
+  const size = await clusterSize(exchange, nodesHere, parts.ranks, bounds.clusters)
+  const clusters = growClusters(graph, nodesHere, size)
+  const nodes = (await allgatherBytes(exchange, bytesOf(clusters.nodeOf), nodesStep)).map(wordsOf)
+  const firstOf = new Int32Array(exchange.count + 1)
+  for (const [process, { length }] of nodes.entries()) firstOf[process + 1] = firstOf[process] + length
+  const nodeOfCluster = concatenateWords(nodes)
+  if (nodeOfCluster.every((node) => node === nodeOfCluster[0])) return null
+
+  const first = firstOf[exchange.me]
+  const numbered = clusters.clusterOf.map((cluster) => (cluster < 0 ? -1 : first + cluster))
+  const clusterAt = await destinationWords(exchange, peers, graph, numbered, clustersStep)
+  const kept = Math.floor(bounds.edges / nodeOfCluster.length)
+  const most = Math.max(leastDegree, Math.min(bounds.degree, kept))
+  const gathered = await gatherEdges(exchange, clusterEdges(graph, clusterAt, most))
+  let slots: Uint8Array | null = null
+  if (gathered !== null) {
+    const { distance } = parts
+    const mapped = mapClusters(gathered, nodeOfCluster, { size, objective, distance, mostWork: bounds.work })
+    slots = bytesOf(mapped ?? new Int32Array(0))
+  }
+  const slotOf = wordsOf(await bcastBytes(exchange, 0, slots, slotsStep))
+  if (slotOf.length === 0) return null
+
+  const nodesThen = numbered.map((cluster, v) =>
+    cluster < 0 ? nodesHere[v] : nodeOfCluster[slotOf[cluster]],
+  )
+  const nodesAt = await destinationWords(exchange, peers, graph, nodesThen, movedStep)
+  const before = partCosts(graph, graph.named.map(nodeOf), objective, parts)
+  const after = partCosts(graph, nodesAt, objective, parts)
+  const isBetter = await isLess(exchange, after, before)
+  return isBetter ? { clusters, slotOf, firstOf } : null
+}
+
+/**
+ * Vertices of a cluster: the size from the least on, but below its double, that leaves fewest vertices without a cluster;
+ * of equal ones the smallest.
+ */
+async function clusterSize(
+  exchange: Exchange,
+  nodesHere: Int32Array,
+  ranks: number,
+  mostClusters: number,
+): Promise<number> {
+  const least = Math.ceil(ranks / Math.max(mostClusters, exchange.count))
+  if (least === 1) return 1
+  const sizes = Array.from({ length: Math.min(least, comparedSizes) }, (_, i) => least + i)
+  const here = Float64Array.from(sizes, (size) => size * clusterCount(nodesHere, size))
+  const all = await combineAll(exchange, here, sumOf, sizeStep)
+  return sizes[all.indexOf(all.reduce((most, joined) => Math.max(most, joined)))]
+}
+
+/** The edges of all clusters at process 0; null elsewhere. */
+async function gatherEdges(
+  exchange: Exchange,
+  { sources, destinations, weights }: ClusterEdges,
+): Promise<ClusterEdges | null> {
+  const packed = packBlocks([bytesOf(sources), bytesOf(destinations), bytesOf(weights)])
+  const all = (await gatherBytes(exchange, 0, packed, edgesStep))?.map(unpackBlocks)
+  if (all === undefined) return null
+  const total = all.reduce((sum, [block]) => sum + block.byteLength / 4, 0)
+  const joined = new Float64Array(total)
+  let at = 0
+  for (const [, , block] of all) {
+    const part = new Float64Array(block.buffer, block.byteOffset, block.byteLength / 8)
+    joined.set(part, at)
+    at += part.length
+  }
+  return {
+    sources: concatenateWords(all.map(([block]) => wordsOf(block))),
+    destinations: concatenateWords(all.map(([, block]) => wordsOf(block))),
+    weights: joined,
+  }
+}
+
+/** Whether the cost of the whole is less by the first than by the second. The same on all processes. */
+async function isLess(exchange: Exchange, first: Float64Array, second: Float64Array): Promise<boolean> {
+  const both = new Float64Array(first.length + second.length)
+  both.set(first)
+  both.set(second, first.length)
+  const sums = await combineAll(exchange, both, sumOf, costsStep)
+  return costOfParts(sums.subarray(0, first.length)) < costOfParts(sums.subarray(first.length))
+}
+
+const sumOf = (into: Float64Array, from: Float64Array) => into.map((value, i) => value + from[i])

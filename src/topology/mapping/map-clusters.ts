@@ -1,0 +1,74 @@
+import { getOrAdd } from '../../base/maps.js'
+import { topologyFromEdges } from '../topology-builders.js'
+import { mapTopology } from './map-topology.js'
+import type { MappingObjective } from './objectives.js'
+import type { NodeDistances, PartGraph } from './part-graph.js'
+
+/** What some clusters send to others: edges between clusters of the whole graph. */
+export interface ClusterEdges {
+  readonly sources: Int32Array
+  readonly destinations: Int32Array
+  /** The weights of the edges between their vertices together. */
+  readonly weights: Float64Array
+}
+
+/**
+ * The edges of the clusters of a part.
+ *
+ * @param clusterAt the cluster at every place of the graph, numbered over all parts; -1: in none
+ * @param most destinations of a cluster that are retained: the heaviest, of equal ones those of lower numbers
+ */
+export function clusterEdges(
+  { own, start, to, weight }: PartGraph,
+  clusterAt: Int32Array,
+  most: number,
+): ClusterEdges {
+  const rows = new Map<number, Map<number, number>>()
+  for (let v = 0; v < own.length; v++) {
+    const from = clusterAt[own[v]]
+    if (from < 0) continue
+    const row = getOrAdd(rows, from, () => new Map<number, number>())
+    for (let e = start[v]; e < start[v + 1]; e++) {
+      const cluster = clusterAt[to[e]]
+      if (cluster >= 0 && cluster !== from) row.set(cluster, (row.get(cluster) ?? 0) + weight[e])
+    }
+  }
+  const edges = [...rows]
+    .sort(([a], [b]) => a - b)
+    .flatMap(([from, row]) =>
+      [...row]
+        .sort(([a, weightA], [b, weightB]) => weightB - weightA || a - b)
+        .slice(0, most)
+        .sort(([a], [b]) => a - b)
+        .map(([cluster, sum]) => [from, cluster, sum] as const),
+    )
+  return {
+    sources: Int32Array.from(edges, ([from]) => from),
+    destinations: Int32Array.from(edges, ([, cluster]) => cluster),
+    weights: Float64Array.from(edges, ([, , sum]) => sum),
+  }
+}
+
+/**
+ * The cluster whose place every cluster takes; null where that changes nothing. Clusters of one vertex are placed by the
+ * objective; larger ones by weights times distances, since pairs of clusters are not those of their vertices.
+ *
+ * @param nodeOf the node of every cluster
+ * @param size vertices of a cluster
+ */
+export function mapClusters(
+  { sources, destinations, weights }: ClusterEdges,
+  nodeOf: Int32Array,
+  options: {
+    readonly size: number
+    readonly objective: MappingObjective
+    readonly distance: NodeDistances['distance']
+    readonly mostWork: number
+  },
+): Int32Array | null {
+  const { size, distance, mostWork } = options
+  const topology = topologyFromEdges(nodeOf.length, { sources, destinations, weights })
+  const objective = size === 1 ? options.objective : 'hop-bytes'
+  const { slotOf } = mapTopology(topology, { nodeOfSlot: nodeOf, objective, distance, mostWork })
+  return slotOf.every((slot, cluster) => slot === cluster) ? null : slotOf
+}
