@@ -27,7 +27,7 @@ export interface MovedVertices {
 
 /**
  * Brings the lists of vertices to the processes where they will be. The i-th vertex of a cluster takes the place of the
- * i-th of the cluster whose place it takes. One message to each process that gets any: 8 bytes a vertex, 4 a neighbor,
+ * i-th of the cluster whose place it takes. One message to each process that gets any: 12 bytes a vertex, 4 a neighbor,
  * and 8 a weight.
  */
 export async function moveVertices(
