@@ -1,7 +1,7 @@
 import { topologyLimits } from '../topology/limits.js'
 import { checkRoom, checkTree } from './clos.js'
 import { type Machine, requireMachine } from './machine.js'
-import { mostPackages, type Nodes } from './nodes.js'
+import { mostPackages, type Nodes, requireCores } from './nodes.js'
 import { checkProfile, failMachine } from './profile-figures.js'
 import { checkGrid } from './torus.js'
 
@@ -9,7 +9,7 @@ import { checkGrid } from './torus.js'
  * Checks all that a machine promises, for machines from elsewhere: hand-made, cloned, from JSON. What this
  * library returns passes. Time: proportional to nodes and packages.
  *
- * - `cores` has one positive number per node, `firstRank` their running sums from 0
+ * - `cores` has one number per node, 0 of a node that only passes messages on, `firstRank` their running sums from 0
  * - `packageFirstRank` ascends strictly from 0 to the number of ranks and begins a package where a node
  *   begins
  * - a torus has as many nodes as its extents multiply to, a Clos network no more than it has room for
@@ -33,6 +33,16 @@ export function checkMachine(machine: Machine): void {
   if ((machine.profile ?? null) !== null) checkProfile(machine.profile!)
 }
 
+/**
+ * Checks the machine of a world, whose rank r is on core r.
+ *
+ * @throws ERR_MACHINE as {@link checkMachine}, and for fewer cores than ranks
+ */
+export function checkWorldMachine(machine: Machine, ranks: number): void {
+  checkMachine(machine)
+  requireCores(ranks, machine.firstRank[machine.cores.length])
+}
+
 function checkNodes({ cores, firstRank, packageFirstRank }: Nodes): void {
   const nodes = cores.length
   if (nodes < 1) failMachine('expected at least one node, got none')
@@ -44,7 +54,7 @@ function checkNodes({ cores, firstRank, packageFirstRank }: Nodes): void {
   let at = 0
   for (let node = 0; node < nodes; node++) {
     const end = firstRank[node] + cores[node]
-    if (cores[node] < 1) failMachine(`node ${node}: expected at least 1 core, got ${cores[node]}`)
+    if (cores[node] < 0) failMachine(`node ${node}: expected at least 0 cores, got ${cores[node]}`)
     if (end > topologyLimits.ranks)
       failMachine(`expected at most ${topologyLimits.ranks} cores in all, got more up to node ${node}`)
     if (firstRank[node + 1] !== end)
@@ -62,6 +72,7 @@ function checkNodes({ cores, firstRank, packageFirstRank }: Nodes): void {
     if (at - before > mostPackages)
       failMachine(`node ${node}: expected at most ${mostPackages} packages, got ${at - before}`)
   }
+  if (firstRank[nodes] === 0) failMachine('expected at least one core, got none')
   if (packageFirstRank.length !== at + 1)
     failMachine(`packageFirstRank: expected ${at + 1} elements, got ${packageFirstRank.length}`)
 }

@@ -4,7 +4,7 @@ import type { NodeRun, Nodes } from './nodes.js'
 
 /**
  * The line of text that `parseMachine` reads, unless nodes differ so often that it is longer than 2^20
- * characters; of the profile only its name is in it.
+ * characters, or some have no cores; of the profile only its name is in it.
  *
  * @throws ERR_MACHINE unless it has the fields of a machine
  */

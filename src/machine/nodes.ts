@@ -4,13 +4,16 @@ import { failMachine } from './profile-figures.js'
 
 /** Nodes and what is in them: packages (sockets) of cores. Ranks fill cores in order, node 0 first. */
 export interface Nodes {
-  /** Cores of every node; `firstRank[i]` to `firstRank[i + 1] - 1` are the ranks on node i. Length: nodes. */
+  /**
+   * Cores of every node, 0 of one that only passes messages on; `firstRank[i]` to `firstRank[i + 1] - 1` are the ranks
+   * on node i. Length: nodes.
+   */
   readonly cores: Int32Array
   /** Length: nodes + 1. */
   readonly firstRank: Int32Array
   /**
    * `packageFirstRank[p]` to `packageFirstRank[p + 1] - 1` are the ranks of package p, counted over all
-   * nodes. No package is on two nodes. Length: packages + 1; the same array as `firstRank` where every node
+   * nodes. No package is on two nodes or empty. Length: packages + 1; the same array as `firstRank` where every node
    * is one package.
    */
   readonly packageFirstRank: Int32Array

@@ -251,6 +251,6 @@ function busyNs({ messages, blocks }: RankLoad, toNode: number, profile: Profile
 
 function nodesUsed({ firstRank, cores }: Machine, ranks: number): number {
   let nodes = 0
-  while (nodes < cores.length && firstRank[nodes] < ranks) nodes++
+  for (let node = 0; node < cores.length && firstRank[node] < ranks; node++) if (cores[node] > 0) nodes++
   return nodes
 }

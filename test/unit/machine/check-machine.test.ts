@@ -38,8 +38,17 @@ describe('checkMachine rejects', () => {
     ['firstRank: expected 4 elements, got 3', { ...uneven, firstRank: Int32Array.of(0, 1, 4) }],
     ['expected 0 first', { ...uneven, firstRank: Int32Array.of(1, 2, 5, 7) }],
     ['firstRank[2]: expected 4, got 5', { ...uneven, firstRank: Int32Array.of(0, 1, 5, 6) }],
-    ['node 1: expected at least 1 core, got 0', { ...uneven, cores: Int32Array.of(1, 0, 2) }],
-    ['node 0: expected at least 1 core, got -1', { ...uneven, cores: Int32Array.of(-1, 3, 2) }],
+    ['firstRank[2]: expected 1, got 4', { ...uneven, cores: Int32Array.of(1, 0, 2) }],
+    ['node 0: expected at least 0 cores, got -1', { ...uneven, cores: Int32Array.of(-1, 3, 2) }],
+    [
+      'expected at least one core, got none',
+      {
+        ...uneven,
+        cores: Int32Array.of(0),
+        firstRank: Int32Array.of(0, 0),
+        packageFirstRank: Int32Array.of(0),
+      },
+    ],
     ['expected at most 16777216 cores', { ...uneven, cores: Int32Array.of(2 ** 25, 3, 2) }],
     [
       'a package that ends with node 0, at rank 4',
