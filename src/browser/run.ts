@@ -10,6 +10,8 @@ import { checkOptions } from '../base/option-table.js'
 import { wrongValue } from '../errors.js'
 import { type LocalFactory, local } from '../fabric/local/local.js'
 import type { RunOptions } from '../launch/run.js'
+import { checkWorldMachine } from '../machine/check-machine.js'
+import { machineOption } from '../machine/machine-option.js'
 import { maxWorldRanks } from '../messages/process/world-layout.js'
 import { ownTuning } from '../tuning/read-tuning-file.js'
 import type { TuningFile } from '../tuning/tuning-file.js'
@@ -32,7 +34,7 @@ export interface PageRunOptions<A = unknown, T = unknown>
  *
  * @returns the values that the ranks' mains returned, in rank order
  * @throws the first error of a rank, that same object
- * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_TUNING; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through
+ * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_TUNING; ERR_MACHINE; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through
  *   `signal`; ERR_DEADLOCK
  */
 export async function runInPage<T, A = undefined>(
@@ -66,10 +68,12 @@ const runOptions: OptionTable<PageRunOptions> = {
   creditBytes: integerOption({ least: 0 }),
   diagnose: flagOption(),
   hosted: hostedOption,
+  machine: machineOption,
 }
 
-/** @throws ERR_ARGUMENT, ERR_WORLD */
-function checkRun(main: unknown, options: unknown): void {
+/** @throws ERR_ARGUMENT, ERR_WORLD, ERR_MACHINE */
+function checkRun<T, A>(main: unknown, options: PageRunOptions<A, T>): void {
   if (typeof main !== 'function') throw wrongValue('ERR_ARGUMENT', 'run: expected a function as main', main)
   checkOptions('run', runOptions, options)
+  if (options.machine !== undefined) checkWorldMachine(options.machine, options.ranks)
 }

@@ -1,4 +1,6 @@
 import { type AlgorithmUse, algorithmUses } from '../calls/plan/algorithm-use.js'
+import { formatMachine } from '../machine/format-machine.js'
+import type { Machine } from '../machine/machine.js'
 import { madeBy } from '../messages/process/comm-context.js'
 import type { CommState } from './comm-state.js'
 import type { SplitOrigin } from './split/split-call.js'
@@ -41,6 +43,17 @@ export interface RetainedBytes {
   readonly total: number
 }
 
+/** What a communicator knows of where its ranks are: reorderings and neighborhood collectives read it. */
+export interface MachineUse {
+  /**
+   * `options`: the machine that the options of its topology name. `world`: that of `run`, where each rank is on the core
+   * of its rank in the world. `nodes`: none, only the nodes of the world's processes.
+   */
+  readonly from: 'options' | 'world' | 'nodes'
+  /** Its line of text, as `parseMachine` reads it; null without a machine. */
+  readonly text: string | null
+}
+
 /** Where the time and memory of a communicator went in this process. */
 export interface CommDescription {
   /** As `setName` gave it; empty without. */
@@ -63,6 +76,7 @@ export interface CommDescription {
     readonly lookups: LookupStatistics | null
   }
   readonly retained: RetainedBytes
+  readonly machine: MachineUse
   /** Algorithms that have carried out its collectives here; none where one process has all ranks. */
   readonly collectives: readonly AlgorithmUse[]
   /**
@@ -76,8 +90,12 @@ export interface CommDescription {
   readonly lastSplit: SplitReport | null
 }
 
-/** Local: nothing is sent. */
-export function describeComm(state: CommState): CommDescription {
+/**
+ * Local: nothing is sent.
+ *
+ * @param machine that the options of its topology name; undefined: none
+ */
+export function describeComm(state: CommState, machine?: Machine): CommDescription {
   const { table, processes, localRanks } = state
   const isDistributed = table.kind === 'distributed'
   return {
@@ -93,10 +111,19 @@ export function describeComm(state: CommState): CommDescription {
       lookups: isDistributed ? table.slices.statistics : null,
     },
     retained: retainedBytes(state),
+    machine: machineUse(state, machine),
     collectives: algorithmUses(state.plans),
     split: state.origin === undefined ? null : reportOf(state.origin),
     lastSplit: state.lastSplit === undefined ? null : reportOf(state.lastSplit),
   }
+}
+
+function machineUse({ runtime }: CommState, machine: Machine | undefined): MachineUse {
+  if (machine !== undefined) return { from: 'options', text: formatMachine(machine) }
+  const ofWorld = runtime.options.machine
+  return ofWorld === undefined
+    ? { from: 'nodes', text: null }
+    : { from: 'world', text: formatMachine(ofWorld) }
 }
 
 function retainedBytes(state: CommState): RetainedBytes {

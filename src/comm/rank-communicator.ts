@@ -1,4 +1,5 @@
 import { RankweaveError, wrongValue } from '../errors.js'
+import type { Machine } from '../machine/machine.js'
 import type { TypedArray, TypedArrayConstructor } from '../messages/datatype/elements.js'
 import type { Mailbox } from '../messages/matching/mailbox.js'
 import type { Matching } from '../messages/p2p/message-matching.js'
@@ -139,9 +140,16 @@ export abstract class RankCommunicator {
     }
   }
 
-  /** Time and memory of this communicator in this process: its split, its rank table, its look-ups. Local. */
+  /**
+   * Time and memory of this communicator in this process: its split, its rank table, its look-ups; and its machine. Local.
+   */
   describe(): CommDescription {
-    return describeComm(this.#state)
+    return describeComm(this.#state, this.givenMachine)
+  }
+
+  /** @internal The machine that the options of its topology name. */
+  protected get givenMachine(): Machine | undefined {
+    return undefined
   }
 
   /** The process that hosts this rank, and the number of its node (equal numbers: same node). */

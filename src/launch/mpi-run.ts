@@ -1,9 +1,12 @@
 import { deserialize, serialize } from 'node:v8'
 import { givenOptions } from '../base/option-table.js'
-import { RankweaveError, reasonText } from '../errors.js'
+import { sha256 } from '../base/sha256.js'
+import { type ErrorCode, RankweaveError, reasonText } from '../errors.js'
 import type { MpiFactory, MpiSession } from '../fabric/mpi/mpi.js'
+import type { Machine } from '../machine/machine.js'
 import { decodeError, encodeError } from '../messages/process/error-record.js'
 import { worldLayout } from '../messages/process/world-layout.js'
+import { machineFacts } from '../neighborhood/choose/machine-facts.js'
 import { hostUntilEmpty } from '../world/empty-loop.js'
 import type { UserProgram } from '../world/user-program.js'
 import { hostSession, type WorldOptions } from '../world/world.js'
@@ -31,24 +34,39 @@ export const launchMpi: Launcher = (factory, request) => {
   return hostHere(request, loading, async (program, world) => {
     const session = await opened
     const file = await tuning
-    await requireSameTuning(session, file?.checksum)
+    await requireSame(session, 'tuning file', 'ERR_TUNING_MISMATCH', file?.checksum)
+    await requireSame(
+      session,
+      'machine',
+      'ERR_MACHINE_MISMATCH',
+      world.machine && machineChecksum(world.machine),
+    )
     return runMpi(session, program, { ...world, ...givenOptions({ tuning: file }) })
   })
 }
 
+const machineChecksum = (machine: Machine): string =>
+  sha256().update(machineFacts(machine)).digest().slice(0, 16)
+
 /**
- * Compares the tuning files of all processes. All of them call it, and fail alike.
+ * Compares what each process of a job was given for the whole world. All of them call it, and fail alike.
  *
- * @throws ERR_TUNING_MISMATCH when they differ; the session is closed then
+ * @param checksum undefined where this process was given none
+ * @throws the code when they differ; the session is closed then
  */
-async function requireSameTuning(session: MpiSession, checksum: string | undefined): Promise<void> {
+async function requireSame(
+  session: MpiSession,
+  what: string,
+  code: ErrorCode,
+  checksum: string | undefined,
+): Promise<void> {
   const all = await session.textsOfAll(checksum ?? '')
   const other = all.findIndex((text) => text !== all[0])
   if (other < 0) return
   await session.close()
   const named = (text: string) => (text === '' ? 'none' : `one with checksum ${text}`)
-  const message = `expected one tuning file on all processes: process 0 has ${named(all[0])}, process ${other} ${named(all[other])}`
-  throw new RankweaveError('ERR_TUNING_MISMATCH', message, { details: { process: other } })
+  const message = `expected one ${what} on all processes: process 0 has ${named(all[0])}, process ${other} ${named(all[other])}`
+  throw new RankweaveError(code, message, { details: { process: other } })
 }
 
 /**

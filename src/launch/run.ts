@@ -15,6 +15,9 @@ import { mpi } from '../fabric/mpi/mpi.js'
 import { abortJobOnEarlyExit } from '../fabric/mpi/mpi-early-exit.js'
 import { mpiLauncher } from '../fabric/mpi/mpi-launcher.js'
 import { threads } from '../fabric/threads/threads.js'
+import { checkWorldMachine } from '../machine/check-machine.js'
+import type { Machine } from '../machine/machine.js'
+import { machineOption } from '../machine/machine-option.js'
 import { maxWorldRanks } from '../messages/process/world-layout.js'
 import type { TuningFile } from '../tuning/tuning-file.js'
 import { websocket } from '../websocket/factory-nodejs.js'
@@ -87,6 +90,12 @@ export interface RunOptions<A = unknown, T = unknown> {
    * RANKWEAVE_TUNING names, if it does; null: none, so that the rule decides.
    */
   readonly tuning?: TuningOption
+  /**
+   * The machine on which the world runs: rank r of the world is on core r. A `reorder` and strategies of topologies
+   * read it where their options name none. With a profile, `auto` is the default strategy. On `mpi` all processes pass the
+   * same. Default: only the nodes of the processes are known (docs/placement.md#the-machine-of-a-world).
+   */
+  readonly machine?: Machine
 }
 
 /**
@@ -136,6 +145,8 @@ export interface RunOptions<A = unknown, T = unknown> {
  * @throws ERR_MPI_LAUNCHER, ERR_MPI_LIBRARY, ERR_MPI_KOFFI on `mpi`
  * @throws ERR_FILE, ERR_TUNING for a tuning file that cannot be read or is not for this world; on `mpi`
  *   ERR_TUNING_MISMATCH where processes have different ones
+ * @throws ERR_MACHINE for a machine that is not valid, or has fewer cores than ranks; on `mpi` ERR_MACHINE_MISMATCH
+ *   where processes pass different ones
  * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through
  *   `signal`; ERR_DEADLOCK; ERR_PEER_LOST when a process was lost whose ranks had not returned, and that was
  *   not survived
@@ -147,11 +158,19 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   const factory = checked(main, options)
   const { ranksPerProcess } = factory
   const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock, diagnose, report } = options
-  const { hosted } = options
+  const { hosted, machine } = options
   const tuning = loadedTuning(options.tuning, factory.kind)
   const world: WorldOptions<A> = {
     ranks,
-    ...givenOptions({ ranksPerProcess, args, eagerLimitBytes, creditBytes, detectDeadlock, diagnose }),
+    ...givenOptions({
+      ranksPerProcess,
+      args,
+      eagerLimitBytes,
+      creditBytes,
+      detectDeadlock,
+      diagnose,
+      machine,
+    }),
   }
   if (factory.kind !== 'mpi') warnOfCopies(factory.kind)
   const launch = launchers[factory.kind] ?? launchSession
@@ -220,6 +239,7 @@ const runOptions: OptionTable<RunOptions> = {
   diagnose: flagOption(),
   report: objectOption(reportOptions),
   tuning: uncheckedOption,
+  machine: machineOption,
 }
 
 /** The options' fabric. @throws ERR_WORLD, ERR_ARGUMENT for options that are not valid */
@@ -232,6 +252,7 @@ function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A, T>): Fabri
   if (options?.fabric === 'mpi') abortJobOnEarlyExit()
   checkOptions('run', runOptions, options)
   requireHostedForm('run', main, options.hosted)
+  if (options.machine !== undefined) checkWorldMachine(options.machine, options.ranks)
   const { fabric = 'local', processes } = options
   if (fabric === 'local') return local(processes === undefined ? {} : { processes })
   if (fabric === 'threads') return threads(processes === undefined ? {} : { processes })

@@ -5,7 +5,9 @@ import { host, type OpenWorld } from '../../launch/websocket/host.js'
 import { shortestSilenceMs, silenceLimits } from '../../launch/websocket/settings.js'
 import { addListenOptions, listenOf, listenSchema } from '../input/listen-options.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
+import { machineHelp } from '../input/spec-help.js'
 import { addTuningOption, tuningOf, tuningSchema } from '../input/tuning-option.js'
+import { addWorldMachineOption, worldMachineOf, worldMachineSchema } from '../input/world-machine.js'
 import { worldSchema } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { counted, type Reporter, secondsText, table } from '../output/reporter.js'
@@ -47,6 +49,7 @@ const schema = z.object({
   processes: whole(1, 1024).optional(),
   ...listenSchema,
   ...tuningSchema,
+  ...worldMachineSchema,
   tokenFile: z.string().optional(),
   diagnose: z.boolean(),
   silence: seconds(86_400, shortestSilenceMs / 1000).optional(),
@@ -57,23 +60,25 @@ export const hostCommand: AddCommand = (command, act) => {
   command
     .requiredOption('-n, --ranks <number>', 'ranks in the world')
     .option('--processes <number>', 'processes that are to join (default: one per rank)')
-  addTuningOption(addListenOptions(command, '127.0.0.1:0'))
+  addWorldMachineOption(addTuningOption(addListenOptions(command, '127.0.0.1:0')))
     .option('--token-file <file>', 'write the token there instead of printing it')
     .option('--silence <seconds>', 'a process that has been silent for so long is lost (default: 30)')
     .option('--diagnose', 'every process names the line of its program in errors and reports', false)
     .option('--json', 'one JSON object on standard output', false)
-    .addHelpText('after', help)
+    .addHelpText('after', `${help}\n${machineHelp}`)
     .action(
       act(async (report: Reporter, raw: unknown) => {
         const options = parseOptions(schema, raw)
         const { ranks, processes, tokenFile, silence } = options
         const listen = listenOf(options)
         const tuning = await tuningOf(options, 'websocket')
+        const machine = worldMachineOf(options)
         const world = await host({
           ranks,
           tuning,
           ...(processes === undefined ? {} : { processes }),
           ...(options.diagnose ? { diagnose: true } : {}),
+          ...(machine === undefined ? {} : { machine }),
           ...(listen === undefined ? {} : { listen }),
           ...(silence === undefined ? {} : { limits: silenceLimits(Math.round(silence * 1000)) }),
         })

@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { parseOptions } from '../input/options.js'
+import { machineHelp } from '../input/spec-help.js'
 import { addTuningOption, tuningOf, tuningSchema } from '../input/tuning-option.js'
+import { addWorldMachineOption, worldMachineOf, worldMachineSchema } from '../input/world-machine.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { plainValue, resultLines } from '../output/plain-value.js'
 import { counted, type Reporter, secondsText } from '../output/reporter.js'
@@ -30,12 +32,14 @@ Examples:
   rankweave run program.ts -n 8 -- input.txt fast   arguments after -- are passed to the program
   rankweave run program.ts -n 8 --no-hosted         the default export, also where the program exports hosted
   rankweave run program.ts -n 8 --tuning tuning.json  collectives by the algorithms that rankweave tune has found
+  rankweave run program.ts -n 8 --machine cluster:nodes=2,cores=4   reorderings and auto plan for two nodes
   rankweave run program.ts -n 8 --diagnose          errors name the lines of the calls that wait
   rankweave run program.ts -n 8 --json              results as one JSON object; the program's output on stderr`
 
 const schema = z.object({
   ...worldSchema,
   ...tuningSchema,
+  ...worldMachineSchema,
   tagOutput: z.boolean(),
   diagnose: z.boolean(),
   reportAlgorithms: z.boolean(),
@@ -48,13 +52,13 @@ export const runCommand: AddCommand = (command, act) => {
   command
     .argument('<program>', 'file with the program')
     .argument('[args...]', 'arguments for the program, after --')
-  addTuningOption(addWorldOptions(command))
+  addWorldMachineOption(addTuningOption(addWorldOptions(command)))
     .option('--tag-output', 'begin every line with the rank that wrote it', false)
     .option('--no-hosted', 'call the default export once per rank, also where the program exports hosted')
     .option('--diagnose', 'name the line of the program in errors and reports', false)
     .option('--report-algorithms', 'print the algorithms of collectives that ran on standard error', false)
     .option('--json', 'one JSON object on standard output', false)
-    .addHelpText('after', help)
+    .addHelpText('after', `${help}\n${machineHelp}`)
     .action(
       act(async (report: Reporter, file: string, args: readonly string[], raw: unknown) => {
         const options = parseOptions(schema, raw)
@@ -62,6 +66,7 @@ export const runCommand: AddCommand = (command, act) => {
         const fabric = fabricOf(options)
         const { processes } = fabric
         const tuning = await tuningOf(options, fabric.kind)
+        const machine = worldMachineOf(options)
         const started = performance.now()
         const results = await runUserProgram({
           file,
@@ -73,6 +78,7 @@ export const runCommand: AddCommand = (command, act) => {
           reportAlgorithms: options.reportAlgorithms,
           hosted: options.hosted,
           tuning,
+          machine,
           report: reportOf(options),
         })
         const took = (performance.now() - started) / 1000

@@ -2,6 +2,7 @@ import { RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import type { ReportOptions } from '../../launch/processes/report-triggers.js'
 import { run } from '../../launch/run.js'
+import type { Machine } from '../../machine/machine.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
 import { guardUserCode } from './guard-user-code.js'
 import { checkProgramFile, loadProgram } from './load-program.js'
@@ -22,6 +23,8 @@ export interface ProgramOptions {
   /** False: only the default export runs. */
   readonly hosted: boolean
   readonly tuning: TuningFile | null
+  /** Undefined: none. */
+  readonly machine: Machine | undefined
   readonly report: ReportOptions
 }
 
@@ -31,8 +34,9 @@ export interface ProgramOptions {
  * @throws ERR_PROGRAM when it cannot be loaded; WorldFailure whose cause is the world's first error
  */
 export async function runUserProgram(options: ProgramOptions): Promise<readonly unknown[]> {
-  const { file, ranks, fabric, args, tagOutput, diagnose, reportAlgorithms, hosted, tuning, report } = options
-  const world = { ranks, fabric, diagnose, tuning, report }
+  const { file, ranks, fabric, args, tagOutput, diagnose, reportAlgorithms, hosted } = options
+  const { tuning, machine, report } = options
+  const world = { ranks, fabric, diagnose, tuning, report, ...(machine === undefined ? {} : { machine }) }
   if (fabric.needsModule === true) {
     checkProgramFile(file)
     const inThread: LoadedProgramArgs = { file, args, tagOutput, reportAlgorithms }

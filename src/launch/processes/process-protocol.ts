@@ -1,5 +1,6 @@
 import type { Decision } from '../../fabric/fabric.js'
 import type { ThreadsConnection } from '../../fabric/threads/threads-connect.js'
+import type { Machine } from '../../machine/machine.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
 import type { ProcessState } from '../../world/diagnosis.js'
 
@@ -13,6 +14,7 @@ export interface WorldData {
   readonly detectDeadlock?: boolean
   readonly diagnose?: boolean
   readonly tuning?: TuningFile
+  readonly machine?: Machine
   /** False: of the program only the default export runs. */
   readonly hosted?: boolean
 }

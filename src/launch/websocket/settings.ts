@@ -7,8 +7,11 @@ import {
 } from '../../base/option.js'
 import { requireOption } from '../../base/option-table.js'
 import { isRankweaveError, type RankweaveError, reasonText, wrongValue } from '../../errors.js'
+import type { Machine } from '../../machine/machine.js'
+import { machineOption } from '../../machine/machine-option.js'
 import { maxWorldRanks, worldLayout } from '../../messages/process/world-layout.js'
 import { defaultRendezvousLimits, type WorldLimits } from '../../websocket/protocol/limits.js'
+import { type MachineSetting, machineOfSetting, machineSetting } from './machine-setting.js'
 
 export { shortestSilenceMs } from '../../websocket/protocol/limits.js'
 export type { ListenOptions } from '../../websocket/socket/socket.js'
@@ -27,10 +30,15 @@ export interface RanksOptions {
   readonly creditBytes?: number
   /** Whether every process retains the lines of calls, as of `run`. Default false. */
   readonly diagnose?: boolean
+  /** The machine of the world, as of `run`, for all its processes. */
+  readonly machine?: Machine
 }
 
 /** What the opener of a world decides for all its processes. */
 export type WorldSettings = Omit<RanksOptions, 'processes'>
+
+/** The same in JSON, which leaves out what is not given. */
+type SettingsText = Omit<WorldSettings, 'machine'> & { readonly machine?: MachineSetting }
 
 /** The number of ranks is checked with their layout. */
 export const ranksOptions: OptionTable<RanksOptions> = {
@@ -40,26 +48,31 @@ export const ranksOptions: OptionTable<RanksOptions> = {
   eagerLimitBytes: integerOption({ least: 0 }),
   creditBytes: integerOption({ least: 0 }),
   diagnose: flagOption(),
+  machine: machineOption,
 }
 
 /**
  * What a rendezvous receives about a world: the text is what {@link parseSettings} reads.
  *
  * @param options checked by {@link ranksOptions}
- * @throws ERR_WORLD
+ * @throws ERR_WORLD, ERR_MACHINE
  */
 export function settingsOf(
   where: string,
-  { processes: given, ranks, ranksPerProcess, eagerLimitBytes, creditBytes, diagnose }: RanksOptions,
+  { processes: given, ranks, ranksPerProcess, eagerLimitBytes, creditBytes, diagnose, machine }: RanksOptions,
 ): { readonly processes: number; readonly settings: string } {
   const processes = given ?? ranksPerProcess?.length ?? ranks
   requireOption(where, 'processes', { ...ranksOptions.processes, required: true }, processes)
   // Checks the numbers.
   worldLayout(ranks, new Array<string>(processes).fill('any'), ranksPerProcess)
+  const placed = machine && machineSetting(where, machine, ranks)
   // What is undefined is left out of the text.
   return {
     processes,
-    settings: JSON.stringify({ ranks, ranksPerProcess, eagerLimitBytes, creditBytes, diagnose }),
+    settings: JSON.stringify({
+      ...{ ranks, ranksPerProcess, eagerLimitBytes, creditBytes, diagnose },
+      machine: placed,
+    }),
   }
 }
 
@@ -70,19 +83,24 @@ export function silenceLimits(silenceMs: number): Pick<WorldLimits, 'silenceMs' 
 
 /** @throws ERR_PROTOCOL unless it is the text of settings */
 export function parseSettings(text: string): WorldSettings {
-  const settings = parsed(text)
+  const { machine, ...settings } = parsed(text)
   const { ranks, ranksPerProcess = [], eagerLimitBytes = 0, creditBytes = 0 } = settings
   if (!Array.isArray(ranksPerProcess)) throw notSettings(text)
   const counts = [ranks, eagerLimitBytes, creditBytes, ...ranksPerProcess]
   const areCounts = counts.every((count) => Number.isSafeInteger(count) && count >= 0)
-  if (areCounts && ranks >= 1 && ranks <= maxWorldRanks) return settings
-  throw notSettings(text)
+  if (!areCounts || ranks < 1 || ranks > maxWorldRanks) throw notSettings(text)
+  if (machine === undefined) return settings
+  try {
+    return { ...settings, machine: machineOfSetting(machine, ranks) }
+  } catch {
+    throw notSettings(text)
+  }
 }
 
-function parsed(text: string): WorldSettings {
+function parsed(text: string): SettingsText {
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null) return value as WorldSettings
+    if (typeof value === 'object' && value !== null) return value as SettingsText
   } catch {
     // Reported below.
   }

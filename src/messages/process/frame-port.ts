@@ -1,5 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
 import type { Fabric } from '../../fabric/fabric.js'
+import type { Machine } from '../../machine/machine.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
 import type { WorldLayout } from './world-layout.js'
 
@@ -21,6 +22,11 @@ export interface RuntimeOptions {
   readonly diagnose?: boolean
   /** Decides which algorithms collectives use, the same file in all processes. Default: the rule does. */
   readonly tuning?: TuningFile
+  /**
+   * The machine of the world, the same in all processes: rank r of the world is on core r. Reorderings and neighborhood
+   * collectives read it. Default: only the nodes of the processes are known.
+   */
+  readonly machine?: Machine
 }
 
 /** Handles the frames of one service, outside any communicator. */

@@ -46,6 +46,7 @@ export function runtimeOptions(
     sendsAhead: given.eagerLimitBytes === undefined,
     ...(given.diagnose === true ? { diagnose: true } : {}),
     ...(given.tuning === undefined ? {} : { tuning: given.tuning }),
+    ...(given.machine === undefined ? {} : { machine: given.machine }),
   }
 }
 

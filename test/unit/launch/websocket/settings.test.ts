@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { isRankweaveError } from '../../../../src/errors.js'
-import { parseSettings, silenceLimits } from '../../../../src/launch/websocket/settings.js'
+import { parseSettings, settingsOf, silenceLimits } from '../../../../src/launch/websocket/settings.js'
 import { inheritedFlags } from '../../../../src/launch/websocket/start.js'
+import { cluster, type Machine } from '../../../../src/machine/machine.js'
+import { simgridFast } from '../../../../src/machine/simgrid-profiles.js'
+import { torus } from '../../../../src/machine/torus.js'
+import { clusterOf } from '../../../support/cluster-of.js'
+import { thrown } from '../../topology/thrown.js'
 
 describe('parseSettings', () => {
   it('returns what was written', () => {
@@ -47,4 +52,42 @@ it('processes inherit the flags of Node but those of a program given as text and
   ]
   expect(inheritedFlags(flags)).toEqual(['--import', 'tsx', '--stack-size=2000'])
   expect(inheritedFlags(['-e', 'code', '--eval=code', '--expose-gc'])).toEqual(['--expose-gc'])
+})
+
+describe('a machine in the settings of a world', () => {
+  const machines: readonly Machine[] = [
+    cluster({ nodes: 2, cores: 4, packages: 2 }),
+    {
+      ...clusterOf([1, 3, 2]),
+      profile: { ...simgridFast, name: 'mine', eagerLimitBytes: Number.POSITIVE_INFINITY },
+    },
+    torus({ dims: [2, 2], profile: simgridFast }),
+  ]
+
+  it.each(machines)('is the same in all processes: $kind', (machine) => {
+    const { settings } = settingsOf('test', { ranks: 4, machine })
+    expect(parseSettings(settings)).toEqual({ ranks: 4, machine })
+  })
+
+  it.each<[string, Machine, string]>([
+    ['with fewer cores than ranks', cluster({ nodes: 1, cores: 3 }), 'at least 4 cores for 4 ranks, got 3'],
+    [
+      'that no text of that length describes',
+      clusterOf(Array.from({ length: 8000 }, (_, node) => (node % 2) + 1)),
+      'at most 12288 characters',
+    ],
+  ])('%s is refused', (_, machine, message) => {
+    const error = thrown(() => settingsOf('test', { ranks: 4, machine }))
+    expect(error).toMatchObject({ code: 'ERR_MACHINE', message: expect.stringContaining(message) })
+  })
+
+  it.each([
+    'null',
+    '{}',
+    '{"text":"ring:3","profile":null}',
+    '{"text":"cluster:nodes=1,cores=2","profile":null}',
+  ])('that is %s is not the settings of a world of three', (machine) => {
+    const error = thrown(() => parseSettings(`{"ranks":3,"machine":${machine}}`))
+    expect(error.code).toBe('ERR_PROTOCOL')
+  })
 })
