@@ -8,6 +8,7 @@ import type { Strategy } from '../neighborhood/strategies/strategy.js'
 import { formatStrategy, parseStrategy } from '../neighborhood/strategies/strategy-text.js'
 import { blockBounds } from '../topology/compressed-rows.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
+import { machineOfWorld } from '../topology-communicator/create.js'
 import { installNeighborhood } from '../topology-communicator/install.js'
 import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
 import { requireReal, zeros } from './dense-matrix.js'
@@ -20,7 +21,8 @@ import { type BlockExchange, neighborExchange, SparseProduct } from './sparse-pr
 export interface SpmmOptions {
   /**
    * `auto` without a machine: {@link fastestExchange} tries direct sends, an ordinary allgather and what
-   * might be faster; with a machine that has a profile: the simulator's choice for it.
+   * might be faster; with a machine that has a profile: the simulator's choice for it. The machine of the world
+   * counts where none is given.
    */
   readonly strategy: Strategy | AutoStrategy
   readonly machine?: Machine
@@ -80,7 +82,8 @@ export async function prepareProduct(
     degrees: needed.map(() => 1),
     destinations: needed.map(() => world.rank),
   }
-  const isMeasured = isAuto(strategy) && machine === undefined
+  const hasProfile = (machineOfWorld(world)?.profile ?? null) !== null
+  const isMeasured = isAuto(strategy) && machine === undefined && !hasProfile
   installNeighborhood()
   const graph = await world.createDistGraph({
     ...edges,

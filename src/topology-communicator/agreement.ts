@@ -9,6 +9,8 @@ import { formatStrategy } from '../neighborhood/strategies/strategy-text.js'
 /**
  * What ranks agree on besides the name of the call: the strategy as text, which errors show, and a hash that
  * differs, almost surely, when they pass different machines or other arguments.
+ *
+ * @param machine of the options; undefined: that of the world, which all processes have, or its nodes
  */
 export function agreementOf(
   strategy: Strategy | AutoStrategy,
@@ -16,9 +18,9 @@ export function agreementOf(
   others: readonly (string | number)[],
 ): { readonly op: string; readonly extra: number } {
   const text = [
-    machine === undefined ? 'nodes of the world' : formatMachine(machine),
+    machine === undefined ? 'of the world' : formatMachine(machine),
     // Costs decide what is chosen.
-    isAuto(strategy) ? machineFacts(machine!) : '',
+    isAuto(strategy) && machine !== undefined ? machineFacts(machine) : '',
     ...others,
   ].join(' ')
   return { op: isAuto(strategy) ? formatAuto(strategy) : formatStrategy(strategy), extra: hashText(text) }

@@ -75,6 +75,7 @@ export class CartCommunicator extends TopologyCommunicator {
       const message = `sub: expected a slice of ${sizeOf(shape)} ranks, got ${state.size}: ranks marked different dimensions`
       throw new RankweaveError('ERR_COLLECTIVE_MISMATCH', message)
     }
+    if (this.neighborhood.slicesChoose) await state.place()
     const neighborhood = this.neighborhood.ofSlice(state, () => cartTopology(shape))
     return new CartCommunicator(state, localIndex, neighborhood)
   }

@@ -143,7 +143,7 @@ export function createDistGraphAdjacent(
   requireLength(where, 'source weight', sourceWeights, sources.length)
   requireLength(where, 'destination weight', destinationWeights, destinations.length)
   const { machine, planFrom } = options
-  const strategy = strategyOf(options)
+  const strategy = strategyOf(comm, options)
   checkPlanFrom(strategy, planFrom)
   const made = createWith(comm, options, {
     ranks: comm.size,

@@ -28,12 +28,13 @@ import { type ReorderOptions, reorderOptions, reorderText } from './reorder-opti
 export interface TopologyOptions extends WaitOptions {
   /**
    * `auto`: the library chooses one per class of block lengths, by what the simulator predicts for the
-   * machine. Default: `{ kind: 'auto' }` with a machine that has a profile, else `{ kind: 'direct' }`.
+   * machine. Default: `{ kind: 'auto' }` with a machine that has a profile, also that of the world, else
+   * `{ kind: 'direct' }`.
    */
   readonly strategy?: Strategy | AutoStrategy
   /**
-   * Nodes and cores of the ranks, for strategies that know nodes. Default: the nodes of the world's
-   * processes.
+   * Nodes and cores of the ranks, for strategies that know nodes: rank r of this communicator is on core r. Default: that
+   * of the world, whose core r has rank r of the world; without one, the nodes of the world's processes.
    */
   readonly machine?: Machine
   /**
@@ -51,18 +52,22 @@ export interface TopologyOptions extends WaitOptions {
   readonly reorder?: boolean | ReorderOptions
 }
 
-/** The strategy of some options, or its default. */
-export function strategyOf({
-  strategy,
-  machine,
-  planFrom,
-}: TopologyOptions & { readonly planFrom?: PlanFrom }): Strategy | AutoStrategy {
+/** The strategy of some options, or its default in their world. */
+export function strategyOf(
+  comm: Communicator,
+  options: TopologyOptions & { readonly planFrom?: PlanFrom },
+): Strategy | AutoStrategy {
+  const { strategy, machine = machineOfWorld(comm), planFrom } = options
   if (strategy !== undefined) return strategy
   // A choice needs the whole graph.
   if (planFrom === 'neighbors') return { kind: 'direct' }
   // Undefined in machines from JSON that leaves it out.
   return (machine?.profile ?? null) === null ? { kind: 'direct' } : { kind: 'auto' }
 }
+
+/** The machine of a communicator's world; undefined: its world has none. */
+export const machineOfWorld = (comm: Communicator): Machine | undefined =>
+  comm.seat().state.runtime.options.machine
 
 /** Modules that only creations and their communicators need. */
 export type CreationModules = typeof import('./creation-modules.js')
@@ -133,10 +138,11 @@ export function createWith<C, H>(
   requireOptions('topology', options)
   const { machine, planCache } = options
   const reorder = reorderOptions(options.reorder, machine)
-  const strategy = strategyOf(options)
+  const strategy = strategyOf(comm, options)
   checkPlanStore(planCache)
   const { state, localIndex } = comm.seat()
   checkStrategy(strategy, machine, creation.ranks)
+  if (isAuto(strategy)) requireProfile(machine ?? machineOfWorld(comm))
   if (reorder?.machine !== undefined) {
     const { firstRank, cores } = reorder.machine
     requireCores(creation.ranks, firstRank[cores.length])
@@ -164,8 +170,6 @@ export function createWith<C, H>(
         return failAllRanks(hosted.length, error)
       }
       if (given === null) return hosted.map(() => null)
-      // Ranks choose at their calls, of what the lengths of blocks do not change.
-      if (isAuto(strategy) && !('plan' in given)) await modules.prepareChoices(given.topology, machine!)
       const { ranks } = 'plan' in given ? given.plan : given.topology
       const slotOf =
         reorder === null || 'plan' in given
@@ -177,6 +181,8 @@ export function createWith<C, H>(
         ? { strategy: { kind: 'direct' } as const, auto: strategy, machine, slotOf }
         : { strategy, machine, slotOf }
       const neighborhood = made && new modules.Neighborhood(made, given, choice)
+      // Ranks choose at their calls, of what the lengths of blocks do not change.
+      await neighborhood?.prepareChoices()
       if (planCache !== undefined && !('plan' in given) && !isAuto(strategy)) {
         try {
           await modules.planByStore(exchange, neighborhood, planCache)
@@ -223,9 +229,13 @@ function checkStrategy(strategy: Strategy | AutoStrategy, machine: Machine | und
   else checkAuto(auto)
   if (machine !== undefined && !isMachine(machine))
     throw wrongValue('ERR_MACHINE', 'expected a machine', machine)
-  if (auto !== null && machine === undefined)
-    throw new RankweaveError('ERR_MACHINE', 'strategy auto: expected a machine with a profile, got none')
-  if (auto !== null) profileOf(machine!)
   // Called only when it will throw: every rank checks its arguments, and the result has an entry per rank.
   if (machine !== undefined && machine.firstRank[machine.cores.length] < ranks) nodeOf(machine, ranks)
+}
+
+/** @throws ERR_MACHINE */
+function requireProfile(machine: Machine | undefined): void {
+  if (machine === undefined)
+    throw new RankweaveError('ERR_MACHINE', 'strategy auto: expected a machine with a profile, got none')
+  profileOf(machine)
 }

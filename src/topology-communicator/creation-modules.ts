@@ -1,6 +1,5 @@
 // What a creation needs once the ranks have agreed on its arguments, and what its communicators need: loaded by
 // the first one (`create.ts`), because many programs create none.
-export { prepareChoices } from '../neighborhood/choose/choose-strategy.js'
 export { cartTopology } from '../topology/generate/cartesian.js'
 export { prepareEngine } from '../topology/grouping/exact-round.js'
 export { topologyFromEdges, topologyFromLists } from '../topology/topology-builders.js'

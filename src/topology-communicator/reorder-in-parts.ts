@@ -14,6 +14,7 @@ import {
 } from './distributed/move-vertices.js'
 import type { OwnLists } from './distributed/own-lists.js'
 import { nodeOfRank, type RankHosts } from './distributed/rank-hosts.js'
+import { nodesInCommunicator, placementOf } from './execute/placement.js'
 import { reorderWork } from './reorder.js'
 import type { ReorderOptions } from './reorder-options.js'
 
@@ -26,7 +27,7 @@ const nodesStep = 3_200
 interface PartsToMove {
   readonly isWeighted: boolean
   readonly reorder: ReorderOptions
-  /** Knows the ranks that the lists name. */
+  /** Knows the ranks that the lists name, and all where nodes are those of the world's machine. */
   readonly hosts: RankHosts
   /** Numbers nodes for what is planned; undefined: it needs none, or those of processes. */
   readonly machine: Machine | undefined
@@ -47,11 +48,12 @@ export async function movedRanks(
 ): Promise<Moved | null> {
   const { objective = 'pairs' } = reorder
   if (isOnOneNode(state, reorder.machine)) return null
+  const ofNodes = reorder.machine ?? state.runtime.options.machine
   const parts = {
     ...{ objective, hosts, ranks: state.size },
     nodeOf: (rank: number) => nodeOfRank(state, hosts, reorder.machine, rank),
-    nodes: reorder.machine?.cores.length ?? largestOf(nodesOfProcesses(state)) + 1,
-    distance: reorder.machine === undefined ? apart : hopsBetween(reorder.machine),
+    nodes: ofNodes?.cores.length ?? largestOf(nodesOfProcesses(state)) + 1,
+    distance: ofNodes === undefined ? apart : hopsBetween(ofNodes),
   }
   const mapped = await mapInParts(exchange, lists, parts, mappingBounds)
   if (mapped === null) return null
@@ -79,7 +81,10 @@ async function movedNodes(
 function isOnOneNode(state: CommState, machine: Machine | undefined): boolean {
   if (machine !== undefined)
     return rangeAt(machine.firstRank, 0) === rangeAt(machine.firstRank, state.size - 1)
-  const nodes = nodesOfProcesses(state)
+  const nodes =
+    state.runtime.options.machine === undefined
+      ? nodesOfProcesses(state)
+      : nodesInCommunicator(state, undefined, placementOf(state))
   return nodes.every((node) => node === nodes[0])
 }
 

@@ -9,7 +9,10 @@ import { type MappingObjective, mappingObjectives } from '../topology/mapping/ob
 export interface ReorderOptions {
   /** What becomes small. Default `pairs`: what leaves a node, where ranks of one node are sent data once. */
   readonly objective?: MappingObjective
-  /** Nodes of the ranks, and hops between them. Default: the machine of the topology's options, else the world's nodes. */
+  /**
+   * Nodes of the ranks, and hops between them. Default: the machine of the topology's options, else that of the world,
+   * else the world's nodes.
+   */
   readonly machine?: Machine
 }
 

@@ -30,6 +30,7 @@ export async function reorderedSlots(
     machine === undefined
       ? nodesInCommunicator(state, undefined, placementOf(state)).subarray(0, ranks)
       : nodeOf(machine, ranks)
+  const ofNodes = machine ?? state.runtime.options.machine
   // All processes know the nodes.
   if (nodeOfSlot.every((node) => node === nodeOfSlot[0])) return null
   let slots: Uint8Array | null = null
@@ -37,7 +38,7 @@ export async function reorderedSlots(
     const { slotOf } = mapTopology(topology, {
       ...{ nodeOfSlot, mostWork: reorderWork },
       ...(objective === undefined ? {} : { objective }),
-      ...(machine === undefined ? {} : { distance: hopsBetween(machine) }),
+      ...(ofNodes === undefined ? {} : { distance: hopsBetween(ofNodes) }),
     })
     slots = bytesOf(slotOf.every((slot, v) => slot === v) ? new Int32Array(0) : slotOf)
   }

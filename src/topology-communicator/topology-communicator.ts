@@ -1,6 +1,7 @@
 import { promiseTry } from '../base/turn.js'
 import type { CommState } from '../comm/comm-state.js'
 import { addMethods, Communicator } from '../comm/communicator.js'
+import type { Machine } from '../machine/machine.js'
 import type { WaitOptions } from '../messages/process/abort.js'
 import type { Choice } from '../neighborhood/choose/choice.js'
 import type { Plan } from '../neighborhood/strategies/strategy.js'
@@ -116,6 +117,11 @@ export class TopologyCommunicator extends Communicator {
    */
   planLines(root = 0, options?: PlanLinesOptions): Promise<string[] | null> {
     return promiseTry(() => planLines(this.seat(), this.neighborhood, root, options))
+  }
+
+  /** @internal */
+  protected override get givenMachine(): Machine | undefined {
+    return this.neighborhood.machine
   }
 
   /** What neighborhood collectives of this communicator have sent from this process so far. Live. */

@@ -29,7 +29,7 @@ interface Given {
 /**
  * The whole topology, gathered, or a plan from neighbors alone: as demanded, else by the size of the graph.
  * To gather it the whole rank table is needed, to plan from neighbors the addresses of those, and of the
- * friends of the ranks here.
+ * friends of the ranks here; and the whole table for nodes of the world's machine.
  */
 export async function topologyOrPlan(
   state: CommState,
@@ -45,6 +45,10 @@ export async function topologyOrPlan(
   if (planFrom !== 'graph') {
     const { agree, edges } = await compareEnds(exchange, lists)
     if (planFrom === 'neighbors' || edges > limitOf(strategy, reorder !== null)) {
+      const needsNodes =
+        (machine === undefined && strategy.kind === 'common-neighbor') ||
+        (reorder !== null && reorder.machine === undefined)
+      await placeOnMachineOfWorld(state, needsNodes)
       const hosts = rankHosts(state)
       await hosts.learn(namedRanks(lists))
       const error = agree ? null : await findOneSidedEdge(exchange, lists, (rank) => hosts.find(rank)!)
@@ -72,6 +76,11 @@ async function planOfPart(
   return { plan, placement: plan.rankOf.map((rank) => where.hosts.find(rank)!) }
 }
 
+/** Which rank of the world a rank is, on whose core of the machine it lives, the whole rank table says. */
+async function placeOnMachineOfWorld(state: CommState, needsNodes: boolean): Promise<void> {
+  if (needsNodes && state.runtime.options.machine !== undefined) await state.place()
+}
+
 function placementIn(state: CommState, hosts: RankHosts, machine: Machine | undefined): RankPlacement {
   const nodeOf = (rank: number) => nodeOfRank(state, hosts, machine, rank)
   const nodesOfAll = async () => {
@@ -86,8 +95,9 @@ function placementIn(state: CommState, hosts: RankHosts, machine: Machine | unde
 /** @throws what planning throws: then the new communicator has not been used */
 async function planOfMoved(moved: Moved, given: Given): Promise<PlacedPart> {
   const { state, exchange, lists, nodeOf, vertexAt } = moved
-  const hosts = rankHosts(state)
   try {
+    await placeOnMachineOfWorld(state, nodeOf === null && given.strategy.kind === 'common-neighbor')
+    const hosts = rankHosts(state)
     await hosts.learn(namedRanks(lists))
     const where =
       nodeOf === null

@@ -76,13 +76,16 @@ class LookedUpHosts implements RankHosts {
   }
 }
 
-/** Node of one rank: that of the machine, or of the process that hosts it. */
+/** Node of one rank, as `nodesInCommunicator` has it of all. For nodes of the world's machine the state is placed. */
 export function nodeOfRank(
-  { processes: { processes }, runtime }: CommState,
+  state: CommState,
   hosts: RankHosts,
   machine: Machine | undefined,
   rank: number,
 ): number {
   if (machine !== undefined) return rangeAt(machine.firstRank, rank)
-  return runtime.layout.nodeOfProcess[processes.at(hosts.find(rank)!)]
+  const { runtime } = state
+  const ofWorld = runtime.options.machine
+  if (ofWorld !== undefined) return rangeAt(ofWorld.firstRank, state.wholeTable.lookup(rank))
+  return runtime.layout.nodeOfProcess[state.processes.processes.at(hosts.find(rank)!)]
 }

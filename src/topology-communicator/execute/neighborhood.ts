@@ -5,6 +5,7 @@ import type { Machine } from '../../machine/machine.js'
 import type { AutoStrategy } from '../../neighborhood/choose/auto.js'
 import type { Choice, ChosenOperation } from '../../neighborhood/choose/choice.js'
 import { ChoicesBySize } from '../../neighborhood/choose/choices-by-size.js'
+import { prepareChoices } from '../../neighborhood/choose/choose-strategy.js'
 import { directAlltoallOfRanks } from '../../neighborhood/plan/alltoall-of-ranks.js'
 import type { NeighborOperation } from '../../neighborhood/plan/plan.js'
 import { type CachedPlan, PlanCache } from '../../neighborhood/plan/plan-cache.js'
@@ -25,6 +26,7 @@ import { onGrid, ownSlotsOnGrid } from './buffer-slots.js'
 import { type NeighborTraffic, noTraffic } from './neighbor-traffic.js'
 import { nodesInCommunicator, OperationProgram, placementOf } from './placement.js'
 import { cachedTopology } from './topology-cache.js'
+import { onWorldMachine, type RanksOnMachine } from './world-machine.js'
 
 /**
  * The plans of this thread's communicators: logical processes that have the same topology object share its
@@ -54,15 +56,16 @@ export type TopologyOrPlan = { readonly topology: ProcessTopology } | PlacedPart
 export interface NeighborhoodOptions {
   readonly strategy: Strategy
   /**
-   * Nodes and cores of the ranks, for strategies in aware mode. Default: the nodes of the world's processes.
+   * Nodes and cores of the ranks, for strategies in aware mode. Default: the machine of the world, else the nodes of its
+   * processes.
    */
   readonly machine?: Machine | undefined
   /**
-   * The library chooses by block length, for the machine, which has a profile; `strategy` is for what it
-   * cannot choose for.
+   * The library chooses by block length, for the machine, or that of the world, which has a profile; `strategy` is for
+   * what it cannot choose for.
    */
   readonly auto?: AutoStrategy | undefined
-  /** The place on the machine of every rank; null or absent: ranks are in the order of places. */
+  /** The core of every rank on `machine`; null or absent: rank r is on core r. */
   readonly slotOf?: Int32Array | null | undefined
 }
 
@@ -92,11 +95,14 @@ interface OwnRow {
 export class Neighborhood {
   readonly strategy: Strategy
   readonly traffic: NeighborTraffic
-  readonly isAuto: boolean
+  /** As the options have it. */
+  readonly machine: Machine | undefined
+  readonly #auto: AutoStrategy | undefined
   readonly #state: CommState
-  readonly #machine: Machine | undefined
   readonly #slotOf: Int32Array | null
-  /** For choices: its ranks are in the order of places. */
+  /** What choices are made for. */
+  readonly #placed: RanksOnMachine | undefined
+  /** For choices: its ranks are in the order of cores. */
   #placedTopology: ProcessTopology | undefined
   /** Undefined where no process has it. */
   #topology: ProcessTopology | undefined
@@ -130,8 +136,8 @@ export class Neighborhood {
   ) {
     this.#state = state
     this.strategy = strategy
-    this.isAuto = auto !== undefined
-    this.#machine = machine
+    this.#auto = auto
+    this.machine = machine
     this.#slotOf = slotOf
     this.traffic = of?.traffic ?? noTraffic()
     this.#isShared = of === undefined && auto === undefined
@@ -141,7 +147,11 @@ export class Neighborhood {
       return
     }
     this.#topology = given.topology
-    if (auto !== undefined) this.#choices = new ChoicesBySize(machine!, auto)
+    if (auto !== undefined) {
+      const ofWorld = () => onWorldMachine(state.runtime.options.machine!, state.wholeTable)
+      this.#placed = machine === undefined ? ofWorld() : { machine, slotOf }
+      this.#choices = new ChoicesBySize(this.#placed.machine, auto)
+    }
     if (of !== undefined) return
     state.tables.share('topology', given.topology, (shared) => {
       this.#topology = shared
@@ -164,13 +174,22 @@ export class Neighborhood {
   by(strategy: Strategy): Neighborhood {
     if (this.#choices === undefined) return this
     const text = formatStrategy(strategy)
-    const options = { strategy, machine: this.#machine, slotOf: this.#slotOf }
+    const options = { strategy, machine: this.machine, slotOf: this.#slotOf }
     const chosen =
       this.#chosen.get(text) ?? new Neighborhood(this.#state, { topology: this.topology }, options, this)
     this.#chosen.delete(text)
     this.#chosen.set(text, chosen)
     if (this.#chosen.size > mostChosen) this.#chosen.delete(this.#chosen.keys().next().value!)
     return chosen
+  }
+
+  get isAuto(): boolean {
+    return this.#auto !== undefined
+  }
+
+  /** Does what choices for all lengths share, without holding the event loop for long. */
+  async prepareChoices(): Promise<void> {
+    if (this.#placed !== undefined) await prepareChoices(this.#topologyOfChoices(), this.#placed.machine)
   }
 
   /** Chooses for blocks of some length, unless that is done, without holding the event loop for long. */
@@ -183,10 +202,11 @@ export class Neighborhood {
     return this.#choices?.has(this.#topologyOfChoices(), bytes, operation) === false
   }
 
-  /** The choice is made for a machine, where ranks are in the order of places. */
+  /** The choice is made for a machine, where ranks are in the order of cores. */
   #topologyOfChoices(): ProcessTopology {
-    if (this.#slotOf === null) return this.topology
-    this.#placedTopology ??= cachedTopology(relabelledTopology(this.topology, this.#slotOf))
+    const slotOf = this.#placed?.slotOf ?? null
+    if (slotOf === null) return this.topology
+    this.#placedTopology ??= cachedTopology(relabelledTopology(this.topology, slotOf))
     return this.#placedTopology
   }
 
@@ -342,12 +362,23 @@ export class Neighborhood {
     return this.#slots
   }
 
-  /** The neighborhood of a slice of this grid: one object for the slice's ranks in this process. */
+  /** Whether slices of this grid choose their strategies: on the machine of the world, where all communicators are. */
+  get slicesChoose(): boolean {
+    return this.machine === undefined && this.isAuto
+  }
+
+  /**
+   * The neighborhood of a slice of this grid: one object for the slice's ranks in this process.
+   *
+   * @param state placed, if slices choose
+   */
   ofSlice(state: CommState, topologyOfSlice: () => ProcessTopology): Neighborhood {
     let slice = this.#slices.get(state)
     if (slice === undefined) {
       const { strategy } = this
-      const neighborhood = new Neighborhood(state, { topology: topologyOfSlice() }, { strategy })
+      // A machine that was given for the grid does not say where the slice is.
+      const auto = this.slicesChoose ? this.#auto : undefined
+      const neighborhood = new Neighborhood(state, { topology: topologyOfSlice() }, { strategy, auto })
       slice = { neighborhood, missing: state.localRanks.length }
       this.#slices.set(state, slice)
     }
@@ -357,8 +388,8 @@ export class Neighborhood {
 
   /** Node of every rank. */
   get nodes(): Int32Array {
-    const nodes = nodesInCommunicator(this.#state, this.#machine, placementOf(this.#state))
-    return this.#machine === undefined || this.#slotOf === null
+    const nodes = nodesInCommunicator(this.#state, this.machine, placementOf(this.#state))
+    return this.machine === undefined || this.#slotOf === null
       ? nodes
       : this.#slotOf.map((slot) => nodes[slot])
   }

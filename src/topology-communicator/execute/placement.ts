@@ -3,6 +3,7 @@ import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js
 import type { CachedPlan } from '../../neighborhood/plan/plan-cache.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { type SlotList, slotList } from '../memory/slot-list.js'
+import { nodesOnWorldMachine } from './world-machine.js'
 
 /** Process index of every rank of a communicator. */
 export function placementOf({ size, processes: { runStart, runProcess } }: CommState): Int32Array {
@@ -13,13 +14,18 @@ export function placementOf({ size, processes: { runStart, runProcess } }: CommS
   return placement
 }
 
-/** Node of every rank: that of the machine, or of the process that hosts it. */
+/**
+ * Node of every rank: that of the machine, whose core r has rank r. Without one, that of the world's machine, else of the
+ * process that hosts it.
+ */
 export function nodesInCommunicator(
   state: CommState,
   machine: Machine | undefined,
   placement: Int32Array,
 ): Int32Array {
   if (machine !== undefined) return nodesOfMachine(machine, state.size)
+  const ofWorld = state.runtime.options.machine
+  if (ofWorld !== undefined) return nodesOnWorldMachine(ofWorld, state.wholeTable)
   return placement.map((index) => state.runtime.layout.nodeOfProcess[state.processes.processes.at(index)])
 }
 
