@@ -1,7 +1,9 @@
 import type { Communicator } from '../comm/communicator.js'
 import { hopsBetween } from '../machine/hops.js'
-import { cluster, nodeOf } from '../machine/machine.js'
+import { cluster, type Machine, nodeOf } from '../machine/machine.js'
+import { parseMachine } from '../machine/machine-text.js'
 import { simgridSlow } from '../machine/simgrid-profiles.js'
+import { torus } from '../machine/torus.js'
 import { PROC_NULL } from '../messages/matching/envelope.js'
 import { cartTopology } from '../topology/generate/cartesian.js'
 import { dimsCreate } from '../topology/generate/dims-create.js'
@@ -29,8 +31,11 @@ const strategies = [
   { kind: 'auto', budget: 1 },
 ] as const
 
+/** Far more cores than a world of a test has ranks; most nodes only pass messages on. */
+const worldMachine = torus({ dims: [16, 16], cores: 3, profile: simgridSlow })
+
 /** Communicators with a topology whose ranks are renumbered: as the mapping says, and with the same results. */
-export const reorderChecks: readonly WorldCase[] = mappingObjectives.map((objective, n) => ({
+const machineChecks: readonly WorldCase[] = mappingObjectives.map((objective, n) => ({
   name: `communicators reordered for ${objective}`,
   async check(world, { seed, rounds }) {
     for (let round = 0; round < rounds; round++) {
@@ -44,6 +49,80 @@ export const reorderChecks: readonly WorldCase[] = mappingObjectives.map((object
     }
   },
 }))
+
+/** The same of communicators that hold some ranks of the world, in another order, where the world has a machine. */
+const worldMachineCheck: WorldCase = {
+  name: 'communicators reordered on the machine of the world',
+  settings: [{ machine: worldMachine }],
+  async check(world, { seed, rounds }) {
+    for (let round = 0; round < rounds; round++) {
+      const pick = drawn(seed, 91, round)
+      const colors = ranksOf(world).map(() => pick(2))
+      const keys = shuffled(ranksOf(world), pick)
+      const comm = await world.split(colors[world.rank], keys[world.rank])
+      const places = await placesInWorld(world, comm)
+      // Each communicator draws the same.
+      for (const objective of ['pairs', 'hop-bytes'] as const) await onPlaces(comm, places, objective, pick)
+      await comm.free()
+    }
+  },
+}
+
+export const reorderChecks: readonly WorldCase[] = [...machineChecks, worldMachineCheck]
+
+/** Where the ranks of a communicator are: the nodes that a reordering starts from, and how far they are apart. */
+interface Places {
+  readonly nodeOfSlot: Int32Array
+  readonly distance?: (nodeA: number, nodeB: number) => number
+}
+
+/** On the machine of the world; without one, the nodes of its processes. */
+async function placesInWorld(world: Communicator, comm: Communicator): Promise<Places> {
+  const { from, text } = world.describe().machine
+  const worldRanks = await comm.allgather(Int32Array.of(world.rank))
+  if (text === null) {
+    same(from, 'nodes', 'where the machine is from')
+    return { nodeOfSlot: await comm.allgather(Int32Array.of(world.location.node)) }
+  }
+  same(from, 'world', 'where the machine is from')
+  // Only nodes count, and a profile of that name need not be known here.
+  const machine = parseMachine(text.replace(/,profile=[^,]*/, ''))
+  const nodes = nodeOf(machine, world.size)
+  return { nodeOfSlot: worldRanks.map((rank) => nodes[rank]), distance: hopsBetween(machine) }
+}
+
+async function onPlaces(
+  comm: Communicator,
+  places: Places,
+  objective: MappingObjective,
+  pick: Draw,
+): Promise<void> {
+  const { size } = comm
+  const edges = farEdges(size, pick)
+  const received = (of: number) => [...edges.keys()].filter((edge) => edges[edge][1] === of)
+  const sent = (of: number) => [...edges.keys()].filter((edge) => edges[edge][0] === of)
+  const topology = topologyFromEdges(size, {
+    sources: edges.map(([from]) => from),
+    destinations: edges.map(([, to]) => to),
+  })
+  // By the strategy that is chosen on the machine, if the world has one with a profile, or by one that knows nodes.
+  const { from, text } = comm.describe().machine
+  const strategy = text?.includes('profile=') && pick(2) === 0 ? strategies[3] : strategies[1]
+  const options = { strategy, reorder: { objective } }
+  const graph = await comm.createTopology(topology, options)
+  await requirePlaces(comm, graph, topology, objective, places)
+  same(graph.describe().machine.from, from, 'where the machine is from')
+  await exchangeEdges(graph, { sent: sent(graph.rank), received: received(graph.rank) }, 4)
+  // A machine of the options counts more.
+  const machine = machineFor(size)
+  const other = await comm.createTopology(topology, { ...options, machine })
+  await requirePlaces(comm, other, topology, objective)
+  same(other.describe().machine.from, 'options', 'where the machine is from')
+  const grid = (await comm.createCart([...dimsCreate(size, 2)], options))!
+  const row = await grid.sub([false, true])
+  await exchangeOnGrid(row)
+  await Promise.all([graph.free(), other.free(), row.free(), grid.free()])
+}
 
 /** Every rank is the partner of one that is far from it, and sends to a few others. */
 function farEdges(size: number, pick: Draw): Edge[] {
@@ -161,14 +240,11 @@ async function requirePlaces(
   graph: TopologyCommunicator,
   topology: ProcessTopology,
   objective: MappingObjective,
+  places: Places = placesOn(machineFor(comm.size), topology.ranks),
 ): Promise<void> {
-  const machine = machineFor(comm.size)
-  const { slotOf } = mapTopology(topology, {
-    ...{ nodeOfSlot: nodeOf(machine, topology.ranks), objective, distance: hopsBetween(machine) },
-    mostWork: 4e7,
-  })
-  const places = await graph.allgather(Int32Array.of(comm.rank))
-  same([...places], [...slotOf], 'the place of every rank')
+  const { slotOf } = mapTopology(topology, { ...places, objective, mostWork: 4e7 })
+  const slots = await graph.allgather(Int32Array.of(comm.rank))
+  same([...slots], [...slotOf], 'the place of every rank')
 }
 
 const costNames = {
@@ -196,3 +272,8 @@ async function requireNoWorse(
 }
 
 const ascending = (a: number, b: number) => a - b
+
+const placesOn = (machine: Machine, ranks: number): Places => ({
+  nodeOfSlot: nodeOf(machine, ranks),
+  distance: hopsBetween(machine),
+})

@@ -1,5 +1,6 @@
 import type { Communicator } from '../comm/communicator.js'
 import type { ErrorCode } from '../errors.js'
+import type { Machine } from '../machine/machine.js'
 import type { TuningFile } from '../tuning/tuning-file.js'
 import type { ExpectedFabric } from './process-identity.js'
 
@@ -32,6 +33,7 @@ export interface WorldSetting {
   readonly eagerLimitBytes?: number
   readonly creditBytes?: number
   readonly tuning?: TuningFile
+  readonly machine?: Machine
 }
 
 /** One guarantee of a world, as data: any driver that has a world can run it. */

@@ -191,10 +191,14 @@ async function runWorld(
   if (!isRankweaveError(error, fails)) throw described(error, `expected the world to fail with ${fails}, got`)
 }
 
+/** Settings that have no short text. */
+const objectSettings: Readonly<Record<string, string>> = {
+  tuning: 'by a tuning file',
+  machine: 'on a machine',
+}
+
 function settingText(setting: WorldSetting): string {
-  const given = Object.entries(setting).map(([name, value]) =>
-    name === 'tuning' ? 'by a tuning file' : `${name} ${value}`,
-  )
+  const given = Object.entries(setting).map(([name, value]) => objectSettings[name] ?? `${name} ${value}`)
   return given.length === 0 ? '' : ` (${given.join(', ')})`
 }
 
