@@ -1,6 +1,5 @@
-import { equalNumbers } from '../base/search.js'
 import { type ClosMachine, type Machine, requireMachine, type TorusMachine } from './machine.js'
-import type { NodeRun, Nodes } from './nodes.js'
+import { type NodeRun, type Nodes, nodeRuns } from './nodes.js'
 
 /**
  * The line of text that `parseMachine` reads, unless nodes differ so often that it is longer than 2^20
@@ -44,7 +43,7 @@ function greatestDivisor(a: number, b: number): number {
 
 /** Clauses that `parseMachine` reads: whether all nodes are equal, and `cores` and `packages`. */
 function nodeClauses(nodes: Nodes): { isEven: boolean; clauses: string[] } {
-  const runs = runsOf(nodes)
+  const runs = nodeRuns(nodes)
   const packages = runs[0].packages.length
   const isDivided = packages > 1 && runs.every((run) => isDividedBy(run, packages))
   const cores = runs.map((run) => {
@@ -58,19 +57,4 @@ function nodeClauses(nodes: Nodes): { isEven: boolean; clauses: string[] } {
 
 function isDividedBy(run: NodeRun, packages: number): boolean {
   return run.packages.length === packages && run.packages.every((cores) => cores === run.packages[0])
-}
-
-/** Equal nodes that follow each other, as one run. */
-function runsOf({ cores, firstRank, packageFirstRank }: Nodes): NodeRun[] {
-  const runs: { nodes: number; packages: number[] }[] = []
-  let at = 0
-  for (let node = 0; node < cores.length; node++) {
-    const packages: number[] = []
-    for (; packageFirstRank[at] < firstRank[node + 1]; at++)
-      packages.push(packageFirstRank[at + 1] - packageFirstRank[at])
-    const last = runs.at(-1)
-    if (last !== undefined && equalNumbers(last.packages, packages)) last.nodes++
-    else runs.push({ nodes: 1, packages })
-  }
-  return runs
 }

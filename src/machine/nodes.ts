@@ -1,3 +1,4 @@
+import { equalNumbers } from '../base/search.js'
 import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
 import { failMachine } from './profile-figures.js'
@@ -102,6 +103,21 @@ export function nodeOfOutline({ runs, cores }: NodeOutline, ranks: number): Int3
     if (rank >= ranks) break
   }
   return result
+}
+
+/** Equal nodes that follow each other, as one run. */
+export function nodeRuns({ cores, firstRank, packageFirstRank }: Nodes): NodeRun[] {
+  const runs: { nodes: number; packages: number[] }[] = []
+  let at = 0
+  for (let node = 0; node < cores.length; node++) {
+    const packages: number[] = []
+    for (; packageFirstRank[at] < firstRank[node + 1]; at++)
+      packages.push(packageFirstRank[at + 1] - packageFirstRank[at])
+    const last = runs.at(-1)
+    if (last !== undefined && equalNumbers(last.packages, packages)) last.nodes++
+    else runs.push({ nodes: 1, packages })
+  }
+  return runs
 }
 
 /** @throws ERR_MACHINE when there are fewer cores than ranks */

@@ -1,46 +1,54 @@
 import { wrongValue } from '../../errors.js'
 import { checkWorldMachine } from '../../machine/check-machine.js'
-import { formatMachine } from '../../machine/format-machine.js'
 import type { Machine } from '../../machine/machine.js'
-import { parseMachine } from '../../machine/machine-text.js'
-import { formatProfile, parseProfile } from '../../machine/profile-file.js'
+import { type Nodes, nodeRuns, nodesOf } from '../../machine/nodes.js'
+import type { Profile } from '../../machine/profile.js'
+
+type ProfileSetting = Omit<Profile, 'eagerLimitBytes'> & { readonly eagerLimitBytes: number | null }
 
 /** A machine in the settings of a world, which are JSON. */
-export interface MachineSetting {
-  /** As `parseMachine` reads it. */
-  readonly text: string
-  /** What the file of its profile holds; null without one. */
-  readonly profile: unknown
+export type MachineSetting = Omit<Machine, keyof Nodes | 'profile'> & {
+  /** Of equal nodes in a row: how many, and the cores of each one's packages. */
+  readonly runs: readonly (readonly number[])[]
+  /** With null for an eager limit that is infinite. */
+  readonly profile: ProfileSetting | null
 }
 
-/** Of text and profile together: the settings of a world are at most 16,384. */
+/** The settings of a world are at most 16,384. */
 const mostCharacters = 12_288
 
 /**
  * @param ranks of the world
- * @throws ERR_MACHINE for a machine that is not valid, has fewer cores than ranks, or takes more characters than the
- *   settings of a world have
+ * @throws ERR_MACHINE for a machine that is not valid, has fewer cores than ranks, has nodes without cores, or takes more
+ *   characters than the settings of a world have
  */
 export function machineSetting(where: string, machine: Machine, ranks: number): MachineSetting {
   checkWorldMachine(machine, ranks)
-  // Undefined in machines from JSON that leaves it out.
-  const profile = machine.profile ?? null
+  const { cores: _cores, firstRank: _first, packageFirstRank: _packages, profile, ...network } = machine
   const setting = {
-    text: formatMachine({ ...machine, profile }),
-    profile: profile === null ? null : (JSON.parse(formatProfile(profile)) as unknown),
+    ...network,
+    runs: nodeRuns(machine).map(({ nodes, packages }) => [nodes, ...packages]),
+    // Undefined in machines from JSON that leaves it out.
+    profile: profile ? profileSetting(profile) : null,
   }
+  machineOfSetting(setting, ranks)
   const characters = JSON.stringify(setting).length
   if (characters <= mostCharacters) return setting
   const expected = `${where}: expected a machine that takes at most ${mostCharacters} characters with its profile`
   throw wrongValue('ERR_MACHINE', expected, characters)
 }
 
-/** @throws ERR_MACHINE unless it is one that {@link machineSetting} has made */
-export function machineOfSetting({ text, profile }: MachineSetting, ranks: number): Machine {
-  const machine = parseMachine(
-    text,
-    profile === null ? {} : { profiles: [parseProfile(JSON.stringify(profile))] },
-  )
+function profileSetting({ eagerLimitBytes, ...profile }: Profile): ProfileSetting {
+  return { ...profile, eagerLimitBytes: Number.isFinite(eagerLimitBytes) ? eagerLimitBytes : null }
+}
+
+/** @throws ERR_MACHINE or an error of JavaScript, unless it is one that {@link machineSetting} has made */
+export function machineOfSetting({ runs, profile, ...network }: MachineSetting, ranks: number): Machine {
+  const machine = {
+    ...network,
+    ...nodesOf(runs.map(([nodes, ...packages]) => ({ nodes, packages }))),
+    profile: profile && { ...profile, eagerLimitBytes: profile.eagerLimitBytes ?? Number.POSITIVE_INFINITY },
+  } as Machine
   checkWorldMachine(machine, ranks)
   return machine
 }

@@ -3,6 +3,7 @@ import { isRankweaveError } from '../../../../src/errors.js'
 import { parseSettings, settingsOf, silenceLimits } from '../../../../src/launch/websocket/settings.js'
 import { inheritedFlags } from '../../../../src/launch/websocket/start.js'
 import { cluster, type Machine } from '../../../../src/machine/machine.js'
+import { machineOfCores } from '../../../../src/machine/machine-of-cores.js'
 import { simgridFast } from '../../../../src/machine/simgrid-profiles.js'
 import { torus } from '../../../../src/machine/torus.js'
 import { clusterOf } from '../../../support/cluster-of.js'
@@ -72,9 +73,14 @@ describe('a machine in the settings of a world', () => {
   it.each<[string, Machine, string]>([
     ['with fewer cores than ranks', cluster({ nodes: 1, cores: 3 }), 'at least 4 cores for 4 ranks, got 3'],
     [
-      'that no text of that length describes',
+      'that takes more than the settings have',
       clusterOf(Array.from({ length: 8000 }, (_, node) => (node % 2) + 1)),
       'at most 12288 characters',
+    ],
+    [
+      'with nodes without cores',
+      machineOfCores(cluster({ nodes: 3, cores: 4 }), Int32Array.of(0, 1, 2, 3, 8)),
+      'node 1: expected 1 to 1024 packages, got 0',
     ],
   ])('%s is refused', (_, machine, message) => {
     const error = thrown(() => settingsOf('test', { ranks: 4, machine }))
@@ -84,8 +90,12 @@ describe('a machine in the settings of a world', () => {
   it.each([
     'null',
     '{}',
-    '{"text":"ring:3","profile":null}',
-    '{"text":"cluster:nodes=1,cores=2","profile":null}',
+    '{"kind":"ring","runs":[[1,3]],"profile":null}',
+    '{"kind":"cluster","runs":[[1,2]],"profile":null}',
+    '{"kind":"cluster","runs":[[1e9,3]],"profile":null}',
+    '{"kind":"cluster","runs":[3],"profile":null}',
+    '{"kind":"cluster","runs":[[1,3]],"profile":{}}',
+    '{"kind":"torus","dims":[2],"runs":[[2,3]],"profile":null}',
   ])('that is %s is not the settings of a world of three', (machine) => {
     const error = thrown(() => parseSettings(`{"ranks":3,"machine":${machine}}`))
     expect(error.code).toBe('ERR_PROTOCOL')
