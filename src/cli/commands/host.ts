@@ -72,7 +72,7 @@ export const hostCommand: AddCommand = (command, act) => {
         const { ranks, processes, tokenFile, silence } = options
         const listen = listenOf(options)
         const tuning = await tuningOf(options, 'websocket')
-        const machine = worldMachineOf(options)
+        const machine = await worldMachineOf(options)
         const world = await host({
           ranks,
           tuning,

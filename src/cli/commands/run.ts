@@ -66,7 +66,7 @@ export const runCommand: AddCommand = (command, act) => {
         const fabric = fabricOf(options)
         const { processes } = fabric
         const tuning = await tuningOf(options, fabric.kind)
-        const machine = worldMachineOf(options)
+        const machine = await worldMachineOf(options)
         const started = performance.now()
         const results = await runUserProgram({
           file,

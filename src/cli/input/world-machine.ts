@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import * as z from 'zod'
 import { checkWorldMachine } from '../../machine/check-machine.js'
 import type { Machine } from '../../machine/machine.js'
-import { readMachine } from './machine-input.js'
 
 /** The option of every subcommand that runs or opens a world for the user's program. */
 export function addWorldMachineOption(command: Command): Command {
@@ -19,14 +18,16 @@ export const worldMachineSchema = { machine: z.string().optional() }
  *
  * @throws ERR_MACHINE, ERR_FILE
  */
-export function worldMachineOf({
+export async function worldMachineOf({
   machine: text,
   ranks,
 }: {
   readonly machine?: string | undefined
   readonly ranks: number
-}): Machine | undefined {
+}): Promise<Machine | undefined> {
   if (text === undefined) return undefined
+  // With readers of files that most worlds do not need.
+  const { readMachine } = await import('./machine-input.js')
   const { machine } = readMachine(text)
   checkWorldMachine(machine, ranks)
   return machine
