@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { runInPage } from '../../../src/browser/run.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
+import { cluster } from '../../../src/machine/machine.js'
 import { treeByBytes, tuningFileOf } from '../../support/tuning-files.js'
 
 describe('run in a page', () => {
@@ -33,6 +34,14 @@ describe('run in a page', () => {
     await expect(
       runInPage(main, { ...options, tuning: { ...tuning, checksum: '0123456789abcdef' } }),
     ).rejects.toMatchObject({ code: 'ERR_TUNING' })
+  })
+
+  it('takes a machine with cores for its ranks', async () => {
+    const main = async (world: Parameters<Parameters<typeof runInPage>[0]>[0]) => world.describe().machine
+    const machine = cluster({ nodes: 2, cores: 2 })
+    const used = { from: 'world', text: 'cluster:nodes=2,cores=2' }
+    expect(await runInPage(main, { ranks: 3, machine })).toEqual(Array(3).fill(used))
+    await expect(runInPage(main, { ranks: 5, machine })).rejects.toMatchObject({ code: 'ERR_MACHINE' })
   })
 
   it('rejects with the first error of a rank, that same object', async () => {
