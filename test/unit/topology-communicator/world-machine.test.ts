@@ -55,6 +55,31 @@ describe('the machine of a world decides where reorder puts ranks', () => {
     expect([ofOptions, ofReorder].map((places) => apart(places, 2))).not.toContain(0)
   })
 
+  it.each([undefined, { kind: 'common-neighbor', k: 2, mode: 'aware' }] as const)(
+    'where ranks plan from their neighbors by %j, in a part of it',
+    async (strategy) => {
+      const part = [14, 12, 10, 8, 6, 4, 2, 0]
+      const results = await inWorld(
+        cluster({ nodes: 4, cores: 4 }),
+        async (world) => {
+          const inPart = world.rank % 2 === 0
+          const comm = await world.split(inPart ? 0 : null, part.indexOf(world.rank))
+          if (comm === null) return null
+          const options = strategy === undefined ? {} : { strategy }
+          const graph = await pairs(comm, { reorder: true, planFrom: 'neighbors', ...options })
+          const partners = partnersOf(graph)
+          expect([...graph.sources]).toEqual(partners)
+          expect([...(await graph.neighborAllgather(Int32Array.of(graph.rank)))]).toEqual(partners)
+          return placesOf(world, graph)
+        },
+        16,
+      )
+      const places = results[0]!
+      expect(places.toSorted((a, b) => b - a)).toEqual(part)
+      expect(apart(places, 4)).toBe(0)
+    },
+  )
+
   it('by ranks of the world in a part of it, in any order', async () => {
     // The part has every second rank of the world, backwards: two on each node.
     const results = await inWorld(
