@@ -1,5 +1,6 @@
 import type { Exchange } from '../calls/exchange.js'
 import type { CommState } from '../comm/comm-state.js'
+import { isRankweaveError } from '../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../machine/machine.js'
 import { type AutoStrategy, isAuto } from '../neighborhood/choose/auto.js'
 import type { Strategy } from '../neighborhood/strategies/strategy.js'
@@ -110,7 +111,11 @@ async function planOfMoved(moved: Moved, given: Given): Promise<PlacedPart> {
     const part = await planOfPart(exchange, lists, given.strategy, where)
     return { ...part, moved: { state, vertexAt } }
   } catch (error) {
-    state.runtime.dropContext(state.id)
+    // Where a process was lost, others may have it, and their frames still arrive.
+    if (exchange.hasFailed && isRankweaveError(error)) {
+      state.fail(error)
+      for (let freed = 0; freed < state.localRanks.length; freed++) state.freeIfFailed()
+    } else state.runtime.dropContext(state.id)
     throw error
   }
 }

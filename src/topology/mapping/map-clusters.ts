@@ -67,6 +67,8 @@ export function mapClusters(
   },
 ): Int32Array | null {
   const { size, distance, mostWork } = options
+  // Weights of infinity tell nothing of what is better.
+  if (!weights.every(Number.isFinite)) return null
   const topology = topologyFromEdges(nodeOf.length, { sources, destinations, weights })
   const objective = size === 1 ? options.objective : 'hop-bytes'
   const { slotOf } = mapTopology(topology, { nodeOfSlot: nodeOf, objective, distance, mostWork })

@@ -3,7 +3,7 @@ import { formatSchedule, plan, type Strategy } from 'rankweave/schedule'
 import { inNeighbors, outNeighbors, type ProcessTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import type { RankweaveError } from '../../../../src/errors.js'
-import { planningLimits } from '../../../../src/topology-communicator/plan-from.js'
+import { planningLimits, reorderLimit } from '../../../../src/topology-communicator/plan-from.js'
 import { clusterOf } from '../../../support/cluster-of.js'
 
 const combining = { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 0 } as const
@@ -31,6 +31,24 @@ describe('createDistGraphAdjacent plans from the graph up to the limit, from nei
       { ranks: 2, fabric: local({ processes: 2 }) },
     )
     expect(found).toEqual(new Array(2).fill(['graph', 'neighbors']))
+  })
+
+  it('where ranks are renumbered, graphs of up to 2^20 edges are gathered for any strategy', async () => {
+    const found = await run(
+      async (world) => {
+        const made = []
+        for (const edges of [planningLimits.direct + 1, reorderLimit, reorderLimit + 1]) {
+          const loops = new Int32Array(world.rank === 0 ? edges : 0)
+          const lists = { sources: loops, destinations: loops }
+          const graph = await world.createDistGraphAdjacent({ ...lists, reorder: true })
+          made.push(await plannedFrom(graph))
+          await graph.free()
+        }
+        return made
+      },
+      { ranks: 2, fabric: local({ processes: 2, nodes: ['a', 'b'] }) },
+    )
+    expect(found).toEqual(new Array(2).fill(['graph', 'graph', 'neighbors']))
   })
 
   it('one process, which has the whole graph anyway, plans from it', async () => {

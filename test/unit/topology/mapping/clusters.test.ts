@@ -66,6 +66,8 @@ describe('clusters', () => {
     const nodeOf = slotOf.map((slot) => nodes[slot])
     expect([...nodeOf.map((_, c) => nodeOf[destinations[c]])]).toEqual([...nodeOf])
     expect(mapClusters(edges, Int32Array.of(0, 1, 0, 1), options)).toBeNull()
+    const endless = { ...edges, weights: Float64Array.of(1, Number.POSITIVE_INFINITY, 1, 1) }
+    expect(mapClusters(endless, nodes, options)).toBeNull()
   })
 })
 
