@@ -11,6 +11,7 @@ export type Moment =
   | 'barrier'
   | 'alltoall'
   | 'split'
+  | 'reordering'
   | 'start of a persistent neighbor allgather'
   | 'start that tries a strategy'
   | 'after its ranks have returned'
@@ -73,6 +74,12 @@ async function involve(world: Communicator, moment: Moment, into: Uint8Array): P
     case 'split':
       await world.split(0)
       return
+    case 'reordering':
+      await reordered(world)
+      await reordered(world)
+      // The last one may have sent all that it has to.
+      await world.recv(last, 1)
+      return
     case 'start of a persistent neighbor allgather':
     case 'start that tries a strategy': {
       const request = await exchangeOnRing(world, moment)
@@ -84,6 +91,15 @@ async function involve(world: Communicator, moment: Moment, into: Uint8Array): P
     default:
       await world.recv(last, 1)
   }
+}
+
+/** Ranks 0 and 2 come to one node, by messages alone. */
+function reordered(world: Communicator): Promise<Communicator> {
+  const neighbors = world.rank === 1 ? [] : [2 - world.rank]
+  return world.createDistGraphAdjacent({
+    ...{ sources: neighbors, destinations: neighbors },
+    ...{ reorder: true, planFrom: 'neighbors', machine: parseMachine('cluster:nodes=2,cores=2') },
+  })
 }
 
 /** Blocks that are long enough to be fetched, around a ring of all ranks. */
@@ -129,6 +145,12 @@ async function die(world: Communicator, moment: Moment, into: Uint8Array): Promi
     case 'alltoall':
       world.alltoall(new Int32Array(world.size * 100_000)).catch(() => {})
       await turn()
+      break
+    case 'reordering':
+      // A first one to the end; the second is under way.
+      await reordered(world)
+      reordered(world).catch(() => {})
+      for (let turns = 0; turns < 5; turns++) await turn()
       break
     case 'start of a persistent neighbor allgather':
     case 'start that tries a strategy': {

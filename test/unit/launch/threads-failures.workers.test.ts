@@ -52,6 +52,7 @@ describe('a process lost during', () => {
     'barrier',
     'alltoall',
     'split',
+    'reordering',
     'start of a persistent neighbor allgather',
     'start that tries a strategy',
     'after its ranks have returned',
