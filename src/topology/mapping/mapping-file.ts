@@ -1,5 +1,6 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
+import { edgesDigest } from '../edges-digest.js'
 import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { topologyHash } from '../topology-hash.js'
@@ -16,6 +17,8 @@ export interface MappingFile {
   readonly version: typeof mappingVersion
   /** Of the topology that was mapped, as {@link topologyHash} returns it. */
   readonly topology: string
+  /** Of its edges in any order, as {@link edgesDigest} returns it: the preloaded library finds the mapping by it. */
+  readonly graph: string
   readonly objective: MappingObjective
   readonly cost: number
   readonly identityCost: number
@@ -24,7 +27,7 @@ export interface MappingFile {
 }
 
 const members: Readonly<Record<keyof MappingFile, true>> = {
-  ...{ format: true, version: true, topology: true, objective: true },
+  ...{ format: true, version: true, topology: true, graph: true, objective: true },
   ...{ cost: true, identityCost: true, slotOf: true },
 }
 
@@ -34,8 +37,9 @@ export function* mappingText(
   { slotOf, cost, identityCost }: Pick<Mapping, 'slotOf' | 'cost' | 'identityCost'>,
   objective: MappingObjective,
 ): Generator<string> {
-  const head = { format: mappingFormat, version: mappingVersion, topology: topologyHash(topology) }
-  yield `${JSON.stringify({ ...head, objective, cost, identityCost }).slice(0, -1)},"slotOf":[`
+  const head = { format: mappingFormat, version: mappingVersion }
+  const names = { topology: topologyHash(topology), graph: edgesDigest(topology) }
+  yield `${JSON.stringify({ ...head, ...names, objective, cost, identityCost }).slice(0, -1)},"slotOf":[`
   for (let at = 0; at < slotOf.length; at += slotsPerPart)
     yield `${at === 0 ? '' : ','}${slotOf.subarray(at, at + slotsPerPart).join()}`
   yield ']}\n'
@@ -66,13 +70,15 @@ export function readMapping(text: string, topology: ProcessTopology, where = 'ma
   if (file['version'] !== mappingVersion)
     throw fail(`${where}, version`, String(mappingVersion), file['version'])
   requireKnownOptions(where, file, members, 'ERR_MAPPING')
-  const { topology: hash, slotOf } = file
+  const { topology: hash, graph, slotOf } = file
   if (!Array.isArray(slotOf)) throw fail(`${where}, slotOf`, 'a list of slots', slotOf)
   if (slotOf.length !== topology.ranks)
     throw fail(`${where}, slotOf`, `${topology.ranks} slots, one for each rank`, slotOf.length)
   inversePermutation(slotOf)
   const own = topologyHash(topology)
   if (hash !== own) throw fail(`${where}, topology`, `a mapping of this topology, ${own}`, hash)
+  const edges = edgesDigest(topology)
+  if (graph !== edges) throw fail(`${where}, graph`, `'${edges}'`, graph)
   return Int32Array.from(slotOf as number[])
 }
 

@@ -30,6 +30,7 @@ describe('a mapping file', () => {
       (good: string) => good.replace(/"topology":"./, '"topology":"x'),
       'of this topology',
     ],
+    ['other edges', (good: string) => good.replace(/"graph":"./, '"graph":"x'), 'graph: expected'],
   ])('is refused with %s', (_, damage, message) => {
     expect(() => readMapping(damage(text), topology, 'a.map')).toThrowError(
       expect.objectContaining({ code: 'ERR_MAPPING', message: expect.stringContaining(message) }),
