@@ -8,25 +8,44 @@ static int attached(MPI_Comm old, int code, MPI_Comm comm, int is_off) {
   return own == MPI_SUCCESS ? code : rw_raise(comm, own);
 }
 
+/* After the constructor; `before` is the code of what was done to reorder ranks. */
+static int created(rw_creation *creation, MPI_Comm old, int before, int code, const MPI_Comm *comm, int is_off) {
+  rw_reorder_end(creation);
+  if (before != MPI_SUCCESS) return rw_raise(old, before);
+  return attached(old, code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL, is_off);
+}
+
 RW_EXPORT int MPI_Dist_graph_create_adjacent(MPI_Comm old, int indegree, const int sources[], const int source_weights[],
                                              int outdegree, const int destinations[], const int destination_weights[],
                                              MPI_Info info, int reorder, MPI_Comm *comm) {
-  int code = rw_next.Dist_graph_create_adjacent(old, indegree, sources, source_weights, outdegree, destinations,
-                                             destination_weights, info, reorder, comm);
-  return attached(old, code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL, rw_info_is_off(info));
+  rw_creation c = {old, reorder, {indegree, indegree, outdegree, outdegree},
+                   {sources, source_weights, destinations, destination_weights}, {NULL}, MPI_COMM_NULL};
+  int is_off = rw_info_is_off(info), code = MPI_SUCCESS;
+  int before = reorder && !is_off && rw_reorder_serves(old) ? rw_reorder_neighbors(&c) : MPI_SUCCESS;
+  if (before == MPI_SUCCESS)
+    code = rw_next.Dist_graph_create_adjacent(c.comm, c.length[0], c.array[0], c.array[1], c.length[2], c.array[2], c.array[3],
+                                              info, c.reorder, comm);
+  return created(&c, old, before, code, comm, is_off);
 }
 
 RW_EXPORT int MPI_Dist_graph_create(MPI_Comm old, int count, const int sources[], const int degrees[],
                                     const int destinations[], const int weights[], MPI_Info info, int reorder,
                                     MPI_Comm *comm) {
-  int code = rw_next.Dist_graph_create(old, count, sources, degrees, destinations, weights, info, reorder, comm);
-  return attached(old, code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL, rw_info_is_off(info));
+  rw_creation c = {old, reorder, {count, count, 0, 0}, {sources, degrees, destinations, weights}, {NULL}, MPI_COMM_NULL};
+  int is_off = rw_info_is_off(info), code = MPI_SUCCESS;
+  int before = reorder && !is_off && rw_reorder_serves(old) ? rw_reorder_lists(&c) : MPI_SUCCESS;
+  if (before == MPI_SUCCESS)
+    code = rw_next.Dist_graph_create(c.comm, c.length[0], c.array[0], c.array[1], c.array[2], c.array[3], info, c.reorder, comm);
+  return created(&c, old, before, code, comm, is_off);
 }
 
 RW_EXPORT int MPI_Cart_create(MPI_Comm old, int dimensions, const int extents[], const int periods[], int reorder,
                               MPI_Comm *comm) {
-  int code = rw_next.Cart_create(old, dimensions, extents, periods, reorder, comm);
-  return attached(old, code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL, 0);
+  rw_creation c = {old, reorder, {0}, {NULL}, {NULL}, MPI_COMM_NULL};
+  int code = MPI_SUCCESS;
+  int before = reorder && rw_reorder_serves(old) ? rw_reorder_grid(&c, dimensions, extents, periods) : MPI_SUCCESS;
+  if (before == MPI_SUCCESS) code = rw_next.Cart_create(c.comm, dimensions, extents, periods, c.reorder, comm);
+  return created(&c, old, before, code, comm, 0);
 }
 
 /* A copy has the same lists; its plans are its own, as its calls are. That of a communicator left alone is, too. */

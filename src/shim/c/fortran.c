@@ -30,6 +30,22 @@ static void *buffer_of(void *given) {
 
 void *rw_fortran_buffer(void *given) { return buffer_of(given); }
 
+static const int *weights_of(MPI_Fint *given) {
+  static constant unweighted, empty;
+  static int is_looked_up;
+  if (!is_looked_up) {
+    unweighted = (constant){dlsym(RTLD_DEFAULT, "mpi_fortran_unweighted_"), dlsym(RTLD_DEFAULT, "MPIR_F_MPI_UNWEIGHTED")};
+    empty = (constant){dlsym(RTLD_DEFAULT, "mpi_fortran_weights_empty_"), dlsym(RTLD_DEFAULT, "MPIR_F_MPI_WEIGHTS_EMPTY")};
+    is_looked_up = 1;
+  }
+  return is_constant(&unweighted, given) ? MPI_UNWEIGHTED : is_constant(&empty, given) ? MPI_WEIGHTS_EMPTY : (const int *)given;
+}
+
+/* Whether the library's function of C makes a topology: it places the ranks. Logical values are 0 if false. */
+static int places_ranks(const MPI_Fint *old, const MPI_Fint *reorder) {
+  return *reorder != 0 && sizeof(MPI_Fint) == sizeof(int) && rw_reorder_serves(MPI_Comm_f2c(*old));
+}
+
 static int is_planned(const MPI_Fint *comm) {
   return sizeof(MPI_Fint) == sizeof(int) && rw_state_of(MPI_Comm_f2c(*comm)) != NULL;
 }
@@ -235,10 +251,16 @@ STARTALL(ompi_startall_f)
 
 #endif
 
-#define CREATE(name, parameters, arguments, is_off)             \
+#define CREATE(name, parameters, arguments, is_off, placed)     \
   RW_EXPORT void name parameters;                               \
   void name parameters {                                        \
     static void(*library) parameters;                           \
+    if (places_ranks(old, reorder)) {                           \
+      MPI_Comm made = MPI_COMM_NULL;                            \
+      *code = placed;                                           \
+      if (*code == MPI_SUCCESS) *comm = MPI_Comm_c2f(made);     \
+      return;                                                   \
+    }                                                           \
     if (library == NULL) find(&library, #name);                 \
     if (library == NULL) {                                      \
       *code = MPI_ERR_INTERN;                                   \
@@ -252,21 +274,27 @@ STARTALL(ompi_startall_f)
   CREATE(name,                                                                                                        \
          (MPI_Fint *old, MPI_Fint *in, MPI_Fint *sources, MPI_Fint *in_weights, MPI_Fint *out, MPI_Fint *destinations,\
           MPI_Fint *out_weights, MPI_Fint *info, MPI_Fint *reorder, MPI_Fint *comm, MPI_Fint *code),                  \
-         (old, in, sources, in_weights, out, destinations, out_weights, info, reorder, comm, code),                  \
-         rw_info_is_off(MPI_Info_f2c(*info)))
+         (old, in, sources, in_weights, out, destinations, out_weights, info, reorder, comm, code),                   \
+         rw_info_is_off(MPI_Info_f2c(*info)),                                                                         \
+         MPI_Dist_graph_create_adjacent(MPI_Comm_f2c(*old), *in, (const int *)sources, weights_of(in_weights), *out,  \
+                                        (const int *)destinations, weights_of(out_weights), MPI_Info_f2c(*info), 1,   \
+                                        &made))
 
 #define GRAPH(name)                                                                                                   \
   CREATE(name,                                                                                                        \
          (MPI_Fint *old, MPI_Fint *count, MPI_Fint *sources, MPI_Fint *degrees, MPI_Fint *destinations,               \
           MPI_Fint *weights, MPI_Fint *info, MPI_Fint *reorder, MPI_Fint *comm, MPI_Fint *code),                      \
-         (old, count, sources, degrees, destinations, weights, info, reorder, comm, code),                  \
-         rw_info_is_off(MPI_Info_f2c(*info)))
+         (old, count, sources, degrees, destinations, weights, info, reorder, comm, code),                            \
+         rw_info_is_off(MPI_Info_f2c(*info)),                                                                         \
+         MPI_Dist_graph_create(MPI_Comm_f2c(*old), *count, (const int *)sources, (const int *)degrees,                \
+                               (const int *)destinations, weights_of(weights), MPI_Info_f2c(*info), 1, &made))
 
 #define CART(name)                                                                                                    \
   CREATE(name,                                                                                                        \
          (MPI_Fint *old, MPI_Fint *dimensions, MPI_Fint *extents, MPI_Fint *periods, MPI_Fint *reorder,               \
           MPI_Fint *comm, MPI_Fint *code),                                                                            \
-         (old, dimensions, extents, periods, reorder, comm, code), 0)
+         (old, dimensions, extents, periods, reorder, comm, code), 0,                                                 \
+         MPI_Cart_create(MPI_Comm_f2c(*old), *dimensions, (const int *)extents, (const int *)periods, 1, &made))
 
 ADJACENT(mpi_dist_graph_create_adjacent_)
 ADJACENT(ompi_dist_graph_create_adjacent_f)

@@ -2,6 +2,7 @@
 #include "shim.h"
 
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,20 @@ typedef struct {
 } reader;
 
 static const char *const NO_MEMORY = "there is no memory for it", *const CUT_OFF = "it is cut off";
+
+char *rw_json_text(const char *path, size_t *length, const char **wrong) {
+  FILE *opened = fopen(path, "rb");
+  *wrong = "it cannot be opened";
+  if (opened == NULL) return NULL;
+  char *text = malloc(RW_JSON_LONGEST + 1);
+  *length = text == NULL ? 0 : fread(text, 1, RW_JSON_LONGEST + 1, opened);
+  int is_read = !ferror(opened);
+  fclose(opened);
+  if (text != NULL && is_read && *length <= RW_JSON_LONGEST) return text;
+  *wrong = text == NULL ? NO_MEMORY : is_read ? "it is longer than 16777216 bytes" : "it cannot be read";
+  free(text);
+  return NULL;
+}
 
 static int is_end(const reader *r) { return r->at >= r->json->length; }
 static char here(const reader *r) { return is_end(r) ? '\0' : r->json->text[r->at]; }

@@ -10,7 +10,7 @@ static rw_settings own, world;
 static int is_shared;
 static pthread_once_t once = PTHREAD_ONCE_INIT, paths_once = PTHREAD_ONCE_INIT;
 static int wants_report;
-static const char *record_path, *tune_path;
+static const char *record_path, *tune_path, *reorder_path;
 
 static double figure(const char *name, double otherwise) {
   const char *text = getenv(name);
@@ -29,8 +29,12 @@ static void read_mode(const char *word) {
   else if (strcmp(word, "report") == 0) wants_report = 1;
   else if (strncmp(word, "record:", 7) == 0 && word[7] != '\0') record_path = word + 7, own.records = 1;
   else if (strncmp(word, "tune:", 5) == 0 && word[5] != '\0') tune_path = word + 5, own.tunes = 1;
+  else if (strncmp(word, "reorder:", 8) == 0 && word[8] != '\0') reorder_path = word + 8, own.reorders = RW_REORDER_BY_FILE;
+  else if (strcmp(word, "reorder") == 0 && own.reorders < 1) own.reorders = RW_REORDER_BY_GRAPH;
   else if (strcmp(word, "on") != 0)
-    fprintf(stderr, "rankweave shim: RANKWEAVE_SHIM: expected on, off, always, report, record:FILE or tune:FILE, got %s\n",
+    fprintf(stderr,
+            "rankweave shim: RANKWEAVE_SHIM: expected on, off, always, report, record:FILE, tune:FILE, reorder or "
+            "reorder:FILE, got %s\n",
             word);
 }
 
@@ -66,12 +70,14 @@ void rw_settings_share(void) {
   if (is_done) return;
   is_done = 1;
   world = *rw_own_settings();
-  double least[] = {world.enabled, world.always, world.records, -world.tunes};
-  if (PMPI_Allreduce(MPI_IN_PLACE, least, 4, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  double least[] = {world.enabled, world.always, world.records, -world.tunes, world.reorders, world.cores};
+  if (PMPI_Allreduce(MPI_IN_PLACE, least, 6, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS) return;
   world.enabled = least[0];
   world.always = least[1];
   world.records = least[2];
   world.tunes = -least[3];
+  world.reorders = least[4];
+  world.cores = least[5];
   is_shared = 1;
 }
 
@@ -90,6 +96,11 @@ const char *rw_record_path(void) {
 const char *rw_tune_path(void) {
   rw_own_settings();
   return tune_path;
+}
+
+const char *rw_reorder_path(void) {
+  rw_own_settings();
+  return reorder_path;
 }
 
 static char *plan_path[RW_FILES];

@@ -35,18 +35,21 @@ typedef struct {
   double region;       /* bytes of memory that a process shares with those of its node */
   double lends;        /* 1: long blocks may be read in their sender's own memory */
   double tunes;        /* 1: a tuning file is named */
+  double reorders;     /* RW_REORDER_BY_GRAPH, RW_REORDER_BY_FILE; 0: ranks are MPI's */
   double tune_after;   /* calls of a setting before it has a shadow communicator */
   double tune_per_communicator, tune_per_process; /* shadow communicators at most */
 } rw_settings;
 
 enum { RW_FILES = 8 };
+/* Where ranks of graphs are: as this library maps them, or as a file says. */
+enum { RW_REORDER_BY_GRAPH = 1, RW_REORDER_BY_FILE };
 
 const rw_settings *rw_own_settings(void);
 /* Once, after MPI_Init of all processes. Collective. */
 void rw_settings_share(void);
 /*
- * What all processes of the world set of `enabled`, `always` and `records`, and whether one of them set `tunes`; NULL if
- * they have not shared it.
+ * What all processes of the world set of `enabled`, `always`, `records`, `reorders` and `cores`, and whether one of them
+ * set `tunes`; NULL if they have not shared it.
  */
 const rw_settings *rw_world_settings(void);
 int rw_wants_report(void);
@@ -54,6 +57,8 @@ int rw_wants_report(void);
 const char *rw_record_path(void);
 /* The file of the word `tune:FILE`, or NULL. */
 const char *rw_tune_path(void);
+/* The file of the word `reorder:FILE`, or NULL. */
+const char *rw_reorder_path(void);
 /* A file of RANKWEAVE_SHIM_PLAN, which lists them with colons between, or NULL. */
 const char *rw_plan_path(int file);
 /* The route of RANKWEAVE_SHIM_STRATEGY, or NULL. */
@@ -402,6 +407,7 @@ void rw_exchange_free(rw_exchange *exchange);
 int rw_exchange_run(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to);
 
 #include "counting.h"
+#include "reorder.h"
 #include "tune.h"
 
 /*
@@ -496,6 +502,8 @@ struct rw_state {
  * are recorded or `old` is not MPI_COMM_WORLD.
  */
 int rw_state_attach(MPI_Comm old, MPI_Comm comm, int is_off);
+/* Whether all ranks are processes of the world, which share its settings: alike on all of them. Local. */
+int rw_is_of_world(MPI_Comm comm);
 /* NULL: calls are left to MPI. */
 rw_state *rw_state_of(MPI_Comm comm);
 /* If all ranks of the communicator share memory, alike on all of them; else NULL. Local. */

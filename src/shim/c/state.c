@@ -114,13 +114,10 @@ static void take_planned(rw_state *state, const double names[RW_FILES], rw_part 
   }
 }
 
-/* Whether all ranks agreed on settings in MPI_Init, and one of them changes what is done from the start. */
-static int sets_apart(MPI_Comm comm) {
-  const rw_settings *world = rw_world_settings();
+int rw_is_of_world(MPI_Comm comm) {
   MPI_Group own, all, others;
   int count = 1;
-  if (world == NULL || (world->enabled > 0 && world->always < 1 && world->records < 1)) return 0;
-  if (PMPI_Comm_group(comm, &own) != MPI_SUCCESS) return 0;
+  if (!has_world() || rw_world_settings() == NULL || PMPI_Comm_group(comm, &own) != MPI_SUCCESS) return 0;
   PMPI_Comm_group(MPI_COMM_WORLD, &all);
   PMPI_Group_difference(own, all, &others);
   PMPI_Group_size(others, &count);
@@ -128,6 +125,13 @@ static int sets_apart(MPI_Comm comm) {
   PMPI_Group_free(&all);
   if (others != MPI_GROUP_EMPTY) PMPI_Group_free(&others);
   return count == 0;
+}
+
+/* Whether all ranks agreed on settings in MPI_Init, and one of them changes what is done from the start. */
+static int sets_apart(MPI_Comm comm) {
+  const rw_settings *world = rw_world_settings();
+  if (world == NULL || (world->enabled > 0 && world->always < 1 && world->records < 1)) return 0;
+  return rw_is_of_world(comm);
 }
 
 /*

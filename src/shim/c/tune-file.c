@@ -392,29 +392,14 @@ static rw_tuning *packed(const file *f) {
   return tuning;
 }
 
-/* NULL, with what is wrong. */
-static char *read_text(file *f, const char *path, size_t *length) {
-  FILE *opened = fopen(path, "rb");
-  if (opened == NULL) return fail(f, "it cannot be opened"), NULL;
-  char *text = malloc(RW_JSON_LONGEST + 1);
-  *length = text == NULL ? 0 : fread(text, 1, RW_JSON_LONGEST + 1, opened);
-  int is_read = !ferror(opened);
-  fclose(opened);
-  if (text != NULL && is_read && *length <= RW_JSON_LONGEST) return text;
-  if (text == NULL) fail(f, "there is no memory for it");
-  else if (!is_read) fail(f, "it cannot be read");
-  else fail(f, "it is longer than %d bytes", RW_JSON_LONGEST);
-  free(text);
-  return NULL;
-}
-
 rw_tuning *rw_tune_read(const char *path, char *wrong, size_t room) {
   file f = {.wrong = wrong, .room = room};
   size_t length, at;
   rw_tuning *tuning = NULL;
-  char *text = read_text(&f, path, &length);
-  if (text == NULL) return NULL;
-  const char *problem = rw_json_parse(&f.json, text, length, &at);
+  const char *problem;
+  char *text = rw_json_text(path, &length, &problem);
+  if (text == NULL) return fail(&f, "%s", problem), NULL;
+  problem = rw_json_parse(&f.json, text, length, &at);
   if (problem != NULL) fail(&f, "at byte %zu %s", at, problem);
   else if (whole(&f)) {
     tuning = packed(&f);

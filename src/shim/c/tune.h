@@ -27,6 +27,8 @@ typedef struct {
   uint32_t count, room;
 } rw_json;
 
+/* The text of a file, which the caller frees. NULL: `wrong` says why. */
+char *rw_json_text(const char *path, size_t *length, const char **wrong);
 /* NULL, or what is wrong with the text at `*at`. */
 const char *rw_json_parse(rw_json *json, const char *text, size_t length, size_t *at);
 void rw_json_free(rw_json *json);
