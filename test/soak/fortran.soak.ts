@@ -118,6 +118,17 @@ describeMpi('a Fortran program with the preloaded library', (mpi) => {
   )
 
   it.skipIf(mpicc === null || mpifort === null).each(modules)(
+    'has its ranks reordered: %s',
+    async (_, define, calls) => {
+      const program = compiled(define, 'reorder')
+      const env = { RANKWEAVE_SHIM: 'reorder', RANKWEAVE_SHIM_CORES: '2' }
+      const ended = await runPreloaded(mpi, 6, library, [program], env)
+      const moved = calls.length === 0 ? '0 0 0 0 0' : '4 4 4 4 4'
+      expect(ended).toEqual({ code: 0, stdout: `0 wrong, moved ${moved}\n`, stderr: '' })
+    },
+  )
+
+  it.skipIf(mpicc === null || mpifort === null).each(modules)(
     'is recorded, and runs the plan of its file: %s',
     async (_, define, calls) => {
       const program = compiled(define)

@@ -6,6 +6,7 @@ import { cProgram } from '../../src/export/c-program.js'
 import { plan } from '../../src/neighborhood/plan/plan.js'
 import { compileLibrary } from '../../src/shim/library.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
+import { mappingText } from '../../src/topology/mapping/mapping-file.js'
 import { describeMpi, startCommand } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
 import { compileProgram } from '../support/shim.js'
@@ -84,6 +85,23 @@ describeMpi('valgrind', (mpi) => {
       const neighbors = compileProgram(folder(), mpicc!, 'neighbors')
       const variables = [`LD_PRELOAD=${library}`, 'RANKWEAVE_SHIM=always', `RANKWEAVE_SHIM_STRATEGY=${route}`]
       expect(await errorsOf(ofLibrary, 4, [neighbors, '3', '3', '4'], variables)).toEqual([])
+    },
+  )
+
+  it.skipIf(!isThere || mpicc === null).each(['reorder', 'reorder:FILE'])(
+    'reports no error of the preloaded library by %s',
+    async (words) => {
+      const { library } = compileLibrary(join(folder(), 'shim'), mpicc!)
+      const reorder = compileProgram(folder(), mpicc!, 'reorder')
+      const path = join(folder(), 'grid.map')
+      const topology = buildTopology('cart:2x2')
+      const mapping = { slotOf: Int32Array.of(2, 0, 3, 1), cost: 0, identityCost: 0 }
+      writeFileSync(path, [...mappingText(topology, mapping, 'pairs')].join(''))
+      const shim = [`LD_PRELOAD=${library}`, `RANKWEAVE_SHIM=always,${words.replace('FILE', path)}`]
+      for (const kind of ['grid', 'adjacent', 'lists']) {
+        const command = [reorder, kind, kind === 'grid' ? '4' : '3']
+        expect(await errorsOf(ofLibrary, 4, command, [...shim, 'RANKWEAVE_SHIM_CORES=2'])).toEqual([])
+      }
     },
   )
 

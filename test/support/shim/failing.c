@@ -1,7 +1,7 @@
 /*
  * An allocation of the preloaded library fails on one rank: the first, the second and so on, alone or with
- * all that follow, until the library asks for no more. The program gets its data all the same. Argument: calls on a
- * communicator.
+ * all that follow, until the library asks for no more. The program gets its data all the same. Arguments: calls on a
+ * communicator, and 1 where ranks may be reordered.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,7 +19,7 @@ extern void *__libc_realloc(void *memory, size_t bytes);
 
 /* Of the library while `first_failing` is not 0. */
 static int allocations, first_failing, last_failing;
-static int rank, ranks, degree, calls, wrong;
+static int rank, ranks, degree, calls, reorder, wrong;
 
 static int fails(const void *caller) {
   Dl_info place;
@@ -41,21 +41,27 @@ void *realloc(void *memory, size_t bytes) {
 static void expect(int got, int wanted) { wrong += got != wanted; }
 
 /* Rank r sends to r + 1, r + 2 and r + 3, if there are so many others. */
-static void run_collectives(void) {
-  int sources[MOST], destinations[MOST], own[MOST], theirs[MOST];
-  MPI_Comm comm;
+static void find_neighbors(int own, int *sources, int *destinations) {
   for (int i = 0; i < degree; i++) {
-    sources[i] = (rank + ranks - 1 - i) % ranks;
-    destinations[i] = (rank + 1 + i) % ranks;
+    sources[i] = (own + ranks - 1 - i) % ranks;
+    destinations[i] = (own + 1 + i) % ranks;
   }
+}
+
+static void run_collectives(void) {
+  int sources[MOST], destinations[MOST], own[MOST], theirs[MOST], vertex;
+  MPI_Comm comm;
+  find_neighbors(rank, sources, destinations);
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, sources, MPI_UNWEIGHTED, degree, destinations, MPI_UNWEIGHTED,
-                                 MPI_INFO_NULL, 0, &comm);
+                                 MPI_INFO_NULL, reorder, &comm);
+  MPI_Comm_rank(comm, &vertex);
+  find_neighbors(vertex, sources, destinations);
   for (int call = 0; call < calls; call++) {
-    own[0] = rank * 100 + call;
+    own[0] = vertex * 100 + call;
     memset(theirs, 0, sizeof theirs);
     MPI_Neighbor_allgather(own, 1, MPI_INT, theirs, 1, MPI_INT, comm);
     for (int i = 0; i < degree; i++) expect(theirs[i], sources[i] * 100 + call);
-    for (int i = 0; i < degree; i++) own[i] = (rank * 100 + call) * degree + i;
+    for (int i = 0; i < degree; i++) own[i] = (vertex * 100 + call) * degree + i;
     memset(theirs, 0, sizeof theirs);
     MPI_Neighbor_alltoall(own, 1, MPI_INT, theirs, 1, MPI_INT, comm);
     for (int i = 0; i < degree; i++) expect(theirs[i], (sources[i] * 100 + call) * degree + i);
@@ -69,6 +75,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   calls = argc > 1 ? atoi(argv[1]) : 2;
+  reorder = argc > 2 && atoi(argv[2]) != 0;
   degree = ranks <= MOST ? ranks - 1 : MOST;
   int failed = 0, most;
   for (int n = 1, is_alone = 1;;) {
