@@ -1,5 +1,5 @@
 /*
- * Which process a vertex gets: rank 0 decides, by a file or by a mapping of its own, and tells every rank what becomes of
+ * Which process a vertex gets: rank 0 decides, by a file or by mapping the graph itself, and tells every rank what becomes of
  * it.
  */
 #include "shim.h"

@@ -146,7 +146,7 @@ static int64_t refine(rw_placed *placed, members *m, int64_t work) {
   return least;
 }
 
-/* The same with members and counts of its own; negative: no memory, and `node_of` is as before. */
+/* The same with members and counts made for it; negative: no memory, and `node_of` is as before. */
 static int64_t refined(const rw_places *places, int *node_of, int64_t work) {
   rw_placed placed;
   members m;

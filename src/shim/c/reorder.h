@@ -53,7 +53,7 @@ typedef struct {
   int *start, *list;
 } rw_rows;
 
-/* Who sends to whom, each once, nobody to itself. */
+/* Who sends to whom, each once, and none to itself. */
 typedef struct {
   int vertices;
   rw_rows out, in;

@@ -20,7 +20,7 @@ static void expect(int is_right, const char *what) {
 
 static unsigned next(unsigned *seed) { return (*seed = *seed * 1664525u + 1013904223u) >> 8; }
 
-/* With self loops, parallel edges, and vertices that nobody sends to. Shuffled, so that blocks of ranks are bad. */
+/* With self loops, parallel edges, and vertices without sources. Shuffled, so that blocks of ranks are bad. */
 static void draw_graph(unsigned seed) {
   edges = (int)(seed % 4) * 2 * ranks;
   for (int e = 0; e < edges; e++) {
