@@ -17,6 +17,15 @@ export function transposeRows(ranks: number, { start, rank }: CompressedRows): C
   return { start: turned, rank: other }
 }
 
+/** The rows in another order: row i is that of `order[i]`. */
+export function permuteRows({ start, rank }: CompressedRows, order: Int32Array): CompressedRows {
+  const permuted = new Int32Array(start.length)
+  for (const [i, r] of order.entries()) permuted[i + 1] = permuted[i] + start[r + 1] - start[r]
+  const ranks = new Int32Array(rank.length)
+  for (const [i, r] of order.entries()) ranks.set(rank.subarray(start[r], start[r + 1]), permuted[i])
+  return { start: permuted, rank: ranks }
+}
+
 /** Row starts from the row of every edge, in any order. Length `ranks + 1`. */
 export function rowStarts(ranks: number, rowOf: ArrayLike<number>): Int32Array {
   const start = new Int32Array(ranks + 1)

@@ -1,5 +1,7 @@
 import { requireKnownOptions } from '../../base/known-options.js'
+import { inversePermutation } from '../../base/permutation.js'
 import { requireTopology } from '../check-topology.js'
+import { permuteRows } from '../compressed-rows.js'
 import { partBounds } from '../friends/friend-groups.js'
 import { friendLists, ownersOf } from '../friends/friend-lists.js'
 import {
@@ -11,7 +13,7 @@ import {
   strategyError,
 } from '../friends/grouping-options.js'
 import { ProgressMeter } from '../friends/grouping-progress.js'
-import { inverse, permuteRows, seededLabels } from '../friends/seeded-labels.js'
+import { seededLabels } from '../friends/seeded-labels.js'
 import { distinctOut, largestRow } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { ActiveNeighbors } from './active-neighbors.js'
@@ -60,7 +62,7 @@ function groupCentrally(
 ) {
   const { labelSeed } = settings
   const labels = labelSeed === null ? null : seededLabels(topology.ranks, labelSeed)
-  const rankOf = labels === null ? null : inverse(labels)
+  const rankOf = labels === null ? null : inversePermutation(labels)
   const ranked = distinctOut(topology)
   const builder = new GroupsBuilder(topology.ranks, settings)
   // No rank has enough neighbors to be a friend: nothing to search, whatever the number of ranks.

@@ -6,7 +6,7 @@ import type { ProcessTopology } from '../process-topology.js'
 import { topologyHash } from '../topology-hash.js'
 import type { Mapping } from './map-topology.js'
 import type { MappingObjective } from './objectives.js'
-import { inversePermutation } from './relabel.js'
+import { requirePermutation } from './relabel.js'
 
 const mappingFormat = 'rankweave-mapping'
 const mappingVersion = 1
@@ -74,7 +74,7 @@ export function readMapping(text: string, topology: ProcessTopology, where = 'ma
   if (!Array.isArray(slotOf)) throw fail(`${where}, slotOf`, 'a list of slots', slotOf)
   if (slotOf.length !== topology.ranks)
     throw fail(`${where}, slotOf`, `${topology.ranks} slots, one for each rank`, slotOf.length)
-  inversePermutation(slotOf)
+  requirePermutation(slotOf)
   const own = topologyHash(topology)
   if (hash !== own) throw fail(`${where}, topology`, `a mapping of this topology, ${own}`, hash)
   const edges = edgesDigest(topology)

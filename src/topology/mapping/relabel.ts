@@ -1,3 +1,4 @@
+import { inversePermutation } from '../../base/permutation.js'
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
 import type { ProcessTopology } from '../process-topology.js'
@@ -27,23 +28,22 @@ export function relabelledTopology(topology: ProcessTopology, slotOf: ArrayLike<
 function requireSlots(slotOf: ArrayLike<number>, ranks: number): void {
   const slots = (Object(slotOf) as ArrayLike<number>).length
   if (slots !== ranks) throw wrongValue('ERR_MAPPING', `expected the slots of ${ranks} ranks`, slots)
+  requirePermutation(slotOf)
 }
 
-/** At place `permutation[i]` it has i. @throws ERR_MAPPING unless it is a permutation */
-export function inversePermutation(permutation: ArrayLike<number>): Int32Array {
-  const inverse = new Int32Array(permutation.length).fill(-1)
-  for (let i = 0; i < permutation.length; i++) {
+/** @throws ERR_MAPPING unless it is a permutation of 0 to its length - 1 */
+export function requirePermutation(permutation: ArrayLike<number>): void {
+  const { length } = permutation
+  const has = new Uint8Array(length)
+  for (let i = 0; i < length; i++) {
     const at = permutation[i]
-    if (inverse[at] !== -1) {
-      const got = at in inverse ? `${at} twice` : shown(at)
-      throw new RankweaveError(
-        'ERR_MAPPING',
-        `expected a permutation of 0 to ${permutation.length - 1}, got ${got}`,
-      )
+    if (has[at] === 0) {
+      has[at] = 1
+      continue
     }
-    inverse[at] = i
+    const got = has[at] === 1 ? `${at} twice` : shown(at)
+    throw new RankweaveError('ERR_MAPPING', `expected a permutation of 0 to ${length - 1}, got ${got}`)
   }
-  return inverse
 }
 
 function relabelledRows(
