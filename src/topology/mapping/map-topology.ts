@@ -12,20 +12,15 @@ import { checkOptions } from '../../base/option-table.js'
 import { mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
 import { requireTopology } from '../check-topology.js'
+import { entriesByRow, rowStarts } from '../compressed-rows.js'
 import { findTranslations } from '../generate/translations.js'
-import { distinctIn, distinctOut, type NeighborSets } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { exchangedAmounts, integerAmounts } from './exchanged-amounts.js'
 import { nodeList } from './node-list.js'
+import { objectiveProblems } from './objective-problems.js'
 import { type MappingObjective, mappingObjectives } from './objectives.js'
-import { PlacedBusiest } from './placed-busiest.js'
-import { PlacedDistances } from './placed-distances.js'
-import type { PlacedGraph } from './placed-graph.js'
-import { PlacedPairs } from './placed-pairs.js'
-import { byRecursiveBisection } from './recursive-bisection.js'
-import { improveBySwaps } from './swaps.js'
+import type { Problem } from './problem.js'
+import { refined } from './refined.js'
 import { boxesOf, byEqualBoxes, byHalvedBoxes } from './tiles.js'
-import { exchangeGraph } from './weighted-graph.js'
 
 /** A mapping to begin with. */
 export interface MappingStart {
@@ -47,8 +42,8 @@ export interface MapOptions {
   /** Equal seeds give equal mappings. Default 1. */
   readonly seed?: number
   /**
-   * What refinement may spend, in visits of a neighbor, some 10 ns each: 10^4 for every rank and every edge, but at most
-   * this. Default 4 * 10^8.
+   * What refinement may spend, in visits of a neighbor, some 20 ns each: 5,000 for every rank and every edge, but at most
+   * this. Default 2 * 10^8.
    */
   readonly mostWork?: number
 }
@@ -87,122 +82,49 @@ export interface Mapping {
 export function mapTopology(topology: ProcessTopology, options: MapOptions): Mapping {
   requireTopology(topology)
   checkOptions('mapTopology', mapOptions, options)
-  const { objective = 'pairs', seed = 1, mostWork = 400_000_000 } = options
+  const { objective = 'pairs', seed = 1, mostWork = 200_000_000 } = options
   const identity = nodeList('nodeOfSlot', options.nodeOfSlot, topology.ranks)
   const capacities = capacitiesOf(identity)
-  const work = Math.min(mostWork, 10_000 * (topology.ranks + topology.outRank.length))
-  const problem = problemOf(topology, objective, { capacities, work, distance: options.distance })
+  const nodes = capacities.length
+  const work = Math.min(mostWork, 5_000 * (topology.ranks + topology.outRank.length))
+  const { distance = (a: number, b: number) => (a === b ? 0 : 1) } = options
+  const problem = objectiveProblems[objective](topology, { capacities, distance, work })
   const next = mulberry32(seed)
   const given = (options.starts ?? []).map((each) => checkedStart(each, capacities, topology.ranks))
+  const asIs = { start: 'identity', nodeOf: identity }
+  const identityCost = costOf(problem, identity)
+  const others = [...given, ...tileStarts(topology, capacities), bisection(problem, next)]
   // Of equal ones the first is kept: what is there, what the caller prefers.
-  const asIs = { start: 'identity', nodeOf: identity.slice() }
-  const starts = [asIs, ...given, ...startsOf(topology, problem, next)]
-  const identityCost = problem.place(identity.slice()).cost
-  const placed = cheapest(starts, problem)
-  for (const { graph } of placed) {
-    const { neighbors, temperature } = problem
-    const share = Math.floor(work / placed.length)
-    improveBySwaps(graph, capacities.length, { neighbors, work: share, temperature, next })
-  }
-  const [best] = placed.toSorted((a, b) => a.graph.cost - b.graph.cost)
-  const { nodeOf } = best.graph
-  const slotOf = slotsOf(nodeOf, identity)
-  return { slotOf, nodeOf, cost: best.graph.cost, identityCost, start: best.start }
+  const candidates = [{ ...asIs, cost: identityCost }, ...placed(others, problem)]
+  const best = candidates
+    .toSorted((a, b) => a.cost - b.cost)
+    .slice(0, refinedStarts)
+    .map(({ start, nodeOf }, _, { length }) => {
+      const share = Math.floor(work / length)
+      return { start, ...refined(problem, nodeOf, { nodes, work: share, next }) }
+    })
+    .reduce((a, b) => (b.cost < a.cost ? b : a))
+  return { ...best, slotOf: slotsOf(best.nodeOf, identity, nodes), identityCost }
 }
 
 const refinedStarts = 2
 
-interface PlacedStart {
-  readonly start: string
-  readonly graph: PlacedGraph
+function bisection(problem: Problem, next: () => number): OwnStart {
+  return { start: 'bisection', nodeOf: problem.bisected(next) }
 }
 
-/** The starts of least cost. Others are dropped at once: each takes memory for all edges. */
-function cheapest(starts: readonly OwnStart[], problem: Problem): readonly PlacedStart[] {
-  let kept: PlacedStart[] = []
-  for (const { start, nodeOf } of starts)
-    kept = [...kept, { start, graph: problem.place(nodeOf) }]
-      .sort((a, b) => a.graph.cost - b.graph.cost)
-      .slice(0, refinedStarts)
-  return kept
+function placed(starts: readonly OwnStart[], problem: Problem): (OwnStart & { readonly cost: number })[] {
+  return starts.map((each) => ({ ...each, cost: costOf(problem, each.nodeOf) }))
+}
+
+function costOf(problem: Problem, nodeOf: Int32Array): number {
+  return problem.place(nodeOf).cost
 }
 
 function capacitiesOf(nodeOfSlot: Int32Array): Int32Array {
   const capacities = new Int32Array(nodeOfSlot.reduce((most, node) => Math.max(most, node), -1) + 1)
   for (const node of nodeOfSlot) capacities[node]++
   return capacities
-}
-
-/** A topology to be placed, as the objective sees it. */
-interface Problem {
-  readonly capacities: Int32Array
-  /** Who may gain by being together. */
-  readonly neighbors: readonly NeighborSets[]
-  readonly temperature: number
-  place(nodeOf: Int32Array): PlacedGraph
-  bisected(next: () => number): Int32Array
-}
-
-interface PlacingFacts {
-  readonly capacities: Int32Array
-  readonly work: number
-  readonly distance: MapOptions['distance']
-}
-
-function problemOf(
-  topology: ProcessTopology,
-  objective: MappingObjective,
-  { capacities, work, distance = (a, b) => (a === b ? 0 : 1) }: PlacingFacts,
-): Problem {
-  const [out, into] = [distinctOut(topology), distinctIn(topology)]
-  const neighbors = [out, into]
-  const nodes = capacities.length
-  switch (objective) {
-    case 'pairs': {
-      const graph = () => exchangeGraph(out, into)
-      const bisected = (next: () => number) => byRecursiveBisection(graph(), capacities, next)
-      return {
-        ...{ capacities, neighbors, temperature: 0.6, bisected },
-        place: (nodeOf) => new PlacedPairs(out, into, nodeOf),
-      }
-    }
-    case 'busiest-node': {
-      const graph = () => exchangeGraph(out, into)
-      const bisected = (next: () => number) => {
-        const nodeOf = byRecursiveBisection(graph(), capacities, next)
-        const placed = new PlacedPairs(out, into, nodeOf)
-        improveBySwaps(placed, nodes, { neighbors, work: work / 4, temperature: 0.6, next })
-        return nodeOf
-      }
-      return {
-        ...{ capacities, neighbors, temperature: 0, bisected },
-        place: (nodeOf) => new PlacedBusiest(out, into, nodes, nodeOf),
-      }
-    }
-    case 'edges': {
-      const graph = exchangeGraph(out, into)
-      return {
-        ...{ capacities, neighbors, temperature: 0.6 },
-        place: (nodeOf) => new PlacedDistances(graph, (a, b) => (a === b ? 0 : 1), nodes, nodeOf),
-        bisected: (next) => byRecursiveBisection(graph, capacities, next),
-      }
-    }
-    case 'hop-bytes': {
-      const amounts = exchangedAmounts(topology)
-      const mean = amounts.weight.length === 0 ? 1 : sumOf(amounts.weight) / amounts.weight.length
-      return {
-        ...{ capacities, neighbors, temperature: 0.6 * mean },
-        place: (nodeOf) => new PlacedDistances(amounts, distance, nodes, nodeOf),
-        bisected: (next) => byRecursiveBisection(integerAmounts(amounts), capacities, next),
-      }
-    }
-  }
-}
-
-function sumOf(values: ArrayLike<number>): number {
-  let sum = 0
-  for (let i = 0; i < values.length; i++) sum += values[i]
-  return sum
 }
 
 interface OwnStart extends MappingStart {
@@ -220,11 +142,6 @@ function checkedStart(given: MappingStart, capacities: Int32Array, ranks: number
   throw new RankweaveError('ERR_MACHINE', `start ${start}: expected as many vertices on each node as slots`)
 }
 
-function startsOf(topology: ProcessTopology, problem: Problem, next: () => number): OwnStart[] {
-  const bisection = { start: 'bisection', nodeOf: problem.bisected(next) }
-  return [...tileStarts(topology, problem.capacities), bisection]
-}
-
 /** Of a topology that looks the same from every rank of a grid. */
 function tileStarts(topology: ProcessTopology, capacities: Int32Array): OwnStart[] {
   const grid = findTranslations(topology, { workLimit: 1e7 })
@@ -240,9 +157,8 @@ function tileStarts(topology: ProcessTopology, capacities: Int32Array): OwnStart
 }
 
 /** The vertices of every node in ascending order, on its slots in ascending order. */
-function slotsOf(nodeOf: Int32Array, nodeOfSlot: Int32Array): Int32Array {
-  const byNode = (nodes: Int32Array) =>
-    Int32Array.from(nodes.keys()).sort((a, b) => nodes[a] - nodes[b] || a - b)
+function slotsOf(nodeOf: Int32Array, nodeOfSlot: Int32Array, nodes: number): Int32Array {
+  const byNode = (rows: Int32Array) => entriesByRow(rowStarts(nodes, rows), rows)
   const slots = byNode(nodeOfSlot)
   const slotOf = new Int32Array(nodeOf.length)
   for (const [i, v] of byNode(nodeOf).entries()) slotOf[v] = slots[i]

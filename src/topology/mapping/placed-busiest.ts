@@ -57,6 +57,12 @@ export class PlacedBusiest implements PlacedGraph {
     return gain
   }
 
+  /** A gain is a move there and back, and each visits sources and destinations twice. */
+  visits(v: number): number {
+    const [out, into] = [this.#out.start, this.#in.start]
+    return 4 * (1 + out[v + 1] - out[v] + into[v + 1] - into[v])
+  }
+
   move(v: number, node: number): void {
     const { nodeOf } = this
     const from = nodeOf[v]

@@ -57,6 +57,10 @@ export class PlacedDistances implements PlacedGraph {
     return gain
   }
 
+  visits(v: number): number {
+    return 1 + this.#amounts.start[v + 1] - this.#amounts.start[v]
+  }
+
   move(v: number, node: number): void {
     this.#cost -= this.gain(v, node)
     this.nodeOf[v] = node

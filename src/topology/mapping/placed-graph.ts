@@ -9,6 +9,8 @@ export interface PlacedGraph {
   readonly cost: number
   /** By how much the cost falls once a vertex is on another node, all others staying. */
   gain(vertex: number, node: number): number
+  /** How many neighbors a gain of a vertex, and a move, visits: what it costs. */
+  visits(vertex: number): number
   /** Moves a vertex to another node. That node's capacity is for the caller to respect. */
   move(vertex: number, node: number): void
 }

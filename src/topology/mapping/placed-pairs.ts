@@ -54,6 +54,10 @@ export class PlacedPairs implements PlacedGraph {
     return gain
   }
 
+  visits(v: number): number {
+    return 1 + this.in.start[v + 1] - this.in.start[v]
+  }
+
   /** Moves a vertex. Its node's capacity is the caller's to respect. */
   move(v: number, to: number): void {
     this.#pairs -= this.gain(v, to)

@@ -5,13 +5,15 @@ import type { PlacedGraph } from './placed-graph.js'
 export interface SwapOptions {
   /** Of vertices: who may gain by being together. */
   readonly neighbors: readonly NeighborSets[]
-  /** The budget: visits of neighbors of all vertices whose gain is computed. It ends when that is spent. */
+  /** The budget: visits of neighbors, see {@link PlacedGraph.visits}. It ends when that is spent. */
   readonly work: number
   /** At the start a swap that costs as much is accepted once in e times; at the end a twentieth of it is. 0: no loss is accepted. */
   readonly temperature: number
   readonly next: () => number
 }
 
+/** Vertices of so many consecutive numbers are tried in turn: their neighbors stay in caches. */
+const largestWindow = 4096
 /** Candidates on the other node, of which the best is tried. */
 const candidates = 4
 const cooling = 20
@@ -19,6 +21,7 @@ const cooling = 20
 /**
  * Exchanges vertices between nodes while that lowers the cost, and with falling probability where it does not (simulated
  * annealing, Kirkpatrick 1983). Ends at the least cost that it met. Capacities are kept: every move has a partner.
+ * Vertices are tried in the order of their numbers, roughly, so it is fast where neighbors have near numbers.
  */
 export function improveBySwaps(placed: PlacedGraph, nodes: number, options: SwapOptions): void {
   const { neighbors, work, next } = options
@@ -28,19 +31,21 @@ export function improveBySwaps(placed: PlacedGraph, nodes: number, options: Swap
   const since = new GrowingPairs()
   let bestCost = placed.cost
   let [spent, temperature] = [0, options.temperature]
+  const window = Math.min(nodeOf.length, largestWindow)
   for (let trial = 0; spent < work; trial++) {
     if (trial % 256 === 0) temperature = options.temperature * cooling ** (-spent / work)
-    const v = below(next, nodeOf.length)
+    const v = (trial + below(next, window)) % nodeOf.length
+    spent++
     const target = nodeOfNeighbor(neighbors, nodeOf, v, next)
-    spent += 1 + (1 + candidates) * degreeOf(neighbors, v)
     const own = nodeOf[v]
     if (target < 0 || target === own) continue
-    const least = temperature * 16
     const first = placed.gain(v, target)
-    const w = bestCandidate(placed, members, target, own, next)
-    if (first + placed.gain(w, own) < -least) continue
+    const { w, gain: second, visits } = bestCandidate(placed, members, target, own, next)
+    spent += placed.visits(v) + visits
+    if (first + second < -temperature * 16) continue
     placed.move(v, target)
     const gain = first + placed.gain(w, own)
+    spent += 2 * (placed.visits(v) + placed.visits(w))
     if (gain >= 0 || Math.exp(gain / temperature) * 2 ** 32 > next()) {
       placed.move(w, own)
       members.swap(v, w)
@@ -84,12 +89,6 @@ class GrowingPairs {
   }
 }
 
-function degreeOf(neighbors: readonly NeighborSets[], v: number): number {
-  let degree = 0
-  for (const { start } of neighbors) degree += start[v + 1] - start[v]
-  return degree
-}
-
 /** Of a random neighbor; -1: there is none. */
 function nodeOfNeighbor(
   neighbors: readonly NeighborSets[],
@@ -97,7 +96,8 @@ function nodeOfNeighbor(
   v: number,
   next: () => number,
 ): number {
-  const degree = degreeOf(neighbors, v)
+  let degree = 0
+  for (const { start } of neighbors) degree += start[v + 1] - start[v]
   if (degree === 0) return -1
   let at = below(next, degree)
   for (const { start, rank } of neighbors) {
@@ -108,23 +108,26 @@ function nodeOfNeighbor(
   return -1
 }
 
+/** The best of a few vertices of a node to go to another one, and what looking for it has cost. */
 function bestCandidate(
   placed: PlacedGraph,
   members: NodeMembers,
   node: number,
   to: number,
   next: () => number,
-): number {
-  let best = members.any(node, next)
-  let bestGain = placed.gain(best, to)
-  for (let i = 1; i < candidates; i++) {
-    const w = members.any(node, next)
-    const gain = placed.gain(w, to)
-    if (gain <= bestGain) continue
-    best = w
-    bestGain = gain
+) {
+  let w = -1
+  let gain = Number.NEGATIVE_INFINITY
+  let visits = 0
+  for (let i = 0; i < candidates; i++) {
+    const candidate = members.any(node, next)
+    const itsGain = placed.gain(candidate, to)
+    visits += placed.visits(candidate)
+    if (itsGain <= gain) continue
+    w = candidate
+    gain = itsGain
   }
-  return best
+  return { w, gain, visits }
 }
 
 /** The vertices of every node, for a draw of any of them. */
