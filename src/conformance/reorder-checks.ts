@@ -242,7 +242,7 @@ async function requirePlaces(
   objective: MappingObjective,
   places: Places = placesOn(machineFor(comm.size), topology.ranks),
 ): Promise<void> {
-  const { slotOf } = mapTopology(topology, { ...places, objective, mostWork: 4e7 })
+  const { slotOf } = mapTopology(topology, { ...places, objective, mostWork: 1e7 })
   const slots = await graph.allgather(Int32Array.of(comm.rank))
   same([...slots], [...slotOf], 'the place of every rank')
 }

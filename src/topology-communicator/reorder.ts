@@ -9,8 +9,8 @@ import type { ProcessTopology } from '../topology/process-topology.js'
 import { nodesInCommunicator, placementOf } from './execute/placement.js'
 import type { ReorderOptions } from './reorder-options.js'
 
-/** Visits of neighbors that refinement may spend, some 10 ns each: at most a tenth of what a mapping takes by default. */
-export const reorderWork = 4e7
+/** Visits of neighbors that refinement may spend, some 20 ns each: at most a tenth of what a mapping takes by default. */
+export const reorderWork = 1e7
 const bcastStep = 2_000
 
 /**

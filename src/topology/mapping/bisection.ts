@@ -21,13 +21,11 @@ export function bisect(graph: WeightedGraph, wanted: number, next: () => number)
   const total = graph.size.reduce((sum, size) => sum + size, 0)
   if (vertices > coarsest) {
     const largest = Math.max(1, Math.ceil(total / coarsest) * 2)
-    const coarser = coarsened(graph, drawnPermutation(next, vertices), largest)
+    const coarser = coarsened(graph, nearlyInOrder(vertices, next), largest)
     if (coarser.graph.size.length < vertices * 0.95) {
       const above = bisect(coarser.graph, wanted, next)
-      const part = coarser.coarseOf.reduce((parts, c, v) => {
-        parts[v] = above[c]
-        return parts
-      }, new Uint8Array(vertices))
+      const part = new Uint8Array(vertices)
+      for (let v = 0; v < vertices; v++) part[v] = above[coarser.coarseOf[v]]
       new Refinement(graph, part, wanted).run(mostPasses)
       return part
     }
@@ -40,6 +38,18 @@ export function bisect(graph: WeightedGraph, wanted: number, next: () => number)
   }
   return best!.part
 }
+
+/** Each vertex by chance, but not far from its place: what is near in number is near in memory. */
+function nearlyInOrder(vertices: number, next: () => number): Int32Array {
+  const order = new Int32Array(vertices)
+  for (let first = 0; first < vertices; first += orderWindow) {
+    const drawn = drawnPermutation(next, Math.min(orderWindow, vertices - first))
+    for (let i = 0; i < drawn.length; i++) order[first + i] = first + drawn[i]
+  }
+  return order
+}
+
+const orderWindow = 1024
 
 /** Part 0 grows from a vertex by those nearest to it, breadth first. */
 function grown({ start, to, size }: WeightedGraph, wanted: number, next: () => number): Uint8Array {
@@ -75,7 +85,9 @@ class Refinement {
   /** By how much part 0 may differ from what is wanted. */
   readonly #tolerance: number
   readonly #gain: Int32Array
-  /** Vertices of each part by gain. */
+  /** In this pass, 1: once is enough. */
+  readonly #moved: Uint8Array
+  /** Vertices of each part by gain: those at the boundary; all of small graphs, and to get sizes right. */
   readonly #queues: readonly GainQueue[]
   #size0 = 0
   #cut = 0
@@ -87,6 +99,7 @@ class Refinement {
     const largest = graph.size.reduce((most, size) => Math.max(most, size), 1)
     this.#tolerance = largest === 1 ? 0 : largest
     this.#gain = new Int32Array(part.length)
+    this.#moved = new Uint8Array(part.length)
     this.#queues = [new GainQueue(part.length), new GainQueue(part.length)]
   }
 
@@ -107,29 +120,36 @@ class Refinement {
 
   #count(): void {
     const { start, to, weight, size } = this.#graph
+    const { part } = this
     let double = 0
     this.#size0 = 0
     for (let v = 0; v < size.length; v++) {
-      let gain = 0
+      const side = part[v]
+      let [inside, outside] = [0, 0]
       for (let e = start[v]; e < start[v + 1]; e++)
-        gain += this.part[to[e]] === this.part[v] ? -weight[e] : weight[e]
-      this.#gain[v] = gain
-      for (let e = start[v]; e < start[v + 1]; e++) if (this.part[to[e]] !== this.part[v]) double += weight[e]
-      if (this.part[v] === 0) this.#size0 += size[v]
+        if (part[to[e]] === side) inside += weight[e]
+        else outside += weight[e]
+      this.#gain[v] = outside - inside
+      double += outside
+      if (side === 0) this.#size0 += size[v]
     }
     this.#cut = double / 2
   }
 
   #pass(): void {
     const { size } = this.#graph
-    for (let v = 0; v < size.length; v++) this.#queues[this.part[v]].push(v, this.#gain[v])
+    const slack = Math.max(1, this.#tolerance)
+    const isBalanced = Math.abs(this.#size0 - this.#wanted) < slack
+    for (let v = 0; v < size.length; v++)
+      if (!isBalanced || size.length <= coarsest || this.#isAtBoundary(v)) this.#queue(v)
     const moved: number[] = []
     let [best, bestAt] = [this.badness, 0]
     const patience = 50 + Math.floor(size.length / 50)
     while (moved.length - bestAt < patience) {
       const v = this.#next()
       if (v < 0) break
-      this.#flip(v)
+      this.#moved[v] = 1
+      this.#flip(v, true)
       moved.push(v)
       if (this.badness < best) {
         best = this.badness
@@ -137,7 +157,19 @@ class Refinement {
       }
     }
     for (const queue of this.#queues) queue.clear()
-    while (moved.length > bestAt) this.#flip(moved.pop()!)
+    for (const v of moved) this.#moved[v] = 0
+    while (moved.length > bestAt) this.#flip(moved.pop()!, false)
+  }
+
+  #isAtBoundary(v: number): boolean {
+    const { start, to } = this.#graph
+    const side = this.part[v]
+    for (let e = start[v]; e < start[v + 1]; e++) if (this.part[to[e]] !== side) return true
+    return false
+  }
+
+  #queue(v: number): void {
+    this.#queues[this.part[v]].set(v, this.#gain[v])
   }
 
   /** The vertex to move next: out of the part that is too large, else the one of most gain. -1: none is left. */
@@ -151,7 +183,8 @@ class Refinement {
     return a === b ? (over >= 0 ? from0 : from1).pop() : (a > b ? from0 : from1).pop()
   }
 
-  #flip(v: number): void {
+  /** @param queued whether its neighbors, which are at the boundary then, are to be moved in turn */
+  #flip(v: number, queued: boolean): void {
     const { start, to, weight, size } = this.#graph
     const side = this.part[v]
     this.#cut -= this.#gain[v]
@@ -160,9 +193,8 @@ class Refinement {
     this.#gain[v] = -this.#gain[v]
     for (let e = start[v]; e < start[v + 1]; e++) {
       const u = to[e]
-      const change = this.part[u] === side ? 2 * weight[e] : -2 * weight[e]
-      this.#gain[u] += change
-      this.#queues[this.part[u]].change(u, this.#gain[u])
+      this.#gain[u] += this.part[u] === side ? 2 * weight[e] : -2 * weight[e]
+      if (queued && this.#moved[u] === 0) this.#queue(u)
     }
   }
 }
@@ -186,17 +218,16 @@ class GainQueue {
     return this.#length === 0 ? Number.NEGATIVE_INFINITY : this.#key[this.#heap[0]]
   }
 
-  push(v: number, gain: number): void {
-    this.#key[v] = gain
-    this.#at[v] = this.#length
-    this.#heap[this.#length++] = v
-    this.#up(this.#at[v])
-  }
-
-  /** Of a vertex that is not queued nothing changes. */
-  change(v: number, gain: number): void {
-    const at = this.#at[v]
-    if (at < 0) return
+  /** Queues a vertex, or changes its gain. */
+  set(v: number, gain: number): void {
+    let at = this.#at[v]
+    if (at < 0) {
+      at = this.#length++
+      this.#key[v] = gain
+      this.#heap[at] = v
+      this.#up(at)
+      return
+    }
     const rises = gain > this.#key[v]
     this.#key[v] = gain
     if (rises) this.#up(at)

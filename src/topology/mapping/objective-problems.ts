@@ -58,7 +58,7 @@ function busiestProblem(sets: BothSets, facts: PlacingFacts): Problem {
     place: (nodeOf) => new PlacedBusiest(out, into, nodes, nodeOf),
     bisected: (next) => {
       const pairs = pairsProblem(sets, facts)
-      return refined(pairs, pairs.bisected(next), { nodes, work: work / 4, next }).nodeOf
+      return refined(pairs, pairs.bisected(next), { nodes, work: work / 16, next }).nodeOf
     },
     renumbered: (order) => busiestProblem(renumberedSets(sets, order), facts),
   }

@@ -1,5 +1,5 @@
 import { bisect } from './bisection.js'
-import { inducedGraph, type WeightedGraph } from './weighted-graph.js'
+import { breadthFirst, inducedGraph, type WeightedGraph } from './weighted-graph.js'
 
 /**
  * Divides vertices among nodes by halving: the nodes in two runs, the vertices in two parts of their capacities, and so
@@ -36,6 +36,6 @@ export function byRecursiveBisection(
       end,
     )
   }
-  divide(Int32Array.from(nodeOf.keys()), 0, capacities.length)
+  divide(breadthFirst(graph), 0, capacities.length)
   return nodeOf
 }

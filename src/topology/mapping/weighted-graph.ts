@@ -38,6 +38,25 @@ export function exchangeGraph(out: NeighborSets, into: NeighborSets): WeightedGr
   }
 }
 
+/** The vertices such that neighbors are near each other: each search begins at the least vertex that is left. */
+export function breadthFirst({ start, to, size }: WeightedGraph): Int32Array {
+  const order = new Int32Array(size.length)
+  const has = new Uint8Array(size.length)
+  let found = 0
+  for (let root = 0, head = 0; root < size.length; root++) {
+    if (has[root] === 1) continue
+    has[root] = 1
+    order[found++] = root
+    for (; head < found; head++)
+      for (let e = start[order[head]]; e < start[order[head] + 1]; e++) {
+        if (has[to[e]] === 1) continue
+        has[to[e]] = 1
+        order[found++] = to[e]
+      }
+  }
+  return order
+}
+
 /** The part of a graph between some of its vertices, in their order. */
 export function inducedGraph(graph: WeightedGraph, vertices: Int32Array, scratch: Int32Array): WeightedGraph {
   // `scratch` has -1 everywhere, before and after.
