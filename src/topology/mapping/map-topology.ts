@@ -95,8 +95,9 @@ export function mapTopology(topology: ProcessTopology, options: MapOptions): Map
   const identityCost = costOf(problem, identity)
   const others = [...given, ...tileStarts(topology, capacities), ...bisections(topology, problem, next)]
   // Of equal ones the first is kept: what is there, what the caller prefers.
-  const candidates = [{ ...asIs, cost: identityCost }, ...placed(others, problem)]
-  const best = promising(candidates)
+  const placed = [{ ...asIs, cost: identityCost }, ...others.map((each) => placedStart(each, problem))]
+  const search = { work: Math.min(mostWork / 4, arrangingWork * nodes) / refinedStarts, next }
+  const best = promising(promising(placed).map((each) => arranged(each, problem, search)))
     .map(({ start, nodeOf }, _, { length }) => {
       const share = Math.floor(work / length)
       return { start, ...refined(problem, nodeOf, { nodes, work: share, next }) }
@@ -123,9 +124,23 @@ function bisections({ ranks, outRank }: ProcessTopology, problem: Problem, next:
 
 const manyBisected = 2 ** 17
 
-function placed(starts: readonly OwnStart[], problem: Problem): PlacedStart[] {
-  return starts.map((each) => ({ ...each, cost: costOf(problem, each.nodeOf) }))
+function placedStart(start: OwnStart, problem: Problem): PlacedStart {
+  return { ...start, cost: costOf(problem, start.nodeOf) }
 }
+
+/** The same groups of vertices on other nodes where that costs less. */
+function arranged(
+  start: PlacedStart,
+  problem: Problem,
+  search: { readonly work: number; readonly next: () => number },
+): PlacedStart {
+  if (problem.arranged === undefined) return start
+  const other = placedStart({ start: start.start, nodeOf: problem.arranged(start.nodeOf, search) }, problem)
+  return other.cost < start.cost ? other : start
+}
+
+/** Visits for every node: some thousand swaps of it. */
+const arrangingWork = 200_000
 
 function costOf(problem: Problem, nodeOf: Int32Array): number {
   return problem.place(nodeOf).cost

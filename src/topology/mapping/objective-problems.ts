@@ -2,6 +2,7 @@ import { inversePermutation } from '../../base/permutation.js'
 import { permuteRows } from '../compressed-rows.js'
 import { distinctIn, distinctOut, type NeighborSets } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
+import { arrangedNodes } from './arranged-nodes.js'
 import { exchangedAmounts, integerAmounts } from './exchanged-amounts.js'
 import type { MappingObjective } from './objectives.js'
 import { PlacedBusiest } from './placed-busiest.js'
@@ -23,7 +24,10 @@ export const objectiveProblems: Readonly<
   },
   'hop-bytes': (topology, facts) => {
     const amounts = exchangedAmounts(topology)
-    return distancesProblem(amounts, facts, 0.6 * meanOf(amounts.weight))
+    return {
+      ...distancesProblem(amounts, facts, 0.6 * meanOf(amounts.weight)),
+      arranged: (nodeOf, search) => arrangedNodes(amounts, nodeOf, { ...facts, ...search }),
+    }
   },
   'busiest-node': (topology, facts) => busiestProblem(setsOf(topology), facts),
 }
