@@ -35,7 +35,7 @@ describe('plan --map', () => {
     const file = path('mapped.jsonl')
     const object = onlyObject(await cli('plan', spec, ...direct, '--map', 'auto', '-o', file, '--json'))
     const { before, after, ...mapping } = mappingOf(object)
-    expect(after.pairs).toBeLessThan(0.7 * before.pairs)
+    expect(after.pairs).toBeLessThan(0.75 * before.pairs)
     expect(after.edges).toBeLessThan(before.edges)
     expect(mapping).toMatchObject({ map: 'auto', isMapped: true, simulated: null })
     expect(object).toMatchObject({
