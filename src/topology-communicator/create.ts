@@ -163,18 +163,17 @@ export function createWith<C, H>(
       const modules = loadedCreationModules() ?? (await loadCreationModules())
       if (strategy.kind === 'common-neighbor') await modules.prepareEngine(strategy.engine)
       let given: TopologyOrPlan | null
+      let slotOf: Int32Array | null = null
       try {
         given = await creation.make(modules, state, exchange, hosted, reorder)
+        if (reorder !== null && given !== null && !('plan' in given))
+          slotOf = await modules.reorderedSlots(state, exchange, given.topology, reorder)
       } catch (error) {
         if (!isRankweaveError(error)) throw error
         return failAllRanks(hosted.length, error)
       }
       if (given === null) return hosted.map(() => null)
       const { ranks } = 'plan' in given ? given.plan : given.topology
-      const slotOf =
-        reorder === null || 'plan' in given
-          ? null
-          : await modules.reorderedSlots(state, exchange, given.topology, reorder)
       const moved = 'plan' in given ? given.moved : undefined
       const made = moved?.state ?? (await contextOfFirst(state, exchange, ranks, slotOf))
       const choice = isAuto(strategy)

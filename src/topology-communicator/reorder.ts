@@ -4,6 +4,7 @@ import { bcastBytes } from '../calls/exchange-patterns.js'
 import type { CommState } from '../comm/comm-state.js'
 import { hopsBetween } from '../machine/hops.js'
 import { nodeOf } from '../machine/machine.js'
+import { requireAmounts } from '../topology/mapping/exchanged-amounts.js'
 import { mapTopology } from '../topology/mapping/map-topology.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { nodesInCommunicator, placementOf } from './execute/placement.js'
@@ -18,6 +19,7 @@ const bcastStep = 2_000
  * by all processes of the exchange.
  *
  * @param topology of the first ranks of the parent
+ * @throws ERR_TOPOLOGY on all of them, for weights that the objective cannot add
  */
 export async function reorderedSlots(
   state: CommState,
@@ -33,6 +35,7 @@ export async function reorderedSlots(
   const ofNodes = machine ?? state.runtime.options.machine
   // All processes know the nodes.
   if (nodeOfSlot.every((node) => node === nodeOfSlot[0])) return null
+  requireAmounts(topology, objective ?? 'pairs')
   let slots: Uint8Array | null = null
   if (exchange.me === 0) {
     const { slotOf } = mapTopology(topology, {

@@ -1,6 +1,37 @@
+import { type RankweaveError, wrongValue } from '../../errors.js'
 import type { ProcessTopology } from '../process-topology.js'
+import type { MappingObjective } from './objectives.js'
 import type { ExchangedAmounts } from './placed-distances.js'
 import type { WeightedGraph } from './weighted-graph.js'
+
+/** Costs are finite for all distances. */
+const mostTogether = 1e300
+
+/** Whether an objective can be computed by the weights: numbers from 0, of at most 1e300 together. Only `hop-bytes` reads them. */
+export function areAmounts(topology: ProcessTopology, objective: MappingObjective): boolean {
+  return problemWithAmounts(topology, objective) === null
+}
+
+/** @throws ERR_TOPOLOGY unless {@link areAmounts} */
+export function requireAmounts(topology: ProcessTopology, objective: MappingObjective): void {
+  const error = problemWithAmounts(topology, objective)
+  if (error !== null) throw error
+}
+
+function problemWithAmounts(
+  { outWeight }: ProcessTopology,
+  objective: MappingObjective,
+): RankweaveError | null {
+  if (objective !== 'hop-bytes' || outWeight === null) return null
+  let together = 0
+  for (const [edge, weight] of outWeight.entries()) {
+    if (weight < 0)
+      return wrongValue('ERR_TOPOLOGY', `weight of edge ${edge}: expected a number from 0`, weight)
+    together += weight
+  }
+  if (together <= mostTogether) return null
+  return wrongValue('ERR_TOPOLOGY', `weights: expected at most ${mostTogether} together`, together)
+}
 
 /**
  * What every pair of vertices exchanges: the sum of the weights of the edges between them in either direction, 1 each in

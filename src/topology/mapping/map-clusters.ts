@@ -1,5 +1,6 @@
 import { getOrAdd } from '../../base/maps.js'
 import { topologyFromEdges } from '../topology-builders.js'
+import { areAmounts } from './exchanged-amounts.js'
 import { mapTopology } from './map-topology.js'
 import type { MappingObjective } from './objectives.js'
 import type { NodeDistances, PartGraph } from './part-graph.js'
@@ -67,10 +68,10 @@ export function mapClusters(
   },
 ): Int32Array | null {
   const { size, distance, mostWork } = options
-  // Weights of infinity tell nothing of what is better.
-  if (!weights.every(Number.isFinite)) return null
   const topology = topologyFromEdges(nodeOf.length, { sources, destinations, weights })
   const objective = size === 1 ? options.objective : 'hop-bytes'
+  // Others wait for this process, which must not fail alone.
+  if (!areAmounts(topology, objective)) return null
   const { slotOf } = mapTopology(topology, { nodeOfSlot: nodeOf, objective, distance, mostWork })
   return slotOf.every((slot, cluster) => slot === cluster) ? null : slotOf
 }

@@ -15,6 +15,7 @@ import { requireTopology } from '../check-topology.js'
 import { entriesByRow, rowStarts } from '../compressed-rows.js'
 import { findTranslations } from '../generate/translations.js'
 import type { ProcessTopology } from '../process-topology.js'
+import { requireAmounts } from './exchanged-amounts.js'
 import { nodeList } from './node-list.js'
 import { objectiveProblems } from './objective-problems.js'
 import { type MappingObjective, mappingObjectives } from './objectives.js'
@@ -78,12 +79,14 @@ export interface Mapping {
  * Time: 10.5 s of CPU for 100,000 ranks with a million edges, 73 s for a million ranks with eight million (one run each, by
  * `pairs`, on a busy AMD EPYC). Memory: some 100 bytes an edge.
  *
- * @throws ERR_TOPOLOGY, ERR_MACHINE unless there is a node for the slot of each rank
+ * @throws ERR_TOPOLOGY, also for weights below 0 or above 1e300 together by `hop-bytes`; ERR_MACHINE unless there is a node
+ *   for the slot of each rank
  */
 export function mapTopology(topology: ProcessTopology, options: MapOptions): Mapping {
   requireTopology(topology)
   checkOptions('mapTopology', mapOptions, options)
   const { objective = 'pairs', seed = 1, mostWork = 100_000_000 } = options
+  requireAmounts(topology, objective)
   const identity = nodeList('nodeOfSlot', options.nodeOfSlot, topology.ranks)
   const capacities = capacitiesOf(identity)
   const nodes = capacities.length

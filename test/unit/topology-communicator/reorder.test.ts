@@ -57,6 +57,23 @@ describe('reorder', () => {
     })
   })
 
+  it.each([-1, Number.POSITIVE_INFINITY, 1e308])(
+    'all ranks refuse weights of %d by hop-bytes, and by pairs take them',
+    async (weight) => {
+      const weights = { sourceWeights: [weight], destinationWeights: [weight] }
+      const found = await onTwoNodes(async (world) => {
+        const refused = made(world, { ...weights, reorder: { objective: 'hop-bytes' } })
+        const code = await refused.then(
+          () => 'made',
+          (error) => error.code,
+        )
+        const graph = await made(world, { ...weights, reorder: { objective: 'pairs' } })
+        return [code, [...graph.sources]].join() === ['ERR_TOPOLOGY', partnerOf(graph.rank)].join()
+      })
+      expect(found).toEqual(Array(8).fill(true))
+    },
+  )
+
   it('ranks that pass different options fail alike', async () => {
     const codes = await onTwoNodes(async (world) => {
       const objective = world.rank === 5 ? 'edges' : 'pairs'

@@ -82,6 +82,23 @@ it.each([
   expect(readdirSync(folder)).toEqual(before)
 })
 
+it.each(['-1', '1e308'])('refuses weights of %s by hop-bytes', async (weight) => {
+  const file = join(folder, 'weights.csv')
+  const edges = [0, 1, 2, 3].map((v) => `${v},${(v + 1) % 4},${weight}\n`)
+  writeFileSync(file, `source,target,weight\n${edges.join('')}`)
+  const answer = await cli(
+    'map',
+    `csv:${file}`,
+    '--machine',
+    'cluster:nodes=2,cores=2',
+    '--objective',
+    'hop-bytes',
+  )
+  expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining('ERR_TOPOLOGY')])
+  const pairs = await cli('map', `csv:${file}`, '--machine', 'cluster:nodes=2,cores=2')
+  expect(pairs.exitCode, pairs.stderr).toBe(0)
+})
+
 it('one rank stays on its place', async () => {
   const object = onlyObject(await cli('map', 'er:1:d=0', '--machine', 'cluster:nodes=4,cores=16', '--json'))
   expect(object).toMatchObject({ ranks: 1, before: { pairs: 0 }, after: { pairs: 0 } })
