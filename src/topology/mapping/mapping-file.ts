@@ -74,7 +74,7 @@ export function readMapping(text: string, topology: ProcessTopology, where = 'ma
   if (!Array.isArray(slotOf)) throw fail(`${where}, slotOf`, 'a list of slots', slotOf)
   if (slotOf.length !== topology.ranks)
     throw fail(`${where}, slotOf`, `${topology.ranks} slots, one for each rank`, slotOf.length)
-  requirePermutation(slotOf)
+  requirePermutation(slotOf, `${where}, slotOf: `)
   const own = topologyHash(topology)
   if (hash !== own) throw fail(`${where}, topology`, `a mapping of this topology, ${own}`, hash)
   const edges = edgesDigest(topology)

@@ -31,18 +31,22 @@ function requireSlots(slotOf: ArrayLike<number>, ranks: number): void {
   requirePermutation(slotOf)
 }
 
-/** @throws ERR_MAPPING unless it is a permutation of 0 to its length - 1 */
-export function requirePermutation(permutation: ArrayLike<number>): void {
+/** @param where a prefix of messages @throws ERR_MAPPING unless it is a permutation of 0 to its length - 1 */
+export function requirePermutation(permutation: ArrayLike<unknown>, where = ''): void {
   const { length } = permutation
   const has = new Uint8Array(length)
   for (let i = 0; i < length; i++) {
     const at = permutation[i]
-    if (has[at] === 0) {
-      has[at] = 1
+    const times = typeof at === 'number' ? has[at] : undefined
+    if (times === 0) {
+      has[at as number] = 1
       continue
     }
-    const got = has[at] === 1 ? `${at} twice` : shown(at)
-    throw new RankweaveError('ERR_MAPPING', `expected a permutation of 0 to ${length - 1}, got ${got}`)
+    const got = times === 1 ? `${at} twice` : shown(at)
+    throw new RankweaveError(
+      'ERR_MAPPING',
+      `${where}expected a permutation of 0 to ${length - 1}, got ${got}`,
+    )
   }
 }
 

@@ -22,6 +22,11 @@ describe('a mapping file', () => {
     ['another version', (good: string) => good.replace('"version":1', '"version":2'), 'version: expected 1'],
     ['a member more', (good: string) => good.replace('{', '{"other":1,'), 'other'],
     ['no slots', (good: string) => good.replace(/"slotOf":.*/, '"slotOf":1}'), 'a list of slots'],
+    [
+      'a slot as text',
+      (good: string) => good.replace(/"slotOf":\[(\d+)/, '"slotOf":["$1"'),
+      'a.map, slotOf: expected a permutation',
+    ],
     ['too few slots', (good: string) => good.replace(/"slotOf":.*/, '"slotOf":[0]}'), '5120 slots'],
     ['a slot twice', (good: string) => good.replace('[0,1,', '[0,0,'), 'got 0 twice'],
     ['a text for a slot', (good: string) => good.replace('[0,', '["x",'), "got 'x'"],
