@@ -88,10 +88,12 @@ export { simulateGrouping } from '../topology/grouping/simulate-grouping.js'
 
 // placement
 
+export { joinedTopology, type RepeatedTopology } from '../topology/mapping/joined-topology.js'
 export {
   type MapOptions,
   type Mapping,
   type MappingStart,
+  mapTopologies,
   mapTopology,
 } from '../topology/mapping/map-topology.js'
 export type { MappingObjective } from '../topology/mapping/objectives.js'

@@ -87,6 +87,8 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     formatMatrixMarket: () => [matrix, {}],
     groupFriends: () => [topology, { k: 2, mode: 'agnostic' }],
     inNeighbors: () => [topology, 0],
+    joinedTopology: () => [[{ topology }, { topology, times: 2 }]],
+    mapTopologies: () => [[{ topology, times: 2 }], { nodeOfSlot: nodeOf, mostWork: 100 }],
     mapTopology: () => [topology, { nodeOfSlot: nodeOf, mostWork: 100, seed: 1 }],
     mooreTopology: () => [{ dims: [4, 4], radius: 1 }],
     outNeighbors: () => [topology, 0],

@@ -1,13 +1,14 @@
 import * as z from 'zod'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { hopsBetween } from '../../machine/hops.js'
 import { nodeOf } from '../../machine/machine.js'
 import { placesFormats, rankPlacesText } from '../../machine/rank-places.js'
 import { mapFromCommunities } from '../../topology/mapping/community-start.js'
+import { joinedTopology } from '../../topology/mapping/joined-topology.js'
 import { mappingText } from '../../topology/mapping/mapping-file.js'
 import { mappingObjectives } from '../../topology/mapping/objectives.js'
-import { placementCosts } from '../../topology/mapping/placement-costs.js'
+import { placementCosts, summedCosts } from '../../topology/mapping/placement-costs.js'
 import { type MachineInput, readHosts, readMachine } from '../input/machine-input.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
@@ -27,6 +28,7 @@ Says which rank should be on which node, so that little leaves a node. Objective
   hop-bytes     weights of edges times the hops between their nodes
   busiest-node  pairs that leave or enter the node that has most of either
 The table has all four, before and after. It is never worse than before by the objective.
+Of several topologies, which a program exchanges on the same ranks, costs add up, each as often as --times says.
 
 Formats of --output:
   mapping       JSON: the slot of every rank, and what it costs before and after
@@ -38,6 +40,7 @@ All but mapping need names of hosts: --machine hosts:FILE, slurm, or --hosts FIL
 Examples:
   rankweave map moore:64x64:r=2 --machine cluster:nodes=256,cores=16
   rankweave map mtx:A.mtx:ranks=1072 --machine hosts:hosts.txt --format openmpi -o rankfile
+  rankweave map edges:graph.txt edges:graph-2.txt --times 100,1 --machine hosts:hosts.txt --format openmpi -o rankfile
   rankweave map edges:graph.txt --machine torus:dims=8x8x4,cores=16 --objective hop-bytes -o graph.map`
 
 const formats = ['mapping', ...placesFormats] as const
@@ -45,6 +48,7 @@ const formats = ['mapping', ...placesFormats] as const
 const schema = z.object({
   machine: z.string().transform((text) => readMachine(text)),
   objective: oneOf(...mappingObjectives),
+  times: z.string().optional(),
   seed: whole(0, 2 ** 32 - 1),
   format: oneOf(...formats),
   hosts: z.string().optional(),
@@ -55,9 +59,13 @@ const schema = z.object({
 /** `rankweave map`: which rank should be on which node. */
 export const mapCommand: AddCommand = (command, act) => {
   command
-    .argument('<spec>', 'the topology, e.g. moore:64x64:r=2')
+    .argument('<spec...>', 'the topology, e.g. moore:64x64:r=2, or several of one program')
     .requiredOption('--machine <text>', 'nodes and cores of the ranks, e.g. cluster:nodes=256,cores=16')
     .option('--objective <name>', `what is made small: ${mappingObjectives.join(', ')}`, 'pairs')
+    .option(
+      '--times <list>',
+      'how often each of several topologies is exchanged, e.g. 10,1 (default: 1 each)',
+    )
     .option('--seed <number>', 'equal seeds give equal mappings', '1')
     .option('--format <name>', `of --output: ${formats.join(', ')}`, 'mapping')
     .option('--hosts <file>', 'a host list that names the nodes of --machine, in their order')
@@ -66,10 +74,11 @@ export const mapCommand: AddCommand = (command, act) => {
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
-      act(async (report: Reporter, spec: string, raw: unknown) => {
+      act(async (report: Reporter, specs: readonly string[], raw: unknown) => {
         const {
           machine: given,
           objective,
+          times: factors,
           seed,
           format,
           hosts: list,
@@ -80,15 +89,23 @@ export const mapCommand: AddCommand = (command, act) => {
         const hosts = list === undefined ? given.hosts : readHosts(list, machine)
         await checkOutputs(report, output, svg)
         requireHosts(format, hosts)
-        const topology = builtTopology(report, spec)
+        const times = timesOf(factors, specs.length)
+        if (output !== undefined && format === 'mapping' && specs.length > 1)
+          throw new RankweaveError('ERR_USAGE', 'a mapping file is of one topology: name another --format')
+        const graphs = specs.map((each, i) => ({ topology: builtTopology(report, each), times: times[i] }))
+        const spec = specs.map((each, i) => (times[i] === 1 ? each : `${times[i]} x ${each}`)).join(' + ')
+        const topology = specs.length === 1 ? graphs[0].topology : joinedTopology(graphs)
         const before = nodeOf(machine, topology.ranks)
         const distance = hopsBetween(machine)
         report.step(`mapping ${spec}`)
         const begin = performance.now()
-        const mapping = mapFromCommunities(topology, { nodeOfSlot: before, objective, distance, seed })
+        const mapping = mapFromCommunities(graphs, { nodeOfSlot: before, objective, distance, seed })
         const seconds = (performance.now() - begin) / 1000
         const [costsBefore, costsAfter] = [before, mapping.nodeOf].map((nodes) =>
-          placementCosts(topology, nodes, distance),
+          summedCosts(
+            graphs.map((each) => placementCosts(each.topology, nodes, distance)),
+            times,
+          ),
         )
         if (output !== undefined) {
           const places = { coreOf: mapping.slotOf, machine, hosts }
@@ -110,6 +127,19 @@ export const mapCommand: AddCommand = (command, act) => {
         reportBeside(report, output ?? svg, object, `${spec}\n${mappingTable(result)}`)
       }),
     )
+}
+
+/** @throws ERR_USAGE unless there is a number above 0 for each topology */
+function timesOf(text: string | undefined, count: number): readonly number[] {
+  if (text === undefined) return new Array<number>(count).fill(1)
+  if (count === 1) throw new RankweaveError('ERR_USAGE', '--times: expected several topologies, got one')
+  const times = text.split(',').map((each) => (each.trim() === '' ? Number.NaN : Number(each)))
+  if (times.length === count && times.every((each) => each > 0 && each <= 1e9)) return times
+  throw wrongValue(
+    'ERR_USAGE',
+    `--times: expected ${count} numbers above 0, at most 1e9, with commas between`,
+    text,
+  )
 }
 
 /** @throws ERR_USAGE before anything is computed */

@@ -59,7 +59,7 @@ export function mappedTopology(
   const distance = hopsBetween(machine)
   const { slotOf, start } =
     source === 'auto'
-      ? mapFromCommunities(topology, { nodeOfSlot: nodes })
+      ? mapFromCommunities([{ topology }], { nodeOfSlot: nodes })
       : { slotOf: readMapping(source.text, topology, source.file), start: null }
   const isMapped = slotOf.some((slot, vertex) => slot !== vertex)
   const planned = isMapped ? relabelledTopology(topology, slotOf) : topology

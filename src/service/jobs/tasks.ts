@@ -82,7 +82,7 @@ export const work: Work = {
     const machine = parseMachine(words)
     const { topology } = buildUpload(upload, expandedBytes, readProgress(report))
     requirePlannable(topology.ranks, topology.outRank.length, arraysMb)
-    const mapping = mapFromCommunities(topology, { nodeOfSlot: nodeOf(machine, topology.ranks) })
+    const mapping = mapFromCommunities([{ topology }], { nodeOfSlot: nodeOf(machine, topology.ranks) })
     return writeFile(into, mappingText(topology, mapping, 'pairs'))
   },
 

@@ -2,7 +2,8 @@ import { requireTopology } from '../check-topology.js'
 import { communitiesOf } from '../communities.js'
 import { distinctIn, distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { type MapOptions, type Mapping, type MappingStart, mapTopology } from './map-topology.js'
+import { joinedTopology, type RepeatedTopology } from './joined-topology.js'
+import { type MapOptions, type Mapping, type MappingStart, mapTopologies } from './map-topology.js'
 import { nodeList } from './node-list.js'
 import { exchangeGraph } from './weighted-graph.js'
 
@@ -47,11 +48,12 @@ export function communityStart(
 }
 
 /**
- * As {@link mapTopology}, from communities as well: what `rankweave map`, and `--map auto` of other commands, compute.
+ * As {@link mapTopologies}, from communities as well: what `rankweave map`, and `--map auto` of other commands, compute.
  *
- * @throws ERR_TOPOLOGY, ERR_MACHINE
+ * @throws ERR_ARGUMENT, ERR_TOPOLOGY, ERR_MACHINE
  */
-export function mapFromCommunities(topology: ProcessTopology, options: MapOptions): Mapping {
+export function mapFromCommunities(graphs: readonly RepeatedTopology[], options: MapOptions): Mapping {
+  const topology = graphs.length === 1 ? graphs[0].topology : joinedTopology(graphs)
   const communities = communityStart(topology, options.nodeOfSlot)
-  return mapTopology(topology, { ...options, starts: communities === null ? [] : [communities] })
+  return mapTopologies(graphs, { ...options, starts: communities === null ? [] : [communities] })
 }

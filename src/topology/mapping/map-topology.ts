@@ -11,16 +11,17 @@ import {
 import { checkOptions } from '../../base/option-table.js'
 import { mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
-import { requireTopology } from '../check-topology.js'
 import { entriesByRow, rowStarts } from '../compressed-rows.js'
 import { findTranslations } from '../generate/translations.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { requireAmounts } from './exchanged-amounts.js'
+import { joinedTopology, type RepeatedTopology, timedTopologies } from './joined-topology.js'
 import { nodeList } from './node-list.js'
 import { objectiveProblems } from './objective-problems.js'
 import { type MappingObjective, mappingObjectives } from './objectives.js'
 import type { Problem } from './problem.js'
 import { refined } from './refined.js'
+import { summedProblem } from './summed-problem.js'
 import { boxesOf, byEqualBoxes, byHalvedBoxes } from './tiles.js'
 
 /** A mapping to begin with. */
@@ -83,16 +84,33 @@ export interface Mapping {
  *   for the slot of each rank
  */
 export function mapTopology(topology: ProcessTopology, options: MapOptions): Mapping {
-  requireTopology(topology)
+  return mapTopologies([{ topology }], options)
+}
+
+/**
+ * As {@link mapTopology} for several graphs of one program, whose vertex v is the same rank: their costs add up, each times
+ * how often its graph is exchanged.
+ *
+ * @throws as {@link mapTopology}; ERR_ARGUMENT, ERR_TOPOLOGY unless there is a graph, and all have equally many ranks
+ */
+export function mapTopologies(graphs: readonly RepeatedTopology[], options: MapOptions): Mapping {
+  const timed = timedTopologies(graphs)
   checkOptions('mapTopology', mapOptions, options)
   const { objective = 'pairs', seed = 1, mostWork = 100_000_000 } = options
+  const [{ topology: first, times }] = timed
+  const isOne = timed.length === 1 && times === 1
+  const topology = isOne ? first : joinedTopology(graphs)
   requireAmounts(topology, objective)
   const identity = nodeList('nodeOfSlot', options.nodeOfSlot, topology.ranks)
   const capacities = capacitiesOf(identity)
   const nodes = capacities.length
   const work = Math.min(mostWork, 5_000 * (topology.ranks + topology.outRank.length))
   const { distance = (a: number, b: number) => (a === b ? 0 : 1) } = options
-  const problem = objectiveProblems[objective](topology, { capacities, distance, work })
+  const problemOf = (one: ProcessTopology) =>
+    objectiveProblems[objective](one, { capacities, distance, work })
+  const joined = problemOf(topology)
+  const parts = () => timed.map((part) => ({ problem: problemOf(part.topology), times: part.times }))
+  const problem = isOne ? joined : summedProblem(parts(), joined)
   const next = mulberry32(seed)
   const given = (options.starts ?? []).map((each) => checkedStart(each, capacities, topology.ranks))
   const asIs = { start: 'identity', nodeOf: identity }

@@ -42,3 +42,12 @@ export function placementCosts(
     busiestNode: placed.busiest,
   }
 }
+
+/** Costs of several graphs together, each times how often it is exchanged. @param times as many as graphs */
+export function summedCosts(costs: readonly PlacementCosts[], times: readonly number[]): PlacementCosts {
+  const sumOf = (key: keyof PlacementCosts) => costs.reduce((sum, each, i) => sum + times[i] * each[key], 0)
+  return {
+    ...{ pairs: sumOf('pairs'), edges: sumOf('edges') },
+    ...{ hopBytes: sumOf('hopBytes'), busiestNode: sumOf('busiestNode') },
+  }
+}

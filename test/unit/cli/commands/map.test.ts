@@ -60,6 +60,25 @@ it('takes names for the nodes of another machine', async () => {
   expect([few.exitCode, few.stderr]).toEqual([2, expect.stringContaining('expected 8 hosts')])
 })
 
+it('adds up several topologies of one program', async () => {
+  const grids = ['stencil:8x8:offsets=0,1/0,-1', 'stencil:8x8:offsets=1,0/-1,0']
+  const words = [
+    'map',
+    ...grids,
+    '--times',
+    '10,1',
+    '--machine',
+    'cluster:nodes=16,cores=4',
+    '--objective',
+    'edges',
+  ]
+  const { topology, before, after } = onlyObject(await cli(...words, '--json')) as Record<string, never>
+  expect(topology).toBe('10 x stencil:8x8:offsets=0,1/0,-1 + stencil:8x8:offsets=1,0/-1,0')
+  // Half a row on each node: one edge of each row leaves it, and all 7 x 8 of the columns, both ways.
+  expect(before).toMatchObject({ edges: 10 * 8 * 2 + 2 * 56 })
+  expect(after['edges']).toBeLessThanOrEqual(before['edges'])
+})
+
 it('draws the matrix before and after', async () => {
   const file = join(folder, 'map.svg')
   await cli(...onNodes, '--svg', file)
@@ -74,6 +93,11 @@ it.each([
   ['another objective', [...onNodes, '--objective', 'hops'], '--objective: expected'],
   ['no names of hosts', [...onNodes, '--format', 'slurm', '-o', 'x'], 'names of hosts'],
   ['an unknown format', [...onNodes, '--format', 'metis'], '--format: expected'],
+  ['times for one topology', [...onNodes, '--times', '2'], '--times: expected several'],
+  ['too few times', ['map', spec, spec, ...onNodes.slice(2), '--times', '2'], '--times: expected 2 numbers'],
+  ['times of 0', ['map', spec, spec, ...onNodes.slice(2), '--times', '2,0'], '--times: expected 2 numbers'],
+  ['a mapping file of two', ['map', spec, spec, ...onNodes.slice(2), '-o', 'x'], 'of one topology'],
+  ['topologies of several sizes', ['map', spec, 'er:8:d=0.5', ...onNodes.slice(2)], 'equally many ranks'],
   ['an empty topology', ['map', 'er:0:d=0.5', '--machine', 'cluster:nodes=4,cores=16'], 'at least 1'],
 ])('refuses %s', async (_, words, message) => {
   const before = readdirSync(folder)
