@@ -84,7 +84,7 @@ describe.skipIf(!isPossible)('tutorials on four nodes of this machine', () => {
     const { stdout } = walk(folder(), ['halo.c', blocks('c')[0]], pasted, 8)
     // Counted by the program, twice before it is placed, and what the mapping has promised.
     const counts = stdout.match(/^\d+(?= messages leave a node)/gm)!
-    const [, before, after] = /^ +edges +(\d+) +(\d+) /m.exec(stdout)!
+    const [, before, after] = /^ +edges \* +(\d+) +(\d+) /m.exec(stdout)!
     expect(counts).toEqual([before, before, after])
     expect(Number(after)).toBeLessThan(Number(before))
   })
