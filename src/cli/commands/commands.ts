@@ -57,7 +57,7 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     name: 'map',
-    usage: '[options] <spec>',
+    usage: '[options] <spec...>',
     description: 'Say which rank should be on which node of a machine, as a file that places a job.',
     load: async () => (await import('./map.js')).mapCommand,
   },
