@@ -54,7 +54,7 @@ interface Suite {
   readonly name: string
   readonly where: string
   readonly objective: MappingObjective
-  /** How many slots each node has; the last ones stay free. */
+  /** How many slots each node has. Without a torus the last ones stay free; on a torus every node has its share. */
   readonly slots: readonly number[]
   readonly torus?: readonly number[]
 }
@@ -86,7 +86,7 @@ function* compared(suite: Suite, quick: boolean): Generator<Figure> {
   const ratios: number[] = []
   for (const spec of quick ? graphs.slice(0, 3) : graphs) {
     const topology = symmetric(built(spec))
-    const capacities = usedSlots(suite.slots, topology.ranks)
+    const capacities = (suite.torus === undefined ? usedSlots : sharedSlots)(suite.slots, topology.ranks)
     const distance = suite.torus === undefined ? apart : hopsBetween(torus({ dims: suite.torus, cores: 16 }))
     const costOf = (nodeOf: Int32Array) => placementCosts(topology, nodeOf, distance)[keys[objective]]
     const nodeOfSlot = capacities.flatMap((size, node) => new Array<number>(size).fill(node))
@@ -157,6 +157,11 @@ function usedSlots(slots: readonly number[], ranks: number): number[] {
   const used: number[] = []
   for (let free = ranks; free > 0; free -= used.at(-1)!) used.push(Math.min(slots[used.length], free))
   return used
+}
+
+/** As many on every node, or one more on the first: Scotch divides ranks among all nodes of a torus. */
+function sharedSlots({ length }: readonly number[], ranks: number): number[] {
+  return Array.from({ length }, (_, node) => Math.floor(ranks / length) + (node < ranks % length ? 1 : 0))
 }
 
 /** Every result is checked before it is counted. */
