@@ -24,11 +24,7 @@ export function envelopeIn(header: Int32Array): Envelope {
   }
 }
 
-/** Receive from any rank. MPI-4.1 §3.2.4. */
-export const ANY_SOURCE = -1
-
-/** Receive a message with any tag. MPI-4.1 §3.2.4. */
-export const ANY_TAG = -1
+export { ANY_SOURCE, ANY_TAG } from '../matching-designs/wildcards.js'
 
 /** No process: sends to it and receives from it complete at once, without data. MPI-4.1 §3.10. */
 export const PROC_NULL = -2

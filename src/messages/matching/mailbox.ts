@@ -1,9 +1,9 @@
 import type { RankweaveError } from '../../errors.js'
+import { EntryList } from '../matching-designs/entry-list.js'
 import type { CallSites } from '../process/call-sites.js'
 import { type CommContext, communicatorText, madeBy } from '../process/comm-context.js'
 import type { ProcessCounters, RankCounters } from '../process/counters.js'
 import type { Arrived } from './arrived.js'
-import { EntryList } from './entry-list.js'
 import type { Receive, Receiver } from './receive.js'
 import { type Send, type Sender, Sent } from './send.js'
 

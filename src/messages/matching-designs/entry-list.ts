@@ -1,4 +1,4 @@
-import { ANY_SOURCE, ANY_TAG } from './envelope.js'
+import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
 /**
  * What a matching queue holds: a posted receive (source and tag may be wildcards) or a message (both are

@@ -1,0 +1,5 @@
+/** Receive from any rank. MPI-4.1 §3.2.4. */
+export const ANY_SOURCE = -1
+
+/** Receive a message with any tag. MPI-4.1 §3.2.4. */
+export const ANY_TAG = -1
