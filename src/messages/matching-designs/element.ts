@@ -1,0 +1,112 @@
+import { type Collective, collectives } from '../../schedule/specification.js'
+import type { Entry } from './entry-list.js'
+import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
+
+/**
+ * Which two queues each process has: receives that were posted before their message, searched by messages
+ * (PRQ), and unexpected messages, searched by receives (UMQ).
+ */
+export const matchingQueues = ['posted', 'unexpected'] as const
+export type MatchingQueue = (typeof matchingQueues)[number]
+
+/** The traffic of point-to-point messages; that of a collective is above it. */
+export const pointToPoint = 0
+
+/** Messages of a collective and of another one, or of point-to-point, never match. */
+export function trafficOf(collective: Collective | undefined): number {
+  return collective === undefined ? pointToPoint : 1 + collectives.indexOf(collective)
+}
+
+/**
+ * What a message and a receive are matched by: MPI's context, source and tag. Of a message both source and tag
+ * are exact; of a receive either may be a wildcard, and its mask is 0 then. A field matches where it is equal in
+ * the bits that the masks of both sides have. The context is never wild.
+ *
+ * @see Ghazimirsaeed 2019 §2.3 (masks of queue elements)
+ */
+export interface MatchingKey {
+  /** Of the communicator, an integer of at least 0. */
+  readonly context: number
+  /** {@link pointToPoint}, or the number that {@link trafficOf} gives a collective. */
+  readonly traffic: number
+  /** Rank of the sender in the communicator, in both queues. */
+  readonly source: number
+  readonly tag: number
+  /** -1, all bits, unless the source is a wildcard. */
+  readonly sourceMask: number
+  readonly tagMask: number
+  /** Of the message, or of the buffer of the receive. */
+  readonly bytes: number
+  /** Which collective call of its communicator it belongs to; -1 where that is not known. */
+  readonly call: number
+}
+
+/** What a queue holds. */
+export interface MatchingElement extends Entry, MatchingKey {
+  /** Where its design holds it. These two belong to the design, like the members of an entry. */
+  place: object | undefined
+  slot: number
+}
+
+/** The rule of matching, the same for both queues. */
+export function isMatch(a: MatchingKey, b: MatchingKey): boolean {
+  return (
+    (((a.source ^ b.source) & a.sourceMask & b.sourceMask) |
+      ((a.tag ^ b.tag) & a.tagMask & b.tagMask) |
+      (a.context ^ b.context) |
+      (a.traffic ^ b.traffic)) ===
+    0
+  )
+}
+
+/** The one that was inserted first, if any. */
+export function earlierOf<E extends Entry>(a: E | undefined, b: E | undefined): E | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return a.order < b.order ? a : b
+}
+
+/** The fields of an element from which the others follow. */
+export interface ElementFields {
+  /** Number of the communicator's context, from 0. */
+  readonly context: number
+  /** Rank of the sender in the communicator. A receive and a probe may have `ANY_SOURCE`, -1. */
+  readonly source: number
+  /** From 0. A receive and a probe may have `ANY_TAG`, -1. */
+  readonly tag: number
+  /** Of the message, or of the buffer of the receive. Default: 0. */
+  readonly bytes?: number
+  /** Which collective call of its communicator it is part of, counted from 0, where that is known. */
+  readonly call?: number
+}
+
+/** An element with a number, by which a trace names its receive or its message. */
+export class QueueElement implements MatchingElement {
+  readonly number: number
+  readonly context: number
+  readonly traffic: number
+  readonly source: number
+  readonly tag: number
+  readonly sourceMask: number
+  readonly tagMask: number
+  readonly bytes: number
+  readonly call: number
+  order = 0
+  listed = false
+  previous: Entry | undefined = undefined
+  next: Entry | undefined = undefined
+  place: object | undefined = undefined
+  slot = 0
+
+  constructor(number: number, fields: ElementFields, traffic = pointToPoint) {
+    const { context, source, tag, bytes, call } = fields
+    this.number = number
+    this.context = context
+    this.traffic = traffic
+    this.source = source
+    this.tag = tag
+    this.sourceMask = source === ANY_SOURCE ? 0 : -1
+    this.tagMask = tag === ANY_TAG ? 0 : -1
+    this.bytes = bytes ?? 0
+    this.call = call ?? -1
+  }
+}
