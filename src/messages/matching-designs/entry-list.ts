@@ -33,6 +33,8 @@ export class EntryList<E extends Entry> {
   #nextOrder = 0
   #index: Index | undefined
   #gone = 0
+  /** Entries that searches have compared, or put into an index, so far. */
+  passed = 0
 
   /** @param holds `patterns`: posted receives, searched by messages; `messages`: the reverse */
   constructor(holds: 'patterns' | 'messages') {
@@ -41,6 +43,11 @@ export class EntryList<E extends Entry> {
 
   get size(): number {
     return this.#size
+  }
+
+  /** Entries of the index; 0 while there is none. */
+  get indexed(): number {
+    return this.#index === undefined ? 0 : (this.#size + this.#gone) * this.#index.linesPerEntry
   }
 
   add(entry: E): void {
@@ -56,17 +63,22 @@ export class EntryList<E extends Entry> {
 
   /** The earliest entry that matches, left in the list. */
   find(source: number, tag: number): E | undefined {
-    if (this.#index !== undefined) return this.#index.find(source, tag) as E | undefined
+    if (this.#index !== undefined) return this.#findIndexed(this.#index, source, tag)
     let passed = 0
     for (let entry = this.#first; entry !== undefined; entry = entry.next, passed++) {
-      if (passed === indexBeyond) return this.#reindex().find(source, tag) as E | undefined
+      if (passed === indexBeyond) {
+        this.passed += passed
+        return this.#findIndexed(this.#reindex(), source, tag)
+      }
       if (
         (entry.source === source || entry.source === ANY_SOURCE || source === ANY_SOURCE) &&
         (entry.tag === tag || entry.tag === ANY_TAG || tag === ANY_TAG)
       ) {
+        this.passed += passed + 1
         return entry as E
       }
     }
+    this.passed += passed
     return undefined
   }
 
@@ -93,8 +105,14 @@ export class EntryList<E extends Entry> {
     }
   }
 
+  #findIndexed(index: Index, source: number, tag: number): E | undefined {
+    this.passed += index.linesPerSearch
+    return index.find(source, tag) as E | undefined
+  }
+
   #reindex(): Index {
     this.#gone = 0
+    this.passed += this.#size
     const index = this.#holds === 'patterns' ? new PatternIndex() : new MessageIndex()
     for (let entry = this.#first; entry !== undefined; entry = entry.next) index.add(entry)
     this.#index = index
@@ -103,6 +121,10 @@ export class EntryList<E extends Entry> {
 }
 
 interface Index {
+  /** Lines in which an entry stands. */
+  readonly linesPerEntry: number
+  /** Lines whose first entries a search compares. */
+  readonly linesPerSearch: number
   add(entry: Entry): void
   find(source: number, tag: number): Entry | undefined
 }
@@ -149,6 +171,8 @@ const keyOf = (source: number, tag: number) => source * 2 ** 31 + tag
 
 /** Every receive under its own pattern; a message is searched under the four patterns that accept it. */
 class PatternIndex implements Index {
+  readonly linesPerEntry = 1
+  readonly linesPerSearch = 4
   readonly #exact = new Lines()
   readonly #ofSource = new Lines()
   readonly #ofTag = new Lines()
@@ -172,6 +196,8 @@ class PatternIndex implements Index {
 
 /** Every message under the four patterns that accept it; a receive is searched under its own pattern. */
 class MessageIndex implements Index {
+  readonly linesPerEntry = 4
+  readonly linesPerSearch = 1
   readonly #exact = new Lines()
   readonly #ofSource = new Lines()
   readonly #ofTag = new Lines()
