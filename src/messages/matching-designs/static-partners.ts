@@ -1,0 +1,65 @@
+import { Chain } from './chain.js'
+import { overheads, type Traversals } from './design.js'
+import type { MatchingElement, MatchingKey } from './element.js'
+import { type EdgeRule, partnerKeys } from './partner-edge.js'
+import { type PerfectHash, perfectHash, placeOfKey } from './perfect-hash.js'
+import { noLevels, type RoutingCounters, type SourceRouting } from './routed-design.js'
+import type { SourceCounts } from './source-counts.js'
+import { SourceKeys } from './source-keys.js'
+
+/**
+ * A list for each partner, a source that has added more elements than others in an earlier run, and one list for
+ * all other sources.
+ *
+ * @see Ghazimirsaeed 2019 §4.3.2 (static partner/non-partner approach, algorithm 4.2)
+ */
+export class StaticPartners<E extends MatchingElement> implements SourceRouting<E> {
+  readonly #keys: SourceKeys
+  readonly #hash: PerfectHash
+  readonly #listOfPlace: readonly (Chain<E> | undefined)[]
+  readonly #partners: readonly Chain<E>[]
+  readonly #others = new Chain<E>()
+
+  constructor(counts: SourceCounts, processes: number, rule: EdgeRule) {
+    this.#keys = new SourceKeys(processes, counts.keys())
+    const partners = partnerKeys(countsByKey(counts, this.#keys), this.#keys.population, rule)
+    this.#hash = perfectHash(partners)
+    this.#partners = partners.map(() => new Chain<E>())
+    const lists: (Chain<E> | undefined)[] = Array.from(this.#hash.keys, () => undefined)
+    for (const [i, key] of partners.entries()) lists[placeOfKey(this.#hash, key)] = this.#partners[i]
+    this.#listOfPlace = lists
+  }
+
+  append(element: E): void {
+    this.#listOf(element).append(element)
+  }
+
+  find(key: MatchingKey, passed: Traversals): E | undefined {
+    return this.#listOf(key).find(key, passed)
+  }
+
+  chains(): readonly Chain<E>[] {
+    return [this.#others, ...this.#partners]
+  }
+
+  counters(): RoutingCounters {
+    const { length } = this.#partners
+    const tableBytes =
+      this.#hash.keys.length * overheads.tableEntryBytes + this.#hash.displacements.byteLength
+    const overheadBytes = (length + 1) * overheads.listBytes + tableBytes
+    return { ...noLevels, queues: length + 1, partners: length, overheadBytes }
+  }
+
+  #listOf(key: MatchingKey): Chain<E> {
+    const place = placeOfKey(this.#hash, this.#keys.knownKeyOf(key))
+    return place < 0 ? this.#others : this.#listOfPlace[place]!
+  }
+}
+
+function countsByKey(counts: SourceCounts, keys: SourceKeys): Map<number, number> {
+  const byKey = new Map<number, number>()
+  for (const [context, row] of counts)
+    for (let source = 0; source < row.length; source++)
+      if (row[source] > 0) byKey.set(keys.keyOf({ context, source }), row[source])
+  return byKey
+}
