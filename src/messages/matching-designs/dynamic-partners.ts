@@ -1,0 +1,97 @@
+import { Chain } from './chain.js'
+import { overheads, type Traversals } from './design.js'
+import type { MatchingElement, MatchingKey } from './element.js'
+import { type EdgeRule, partnerKeys } from './partner-edge.js'
+import { PartnerTable } from './partner-table.js'
+import { noLevels, type RoutingCounters, type SourceRouting } from './routed-design.js'
+import { SourceKeys } from './source-keys.js'
+
+export interface DynamicPartnersRule extends EdgeRule {
+  /** Elements of a list of non-partners above which partners are looked for among them: theta. */
+  readonly threshold: number
+  /** Slots per bucket of the table of partners: c. Infinity: without a bound. */
+  readonly slots: number
+}
+
+/**
+ * Partners are found while the program runs. All elements go to the initial list until it is longer than a
+ * threshold. Then sources with more elements than others become partners, each with a list, and later elements
+ * of all others go to the list of a new level, which may overflow in turn. No element moves: a search for a
+ * source passes the initial list, the levels from before it became a partner, and its list.
+ *
+ * Where no source becomes a partner, there is no new level, and as many elements as the list has are added before
+ * the next attempt, so that attempts take constant time per element.
+ *
+ * @see Ghazimirsaeed 2019 §4.3.3 (dynamic approach, algorithm 4.3)
+ */
+export class DynamicPartners<E extends MatchingElement> implements SourceRouting<E> {
+  readonly initial = new Chain<E>()
+  /** Of non-partners, a list per level. */
+  readonly levels: Chain<E>[] = []
+  readonly partners: Chain<E>[] = []
+  readonly table: PartnerTable
+  readonly #rule: DynamicPartnersRule
+  readonly #keys: SourceKeys
+  /** Elements to add before the next attempt. */
+  #patience = 0
+
+  constructor(processes: number, rule: DynamicPartnersRule) {
+    this.#rule = rule
+    this.table = new PartnerTable(processes, rule.slots)
+    this.#keys = new SourceKeys(processes)
+  }
+
+  append(element: E): void {
+    const partner = this.table.get(this.#keys.keyOf(element))
+    if (partner !== undefined) {
+      this.partners[partner.list].append(element)
+      return
+    }
+    const last = this.levels.at(-1) ?? this.initial
+    last.append(element)
+    if (this.#patience > 0) this.#patience--
+    else if (last.length > this.#rule.threshold && !this.table.isFull) this.#extract(last)
+  }
+
+  find(key: MatchingKey, passed: Traversals): E | undefined {
+    // What was inserted before a level was made is older than what is in the level.
+    let found = this.initial.find(key, passed)
+    if (found !== undefined || this.levels.length === 0) return found
+    const partner = this.table.get(this.#keys.knownKeyOf(key))
+    const levels = partner?.level ?? this.levels.length
+    for (let level = 0; level < levels && found === undefined; level++)
+      found = this.levels[level].find(key, passed)
+    return found ?? (partner && this.partners[partner.list].find(key, passed))
+  }
+
+  chains(): readonly Chain<E>[] {
+    return [this.initial, ...this.levels, ...this.partners]
+  }
+
+  counters(): RoutingCounters {
+    const queues = 1 + this.levels.length + this.partners.length
+    const tableBytes = this.table.slots * overheads.tableEntryBytes
+    return {
+      ...noLevels,
+      queues,
+      levels: this.levels.length,
+      partners: this.partners.length,
+      overheadBytes: queues * overheads.listBytes + tableBytes,
+    }
+  }
+
+  /** Makes partners of the sources with most elements in a list, and a level for the others. */
+  #extract(list: Chain<E>): void {
+    const counts = new Map<number, number>()
+    for (const element of list) {
+      const key = this.#keys.keyOf(element)
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+    }
+    const level = this.levels.length
+    const before = this.table.size
+    for (const key of partnerKeys(counts, this.#keys.population, this.#rule))
+      if (this.table.add(key, level)) this.partners.push(new Chain())
+    if (this.table.size > before) this.levels.push(new Chain())
+    else this.#patience = list.length
+  }
+}
