@@ -1,0 +1,225 @@
+import type { Traversals } from './design.js'
+import type { MatchingElement, MatchingKey, MatchingQueue } from './element.js'
+
+/** Bytes of an entry besides the reference to its element: context, traffic, source, tag, and of receives both masks. */
+export const entryBytes: { readonly [Queue in MatchingQueue]: number } = { posted: 24, unexpected: 16 }
+
+/** Of a block: the next and the previous block, head and tail. */
+export const headerBytes = 16
+
+/** Entries of a block that fills a line of 64 bytes: 2 receives or 3 messages. */
+export function entriesOfLine(queue: MatchingQueue): number {
+  return Math.floor((64 - headerBytes) / entryBytes[queue])
+}
+
+export interface BlockLayout {
+  readonly queue: MatchingQueue
+  /** Entries per block. */
+  readonly entries: number
+  /** Entries that a search compares together; 1: each alone. Groups begin at multiples of it. */
+  readonly group: number
+  /** Whether a block has its entries one after the other, or an array for each field. */
+  readonly fields: 'by-entry' | 'by-field'
+}
+
+const [nextWord, previousWord, headWord, tailWord] = [0, 1, 2, 3]
+const headerWords = headerBytes / 4
+/** The traffic of a place without an element: no key has it. */
+const hole = -1
+const none = -1
+
+/**
+ * Linked blocks of a few entries in one array of integers. Entries are appended behind the tail of the last block.
+ * An entry that is removed leaves a hole; holes at either end of a block's entries are cut off. A block without
+ * entries leaves the list, unless it is the only one.
+ *
+ * @see Ghazimirsaeed 2019 §6.2 (linked list of arrays: hole markers, head and tail)
+ */
+export class ArrayBlocks<E extends MatchingElement> {
+  readonly layout: BlockLayout
+  readonly #blockWords: number
+  /** From a field of an entry to its next field, and to the same field of the next entry. */
+  readonly #fieldStep: number
+  readonly #entryStep: number
+  #words = new Int32Array(0)
+  #elements: (E | undefined)[] = []
+  readonly #free: number[] = []
+  #made = 0
+  #first = none
+  #last = none
+  size = 0
+  /** In the list. */
+  blocks = 0
+  /** Places between head and tail of all blocks. */
+  #spanned = 0
+
+  constructor(layout: BlockLayout) {
+    this.layout = layout
+    const fields = entryBytes[layout.queue] / 4
+    this.#blockWords = headerWords + layout.entries * fields
+    this.#fieldStep = layout.fields === 'by-entry' ? 1 : layout.entries
+    this.#entryStep = layout.fields === 'by-entry' ? fields : 1
+  }
+
+  /** Of one block, header and entries. */
+  get blockBytes(): number {
+    return this.#blockWords * 4
+  }
+
+  /** Places that removed entries have left between others. */
+  get holes(): number {
+    return this.#spanned - this.size
+  }
+
+  /** Head and tail of each block, and its elements in between: undefined in holes. For tests and pictures. */
+  *spans(): Generator<{
+    readonly head: number
+    readonly tail: number
+    readonly elements: (E | undefined)[]
+  }> {
+    const { entries } = this.layout
+    for (let block = this.#first; block !== none; block = this.#header(block, nextWord)) {
+      const [head, tail] = [this.#header(block, headWord), this.#header(block, tailWord)]
+      yield { head, tail, elements: this.#elements.slice(block * entries + head, block * entries + tail) }
+    }
+  }
+
+  append(element: E): void {
+    const { entries, queue } = this.layout
+    let block = this.#last
+    if (block === none || this.#header(block, tailWord) === entries) block = this.#addBlock()
+    const slot = this.#header(block, tailWord)
+    this.#words[block * this.#blockWords + tailWord] = slot + 1
+    const place = block * entries + slot
+    this.#elements[place] = element
+    element.slot = place
+    element.listed = true
+    const words = this.#words
+    const step = this.#fieldStep
+    const at = this.#trafficAt(block, slot)
+    words[at] = element.traffic
+    words[at + step] = element.context
+    words[at + 2 * step] = element.source
+    words[at + 3 * step] = element.tag
+    if (queue === 'posted') {
+      words[at + 4 * step] = element.sourceMask
+      words[at + 5 * step] = element.tagMask
+    }
+    this.size++
+    this.#spanned++
+  }
+
+  /** @param element in these blocks */
+  remove(element: E): void {
+    const { entries } = this.layout
+    const block = Math.floor(element.slot / entries)
+    const slot = element.slot % entries
+    this.#words[this.#trafficAt(block, slot)] = hole
+    this.#elements[element.slot] = undefined
+    element.listed = false
+    this.size--
+    let [head, tail] = [this.#header(block, headWord), this.#header(block, tailWord)]
+    const before = tail - head
+    while (head < tail && this.#isHole(block, head)) head++
+    while (tail > head && this.#isHole(block, tail - 1)) tail--
+    this.#spanned += tail - head - before
+    if (head < tail) this.#setSpan(block, head, tail)
+    else if (this.blocks === 1) this.#setSpan(block, 0, 0)
+    else this.#dropBlock(block)
+  }
+
+  /** The first element that matches. Every place of a group that is compared counts, holes too. */
+  find(key: MatchingKey, passed: Traversals): E | undefined {
+    const { group, entries } = this.layout
+    const words = this.#words
+    for (let block = this.#first; block !== none; block = words[block * this.#blockWords + nextWord]) {
+      const header = block * this.#blockWords
+      const tail = words[header + tailWord]
+      for (let begin = words[header + headWord]; begin < tail; ) {
+        begin -= begin % group
+        passed.traversals += group
+        const end = Math.min(begin + group, entries)
+        const slot = this.#firstInGroup(key, block, begin, end)
+        if (slot < end) return this.#elements[block * entries + slot]
+        begin = end
+      }
+    }
+    return undefined
+  }
+
+  /** The first of places `begin` to `end - 1` whose entry matches, else `end`. */
+  #firstInGroup(key: MatchingKey, block: number, begin: number, end: number): number {
+    const words = this.#words
+    const { traffic, context, source, tag, sourceMask, tagMask } = key
+    const step = this.#fieldStep
+    let at = this.#trafficAt(block, begin)
+    const hasMasks = this.layout.queue === 'posted'
+    for (let slot = begin; slot < end; slot++, at += this.#entryStep) {
+      const maskOfSource = hasMasks ? sourceMask & words[at + 4 * step] : sourceMask
+      const maskOfTag = hasMasks ? tagMask & words[at + 5 * step] : tagMask
+      const difference =
+        (words[at] ^ traffic) |
+        (words[at + step] ^ context) |
+        ((words[at + 2 * step] ^ source) & maskOfSource) |
+        ((words[at + 3 * step] ^ tag) & maskOfTag)
+      if (difference === 0) return slot
+    }
+    return end
+  }
+
+  #header(block: number, word: number): number {
+    return this.#words[block * this.#blockWords + word]
+  }
+
+  #trafficAt(block: number, slot: number): number {
+    return block * this.#blockWords + headerWords + slot * this.#entryStep
+  }
+
+  #isHole(block: number, slot: number): boolean {
+    return this.#words[this.#trafficAt(block, slot)] === hole
+  }
+
+  #setSpan(block: number, head: number, tail: number): void {
+    this.#words[block * this.#blockWords + headWord] = head
+    this.#words[block * this.#blockWords + tailWord] = tail
+  }
+
+  /** A block behind the last one. */
+  #addBlock(): number {
+    const block = this.#free.pop() ?? this.#makeBlock()
+    const header = block * this.#blockWords
+    this.#words[header + nextWord] = none
+    this.#words[header + previousWord] = this.#last
+    if (this.#last === none) this.#first = block
+    else this.#words[this.#last * this.#blockWords + nextWord] = block
+    this.#last = block
+    this.blocks++
+    return block
+  }
+
+  #makeBlock(): number {
+    const block = this.#made++
+    const end = this.#made * this.#blockWords
+    if (end > this.#words.length) {
+      const larger = new Int32Array(Math.max(end, 2 * this.#words.length))
+      larger.set(this.#words)
+      this.#words = larger
+    }
+    for (let slot = 0; slot < this.layout.entries; slot++) {
+      this.#words[this.#trafficAt(block, slot)] = hole
+      this.#elements.push(undefined)
+    }
+    return block
+  }
+
+  #dropBlock(block: number): void {
+    const [next, previous] = [this.#header(block, nextWord), this.#header(block, previousWord)]
+    if (previous === none) this.#first = next
+    else this.#words[previous * this.#blockWords + nextWord] = next
+    if (next === none) this.#last = previous
+    else this.#words[next * this.#blockWords + previousWord] = previous
+    this.#setSpan(block, 0, 0)
+    this.#free.push(block)
+    this.blocks--
+  }
+}
