@@ -1,0 +1,152 @@
+import { GrowingFloat64Array } from '../../base/growing-array.js'
+import { wrongValue } from '../../errors.js'
+import type { MatchingCounters, MatchingDesign, ProcessFacts } from './design.js'
+import { makeMatchingDesign, type NamedDesign } from './designs.js'
+import { type MatchingQueue, QueueElement, trafficOf } from './element.js'
+import { checkOperation, type MatchingOperation, type OperationFields } from './operation.js'
+
+/** What a replay says of one queue. */
+export interface QueueReport extends MatchingCounters {
+  /** Elements that were added to it: the others were matched at once. */
+  readonly inserted: number
+  /** Elements that are left in it. */
+  readonly size: number
+  /** Most elements at any time. */
+  readonly longest: number
+  /** Elements in it after an operation, the mean over all operations; 0 without any. */
+  readonly meanLength: number
+}
+
+export interface Replay {
+  readonly operations: number
+  /** For each operation what {@link MatchingReplay.apply} returns. */
+  readonly matches: Float64Array
+  readonly posted: QueueReport
+  readonly unexpected: QueueReport
+}
+
+/**
+ * Replays the trace of one process with a design for each of its queues. Equal traces give equal matches with every
+ * design. Memory grows with the longest queues, and by 8 bytes per operation for the matches.
+ *
+ * @param trace read once, so that it may be generated
+ * @throws ERR_ARGUMENT for a malformed operation, and for a design that cannot be made
+ */
+export function replayTrace(
+  trace: Iterable<MatchingOperation>,
+  design: NamedDesign,
+  facts: ProcessFacts,
+): Replay {
+  const replay = new MatchingReplay(design, facts)
+  const matches = new GrowingFloat64Array()
+  for (const operation of trace) matches.push(replay.apply(operation))
+  const { operations } = replay
+  return {
+    operations,
+    matches: matches.toArray(),
+    posted: replay.report('posted'),
+    unexpected: replay.report('unexpected'),
+  }
+}
+
+/** The two queues of one process, for traces without an end. Memory grows with the longest queues only. */
+export class MatchingReplay {
+  readonly posted: MatchingDesign<QueueElement>
+  readonly unexpected: MatchingDesign<QueueElement>
+  readonly #facts: ProcessFacts
+  /** Posted receives by their numbers, for cancels. */
+  readonly #waiting = new Map<number, QueueElement>()
+  readonly #lengths = { posted: new LengthStatistics(), unexpected: new LengthStatistics() }
+  #receives = 0
+  #messages = 0
+  operations = 0
+
+  /** @throws ERR_ARGUMENT as of `makeMatchingDesign` */
+  constructor(design: NamedDesign, facts: ProcessFacts) {
+    this.#facts = facts
+    this.posted = makeMatchingDesign(design, 'posted', facts)
+    this.unexpected = makeMatchingDesign(design, 'unexpected', facts)
+  }
+
+  /**
+   * Carries out the next operation of the trace.
+   *
+   * @returns of a receive and of probes, the number of the message that they have found; of a message, the number of
+   *   the receive that has got it; of a cancel, that of the receive if it has been taken back; else -1. Receives and
+   *   messages are counted from 0, each by itself.
+   * @throws ERR_ARGUMENT
+   */
+  apply(operation: MatchingOperation): number {
+    checkOperation(operation, this.operations, this.#facts)
+    const result = operation.kind === 'cancel' ? this.#cancel(operation.receive) : this.#match(operation)
+    this.operations++
+    this.#lengths.posted.note(this.posted.size)
+    this.#lengths.unexpected.note(this.unexpected.size)
+    return result
+  }
+
+  report(queue: MatchingQueue): QueueReport {
+    const { inserted, longest, sum } = this.#lengths[queue]
+    const meanLength = this.operations === 0 ? 0 : sum / this.operations
+    return { ...this[queue].counters(), inserted, size: this[queue].size, longest, meanLength }
+  }
+
+  #match(operation: Exclude<MatchingOperation, { readonly kind: 'cancel' }>): number {
+    switch (operation.kind) {
+      case 'post': {
+        const receive = queueElement(this.#receives++, operation)
+        const message = this.unexpected.search(receive)
+        if (message !== undefined) return message.number
+        this.posted.insert(receive)
+        this.#waiting.set(receive.number, receive)
+        this.#lengths.posted.inserted++
+        return -1
+      }
+      case 'arrive': {
+        const message = queueElement(this.#messages++, operation)
+        const receive = this.posted.search(message)
+        if (receive !== undefined) {
+          this.#waiting.delete(receive.number)
+          return receive.number
+        }
+        this.unexpected.insert(message)
+        this.#lengths.unexpected.inserted++
+        return -1
+      }
+      case 'probe':
+        return this.unexpected.peek(queueElement(-1, operation))?.number ?? -1
+      case 'mprobe':
+        return this.unexpected.search(queueElement(-1, operation))?.number ?? -1
+    }
+  }
+
+  #cancel(number: number): number {
+    if (number >= this.#receives)
+      throw wrongValue(
+        'ERR_ARGUMENT',
+        `operation ${this.operations}: expected receive, one of ${this.#receives} posts before`,
+        number,
+      )
+    const receive = this.#waiting.get(number)
+    if (receive === undefined) return -1
+    this.#waiting.delete(number)
+    this.posted.remove(receive)
+    return number
+  }
+}
+
+/** The element of an operation. */
+function queueElement(number: number, fields: OperationFields): QueueElement {
+  return new QueueElement(number, fields, trafficOf(fields.collective))
+}
+
+class LengthStatistics {
+  inserted = 0
+  longest = 0
+  sum = 0
+
+  note(length: number): void {
+    if (length > this.longest) this.longest = length
+    this.sum += length
+  }
+}
