@@ -1,4 +1,4 @@
-import { RankweaveError } from '../../errors.js'
+import { type RankweaveError, wrongValue } from '../../errors.js'
 import type { MatchingQueue } from './element.js'
 
 /**
@@ -41,23 +41,20 @@ export function matrixText(rows: readonly ArrayLike<number>[]): string {
 export function matrixRows(text: string): Float64Array[] {
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
-  const n = Number(lines[0])
-  if (!/^\d+$/.test(lines[0]) || n > mostProcesses)
-    throw fileError(1, `the number of processes, at most ${mostProcesses}`, lines[0])
-  if (lines.length !== n + 1) throw fileError(lines.length, `${n} rows`, `${lines.length - 1}`)
+  const [head = ''] = lines
+  const n = Number(head)
+  if (!/^\d+$/.test(head) || n > mostProcesses)
+    throw fileError(1, `the number of processes, at most ${mostProcesses}`, head)
+  if (lines.length !== n + 1) throw fileError(lines.length, `${n} rows`, lines.length - 1)
   return lines.slice(1).map((line, row) => {
     const words = line.split(' ')
-    if (words.length !== n) throw fileError(row + 2, `${n} integers`, `${words.length}`)
+    if (words.length !== n) throw fileError(row + 2, `${n} integers`, words.length)
     const odd = words.find((word) => !/^\d+$/.test(word) || !Number.isSafeInteger(Number(word)))
     if (odd !== undefined) throw fileError(row + 2, 'integers of at least 0', odd)
     return Float64Array.from(words, Number)
   })
 }
 
-function fileError(line: number, expected: string, got: string): RankweaveError {
-  const shownText = got.length > 40 ? `${got.slice(0, 40)}...` : got
-  return new RankweaveError(
-    'ERR_FILE',
-    `line ${line} of a matrix: expected ${expected}, got ${JSON.stringify(shownText)}`,
-  )
+function fileError(line: number, expected: string, got: string | number): RankweaveError {
+  return wrongValue('ERR_FILE', `line ${line} of a matrix: expected ${expected}`, got)
 }

@@ -72,7 +72,7 @@ export const matchingWorkloads = {
   'point-to-point': {
     help: 'many messages of random processes and an allgather by a ring (Nbody)',
     messages: (call: number, processes: number, next: Draw) => [
-      ...Array.from({ length: 2 * processes }, (_, tag) => ({
+      ...Array.from({ length: 2 * (processes - 1) }, (_, tag) => ({
         context: pointToPointContext,
         // Half of the messages come from an eighth of the processes.
         source:

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest'
+import { below, mulberry32 } from '../../../../src/base/random.js'
+import {
+  ArrayBlocks,
+  type BlockLayout,
+  entriesOfLine,
+} from '../../../../src/messages/matching-designs/array-blocks.js'
+import { isMatch, matchingQueues, QueueElement } from '../../../../src/messages/matching-designs/element.js'
+import {
+  receivesInOrder,
+  reverseWithAnyTag,
+} from '../../../../src/messages/matching-designs/microbenchmarks.js'
+import { replayTrace } from '../../../../src/messages/matching-designs/replay.js'
+import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-designs/wildcards.js'
+import { elementOf } from '../../../support/matching-traces.js'
+
+const layout = (over: Partial<BlockLayout> = {}): BlockLayout => ({
+  ...{ queue: 'unexpected', entries: 9, group: 1, fields: 'by-entry' },
+  ...over,
+})
+
+/** Blocks with elements that are numbered from 1, as in the figures. */
+function numbered(of: BlockLayout) {
+  const blocks = new ArrayBlocks<QueueElement>(of)
+  const elements = new Map<number, QueueElement>()
+  return {
+    blocks,
+    add(first: number, last: number) {
+      for (let n = first; n <= last; n++) {
+        const element = elementOf(1, n, n)
+        elements.set(n, element)
+        blocks.append(element)
+      }
+    },
+    drop(...numbers: number[]) {
+      for (const n of numbers) blocks.remove(elements.get(n)!)
+    },
+    shown: () =>
+      [...blocks.spans()].map(({ head, tail, elements }) => [
+        head,
+        tail,
+        elements.map((element) => element?.number ?? 0),
+      ]),
+    passed(n: number) {
+      const passed = { traversals: 0 }
+      expect(blocks.find(elementOf(1, n), passed)).toBe(elements.get(n))
+      return passed.traversals
+    },
+  }
+}
+
+describe('blocks of 9 entries (figure 6.3)', () => {
+  it('keep holes in the middle, cut them off at both ends, and are unlinked without entries', () => {
+    const { blocks, add, drop, shown } = numbered(layout())
+    add(1, 6)
+    expect(shown()).toEqual([[0, 6, [1, 2, 3, 4, 5, 6]]])
+    drop(2, 3)
+    expect(shown()).toEqual([[0, 6, [1, 0, 0, 4, 5, 6]]])
+    expect(blocks.holes).toBe(2)
+    drop(1)
+    expect(shown()).toEqual([[3, 6, [4, 5, 6]]])
+    drop(5, 6)
+    expect(shown()).toEqual([[3, 4, [4]]])
+    add(7, 13)
+    expect(shown()).toEqual([
+      [3, 9, [4, 7, 8, 9, 10, 11]],
+      [0, 2, [12, 13]],
+    ])
+    add(14, 22)
+    expect(shown().slice(1)).toEqual([
+      [0, 9, [12, 13, 14, 15, 16, 17, 18, 19, 20]],
+      [0, 2, [21, 22]],
+    ])
+    expect(blocks.blocks).toBe(3)
+    drop(12, 13, 14, 15, 16, 17, 18, 19, 20)
+    expect(blocks.blocks).toBe(2)
+    expect(shown().map(([, , numbers]) => numbers)).toEqual([[4, 7, 8, 9, 10, 11], [21, 22]]) // biome-ignore format: one line
+    expect(blocks.size).toBe(8)
+  })
+
+  it('pass holes', () => {
+    const { add, drop, passed } = numbered(layout())
+    add(1, 8)
+    drop(2, 3, 4)
+    expect([passed(1), passed(5), passed(8)]).toEqual([1, 5, 8])
+  })
+
+  it('begin again at 0 where the only block has become empty, and use an unlinked block again', () => {
+    const { blocks, add, drop, shown } = numbered(layout({ entries: 2 }))
+    add(1, 2)
+    drop(1, 2)
+    expect(shown()).toEqual([[0, 0, []]])
+    add(3, 8)
+    drop(5, 6)
+    add(9, 12)
+    expect(shown().map(([, , numbers]) => numbers)).toEqual([[3, 4], [7, 8], [9, 10], [11, 12]]) // biome-ignore format: one line
+    drop(3, 4, 11, 12)
+    expect(shown().map(([, , numbers]) => numbers)).toEqual([[7, 8], [9, 10]]) // biome-ignore format: one line
+    add(13, 13)
+    expect(blocks.blocks).toBe(3)
+  })
+
+  it('have at most two holes less than entries, each', () => {
+    const next = mulberry32(3)
+    const { blocks, add, drop } = numbered(layout({ entries: 5 }))
+    const queued: number[] = []
+    for (let n = 1; n < 2000; n++) {
+      add(n, n)
+      queued.push(n)
+      if (below(next, 20) > 0 && queued.length > 1) drop(queued.splice(below(next, queued.length), 1)[0])
+      expect(blocks.holes).toBeLessThanOrEqual(3 * blocks.blocks)
+    }
+  })
+})
+
+describe('the layout', () => {
+  it.each([
+    ['posted', 2],
+    ['unexpected', 3],
+  ] as const)('of %s: %d entries fill a line of 64 bytes', (queue, entries) => {
+    expect(entriesOfLine(queue)).toBe(entries)
+    expect(new ArrayBlocks(layout({ queue, entries })).blockBytes).toBe(64)
+  })
+
+  it('of vectors fills 32 KiB besides the header', () => {
+    expect(new ArrayBlocks(layout({ entries: 2048 })).blockBytes - 16).toBe(32_768)
+    expect(new ArrayBlocks(layout({ queue: 'posted', entries: 1360 })).blockBytes).toBeLessThanOrEqual(32_768)
+  })
+})
+
+describe('vectors of 16 (figure 6.4)', () => {
+  it('begin at multiples of 16: 0, 0, 16', () => {
+    const { add, drop, passed, shown } = numbered(layout({ entries: 32, group: 16, fields: 'by-field' }))
+    add(1, 24)
+    const heads = [shown()[0][0]]
+    expect([passed(16), passed(24)]).toEqual([16, 32])
+    drop(1, 2, 3, 4, 5, 6, 7, 8)
+    heads.push(shown()[0][0])
+    expect([passed(16), passed(24)]).toEqual([16, 32])
+    drop(9, 10, 11, 12, 13, 14, 15, 16, 17, 18)
+    heads.push(shown()[0][0])
+    expect(heads).toEqual([0, 8, 18])
+    expect(passed(24)).toBe(16)
+  })
+
+  it.each(matchingQueues)('find in %s the first element, as a scan of the elements does', (queue) => {
+    const next = mulberry32(17)
+    const other = (layoutOf: Partial<BlockLayout>) =>
+      new ArrayBlocks<QueueElement>(layout({ queue, ...layoutOf }))
+    for (let round = 0; round < 200; round++) {
+      const entries = 1 + below(next, 40)
+      const group = 1 + below(next, 20)
+      const blocks = other({ entries, group, fields: round % 2 === 0 ? 'by-field' : 'by-entry' })
+      const fields = (wild: boolean) => ({
+        context: below(next, 2),
+        source: wild && below(next, 4) === 0 ? ANY_SOURCE : below(next, 4),
+        tag: wild && below(next, 4) === 0 ? ANY_TAG : below(next, 3),
+      })
+      let model: QueueElement[] = []
+      for (let step = 0; step < 120; step++) {
+        const element = new QueueElement(step, fields(queue === 'posted'))
+        blocks.append(element)
+        model.push(element)
+        const leaving = below(next, 3) > 0 ? model[below(next, model.length)] : undefined
+        if (leaving !== undefined) {
+          blocks.remove(leaving)
+          model = model.filter((kept) => kept !== leaving)
+        }
+        const key = new QueueElement(0, fields(queue === 'unexpected'))
+        const found = blocks.find(key, { traversals: 0 })
+        if (found !== model.find((kept) => isMatch(kept, key)))
+          throw new Error(`round ${round}, step ${step}`)
+      }
+      expect([...blocks.spans()].flatMap(({ elements }) => elements).filter((e) => e !== undefined)).toEqual(
+        model,
+      )
+    }
+  })
+})
+
+describe('MB4, 1024 messages', () => {
+  const facts = { processes: 2 }
+  const designs = {
+    list: { name: 'list' },
+    'arrays of 2048': { name: 'array-list', options: { entries: 2048 } },
+    'arrays of 2': { name: 'array-list', options: { entries: 2 } },
+    'arrays of 3': { name: 'array-list' },
+    'arrays of 16': { name: 'array-list', options: { entries: 16 } },
+    vectors: { name: 'vector-list' },
+  } as const
+
+  it.each([
+    ['forward', [1, 1, 1, 1, 1, 16]],
+    ['middle', [257, 512.5, 257, 257, 257, 520]],
+    ['reverse', [512.5, 512.5, 512.5, 512.5, 512.5, 520]],
+  ] as const)('received %s', (order, expected) => {
+    const passed = Object.values(designs).map((design) => {
+      const { unexpected } = replayTrace(receivesInOrder(1024, order), design, facts)
+      return unexpected.traversals / unexpected.searches
+    })
+    expect(passed).toEqual(expected)
+  })
+
+  it('MB5: with any tag in every second receive, blocks find what a list finds', () => {
+    const [list, ...others] = Object.values(designs).map((design) =>
+      replayTrace(reverseWithAnyTag(1024), design, facts),
+    )
+    expect([...list.matches.slice(1024, 1028)]).toEqual([1023, 0, 1022, 1])
+    expect(list.unexpected.size).toBe(0)
+    for (const { matches } of others) expect(matches).toEqual(list.matches)
+  })
+})

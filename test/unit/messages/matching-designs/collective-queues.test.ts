@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest'
+import {
+  CollectiveQueues,
+  type CollectiveQueuesRule,
+} from '../../../../src/messages/matching-designs/collective-queues.js'
+import { sourcesOfCall } from '../../../../src/messages/matching-designs/collective-streams.js'
+import { makeMatchingDesign } from '../../../../src/messages/matching-designs/designs.js'
+import { QueueElement, trafficOf } from '../../../../src/messages/matching-designs/element.js'
+import type { MatchingOperation } from '../../../../src/messages/matching-designs/operation.js'
+import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-designs/replay.js'
+import { RoutedDesign } from '../../../../src/messages/matching-designs/routed-design.js'
+import { SeparateTraffic } from '../../../../src/messages/matching-designs/separate-traffic.js'
+import { ANY_TAG } from '../../../../src/messages/matching-designs/wildcards.js'
+import { workloadTrace } from '../../../../src/messages/matching-designs/workloads.js'
+import type { Collective } from '../../../../src/schedule/specification.js'
+import { elementOf, passedBy } from '../../../support/matching-traces.js'
+
+const collectives = { name: 'collectives' } as const
+
+interface Gather {
+  readonly processes: number
+  readonly collective?: Collective
+  readonly bytes?: number
+  readonly call?: number
+}
+
+/** A message of every other process arrives at process 0, which receives the last one first. */
+function* gatherInReverse({
+  processes,
+  collective = 'gather',
+  ...fields
+}: Gather): Generator<MatchingOperation> {
+  const messages = sourcesOfCall('fan-in', processes, 0).map((source) => ({
+    ...{ context: 0, source, tag: 0, collective },
+    ...fields,
+  }))
+  for (const message of messages) yield { kind: 'arrive', ...message }
+  for (const message of messages.toReversed()) yield { kind: 'post', ...message }
+}
+
+/** Elements that the receives of a trace pass in the mean. */
+function meanPassed(replay: MatchingReplay, trace: Iterable<MatchingOperation>): number {
+  const before = replay.report('unexpected')
+  for (const operation of trace) replay.apply(operation)
+  const after = replay.report('unexpected')
+  return (after.traversals - before.traversals) / (after.searches - before.searches)
+}
+
+describe('a gather of unexpected messages, received in reverse', () => {
+  it.each([
+    [1024, 1, 32, 512, 16.48],
+    [2048, 1, 45, 1024, 23.25],
+    [4096, 1, 64, 2048, 32.49],
+    [1024, 2, 64, 512, 8.49],
+    [512, 8, 181, 256, 1.94],
+  ])(
+    'of %d processes, factor %d, gets %d lists in its first call; %d, then %d passed',
+    (processes, factor, lists, first, second) => {
+      const replay = new MatchingReplay({ ...collectives, options: { factor } }, { processes })
+      expect(meanPassed(replay, gatherInReverse({ processes }))).toBe(first)
+      expect(replay.report('unexpected')).toMatchObject({ collectiveQueues: 0, queues: 2 })
+      expect(meanPassed(replay, gatherInReverse({ processes }))).toBeCloseTo(second, 2)
+      expect(replay.report('unexpected')).toMatchObject({ collectiveQueues: lists, levels: 1 })
+      expect(meanPassed(replay, gatherInReverse({ processes }))).toBeCloseTo(second, 2)
+      expect(replay.report('posted').collectiveQueues).toBe(0)
+    },
+  )
+
+  it.each([
+    [512, [22, 45, 181, 362]],
+    [1024, [32, 64, 256, 512]],
+    [2048, [45, 90, 362, 724]],
+    [4096, [64, 128, 512, 1024]],
+  ])('of %d processes never gets more lists than %j, for factors 1, 2, 8 and 16', (processes, most) => {
+    const lists = [1, 2, 8, 16].map((factor) => {
+      const routing = new CollectiveQueues<QueueElement>({ processes }, { factor, cap: 'clip' })
+      const design = new RoutedDesign<QueueElement>(routing, { processes })
+      const element = (source: number) =>
+        new QueueElement(0, { context: 0, source, tag: 0 }, trafficOf('gather'))
+      for (let source = 0; source < processes; source++) design.insert(element(source))
+      // A tag that no element has passes all: the one that is found is the last.
+      expect(design.search(element(processes - 1))?.source).toBe(processes - 1)
+      for (let source = 0; source < processes - 1; source++) design.search(element(source))
+      design.insert(element(0))
+      return design.counters().collectiveQueues
+    })
+    for (const [i, count] of lists.entries()) expect(count).toBeLessThanOrEqual(most[i])
+  })
+
+  it('gets none where the cap is strict, as it asks for more than are left', () => {
+    const processes = 1024
+    const replay = new MatchingReplay({ ...collectives, options: { cap: 'strict' } }, { processes })
+    for (let call = 0; call < 3; call++) expect(meanPassed(replay, gatherInReverse({ processes }))).toBe(512)
+    expect(replay.report('unexpected').collectiveQueues).toBe(0)
+    const roomy = new MatchingReplay(
+      { ...collectives, options: { cap: 'strict', factor: 16.1 } },
+      { processes },
+    )
+    meanPassed(roomy, gatherInReverse({ processes }))
+    meanPassed(roomy, gatherInReverse({ processes }))
+    expect(roomy.report('unexpected').collectiveQueues).toBe(512)
+  })
+})
+
+describe('classes of calls', () => {
+  const processes = 64
+  const replayOf = (...calls: Partial<Gather>[]) => {
+    const replay = new MatchingReplay({ ...collectives, options: { factor: 16 } }, { processes })
+    for (const call of calls)
+      for (const operation of gatherInReverse({ processes, ...call })) replay.apply(operation)
+    return replay.report('unexpected')
+  }
+
+  it('differ by the magnitude of bytes: the first call of each is measured', () => {
+    expect(replayOf({ bytes: 8 }, { bytes: 15 }).levels).toBe(1)
+    expect(replayOf({ bytes: 8 }, { bytes: 16 }).levels).toBe(0)
+  })
+
+  it('that ask for no more lists than the last level has add none', () => {
+    const { levels, collectiveQueues } = replayOf({}, {}, { bytes: 99 }, { bytes: 99 }, { bytes: 99 })
+    expect({ levels, collectiveQueues }).toEqual({ levels: 1, collectiveQueues: 32 })
+  })
+
+  it('have lists by collective, and all together stay below the cap', () => {
+    const { levels, collectiveQueues } = replayOf({}, {}, { collective: 'reduce' }, { collective: 'reduce' })
+    expect({ levels, collectiveQueues }).toEqual({ levels: 2, collectiveQueues: 64 })
+    const replay = new MatchingReplay(collectives, { processes })
+    for (const collective of ['gather', 'reduce', 'scan', 'alltoall'] as const)
+      for (let call = 0; call < 2; call++)
+        for (const operation of gatherInReverse({ processes, collective })) replay.apply(operation)
+    expect(replay.report('unexpected').collectiveQueues).toBe(8)
+  })
+
+  it('with numbered calls are measured until the next call, whether or not their queue was empty', () => {
+    const one = (source: number, call: number, kind: 'arrive' | 'post'): MatchingOperation => ({
+      ...{ kind, context: 0, source, tag: 0, collective: 'gather', call },
+    })
+    const replay = new MatchingReplay({ ...collectives, options: { factor: 16 } }, { processes })
+    for (let source = 1; source <= 3; source++) {
+      replay.apply(one(source, 0, 'arrive'))
+      replay.apply(one(source, 0, 'post'))
+    }
+    expect(replay.report('unexpected').levels).toBe(0)
+    replay.apply(one(1, 1, 'arrive'))
+    expect(replay.report('unexpected')).toMatchObject({ levels: 1, collectiveQueues: 1 })
+  })
+})
+
+describe('the order of messages', () => {
+  const rule: CollectiveQueuesRule = { factor: 16, cap: 'clip' }
+  const element = (number: number, bytes: number, source = 1) =>
+    new QueueElement(number, { context: 0, source, tag: 0, bytes }, trafficOf('gather'))
+
+  it('holds where a new class is measured while an older message waits in a level', () => {
+    const design = new RoutedDesign(new CollectiveQueues<QueueElement>({ processes: 64 }, rule), {
+      processes: 64,
+    })
+    design.insert(element(0, 8))
+    design.search(element(0, 8))
+    // In a level now, and then one of another class in the shared list.
+    design.insert(element(1, 8))
+    design.insert(element(2, 1000))
+    expect(design.counters()).toMatchObject({ levels: 1 })
+    expect([1, 2].map(() => design.search(element(9, 8))?.number)).toEqual([1, 2])
+  })
+
+  it('holds across levels, for any tag', () => {
+    const facts = { processes: 64 }
+    const design = new RoutedDesign(new CollectiveQueues<QueueElement>(facts, rule), facts)
+    const insert = (bytes: number, number: number, ...sources: number[]) => {
+      for (const source of sources) design.insert(element(number + source, bytes, source))
+    }
+    insert(8, 0, 1)
+    design.search(element(0, 8))
+    insert(8, 10, 1)
+    expect(design.counters().levels).toBe(1)
+    const others = Array.from({ length: 20 }, (_, i) => i + 2)
+    insert(100, 0, ...others)
+    for (const source of others.toReversed()) design.search(element(0, 100, source))
+    insert(100, 20, 1)
+    expect(design.counters().levels).toBe(2)
+    const found = () =>
+      design.search(new QueueElement(0, { context: 0, source: 1, tag: ANY_TAG }, trafficOf('gather')))
+    expect([found()?.number, found()?.number, found()?.number]).toEqual([11, 21, undefined])
+  })
+})
+
+describe('separate traffic', () => {
+  it('never searches the other kind', () => {
+    const design = makeMatchingDesign<QueueElement>(collectives, 'unexpected', { processes: 8 })
+    for (let i = 0; i < 5; i++) design.insert(elementOf(1, 7))
+    expect(
+      passedBy(design, () => design.search(new QueueElement(0, { context: 0, source: 1, tag: 7 }, 3))),
+    ).toBe(0)
+    for (let i = 0; i < 5; i++) design.insert(new QueueElement(0, { context: 0, source: 1, tag: 0 }, 3))
+    expect(passedBy(design, () => design.search(elementOf(1, 0)))).toBe(5)
+    expect(design.size).toBe(10)
+  })
+
+  it('passes as many elements of collectives whatever serves other messages, and partners pass fewer', () => {
+    const processes = 512
+    const passed = (others: 'list' | 'partners-dynamic') => {
+      const replay = new MatchingReplay({ ...collectives, options: { others } }, { processes })
+      for (const operation of workloadTrace('point-to-point', { processes })) replay.apply(operation)
+      return [replay.posted, replay.unexpected].map((design) => {
+        if (!(design instanceof SeparateTraffic)) throw new Error('expected two designs')
+        return [design.pointToPoint.counters().traversals, design.collective.counters().traversals]
+      })
+    }
+    const [list, partners] = [passed('list'), passed('partners-dynamic')]
+    for (const queue of [0, 1]) {
+      expect(partners[queue][1]).toBe(list[queue][1])
+      expect(partners[queue][0]).toBeLessThan(list[queue][0])
+    }
+  })
+
+  it('of a workload whose queues are short has no partners', () => {
+    const { posted, unexpected } = replayTrace(
+      workloadTrace('short-collectives', { processes: 64 }),
+      collectives,
+      { processes: 64 },
+    )
+    expect([posted.partners, unexpected.partners]).toEqual([0, 0])
+  })
+})
