@@ -33,6 +33,7 @@ export const designTexts = [
 export const allDesigns: readonly NamedDesign[] = designTexts.map(parsedMatchingDesign)
 
 export interface RandomTrace {
+  /** Besides those that empty the queues. */
   readonly operations: number
   readonly processes: number
   /** Share of receives and probes with a wildcard. */
@@ -40,9 +41,13 @@ export interface RandomTrace {
   readonly seed: number
 }
 
+/** Operations of a random trace after which both queues are emptied. */
+const sweepAfter = 2500
+
 /**
  * A trace with every kind of operation, in two contexts, whose queues grow and shrink in turn; it has few tags and
- * sources of different weight, and two collectives whose calls are numbered or not.
+ * sources of different weight, and two collectives whose calls are numbered or not. From time to time all receives
+ * are cancelled and all messages are taken.
  */
 export function* randomTrace({
   operations,
@@ -54,7 +59,12 @@ export function* randomTrace({
   const drawn = (share: number) => next() / 2 ** 32 < share
   const numbered = drawn(0.5)
   let posts = 0
+  let swept = 0
   for (let i = 0; i < operations; i++) {
+    if (i % sweepAfter === sweepAfter - 1) {
+      for (; swept < posts; swept++) yield { kind: 'cancel', receive: swept }
+      yield* takeAll(200)
+    }
     // Which queue grows changes every 64 operations or so.
     const posting = 0.5 + 0.35 * Math.sin(i / 40)
     const collective = drawn(0.3) ? (drawn(0.5) ? 'gather' : 'allreduce') : undefined
@@ -80,6 +90,17 @@ export function* randomTrace({
       yield { kind: 'post', ...asked }
     } else yield { kind: 'arrive', ...exact }
   }
+}
+
+/** Matched probes for any message, `each` for every context and kind of traffic of a random trace. */
+function* takeAll(each: number): Generator<MatchingOperation> {
+  for (const context of [0, 1])
+    for (const collective of [undefined, 'gather', 'allreduce'] as const)
+      for (let i = 0; i < each; i++)
+        yield {
+          ...{ kind: 'mprobe', context, source: ANY_SOURCE, tag: ANY_TAG },
+          ...(collective === undefined ? {} : { collective }),
+        }
 }
 
 /** The matches of a trace by the definition: arrays of operations, searched from the start. */

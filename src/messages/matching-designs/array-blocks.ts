@@ -130,41 +130,35 @@ export class ArrayBlocks<E extends MatchingElement> {
 
   /** The first element that matches. Every place of a group that is compared counts, holes too. */
   find(key: MatchingKey, passed: Traversals): E | undefined {
-    const { group, entries } = this.layout
+    const { group, entries, queue } = this.layout
+    const { traffic, context, source, tag, sourceMask, tagMask } = key
     const words = this.#words
+    const entryStep = this.#entryStep
+    const step = this.#fieldStep
+    const hasMasks = queue === 'posted'
+    let count = 0
     for (let block = this.#first; block !== none; block = words[block * this.#blockWords + nextWord]) {
-      const header = block * this.#blockWords
-      const tail = words[header + tailWord]
-      for (let begin = words[header + headWord]; begin < tail; ) {
-        begin -= begin % group
-        passed.traversals += group
-        const end = Math.min(begin + group, entries)
-        const slot = this.#firstInGroup(key, block, begin, end)
-        if (slot < end) return this.#elements[block * entries + slot]
-        begin = end
+      const tail = words[block * this.#blockWords + tailWord]
+      const head = words[block * this.#blockWords + headWord]
+      let slot = head - (head % group)
+      let at = this.#trafficAt(block, slot)
+      while (slot < tail) {
+        const end = Math.min(slot + group, entries)
+        count += group
+        for (; slot < end; slot++, at += entryStep) {
+          // Tags differ most often. A hole, whose other fields are those of its last element, has no key's traffic.
+          const ofTag = hasMasks ? tagMask & words[at + 5 * step] : tagMask
+          if (((words[at + 3 * step] ^ tag) & ofTag) !== 0) continue
+          const ofSource = hasMasks ? sourceMask & words[at + 4 * step] : sourceMask
+          if (((words[at + 2 * step] ^ source) & ofSource) !== 0) continue
+          if (words[at] !== traffic || words[at + step] !== context) continue
+          passed.traversals += count
+          return this.#elements[block * entries + slot]
+        }
       }
     }
+    passed.traversals += count
     return undefined
-  }
-
-  /** The first of places `begin` to `end - 1` whose entry matches, else `end`. */
-  #firstInGroup(key: MatchingKey, block: number, begin: number, end: number): number {
-    const words = this.#words
-    const { traffic, context, source, tag, sourceMask, tagMask } = key
-    const step = this.#fieldStep
-    let at = this.#trafficAt(block, begin)
-    const hasMasks = this.layout.queue === 'posted'
-    for (let slot = begin; slot < end; slot++, at += this.#entryStep) {
-      const maskOfSource = hasMasks ? sourceMask & words[at + 4 * step] : sourceMask
-      const maskOfTag = hasMasks ? tagMask & words[at + 5 * step] : tagMask
-      const difference =
-        (words[at] ^ traffic) |
-        (words[at + step] ^ context) |
-        ((words[at + 2 * step] ^ source) & maskOfSource) |
-        ((words[at + 3 * step] ^ tag) & maskOfTag)
-      if (difference === 0) return slot
-    }
-    return end
   }
 
   #header(block: number, word: number): number {
