@@ -1,4 +1,4 @@
-import { ArrayBlocks, type BlockLayout, entryBytes } from './array-blocks.js'
+import { ArrayBlocks, type EntryBlockLayout, entryBytes } from './array-blocks.js'
 import type { MatchingCounters, MatchingDesign, Traversals } from './design.js'
 import type { MatchingElement, MatchingKey } from './element.js'
 import { noLevels } from './routed-design.js'
@@ -17,7 +17,7 @@ export class ArrayBlocksDesign<E extends MatchingElement> implements MatchingDes
   /** Places without an element, the most at any time. */
   #mostUnused = 0
 
-  constructor(layout: BlockLayout) {
+  constructor(layout: EntryBlockLayout) {
     this.blocks = new ArrayBlocks(layout)
   }
 

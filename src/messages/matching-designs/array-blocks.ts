@@ -12,7 +12,7 @@ export function entriesOfLine(queue: MatchingQueue): number {
   return Math.floor((64 - headerBytes) / entryBytes[queue])
 }
 
-export interface BlockLayout {
+export interface EntryBlockLayout {
   readonly queue: MatchingQueue
   /** Entries per block. */
   readonly entries: number
@@ -36,7 +36,7 @@ const none = -1
  * @see Ghazimirsaeed 2019 §6.2 (linked list of arrays: hole markers, head and tail)
  */
 export class ArrayBlocks<E extends MatchingElement> {
-  readonly layout: BlockLayout
+  readonly layout: EntryBlockLayout
   readonly #blockWords: number
   /** From a field of an entry to its next field, and to the same field of the next entry. */
   readonly #fieldStep: number
@@ -53,7 +53,7 @@ export class ArrayBlocks<E extends MatchingElement> {
   /** Places between head and tail of all blocks. */
   #spanned = 0
 
-  constructor(layout: BlockLayout) {
+  constructor(layout: EntryBlockLayout) {
     this.layout = layout
     const fields = entryBytes[layout.queue] / 4
     this.#blockWords = headerWords + layout.entries * fields

@@ -30,7 +30,7 @@ export function sourcesOfCall(pattern: CollectivePattern, processes: number, ran
 }
 
 /** A call of a collective at one process. */
-export interface CollectiveCall {
+export interface StreamedCall {
   readonly collective: Collective
   readonly pattern: CollectivePattern
   readonly processes: number
@@ -42,7 +42,7 @@ export interface CollectiveCall {
 }
 
 /** The messages that a process receives in a call. All have tag 0: their order tells them apart. */
-export function messagesOfCall(call: CollectiveCall): OperationFields[] {
+export function messagesOfCall(call: StreamedCall): OperationFields[] {
   const { collective, context, bytes, call: number } = call
   const sources = sourcesOfCall(call.pattern, call.processes, call.rank)
   return sources.map((source) => ({ context, source, tag: 0, bytes, collective, call: number }))

@@ -1,7 +1,7 @@
 import type { ProcessFacts } from './design.js'
 import type { MatchingOperation } from './operation.js'
 import { MatchingReplay } from './replay.js'
-import type { ProcessCounts } from './source-counts.js'
+import type { QueueCounts } from './source-counts.js'
 import { ANY_SOURCE } from './wildcards.js'
 
 /**
@@ -10,7 +10,7 @@ import { ANY_SOURCE } from './wildcards.js'
  * @throws ERR_ARGUMENT for a malformed operation
  * @see Ghazimirsaeed 2019 §3.3.1 (a row of the profiling matrices of both queues)
  */
-export function countSources(trace: Iterable<MatchingOperation>, facts: ProcessFacts): ProcessCounts {
+export function countSources(trace: Iterable<MatchingOperation>, facts: ProcessFacts): QueueCounts {
   const counts = { posted: new Map<number, Float64Array>(), unexpected: new Map<number, Float64Array>() }
   const replay = new MatchingReplay({ name: 'index' }, facts)
   for (const operation of trace) {

@@ -1,5 +1,5 @@
 import type { MatchingElement, MatchingKey } from './element.js'
-import type { ProcessCounts } from './source-counts.js'
+import type { QueueCounts } from './source-counts.js'
 
 /** What a design has done and what it holds. All counts begin at 0. */
 export interface MatchingCounters {
@@ -57,7 +57,7 @@ export interface ProcessFacts {
    */
   readonly noAnySource?: boolean
   /** What an earlier run of the same process has counted, for designs that start from it. */
-  readonly counts?: ProcessCounts
+  readonly counts?: QueueCounts
 }
 
 /** Entries passed, while a search is in progress and in all. */

@@ -23,7 +23,7 @@ import { RoutedDesign } from './routed-design.js'
 import { SeparateTraffic } from './separate-traffic.js'
 import { type ClosingCheck, closingChecks, heuristicClusters } from './source-clusters.js'
 import { countsOfSources, type SourceCounts } from './source-counts.js'
-import { SourceLists } from './source-lists.js'
+import { ListsBySource } from './source-lists.js'
 import { StaticPartners } from './static-partners.js'
 
 /** The parameters of each design. All have defaults. */
@@ -139,7 +139,7 @@ export const matchingDesigns: {
   'source-lists': {
     help: 'an array with a list per source for each communicator, as in Open MPI',
     options: {},
-    make: (_, facts) => new RoutedDesign(new SourceLists(facts), facts),
+    make: (_, facts) => new RoutedDesign(new ListsBySource(facts), facts),
   },
   bins: {
     help: 'bins by a hash of context, source and tag',

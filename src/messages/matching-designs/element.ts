@@ -13,7 +13,7 @@ export type MatchingQueue = (typeof matchingQueues)[number]
 export const pointToPoint = 0
 
 /** Messages of a collective and of another one, or of point-to-point, never match. */
-export function trafficOf(collective: Collective | undefined): number {
+export function matchingTraffic(collective: Collective | undefined): number {
   return collective === undefined ? pointToPoint : 1 + collectives.indexOf(collective)
 }
 
@@ -27,7 +27,7 @@ export function trafficOf(collective: Collective | undefined): number {
 export interface MatchingKey {
   /** Of the communicator, an integer of at least 0. */
   readonly context: number
-  /** {@link pointToPoint}, or the number that {@link trafficOf} gives a collective. */
+  /** {@link pointToPoint}, or the number that {@link matchingTraffic} gives a collective. */
   readonly traffic: number
   /** Rank of the sender in the communicator, in both queues. */
   readonly source: number

@@ -2,7 +2,7 @@ import { GrowingFloat64Array } from '../../base/growing-array.js'
 import { wrongValue } from '../../errors.js'
 import type { MatchingCounters, MatchingDesign, ProcessFacts } from './design.js'
 import { makeMatchingDesign, type NamedDesign } from './designs.js'
-import { type MatchingQueue, QueueElement, trafficOf } from './element.js'
+import { type MatchingQueue, matchingTraffic, QueueElement } from './element.js'
 import { checkOperation, type MatchingOperation, type OperationFields } from './operation.js'
 
 /** What a replay says of one queue. */
@@ -137,7 +137,7 @@ export class MatchingReplay {
 
 /** The element of an operation. */
 function queueElement(number: number, fields: OperationFields): QueueElement {
-  return new QueueElement(number, fields, trafficOf(fields.collective))
+  return new QueueElement(number, fields, matchingTraffic(fields.collective))
 }
 
 class LengthStatistics {

@@ -11,7 +11,7 @@ import type { MatchingQueue } from './element.js'
 export type SourceCounts = ReadonlyMap<number, ArrayLike<number>>
 
 /** The counts of a process for both queues, which designs that learn from an earlier run start from. */
-export type ProcessCounts = { readonly [Queue in MatchingQueue]: SourceCounts }
+export type QueueCounts = { readonly [Queue in MatchingQueue]: SourceCounts }
 
 /** The counts of all contexts together, an entry per source. */
 export function countsOfSources(counts: SourceCounts, processes: number): Float64Array {

@@ -14,7 +14,7 @@ interface OfContext<E extends MatchingElement> {
  *
  * @see Ghazimirsaeed 2019 §2.3 and §4.4 (OMPI: K communicators of R ranks take K·R places)
  */
-export class SourceLists<E extends MatchingElement> implements SourceRouting<E> {
+export class ListsBySource<E extends MatchingElement> implements SourceRouting<E> {
   readonly #facts: ProcessFacts
   readonly #contexts = new Map<number, OfContext<E>>()
   #lists = 0

@@ -1,5 +1,5 @@
 import { below, drawnPermutation, mulberry32 } from '../../base/random.js'
-import { type CollectiveCall, messagesOfCall } from './collective-streams.js'
+import { messagesOfCall, type StreamedCall } from './collective-streams.js'
 import type { MatchingOperation, OperationFields } from './operation.js'
 import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
@@ -29,7 +29,7 @@ const collectiveContext = 1
 
 /** A call of a collective among all processes, as process 0 sees it. */
 const callOf = (
-  call: Pick<CollectiveCall, 'collective' | 'pattern' | 'processes' | 'call' | 'bytes'>,
+  call: Pick<StreamedCall, 'collective' | 'pattern' | 'processes' | 'call' | 'bytes'>,
 ): OperationFields[] => messagesOfCall({ ...call, context: collectiveContext, rank: 0 })
 
 const messagesFrom = (source: number, count: number, bytes: number): OperationFields[] =>

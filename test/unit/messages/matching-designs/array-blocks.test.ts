@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { below, mulberry32 } from '../../../../src/base/random.js'
 import {
   ArrayBlocks,
-  type BlockLayout,
+  type EntryBlockLayout,
   entriesOfLine,
 } from '../../../../src/messages/matching-designs/array-blocks.js'
 import { isMatch, matchingQueues, QueueElement } from '../../../../src/messages/matching-designs/element.js'
@@ -14,13 +14,13 @@ import { replayTrace } from '../../../../src/messages/matching-designs/replay.js
 import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-designs/wildcards.js'
 import { elementOf } from '../../../support/matching-traces.js'
 
-const layout = (over: Partial<BlockLayout> = {}): BlockLayout => ({
+const layout = (over: Partial<EntryBlockLayout> = {}): EntryBlockLayout => ({
   ...{ queue: 'unexpected', entries: 9, group: 1, fields: 'by-entry' },
   ...over,
 })
 
 /** Blocks with elements that are numbered from 1, as in the figures. */
-function numbered(of: BlockLayout) {
+function numbered(of: EntryBlockLayout) {
   const blocks = new ArrayBlocks<QueueElement>(of)
   const elements = new Map<number, QueueElement>()
   return {
@@ -145,7 +145,7 @@ describe('vectors of 16 (figure 6.4)', () => {
 
   it.each(matchingQueues)('find in %s the first element, as a scan of the elements does', (queue) => {
     const next = mulberry32(17)
-    const other = (layoutOf: Partial<BlockLayout>) =>
+    const other = (layoutOf: Partial<EntryBlockLayout>) =>
       new ArrayBlocks<QueueElement>(layout({ queue, ...layoutOf }))
     for (let round = 0; round < 200; round++) {
       const entries = 1 + below(next, 40)

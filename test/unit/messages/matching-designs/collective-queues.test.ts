@@ -5,7 +5,7 @@ import {
 } from '../../../../src/messages/matching-designs/collective-queues.js'
 import { sourcesOfCall } from '../../../../src/messages/matching-designs/collective-streams.js'
 import { makeMatchingDesign } from '../../../../src/messages/matching-designs/designs.js'
-import { QueueElement, trafficOf } from '../../../../src/messages/matching-designs/element.js'
+import { matchingTraffic, QueueElement } from '../../../../src/messages/matching-designs/element.js'
 import type { MatchingOperation } from '../../../../src/messages/matching-designs/operation.js'
 import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-designs/replay.js'
 import { RoutedDesign } from '../../../../src/messages/matching-designs/routed-design.js'
@@ -76,7 +76,7 @@ describe('a gather of unexpected messages, received in reverse', () => {
       const routing = new CollectiveQueues<QueueElement>({ processes }, { factor, cap: 'clip' })
       const design = new RoutedDesign<QueueElement>(routing, { processes })
       const element = (source: number) =>
-        new QueueElement(0, { context: 0, source, tag: 0 }, trafficOf('gather'))
+        new QueueElement(0, { context: 0, source, tag: 0 }, matchingTraffic('gather'))
       for (let source = 0; source < processes; source++) design.insert(element(source))
       // A tag that no element has passes all: the one that is found is the last.
       expect(design.search(element(processes - 1))?.source).toBe(processes - 1)
@@ -149,7 +149,7 @@ describe('classes of calls', () => {
 describe('the order of messages', () => {
   const rule: CollectiveQueuesRule = { factor: 16, cap: 'clip' }
   const element = (number: number, bytes: number, source = 1) =>
-    new QueueElement(number, { context: 0, source, tag: 0, bytes }, trafficOf('gather'))
+    new QueueElement(number, { context: 0, source, tag: 0, bytes }, matchingTraffic('gather'))
 
   it('holds where a new class is measured while an older message waits in a level', () => {
     const design = new RoutedDesign(new CollectiveQueues<QueueElement>({ processes: 64 }, rule), {
@@ -180,7 +180,7 @@ describe('the order of messages', () => {
     insert(100, 20, 1)
     expect(design.counters().levels).toBe(2)
     const found = () =>
-      design.search(new QueueElement(0, { context: 0, source: 1, tag: ANY_TAG }, trafficOf('gather')))
+      design.search(new QueueElement(0, { context: 0, source: 1, tag: ANY_TAG }, matchingTraffic('gather')))
     expect([found()?.number, found()?.number, found()?.number]).toEqual([11, 21, undefined])
   })
 })

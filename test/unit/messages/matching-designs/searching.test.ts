@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { makeMatchingDesign } from '../../../../src/messages/matching-designs/designs.js'
-import { isMatch, QueueElement, trafficOf } from '../../../../src/messages/matching-designs/element.js'
+import { isMatch, matchingTraffic, QueueElement } from '../../../../src/messages/matching-designs/element.js'
 import { lastElement, reverseSearch } from '../../../../src/messages/matching-designs/microbenchmarks.js'
 import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-designs/replay.js'
 import { RoutedDesign } from '../../../../src/messages/matching-designs/routed-design.js'
-import { SourceLists } from '../../../../src/messages/matching-designs/source-lists.js'
+import { ListsBySource } from '../../../../src/messages/matching-designs/source-lists.js'
 import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-designs/wildcards.js'
 import { allDesigns, designTexts, elementOf, passedBy } from '../../../support/matching-traces.js'
 
@@ -35,10 +35,14 @@ describe('the rule of matching', () => {
     const message = { context: 1, source: 0, tag: 0 }
     expect(isMatch(new QueueElement(0, { context: 1, ...wild }), new QueueElement(0, message))).toBe(true)
     expect(isMatch(new QueueElement(0, { context: 0, ...wild }), new QueueElement(0, message))).toBe(false)
-    const gather = new QueueElement(0, message, trafficOf('gather'))
+    const gather = new QueueElement(0, message, matchingTraffic('gather'))
     expect(isMatch(new QueueElement(0, { context: 1, ...wild }), gather)).toBe(false)
-    expect(isMatch(new QueueElement(0, { context: 1, ...wild }, trafficOf('bcast')), gather)).toBe(false)
-    expect(isMatch(new QueueElement(0, { context: 1, ...wild }, trafficOf('gather')), gather)).toBe(true)
+    expect(isMatch(new QueueElement(0, { context: 1, ...wild }, matchingTraffic('bcast')), gather)).toBe(
+      false,
+    )
+    expect(isMatch(new QueueElement(0, { context: 1, ...wild }, matchingTraffic('gather')), gather)).toBe(
+      true,
+    )
   })
 })
 
@@ -111,7 +115,7 @@ describe('lists per source', () => {
   it('take a place for each rank of each communicator', () => {
     const sizes = new Map([[3, 4]])
     const design = new RoutedDesign(
-      new SourceLists<QueueElement>({ processes: 100, communicatorSizes: sizes }),
+      new ListsBySource<QueueElement>({ processes: 100, communicatorSizes: sizes }),
       facts,
     )
     design.insert(elementOf(99))
